@@ -1,0 +1,181 @@
+import type { GenerateContentResponse } from '@google/genai';
+import type { Next } from '../src/compose.js';
+import type { ModelCall, ToolCall } from '../src/context.js';
+import {
+  askAfterModel,
+  askBeforeModel,
+  askBeforeToolSelection,
+  type AfterModelHookResult,
+} from '../src/core/geminiChatHookTriggers.js';
+import { appendText, asSystemNote, withMessage } from '../src/core/llmContent.js';
+import { collectResponse, emptyResponse } from '../src/core/response.js';
+import { fireHook, hasHooks } from '../src/hooks/hookEventHandler.js';
+import { BeforeToolHookOutput, DEFAULT_STOP_REASON } from '../src/hooks/hookOutput.js';
+import { mergeRecords } from '../src/hooks/merge.js';
+import type { ProcessedHookResult } from '../src/hooks/processedResult.js';
+import { HookEventName } from '../src/hooks/types.js';
+import { ToolErrorType, type ToolResult } from '../src/tools/tools.js';
+
+/** Outermost stage of a tool call: BeforeTool hooks may block it, stop the agent, or change its arguments. */
+async function beforeTool(call: ToolCall, next: Next): Promise<void> {
+  const payload = { toolName: call.toolName, toolInput: call.input };
+  const firing = fireHook(call.config, HookEventName.BeforeTool, payload, call);
+  if (!firing) return next();
+
+  const fired = await firing;
+  const output = fired.aggregated.finalOutput;
+  if (output && (fired.shouldStop || output.isBlockingDecision())) {
+    refuse(call, fired, output.getEffectiveReason());
+  } else {
+    const change = output instanceof BeforeToolHookOutput && output.getModifiedToolInput();
+    if (change) call.input = mergeRecords(call.input, change);
+    await next();
+  }
+  if (call.result) call.result = withNotes(call.result, [systemNote(fired)]);
+}
+
+/** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */
+async function afterTool(call: ToolCall, next: Next): Promise<void> {
+  await next();
+  if (!call.result) return;
+  const { llmContent, returnDisplay, metadata, error } = call.result;
+  const toolResponse = { llmContent, returnDisplay, metadata, error };
+  const payload = { toolName: call.toolName, toolInput: call.input, toolResponse };
+  const fired = await fireHook(call.config, HookEventName.AfterTool, payload, call);
+  const output = fired?.aggregated.finalOutput;
+  if (!output) return;
+
+  // The tool has run, so a block comes too late; its reason is still of use to the model.
+  const objection = output.isBlockingDecision() ? output.getEffectiveReason() : undefined;
+  call.result = withNotes(call.result, [
+    output.getAdditionalContext(),
+    objection,
+    systemNote(fired),
+  ]);
+  if (fired.suppressOutput) call.result.suppressDisplay = true;
+  if (fired.shouldStop) stopAfter(call, call.result, fired);
+}
+
+/** The operation itself. */
+async function execute(call: ToolCall, next: Next): Promise<void> {
+  call.result = await call.execute(call.input);
+  await next();
+}
+
+/** The stages of the tool stack, by name. */
+export const toolStages = { beforeTool, afterTool, execute };
+
+/** Outermost stage of a model call: BeforeToolSelection hooks may restrict the tools, or stop the agent. */
+async function beforeToolSelection(call: ModelCall, next: Next): Promise<void> {
+  const asked = askBeforeToolSelection(call.config, call.request, call);
+  if (!asked) return next();
+
+  const { toolConfig, stopped, stopReason = DEFAULT_STOP_REASON, systemMessage } = await asked;
+  if (stopped) {
+    call.verdict = { kind: 'stop', event: HookEventName.BeforeToolSelection, reason: stopReason };
+    call.response = emptyResponse();
+    return;
+  }
+  if (toolConfig) {
+    call.request = { ...call.request, config: { ...call.request.config, toolConfig } };
+  }
+  if (systemMessage) call.request = withMessage(call.request, asSystemNote(systemMessage));
+  await next();
+}
+
+/** BeforeModel hooks may answer in place of the model, block the call, stop the agent, or change the request. */
+async function beforeModel(call: ModelCall, next: Next): Promise<void> {
+  const asked = askBeforeModel(call.config, call.request, call);
+  if (!asked) return next();
+
+  const result = await asked;
+  const { systemMessage, reason = DEFAULT_STOP_REASON } = result;
+  if (result.blocked) {
+    const kind = result.stopped ? 'stop' : 'block';
+    call.verdict = { kind, event: HookEventName.BeforeModel, reason };
+    call.synthetic = result.syntheticResponse !== undefined;
+    call.response = result.syntheticResponse ?? emptyResponse();
+    call.suppressDisplay = result.suppressOutput ?? false;
+    if (systemMessage) call.contextForModel.push(asSystemNote(systemMessage));
+    if (result.syntheticResponse) call.stream = streamOf(result.syntheticResponse);
+    return;
+  }
+  if (result.modifiedRequest) call.request = result.modifiedRequest;
+  if (systemMessage) call.request = withMessage(call.request, asSystemNote(systemMessage));
+  await next();
+}
+
+/** AfterModel hooks may change or hide the answer, or stop the agent, once all of it has arrived. */
+async function afterModel(call: ModelCall, next: Next): Promise<void> {
+  await next();
+  if (call.stream && hasHooks(call.config, HookEventName.AfterModel)) {
+    call.stream = throughAfterModel(call, call.stream);
+  }
+}
+
+/** The operation itself. */
+async function openStream(call: ModelCall, next: Next): Promise<void> {
+  call.stream = await call.open(call.request);
+  await next();
+}
+
+/** The stages of the model stack, by name. */
+export const modelStages = { beforeToolSelection, beforeModel, afterModel, openStream };
+
+async function* throughAfterModel(
+  call: ModelCall,
+  chunks: AsyncIterable<GenerateContentResponse>,
+): AsyncGenerator<GenerateContentResponse> {
+  const isHeld = call.config.getAfterModelDisplay() === 'hold';
+  const seen: GenerateContentResponse[] = [];
+  for await (const chunk of chunks) {
+    seen.push(chunk);
+    if (!isHeld) yield chunk;
+  }
+  const response = collectResponse(seen);
+  applyAfterModel(call, await askAfterModel(call.config, call.request, response, call));
+  if (isHeld && !call.suppressDisplay) yield call.response ?? response;
+}
+
+function applyAfterModel(call: ModelCall, result: AfterModelHookResult | undefined): void {
+  if (!result) return;
+  const { stopReason = DEFAULT_STOP_REASON } = result;
+  call.response = result.response;
+  call.suppressDisplay = result.suppressOutput ?? false;
+  if (result.stopped) {
+    call.verdict = { kind: 'stop', event: HookEventName.AfterModel, reason: stopReason };
+  }
+  if (result.additionalContext) call.contextForModel.push(result.additionalContext);
+  if (result.systemMessage) call.contextForModel.push(asSystemNote(result.systemMessage));
+}
+
+async function* streamOf(
+  response: GenerateContentResponse,
+): AsyncGenerator<GenerateContentResponse> {
+  yield response;
+}
+
+/** The tool does not run; its result is the reason. */
+function refuse(call: ToolCall, fired: ProcessedHookResult, reason: string): void {
+  const kind = fired.shouldStop ? 'stop' : 'block';
+  const type = fired.shouldStop ? ToolErrorType.StopExecution : ToolErrorType.Blocked;
+  call.verdict = { kind, event: HookEventName.BeforeTool, reason };
+  call.result = { llmContent: reason, returnDisplay: reason, error: { type, message: reason } };
+}
+
+function stopAfter(call: ToolCall, result: ToolResult, fired: ProcessedHookResult): void {
+  const reason = fired.stopReason ?? DEFAULT_STOP_REASON;
+  call.verdict = { kind: 'stop', event: HookEventName.AfterTool, reason };
+  call.result = { ...result, error: { type: ToolErrorType.StopExecution, message: reason } };
+}
+
+function systemNote(fired: ProcessedHookResult): string | undefined {
+  return fired.systemMessage && asSystemNote(fired.systemMessage);
+}
+
+/** A copy of a result with notes appended to what the model reads. */
+function withNotes(result: ToolResult, notes: readonly (string | undefined)[]): ToolResult {
+  const text = notes.filter((note) => note).map((note) => `\n\n${note}`);
+  if (text.length === 0) return { ...result };
+  return { ...result, llmContent: appendText(result.llmContent, text.join('')) };
+}

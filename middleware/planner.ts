@@ -1,0 +1,100 @@
+import vm from 'node:vm';
+import type { Next } from '../src/compose.js';
+import type { AnyHookContext, HookContext } from '../src/context.js';
+import type { DebugLogger } from '../src/debugLogger.js';
+import { events } from '../src/hooks/events.js';
+import type { HookRegistry, HookRegistryEntry } from '../src/hooks/hookRegistry.js';
+import { hookIdentity } from '../src/hooks/identity.js';
+import type { HookEventName, HookExecutionPlan, HookPayload } from '../src/hooks/types.js';
+
+/** What matchers are tested against. Model events have no context: all their hooks run. */
+export interface PlanContext {
+  readonly toolName?: string;
+}
+
+/** Anything that plans; usually a `HookPlanner`. */
+export interface Planner {
+  createExecutionPlan(event: HookEventName, context?: PlanContext): HookExecutionPlan | null;
+}
+
+/** Second stage: finds the hooks to run. Nothing to run → the rest of the stack does not run. */
+export function planner(plans: Planner) {
+  return async function planner(ctx: AnyHookContext, next: Next): Promise<void> {
+    ctx.plan = plans.createExecutionPlan(ctx.event, planContext(ctx));
+    if (ctx.plan) await next();
+  };
+}
+
+/** The context in which an event is planned: the tool's name, for events that have one. */
+export function planContext<E extends HookEventName>(
+  fired: Pick<HookContext<E>, 'event' | 'payload'>,
+): PlanContext | undefined {
+  const matchOn: ((payload: HookPayload<E>) => string) | undefined = events[fired.event].matchOn;
+  return matchOn && { toolName: matchOn(fired.payload) };
+}
+
+/**
+ * Which hooks run, in which order: those that match, each command once (the first, which comes from the source
+ * of the highest priority). One sequential group makes the whole event sequential.
+ *
+ * @returns `null` when there is nothing to run
+ */
+export function createExecutionPlan(
+  registry: HookRegistry,
+  logger: DebugLogger,
+  event: HookEventName,
+  context?: PlanContext,
+): HookExecutionPlan | null {
+  const matching = registry
+    .getHooksForEvent(event)
+    .filter((entry) => context?.toolName === undefined || matches(entry, context.toolName, logger));
+  const entries = withoutDuplicates(matching);
+  if (entries.length === 0) return null;
+  return {
+    eventName: event,
+    hookConfigs: entries.map((entry) => entry.config),
+    sequential: entries.some((entry) => entry.sequential === true),
+  };
+}
+
+function withoutDuplicates(entries: readonly HookRegistryEntry[]): HookRegistryEntry[] {
+  const first = new Map<string, HookRegistryEntry>();
+  for (const entry of entries) {
+    const key = `command:${entry.config.command}`;
+    if (!first.has(key)) first.set(key, entry);
+  }
+  return [...first.values()];
+}
+
+/** Time that one matcher may take for one name, in ms. Matchers come from files, and some never end. */
+const MATCH_LIMIT_MS = 50;
+
+let sandbox: vm.Context | undefined;
+
+/**
+ * Tests a matcher as an unanchored regular expression against a tool's name; one that is not valid is compared
+ * as literal text. One that takes longer than 50 ms counts as not matching.
+ */
+function matches(entry: HookRegistryEntry, toolName: string, logger: DebugLogger): boolean {
+  const { matcher } = entry;
+  if (matcher === undefined || matcher === '' || matcher === '*') return true;
+  sandbox ??= vm.createContext(Object.create(null));
+  const source = `new RegExp(${JSON.stringify(matcher)}).test(${JSON.stringify(toolName)})`;
+  try {
+    return vm.runInContext(source, sandbox, { timeout: MATCH_LIMIT_MS }) === true;
+  } catch (error) {
+    const hook = hookIdentity(entry.config);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
+      logger.warn(
+        `The matcher of hook "${hook}" took longer than ${MATCH_LIMIT_MS} ms for the tool "${toolName.slice(0, 100)}": the hook is skipped. Make the expression ${JSON.stringify(matcher)} simpler.`,
+        { event: entry.eventName, hook, matcher },
+      );
+      return false;
+    }
+    logger.warn(
+      `The matcher of hook "${hook}" is no valid regular expression and is compared as literal text: ${JSON.stringify(matcher)}`,
+      { event: entry.eventName, hook, matcher },
+    );
+    return matcher === toolName;
+  }
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { modelStages, toolStages } from '../../middleware/callerEffects.js';
+import type { Middleware } from '../compose.js';
+import type { DebugLogger } from '../debugLogger.js';
+import { HookSystem } from '../hooks/hookSystem.js';
+import type { HookDefinitions } from '../hooks/types.js';
+import {
+  buildStack,
+  checkPosition,
+  type Position,
+  type Registration,
+  type Stack,
+  type StackContexts,
+  type StackName,
+} from '../stack.js';
+
+/** An extension as far as hooks are concerned. */
+export interface Extension {
+  readonly name: string;
+  /** Hooks of an extension that is not active are not registered. */
+  readonly isActive: boolean;
+  readonly hooks?: HookDefinitions;
+}
+
+/** How the answer reaches the screen: as it arrives, or once AfterModel hooks have seen all of it. */
+export type AfterModelDisplay = 'stream' | 'hold';
+
+/** Everything is optional; see the getters of {@link Config} for the defaults. */
+export interface ConfigOptions {
+  readonly sessionId?: string;
+  readonly workingDir?: string;
+  readonly enableHooks?: boolean;
+  readonly hooks?: HookDefinitions;
+  readonly extensions?: readonly Extension[];
+  readonly disabledHooks?: readonly string[];
+  readonly trustedFolder?: boolean;
+  readonly afterModelDisplay?: AfterModelDisplay;
+  readonly transcriptPath?: string;
+  readonly debugLogger?: DebugLogger;
+}
+
+/** What the hook system knows of its host. Reads nothing from disk; see `loadSettings` for that. */
+export class Config {
+  readonly #options: ConfigOptions;
+  readonly #sessionId: string;
+  #hookSystem: HookSystem | undefined;
+  readonly #registrations: { [S in StackName]: Registration<S>[] } = {
+    tool: [],
+    model: [],
+    hook: [],
+  };
+  #toolStack: Stack<'tool'> | undefined;
+  #modelStack: Stack<'model'> | undefined;
+  #closed = false;
+
+  constructor(options: ConfigOptions = {}) {
+    this.#options = options;
+    this.#sessionId = options.sessionId ?? randomUUID();
+  }
+
+  /** Whether hooks run at all. Default false. */
+  getEnableHooks(): boolean {
+    return this.#options.enableHooks ?? false;
+  }
+
+  /** The hook system, made at the first call. `undefined` while hooks are off. Nothing is read or started yet. */
+  getHookSystem(): HookSystem | undefined {
+    if (!this.getEnableHooks()) return undefined;
+    this.#hookSystem ??= new HookSystem(this, undefined, this.#options.debugLogger);
+    return this.#hookSystem;
+  }
+
+  /** The hooks of all settings files, merged, by event. */
+  getHooks(): HookDefinitions {
+    return this.#options.hooks ?? {};
+  }
+
+  getExtensions(): readonly Extension[] {
+    return this.#options.extensions ?? [];
+  }
+
+  /** Names (or commands) of hooks that are switched off. */
+  getDisabledHooks(): readonly string[] {
+    return this.#options.disabledHooks ?? [];
+  }
+
+  /** Whether the project's own hooks may run. Default true: a host that passes hooks in code means them. */
+  isTrustedFolder(): boolean {
+    return this.#options.trustedFolder ?? true;
+  }
+
+  /** Identifies the session in every hook's input. Default a random UUID. */
+  getSessionId(): string {
+    return this.#sessionId;
+  }
+
+  /** Absolute path in which hooks run. Default the current directory of the process. */
+  getWorkingDir(): string {
+    return this.#options.workingDir ?? process.cwd();
+  }
+
+  /** Path of the session's transcript, where the host writes one. */
+  getTranscriptPath(): string | undefined {
+    return this.#options.transcriptPath;
+  }
+
+  /** Default `stream`. */
+  getAfterModelDisplay(): AfterModelDisplay {
+    return this.#options.afterModelDisplay ?? 'stream';
+  }
+
+  /**
+   * Adds a middleware to a stack. Without a position it stands outermost, so that hooks see what it rewrote.
+   *
+   * @throws RangeError when the position names no stage of that stack
+   * @throws Error when the first event has already been fired
+   */
+  use<S extends StackName>(
+    stackName: S,
+    middleware: Middleware<StackContexts[S]>,
+    position: Position<S> = {},
+  ): this {
+    if (this.#closed) {
+      throw new Error(
+        `Middleware "${position.name ?? middleware.name}" comes too late: register it before the first event`,
+      );
+    }
+    checkPosition(stackName, position);
+    const registrations: Registration<S>[] = this.#registrations[stackName];
+    registrations.push({ ...position, middleware });
+    return this;
+  }
+
+  /** The custom middleware of a stack. Asking closes the registration, because a stack is composed once. */
+  registrations<S extends StackName>(stackName: S): readonly Registration<S>[] {
+    this.#closed = true;
+    return this.#registrations[stackName];
+  }
+
+  /** The stack around every tool execution, composed at the first call. */
+  getToolStack(): Stack<'tool'> {
+    this.#toolStack ??= buildStack('tool', toolStages, this.registrations('tool'));
+    return this.#toolStack;
+  }
+
+  /** The stack around every model call, composed at the first call. */
+  getModelStack(): Stack<'model'> {
+    this.#modelStack ??= buildStack('model', modelStages, this.registrations('model'));
+    return this.#modelStack;
+  }
+}

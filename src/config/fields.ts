@@ -1,0 +1,124 @@
+import { inspect } from 'node:util';
+import { define, type Struct } from 'superstruct';
+import { suggestName } from './suggestName.js';
+
+/** Where a value stands inside another: `['BeforeTool', 1, 'hooks', 0, 'timeout']`. */
+export type Path = readonly (string | number)[];
+
+/** Receives what is wrong with the value at `path`. */
+export type Report = (path: Path, message: string) => void;
+
+/** How one key of an object is checked. */
+export interface Field<T> {
+  readonly struct: Struct<T, null>;
+  /** The object makes no sense without this key. */
+  readonly required?: boolean;
+  /** A bad value takes the whole object with it, not only the field. Implied by `required`. */
+  readonly vital?: boolean;
+  /** What to tell about a value that is valid, and kept, but hardly meant. */
+  readonly advise?: (value: T) => string | undefined;
+}
+
+/** One `Field` for every key of `T`, in the order in which they are checked. */
+export type FieldTable<T> = {
+  readonly [K in keyof T]-?: Field<NonNullable<T[K]>> &
+    (Partial<Pick<T, K>> extends Pick<T, K> ? unknown : { readonly required: true });
+};
+
+/**
+ * Reads the keys of `raw` that `table` knows, each checked by itself: a bad field is left out and
+ * reported, its neighbours stay. Never copies any other key.
+ *
+ * @param entry what `raw` is called in messages, such as `hook`
+ * @returns the good fields, or undefined when a required or vital one is bad
+ */
+export function readFields<T extends object>(
+  raw: Record<string, unknown>,
+  table: FieldTable<T>,
+  entry: string,
+  report: Report,
+): T | undefined {
+  const fields: Partial<T> = {};
+  for (const key of keysOf(table)) {
+    const field: Field<NonNullable<T[typeof key]>> = table[key];
+    const value = Object.hasOwn(raw, key) ? raw[key] : undefined;
+    if (value === undefined && !field.required) continue;
+
+    const [failure, good] = field.struct.validate(value);
+    if (failure !== undefined) {
+      const isVital = field.required === true || field.vital === true;
+      report([key], `${failure.message}; ${isVital ? `the whole ${entry}` : 'it'} is ignored`);
+      if (isVital) return undefined;
+      continue;
+    }
+    fields[key] = good;
+    const advice = field.advise?.(good);
+    if (advice !== undefined) report([key], advice);
+  }
+  return fields as T;
+}
+
+/** Reports every key of `raw` that is not in `table`, with the nearest one that is. */
+export function reportUnknownKeys(
+  raw: Record<string, unknown>,
+  table: Record<string, unknown>,
+  report: Report,
+): void {
+  for (const key of Object.keys(raw)) {
+    if (Object.hasOwn(table, key)) continue;
+    report([key], `unknown key, ignored; ${suggestName(key, Object.keys(table))}`);
+  }
+}
+
+/** Whether `value` is an object with named keys: not null, not an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `value` as it may appear in a message: short, on one line, without control characters. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return inspect(value, { maxStringLength: 60, breakLength: Infinity });
+}
+
+// superstruct's own structs print the received value into their message with a template literal,
+// which throws for the prototype-less objects of a parsed settings file. These do not.
+
+/** A struct for the values that `accepts`; `what` completes "expected …". */
+export function expecting<T>(what: string, accepts: (value: unknown) => boolean): Struct<T, null> {
+  return define<T>(what, (value) => accepts(value) || `expected ${what}, got ${describe(value)}`);
+}
+
+export const text = expecting<string>('a string', (value) => typeof value === 'string');
+
+export const nonBlankText = expecting<string>(
+  'a string that is not empty',
+  (value) => typeof value === 'string' && value.trim() !== '',
+);
+
+export const flag = expecting<boolean>('true or false', (value) => typeof value === 'boolean');
+
+export const list = expecting<readonly unknown[]>('an array', Array.isArray);
+
+export const listOfText = expecting<readonly string[]>(
+  'an array of strings',
+  (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+);
+
+export const count = expecting<number>(
+  'a whole number of 0 or more',
+  (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+);
+
+export function oneOf<T extends string>(...choices: readonly T[]): Struct<T, null> {
+  return expecting<T>(choices.map(describe).join(' or '), (value) =>
+    choices.some((choice) => choice === value),
+  );
+}
+
+function keysOf<T extends object>(table: FieldTable<T>): (keyof T & string)[] {
+  return Object.keys(table) as (keyof T & string)[];
+}

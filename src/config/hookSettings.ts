@@ -1,0 +1,214 @@
+import {
+  HookEventName,
+  type CommandHookConfig,
+  type HookDefinition,
+  type HookDefinitions,
+  type HookOrigin,
+} from '../hooks/types.js';
+import {
+  describe,
+  expecting,
+  flag,
+  isRecord,
+  list,
+  nonBlankText,
+  oneOf,
+  readFields,
+  reportUnknownKeys,
+  text,
+  type FieldTable,
+  type Path,
+  type Report,
+} from './fields.js';
+import { suggestName } from './suggestName.js';
+
+/** One thing that is wrong with hook definitions; everything around it is read all the same. */
+export interface SettingsProblem {
+  /** Path inside the value, such as `['BeforeTool', 1, 'hooks', 0, 'timeout']`. */
+  readonly path: readonly (string | number)[];
+  /** What is wrong, and what became of it. */
+  readonly message: string;
+}
+
+/**
+ * Checks hook definitions of any origin, as under the `hooks` key of settings.json, entry by entry.
+ * A bad entry is left out, its neighbours stay. Never throws for what a file can contain.
+ *
+ * @param origin put on every group. With it, an `origin` that `raw` claims for itself is an unknown
+ *   key; without it, the `origin` of a group that was loaded earlier is kept.
+ * @returns what is valid, in new objects, and one problem for each thing that is not
+ */
+export function parseHookDefinitions(
+  raw: unknown,
+  origin?: HookOrigin,
+): { hooks: HookDefinitions; problems: SettingsProblem[] } {
+  const problems: SettingsProblem[] = [];
+  const hooks = parseEvents(raw, origin, (path, message) => problems.push({ path, message }));
+  return { hooks, problems };
+}
+
+/** Writes a path as one would in code: `hooks.BeforeTool[1].hooks[0].timeout`. `''` for an empty path. */
+export function formatPath(path: readonly (string | number)[]): string {
+  return path
+    .map((step, depth) => {
+      if (typeof step === 'number') return `[${step}]`;
+      if (!/^[\w$-]{1,60}$/.test(step)) return `[${describe(step)}]`;
+      return depth === 0 ? step : `.${step}`;
+    })
+    .join('');
+}
+
+type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };
+type PluginFields = Omit<CommandHookConfig, 'command'> & { readonly command?: string };
+
+/** Keys that plain assignment or a careless merge would turn into something else than a key. */
+const UNSAFE_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+const ORIGIN_SCOPES: ReadonlySet<unknown> = new Set<HookOrigin['scope']>([
+  'project',
+  'user',
+  'system',
+  'file',
+  'extension',
+]);
+
+const PLUGIN_FIELDS: FieldTable<PluginFields> = {
+  type: { struct: oneOf('command', 'plugin'), required: true },
+  command: { struct: text },
+  name: { struct: text },
+  description: { struct: text },
+  timeout: {
+    struct: expecting<number>(
+      'a number of milliseconds above 0',
+      (value) => Number.isFinite(value) && Number(value) > 0,
+    ),
+    advise: (timeout) =>
+      timeout < 1000 ? `${timeout} is in milliseconds; did you mean ${timeout * 1000}?` : undefined,
+  },
+  env: {
+    struct: expecting<Readonly<Record<string, string>>>(
+      `an object of strings with no key named ${UNSAFE_KEYS.join(', ')}`,
+      (value) =>
+        isRecord(value) &&
+        Object.entries(value).every(
+          ([key, item]) => typeof item === 'string' && !UNSAFE_KEYS.includes(key),
+        ),
+    ),
+  },
+};
+
+const COMMAND_FIELDS: FieldTable<CommandHookConfig> = {
+  ...PLUGIN_FIELDS,
+  command: { struct: nonBlankText, required: true },
+};
+
+const FILE_GROUP_FIELDS: FieldTable<Omit<GroupFields, 'origin'>> = {
+  matcher: { struct: text, vital: true },
+  sequential: { struct: flag },
+  hooks: { struct: list, required: true },
+};
+
+const GROUP_FIELDS: FieldTable<GroupFields> = {
+  ...FILE_GROUP_FIELDS,
+  origin: {
+    struct: expecting<HookOrigin>(
+      'the origin of loaded settings',
+      (value) =>
+        isRecord(value) &&
+        ORIGIN_SCOPES.has(value.scope) &&
+        (value.file === undefined || typeof value.file === 'string'),
+    ),
+    vital: true,
+  },
+};
+
+/** Keys of other agents' `hooks` object that have another name, and another place, here. */
+const MISPLACED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['disabled', 'disabledHooks'],
+  ['enabled', 'enableHooks'],
+]);
+
+const EVENT_NAMES: readonly string[] = Object.values(HookEventName);
+
+function parseEvents(raw: unknown, origin: HookOrigin | undefined, report: Report) {
+  const hooks: { [E in HookEventName]?: HookDefinition[] } = {};
+  if (!isRecord(raw)) {
+    report([], `expected an object of event names, got ${describe(raw)}; no hook is read from it`);
+    return hooks;
+  }
+  for (const [eventName, groups] of Object.entries(raw)) {
+    if (!isEventName(eventName)) {
+      report([eventName], explainUnknownEvent(eventName));
+    } else if (Array.isArray(groups)) {
+      hooks[eventName] = parseEach(groups, [eventName], report, (group, reportGroup) =>
+        parseGroup(group, origin, reportGroup),
+      );
+    } else if (groups !== undefined) {
+      report([eventName], `expected an array of groups, got ${describe(groups)}; it is ignored`);
+    }
+  }
+  return hooks;
+}
+
+function parseGroup(
+  raw: unknown,
+  origin: HookOrigin | undefined,
+  report: Report,
+): HookDefinition | undefined {
+  if (!isRecord(raw)) {
+    report(
+      [],
+      `expected a group { "matcher": …, "hooks": […] }, got ${describe(raw)}; it is ignored`,
+    );
+    return undefined;
+  }
+  reportUnknownKeys(raw, origin ? FILE_GROUP_FIELDS : GROUP_FIELDS, report);
+  const fields = origin
+    ? readFields(raw, FILE_GROUP_FIELDS, 'group', report)
+    : readFields(raw, GROUP_FIELDS, 'group', report);
+  if (fields === undefined) return undefined;
+  return {
+    ...fields,
+    ...(origin && { origin }),
+    hooks: parseEach(fields.hooks, ['hooks'], report, parseHook),
+  };
+}
+
+function parseHook(raw: unknown, report: Report): CommandHookConfig | undefined {
+  if (!isRecord(raw)) {
+    report(
+      [],
+      `expected a hook { "type": "command", "command": … }, got ${describe(raw)}; it is ignored`,
+    );
+    return undefined;
+  }
+  reportUnknownKeys(raw, COMMAND_FIELDS, report);
+  if (raw.type !== 'plugin') return readFields(raw, COMMAND_FIELDS, 'hook', report);
+  const fields = readFields(raw, PLUGIN_FIELDS, 'hook', report);
+  return fields && { ...fields, command: fields.command ?? '' };
+}
+
+/** Parses each item with a report of its own place, and keeps those that came out. */
+function parseEach<T>(
+  items: readonly unknown[],
+  at: Path,
+  report: Report,
+  parse: (item: unknown, report: Report) => T | undefined,
+): T[] {
+  return items.flatMap((item, index) => {
+    const parsed = parse(item, (path, message) => report([...at, index, ...path], message));
+    return parsed === undefined ? [] : [parsed];
+  });
+}
+
+function explainUnknownEvent(name: string): string {
+  const rightKey = MISPLACED_KEYS.get(name);
+  if (rightKey !== undefined) {
+    return `not an event, ignored; use the key '${rightKey}' at the top level of the file`;
+  }
+  return `unknown event, ignored; ${suggestName(name, EVENT_NAMES)}`;
+}
+
+function isEventName(name: string): name is HookEventName {
+  return EVENT_NAMES.includes(name);
+}

@@ -1,0 +1,141 @@
+import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { HookEventName, type HookDefinition, type HookDefinitions } from '../hooks/types.js';
+import { readLayer, refusedLayer, type Layer } from './settingsLayer.js';
+
+/** What all settings files say together, checked. */
+export interface Settings {
+  /** Default false. */
+  readonly enableHooks: boolean;
+  /** Groups by event: the project's first, then the user's, then the system's, each with its `origin`. */
+  readonly hooks: HookDefinitions;
+  /** Names of hooks that do not run: those of all files. */
+  readonly disabledHooks: readonly string[];
+  /** `hold` shows a model's answer only after the AfterModel hooks have seen it. */
+  readonly afterModelDisplay?: 'stream' | 'hold';
+  /** How often AfterAgent hooks may send the agent back to work in a row. */
+  readonly maxStopHookRetries?: number;
+}
+
+/** Settings together with where they came from and what was wrong there. */
+export interface LoadedSettings {
+  readonly settings: Settings;
+  readonly problems: readonly FileProblem[];
+  /** The files that were read, the one with the highest priority first. */
+  readonly files: readonly SettingsFile[];
+}
+
+/** One settings file. */
+export interface SettingsFile {
+  readonly scope: 'project' | 'user' | 'system' | 'file';
+  /** Absolute path. */
+  readonly file: string;
+}
+
+/** One thing that is wrong in a settings file. */
+export interface FileProblem {
+  /** Absolute path. */
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+  /** 1-based, in UTF-16 code units. */
+  readonly column: number;
+  /** Such as `hooks.BeforeTool[1].hooks[0].timeout`; `''` for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+  /** After an `error` nothing of the file counts; after a `warning` only the named part does not. */
+  readonly severity: 'error' | 'warning';
+}
+
+/** What `loadSettings` takes. */
+export interface LoadSettingsOptions {
+  /** The project: its file is `.llxprt/settings.json` in here. */
+  readonly workingDir: string;
+  /** The user's file is `.llxprt/settings.json` in here. Default: the home directory. */
+  readonly home?: string;
+  /** The system's file. Default `/etc/llxprt/settings.json`. */
+  readonly systemPath?: string;
+  /**
+   * Whether the user trusts the project. Without it, its file may add `hooks`, with their origin, and
+   * say `enableHooks: true`, so that they can be listed; nothing else of it counts. Default false.
+   */
+  readonly trustProject?: boolean;
+}
+
+/**
+ * Reads the settings of project, user and system. Scalars of the first override those of the next, hooks
+ * and `disabledHooks` add up. Comments and trailing commas are fine; a missing file is normal.
+ *
+ * What is wrong in a file is a problem in the result and leaves the other files alone; never a throw.
+ */
+export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
+  const project = settingsFileIn(options.workingDir);
+  const user = settingsFileIn(options.home ?? homedir());
+  const system = resolve(options.systemPath ?? '/etc/llxprt/settings.json');
+
+  const layers = [
+    readLayer({ scope: 'user', file: user }),
+    readLayer({ scope: 'system', file: system }),
+  ];
+  if (!(await isSameFile(project, user))) {
+    layers.unshift(readLayer({ scope: 'project', file: project }, options.trustProject));
+  }
+  return mergeLayers(await Promise.all(layers));
+}
+
+/**
+ * Reads one settings file, named by the user, in place of the three of `loadSettings`. Its groups have
+ * the scope `file`.
+ *
+ * What is wrong is a problem in the result; so is a missing file.
+ */
+export async function loadSettingsFile(file: string): Promise<LoadedSettings> {
+  const source: SettingsFile = { scope: 'file', file: resolve(file) };
+  const layer = await readLayer(source);
+  if (layer.status === 'missing') {
+    return mergeLayers([refusedLayer(source, 'there is no such file; check the path')]);
+  }
+  return mergeLayers([layer]);
+}
+
+/** One line for a terminal or a log: `file:line:column: path: message`. */
+export function formatProblem(problem: FileProblem): string {
+  const { file, line, column, path, message } = problem;
+  const where = path === '' ? '' : `${path}: `;
+  // The name of a directory is data, and may hold a newline or an escape sequence.
+  return `${file}:${line}:${column}: ${where}${message}`.replaceAll(/\p{Cc}/gu, '\uFFFD');
+}
+
+function settingsFileIn(directory: string): string {
+  return join(resolve(directory), '.llxprt', 'settings.json');
+}
+
+async function isSameFile(a: string, b: string): Promise<boolean> {
+  const [realA, realB] = await Promise.all([a, b].map((file) => realpath(file).catch(() => file)));
+  return realA === realB;
+}
+
+function mergeLayers(layers: readonly Layer[]): LoadedSettings {
+  const scalars: Layer['scalars'] = {};
+  for (const layer of layers.toReversed()) Object.assign(scalars, layer.scalars);
+  return {
+    settings: {
+      enableHooks: false,
+      ...scalars,
+      hooks: mergeHooks(layers),
+      disabledHooks: [...new Set(layers.flatMap((layer) => layer.scalars.disabledHooks ?? []))],
+    },
+    problems: layers.flatMap(({ problems }) => problems),
+    files: layers.filter(({ status }) => status === 'read').map(({ source }) => source),
+  };
+}
+
+function mergeHooks(layers: readonly Layer[]): HookDefinitions {
+  const merged: { [E in HookEventName]?: HookDefinition[] } = {};
+  for (const eventName of Object.values(HookEventName)) {
+    const groups = layers.flatMap(({ hooks }) => hooks[eventName] ?? []);
+    if (groups.length > 0) merged[eventName] = groups;
+  }
+  return merged;
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import type { FunctionCall, Part } from '@google/genai';
+import type { Config } from '../config/config.js';
+import { createToolCall, type CallOptions, type ToolCall } from '../context.js';
+import { dropUnsafeKeys } from '../hooks/merge.js';
+import { HookEventName } from '../hooks/types.js';
+import { ToolErrorType, type Tool, type ToolResult } from '../tools/tools.js';
+import { toParts } from './llmContent.js';
+
+/** `idle` is terminal: a hook blocked the call, and its result tells the model why. */
+export type ToolCallStatus = 'scheduled' | 'executing' | 'success' | 'error' | 'idle';
+
+/** One tool call of the model, as far as it has come. */
+export interface ToolCallRecord {
+  readonly callId: string;
+  readonly name: string;
+  /** The arguments as the model gave them. */
+  readonly originalInput: Readonly<Record<string, unknown>>;
+  /** The arguments that the tool was executed with. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly status: ToolCallStatus;
+  /** Present once the status is `success`, `error` or `idle`. */
+  readonly result?: ToolResult;
+  /** Present when a hook ended the agent loop at this call. */
+  readonly stopped?: { readonly event: HookEventName; readonly reason: string };
+}
+
+/** A tool call that has come to its end. */
+export type CompletedToolCall = ToolCallRecord & { readonly result: ToolResult };
+
+export interface CoreToolSchedulerOptions {
+  readonly config: Config;
+  readonly tools: readonly Tool[];
+  /** Is told of every change of a call's status. */
+  readonly onStatus?: (call: ToolCallRecord) => void;
+  readonly onHooks?: CallOptions['onHooks'];
+}
+
+export interface ScheduleOptions {
+  readonly signal?: AbortSignal;
+  /** Names of the tools that may be called; without it, all. */
+  readonly allowedTools?: readonly string[];
+}
+
+/** Runs the tool calls of a model's turn, each through the tool stack. */
+export class CoreToolScheduler {
+  readonly #options: CoreToolSchedulerOptions;
+  readonly #tools: ReadonlyMap<string, Tool>;
+
+  constructor(options: CoreToolSchedulerOptions) {
+    this.#options = options;
+    this.#tools = new Map(options.tools.map((tool) => [tool.name, tool]));
+  }
+
+  /**
+   * Runs the calls of one turn, all at once.
+   *
+   * @returns one completed call for each, in the order of the calls. Never rejects: a call that fails, is blocked or
+   *   is cancelled has a result that says so, and is not tried again.
+   */
+  schedule(
+    calls: readonly FunctionCall[],
+    options: ScheduleOptions = {},
+  ): Promise<CompletedToolCall[]> {
+    const records = calls.map((call): ToolCallRecord => {
+      const input = dropUnsafeKeys(structuredClone(call.args ?? {})) as Record<string, unknown>;
+      const callId = call.id ?? randomUUID();
+      return { callId, name: call.name ?? '', originalInput: input, input, status: 'scheduled' };
+    });
+    for (const record of records) this.#options.onStatus?.(record);
+    return Promise.all(records.map((record) => this.#run(record, options)));
+  }
+
+  async #run(record: ToolCallRecord, options: ScheduleOptions): Promise<CompletedToolCall> {
+    const tool = this.#tools.get(record.name);
+    if (options.allowedTools && !options.allowedTools.includes(record.name)) {
+      return this.#complete(
+        { ...record, status: 'error' },
+        notAllowed(record.name, options.allowedTools),
+      );
+    }
+    if (!tool) {
+      return this.#complete(
+        { ...record, status: 'error' },
+        unknownTool(record.name, [...this.#tools.keys()]),
+      );
+    }
+    this.#options.onStatus?.({ ...record, status: 'executing' });
+    const call = this.#createCall(tool, record, options.signal);
+    try {
+      await this.#options.config.getToolStack().run(call);
+    } catch (error) {
+      call.result = failed(record.name, error);
+    }
+    const result = call.result ?? failed(record.name, new Error('a middleware gave no result'));
+    const { verdict } = call;
+    const stopped =
+      verdict.kind === 'stop' ? { event: verdict.event, reason: verdict.reason } : undefined;
+    return this.#complete(
+      {
+        ...record,
+        input: call.input,
+        status: finalStatus(call, result),
+        ...(stopped && { stopped }),
+      },
+      result,
+    );
+  }
+
+  #createCall(tool: Tool, record: ToolCallRecord, signal: AbortSignal | undefined): ToolCall {
+    const { config, onHooks } = this.#options;
+    const context = { workingDir: config.getWorkingDir(), signal };
+    return createToolCall(
+      config,
+      tool.name,
+      record.originalInput,
+      // Hooks that were ended by the abort did not object, but the call is not wanted any more.
+      async (input) => (signal?.aborted ? cancelled(tool.name) : tool.execute(input, context)),
+      { signal, onHooks },
+    );
+  }
+
+  #complete(record: ToolCallRecord, result: ToolResult): CompletedToolCall {
+    const completed = { ...record, result };
+    this.#options.onStatus?.(completed);
+    return completed;
+  }
+}
+
+/** What the model is told of a completed call. */
+export function toFunctionResponse({ callId, name, result }: CompletedToolCall): Part[] {
+  const parts = toParts(result.llmContent);
+  const text = parts.flatMap((part) => part.text ?? []).join('\n');
+  const others = parts.filter((part) => part.text === undefined);
+  const response = result.error ? { error: text } : { output: text };
+  return [{ functionResponse: { id: callId, name, response } }, ...others];
+}
+
+function finalStatus({ verdict }: ToolCall, result: ToolResult): ToolCallStatus {
+  if (verdict.kind === 'block') return 'idle';
+  if (verdict.kind === 'stop')
+    return verdict.event === HookEventName.BeforeTool ? 'idle' : 'success';
+  return result.error ? 'error' : 'success';
+}
+
+function errorResult(type: ToolErrorType, message: string): ToolResult {
+  return { llmContent: message, returnDisplay: message, error: { type, message } };
+}
+
+function notAllowed(name: string, allowed: readonly string[]): ToolResult {
+  const names =
+    allowed.length > 0
+      ? `only these may be called: ${allowed.join(', ')}`
+      : 'no tool may be called';
+  return errorResult(
+    ToolErrorType.NotAllowed,
+    `The tool "${name}" was not run: BeforeToolSelection hooks restrict the tools, and ${names}.`,
+  );
+}
+
+function unknownTool(name: string, known: readonly string[]): ToolResult {
+  return errorResult(
+    ToolErrorType.UnknownTool,
+    `There is no tool "${name}". The tools are: ${known.join(', ')}.`,
+  );
+}
+
+function cancelled(name: string): ToolResult {
+  return errorResult(ToolErrorType.Cancelled, `The call of "${name}" was cancelled before it ran.`);
+}
+
+function failed(name: string, error: unknown): ToolResult {
+  const message = error instanceof Error ? error.message : String(error);
+  return errorResult(ToolErrorType.Failed, `The tool "${name}" failed: ${message}`);
+}

@@ -1,0 +1,177 @@
+import type {
+  Content,
+  GenerateContentConfig,
+  GenerateContentParameters,
+  GenerateContentResponse,
+  Models,
+  Part,
+  PartListUnion,
+} from '@google/genai';
+import type { Config } from '../config/config.js';
+import { createModelCall, type CallOptions, type ModelCall, type Verdict } from '../context.js';
+import { toParts } from './llmContent.js';
+import { collectResponse, isAnswerText } from './response.js';
+
+export interface GeminiChatOptions {
+  readonly config: Config;
+  /** The SDK: `new GoogleGenAI({ … }).models`. */
+  readonly models: Pick<Models, 'generateContentStream'>;
+  /** Name of the model, such as `gemini-2.5-flash`. */
+  readonly model: string;
+  /** Goes with every request: tools, system instruction, temperature and the like. */
+  readonly generationConfig?: GenerateContentConfig;
+  readonly history?: readonly Content[];
+}
+
+/** How one model call ended. */
+export interface ModelTurn {
+  /** What is stored and acted upon. Empty when the call was blocked and no hook answered in its place. */
+  readonly response: GenerateContentResponse;
+  /** The parameters that were sent, or would have been. */
+  readonly request: GenerateContentParameters;
+  readonly verdict: Verdict;
+  /** The model was not called. */
+  readonly blocked: boolean;
+  /** The response is a hook's. */
+  readonly synthetic: boolean;
+  /** The response is kept from the user. */
+  readonly suppressDisplay: boolean;
+}
+
+/** What a chat tells while it answers. Chunks are for display; the response comes once, at the end. */
+export type ChatEvent =
+  | { readonly type: 'chunk'; readonly value: GenerateContentResponse }
+  /** The model answered with nothing at all, and is asked again. */
+  | { readonly type: 'retry'; readonly turn: ModelTurn }
+  | { readonly type: 'response'; readonly turn: ModelTurn };
+
+/** A model sometimes ends its turn without a word; asked again, it usually goes on. */
+const MAX_EMPTY_ANSWERS = 2;
+
+/** A conversation with a model, in which every call passes through the model stack. */
+export class GeminiChat {
+  readonly #options: GeminiChatOptions;
+  #history: Content[];
+  #contextForModel: string[] = [];
+
+  constructor(options: GeminiChatOptions) {
+    this.#options = options;
+    this.#history = [...(options.history ?? [])];
+  }
+
+  /** The messages so far, as they are sent with the next request. */
+  getHistory(): readonly Content[] {
+    return this.#history;
+  }
+
+  /**
+   * Sends a message and streams the answer. Leaving the loop early, or `signal`, closes the SDK's stream.
+   *
+   * A call that fails or is aborted leaves the history as it was. So does one that a hook blocked, unless the
+   * hook answered in the model's place, or the message was a tool's response, which the history cannot miss.
+   *
+   * @throws what the SDK throws
+   */
+  async *sendMessageStream(
+    message: PartListUnion,
+    options: CallOptions = {},
+  ): AsyncGenerator<ChatEvent, void, undefined> {
+    const context = this.#contextForModel.map((text) => ({ text }));
+    const parts = [...toParts(message), ...context];
+    const contents = [...this.#history, { role: 'user', parts }];
+    for (let attempt = 0; ; attempt++) {
+      const { isSilent, ...turn } = yield* this.#callModel(contents, options);
+      if (isSilent && attempt < MAX_EMPTY_ANSWERS && turn.verdict.kind === 'allow') {
+        yield { type: 'retry', turn };
+        continue;
+      }
+      this.#contextForModel = this.#contextForModel.slice(context.length);
+      this.#store(contents, parts, turn);
+      yield { type: 'response', turn };
+      return;
+    }
+  }
+
+  async *#callModel(
+    contents: Content[],
+    options: CallOptions,
+  ): AsyncGenerator<ChatEvent, ModelTurn & { isSilent: boolean }, undefined> {
+    const { config, models, model, generationConfig } = this.#options;
+    const abort = new AbortController();
+    const signal = options.signal ? AbortSignal.any([options.signal, abort.signal]) : abort.signal;
+    const received: GenerateContentResponse[] = [];
+    const call = createModelCall(
+      config,
+      { model, contents, ...(generationConfig && { config: generationConfig }) },
+      async (request) =>
+        recordChunks(await models.generateContentStream(withSignal(request, signal)), received),
+      { ...options, signal },
+    );
+    const chunks: GenerateContentResponse[] = [];
+    try {
+      signal.throwIfAborted();
+      await config.getModelStack().run(call);
+      for await (const value of call.stream ?? []) {
+        chunks.push(value);
+        yield { type: 'chunk', value };
+      }
+    } finally {
+      // The SDK keeps a stream open that is only left, and not aborted.
+      abort.abort();
+    }
+    this.#contextForModel.push(...call.contextForModel);
+    return {
+      ...toTurn(call, chunks),
+      isSilent: received.length > 0 && !received.some(saysSomething),
+    };
+  }
+
+  #store(contents: Content[], message: readonly Part[], turn: ModelTurn): void {
+    const answer = turn.response.candidates?.[0]?.content;
+    const isAnswered = (answer?.parts?.length ?? 0) > 0;
+    const mustKeep = message.some((part) => part.functionResponse);
+    if (turn.blocked && !isAnswered && !mustKeep) return;
+    this.#history = answer && isAnswered ? [...contents, answer] : contents;
+  }
+}
+
+function withSignal(
+  request: GenerateContentParameters,
+  abortSignal: AbortSignal,
+): GenerateContentParameters {
+  return { ...request, config: { ...request.config, abortSignal } };
+}
+
+function toTurn(call: ModelCall, chunks: readonly GenerateContentResponse[]): ModelTurn {
+  const { request, verdict, synthetic, suppressDisplay } = call;
+  const isAnswered = !synthetic && call.stream !== undefined;
+  return {
+    response: call.response ?? collectResponse(chunks),
+    request,
+    verdict,
+    blocked: !isAnswered,
+    synthetic,
+    suppressDisplay,
+  };
+}
+
+async function* recordChunks(
+  chunks: AsyncIterable<GenerateContentResponse>,
+  record: GenerateContentResponse[],
+): AsyncGenerator<GenerateContentResponse> {
+  for await (const chunk of chunks) {
+    record.push(chunk);
+    yield chunk;
+  }
+}
+
+/** Whether a chunk brings anything of an answer, or a reason why there is none. */
+function saysSomething({ candidates = [], promptFeedback }: GenerateContentResponse): boolean {
+  if (promptFeedback?.blockReason) return true;
+  return candidates.some(({ content, finishReason }) => {
+    if (finishReason !== undefined && finishReason !== 'STOP') return true;
+    return content?.parts?.some((part) =>
+      isAnswerText(part) ? part.text.trim() !== '' : !part.thought,
+    );
+  });
+}

@@ -1,0 +1,35 @@
+import type { Content, GenerateContentParameters, Part, PartListUnion } from '@google/genai';
+
+/** Appends text to what a model reads of a tool's result: to the text itself, or as a further part. */
+export function appendText(content: PartListUnion, text: string): PartListUnion {
+  if (typeof content === 'string') return `${content}${text}`;
+  return [...(Array.isArray(content) ? content : [content]), { text }];
+}
+
+/** How a message of the hook system itself is marked for the model. */
+export function asSystemNote(message: string): string {
+  return `[System] ${message}`;
+}
+
+/** Every form in which the SDK takes parts, as a list of parts. */
+export function toParts(content: PartListUnion): Part[] {
+  const list = Array.isArray(content) ? content : [content];
+  return list.map((part) => (typeof part === 'string' ? { text: part } : part));
+}
+
+/** A request with one more message at its end. */
+export function withMessage(
+  request: GenerateContentParameters,
+  text: string,
+): GenerateContentParameters {
+  const { contents } = request;
+  const message: Content = { role: 'user', parts: [{ text }] };
+  const before = Array.isArray(contents) ? contents : [contents];
+  const isMessages = before.every(
+    (entry) => typeof entry === 'object' && ('parts' in entry || 'role' in entry),
+  );
+  const messages = isMessages
+    ? (before as Content[])
+    : [{ role: 'user', parts: toParts(before as Part[]) }];
+  return { ...request, contents: [...messages, message] };
+}

@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises';
+import {
+  array,
+  enums,
+  integer,
+  is,
+  object,
+  optional,
+  record,
+  size,
+  string,
+  type,
+  unknown,
+  validate,
+} from 'superstruct';
+import type { Infer, StructError } from 'superstruct';
+
+/** The methods of the Gemini API that can be recorded. */
+export type RecordedMethod = 'generateContentStream' | 'generateContent';
+
+/** The `error` object of the Gemini API. `code` is the HTTP status, 400 to 599. */
+export type GeminiError = Infer<typeof geminiError>;
+
+/** One line of a file of recorded calls, read and checked. */
+export interface RecordedCall {
+  readonly method: RecordedMethod;
+  /** Number of the line in the file, from 1. */
+  readonly line: number;
+  /** The chunks of a stream, or the one response of `generateContent`. Empty where `error` is present. */
+  readonly chunks: readonly Readonly<Record<string, unknown>>[];
+  /** The failure to answer with. */
+  readonly error?: GeminiError;
+  /** Milliseconds to wait before each chunk, or before the error. */
+  readonly delayMs: number;
+  /** Break the connection after this many chunks. */
+  readonly abortAfter?: number;
+}
+
+/**
+ * Reads a file of recorded model calls: one JSON object a line, empty lines skipped.
+ *
+ * A line is `{"method": "generateContentStream", "response": [chunk, …]}` or
+ * `{"method": "generateContent", "response": {…}}`; a call that failed has
+ * `"error": {"code": 503, "message": "…", "status": "UNAVAILABLE"}` in place of `response`. Optional keys:
+ * `"delayMs"`, and `"abortAfter"`, a number of chunks (only 0 for `generateContent`).
+ *
+ * @returns the calls in the order of the file
+ * @throws Error that starts with `file:line:` for the first line that is none of the above, or with `file:`
+ *   when the file cannot be read
+ */
+export async function readRecordedCalls(file: string): Promise<RecordedCall[]> {
+  const text = await readText(file);
+  return text
+    .split('\n')
+    .map((content, index) => ({ content, line: index + 1 }))
+    .filter(({ content }) => content.trim() !== '')
+    .map(({ content, line }) => parseCall(content, line, `${file}:${line}`));
+}
+
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+const RESPONSE_SHAPES = {
+  generateContentStream: 'an array of objects, one for each chunk',
+  generateContent: 'one object',
+} as const satisfies Record<RecordedMethod, string>;
+
+const USAGE =
+  'Write {"method": "generateContentStream", "response": [chunk, …]} or {"method": "generateContent", "response": {…}}, on one line.';
+
+const chunkList = array(record(string(), unknown()));
+
+// A real error has further keys, such as `details`; they are passed on as they are.
+const geminiError = type({ code: size(integer(), 400, 599), message: string(), status: string() });
+
+// Unknown keys are refused, because a misspelt `delayMs` would otherwise do nothing, in silence.
+const recordedLine = object({
+  method: enums(['generateContentStream', 'generateContent']),
+  response: optional(unknown()),
+  error: optional(geminiError),
+  delayMs: optional(size(integer(), 0, LONGEST_TIMEOUT_MS)),
+  abortAfter: optional(size(integer(), 0, Number.MAX_SAFE_INTEGER)),
+});
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new Error(
+      `${file}: the recorded calls cannot be read (${messageOf(cause)}). Name a file that exists and is readable.`,
+      { cause },
+    );
+  }
+}
+
+function parseCall(content: string, line: number, place: string): RecordedCall {
+  const [failure, entry] = validate(parseJson(content, place), recordedLine);
+  if (failure) throw new Error(`${place}: ${describe(failure)}. ${USAGE}`);
+
+  const { method, response, error, delayMs = 0, abortAfter } = entry;
+  if ((response === undefined) === (error === undefined)) {
+    throw new Error(
+      `${place}: exactly one of "response" and "error" is needed. Remove or add one.`,
+    );
+  }
+  const chunks = error ? [] : method === 'generateContent' ? [response] : response;
+  if (!is(chunks, chunkList)) {
+    throw new Error(
+      `${place}: "response" of ${method} must be ${RESPONSE_SHAPES[method]}. ${USAGE}`,
+    );
+  }
+  checkAbortAfter(entry, chunks.length, place);
+  return {
+    method,
+    line,
+    chunks,
+    delayMs,
+    ...(error && { error }),
+    ...(abortAfter !== undefined && { abortAfter }),
+  };
+}
+
+function parseJson(content: string, place: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (cause) {
+    throw new Error(`${place}: not JSON (${messageOf(cause)}). ${USAGE}`, { cause });
+  }
+}
+
+function checkAbortAfter(
+  { method, error, abortAfter }: Infer<typeof recordedLine>,
+  chunkCount: number,
+  place: string,
+): void {
+  if (abortAfter === undefined) return;
+  if (error) {
+    throw new Error(
+      `${place}: "abortAfter" breaks off a response, and this call has an "error" instead. Remove one.`,
+    );
+  }
+  const most = method === 'generateContent' ? 0 : chunkCount;
+  if (abortAfter > most) {
+    throw new Error(
+      `${place}: "abortAfter" is ${abortAfter}, and this call can break off after ${most} chunks at most. Lower it.`,
+    );
+  }
+}
+
+function describe(failure: StructError): string {
+  return failure.type === 'never' ? `unknown key "${String(failure.key)}"` : failure.message;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,233 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readRecordedCalls } from './recordedCalls.js';
+import type { GeminiError, RecordedCall, RecordedMethod } from './recordedCalls.js';
+
+/** A request as it arrived at the model. */
+export interface RecordedRequest {
+  readonly method: RecordedMethod;
+  /** The model's name in the request's path, without `models/`. */
+  readonly model: string;
+  /** The JSON body. */
+  readonly body: unknown;
+}
+
+/** A running model that answers from a file. */
+export interface RecordedModel {
+  /** For `new GoogleGenAI({ apiKey: 'recorded', httpOptions: { baseUrl } })`. */
+  readonly baseUrl: string;
+  /** Every request that asked for one of the recorded methods, answered or refused, in order of arrival. */
+  readonly requests: readonly RecordedRequest[];
+  /** How many recorded calls have not been used. */
+  readonly remaining: number;
+  /** Stops the server, breaking streams that are still open. May be called again. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a model that speaks the Gemini REST protocol on a free port of 127.0.0.1 and answers the n-th
+ * request with the n-th recorded call. It does not keep the process alive.
+ *
+ * A request is refused with HTTP 400, which the SDK does not retry, when the file has no call left or
+ * records another method at this place; the recorded call is then kept. Bodies over 64 MiB are refused with
+ * 413, other paths with 404.
+ *
+ * @param file path of the recorded calls, one JSON object a line; `readRecordedCalls` says how they look
+ * @throws Error that starts with `file:line:` or `file:` when the file is unreadable or not as expected
+ */
+export async function startRecordedModel(file: string): Promise<RecordedModel> {
+  const recording = new Recording(file, await readRecordedCalls(file));
+  const server = createServer((request, response) => {
+    // The one thing that can go wrong in here is that the client leaves.
+    answerRequest(recording, request, response).catch(() => response.destroy());
+  });
+  server.on('connection', (socket) => socket.unref()).unref();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const { port } = server.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    requests: recording.requests,
+    get remaining() {
+      return recording.remaining;
+    },
+    close: () => (closed ??= closeServer(server)),
+  };
+}
+
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+interface Route {
+  readonly method: RecordedMethod;
+  readonly model: string;
+}
+
+interface Refusal {
+  readonly error: GeminiError;
+}
+
+type ReceivedBody = { readonly json: unknown } | Refusal;
+
+/** The recorded calls, handed out one after the other. */
+class Recording {
+  readonly requests: RecordedRequest[] = [];
+  #used = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    readonly file: string,
+    readonly calls: readonly RecordedCall[],
+  ) {}
+
+  get remaining(): number {
+    return this.calls.length - this.#used;
+  }
+
+  /** The answer to a request, chosen when the bodies of all requests that arrived before it are complete. */
+  take(route: Route, body: Promise<ReceivedBody>): Promise<RecordedCall | Refusal> {
+    const answer = this.#turn.then(async () => this.#takeNext(route, await body));
+    this.#turn = answer;
+    return answer;
+  }
+
+  #takeNext({ method, model }: Route, body: ReceivedBody): RecordedCall | Refusal {
+    if ('error' in body) return body;
+    this.requests.push({ method, model, body: body.json });
+
+    const asked = `${method} of model ${model} was asked`;
+    const call = this.calls[this.#used];
+    if (!call) {
+      const line = (this.calls.at(-1)?.line ?? 0) + 1;
+      return refuseReplay(
+        `${this.file}:${line}: ${asked}, but all ${this.calls.length} recorded calls are used. Record one more call here.`,
+      );
+    }
+    if (call.method !== method) {
+      return refuseReplay(
+        `${this.file}:${call.line}: ${asked}, but ${call.method} is recorded. Make the calls in the recorded order, or change this line.`,
+      );
+    }
+    this.#used++;
+    return call;
+  }
+}
+
+async function answerRequest(
+  recording: Recording,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+
+  const route = matchRoute(request);
+  if (!route) return sendError(response, notFound(request));
+
+  const answer = await recording.take(route, receiveBody(request));
+  if (!('method' in answer)) return sendError(response, answer.error);
+  if (answer.method === 'generateContentStream' && !answer.error) {
+    return streamChunks(response, answer, gone.signal);
+  }
+  await delay(answer.delayMs, undefined, { signal: gone.signal, ref: false });
+  if (answer.error) sendError(response, answer.error);
+  else if (answer.abortAfter === 0) response.destroy();
+  else sendJson(response, 200, answer.chunks[0]);
+}
+
+function matchRoute({ method, url = '' }: IncomingMessage): Route | undefined {
+  const [path = '', query] = url.split('?', 2);
+  const [, model, action] = /^\/v1(?:beta)?\/models\/([^/:]+):(\w+)$/.exec(path) ?? [];
+  if (method !== 'POST' || !model) return undefined;
+  if (action === 'generateContent') return { method: 'generateContent', model };
+  const asEvents = new URLSearchParams(query).get('alt') === 'sse';
+  if (action === 'streamGenerateContent' && asEvents)
+    return { method: 'generateContentStream', model };
+  return undefined;
+}
+
+/**
+ * Never rejects: when the client leaves midway, nobody reads what is returned. A body that is too large is
+ * read to its end all the same, because a client that is cut off while it writes does not see the answer.
+ */
+async function receiveBody(request: IncomingMessage): Promise<ReceivedBody> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+    }
+    if (bytes > MAX_BODY_BYTES) return refuseLength(bytes);
+    return { json: JSON.parse(Buffer.concat(chunks).toString()) };
+  } catch (error) {
+    return refuseBody(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function streamChunks(
+  response: ServerResponse,
+  { chunks, delayMs, abortAfter }: RecordedCall,
+  signal: AbortSignal,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+  for (const chunk of chunks.slice(0, abortAfter)) {
+    // Waited for even when it is 0: chunks of one turn of the event loop leave in one packet.
+    await delay(delayMs, undefined, { signal, ref: false });
+    await writeFlushed(response, `data: ${toOneLine(chunk)}\r\n\r\n`);
+  }
+  if (abortAfter === undefined) response.end();
+  else response.destroy();
+}
+
+// JSON.stringify leaves U+2028 and U+2029 as they are, and version 1 of the SDK takes them for ends of line.
+function toOneLine(chunk: object): string {
+  return JSON.stringify(chunk).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+}
+
+function writeFlushed(response: ServerResponse, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    response.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+function sendError(response: ServerResponse, error: GeminiError): void {
+  sendJson(response, error.code, { error });
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function refuseReplay(message: string): Refusal {
+  return { error: { code: 400, message, status: 'FAILED_PRECONDITION' } };
+}
+
+function refuseLength(bytes: number): Refusal {
+  const message = `The request's body has ${bytes} bytes; the recorded model takes ${MAX_BODY_BYTES} at most. Send less.`;
+  return { error: { code: 413, message, status: 'INVALID_ARGUMENT' } };
+}
+
+function refuseBody(detail: string): Refusal {
+  const message = `The request's body is not JSON (${detail}). Send one JSON object.`;
+  return { error: { code: 400, message, status: 'INVALID_ARGUMENT' } };
+}
+
+function notFound({ method, url }: IncomingMessage): GeminiError {
+  return {
+    code: 404,
+    message: `${method} ${url} is not served by the recorded model. Use POST /v1beta/models/MODEL:generateContent or :streamGenerateContent?alt=sse (or the same under /v1/).`,
+    status: 'NOT_FOUND',
+  };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,52 @@
+/** `getRegistry()` or `getEventHandler()` was called before `initialize()` had finished. */
+export class HookSystemNotInitializedError extends Error {
+  override readonly name = 'HookSystemNotInitializedError';
+  constructor(message = 'The hook system is not initialized: await hookSystem.initialize() first') {
+    super(message);
+  }
+}
+
+/** The registry was asked for hooks before `initialize()` had finished. */
+export class HookRegistryNotInitializedError extends Error {
+  override readonly name = 'HookRegistryNotInitializedError';
+  constructor(message = 'The hook registry is not initialized: await registry.initialize() first') {
+    super(message);
+  }
+}
+
+/** What the hook system was doing when it failed, and the code under which that is reported. */
+export const PIPELINE_ERROR_CODES = {
+  initialization: 'HOOK_INITIALIZATION_FAILED',
+  routing: 'HOOK_UNKNOWN_EVENT',
+  validation: 'HOOK_INVALID_PAYLOAD',
+  planning: 'HOOK_PLANNING_FAILED',
+  translation: 'HOOK_TRANSLATION_FAILED',
+  execution: 'HOOK_EXECUTION_FAILED',
+  aggregation: 'HOOK_AGGREGATION_FAILED',
+  formatting: 'HOOK_FORMATTING_FAILED',
+} as const;
+
+export type PipelineStage = keyof typeof PIPELINE_ERROR_CODES;
+
+/** What is known of the event that failed. */
+export interface FailureMeta {
+  readonly event?: string;
+  readonly correlationId?: string;
+  readonly details?: unknown;
+}
+
+/** The hook system itself failed, as opposed to one of the hooks. */
+export class HookPipelineError extends Error {
+  override readonly name = 'HookPipelineError';
+  readonly code: (typeof PIPELINE_ERROR_CODES)[PipelineStage];
+
+  constructor(
+    cause: unknown,
+    readonly stage: PipelineStage,
+    readonly meta: FailureMeta = {},
+  ) {
+    const what = cause instanceof Error ? cause.message : String(cause);
+    super(`${meta.event ?? 'Hook event'}: ${stage} failed: ${what}`, { cause });
+    this.code = PIPELINE_ERROR_CODES[stage];
+  }
+}

@@ -1,0 +1,208 @@
+import type { GenerateContentParameters } from '@google/genai';
+import {
+  AfterModelHookOutput,
+  AfterToolHookOutput,
+  BeforeModelHookOutput,
+  BeforeToolHookOutput,
+  BeforeToolSelectionHookOutput,
+  DefaultHookOutput,
+} from './hookOutput.js';
+import { defaultHookTranslator, type LLMRequest } from './hookTranslator.js';
+import { eventFields, type EventFields } from './hookValidators.js';
+import { isRecord, mergeModelData, mergeRecords } from './merge.js';
+import {
+  HookEventName,
+  type HookEventInput,
+  type HookInput,
+  type HookOutput,
+  type HookPayload,
+} from './types.js';
+
+/** How the outputs of several hooks become one; see `middleware/aggregator.ts`. */
+export type MergeStrategy = 'or' | 'replacement' | 'union';
+
+/** Everything that differs between events. */
+export interface EventDefinition<E extends HookEventName> {
+  /** What matchers are tested against; without it, every hook of the event runs. */
+  readonly matchOn?: (payload: HookPayload<E>) => string;
+  /** Whether a block prevents the operation. Elsewhere it is reported and has no such effect. */
+  readonly canBlock: boolean;
+  /** The fields that a script reads besides the common ones. */
+  readonly encode: (payload: HookPayload<E>) => Omit<HookEventInput<E>, keyof HookInput>;
+  /** Checks fields that come from outside. */
+  readonly fields: (typeof eventFields)[E];
+  /** The payload that checked fields stand for. */
+  readonly decode: (fields: EventFields<E>) => HookPayload<E>;
+  readonly merge: MergeStrategy;
+  /** What the next hook of a chain reads after this output. Without it, all read the same. */
+  readonly chain?: (input: HookEventInput<E>, output: HookOutput) => HookEventInput<E>;
+  /** The class of the aggregated output. */
+  readonly Output: new (data?: HookOutput) => DefaultHookOutput;
+}
+
+/** THE table: one entry an event. */
+export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
+  [HookEventName.BeforeTool]: {
+    matchOn: (payload) => payload.toolName,
+    canBlock: true,
+    encode: ({ toolName, toolInput }) => ({ tool_name: toolName, tool_input: toolInput }),
+    fields: eventFields.BeforeTool,
+    decode: (fields) => ({ toolName: fields.tool_name, toolInput: fields.tool_input }),
+    merge: 'or',
+    chain: (input, output) => {
+      const change = specificField(output, 'tool_input');
+      return change ? { ...input, tool_input: mergeRecords(input.tool_input, change) } : input;
+    },
+    Output: BeforeToolHookOutput,
+  },
+  [HookEventName.AfterTool]: {
+    matchOn: (payload) => payload.toolName,
+    canBlock: false,
+    encode: ({ toolName, toolInput, toolResponse }) => ({
+      tool_name: toolName,
+      tool_input: toolInput,
+      tool_response: { ...toolResponse },
+    }),
+    fields: eventFields.AfterTool,
+    decode: (fields) => ({
+      toolName: fields.tool_name,
+      toolInput: fields.tool_input,
+      toolResponse: fields.tool_response,
+    }),
+    merge: 'or',
+    Output: AfterToolHookOutput,
+  },
+  [HookEventName.BeforeModel]: {
+    canBlock: true,
+    encode: encodeRequest,
+    fields: eventFields.BeforeModel,
+    decode: (fields) => ({ llmRequest: fields.llm_request }),
+    merge: 'replacement',
+    chain: (input, output) => {
+      const change = specificField(output, 'llm_request');
+      if (!change) return input;
+      // What hooks write into llm_request was checked when it was read.
+      const request = mergeModelData({ ...input.llm_request }, change) as unknown;
+      return { ...input, llm_request: request as LLMRequest };
+    },
+    Output: BeforeModelHookOutput,
+  },
+  [HookEventName.AfterModel]: {
+    canBlock: false,
+    encode: ({ llmRequest, llmResponse }) => ({
+      ...encodeRequest({ llmRequest }),
+      llm_response: defaultHookTranslator.toHookLLMResponse(llmResponse),
+    }),
+    fields: eventFields.AfterModel,
+    decode: (fields) => ({
+      llmRequest: fields.llm_request,
+      llmResponse: fields.llm_response as HookPayload<HookEventName.AfterModel>['llmResponse'],
+    }),
+    merge: 'replacement',
+    Output: AfterModelHookOutput,
+  },
+  [HookEventName.BeforeToolSelection]: {
+    canBlock: false,
+    encode: encodeRequest,
+    fields: eventFields.BeforeToolSelection,
+    decode: (fields) => ({ llmRequest: fields.llm_request }),
+    merge: 'union',
+    Output: BeforeToolSelectionHookOutput,
+  },
+  [HookEventName.BeforeAgent]: {
+    canBlock: true,
+    encode: ({ prompt }) => ({ prompt }),
+    fields: eventFields.BeforeAgent,
+    decode: ({ prompt }) => ({ prompt }),
+    merge: 'or',
+    chain: (input, output) => {
+      const context = output.hookSpecificOutput?.['additionalContext'];
+      if (typeof context !== 'string' || context === '') return input;
+      return { ...input, prompt: `${input.prompt}\n\n${context}` };
+    },
+    Output: DefaultHookOutput,
+  },
+  [HookEventName.AfterAgent]: {
+    canBlock: true,
+    encode: ({ prompt, promptResponse, stopHookActive }) => ({
+      prompt,
+      prompt_response: promptResponse,
+      stop_hook_active: stopHookActive,
+    }),
+    fields: eventFields.AfterAgent,
+    decode: (fields) => ({
+      prompt: fields.prompt,
+      promptResponse: fields.prompt_response,
+      stopHookActive: fields.stop_hook_active ?? false,
+    }),
+    merge: 'or',
+    Output: DefaultHookOutput,
+  },
+  [HookEventName.SessionStart]: {
+    canBlock: false,
+    encode: ({ source }) => ({ source }),
+    fields: eventFields.SessionStart,
+    decode: ({ source }) => ({ source }),
+    merge: 'or',
+    Output: DefaultHookOutput,
+  },
+  [HookEventName.SessionEnd]: {
+    canBlock: false,
+    encode: ({ reason }) => ({ reason }),
+    fields: eventFields.SessionEnd,
+    decode: ({ reason }) => ({ reason }),
+    merge: 'or',
+    Output: DefaultHookOutput,
+  },
+  [HookEventName.PreCompress]: {
+    canBlock: false,
+    encode: ({ trigger }) => ({ trigger }),
+    fields: eventFields.PreCompress,
+    decode: ({ trigger }) => ({ trigger }),
+    merge: 'or',
+    Output: DefaultHookOutput,
+  },
+  [HookEventName.Notification]: {
+    canBlock: false,
+    encode: ({ notificationType, message, details }) => ({
+      notification_type: notificationType,
+      message,
+      details,
+    }),
+    fields: eventFields.Notification,
+    decode: (fields) => ({
+      notificationType: fields.notification_type,
+      message: fields.message,
+      details: fields.details ?? {},
+    }),
+    merge: 'or',
+    Output: DefaultHookOutput,
+  },
+};
+
+/** Narrows text from outside to the name of an event. Names are case-sensitive. */
+export function isHookEventName(name: unknown): name is HookEventName {
+  return typeof name === 'string' && Object.hasOwn(events, name);
+}
+
+/**
+ * Wraps a hook's output in the class of its event.
+ *
+ * A BeforeTool output gets the plain class here, which looks at the top-level `decision` only. The aggregated
+ * output of the event is a {@link BeforeToolHookOutput}, which understands `permissionDecision` too.
+ */
+export function createHookOutput(eventName: string, data: HookOutput): DefaultHookOutput {
+  if (!isHookEventName(eventName) || eventName === HookEventName.BeforeTool) {
+    return new DefaultHookOutput(data);
+  }
+  return new events[eventName].Output(data);
+}
+
+function encodeRequest({ llmRequest }: { llmRequest: GenerateContentParameters }) {
+  return { llm_request: defaultHookTranslator.toHookLLMRequest(llmRequest) };
+}
+
+function specificField(output: HookOutput, field: string): Record<string, unknown> | undefined {
+  const value = output.hookSpecificOutput?.[field];
+  return isRecord(value) ? value : undefined;
+}

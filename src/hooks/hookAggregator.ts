@@ -1,0 +1,13 @@
+import { aggregateResults, type Aggregator } from '../../middleware/aggregator.js';
+import type { AggregatedHookResult, HookEventName, HookExecutionResult } from './types.js';
+
+/** Makes one result of what all hooks of an event said. */
+export class HookAggregator implements Aggregator {
+  /** @param results in plan order */
+  aggregateResults(
+    results: readonly HookExecutionResult[],
+    eventName: HookEventName,
+  ): AggregatedHookResult {
+    return aggregateResults(results, eventName);
+  }
+}

@@ -1,0 +1,249 @@
+import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import { aggregator, type Aggregator } from '../../middleware/aggregator.js';
+import { enablementGate } from '../../middleware/enablementGate.js';
+import { planContext, planner, type Planner } from '../../middleware/planner.js';
+import { runner, type Runner } from '../../middleware/runner.js';
+import { translator } from '../../middleware/translator.js';
+import type { Config } from '../config/config.js';
+import type { MessageBus } from '../confirmation-bus/types.js';
+import type { AnyHookContext, CallOptions, HookContext } from '../context.js';
+import { DebugLogger } from '../debugLogger.js';
+import { buildStack, type Registration, type Stack } from '../stack.js';
+import { buildFailureEnvelope, makeEmptySuccessResult } from './envelopes.js';
+import type { PipelineStage } from './errors.js';
+import type { HookRegistry } from './hookRegistry.js';
+import type { HookSystem } from './hookSystem.js';
+import { hookIdentity } from './identity.js';
+import { processCommonHookOutputFields, type ProcessedHookResult } from './processedResult.js';
+import {
+  HookEventName,
+  type AggregatedHookResult,
+  type HookExecutionResult,
+  type HookPayload,
+  type NotificationType,
+  type PreCompressTrigger,
+  type SessionEndReason,
+  type SessionStartSource,
+} from './types.js';
+
+/** How an event is fired: `signal` ends the hooks that are running, `onHooks` is told what they said. */
+export type FireOptions = CallOptions;
+
+/**
+ * Fires an event through the hook stack of a `Config`: the one way from a tool or model call to its hooks.
+ *
+ * @returns `undefined`, synchronously, when there is nothing to do: hooks are off, or none matches. Only the very
+ *   first event has to wait for the hooks to be read before that is known. Never rejects.
+ */
+export function fireHook<E extends HookEventName>(
+  config: Config,
+  event: E,
+  payload: HookPayload<E>,
+  options: FireOptions = {},
+): Promise<ProcessedHookResult> | undefined {
+  const system = config.getHookSystem();
+  if (!system) return undefined;
+  const isIdle = system.isInitialized() && !system.getEventHandler().hasWork(event, payload);
+  return isIdle ? undefined : fireThroughStack(system, event, payload, options);
+}
+
+/** Whether firing an event without a tool would do anything, as far as is known now. */
+export function hasHooks(config: Config, event: HookEventName): boolean {
+  const system = config.getHookSystem();
+  if (!system) return false;
+  return !system.isInitialized() || system.getEventHandler().hasWork(event);
+}
+
+async function fireThroughStack<E extends HookEventName>(
+  system: HookSystem,
+  event: E,
+  payload: HookPayload<E>,
+  { signal, onHooks }: FireOptions,
+): Promise<ProcessedHookResult> {
+  try {
+    await system.initialize();
+  } catch (error) {
+    system.logger.warn(`${event}: the hooks could not be read and do not run`, { error });
+    return processCommonHookOutputFields(buildFailureEnvelope(error, 'initialization', { event }));
+  }
+  const aggregated = await system.getEventHandler().fire(event, payload, signal);
+  if (aggregated.results.length > 0) onHooks?.(event, aggregated);
+  return processCommonHookOutputFields(aggregated);
+}
+
+/** Fires events. Every method runs the same stack, never rejects, and fails open. */
+export class HookEventHandler {
+  #stack: Stack<'hook'> | undefined;
+
+  constructor(
+    private readonly config: Config,
+    private readonly registry: HookRegistry,
+    private readonly plans: Planner,
+    private readonly hooks: Runner,
+    private readonly outputs: Aggregator,
+    _messageBus?: MessageBus,
+    private readonly logger = new DebugLogger('llxprt:core:hooks:events'),
+  ) {}
+
+  /**
+   * Fires an event and waits for its hooks.
+   *
+   * @returns what the hooks said together; empty when nothing ran; a failure envelope when the hook system itself
+   *   failed
+   */
+  async fire<E extends HookEventName>(
+    event: E,
+    payload: HookPayload<E>,
+    signal?: AbortSignal,
+  ): Promise<AggregatedHookResult> {
+    const ctx = createContext(event, payload, signal);
+    try {
+      // A context of one event is one of any event; TypeScript cannot see that through the generic.
+      await this.#getStack().run(ctx as HookContext as AnyHookContext);
+      this.#record(event, ctx.aggregated);
+      return ctx.aggregated ?? makeEmptySuccessResult();
+    } catch (error) {
+      const stage = stageReached(ctx);
+      this.logger.warn(`${event}: ${stage} failed; the operation goes on without hooks`, { error });
+      return buildFailureEnvelope(error, stage, { event });
+    }
+  }
+
+  /** Whether firing the event would do anything. Synchronous; builds nothing but the plan, once. */
+  hasWork<E extends HookEventName>(event: E, payload?: HookPayload<E>): boolean {
+    if (this.config.registrations('hook').some(standsOutsideOfPlanner)) return true;
+    const context = payload && planContext({ event, payload });
+    return this.plans.createExecutionPlan(event, context) !== null;
+  }
+
+  fireBeforeToolEvent(toolName: string, toolInput: Record<string, unknown>) {
+    return this.fire(HookEventName.BeforeTool, { toolName, toolInput });
+  }
+
+  /** @param toolResponse the tool's result: `llmContent`, `returnDisplay`, `metadata`, `error` */
+  fireAfterToolEvent(
+    toolName: string,
+    toolInput: Record<string, unknown>,
+    toolResponse: Record<string, unknown>,
+  ) {
+    return this.fire(HookEventName.AfterTool, { toolName, toolInput, toolResponse });
+  }
+
+  fireBeforeModelEvent(llmRequest: GenerateContentParameters) {
+    return this.fire(HookEventName.BeforeModel, { llmRequest });
+  }
+
+  /** @param llmResponse the complete response, not a chunk of it */
+  fireAfterModelEvent(llmRequest: GenerateContentParameters, llmResponse: GenerateContentResponse) {
+    return this.fire(HookEventName.AfterModel, { llmRequest, llmResponse });
+  }
+
+  fireBeforeToolSelectionEvent(llmRequest: GenerateContentParameters) {
+    return this.fire(HookEventName.BeforeToolSelection, { llmRequest });
+  }
+
+  fireBeforeAgentEvent(prompt: string) {
+    return this.fire(HookEventName.BeforeAgent, { prompt });
+  }
+
+  /** @param stopHookActive whether an AfterAgent hook asked for this turn by blocking the one before */
+  fireAfterAgentEvent(prompt: string, promptResponse: string, stopHookActive = false) {
+    return this.fire(HookEventName.AfterAgent, { prompt, promptResponse, stopHookActive });
+  }
+
+  fireSessionStartEvent(context: { source: SessionStartSource }) {
+    return this.fire(HookEventName.SessionStart, context);
+  }
+
+  fireSessionEndEvent(context: { reason: SessionEndReason }) {
+    return this.fire(HookEventName.SessionEnd, context);
+  }
+
+  firePreCompressEvent(context: { trigger: PreCompressTrigger }) {
+    return this.fire(HookEventName.PreCompress, context);
+  }
+
+  fireNotificationEvent(
+    notificationType: NotificationType,
+    message: string,
+    details: Record<string, unknown> = {},
+  ) {
+    return this.fire(HookEventName.Notification, { notificationType, message, details });
+  }
+
+  #getStack(): Stack<'hook'> {
+    this.#stack ??= buildStack(
+      'hook',
+      {
+        enablementGate: enablementGate({
+          isEnabled: () => this.config.getEnableHooks(),
+          hasHooksFor: (event) => this.registry.hasHooksFor(event),
+        }),
+        planner: planner(this.plans),
+        translator: translator(this.config),
+        runner: runner(this.hooks),
+        aggregator: aggregator(this.outputs),
+      },
+      this.config.registrations('hook'),
+    );
+    return this.#stack;
+  }
+
+  #record(event: HookEventName, aggregated: AggregatedHookResult | undefined): void {
+    if (!aggregated) return;
+    for (const result of aggregated.results) {
+      this.logger.debug(`${event}: hook finished`, describeResult(result));
+    }
+    const failed = aggregated.results.filter((result) => !result.success).length;
+    this.logger.debug(`${event}: finished`, {
+      hooks: aggregated.results.length,
+      succeeded: aggregated.results.length - failed,
+      failed,
+      durationMs: Math.round(aggregated.totalDuration),
+      success: aggregated.success,
+    });
+  }
+}
+
+function createContext<E extends HookEventName>(
+  event: E,
+  payload: HookPayload<E>,
+  signal: AbortSignal | undefined,
+): HookContext<E> {
+  return Object.seal<HookContext<E>>({
+    event,
+    payload,
+    signal,
+    state: new Map(),
+    plan: null,
+    input: undefined,
+    results: undefined,
+    aggregated: undefined,
+  });
+}
+
+/** Each stage fills its own slot, so the first empty one tells which stage did not get to its end. */
+function stageReached(ctx: HookContext): PipelineStage {
+  if (!ctx.plan) return 'planning';
+  if (!ctx.input) return 'translation';
+  return ctx.results ? 'aggregation' : 'execution';
+}
+
+function standsOutsideOfPlanner({ before, after }: Registration<'hook'>): boolean {
+  if (before) return before === 'enablementGate' || before === 'planner';
+  return !after || after === 'enablementGate';
+}
+
+function describeResult(result: HookExecutionResult): object {
+  return {
+    hook: hookIdentity(result.hookConfig),
+    type: result.hookConfig.type,
+    durationMs: Math.round(result.duration),
+    success: result.success,
+    exitCode: result.exitCode,
+    signal: result.signal,
+    stdout: result.stdout,
+    stderr: result.stderr,
+    error: result.error?.message,
+  };
+}

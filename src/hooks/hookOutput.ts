@@ -1,0 +1,161 @@
+import type {
+  GenerateContentParameters,
+  GenerateContentResponse,
+  ToolConfig,
+  ToolListUnion,
+} from '@google/genai';
+import { textResponse } from '../core/response.js';
+import {
+  defaultHookTranslator,
+  type HookToolConfig,
+  type LLMRequest,
+  type LLMResponse,
+} from './hookTranslator.js';
+import type { HookDecision, HookOutput } from './types.js';
+
+/** The reason given where a hook blocks without saying why. */
+export const DEFAULT_BLOCK_REASON = 'Blocked by hook';
+/** The reason given where a hook stops the agent without saying why. */
+export const DEFAULT_STOP_REASON = 'Stopped by hook';
+
+/** What one hook, or all hooks of an event together, said; with the questions that callers ask. */
+export class DefaultHookOutput implements HookOutput {
+  decision?: HookDecision;
+  reason?: string;
+  continue?: boolean;
+  stopReason?: string;
+  suppressOutput?: boolean;
+  systemMessage?: string;
+  hookSpecificOutput?: Record<string, unknown>;
+
+  constructor(data: HookOutput = {}) {
+    this.decision = data.decision;
+    this.reason = data.reason;
+    this.continue = data.continue;
+    this.stopReason = data.stopReason;
+    this.suppressOutput = data.suppressOutput;
+    this.systemMessage = data.systemMessage;
+    this.hookSpecificOutput = data.hookSpecificOutput;
+  }
+
+  /** Whether the operation must not go on. `ask` does not block. */
+  isBlockingDecision(): boolean {
+    return isBlocking(this.decision);
+  }
+
+  /** Whether the agent loop must end. */
+  shouldStopExecution(): boolean {
+    return this.continue === false;
+  }
+
+  /** Why: of a stop `stopReason`, else `reason`; of a block `reason`, else `stopReason`; else a default text. */
+  getEffectiveReason(): string {
+    if (this.shouldStopExecution()) return this.stopReason || this.reason || DEFAULT_STOP_REASON;
+    return this.reason || this.stopReason || DEFAULT_BLOCK_REASON;
+  }
+
+  /** Text to append to what the model reads. */
+  getAdditionalContext(): string | undefined {
+    const context = this.hookSpecificOutput?.['additionalContext'];
+    return typeof context === 'string' && context !== '' ? context : undefined;
+  }
+
+  /** The request to send. Without changes in the output, `target` itself. */
+  applyLLMRequestModifications(target: GenerateContentParameters): GenerateContentParameters {
+    return target;
+  }
+
+  /** The tool configuration to use. Without changes in the output, `target` itself. */
+  applyToolConfigModifications(target: ToolSelection): ToolSelection {
+    return target;
+  }
+}
+
+/** What BeforeToolSelection hooks may look at: `tools` always passes through unchanged. */
+export interface ToolSelection {
+  toolConfig?: ToolConfig;
+  tools?: ToolListUnion;
+}
+
+/** The output of BeforeTool hooks. Also understands `permissionDecision` and `permissionDecisionReason`. */
+export class BeforeToolHookOutput extends DefaultHookOutput {
+  override isBlockingDecision(): boolean {
+    return (
+      super.isBlockingDecision() || isBlocking(this.hookSpecificOutput?.['permissionDecision'])
+    );
+  }
+
+  override getEffectiveReason(): string {
+    const reason = this.hookSpecificOutput?.['permissionDecisionReason'];
+    return typeof reason === 'string' ? reason : super.getEffectiveReason();
+  }
+
+  /** The arguments that hooks want changed, to be merged over the call's own. */
+  getModifiedToolInput(): Record<string, unknown> | undefined {
+    return objectField(this, 'tool_input');
+  }
+}
+
+/** The output of AfterTool hooks. */
+export class AfterToolHookOutput extends DefaultHookOutput {}
+
+/** The output of BeforeModel hooks. */
+export class BeforeModelHookOutput extends DefaultHookOutput {
+  /** The answer to give instead of calling the model; only where a hook gave `llm_response`. */
+  getSyntheticResponse(): GenerateContentResponse | undefined {
+    const response = objectField<Partial<LLMResponse>>(this, 'llm_response');
+    return response && defaultHookTranslator.fromHookLLMResponse(response);
+  }
+
+  override applyLLMRequestModifications(
+    target: GenerateContentParameters,
+  ): GenerateContentParameters {
+    const request = objectField<Partial<LLMRequest>>(this, 'llm_request');
+    return request ? defaultHookTranslator.fromHookLLMRequest(request, target) : target;
+  }
+}
+
+/** The output of AfterModel hooks. */
+export class AfterModelHookOutput extends DefaultHookOutput {
+  /** The response that hooks want instead, as they described it. */
+  getHookResponse(): Partial<LLMResponse> | undefined {
+    return objectField<Partial<LLMResponse>>(this, 'llm_response');
+  }
+
+  /**
+   * The response to use instead of the model's: the one that hooks returned; where they stopped the agent
+   * without one, a response that consists of the reason.
+   */
+  getModifiedResponse(): GenerateContentResponse | undefined {
+    const response = this.getHookResponse();
+    if (response) return defaultHookTranslator.fromHookLLMResponse(response);
+    return this.shouldStopExecution() ? textResponse(this.getEffectiveReason()) : undefined;
+  }
+}
+
+/** The output of BeforeToolSelection hooks. */
+export class BeforeToolSelectionHookOutput extends DefaultHookOutput {
+  override applyToolConfigModifications(target: ToolSelection): ToolSelection {
+    const toolConfig = objectField<HookToolConfig>(this, 'toolConfig');
+    if (!toolConfig) return target;
+    return {
+      ...target,
+      toolConfig: defaultHookTranslator.fromHookToolConfig(toolConfig, target.toolConfig),
+    };
+  }
+}
+
+/** Whether a value found in `decision` or `permissionDecision` blocks. */
+export function isBlocking(decision: unknown): decision is 'block' | 'deny' {
+  return decision === 'block' || decision === 'deny';
+}
+
+function objectField<T extends object = Record<string, unknown>>(
+  output: HookOutput,
+  field: string,
+): T | undefined {
+  const value = output.hookSpecificOutput?.[field];
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as T)
+    : undefined;
+}

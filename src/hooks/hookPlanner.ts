@@ -1,0 +1,24 @@
+import { createExecutionPlan, type PlanContext, type Planner } from '../../middleware/planner.js';
+import { DebugLogger } from '../debugLogger.js';
+import type { HookRegistry } from './hookRegistry.js';
+import type { HookEventName, HookExecutionPlan } from './types.js';
+
+/** Plans events over a registry. A plan for the same event and tool is made once. */
+export class HookPlanner implements Planner {
+  constructor(
+    private readonly registry: HookRegistry,
+    private readonly logger = new DebugLogger('llxprt:core:hooks:planner'),
+  ) {}
+
+  /**
+   * Which hooks run for an event.
+   *
+   * @param context the tool's name for tool events, nothing for others
+   * @returns `null` when there is nothing to run
+   */
+  createExecutionPlan(event: HookEventName, context?: PlanContext): HookExecutionPlan | null {
+    return this.registry.cachedPlan(event, context?.toolName, () =>
+      createExecutionPlan(this.registry, this.logger, event, context),
+    );
+  }
+}

@@ -1,0 +1,108 @@
+import type { Config } from '../config/config.js';
+import type { MessageBus } from '../confirmation-bus/types.js';
+import { DebugLogger } from '../debugLogger.js';
+import { HookSystemNotInitializedError } from './errors.js';
+import { HookAggregator } from './hookAggregator.js';
+import { HookEventHandler } from './hookEventHandler.js';
+import { HookPlanner } from './hookPlanner.js';
+import { HookRegistry, type HookRegistryEntry } from './hookRegistry.js';
+import { HookRunner } from './hookRunner.js';
+
+export { HookSystemNotInitializedError } from './errors.js';
+
+/**
+ * The hook system of one `Config`: owns the registry, planner, runner, aggregator and event handler, one of each.
+ * Made by `config.getHookSystem()`; initialized by the first event.
+ */
+export class HookSystem {
+  readonly #registry: HookRegistry;
+  readonly #eventHandler: HookEventHandler;
+  #initializing: Promise<void> | undefined;
+  #initialized = false;
+
+  constructor(
+    config: Config,
+    messageBus?: MessageBus,
+    /** Where this system and its parts write. */
+    readonly logger = new DebugLogger('llxprt:core:hooks'),
+  ) {
+    this.#registry = new HookRegistry(config, logger.extend('registry'));
+    this.#eventHandler = new HookEventHandler(
+      config,
+      this.#registry,
+      new HookPlanner(this.#registry, logger.extend('planner')),
+      new HookRunner(logger.extend('runner')),
+      new HookAggregator(),
+      messageBus,
+      logger.extend('events'),
+    );
+  }
+
+  /**
+   * Reads and checks the configured hooks, once. Concurrent first calls share one reading; after a failed one the
+   * next call tries again.
+   */
+  async initialize(): Promise<void> {
+    if (this.#initialized) return;
+    this.#initializing ??= this.#registry.initialize().then(
+      () => {
+        this.#initialized = true;
+      },
+      (error: unknown) => {
+        this.#initializing = undefined;
+        throw error;
+      },
+    );
+    await this.#initializing;
+  }
+
+  /** Whether `initialize()` has finished. */
+  isInitialized(): boolean {
+    return this.#initialized;
+  }
+
+  /** @throws HookSystemNotInitializedError */
+  getRegistry(): HookRegistry {
+    if (!this.#initialized) throw new HookSystemNotInitializedError();
+    return this.#registry;
+  }
+
+  /** @throws HookSystemNotInitializedError */
+  getEventHandler(): HookEventHandler {
+    if (!this.#initialized) throw new HookSystemNotInitializedError();
+    return this.#eventHandler;
+  }
+
+  /** `totalHooks` counts registered hooks, also those that are switched off; 0 before initialization. */
+  getStatus(): { initialized: boolean; totalHooks: number } {
+    return {
+      initialized: this.#initialized,
+      totalHooks: this.#initialized ? this.#registry.getAllHooks().length : 0,
+    };
+  }
+
+  /**
+   * Every registered hook, also those that do not run.
+   *
+   * @throws HookSystemNotInitializedError
+   */
+  getAllHooks(): readonly HookRegistryEntry[] {
+    return this.getRegistry().getAllHooks();
+  }
+
+  /**
+   * Switches hooks on or off by name (or command, for those without one) until the next reload.
+   *
+   * @returns how many hooks have that name
+   * @throws HookSystemNotInitializedError
+   */
+  setHookEnabled(id: string, enabled: boolean): number {
+    return this.getRegistry().setHookEnabled(id, enabled);
+  }
+
+  /** Reads the configured hooks again. An event in flight keeps the plan that it started with. */
+  async reload(): Promise<void> {
+    await this.initialize();
+    await this.#registry.initialize();
+  }
+}

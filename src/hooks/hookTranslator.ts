@@ -1,0 +1,384 @@
+import type {
+  Candidate,
+  Content,
+  ContentListUnion,
+  GenerateContentConfig,
+  GenerateContentParameters,
+  GenerateContentResponse,
+  Part,
+  ToolConfig,
+} from '@google/genai';
+import { createResponse, isAnswerText } from '../core/response.js';
+
+/** One text message of a request, as hooks see it. */
+export interface LLMMessage {
+  role: 'user' | 'model' | 'system';
+  content: string;
+}
+
+/** Which tools the model may call. */
+export interface HookToolConfig {
+  mode?: 'AUTO' | 'ANY' | 'NONE';
+  allowedFunctionNames?: string[];
+}
+
+/** The generation settings that hooks see and may set. */
+export interface LLMConfig {
+  temperature?: number;
+  maxOutputTokens?: number;
+  topP?: number;
+  topK?: number;
+  stopSequences?: string[];
+  candidateCount?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+}
+
+/** A model request in the format that hooks read and write, whatever the SDK's version. */
+export interface LLMRequest {
+  model: string;
+  /** Messages that have text; messages of function calls, images and the like are left out. */
+  messages: LLMMessage[];
+  config?: LLMConfig;
+  toolConfig?: HookToolConfig;
+}
+
+/** One candidate of a response. `parts` are its texts. */
+export interface LLMCandidate {
+  content: { role: 'model'; parts: string[] };
+  finishReason?: string;
+  index?: number;
+  safetyRatings?: { category: string; probability: string }[];
+}
+
+/** A model response in the format that hooks read and write. */
+export interface LLMResponse {
+  /** The whole text of the first candidate. */
+  text?: string;
+  candidates: LLMCandidate[];
+  usageMetadata?: {
+    promptTokenCount?: number;
+    candidatesTokenCount?: number;
+    totalTokenCount?: number;
+  };
+}
+
+const CONFIG_FIELDS = [
+  'temperature',
+  'maxOutputTokens',
+  'topP',
+  'topK',
+  'stopSequences',
+  'candidateCount',
+  'presencePenalty',
+  'frequencyPenalty',
+] as const satisfies readonly (keyof LLMConfig)[];
+
+const USAGE_FIELDS = ['promptTokenCount', 'candidatesTokenCount', 'totalTokenCount'] as const;
+
+/** Translates between `@google/genai`'s types and the stable format of hooks. Text only, in both directions. */
+export class HookTranslatorGenAIv1 {
+  /** What a hook sees of a request. Messages without text are left out. */
+  toHookLLMRequest(request: GenerateContentParameters): LLMRequest {
+    const messages = toContents(request.contents).flatMap((content) => toMessage(content) ?? []);
+    const config = pickDefined(request.config, CONFIG_FIELDS);
+    const toolConfig =
+      request.config?.toolConfig && this.toHookToolConfig(request.config.toolConfig);
+    return {
+      model: request.model,
+      messages,
+      ...(Object.keys(config).length > 0 && { config }),
+      ...(toolConfig && { toolConfig }),
+    };
+  }
+
+  /**
+   * The request to send after a hook changed it.
+   *
+   * @param hookRequest what the hook returned; fields that it left out stay as they are
+   * @param baseRequest the request that the hook was given. Everything that hooks cannot see is kept: tools,
+   *   system instruction, the rest of the config. Text messages are matched by position, so that other parts
+   *   stay where they were; surplus messages are appended, and missing ones are dropped from the end.
+   */
+  fromHookLLMRequest(
+    hookRequest: Partial<LLMRequest>,
+    baseRequest?: GenerateContentParameters,
+  ): GenerateContentParameters {
+    const { messages } = hookRequest;
+    return {
+      ...baseRequest,
+      model: hookRequest.model ?? baseRequest?.model ?? '',
+      contents: messages
+        ? applyMessages(messages, baseRequest?.contents ?? [])
+        : (baseRequest?.contents ?? []),
+      ...withConfig(applyConfig(hookRequest, baseRequest?.config)),
+    };
+  }
+
+  /** What a hook sees of a response: texts, without the parts that the model marked as thoughts. */
+  toHookLLMResponse(response: GenerateContentResponse): LLMResponse {
+    const candidates = (response.candidates ?? []).map(toHookCandidate);
+    const text = candidates[0]?.content.parts.join('');
+    const usageMetadata = pickDefined(response.usageMetadata, USAGE_FIELDS);
+    return {
+      ...(text && { text }),
+      candidates,
+      ...(Object.keys(usageMetadata).length > 0 && { usageMetadata }),
+    };
+  }
+
+  /**
+   * The response that a hook describes, from its texts alone. To keep what a response carried besides text,
+   * see {@link applyHookLLMResponse}.
+   */
+  fromHookLLMResponse(hookResponse: Partial<LLMResponse>): GenerateContentResponse {
+    const { text, usageMetadata } = hookResponse;
+    const candidates: Partial<LLMCandidate>[] = hookResponse.candidates ?? [];
+    const described =
+      candidates.length > 0 || text === undefined ? candidates : [textCandidate(text)];
+    return createResponse({
+      candidates: described.map((candidate, position) => ({
+        ...fromHookCandidate(candidate, position),
+        content: {
+          role: 'model',
+          parts: (candidate.content?.parts ?? []).map((part) => ({ text: part })),
+        },
+      })),
+      ...(usageMetadata && { usageMetadata: { ...usageMetadata } }),
+    });
+  }
+
+  /** The SDK's tool configuration as hooks see it. */
+  toHookToolConfig(toolConfig: ToolConfig): HookToolConfig {
+    const { mode, allowedFunctionNames } = toolConfig.functionCallingConfig ?? {};
+    return {
+      ...(mode && { mode: mode as HookToolConfig['mode'] }),
+      ...(allowedFunctionNames && { allowedFunctionNames: [...allowedFunctionNames] }),
+    };
+  }
+
+  /**
+   * The SDK's tool configuration after a hook changed it.
+   *
+   * @param baseConfig what was configured before; fields that the hook left out are kept
+   */
+  fromHookToolConfig(hookConfig: HookToolConfig, baseConfig?: ToolConfig): ToolConfig {
+    type CallingConfig = NonNullable<ToolConfig['functionCallingConfig']>;
+    const { mode, allowedFunctionNames } = hookConfig;
+    return {
+      ...baseConfig,
+      functionCallingConfig: {
+        ...baseConfig?.functionCallingConfig,
+        ...(mode && { mode: mode as CallingConfig['mode'] }),
+        ...(allowedFunctionNames && { allowedFunctionNames: [...allowedFunctionNames] }),
+      },
+    };
+  }
+}
+
+/** The translator that the hook system uses. */
+export const defaultHookTranslator = new HookTranslatorGenAIv1();
+
+/**
+ * Applies the response that a hook returned to the one that it was given, so that function calls, images and
+ * thoughts stay where they were. Where the hook changed only the convenience field `text`, that change counts.
+ */
+export function applyHookLLMResponse(
+  hookResponse: Partial<LLMResponse>,
+  original: GenerateContentResponse,
+): GenerateContentResponse {
+  const sent = defaultHookTranslator.toHookLLMResponse(original);
+  const candidates = changedCandidates(hookResponse, sent);
+  const base = original.candidates ?? [];
+  return createResponse({
+    ...original,
+    candidates: candidates.map((candidate, position) => {
+      const before = base[position];
+      const texts = candidate.content?.parts ?? sent.candidates[position]?.content.parts ?? [];
+      return {
+        ...before,
+        ...fromHookCandidate(candidate, position),
+        content: {
+          ...before?.content,
+          role: 'model',
+          parts: replaceTexts(before?.content?.parts ?? [], texts),
+        },
+      };
+    }),
+    ...(hookResponse.usageMetadata && {
+      usageMetadata: { ...original.usageMetadata, ...hookResponse.usageMetadata },
+    }),
+  });
+}
+
+function changedCandidates(
+  hookResponse: Partial<LLMResponse>,
+  sent: LLMResponse,
+): Partial<LLMCandidate>[] {
+  const candidates: Partial<LLMCandidate>[] = hookResponse.candidates ?? sent.candidates;
+  const { text } = hookResponse;
+  if (text === undefined || text === (sent.text ?? '')) return candidates;
+  const sentText = sent.candidates[0]?.content.parts.join('');
+  const answered = candidates[0]?.content?.parts?.join('') ?? sentText;
+  if (answered !== sentText) return candidates;
+  return [{ ...candidates[0], ...textCandidate(text) }, ...candidates.slice(1)];
+}
+
+function textCandidate(text: string): Pick<LLMCandidate, 'content'> {
+  return { content: { role: 'model', parts: [text] } };
+}
+
+function toHookCandidate(candidate: Candidate, position: number): LLMCandidate {
+  return {
+    content: { role: 'model', parts: answerTexts(candidate.content?.parts) },
+    ...(candidate.finishReason && { finishReason: candidate.finishReason }),
+    index: candidate.index ?? position,
+    ...(candidate.safetyRatings && {
+      safetyRatings: candidate.safetyRatings.map(({ category, probability }) => ({
+        category: category ?? '',
+        probability: probability ?? '',
+      })),
+    }),
+  };
+}
+
+function fromHookCandidate(candidate: Partial<LLMCandidate>, position: number): Candidate {
+  return {
+    index: candidate.index ?? position,
+    ...(candidate.finishReason && {
+      finishReason: candidate.finishReason as NonNullable<Candidate['finishReason']>,
+    }),
+    ...(candidate.safetyRatings && {
+      safetyRatings: candidate.safetyRatings as NonNullable<Candidate['safetyRatings']>,
+    }),
+  };
+}
+
+function applyMessages(messages: readonly LLMMessage[], base: ContentListUnion): ContentListUnion {
+  const contents = toContents(base);
+  const sent = contents.flatMap((content) => toMessage(content) ?? []);
+  const isSame = (message: LLMMessage, position: number) =>
+    message.role === sent[position]?.role && message.content === sent[position].content;
+  if (messages.length === sent.length && messages.every(isSame)) return base;
+
+  let position = 0;
+  const kept = contents.flatMap((content) => {
+    if (!toMessage(content)) return [content];
+    const message = messages[position];
+    if (!message) return withoutText(content);
+    return isSame(message, position++) ? [content] : [withMessage(content, message)];
+  });
+  return [...kept, ...messages.slice(position).map((message) => withMessage({}, message))];
+}
+
+/** Every form in which the SDK takes contents, as a list of messages. */
+function toContents(contents: ContentListUnion): Content[] {
+  if (!Array.isArray(contents)) return [toContent(contents)];
+  if (contents.every(isContent)) return contents;
+  return [{ role: 'user', parts: contents.map((part) => toPart(part as Part | string)) }];
+}
+
+function toContent(content: Content | Part | string): Content {
+  return isContent(content) ? content : { role: 'user', parts: [toPart(content)] };
+}
+
+function toPart(part: Part | string): Part {
+  return typeof part === 'string' ? { text: part } : part;
+}
+
+function isContent(value: Content | Part | string): value is Content {
+  return typeof value === 'object' && ('parts' in value || 'role' in value);
+}
+
+function toMessage(content: Content): LLMMessage | undefined {
+  const text = answerTexts(content.parts).join('');
+  if (text === '') return undefined;
+  return { role: content.role === 'model' ? 'model' : 'user', content: text };
+}
+
+function answerTexts(parts: readonly Part[] = []): string[] {
+  return parts.filter(isAnswerText).map((part) => part.text);
+}
+
+function withMessage(content: Content, message: LLMMessage): Content {
+  const parts = content.parts ?? [];
+  // The API knows no "system" among the messages; a mixed message belongs to whoever made its other parts.
+  const role = message.role === 'model' ? 'model' : 'user';
+  const textOnly = parts.every((part) => typeof part.text === 'string');
+  return {
+    ...content,
+    role: textOnly ? role : (content.role ?? role),
+    parts: replaceTexts(parts, [message.content]),
+  };
+}
+
+function withoutText(content: Content): Content[] {
+  const parts = (content.parts ?? []).filter((part) => !isAnswerText(part));
+  return parts.some((part) => !part.thought) ? [{ ...content, parts }] : [];
+}
+
+/**
+ * Replaces the text of a message and leaves every other part where it is. Text parts that the new text begins
+ * or ends with keep their identity (a signature belongs to its part); those between become one part.
+ */
+function replaceTexts(parts: readonly Part[], texts: readonly string[]): Part[] {
+  const text = texts.join('');
+  const slots = parts.flatMap((part, index) =>
+    isAnswerText(part) ? [{ index, text: part.text }] : [],
+  );
+  let head = 0;
+  let start = 0;
+  for (let slot = slots[head]; slot && text.startsWith(slot.text, start); slot = slots[++head]) {
+    start += slot.text.length;
+  }
+  let tail = slots.length;
+  let end = text.length;
+  for (let slot = slots[tail - 1]; slot && tail > head; slot = slots[--tail - 1]) {
+    if (end - slot.text.length < start || !text.endsWith(slot.text, end)) break;
+    end -= slot.text.length;
+  }
+  // Text that only came in between or at an edge becomes part of its neighbour.
+  if (head === tail && head > 0) start -= slots[--head]?.text.length ?? 0;
+  else if (head === tail && tail < slots.length) end += slots[tail++]?.text.length ?? 0;
+
+  const middle = text.slice(start, end);
+  const replaced = slots.slice(head, tail).map((slot) => slot.index);
+  if (replaced.length === 0) return middle === '' ? [...parts] : insertText(parts, middle);
+  return parts.flatMap((part, index) => {
+    if (!replaced.includes(index)) return [part];
+    return index === replaced[0] && middle !== '' ? [{ ...part, text: middle }] : [];
+  });
+}
+
+function insertText(parts: readonly Part[], text: string): Part[] {
+  const firstAnswer = parts.findIndex((part) => !part.thought);
+  return parts.toSpliced(firstAnswer < 0 ? parts.length : firstAnswer, 0, { text });
+}
+
+function applyConfig(
+  hookRequest: Partial<LLMRequest>,
+  base: GenerateContentConfig | undefined,
+): GenerateContentConfig | undefined {
+  const changes: GenerateContentConfig = pickDefined(hookRequest.config, CONFIG_FIELDS);
+  if (hookRequest.toolConfig) {
+    changes.toolConfig = defaultHookTranslator.fromHookToolConfig(
+      hookRequest.toolConfig,
+      base?.toolConfig,
+    );
+  }
+  return Object.keys(changes).length > 0 ? { ...base, ...changes } : base;
+}
+
+function withConfig(config: GenerateContentConfig | undefined) {
+  return config && { config };
+}
+
+function pickDefined<T extends object, K extends keyof T>(
+  value: T | undefined,
+  keys: readonly K[],
+): Pick<Partial<T>, K> {
+  const entries = keys.map((key) => [key, value?.[key]] as const);
+  return Object.fromEntries(
+    entries.filter(([, field]) => field !== undefined && field !== null),
+  ) as Pick<Partial<T>, K>;
+}

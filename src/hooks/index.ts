@@ -1,0 +1,29 @@
+export {
+  HookPipelineError,
+  HookRegistryNotInitializedError,
+  HookSystemNotInitializedError,
+} from './errors.js';
+export { createHookOutput } from './events.js';
+export { HookAggregator } from './hookAggregator.js';
+export { HookEventHandler } from './hookEventHandler.js';
+export {
+  AfterModelHookOutput,
+  AfterToolHookOutput,
+  BeforeModelHookOutput,
+  BeforeToolHookOutput,
+  BeforeToolSelectionHookOutput,
+  DefaultHookOutput,
+} from './hookOutput.js';
+export { HookPlanner } from './hookPlanner.js';
+export { HookRegistry, type HookRegistryEntry } from './hookRegistry.js';
+export { HookRunner } from './hookRunner.js';
+export { HookSystem } from './hookSystem.js';
+export {
+  defaultHookTranslator,
+  HookTranslatorGenAIv1,
+  type HookToolConfig,
+  type LLMRequest,
+  type LLMResponse,
+} from './hookTranslator.js';
+export { processCommonHookOutputFields, type ProcessedHookResult } from './processedResult.js';
+export * from './types.js';

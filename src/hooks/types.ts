@@ -1,0 +1,257 @@
+import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import type { ToolResult } from '../tools/tools.js';
+import type { LLMRequest, LLMResponse } from './hookTranslator.js';
+import type { DefaultHookOutput } from './hookOutput.js';
+
+/** The moments of an agent's life at which hooks run. The values are the names used in settings.json. */
+export enum HookEventName {
+  BeforeTool = 'BeforeTool',
+  AfterTool = 'AfterTool',
+  BeforeModel = 'BeforeModel',
+  AfterModel = 'AfterModel',
+  BeforeToolSelection = 'BeforeToolSelection',
+  BeforeAgent = 'BeforeAgent',
+  AfterAgent = 'AfterAgent',
+  SessionStart = 'SessionStart',
+  SessionEnd = 'SessionEnd',
+  PreCompress = 'PreCompress',
+  Notification = 'Notification',
+}
+
+/** Kinds of hook that can be executed. `plugin` is accepted in settings but has no runner. */
+export enum HookType {
+  Command = 'command',
+}
+
+/** Where a hook came from. Earlier in this list means higher priority: it runs first and wins deduplication. */
+export enum ConfigSource {
+  Project = 'project',
+  User = 'user',
+  System = 'system',
+  Extensions = 'extensions',
+}
+
+/** Why a session began. */
+export enum SessionStartSource {
+  Startup = 'startup',
+  Resume = 'resume',
+  Clear = 'clear',
+}
+
+/** Why a session ended. */
+export enum SessionEndReason {
+  Exit = 'exit',
+  Clear = 'clear',
+  Logout = 'logout',
+  PromptInputExit = 'prompt_input_exit',
+  Other = 'other',
+}
+
+/** What caused the history to be compressed. */
+export enum PreCompressTrigger {
+  Manual = 'manual',
+  Auto = 'auto',
+}
+
+/** What the user is being notified of. */
+export enum NotificationType {
+  ToolPermission = 'ToolPermission',
+  Idle = 'Idle',
+  Other = 'Other',
+}
+
+/** One hook as it is written in settings.json. */
+export interface CommandHookConfig {
+  /** `command`, or `plugin`, which the registry accepts and the runner refuses. */
+  readonly type: 'command' | 'plugin';
+  /** The shell command. Required for `type: "command"`. */
+  readonly command: string;
+  /** A stable name for lists, logs and `disabledHooks`; the command is used where it is missing. */
+  readonly name?: string;
+  readonly description?: string;
+  /** Milliseconds until the hook's process group is ended. Default 60,000. */
+  readonly timeout?: number;
+  /** Additional environment variables of the hook's process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The settings file that a hook was read from, for lists and messages. */
+export interface HookOrigin {
+  readonly scope: 'project' | 'user' | 'system' | 'file' | 'extension';
+  /** Absolute path of the file, where there is one. */
+  readonly file?: string;
+}
+
+/** A group of hooks that share a matcher. */
+export interface HookDefinition {
+  /** Regular expression tested against the tool's name; absent, `""` and `"*"` match every tool. */
+  readonly matcher?: string;
+  /** Run the hooks of this event one after the other, each seeing what the one before it changed. */
+  readonly sequential?: boolean;
+  readonly hooks: readonly CommandHookConfig[];
+  /** Set by `loadSettings`; hooks that a host passes in code have none. */
+  readonly origin?: HookOrigin;
+}
+
+/** Hook groups by event, as under the `hooks` key of settings.json. */
+export type HookDefinitions = { readonly [E in HookEventName]?: readonly HookDefinition[] };
+
+/** What a hook may decide. Absent, `null`, `allow`, `approve` and `ask` let the operation go on. */
+export type HookDecision = 'block' | 'deny' | 'allow' | 'approve' | 'ask' | null | undefined;
+
+/** The JSON object that a hook prints on stdout. Every field is optional. */
+export interface HookOutput {
+  decision?: HookDecision;
+  /** Why. Shown to the model, or the user, when the operation is blocked. */
+  reason?: string;
+  /** `false` ends the agent loop. */
+  continue?: boolean;
+  stopReason?: string;
+  /** `true` hides the operation's output from the user; the model still sees it. */
+  suppressOutput?: boolean;
+  /** Text for the model, never for the user. */
+  systemMessage?: string;
+  hookSpecificOutput?: Record<string, unknown>;
+}
+
+/** The fields that every hook receives. */
+export interface HookInput {
+  session_id: string;
+  cwd: string;
+  /** ISO 8601. */
+  timestamp: string;
+  hook_event_name: HookEventName;
+  /** Path of the session's transcript, or `''`. */
+  transcript_path: string;
+}
+
+export interface BeforeToolInput extends HookInput {
+  tool_name: string;
+  tool_input: Record<string, unknown>;
+}
+
+export interface AfterToolInput extends BeforeToolInput {
+  /** `llmContent`, `returnDisplay`, and where present `metadata` and `error` of the tool's result. */
+  tool_response: Record<string, unknown>;
+}
+
+export interface BeforeModelInput extends HookInput {
+  llm_request: LLMRequest;
+}
+
+export interface AfterModelInput extends BeforeModelInput {
+  llm_response: LLMResponse;
+}
+
+export type BeforeToolSelectionInput = BeforeModelInput;
+
+export interface BeforeAgentInput extends HookInput {
+  prompt: string;
+}
+
+export interface AfterAgentInput extends BeforeAgentInput {
+  prompt_response: string;
+  /** True when this turn was asked for by an AfterAgent hook that blocked the one before. */
+  stop_hook_active: boolean;
+}
+
+export interface SessionStartInput extends HookInput {
+  source: SessionStartSource;
+}
+
+export interface SessionEndInput extends HookInput {
+  reason: SessionEndReason;
+}
+
+export interface PreCompressInput extends HookInput {
+  trigger: PreCompressTrigger;
+}
+
+export interface NotificationInput extends HookInput {
+  notification_type: NotificationType;
+  message: string;
+  details: Record<string, unknown>;
+}
+
+/** What a caller hands in per event (`payload`), and what a script reads on stdin (`input`). */
+export interface HookEventTypes {
+  BeforeTool: {
+    payload: { toolName: string; toolInput: Record<string, unknown> };
+    input: BeforeToolInput;
+  };
+  AfterTool: {
+    payload: {
+      toolName: string;
+      toolInput: Record<string, unknown>;
+      toolResponse: ToolResult | Record<string, unknown>;
+    };
+    input: AfterToolInput;
+  };
+  BeforeModel: { payload: { llmRequest: GenerateContentParameters }; input: BeforeModelInput };
+  AfterModel: {
+    payload: { llmRequest: GenerateContentParameters; llmResponse: GenerateContentResponse };
+    input: AfterModelInput;
+  };
+  BeforeToolSelection: {
+    payload: { llmRequest: GenerateContentParameters };
+    input: BeforeToolSelectionInput;
+  };
+  BeforeAgent: { payload: { prompt: string }; input: BeforeAgentInput };
+  AfterAgent: {
+    payload: { prompt: string; promptResponse: string; stopHookActive: boolean };
+    input: AfterAgentInput;
+  };
+  SessionStart: { payload: { source: SessionStartSource }; input: SessionStartInput };
+  SessionEnd: { payload: { reason: SessionEndReason }; input: SessionEndInput };
+  PreCompress: { payload: { trigger: PreCompressTrigger }; input: PreCompressInput };
+  Notification: {
+    payload: {
+      notificationType: NotificationType;
+      message: string;
+      details: Record<string, unknown>;
+    };
+    input: NotificationInput;
+  };
+}
+
+export type HookPayload<E extends HookEventName> = HookEventTypes[E]['payload'];
+export type HookEventInput<E extends HookEventName> = HookEventTypes[E]['input'];
+
+/** Which hooks run for one event, in order. */
+export interface HookExecutionPlan {
+  readonly eventName: HookEventName;
+  readonly hookConfigs: readonly CommandHookConfig[];
+  readonly sequential: boolean;
+}
+
+/** What became of one hook. */
+export interface HookExecutionResult {
+  readonly hookConfig: CommandHookConfig;
+  readonly eventName: HookEventName;
+  /** True for exit code 0 only. Says whether the hook was healthy, not what it decided. */
+  readonly success: boolean;
+  /** What the hook said, read and checked; absent when it said nothing. */
+  readonly output?: HookOutput;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** The exit code; 0 beside `success: false` when a signal ended the hook (see `signal`). */
+  readonly exitCode?: number;
+  readonly signal?: string;
+  /** Milliseconds. */
+  readonly duration: number;
+  /** Why the hook could not be run to its end. Absent for a plain exit, whatever its code. */
+  readonly error?: Error;
+}
+
+/** What all hooks of one event said together. */
+export interface AggregatedHookResult {
+  /** Whether every hook was healthy. Never a policy: ask `finalOutput` whether the operation may go on. */
+  success: boolean;
+  finalOutput: DefaultHookOutput | undefined;
+  allOutputs: HookOutput[];
+  errors: Error[];
+  /** Milliseconds of all hooks added up. */
+  totalDuration: number;
+  /** One entry a hook, in plan order, so that a caller can show which hook said what. */
+  results: HookExecutionResult[];
+}

@@ -1,0 +1,65 @@
+export {
+  Config,
+  type AfterModelDisplay,
+  type ConfigOptions,
+  type Extension,
+} from './config/config.js';
+export {
+  formatProblem,
+  loadSettings,
+  loadSettingsFile,
+  type FileProblem,
+  type LoadedSettings,
+  type Settings,
+} from './config/settings.js';
+export { compose, type Middleware, type Next } from './compose.js';
+export type {
+  AnyHookContext,
+  HookContext,
+  HookObserver,
+  ModelCall,
+  ToolCall,
+  Verdict,
+} from './context.js';
+export { AgentError, runAgent, type AgentOptions } from './core/agent.js';
+export type {
+  AgentEvent,
+  AgentResult,
+  HookRecord,
+  ModelCallRecord,
+  Usage,
+} from './core/agentEvents.js';
+export {
+  executeToolWithHooks,
+  fireAfterToolHook,
+  fireBeforeToolHook,
+} from './core/coreToolHookTriggers.js';
+export {
+  CoreToolScheduler,
+  toFunctionResponse,
+  type CompletedToolCall,
+  type CoreToolSchedulerOptions,
+  type ScheduleOptions,
+  type ToolCallRecord,
+  type ToolCallStatus,
+} from './core/coreToolScheduler.js';
+export {
+  GeminiChat,
+  type ChatEvent,
+  type GeminiChatOptions,
+  type ModelTurn,
+} from './core/geminiChat.js';
+export {
+  fireAfterModelHook,
+  fireBeforeModelHook,
+  fireBeforeToolSelectionHook,
+  type AfterModelHookResult,
+  type BeforeModelHookResult,
+  type BeforeToolSelectionHookResult,
+} from './core/geminiChatHookTriggers.js';
+export { startRecordedModel, type RecordedModel } from './core/recordedModel.js';
+export { DebugLogger } from './debugLogger.js';
+export * from './hooks/index.js';
+export type { Position, StackName, StageName } from './stack.js';
+export { referenceTools } from './tools/referenceTools.js';
+export { ToolErrorType, type Tool, type ToolContext, type ToolResult } from './tools/tools.js';

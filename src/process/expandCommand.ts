@@ -1,0 +1,85 @@
+/**
+ * Makes references to the project directory survive a directory whose name holds spaces, quotes, or shell code.
+ *
+ * Only the reference is rewritten, never replaced by the directory: the shell expands it from its
+ * environment, and does not evaluate what it finds there. Outside quotes `$NAME` and `${NAME}` become
+ * `"${NAME}"`, inside double quotes `${NAME}`; what stands in single quotes, in a comment, or behind the
+ * start of a here-document stays as it is.
+ *
+ * @param command a command for `bash -c` or `sh -c`, as the user wrote it
+ * @returns the command to hand to the shell; expanding it again changes nothing
+ */
+export function expandCommand(command: string): string {
+  const frames: Frame[] = [];
+  let expanded = '';
+  for (let position = 0; position < command.length;) {
+    const { closer, quoted } = frames.at(-1) ?? TOP;
+    const token = matchAt(quoted ? QUOTED_TOKEN : UNQUOTED_TOKEN, command, position);
+    const text = token[0];
+    position += text.length;
+
+    const name = token.groups?.['bare'] ?? token.groups?.['braced'];
+    if (name !== undefined) {
+      expanded += quoted ? `\${${name}}` : `"\${${name}}"`;
+      continue;
+    }
+    expanded += text;
+    if (token.groups?.['plain'] !== undefined) continue;
+    if (text === closer) frames.pop();
+    else frames.push(...openFrame(text, quoted));
+  }
+  return expanded;
+}
+
+/** A part of the command with its own rules of quoting, up to `closer`. */
+interface Frame {
+  readonly closer: string;
+  readonly quoted: boolean;
+}
+
+const TOP: Frame = { closer: '', quoted: false };
+
+function openFrame(opener: string, quoted: boolean): Frame[] {
+  switch (opener) {
+    case '"':
+      return [{ closer: '"', quoted: true }];
+    case '`':
+      return [{ closer: '`', quoted: false }];
+    case '(':
+    case '$(':
+      return [{ closer: ')', quoted: false }];
+    case '${':
+      return [{ closer: '}', quoted }];
+    default:
+      return [];
+  }
+}
+
+const NAMES = 'LLXPRT_PROJECT_DIR|GEMINI_PROJECT_DIR|CLAUDE_PROJECT_DIR';
+const REFERENCE = String.raw`\$(?<bare>${NAMES})\b|\$\{(?<braced>${NAMES})\}`;
+const ESCAPE = String.raw`\\[^]|\$\$`;
+const SINGLE_QUOTED = String.raw`\$'(?:\\[^]|[^'\\])*'|'[^']*'`;
+const COMMENT = String.raw`(?<![^\s;&|(])#[^\n]*`;
+// Leaving a reference alone is always safe, and where a here-document ends is hard to tell.
+const HERE_DOCUMENT = String.raw`<<<|<<[^\n]*\n[^]*`;
+const ANYTHING = '[^]';
+
+const UNQUOTED_TOKEN = tokenPattern(String.raw`\$?\(|\$\{|["\`)}]`, [
+  ESCAPE,
+  SINGLE_QUOTED,
+  COMMENT,
+  HERE_DOCUMENT,
+  ANYTHING,
+]);
+const QUOTED_TOKEN = tokenPattern(String.raw`\$[({]|["\`}]`, [ESCAPE, ANYTHING]);
+
+function tokenPattern(frameEdge: string, plain: readonly string[]): RegExp {
+  return new RegExp(`${REFERENCE}|${frameEdge}|(?<plain>${plain.join('|')})`, 'y');
+}
+
+function matchAt(pattern: RegExp, text: string, position: number): RegExpExecArray {
+  pattern.lastIndex = position;
+  const match = pattern.exec(text);
+  if (match === null) throw new RangeError(`No token at ${position}: it is past the command's end`);
+  return match;
+}

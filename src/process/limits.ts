@@ -1,0 +1,45 @@
+/** How long a hook may run when its settings say nothing, in ms. */
+export const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** Node's timers count in 32 bits: one step further, and they fire at once. */
+export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/**
+ * Bytes kept of each output stream; the rest is read and dropped. Far more than any verdict needs, and
+ * little enough for many hooks to run beside each other.
+ */
+export const MAX_KEPT_BYTES = 1024 * 1024;
+
+/**
+ * Descriptors that must be free before a start. Three pipes and the channel on which a failed `exec` is
+ * reported take eight; past that Node emits an error that nobody can catch.
+ */
+export const DESCRIPTOR_HEADROOM = 10;
+
+/** How long each step of a command's end may take, all in ms. */
+export interface CommandTimings {
+  /** From SIGTERM to SIGKILL, once the deadline has passed or the caller has aborted. */
+  readonly graceMs: number;
+  /** After the exit: silence that counts as the end of the output. */
+  readonly quietMs: number;
+  /** After the exit: the longest wait for more output, however much still comes. */
+  readonly drainMs: number;
+  /** From SIGTERM to SIGKILL for what a command left behind on its pipes. */
+  readonly stragglerGraceMs: number;
+  /** From the deadline to the answer, at the latest. */
+  readonly answerMs: number;
+}
+
+/** The timings of every run; tests shorten them. */
+export const COMMAND_TIMINGS: CommandTimings = {
+  // Hook authors are promised five seconds to clean up.
+  graceMs: 5_000,
+  // The leader is gone, so what it wrote is already in the pipe: a busy machine needs no longer to hand it over.
+  quietMs: 150,
+  // A background job may write for ever, and the verdict has been spoken.
+  drainMs: 1_000,
+  // Nobody waits for a straggler's answer, so it gets less time than a hook.
+  stragglerGraceMs: 2_000,
+  // The grace plus one drain.
+  answerMs: 6_000,
+};

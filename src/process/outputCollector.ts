@@ -1,0 +1,57 @@
+import type { Readable } from 'node:stream';
+import { MAX_KEPT_BYTES } from './limits.js';
+
+/** Reads a stream to its end and keeps only its beginning, so that a flood costs time but no memory. */
+export class OutputCollector {
+  /** Settles when the stream has closed: everybody who could write to it is gone. */
+  readonly closed: Promise<unknown>;
+  readonly #stream: Readable;
+  readonly #maxKeptBytes: number;
+  readonly #chunks: Uint8Array[] = [];
+  #keptBytes = 0;
+  #bytesRead = 0;
+  #lastReadAt = -Infinity;
+
+  /** Starts to read `stream`, of which at most `maxKeptBytes` are kept. */
+  constructor(stream: Readable, maxKeptBytes = MAX_KEPT_BYTES) {
+    this.#stream = stream;
+    this.#maxKeptBytes = maxKeptBytes;
+    // A read error ends the stream, and what was read before it still counts.
+    stream.on('error', () => undefined);
+    stream.on('data', (chunk: Uint8Array) => this.#collect(chunk));
+    this.closed = new Promise((resolve) => void stream.once('close', resolve));
+  }
+
+  get isClosed(): boolean {
+    return this.#stream.closed;
+  }
+
+  /** All bytes, kept or dropped. */
+  get bytesRead(): number {
+    return this.#bytesRead;
+  }
+
+  get truncated(): boolean {
+    return this.#bytesRead > this.#keptBytes;
+  }
+
+  /** When the last bytes came, on the clock of `performance.now()`. */
+  get lastReadAt(): number {
+    return this.#lastReadAt;
+  }
+
+  /** What was kept, as UTF-8 without a byte order mark. A character that the limit cut in two is left out. */
+  text(): string {
+    return new TextDecoder().decode(Buffer.concat(this.#chunks), { stream: this.truncated });
+  }
+
+  #collect(chunk: Uint8Array): void {
+    this.#bytesRead += chunk.length;
+    this.#lastReadAt = performance.now();
+    const room = this.#maxKeptBytes - this.#keptBytes;
+    if (room <= 0) return;
+    const kept = chunk.subarray(0, room);
+    this.#chunks.push(kept);
+    this.#keptBytes += kept.length;
+  }
+}

@@ -1,0 +1,164 @@
+import { once, setMaxListeners } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { drain } from './drain.js';
+import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
+import { untrackGroup } from './liveGroups.js';
+import { OutputCollector } from './outputCollector.js';
+import { endGroup } from './processGroup.js';
+import { startCommand, type RunningCommand, type StartOptions } from './startCommand.js';
+import { letPendingEventsThrough } from './waiting.js';
+
+/** One command, and what it needs to run. */
+export interface CommandOptions extends StartOptions {
+  /** Bytes for stdin, shared between commands that run side by side and never modified. */
+  readonly input: Uint8Array;
+  /** Ms until the command's process group is ended, as `normalizeTimeout` returns it. */
+  readonly timeoutMs: number;
+  /** Ends the command's process group when it fires. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * How a command came to its end: by itself with an exit code, killed by a signal, ended at its deadline,
+ * ended by the caller, or never started.
+ */
+export type CommandEnding = 'exit' | 'signal' | 'timeout' | 'aborted' | 'spawn-failed';
+
+/** What became of one command. */
+export interface CommandOutcome {
+  readonly ending: CommandEnding;
+  /** `null` when a signal ended the shell, or it never ran. */
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** UTF-8 without a byte order mark, the first MiB. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Bytes of both streams, kept or dropped. */
+  readonly bytesRead: number;
+  /** Whether bytes were dropped. */
+  readonly truncated: boolean;
+  /** Whether something still held the pipes after the exit, and was ended for it. */
+  readonly stragglers: boolean;
+  readonly durationMs: number;
+  /** Why the command never started, with the system's `code`. Present for `spawn-failed` only. */
+  readonly error?: Error & { code?: string };
+}
+
+/**
+ * Runs one command to its end, whatever happens: by its deadline plus 6 s there is an answer, and no
+ * process of its group is left but background jobs that let go of its pipes.
+ *
+ * Never rejects: a command that could not be started is an outcome like any other.
+ *
+ * @param timings for tests; the defaults hold everywhere else
+ */
+export async function runCommand(
+  options: CommandOptions,
+  timings: CommandTimings = COMMAND_TIMINGS,
+): Promise<CommandOutcome> {
+  const startedAt = performance.now();
+  if (options.signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
+  let command: RunningCommand;
+  try {
+    command = await startCommand(options);
+  } catch (error) {
+    return { ...NOT_RUN, durationMs: millisecondsSince(startedAt), error: error as Error };
+  }
+  const stdout = new OutputCollector(command.stdout);
+  const stderr = new OutputCollector(command.stderr);
+  writeInput(command, options.input);
+
+  const interruption = await waitForExit(command, options);
+  if (interruption) await endInterrupted(command, [stdout, stderr], timings);
+  else await drain([stdout, stderr], Promise.all([stdout.closed, stderr.closed]), timings);
+
+  const stragglers = !interruption && !(stdout.isClosed && stderr.isClosed);
+  closePipes(command);
+  if (stragglers) void endStragglers(command, timings);
+  else untrackGroup(command.group);
+
+  const { exitCode, signalCode } = command.status;
+  return {
+    ending: interruption ?? (signalCode ? 'signal' : 'exit'),
+    exitCode,
+    signal: signalCode,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    bytesRead: stdout.bytesRead + stderr.bytesRead,
+    truncated: stdout.truncated || stderr.truncated,
+    stragglers,
+    durationMs: millisecondsSince(startedAt),
+  };
+}
+
+const NOT_RUN = {
+  ending: 'spawn-failed',
+  exitCode: null,
+  signal: null,
+  stdout: '',
+  stderr: '',
+  bytesRead: 0,
+  truncated: false,
+  stragglers: false,
+  durationMs: 0,
+} as const satisfies CommandOutcome;
+
+function writeInput({ stdin }: RunningCommand, input: Uint8Array): void {
+  // EPIPE: a command need not read its input.
+  stdin.on('error', () => undefined);
+  stdin.end(input);
+}
+
+/** Waits for the shell's exit, and says what came before it. An exit that nobody has noticed yet comes first. */
+async function waitForExit(
+  { exited, status }: RunningCommand,
+  { timeoutMs, signal }: CommandOptions,
+): Promise<'timeout' | 'aborted' | undefined> {
+  const waiting = new AbortController();
+  const first = await Promise.race([
+    exited.then(() => undefined),
+    setTimeout(timeoutMs, 'timeout' as const, { signal: waiting.signal }),
+    ...(signal ? [whenAborted(signal, waiting.signal)] : []),
+  ]);
+  waiting.abort();
+  await letPendingEventsThrough();
+  const hasExited = status.exitCode !== null || status.signalCode !== null;
+  return hasExited ? undefined : first;
+}
+
+async function whenAborted(signal: AbortSignal, waiting: AbortSignal): Promise<'aborted'> {
+  if (!signal.aborted) {
+    // Many commands may wait for one signal, and each of them lets go of it.
+    setMaxListeners(0, signal);
+    await once(signal, 'abort', { signal: waiting });
+  }
+  return 'aborted';
+}
+
+async function endInterrupted(
+  { group, exited }: RunningCommand,
+  outputs: readonly OutputCollector[],
+  { graceMs, quietMs, drainMs, answerMs }: CommandTimings,
+): Promise<void> {
+  const answerBy = performance.now() + answerMs;
+  await endGroup(group, graceMs);
+  const ended = Promise.all([exited, ...outputs.map(({ closed }) => closed)]);
+  await drain(outputs, ended, {
+    quietMs,
+    drainMs: Math.min(drainMs, answerBy - performance.now()),
+  });
+}
+
+/** Goes on after the answer: nobody has to wait for it. */
+async function endStragglers({ group }: RunningCommand, timings: CommandTimings): Promise<void> {
+  await endGroup(group, timings.stragglerGraceMs);
+  untrackGroup(group);
+}
+
+function closePipes({ stdin, stdout, stderr }: RunningCommand): void {
+  for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
+}
+
+function millisecondsSince(start: number): number {
+  return Math.round(performance.now() - start);
+}

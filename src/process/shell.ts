@@ -1,0 +1,55 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
+
+/** The program that runs hook commands. */
+export interface Shell {
+  /** Absolute path; on Windows a name that the system looks up. */
+  readonly file: string;
+  /** The arguments that make the shell run one command, neither as a login nor as an interactive shell. */
+  readonly argumentsFor: (command: string) => string[];
+}
+
+/** The shell of this machine: bash where there is one, else sh; PowerShell on Windows. Looked up once. */
+export function resolveShell(): Shell {
+  resolved ??= findShell(process.platform, process.env['PATH']);
+  return resolved;
+}
+
+let resolved: Shell | undefined;
+
+/**
+ * Looks a shell up.
+ *
+ * @param platform as `process.platform`
+ * @param searchPath the host's `PATH`; relative entries are skipped, since they name a directory of whatever
+ *   project is open
+ */
+export function findShell(platform: NodeJS.Platform, searchPath: string | undefined): Shell {
+  if (platform === 'win32') return { file: 'powershell.exe', argumentsFor: powerShellArguments };
+  const directories = [
+    ...(searchPath ?? '').split(path.delimiter).filter((entry) => path.isAbsolute(entry)),
+    '/bin',
+  ];
+  const candidates = ['bash', 'sh'].flatMap((name) =>
+    directories.map((directory) => path.join(directory, name)),
+  );
+  return { file: candidates.find(isExecutable) ?? '/bin/sh', argumentsFor: posixArguments };
+}
+
+function posixArguments(command: string): string[] {
+  return ['-c', command];
+}
+
+// PowerShell's own exit code is 0 or 1; the verdict is in that of the program it ran.
+function powerShellArguments(command: string): string[] {
+  return ['-NoProfile', '-NonInteractive', '-Command', `${command}\nexit $LASTEXITCODE`];
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

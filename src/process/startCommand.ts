@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import { execa } from 'execa';
+import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
+import { expandCommand } from './expandCommand.js';
+import { trackGroup, whileWatchingHost } from './liveGroups.js';
+import type { ProcessGroup } from './processGroup.js';
+import { resolveShell } from './shell.js';
+import { startFailure } from './startFailure.js';
+
+/** What to start, and where. */
+export interface StartOptions {
+  /** The shell command as the user wrote it. */
+  readonly command: string;
+  readonly cwd: string;
+  /**
+   * The complete environment. `BASH_ENV` and `ENV` are dropped, since they name files that a shell runs first,
+   * and `SHLVL` and `HOOKSTACK_RUN_ID` are set.
+   */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A command that runs, nothing written to it or read from it yet. */
+export interface RunningCommand {
+  /** Tracked: killed with the host until `untrackGroup`. */
+  readonly group: ProcessGroup;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles when the shell has ended; what it left behind may still hold the pipes. */
+  readonly exited: Promise<void>;
+  /** How the shell ended; both `null` while it runs. */
+  readonly status: { readonly exitCode: number | null; readonly signalCode: NodeJS.Signals | null };
+}
+
+/**
+ * Starts a command in a shell and in a process group of its own.
+ *
+ * @throws Error with a `code` such as `ENOENT`, when the system refuses
+ */
+export async function startCommand(options: StartOptions): Promise<RunningCommand> {
+  try {
+    assertDescriptorHeadroom();
+    const { subprocess, group } = whileWatchingHost(() => spawnShell(options));
+    if (group === undefined) throw (await subprocess).cause;
+    const { stdin, stdout, stderr } = subprocess;
+    const exited = new Promise<void>((resolve) => void subprocess.once('exit', () => resolve()));
+    return { group, stdin, stdout, stderr, exited, status: subprocess };
+  } catch (error) {
+    throw startFailure(error, options.cwd);
+  }
+}
+
+function spawnShell({ command, cwd, env }: StartOptions) {
+  const runId = randomUUID();
+  const shell = resolveShell();
+  const subprocess = execa(shell.file, shell.argumentsFor(expandCommand(command)), {
+    cwd,
+    env: { ...env, ...OWN_ENVIRONMENT, [MARK_NAME]: runId },
+    ...EXECA_OPTIONS,
+  });
+  if (subprocess.pid === undefined) return { subprocess, group: undefined };
+  const group = { id: subprocess.pid, mark: `${MARK_NAME}=${runId}` };
+  trackGroup(group);
+  return { subprocess, group };
+}
+
+const MARK_NAME = 'HOOKSTACK_RUN_ID';
+
+const OWN_ENVIRONMENT = {
+  BASH_ENV: undefined,
+  ENV: undefined,
+  // Node's pipes are sockets, and a bash of the first level that reads from a socket takes itself for a
+  // remote shell and runs ~/.bashrc.
+  SHLVL: '1',
+};
+
+const EXECA_OPTIONS = {
+  extendEnv: false,
+  // Its result is not what we wait for: it comes only when the last holder of the pipes has gone.
+  reject: false,
+  buffer: false,
+  encoding: 'buffer',
+  stdin: 'pipe',
+  stdout: 'pipe',
+  stderr: 'pipe',
+  // A process group of its own, so that a signal reaches what the shell has started.
+  detached: process.platform !== 'win32',
+} as const;

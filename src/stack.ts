@@ -1,0 +1,76 @@
+import { compose, type Middleware, type Next } from './compose.js';
+import type { AnyHookContext, ModelCall, ToolCall } from './context.js';
+
+/** The stages of each stack, from the outside in. Custom middleware is placed relative to these names. */
+export const STAGES = {
+  tool: ['beforeTool', 'afterTool', 'execute'],
+  model: ['beforeToolSelection', 'beforeModel', 'afterModel', 'openStream'],
+  hook: ['enablementGate', 'planner', 'translator', 'runner', 'aggregator'],
+} as const;
+
+/** What passes through each stack. */
+export interface StackContexts {
+  tool: ToolCall;
+  model: ModelCall;
+  hook: AnyHookContext;
+}
+
+export type StackName = keyof StackContexts;
+export type StageName<S extends StackName = StackName> = (typeof STAGES)[S][number];
+
+/** Where a custom middleware stands; without a position it is outermost, after those registered earlier. */
+export interface Position<S extends StackName = StackName> {
+  /** Shown in lists and messages; the function's own name where it is missing. */
+  readonly name?: string;
+  readonly before?: StageName<S>;
+  readonly after?: StageName<S>;
+}
+
+/** A custom middleware with its place. */
+export interface Registration<S extends StackName> extends Position<S> {
+  readonly middleware: Middleware<StackContexts[S]>;
+}
+
+/** A stack ready to run, with the names of its layers from the outside in. */
+export interface Stack<S extends StackName> {
+  readonly run: (ctx: StackContexts[S], next?: Next) => Promise<void>;
+  readonly names: readonly string[];
+}
+
+/** Puts the stages of a stack and the custom middleware in order, and composes them once. */
+export function buildStack<S extends StackName>(
+  stackName: S,
+  stages: Record<StageName<S>, Middleware<StackContexts[S]>>,
+  registrations: readonly Registration<S>[],
+): Stack<S> {
+  const outermost = registrations.filter((each) => !each.before && !each.after);
+  const names = STAGES[stackName] as readonly StageName<S>[];
+  const layers = [
+    ...outermost,
+    ...names.flatMap((stage) => [
+      ...registrations.filter((each) => each.before === stage),
+      { middleware: stages[stage], name: stage },
+      ...registrations.filter((each) => each.after === stage),
+    ]),
+  ];
+  return {
+    run: compose(layers.map((layer) => layer.middleware)),
+    names: layers.map((layer) => layer.name ?? (layer.middleware.name || 'anonymous')),
+  };
+}
+
+/** @throws RangeError when a position names no stage of the stack; the message lists those there are */
+export function checkPosition(stackName: StackName, position: Position): void {
+  const stages: readonly string[] = STAGES[stackName];
+  for (const key of ['before', 'after'] as const) {
+    const stage = position[key];
+    if (stage !== undefined && !stages.includes(stage)) {
+      throw new RangeError(
+        `The ${stackName} stack has no stage "${stage}" (${key}). Its stages are: ${stages.join(', ')}`,
+      );
+    }
+  }
+  if (position.before !== undefined && position.after !== undefined) {
+    throw new RangeError(`A middleware stands before one stage or after one, not both`);
+  }
+}

@@ -1,0 +1,53 @@
+import fs from 'node:fs/promises';
+import { capLines } from './capLines.js';
+import { defineTool } from './defineTool.js';
+import { findFiles } from './findFiles.js';
+import { flag, nonEmptyText, optional, text } from './parameters.js';
+import { printable } from './printable.js';
+import { failUnlessDirectory, type WorkspacePath } from './workspace.js';
+
+const MAX_FILES = 1000;
+
+/** Finds files by name. */
+export const glob = defineTool({
+  name: 'glob',
+  description:
+    'Finds the files whose path matches a glob such as "src/**/*.ts", newest first. Skips .git, ' +
+    'node_modules and symbolic links.',
+  parameters: {
+    pattern: nonEmptyText('The glob, relative to path.'),
+    path: {
+      ...optional(text('The directory to search. Default: the working directory.')),
+      alias: 'dir_path',
+    },
+    case_sensitive: optional(flag('Whether upper and lower case differ. Default false.')),
+  },
+  targetOf: (args) => args.path,
+  async run({ pattern, case_sensitive = false }, target, { signal }) {
+    const failure = await failUnlessDirectory(target);
+    if (failure) return failure;
+    const found = await findFiles(target, pattern, { caseSensitive: case_sensitive, signal });
+    if (found.failure) return found.failure;
+
+    const files = await newestFirst(found.value);
+    const summary = `Files matching ${printable(pattern)} in ${target.shown}: ${files.length}`;
+    const lines = files.map((file) => file.shown);
+    return {
+      llmContent: [summary, ...capLines(lines, MAX_FILES)].join('\n'),
+      returnDisplay: summary,
+    };
+  },
+});
+
+async function newestFirst(files: readonly WorkspacePath[]): Promise<WorkspacePath[]> {
+  const dated = await Promise.all(
+    files.map(async (file) => ({ file, modified: await modificationTime(file) })),
+  );
+  return dated.toSorted((a, b) => b.modified - a.modified).map(({ file }) => file);
+}
+
+/** Milliseconds since the epoch; 0 for a file that is gone by now. */
+async function modificationTime(file: WorkspacePath): Promise<number> {
+  const stats = await fs.lstat(file.real).catch(() => undefined);
+  return stats?.mtimeMs ?? 0;
+}

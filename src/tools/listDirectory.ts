@@ -1,0 +1,55 @@
+import type { Dirent } from 'node:fs';
+import fs from 'node:fs/promises';
+import { capLines } from './capLines.js';
+import { defineTool } from './defineTool.js';
+import { matchEntries } from './findFiles.js';
+import { optional, text, textList } from './parameters.js';
+import { printable } from './printable.js';
+import { failUnlessDirectory } from './workspace.js';
+
+const MAX_ENTRIES = 1000;
+
+/** Lists the entries of one directory. */
+export const listDirectory = defineTool({
+  name: 'list_directory',
+  description:
+    'Lists the entries of a directory inside of the working directory, hidden ones included: first ' +
+    'directories, which end in "/", then files. "@" marks a symbolic link.',
+  parameters: {
+    path: {
+      ...text('The directory, relative to the working directory or absolute.'),
+      alias: 'dir_path',
+    },
+    ignore: optional(textList('Globs; files and directories whose name matches are left out.')),
+  },
+  targetOf: (args) => args.path,
+  async run({ ignore = [] }, target) {
+    const failure = await failUnlessDirectory(target);
+    if (failure) return failure;
+
+    const ignored = await matchEntries(target, ignore);
+    if (ignored.failure) return ignored.failure;
+
+    const entries = await fs.readdir(target.real, { withFileTypes: true });
+    const kept = entries.filter((entry) => !ignored.value.has(entry.name));
+    const directories = kept.filter((entry) => entry.isDirectory());
+    const others = kept.filter((entry) => !entry.isDirectory());
+    const names = [...sortedNames(directories), ...sortedNames(others)];
+
+    const hidden = entries.length - kept.length;
+    const summary = `Entries of ${target.shown}: ${names.length}${hidden > 0 ? ` (${hidden} ignored)` : ''}`;
+    return {
+      llmContent: [summary, ...capLines(names, MAX_ENTRIES)].join('\n'),
+      returnDisplay: summary,
+    };
+  },
+});
+
+function sortedNames(entries: readonly Dirent[]): string[] {
+  return entries.map((entry) => printable(entry.name) + suffixOf(entry)).toSorted();
+}
+
+function suffixOf(entry: Dirent): string {
+  if (entry.isDirectory()) return '/';
+  return entry.isSymbolicLink() ? '@' : '';
+}

@@ -1,0 +1,31 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { defineTool } from './defineTool.js';
+import { nonEmptyText, text } from './parameters.js';
+import { failNotAFile, kindOf } from './workspace.js';
+
+/** Writes a whole file. */
+export const writeFile = defineTool({
+  name: 'write_file',
+  description:
+    'Writes a file inside of the working directory: creates it, with its parent directories, or ' +
+    'overwrites all of it.',
+  parameters: {
+    file_path: nonEmptyText('The file to write, relative to the working directory or absolute.'),
+    content: text('The whole new content of the file.'),
+  },
+  targetOf: (args) => args.file_path,
+  async run({ content }, target) {
+    const kind = await kindOf(target);
+    if (kind === 'directory' || kind === 'other') return failNotAFile(target, kind);
+
+    await fs.mkdir(path.dirname(target.real), { recursive: true });
+    await fs.writeFile(target.real, content);
+
+    const done = `${kind === 'missing' ? 'Created' : 'Overwrote'} ${target.shown}`;
+    return {
+      llmContent: `${done} (${Buffer.byteLength(content)} bytes).`,
+      returnDisplay: done,
+    };
+  },
+});
