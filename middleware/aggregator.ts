@@ -1,7 +1,7 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import { events, type MergeStrategy } from '../src/hooks/events.js';
-import { DefaultHookOutput, isBlocking } from '../src/hooks/hookOutput.js';
+import { isBlocking, type DefaultHookOutput } from '../src/hooks/hookOutput.js';
 import { isRecord, mergeModelData, mergeRecords } from '../src/hooks/merge.js';
 import type {
   AggregatedHookResult,

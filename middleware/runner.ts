@@ -11,7 +11,6 @@ import {
   type CommandHookConfig,
   type HookEventInput,
   type HookEventName,
-  type HookExecutionPlan,
   type HookExecutionResult,
   type HookInput,
   type HookOutput,

@@ -58,7 +58,8 @@ export interface LoadSettingsOptions {
   readonly systemPath?: string;
   /**
    * Whether the user trusts the project. Without it, its file may add `hooks`, with their origin, and
-   * say `enableHooks: true`, so that they can be listed; nothing else of it counts. Default false.
+   * say `enableHooks: true` where nobody else says anything, so that they can be listed; nothing else of it
+   * counts. Default false.
    */
   readonly trustProject?: boolean;
 }
@@ -118,7 +119,9 @@ async function isSameFile(a: string, b: string): Promise<boolean> {
 
 function mergeLayers(layers: readonly Layer[]): LoadedSettings {
   const scalars: Layer['scalars'] = {};
-  for (const layer of layers.toReversed()) Object.assign(scalars, layer.scalars);
+  // What an untrusted project says gives way to everybody else.
+  const rising = layers.toReversed().toSorted((a, b) => Number(a.trusted) - Number(b.trusted));
+  for (const layer of rising) Object.assign(scalars, layer.scalars);
   return {
     settings: {
       enableHooks: false,

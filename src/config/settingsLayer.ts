@@ -19,6 +19,8 @@ import type { FileProblem, Settings, SettingsFile } from './settings.js';
 export interface Layer {
   readonly source: SettingsFile;
   readonly status: 'read' | 'missing' | 'refused';
+  /** Whether all of it counts, and not only its hooks. */
+  readonly trusted: boolean;
   readonly scalars: Partial<Scalars>;
   readonly hooks: HookDefinitions;
   readonly problems: readonly FileProblem[];
@@ -95,6 +97,7 @@ function parseLayer(source: SettingsFile, text: string, trusted: boolean): Layer
   return {
     source,
     status: 'read',
+    trusted,
     scalars: trusted ? scalars : withholdUntrusted(scalars, warn),
     hooks,
     problems: problems.toSorted((a, b) => a.line - b.line || a.column - b.column),
@@ -137,7 +140,7 @@ function emptyLayer(
   status: Layer['status'],
   problems: readonly FileProblem[],
 ): Layer {
-  return { source, status, scalars: {}, hooks: {}, problems };
+  return { source, status, trusted: true, scalars: {}, hooks: {}, problems };
 }
 
 function fileError(source: SettingsFile, message: string, { line, column }: Position): FileProblem {

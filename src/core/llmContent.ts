@@ -1,4 +1,5 @@
 import type { Content, GenerateContentParameters, Part, PartListUnion } from '@google/genai';
+import { toContents } from '../hooks/messages.js';
 
 /** Appends text to what a model reads of a tool's result: to the text itself, or as a further part. */
 export function appendText(content: PartListUnion, text: string): PartListUnion {
@@ -22,14 +23,6 @@ export function withMessage(
   request: GenerateContentParameters,
   text: string,
 ): GenerateContentParameters {
-  const { contents } = request;
   const message: Content = { role: 'user', parts: [{ text }] };
-  const before = Array.isArray(contents) ? contents : [contents];
-  const isMessages = before.every(
-    (entry) => typeof entry === 'object' && ('parts' in entry || 'role' in entry),
-  );
-  const messages = isMessages
-    ? (before as Content[])
-    : [{ role: 'user', parts: toParts(before as Part[]) }];
-  return { ...request, contents: [...messages, message] };
+  return { ...request, contents: [...toContents(request.contents), message] };
 }

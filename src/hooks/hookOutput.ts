@@ -11,6 +11,7 @@ import {
   type LLMRequest,
   type LLMResponse,
 } from './hookTranslator.js';
+import { isRecord } from './merge.js';
 import type { HookDecision, HookOutput } from './types.js';
 
 /** The reason given where a hook blocks without saying why. */
@@ -103,14 +104,14 @@ export class AfterToolHookOutput extends DefaultHookOutput {}
 export class BeforeModelHookOutput extends DefaultHookOutput {
   /** The answer to give instead of calling the model; only where a hook gave `llm_response`. */
   getSyntheticResponse(): GenerateContentResponse | undefined {
-    const response = objectField<Partial<LLMResponse>>(this, 'llm_response');
+    const response: Partial<LLMResponse> | undefined = objectField(this, 'llm_response');
     return response && defaultHookTranslator.fromHookLLMResponse(response);
   }
 
   override applyLLMRequestModifications(
     target: GenerateContentParameters,
   ): GenerateContentParameters {
-    const request = objectField<Partial<LLMRequest>>(this, 'llm_request');
+    const request: Partial<LLMRequest> | undefined = objectField(this, 'llm_request');
     return request ? defaultHookTranslator.fromHookLLMRequest(request, target) : target;
   }
 }
@@ -119,7 +120,7 @@ export class BeforeModelHookOutput extends DefaultHookOutput {
 export class AfterModelHookOutput extends DefaultHookOutput {
   /** The response that hooks want instead, as they described it. */
   getHookResponse(): Partial<LLMResponse> | undefined {
-    return objectField<Partial<LLMResponse>>(this, 'llm_response');
+    return objectField(this, 'llm_response') as Partial<LLMResponse> | undefined;
   }
 
   /**
@@ -136,7 +137,7 @@ export class AfterModelHookOutput extends DefaultHookOutput {
 /** The output of BeforeToolSelection hooks. */
 export class BeforeToolSelectionHookOutput extends DefaultHookOutput {
   override applyToolConfigModifications(target: ToolSelection): ToolSelection {
-    const toolConfig = objectField<HookToolConfig>(this, 'toolConfig');
+    const toolConfig: HookToolConfig | undefined = objectField(this, 'toolConfig');
     if (!toolConfig) return target;
     return {
       ...target,
@@ -150,12 +151,7 @@ export function isBlocking(decision: unknown): decision is 'block' | 'deny' {
   return decision === 'block' || decision === 'deny';
 }
 
-function objectField<T extends object = Record<string, unknown>>(
-  output: HookOutput,
-  field: string,
-): T | undefined {
+function objectField(output: HookOutput, field: string): Record<string, unknown> | undefined {
   const value = output.hookSpecificOutput?.[field];
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as T)
-    : undefined;
+  return isRecord(value) ? value : undefined;
 }

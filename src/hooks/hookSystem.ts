@@ -44,16 +44,17 @@ export class HookSystem {
    */
   async initialize(): Promise<void> {
     if (this.#initialized) return;
-    this.#initializing ??= this.#registry.initialize().then(
-      () => {
-        this.#initialized = true;
-      },
-      (error: unknown) => {
-        this.#initializing = undefined;
-        throw error;
-      },
-    );
+    this.#initializing ??= this.#readHooks();
     await this.#initializing;
+  }
+
+  async #readHooks(): Promise<void> {
+    try {
+      await this.#registry.initialize();
+      this.#initialized = true;
+    } finally {
+      this.#initializing = undefined;
+    }
   }
 
   /** Whether `initialize()` has finished. */

@@ -1,14 +1,12 @@
 import type {
   Candidate,
-  Content,
-  ContentListUnion,
   GenerateContentConfig,
   GenerateContentParameters,
   GenerateContentResponse,
-  Part,
   ToolConfig,
 } from '@google/genai';
-import { createResponse, isAnswerText } from '../core/response.js';
+import { createResponse } from '../core/response.js';
+import { answerTexts, applyMessages, replaceTexts, toContents, toMessage } from './messages.js';
 
 /** One text message of a request, as hooks see it. */
 export interface LLMMessage {
@@ -189,9 +187,9 @@ export function applyHookLLMResponse(
 ): GenerateContentResponse {
   const sent = defaultHookTranslator.toHookLLMResponse(original);
   const candidates = changedCandidates(hookResponse, sent);
-  const base = original.candidates ?? [];
+  const { candidates: base = [], ...rest } = original;
   return createResponse({
-    ...original,
+    ...rest,
     candidates: candidates.map((candidate, position) => {
       const before = base[position];
       const texts = candidate.content?.parts ?? sent.candidates[position]?.content.parts ?? [];
@@ -206,7 +204,7 @@ export function applyHookLLMResponse(
       };
     }),
     ...(hookResponse.usageMetadata && {
-      usageMetadata: { ...original.usageMetadata, ...hookResponse.usageMetadata },
+      usageMetadata: Object.assign({}, original.usageMetadata, hookResponse.usageMetadata),
     }),
   });
 }
@@ -252,107 +250,6 @@ function fromHookCandidate(candidate: Partial<LLMCandidate>, position: number): 
       safetyRatings: candidate.safetyRatings as NonNullable<Candidate['safetyRatings']>,
     }),
   };
-}
-
-function applyMessages(messages: readonly LLMMessage[], base: ContentListUnion): ContentListUnion {
-  const contents = toContents(base);
-  const sent = contents.flatMap((content) => toMessage(content) ?? []);
-  const isSame = (message: LLMMessage, position: number) =>
-    message.role === sent[position]?.role && message.content === sent[position].content;
-  if (messages.length === sent.length && messages.every(isSame)) return base;
-
-  let position = 0;
-  const kept = contents.flatMap((content) => {
-    if (!toMessage(content)) return [content];
-    const message = messages[position];
-    if (!message) return withoutText(content);
-    return isSame(message, position++) ? [content] : [withMessage(content, message)];
-  });
-  return [...kept, ...messages.slice(position).map((message) => withMessage({}, message))];
-}
-
-/** Every form in which the SDK takes contents, as a list of messages. */
-function toContents(contents: ContentListUnion): Content[] {
-  if (!Array.isArray(contents)) return [toContent(contents)];
-  if (contents.every(isContent)) return contents;
-  return [{ role: 'user', parts: contents.map((part) => toPart(part as Part | string)) }];
-}
-
-function toContent(content: Content | Part | string): Content {
-  return isContent(content) ? content : { role: 'user', parts: [toPart(content)] };
-}
-
-function toPart(part: Part | string): Part {
-  return typeof part === 'string' ? { text: part } : part;
-}
-
-function isContent(value: Content | Part | string): value is Content {
-  return typeof value === 'object' && ('parts' in value || 'role' in value);
-}
-
-function toMessage(content: Content): LLMMessage | undefined {
-  const text = answerTexts(content.parts).join('');
-  if (text === '') return undefined;
-  return { role: content.role === 'model' ? 'model' : 'user', content: text };
-}
-
-function answerTexts(parts: readonly Part[] = []): string[] {
-  return parts.filter(isAnswerText).map((part) => part.text);
-}
-
-function withMessage(content: Content, message: LLMMessage): Content {
-  const parts = content.parts ?? [];
-  // The API knows no "system" among the messages; a mixed message belongs to whoever made its other parts.
-  const role = message.role === 'model' ? 'model' : 'user';
-  const textOnly = parts.every((part) => typeof part.text === 'string');
-  return {
-    ...content,
-    role: textOnly ? role : (content.role ?? role),
-    parts: replaceTexts(parts, [message.content]),
-  };
-}
-
-function withoutText(content: Content): Content[] {
-  const parts = (content.parts ?? []).filter((part) => !isAnswerText(part));
-  return parts.some((part) => !part.thought) ? [{ ...content, parts }] : [];
-}
-
-/**
- * Replaces the text of a message and leaves every other part where it is. Text parts that the new text begins
- * or ends with keep their identity (a signature belongs to its part); those between become one part.
- */
-function replaceTexts(parts: readonly Part[], texts: readonly string[]): Part[] {
-  const text = texts.join('');
-  const slots = parts.flatMap((part, index) =>
-    isAnswerText(part) ? [{ index, text: part.text }] : [],
-  );
-  let head = 0;
-  let start = 0;
-  for (let slot = slots[head]; slot && text.startsWith(slot.text, start); slot = slots[++head]) {
-    start += slot.text.length;
-  }
-  let tail = slots.length;
-  let end = text.length;
-  for (let slot = slots[tail - 1]; slot && tail > head; slot = slots[--tail - 1]) {
-    if (end - slot.text.length < start || !text.endsWith(slot.text, end)) break;
-    end -= slot.text.length;
-  }
-  // Text that only came in between or at an edge becomes part of its neighbour.
-  if (head === tail && head > 0) start -= slots[--head]?.text.length ?? 0;
-  else if (head === tail && tail < slots.length) end += slots[tail++]?.text.length ?? 0;
-
-  const middle = text.slice(start, end);
-  const replaced = slots.slice(head, tail).map((slot) => slot.index);
-  if (replaced.length === 0) return middle === '' ? [...parts] : insertText(parts, middle);
-  return parts.flatMap((part, index) => {
-    if (!replaced.includes(index)) return [part];
-    return index === replaced[0] && middle !== '' ? [{ ...part, text: middle }] : [];
-  });
-}
-
-function insertText(parts: readonly Part[], text: string): Part[] {
-  const firstAnswer = parts.findIndex((part) => !part.thought);
-  return parts.toSpliced(firstAnswer < 0 ? parts.length : firstAnswer, 0, { text });
 }
 
 function applyConfig(

@@ -138,13 +138,13 @@ const outputShape: Shape = {
 };
 
 /** Texts that reach a model or a terminal. */
-const SPOKEN = [
+const SPOKEN = new Set([
   'reason',
   'stopReason',
   'systemMessage',
   'additionalContext',
   'permissionDecisionReason',
-];
+]);
 
 function readFields(parsed: Record<string, unknown>): ReadOutput {
   const problems: string[] = [];
@@ -171,7 +171,7 @@ function readShape(
       if (isRecord(field)) fields[key] = readShape(field, known.fields, `${path}.`, problems);
       else problems.push(`${path} must be an object and is ignored: ${excerpt(field)}`);
     } else if (known.is(field)) {
-      fields[key] = SPOKEN.includes(key) ? sanitizeText(String(field)) : field;
+      fields[key] = typeof field === 'string' && SPOKEN.has(key) ? sanitizeText(field) : field;
     } else {
       problems.push(`${path} is not a valid ${known.type} and is ignored: ${excerpt(field)}`);
     }

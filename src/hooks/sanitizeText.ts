@@ -1,7 +1,6 @@
 /** Length to which a text of a hook is cut, in characters. */
 export const MAX_HOOK_TEXT = 10_000;
 
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu;
 const ESCAPE_SEQUENCE =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/gu;

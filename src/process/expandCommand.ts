@@ -2,7 +2,7 @@
  * Makes references to the project directory survive a directory whose name holds spaces, quotes, or shell code.
  *
  * Only the reference is rewritten, never replaced by the directory: the shell expands it from its
- * environment, and does not evaluate what it finds there. Outside quotes `$NAME` and `${NAME}` become
+ * environment, and does not evaluate what it finds there, so a reference left alone is safe too. Outside quotes `$NAME` and `${NAME}` become
  * `"${NAME}"`, inside double quotes `${NAME}`; what stands in single quotes, in a comment, or behind the
  * start of a here-document stays as it is.
  *
@@ -60,8 +60,8 @@ const REFERENCE = String.raw`\$(?<bare>${NAMES})\b|\$\{(?<braced>${NAMES})\}`;
 const ESCAPE = String.raw`\\[^]|\$\$`;
 const SINGLE_QUOTED = String.raw`\$'(?:\\[^]|[^'\\])*'|'[^']*'`;
 const COMMENT = String.raw`(?<![^\s;&|(])#[^\n]*`;
-// Leaving a reference alone is always safe, and where a here-document ends is hard to tell.
-const HERE_DOCUMENT = String.raw`<<<|<<[^\n]*\n[^]*`;
+// Quotes mean nothing in a here-document, and where it ends is hard to tell: the rest is left alone.
+const HERE_DOCUMENT = '<<<|<<[^]*';
 const ANYTHING = '[^]';
 
 const UNQUOTED_TOKEN = tokenPattern(String.raw`\$?\(|\$\{|["\`)}]`, [

@@ -52,20 +52,25 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
 }
 
 function spawnShell({ command, cwd, env }: StartOptions) {
-  const runId = randomUUID();
+  const runId = newRunId(env[RUN_ID]);
   const shell = resolveShell();
   const subprocess = execa(shell.file, shell.argumentsFor(expandCommand(command)), {
     cwd,
-    env: { ...env, ...OWN_ENVIRONMENT, [MARK_NAME]: runId },
+    env: { ...env, ...OWN_ENVIRONMENT, [RUN_ID]: runId },
     ...EXECA_OPTIONS,
   });
   if (subprocess.pid === undefined) return { subprocess, group: undefined };
-  const group = { id: subprocess.pid, mark: `${MARK_NAME}=${runId}` };
+  const group = { id: subprocess.pid, mark: `${RUN_ID}=${runId}` };
   trackGroup(group);
   return { subprocess, group };
 }
 
-const MARK_NAME = 'HOOKSTACK_RUN_ID';
+const RUN_ID = 'HOOKSTACK_RUN_ID';
+
+/** A hook may start a host with hooks of its own: their ids begin with its id, so its mark finds them too. */
+function newRunId(outer: string | undefined): string {
+  return outer ? `${outer}/${randomUUID()}` : randomUUID();
+}
 
 const OWN_ENVIRONMENT = {
   BASH_ENV: undefined,

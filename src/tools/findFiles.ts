@@ -63,10 +63,9 @@ function confinedTo(directory: WorkspacePath): GlobOptions {
 
 /** tinyglobby leaves `cwd` for every glob that, normalized, begins with `..`, and be it `..name`. */
 function failIfLeadingOut(pattern: string, directory: WorkspacePath): ToolResult | undefined {
-  const segments = pattern.split('/');
-  if (!path.isAbsolute(pattern) && !segments.some((segment) => segment.startsWith('..'))) {
-    return undefined;
-  }
+  const positive = pattern.replace(/^!+/, '');
+  const leadsUpwards = positive.split('/').some((segment) => segment.startsWith('..'));
+  if (!path.isAbsolute(positive) && !leadsUpwards) return undefined;
   return fail(
     ToolErrorType.InvalidParams,
     `The glob ${quote(pattern)} is absolute or leads upwards; globs are matched below ${directory.shown}.`,

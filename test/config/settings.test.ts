@@ -129,6 +129,14 @@ describe('loadSettings', () => {
     expect(problems.every(({ severity }) => severity === 'warning')).toBe(true);
   });
 
+  it('lets the user have the last word over `enableHooks: true` of an untrusted project', async () => {
+    await write(project, { enableHooks: true });
+    await write(user, { enableHooks: false });
+
+    expect((await load()).settings.enableHooks).toBe(false);
+    expect((await load({ trustProject: true })).settings.enableHooks).toBe(true);
+  });
+
   it('counts `enableHooks: true` of an untrusted project', async () => {
     await write(project, { enableHooks: true, ...beforeTool('p') });
     const { settings, problems } = await load();

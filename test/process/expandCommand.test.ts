@@ -31,6 +31,7 @@ describe('expandCommand', () => {
     ['$LLXPRT_PROJECT_DIRS $HOME', '$LLXPRT_PROJECT_DIRS $HOME'],
     ['${LLXPRT_PROJECT_DIR:-x}', '${LLXPRT_PROJECT_DIR:-x}'],
     ['cat <<E\n$LLXPRT_PROJECT_DIR\nE\n', 'cat <<E\n$LLXPRT_PROJECT_DIR\nE\n'],
+    ['echo $((1<<2)) $LLXPRT_PROJECT_DIR', 'echo $((1<<2)) $LLXPRT_PROJECT_DIR'],
     // What looks like a quote or a comment and is none
     [`# don't\n$LLXPRT_PROJECT_DIR`, `# don't\n"\${LLXPRT_PROJECT_DIR}"`],
     [`echo a#'b' $LLXPRT_PROJECT_DIR`, `echo a#'b' "\${LLXPRT_PROJECT_DIR}"`],

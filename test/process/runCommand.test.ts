@@ -41,12 +41,19 @@ describe('a plain run', () => {
   });
 
   it('marks the run in the environment, each with its own id', async () => {
+    const env = { ...process.env, HOOKSTACK_RUN_ID: undefined };
     const [first, second] = await Promise.all([
-      run('echo $HOOKSTACK_RUN_ID'),
-      run('echo $HOOKSTACK_RUN_ID'),
+      run('echo $HOOKSTACK_RUN_ID', { env }),
+      run('echo $HOOKSTACK_RUN_ID', { env }),
     ]);
     expect(first.stdout).toMatch(/^[\da-f-]{36}\n$/);
     expect(second.stdout).not.toBe(first.stdout);
+  });
+
+  it('extends the mark of the hook that this host runs in', async () => {
+    const env = { ...process.env, HOOKSTACK_RUN_ID: 'outer' };
+    const { stdout } = await run('echo $HOOKSTACK_RUN_ID', { env });
+    expect(stdout).toMatch(/^outer\/[\da-f-]{36}\n$/);
   });
 
   it('shares one input between many commands and leaves it as it was', async () => {

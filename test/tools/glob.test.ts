@@ -78,11 +78,14 @@ describe('glob', () => {
     },
   );
 
-  it.each(['../*', '..*/*', './../*', 'a/../../*', '/etc/*'])('refuses %s', async (pattern) => {
-    const { error } = await glob.execute({ pattern }, workspace);
-    expect(error?.type).toBe(ToolErrorType.InvalidParams);
-    expect(error?.message).toContain(`'${pattern}'`);
-  });
+  it.each(['../*', '..*/*', './../*', 'a/../../*', '/etc/*', '!../*', '!/etc/*'])(
+    'refuses %s',
+    async (pattern) => {
+      const { error } = await glob.execute({ pattern }, workspace);
+      expect(error?.type).toBe(ToolErrorType.InvalidParams);
+      expect(error?.message).toContain(`'${pattern}'`);
+    },
+  );
 
   it.each(['{..,.}/*', '\\../*', '{../outside,x}/*', '@(..)/*', '[.][.]/*'])(
     'finds nothing outside with %s',
