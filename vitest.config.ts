@@ -8,6 +8,7 @@ export default defineConfig({
       include: ['test/types/**/*.test-d.ts'],
       tsconfig: './test/tsconfig.json',
     },
+    reporters: ['default', ['json', { outputFile: 'coverage/report.json' }]],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     coverage: {

@@ -79,7 +79,7 @@ const mergers: Record<MergeStrategy, Merge> = {
 
 /** Tool and agent events: any block, stop or suppression wins, and texts are joined line by line. */
 function mergeWithOrDecision(first: HookOutput, second: HookOutput): HookOutput {
-  return defined({
+  const merged = defined({
     decision: strongest(first.decision, second.decision),
     reason: joinLines(first.reason, second.reason),
     continue: first.continue === false ? false : (second.continue ?? first.continue),
@@ -90,6 +90,12 @@ function mergeWithOrDecision(first: HookOutput, second: HookOutput): HookOutput 
       additionalContext: (a, b) => joinLines(asText(a), asText(b)),
     }),
   });
+  const specific = merged.hookSpecificOutput;
+  if (isBlocking(merged.decision) && specific && !isBlocking(specific['permissionDecision'])) {
+    // The reason of a permission would pass for the reason of the block.
+    delete specific['permissionDecisionReason'];
+  }
+  return merged;
 }
 
 /** Model events: later fields override earlier ones, except that no later hook takes back a block or a stop. */
@@ -101,7 +107,7 @@ function mergeWithFieldReplacement(first: HookOutput, second: HookOutput): HookO
   }
   if (first.continue === false) {
     merged.continue = false;
-    merged.stopReason = (second.continue === false && second.stopReason) || first.stopReason;
+    merged.stopReason = stopReasonOf(second) ?? stopReasonOf(first);
   }
   merged.hookSpecificOutput = mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput);
   return defined(merged);
@@ -119,7 +125,7 @@ function mergeToolSelectionOutputs(first: HookOutput, second: HookOutput): HookO
     configs.some((config) => config['mode'] === each),
   );
   const lists = configs.map((config) => config['allowedFunctionNames']).filter(Array.isArray);
-  const names = [...new Set(lists.flat().map(String))].toSorted();
+  const names = [...new Set(lists.flat().filter((name) => typeof name === 'string'))].toSorted();
   merged.hookSpecificOutput = {
     ...merged.hookSpecificOutput,
     toolConfig: {
@@ -129,6 +135,10 @@ function mergeToolSelectionOutputs(first: HookOutput, second: HookOutput): HookO
     },
   };
   return merged;
+}
+
+function stopReasonOf({ continue: goesOn, stopReason, reason }: HookOutput): string | undefined {
+  return goesOn === false ? stopReason || reason || undefined : undefined;
 }
 
 type FieldMerge = (first: unknown, second: unknown) => unknown;

@@ -97,7 +97,9 @@ async function beforeModel(call: ModelCall, next: Next): Promise<void> {
     call.response = result.syntheticResponse ?? emptyResponse();
     call.suppressDisplay = result.suppressOutput ?? false;
     if (systemMessage) call.contextForModel.push(asSystemNote(systemMessage));
-    if (result.syntheticResponse) call.stream = streamOf(result.syntheticResponse);
+    if (result.syntheticResponse && !call.suppressDisplay) {
+      call.stream = streamOf(result.syntheticResponse);
+    }
     return;
   }
   if (result.modifiedRequest) call.request = result.modifiedRequest;
@@ -134,6 +136,8 @@ async function* throughAfterModel(
   }
   const response = collectResponse(seen);
   applyAfterModel(call, await askAfterModel(call.config, call.request, response, call));
+  // Hooks that the abort ended have not seen the answer, so nobody else may see it as if they had.
+  call.signal?.throwIfAborted();
   if (isHeld && !call.suppressDisplay) yield call.response ?? response;
 }
 
@@ -145,7 +149,6 @@ function applyAfterModel(call: ModelCall, result: AfterModelHookResult | undefin
   if (result.stopped) {
     call.verdict = { kind: 'stop', event: HookEventName.AfterModel, reason: stopReason };
   }
-  if (result.additionalContext) call.contextForModel.push(result.additionalContext);
   if (result.systemMessage) call.contextForModel.push(asSystemNote(result.systemMessage));
 }
 

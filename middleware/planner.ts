@@ -45,9 +45,13 @@ export function createExecutionPlan(
   event: HookEventName,
   context?: PlanContext,
 ): HookExecutionPlan | null {
-  const matching = registry
-    .getHooksForEvent(event)
-    .filter((entry) => context?.toolName === undefined || matches(entry, context.toolName, logger));
+  const matching = registry.getHooksForEvent(event).filter((entry) => {
+    const { matcher } = entry;
+    const toolName = context?.toolName;
+    if (toolName === undefined || matcher === undefined || matcher === '' || matcher === '*')
+      return true;
+    return registry.cachedMatch(matcher, toolName, () => matches(entry, matcher, toolName, logger));
+  });
   const entries = withoutDuplicates(matching);
   if (entries.length === 0) return null;
   return {
@@ -75,9 +79,12 @@ let sandbox: vm.Context | undefined;
  * Tests a matcher as an unanchored regular expression against a tool's name; one that is not valid is compared
  * as literal text. One that takes longer than 50 ms counts as not matching.
  */
-function matches(entry: HookRegistryEntry, toolName: string, logger: DebugLogger): boolean {
-  const { matcher } = entry;
-  if (matcher === undefined || matcher === '' || matcher === '*') return true;
+function matches(
+  entry: HookRegistryEntry,
+  matcher: string,
+  toolName: string,
+  logger: DebugLogger,
+): boolean {
   sandbox ??= vm.createContext(Object.create(null));
   const source = `new RegExp(${JSON.stringify(matcher)}).test(${JSON.stringify(toolName)})`;
   try {

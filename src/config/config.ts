@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { modelStages, toolStages } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
+import type { MessageBus } from '../confirmation-bus/types.js';
 import type { DebugLogger } from '../debugLogger.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import type { HookDefinitions } from '../hooks/types.js';
@@ -36,6 +37,8 @@ export interface ConfigOptions {
   readonly trustedFolder?: boolean;
   readonly afterModelDisplay?: AfterModelDisplay;
   readonly transcriptPath?: string;
+  /** Where requests to fire events may come from, besides the host's own calls. */
+  readonly messageBus?: MessageBus;
   readonly debugLogger?: DebugLogger;
 }
 
@@ -66,7 +69,7 @@ export class Config {
   /** The hook system, made at the first call. `undefined` while hooks are off. Nothing is read or started yet. */
   getHookSystem(): HookSystem | undefined {
     if (!this.getEnableHooks()) return undefined;
-    this.#hookSystem ??= new HookSystem(this, undefined, this.#options.debugLogger);
+    this.#hookSystem ??= new HookSystem(this, this.#options.messageBus, this.#options.debugLogger);
     return this.#hookSystem;
   }
 

@@ -70,11 +70,6 @@ export function reportUnknownKeys(
   }
 }
 
-/** Whether `value` is an object with named keys: not null, not an array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** `value` as it may appear in a message: short, on one line, without control characters. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';

@@ -9,7 +9,6 @@ import {
   describe,
   expecting,
   flag,
-  isRecord,
   list,
   nonBlankText,
   oneOf,
@@ -20,6 +19,7 @@ import {
   type Path,
   type Report,
 } from './fields.js';
+import { isRecord } from '../hooks/merge.js';
 import { suggestName } from './suggestName.js';
 
 /** One thing that is wrong with hook definitions; everything around it is read all the same. */

@@ -3,13 +3,13 @@ import {
   count,
   describe,
   flag,
-  isRecord,
   listOfText,
   oneOf,
   readFields,
   type FieldTable,
   type Path,
 } from './fields.js';
+import { isRecord } from '../hooks/merge.js';
 import { readGuardedFile } from './guardedFile.js';
 import { formatPath, parseHookDefinitions } from './hookSettings.js';
 import { parseJsonDocument, type JsonDocument, type Position } from './jsonDocument.js';

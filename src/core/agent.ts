@@ -158,9 +158,9 @@ class AgentRun {
         continue;
       }
       const { turn } = event;
-      const { blocked, synthetic, request } = turn;
-      this.#modelCalls.push({ blocked, synthetic, request });
-      onEvent?.({ type: 'model', call: { blocked, synthetic, request } });
+      const call = describeModelCall(turn);
+      this.#modelCalls.push(call);
+      onEvent?.({ type: 'model', call });
       this.#addUsage(turn);
       if (event.type === 'retry') continue;
       this.#response = turn.suppressDisplay ? '' : textOf(turn.response);
@@ -208,11 +208,13 @@ class AgentRun {
     return output?.isBlockingDecision() && !this.#stopped ? output.getEffectiveReason() : undefined;
   }
 
-  #fireQuietly<E extends HookEventName>(event: E, payload: HookPayload<E>) {
+  async #fireQuietly<E extends HookEventName>(event: E, payload: HookPayload<E>) {
     const { config } = this.#options;
     // Also after an abort, the end of a session is told.
     const signal = event === HookEventName.SessionEnd ? undefined : this.#options.signal;
-    return fireHook(config, event, payload, { signal, onHooks: this.#onHooks });
+    const fired = await fireHook(config, event, payload, { signal, onHooks: this.#onHooks });
+    signal?.throwIfAborted();
+    return fired;
   }
 
   readonly #onHooks: HookObserver = (_event, aggregated) => {
@@ -241,6 +243,11 @@ class AgentRun {
       usage: this.#usage,
     };
   }
+}
+
+function describeModelCall({ blocked, synthetic, request, verdict }: ModelTurn): ModelCallRecord {
+  const blockReason = verdict.kind === 'block' ? verdict.reason : undefined;
+  return { blocked, synthetic, request, ...(blockReason !== undefined && { blockReason }) };
 }
 
 function stopOf({ verdict }: ModelTurn): Stop | null {

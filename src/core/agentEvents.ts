@@ -21,6 +21,8 @@ export interface ModelCallRecord {
   readonly blocked: boolean;
   /** The response was a hook's. */
   readonly synthetic: boolean;
+  /** Why a hook blocked the call, where one did. */
+  readonly blockReason?: string;
   /** The parameters that were sent, or would have been. */
   readonly request: GenerateContentParameters;
 }

@@ -81,12 +81,14 @@ export class GeminiChat {
     const contents = [...this.#history, { role: 'user', parts }];
     for (let attempt = 0; ; attempt++) {
       const { isSilent, ...turn } = yield* this.#callModel(contents, options);
-      if (isSilent && attempt < MAX_EMPTY_ANSWERS && turn.verdict.kind === 'allow') {
+      const isAskedAgain = isSilent && !turn.blocked && turn.verdict.kind === 'allow';
+      if (isAskedAgain && attempt < MAX_EMPTY_ANSWERS) {
         yield { type: 'retry', turn };
         continue;
       }
-      this.#contextForModel = this.#contextForModel.slice(context.length);
-      this.#store(contents, parts, turn);
+      if (this.#store(contents, parts, turn)) {
+        this.#contextForModel = this.#contextForModel.slice(context.length);
+      }
       yield { type: 'response', turn };
       return;
     }
@@ -122,16 +124,18 @@ export class GeminiChat {
     this.#contextForModel.push(...call.contextForModel);
     return {
       ...toTurn(call, chunks),
-      isSilent: received.length > 0 && !received.some(saysSomething),
+      isSilent: !received.some(saysSomething),
     };
   }
 
-  #store(contents: Content[], message: readonly Part[], turn: ModelTurn): void {
+  /** Says whether the message became part of the history. */
+  #store(contents: Content[], message: readonly Part[], turn: ModelTurn): boolean {
     const answer = turn.response.candidates?.[0]?.content;
     const isAnswered = (answer?.parts?.length ?? 0) > 0;
     const mustKeep = message.some((part) => part.functionResponse);
-    if (turn.blocked && !isAnswered && !mustKeep) return;
+    if (turn.blocked && !isAnswered && !mustKeep) return false;
     this.#history = answer && isAnswered ? [...contents, answer] : contents;
+    return true;
   }
 }
 

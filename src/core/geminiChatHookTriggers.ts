@@ -36,8 +36,6 @@ export interface BeforeModelHookResult extends CommonHookResult {
 export interface AfterModelHookResult extends CommonHookResult {
   /** The response to use: the hooks', or the model's. */
   response: GenerateContentResponse;
-  /** Text to append to what the model reads next. */
-  additionalContext?: string;
 }
 
 /** What BeforeToolSelection hooks decided. Absent fields stay as they are in the request. */
@@ -116,11 +114,7 @@ export function askAfterModel(
     const response = hookResponse
       ? applyHookLLMResponse(hookResponse, llmResponse)
       : output.getModifiedResponse();
-    return {
-      response: response ?? llmResponse,
-      additionalContext: output.getAdditionalContext(),
-      ...commonFields(fired),
-    };
+    return { response: response ?? llmResponse, ...commonFields(fired) };
   });
 }
 

@@ -17,7 +17,7 @@ export function makeEmptySuccessResult(): AggregatedHookResult {
  * The result of an event whose processing itself failed. It has no output, so the operation goes on.
  *
  * @param error what was thrown
- * @param stage what was being done
+ * @param stage what was being done, unless the error says so itself
  * @param meta what is known of the event
  */
 export function buildFailureEnvelope(
@@ -25,9 +25,7 @@ export function buildFailureEnvelope(
   stage: PipelineStage,
   meta: FailureMeta = {},
 ): AggregatedHookResult {
-  return {
-    ...makeEmptySuccessResult(),
-    success: false,
-    errors: [new HookPipelineError(error, stage, meta)],
-  };
+  const fault =
+    error instanceof HookPipelineError ? error : new HookPipelineError(error, stage, meta);
+  return { ...makeEmptySuccessResult(), success: false, errors: [fault] };
 }

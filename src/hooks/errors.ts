@@ -17,6 +17,7 @@ export class HookRegistryNotInitializedError extends Error {
 /** What the hook system was doing when it failed, and the code under which that is reported. */
 export const PIPELINE_ERROR_CODES = {
   initialization: 'HOOK_INITIALIZATION_FAILED',
+  correlation: 'HOOK_CORRELATION_REFUSED',
   routing: 'HOOK_UNKNOWN_EVENT',
   validation: 'HOOK_INVALID_PAYLOAD',
   planning: 'HOOK_PLANNING_FAILED',

@@ -10,10 +10,11 @@ import type { AnyHookContext, CallOptions, HookContext } from '../context.js';
 import { DebugLogger } from '../debugLogger.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { buildFailureEnvelope, makeEmptySuccessResult } from './envelopes.js';
-import type { PipelineStage } from './errors.js';
+import { HookPipelineError, type PipelineStage } from './errors.js';
 import type { HookRegistry } from './hookRegistry.js';
 import type { HookSystem } from './hookSystem.js';
 import { hookIdentity } from './identity.js';
+import { MediatedHooks } from './mediatedHooks.js';
 import { processCommonHookOutputFields, type ProcessedHookResult } from './processedResult.js';
 import {
   HookEventName,
@@ -74,6 +75,7 @@ async function fireThroughStack<E extends HookEventName>(
 /** Fires events. Every method runs the same stack, never rejects, and fails open. */
 export class HookEventHandler {
   #stack: Stack<'hook'> | undefined;
+  readonly #mediated: MediatedHooks | undefined;
 
   constructor(
     private readonly config: Config,
@@ -81,9 +83,17 @@ export class HookEventHandler {
     private readonly plans: Planner,
     private readonly hooks: Runner,
     private readonly outputs: Aggregator,
-    _messageBus?: MessageBus,
+    messageBus?: MessageBus,
     private readonly logger = new DebugLogger('llxprt:core:hooks:events'),
-  ) {}
+  ) {
+    this.#mediated =
+      messageBus && new MediatedHooks(messageBus, this.#process.bind(this), this.logger);
+  }
+
+  /** Stops answering requests on the message bus; those in flight are still answered. Idempotent. */
+  async dispose(): Promise<void> {
+    await this.#mediated?.dispose();
+  }
 
   /**
    * Fires an event and waits for its hooks.
@@ -96,16 +106,11 @@ export class HookEventHandler {
     payload: HookPayload<E>,
     signal?: AbortSignal,
   ): Promise<AggregatedHookResult> {
-    const ctx = createContext(event, payload, signal);
     try {
-      // A context of one event is one of any event; TypeScript cannot see that through the generic.
-      await this.#getStack().run(ctx as HookContext as AnyHookContext);
-      this.#record(event, ctx.aggregated);
-      return ctx.aggregated ?? makeEmptySuccessResult();
+      return await this.#process(event, payload, signal);
     } catch (error) {
-      const stage = stageReached(ctx);
-      this.logger.warn(`${event}: ${stage} failed; the operation goes on without hooks`, { error });
-      return buildFailureEnvelope(error, stage, { event });
+      this.logger.warn(`${event}: the operation goes on without its hooks`, { error });
+      return buildFailureEnvelope(error, 'execution', { event });
     }
   }
 
@@ -171,6 +176,33 @@ export class HookEventHandler {
     return this.fire(HookEventName.Notification, { notificationType, message, details });
   }
 
+  /** Runs the stack; direct and mediated events meet here. Rejects with a `HookPipelineError`. */
+  async #process<E extends HookEventName>(
+    event: E,
+    payload: HookPayload<E>,
+    signal?: AbortSignal,
+  ): Promise<AggregatedHookResult> {
+    if (!this.registry.isInitialized()) await this.#initialize(event);
+    const ctx = createContext(event, payload, signal);
+    try {
+      // A context of one event is one of any event; TypeScript cannot see that through the generic.
+      await this.#getStack().run(ctx as HookContext as AnyHookContext);
+    } catch (error) {
+      throw new HookPipelineError(error, stageReached(ctx), { event });
+    }
+    if (!ctx.aggregated) return makeEmptySuccessResult();
+    this.#record(event, ctx.aggregated);
+    return ctx.aggregated;
+  }
+
+  async #initialize(event: HookEventName): Promise<void> {
+    try {
+      await this.registry.initialize();
+    } catch (error) {
+      throw new HookPipelineError(error, 'initialization', { event });
+    }
+  }
+
   #getStack(): Stack<'hook'> {
     this.#stack ??= buildStack(
       'hook',
@@ -189,8 +221,7 @@ export class HookEventHandler {
     return this.#stack;
   }
 
-  #record(event: HookEventName, aggregated: AggregatedHookResult | undefined): void {
-    if (!aggregated) return;
+  #record(event: HookEventName, aggregated: AggregatedHookResult): void {
     for (const result of aggregated.results) {
       this.logger.debug(`${event}: hook finished`, describeResult(result));
     }

@@ -87,6 +87,7 @@ export class BeforeToolHookOutput extends DefaultHookOutput {
   }
 
   override getEffectiveReason(): string {
+    if (this.shouldStopExecution() && this.stopReason) return this.stopReason;
     const reason = this.hookSpecificOutput?.['permissionDecisionReason'];
     return typeof reason === 'string' ? reason : super.getEffectiveReason();
   }
@@ -120,7 +121,7 @@ export class BeforeModelHookOutput extends DefaultHookOutput {
 export class AfterModelHookOutput extends DefaultHookOutput {
   /** The response that hooks want instead, as they described it. */
   getHookResponse(): Partial<LLMResponse> | undefined {
-    return objectField(this, 'llm_response') as Partial<LLMResponse> | undefined;
+    return objectField(this, 'llm_response');
   }
 
   /**

@@ -26,8 +26,8 @@ export interface HookRegistryEntry {
   skipped?: 'disabled' | 'untrusted';
 }
 
-/** Plans are kept for this many (event, tool) pairs; names of tools come from a model and have no bound. */
-const MAX_CACHED_PLANS = 1000;
+/** So many plans and matches are kept; names of tools come from a model and have no bound. */
+const MAX_CACHED = 10_000;
 
 const SOURCE_PRIORITY: Record<ConfigSource, number> = {
   [ConfigSource.Project]: 1,
@@ -39,15 +39,36 @@ const SOURCE_PRIORITY: Record<ConfigSource, number> = {
 /** The hooks of one Config, checked and in order. All state of the hook system that is not in `Config` is here. */
 export class HookRegistry {
   #entries: HookRegistryEntry[] | undefined;
+  #reading: Promise<void> | undefined;
   readonly #plans = new Map<string, HookExecutionPlan | null>();
+  readonly #matches = new Map<string, boolean>();
 
   constructor(
     private readonly config: Config,
     private readonly logger = new DebugLogger('llxprt:core:hooks:registry'),
   ) {}
 
-  /** Reads the hooks of the configuration and its extensions. Entries of a wrong shape are left out with a warning. */
+  /**
+   * Reads the hooks, once. Concurrent first calls share one reading; after a failed one the next call tries again.
+   */
   async initialize(): Promise<void> {
+    if (this.#entries) return;
+    this.#reading ??= this.reload().finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  /** Whether the hooks have been read. */
+  isInitialized(): boolean {
+    return this.#entries !== undefined;
+  }
+
+  /**
+   * Reads the hooks of the configuration and its extensions again. Entries of a wrong shape are left out with a
+   * warning.
+   */
+  async reload(): Promise<void> {
     const entries = this.#readSource('hooks', this.config.getHooks(), ConfigSource.Project);
     for (const extension of this.config.getExtensions()) {
       if (!extension.isActive) continue;
@@ -108,13 +129,12 @@ export class HookRegistry {
     make: () => HookExecutionPlan | null,
   ): HookExecutionPlan | null {
     const key = toolName === undefined ? event : `${event}\0${toolName}`;
-    let plan = this.#plans.get(key);
-    if (plan === undefined) {
-      plan = make();
-      if (this.#plans.size >= MAX_CACHED_PLANS) this.#plans.clear();
-      this.#plans.set(key, plan);
-    }
-    return plan;
+    return cached(this.#plans, key, make);
+  }
+
+  /** Whether a matcher matches a tool's name, tried at the first call. */
+  cachedMatch(matcher: string, toolName: string, tryIt: () => boolean): boolean {
+    return cached(this.#matches, `${matcher}\0${toolName}`, tryIt);
   }
 
   #readExtension(extension: Extension): HookRegistryEntry[] {
@@ -153,4 +173,13 @@ export class HookRegistry {
     if (fromProject && !this.config.isTrustedFolder()) return 'untrusted';
     return this.config.getDisabledHooks().includes(hookIdentity(config)) ? 'disabled' : undefined;
   }
+}
+
+function cached<T>(cache: Map<string, T>, key: string, make: () => T): T {
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  if (cache.size >= MAX_CACHED) cache.clear();
+  cache.set(key, made);
+  return made;
 }

@@ -17,7 +17,6 @@ export { HookSystemNotInitializedError } from './errors.js';
 export class HookSystem {
   readonly #registry: HookRegistry;
   readonly #eventHandler: HookEventHandler;
-  #initializing: Promise<void> | undefined;
   #initialized = false;
 
   constructor(
@@ -44,17 +43,8 @@ export class HookSystem {
    */
   async initialize(): Promise<void> {
     if (this.#initialized) return;
-    this.#initializing ??= this.#readHooks();
-    await this.#initializing;
-  }
-
-  async #readHooks(): Promise<void> {
-    try {
-      await this.#registry.initialize();
-      this.#initialized = true;
-    } finally {
-      this.#initializing = undefined;
-    }
+    await this.#registry.initialize();
+    this.#initialized = true;
   }
 
   /** Whether `initialize()` has finished. */
@@ -104,6 +94,11 @@ export class HookSystem {
   /** Reads the configured hooks again. An event in flight keeps the plan that it started with. */
   async reload(): Promise<void> {
     await this.initialize();
-    await this.#registry.initialize();
+    await this.#registry.reload();
+  }
+
+  /** Stops answering requests on the message bus. Safe while hooks run, and more than once. */
+  async dispose(): Promise<void> {
+    await this.#eventHandler.dispose();
   }
 }

@@ -1,8 +1,4 @@
-export {
-  HookPipelineError,
-  HookRegistryNotInitializedError,
-  HookSystemNotInitializedError,
-} from './errors.js';
+export { HookPipelineError, HookRegistryNotInitializedError } from './errors.js';
 export { createHookOutput } from './events.js';
 export { HookAggregator } from './hookAggregator.js';
 export { HookEventHandler } from './hookEventHandler.js';
@@ -17,7 +13,7 @@ export {
 export { HookPlanner } from './hookPlanner.js';
 export { HookRegistry, type HookRegistryEntry } from './hookRegistry.js';
 export { HookRunner } from './hookRunner.js';
-export { HookSystem } from './hookSystem.js';
+export { HookSystem, HookSystemNotInitializedError } from './hookSystem.js';
 export {
   defaultHookTranslator,
   HookTranslatorGenAIv1,

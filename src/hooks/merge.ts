@@ -36,6 +36,20 @@ export function mergeModelData(
 }
 
 /**
+ * Whether a parsed JSON value is nested deeper than `limit` levels. Does not recurse, as below.
+ */
+export function isDeeperThan(value: unknown, limit: number): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit) return true;
+    level = level.flatMap((item) =>
+      typeof item === 'object' && item !== null ? (Object.values(item) as unknown[]) : [],
+    );
+  }
+  return false;
+}
+
+/**
  * Removes `__proto__`, `constructor` and `prototype` from a parsed JSON value, at every depth and in place.
  * Does not recurse, because the value comes from outside and may be nested deeper than the call stack.
  *

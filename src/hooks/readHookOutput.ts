@@ -1,17 +1,7 @@
 import { inspect } from 'node:util';
-import {
-  array,
-  boolean,
-  enums,
-  number,
-  optional,
-  record,
-  string,
-  type,
-  unknown,
-} from 'superstruct';
+import { expecting, flag, listOfText, oneOf, text } from '../config/fields.js';
 import { DEFAULT_BLOCK_REASON } from './hookOutput.js';
-import { dropUnsafeKeys, isRecord } from './merge.js';
+import { dropUnsafeKeys, isDeeperThan, isRecord } from './merge.js';
 import { sanitizeText } from './sanitizeText.js';
 import type { HookOutput } from './types.js';
 
@@ -28,54 +18,55 @@ export interface ReadOutput {
  * text, which becomes a message to the model. Unknown or mistyped fields are ignored and reported.
  */
 export function readHookOutput(stdout: string): ReadOutput {
-  const text = stdout.trim();
-  if (text === '') return { problems: [] };
-  const parsed = parseObject(text);
+  const printed = stdout.trim();
+  if (printed === '') return { problems: [] };
+  const parsed = parseObject(printed);
   if (parsed) return readFields(parsed);
-  return { output: convertPlainTextToHookOutput(text, 0), problems: describeNoise(text) };
+  return { output: convertPlainTextToHookOutput(printed, 0), problems: describeNoise(printed) };
 }
 
 /**
  * What plain text means, by exit code: a message to the model (0), the reason of a block (2), a warning
  * (anything else).
  */
-export function convertPlainTextToHookOutput(text: string, exitCode: number): HookOutput {
-  const clean = sanitizeText(text.trim());
+export function convertPlainTextToHookOutput(plain: string, exitCode: number): HookOutput {
+  const clean = sanitizeText(plain.trim());
   if (exitCode === 0) return { decision: 'allow', systemMessage: clean };
   if (exitCode === 2) return { decision: 'deny', reason: clean || DEFAULT_BLOCK_REASON };
   return { decision: 'allow', systemMessage: `Warning: ${clean}` };
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
-  let value = parseJson(text);
+function parseObject(json: string): Record<string, unknown> | undefined {
+  let value = parseJson(json);
   if (typeof value === 'string') value = parseJson(value);
   if (!isRecord(value)) return undefined;
   dropUnsafeKeys(value);
   return value;
 }
 
-function parseJson(text: string): unknown {
+function parseJson(json: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch {
     return undefined;
   }
 }
 
 /** The object in `{…}` that would have counted, had nothing else been printed with it. */
-function describeNoise(text: string): string[] {
-  const start = text.indexOf('{');
-  const end = text.lastIndexOf('}');
-  if (start < 0 || end < start || !parseObject(text.slice(start, end + 1))) return [];
-  const noise = start > 0 ? text.slice(0, start) : text.slice(end + 1);
+function describeNoise(printed: string): string[] {
+  const start = printed.indexOf('{');
+  const end = printed.lastIndexOf('}');
+  if (start < 0 || end < start || !parseObject(printed.slice(start, end + 1))) return [];
+  const noise = start > 0 ? printed.slice(0, start) : printed.slice(end + 1);
   return [
     `stdout looks like JSON with other text around it and is taken as plain text, so its decision does not count; print nothing else on stdout (found ${JSON.stringify(sanitizeText(noise.trim()).slice(0, 80))})`,
   ];
 }
 
-/** A check of superstruct, as far as it is needed here. */
+/** A check of one value, as far as it is needed here; superstruct's structs are such checks. */
 interface Check {
   is(value: unknown): boolean;
+  /** Completes "expected …". */
   readonly type: string;
 }
 
@@ -84,58 +75,75 @@ interface Shape {
   readonly [field: string]: Check | { readonly fields: Shape };
 }
 
-const anyObject = record(string(), unknown());
+const number = expecting<number>('a number', Number.isFinite);
+const anyObject = expecting<object>('an object', isRecord);
+const messages = expecting<readonly object[]>(
+  'a list of { role: "user" | "model" | "system", content: string }',
+  (value) => Array.isArray(value) && value.every(isMessage),
+);
+const candidates = expecting<readonly object[]>(
+  'a list of { content: { parts: [string, …] }, … }',
+  (value) => Array.isArray(value) && value.every(isCandidate),
+);
 const modelConfig: Shape = {
-  temperature: number(),
-  maxOutputTokens: number(),
-  topP: number(),
-  topK: number(),
-  stopSequences: array(string()),
-  candidateCount: number(),
-  presencePenalty: number(),
-  frequencyPenalty: number(),
+  temperature: number,
+  maxOutputTokens: number,
+  topP: number,
+  topK: number,
+  stopSequences: listOfText,
+  candidateCount: number,
+  presencePenalty: number,
+  frequencyPenalty: number,
 };
 const toolConfig: Shape = {
-  mode: enums(['AUTO', 'ANY', 'NONE']),
-  allowedFunctionNames: array(string()),
+  mode: oneOf('AUTO', 'ANY', 'NONE'),
+  allowedFunctionNames: listOfText,
 };
-const message = type({ role: enums(['user', 'model', 'system']), content: string() });
-const candidate = type({
-  content: optional(type({ parts: optional(array(string())) })),
-  finishReason: optional(string()),
-  index: optional(number()),
-  safetyRatings: optional(array(anyObject)),
-});
 
 const outputShape: Shape = {
-  decision: enums(['block', 'deny', 'allow', 'approve', 'ask']),
-  reason: string(),
-  continue: boolean(),
-  stopReason: string(),
-  suppressOutput: boolean(),
-  systemMessage: string(),
+  decision: oneOf('block', 'deny', 'allow', 'approve', 'ask'),
+  reason: text,
+  continue: flag,
+  stopReason: text,
+  suppressOutput: flag,
+  systemMessage: text,
   hookSpecificOutput: {
     fields: {
-      hookEventName: string(),
-      additionalContext: string(),
+      hookEventName: text,
+      additionalContext: text,
       tool_input: anyObject,
-      permissionDecision: string(),
-      permissionDecisionReason: string(),
+      permissionDecision: text,
+      permissionDecisionReason: text,
       llm_request: {
         fields: {
-          model: string(),
-          messages: array(message),
+          model: text,
+          messages,
           config: { fields: modelConfig },
           toolConfig: { fields: toolConfig },
         },
       },
-      llm_response: {
-        fields: { text: string(), candidates: array(candidate), usageMetadata: anyObject },
-      },
+      llm_response: { fields: { text, candidates, usageMetadata: anyObject } },
       toolConfig: { fields: toolConfig },
     },
   },
 };
+
+function isMessage(value: unknown): boolean {
+  if (!isRecord(value) || typeof value['content'] !== 'string') return false;
+  return ['user', 'model', 'system'].some((role) => role === value['role']);
+}
+
+function isCandidate(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { content = {}, finishReason = '', index = 0, safetyRatings = [] } = value;
+  const isContent =
+    isRecord(content) && (content['parts'] === undefined || listOfText.is(content['parts']));
+  const isRated = Array.isArray(safetyRatings) && safetyRatings.every(isRecord);
+  return isContent && isRated && text.is(finishReason) && number.is(index);
+}
+
+/** Deeper than any real value, and shallow enough for every JSON writer that the value meets later. */
+const MAX_DEPTH = 500;
 
 /** Texts that reach a model or a terminal. */
 const SPOKEN = new Set([
@@ -163,17 +171,19 @@ function readShape(
     if (field === null) continue;
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
     const path = `${at}${key}`;
-    if (!known) {
+    if (isDeeperThan(field, MAX_DEPTH)) {
+      problems.push(`${path} is nested deeper than ${MAX_DEPTH} levels and is ignored`);
+    } else if (!known) {
       problems.push(`${path} is not a known field and has no effect`);
       // Below the top level it is kept as data, for middleware that understands more.
       if (at !== '') fields[key] = field;
     } else if ('fields' in known) {
       if (isRecord(field)) fields[key] = readShape(field, known.fields, `${path}.`, problems);
-      else problems.push(`${path} must be an object and is ignored: ${excerpt(field)}`);
+      else problems.push(`${path} is ignored: expected an object, got ${excerpt(field)}`);
     } else if (known.is(field)) {
       fields[key] = typeof field === 'string' && SPOKEN.has(key) ? sanitizeText(field) : field;
     } else {
-      problems.push(`${path} is not a valid ${known.type} and is ignored: ${excerpt(field)}`);
+      problems.push(`${path} is ignored: expected ${known.type}, got ${excerpt(field)}`);
     }
   }
   return fields;

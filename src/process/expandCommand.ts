@@ -2,9 +2,9 @@
  * Makes references to the project directory survive a directory whose name holds spaces, quotes, or shell code.
  *
  * Only the reference is rewritten, never replaced by the directory: the shell expands it from its
- * environment, and does not evaluate what it finds there, so a reference left alone is safe too. Outside quotes `$NAME` and `${NAME}` become
+ * environment, and does not evaluate what it finds there. Outside quotes `$NAME` and `${NAME}` become
  * `"${NAME}"`, inside double quotes `${NAME}`; what stands in single quotes, in a comment, or behind the
- * start of a here-document stays as it is.
+ * start of a here-document stays as it is, which is as safe, but split at spaces.
  *
  * @param command a command for `bash -c` or `sh -c`, as the user wrote it
  * @returns the command to hand to the shell; expanding it again changes nothing

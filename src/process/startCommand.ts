@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
-import { expandCommand } from './expandCommand.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
 import { resolveShell } from './shell.js';
@@ -10,7 +9,7 @@ import { startFailure } from './startFailure.js';
 
 /** What to start, and where. */
 export interface StartOptions {
-  /** The shell command as the user wrote it. */
+  /** The shell command; see `expandCommand` for references to the project. */
   readonly command: string;
   readonly cwd: string;
   /**
@@ -54,7 +53,7 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
 function spawnShell({ command, cwd, env }: StartOptions) {
   const runId = newRunId(env[RUN_ID]);
   const shell = resolveShell();
-  const subprocess = execa(shell.file, shell.argumentsFor(expandCommand(command)), {
+  const subprocess = execa(shell.file, shell.argumentsFor(command), {
     cwd,
     env: { ...env, ...OWN_ENVIRONMENT, [RUN_ID]: runId },
     ...EXECA_OPTIONS,

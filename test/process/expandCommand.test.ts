@@ -93,7 +93,7 @@ describe.each(DIRECTORY_NAMES)('in a directory named %j', (name) => {
         CLAUDE_PROJECT_DIR: directory,
       };
       for (const command of COMMANDS) {
-        const { stdout, stderr } = await run(command, { cwd: directory, env });
+        const { stdout, stderr } = await run(expandCommand(command), { cwd: directory, env });
         expect({ command, stdout, stderr }).toEqual({ command, stdout: 'ran\n', stderr: '' });
       }
       expect(existsSync(path.join(directory, 'pwned'))).toBe(false);

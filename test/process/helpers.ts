@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { COMMAND_TIMINGS, type CommandTimings } from '../../src/process/limits.js';
 import {
   runCommand,
@@ -65,9 +65,9 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits until `file` has `count` lines, each of them a pid. */
-export function readPids(file: string, count: number): Promise<number[]> {
-  return vi.waitFor(
+/** Waits until `file` has `count` lines, each of them a pid. What still runs after the test is killed. */
+export async function readPids(file: string, count: number): Promise<number[]> {
+  const pids = await vi.waitFor(
     async () => {
       const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
       if (lines.length < count) throw new Error(`${file} has ${lines.length} of ${count} pids`);
@@ -75,6 +75,10 @@ export function readPids(file: string, count: number): Promise<number[]> {
     },
     { timeout: 10_000, interval: 10 },
   );
+  onTestFinished(() => {
+    for (const pid of pids.filter(isRunning)) process.kill(pid, 'SIGKILL');
+  });
+  return pids;
 }
 
 /** The path of a script that plays a host. */

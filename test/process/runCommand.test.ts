@@ -1,8 +1,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { run, withTempDir } from './helpers.js';
+import { run, SHORT_TIMINGS, withTempDir } from './helpers.js';
 
 const MEGABYTE = 1_000_000;
 
@@ -64,7 +65,8 @@ describe('a plain run', () => {
   });
 
   it('answers at once when nothing holds the pipes', async () => {
-    expect((await run('true')).durationMs).toBeLessThan(150);
+    const timings = { ...SHORT_TIMINGS, quietMs: 5_000, drainMs: 5_000 };
+    expect((await run('true', {}, timings)).durationMs).toBeLessThan(2_000);
   });
 });
 
@@ -202,7 +204,7 @@ describe('a command that cannot be started', () => {
   const NOTHING_SAID = { exitCode: null, signal: null, stdout: '', stderr: '', bytesRead: 0 };
 
   it('because it is too long', async () => {
-    const outcome = await run(`: ${'x'.repeat(3 * MEGABYTE)}`);
+    const outcome = await run(`: ${'x'.repeat(200_000)}`);
     expect(outcome).toMatchObject({
       ...NOTHING_SAID,
       ending: 'spawn-failed',
@@ -258,6 +260,8 @@ describe('a command that cannot be started', () => {
 describe('a host that is busy', () => {
   it('past the deadline still takes the answer of a command that was in time', async () => {
     const running = run('echo deny; exit 2', { timeoutMs: 100 });
+    // The deadline is set by now, and the command has hardly begun.
+    await setImmediate();
     busyFor(700);
     expect(await running).toMatchObject({ ending: 'exit', exitCode: 2, stdout: 'deny\n' });
   });

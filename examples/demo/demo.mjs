@@ -1,0 +1,61 @@
+// An agent at work, and what its hooks make of it. The model is recorded; everything else is real.
+//
+//   node examples/demo/demo.mjs [WORKSPACE]
+//
+// WORKSPACE is the directory to work on, a copy of it rather; without it, ./workspace.
+
+import { cp, mkdtemp, realpath, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { GoogleGenAI } from '@google/genai';
+import {
+  Config,
+  formatProblem,
+  loadSettings,
+  referenceTools,
+  runAgent,
+  startRecordedModel,
+} from '../../dist/src/index.js';
+import { Account } from './account.mjs';
+import { reportEffects } from './effects.mjs';
+
+const PROMPT = 'I am ada@example.com. Sum up the orders of today in summary.md.';
+
+const prepared = process.argv[2] ?? path.join(import.meta.dirname, 'workspace');
+const temporary = await realpath(await mkdtemp(path.join(os.tmpdir(), 'hookstack-demo-')));
+const model = await startRecordedModel(path.join(import.meta.dirname, 'conversation.responses'));
+try {
+  const workingDir = path.join(temporary, 'shop');
+  await cp(prepared, workingDir, { recursive: true });
+  const account = new Account();
+  const result = await work(workingDir, account);
+  const { requests } = model;
+  process.exitCode = reportEffects({ prompt: PROMPT, workingDir, result, requests, account });
+} finally {
+  await model.close();
+  await rm(temporary, { recursive: true });
+}
+
+async function work(workingDir, account) {
+  const { settings, problems } = await loadSettings({
+    workingDir,
+    // The prepared hooks only: neither those of the user nor those of the system.
+    home: temporary,
+    systemPath: path.join(temporary, 'none'),
+    trustProject: true,
+  });
+  for (const problem of problems) console.error(formatProblem(problem));
+
+  const config = new Config({ ...settings, workingDir });
+  account.watch(config);
+  console.log(`The user says: ${PROMPT}`);
+  const ai = new GoogleGenAI({ apiKey: 'recorded', httpOptions: { baseUrl: model.baseUrl } });
+  return runAgent({
+    config,
+    models: ai.models,
+    model: 'gemini-2.5-flash',
+    prompt: PROMPT,
+    tools: referenceTools,
+    onEvent: (event) => account.tell(event),
+  });
+}

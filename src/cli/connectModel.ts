@@ -1,0 +1,70 @@
+import type { Models } from '@google/genai';
+import { startRecordedModel, type RecordedModel } from '../core/recordedModel.js';
+import { UsageError } from './usageError.js';
+
+/** A model that can be called until it is closed. */
+export interface ModelConnection {
+  readonly models: Pick<Models, 'generateContentStream'>;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to the model: to Gemini with the key of the environment, or to a replay of recorded calls.
+ *
+ * @param responses path of a file of recorded calls
+ * @throws UsageError when there is neither a key nor a file, the file is not usable, or the SDK is not installed
+ */
+export async function connectModel(responses: string | undefined): Promise<ModelConnection> {
+  if (responses !== undefined) return connectRecordedModel(responses);
+  const apiKey = process.env['GEMINI_API_KEY'];
+  if (!apiKey) {
+    throw new UsageError(
+      'There is no model to call: set GEMINI_API_KEY to a key of Google AI Studio, or name a file of recorded calls with --responses',
+    );
+  }
+  const { GoogleGenAI } = await importSdk();
+  const { models } = new GoogleGenAI({ apiKey, vertexai: false });
+  return { models, close: async () => undefined };
+}
+
+const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
+
+async function connectRecordedModel(file: string): Promise<ModelConnection> {
+  const { GoogleGenAI } = await importSdk();
+  const recorded = await startOrExplain(file);
+  const { models } = new GoogleGenAI({
+    apiKey: 'recorded',
+    vertexai: false,
+    httpOptions: { baseUrl: recorded.baseUrl },
+  });
+  // The recorded model itself would let the process end in the middle of an answer.
+  const alive = setInterval(() => undefined, LONGEST_INTERVAL_MS);
+  const close = async () => {
+    clearInterval(alive);
+    await recorded.close();
+  };
+  return { models, close };
+}
+
+async function startOrExplain(file: string): Promise<RecordedModel> {
+  try {
+    return await startRecordedModel(file);
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`--responses ${detail}`, { cause });
+  }
+}
+
+async function importSdk() {
+  try {
+    return await import('@google/genai');
+  } catch (cause) {
+    const isMissing =
+      cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    if (!isMissing) throw cause;
+    throw new UsageError(
+      'The Gemini SDK, which run needs, is not installed: npm install @google/genai',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,124 @@
+import { events } from '../hooks/events.js';
+import { hookIdentity } from '../hooks/identity.js';
+import type { ProcessedHookResult } from '../hooks/processedResult.js';
+import { removeControls } from '../hooks/sanitizeText.js';
+import type { HookEventName, HookExecutionResult, HookOutput } from '../hooks/types.js';
+import { paint, toOneLine } from './terminal.js';
+
+/** What all hooks of one event said together, as `fire --json` writes it. */
+export interface FireReport {
+  readonly event: HookEventName;
+  /** No hook objected. */
+  readonly proceed: boolean;
+  readonly blocked: boolean;
+  readonly stopped: boolean;
+  readonly reason: string | null;
+  readonly stopReason: string | null;
+  readonly systemMessage: string | null;
+  readonly suppressOutput: boolean | null;
+  readonly hookSpecificOutput: Record<string, unknown> | null;
+  /** Every hook was healthy. */
+  readonly success: boolean;
+  readonly results: readonly HookReport[];
+}
+
+/** What became of one hook. */
+export interface HookReport {
+  readonly hook: string;
+  readonly success: boolean;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly durationMs: number;
+  readonly stdout: string | null;
+  readonly stderr: string | null;
+  readonly output: HookOutput | null;
+  readonly error: string | null;
+}
+
+/** @param fired `undefined` when no hook had anything to do with the event */
+export function describeFiring(
+  event: HookEventName,
+  fired: ProcessedHookResult | undefined,
+): FireReport {
+  const output = fired?.aggregated.finalOutput;
+  const blocked = output?.isBlockingDecision() ?? false;
+  const stopped = fired?.shouldStop ?? false;
+  return {
+    event,
+    proceed: !blocked && !stopped,
+    blocked,
+    stopped,
+    reason: (blocked ? output?.getEffectiveReason() : output?.reason) ?? null,
+    stopReason: fired?.stopReason ?? output?.stopReason ?? null,
+    systemMessage: fired?.systemMessage ?? null,
+    suppressOutput: output?.suppressOutput ?? null,
+    hookSpecificOutput: output?.hookSpecificOutput ?? null,
+    success: fired?.aggregated.success ?? true,
+    results: fired?.aggregated.results.map(describeHook) ?? [],
+  };
+}
+
+/** The report for a reader: each hook with what it said, then the verdict. */
+export function formatReport(report: FireReport): string {
+  const hooks =
+    report.results.length === 0
+      ? [`No hook ran for ${report.event}: none is configured, active, and matching`]
+      : report.results.map(formatHook);
+  return [...hooks, '', formatVerdict(report), ...formatEffects(report)].join('\n');
+}
+
+function describeHook(result: HookExecutionResult): HookReport {
+  return {
+    hook: hookIdentity(result.hookConfig),
+    success: result.success,
+    exitCode: result.exitCode ?? null,
+    signal: result.signal ?? null,
+    durationMs: Math.round(result.duration),
+    stdout: result.stdout ?? null,
+    stderr: result.stderr ?? null,
+    output: result.output ?? null,
+    error: result.error?.message ?? null,
+  };
+}
+
+function formatHook(hook: HookReport): string {
+  const isHealthy = hook.success || hook.exitCode === 2;
+  const facts = [
+    hook.signal === null ? hook.exitCode !== null && `exit code ${hook.exitCode}` : hook.signal,
+    `${hook.durationMs} ms`,
+    hook.output?.decision && `decision ${hook.output.decision}`,
+  ].filter(Boolean);
+  const title = paint(process.stdout, isHealthy ? 'bold' : ['bold', 'red'], toOneLine(hook.hook));
+  return [
+    `${title}: ${facts.join(', ')}`,
+    ...formatText('error', hook.error),
+    ...formatText('stdout', hook.stdout),
+    ...formatText('stderr', hook.stderr),
+  ].join('\n');
+}
+
+function formatVerdict({ event, blocked, stopped, reason, stopReason }: FireReport): string {
+  if (stopped) {
+    return paint(process.stdout, 'red', `Verdict: stopped: ${toOneLine(stopReason ?? '')}`);
+  }
+  if (!blocked) return paint(process.stdout, 'green', 'Verdict: proceed');
+  const verdict = paint(process.stdout, 'red', `Verdict: blocked: ${toOneLine(reason ?? '')}`);
+  return events[event].canBlock
+    ? verdict
+    : `${verdict}\n  A block of ${event} has no effect on the operation: this event cannot prevent it`;
+}
+
+function formatEffects(report: FireReport): string[] {
+  const specific = report.hookSpecificOutput && JSON.stringify(report.hookSpecificOutput, null, 2);
+  return [
+    ...(report.blocked || report.stopped ? [] : formatText('reason', report.reason)),
+    ...formatText('systemMessage', report.systemMessage),
+    ...(report.suppressOutput ? ['  suppressOutput: true'] : []),
+    ...formatText('hookSpecificOutput', specific),
+  ];
+}
+
+function formatText(label: string, text: string | null): string[] {
+  const lines = removeControls(text ?? '').trimEnd();
+  return lines === '' ? [] : [`  ${label}: ${lines.replaceAll('\n', '\n    ')}`];
+}

@@ -1,0 +1,76 @@
+import { text } from 'node:stream/consumers';
+import { AgentError, runAgent } from '../core/agent.js';
+import { referenceTools } from '../tools/referenceTools.js';
+import { connectModel, type ModelConnection } from './connectModel.js';
+import { watchInterruption } from './interruption.js';
+import { createRunOutput, type OutputFormat } from './runOutput.js';
+import { UsageError } from './usageError.js';
+import { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.js';
+
+/** The options of `hookstack run`. */
+export interface RunOptions extends WorkspaceOptions {
+  /** Name of the model. */
+  readonly model: string;
+  /** Path of a file of recorded model calls, to be used instead of Gemini. */
+  readonly responses?: string;
+  readonly maxTurns?: number;
+  readonly outputFormat: OutputFormat;
+}
+
+/**
+ * `hookstack run`: the reference agent for one prompt.
+ *
+ * @param prompt read from stdin where it is missing
+ * @returns the exit code: 0 done, or stopped by a hook; 1 failed
+ * @throws UsageError
+ */
+export async function run(prompt: string | undefined, options: RunOptions): Promise<number> {
+  const workspace = await openWorkspace(options);
+  const connection = await connectModel(options.responses);
+  try {
+    return await work(prompt ?? (await readPrompt()), workspace, connection, options);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function readPrompt(): Promise<string> {
+  const prompt = process.stdin.isTTY ? '' : await text(process.stdin);
+  if (prompt.trim() !== '') return prompt;
+  throw new UsageError(
+    'There is no prompt: write it behind the command, as in hookstack run "What is in this folder?", or pipe it in',
+  );
+}
+
+async function work(
+  prompt: string,
+  { config, settings }: Workspace,
+  { models }: ModelConnection,
+  { model, maxTurns, outputFormat }: RunOptions,
+): Promise<number> {
+  const output = createRunOutput(outputFormat);
+  const interruption = watchInterruption();
+  const { signal } = interruption;
+  try {
+    const result = await runAgent({
+      config,
+      models,
+      model,
+      prompt,
+      tools: referenceTools,
+      maxTurns,
+      maxStopHookRetries: settings.maxStopHookRetries,
+      signal,
+      onEvent: (event) => output.onEvent(event),
+    });
+    output.finish(result);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    const { message } = signal.aborted ? (signal.reason as Error) : error;
+    output.finish(error.result, message);
+    return 1;
+  } finally {
+    interruption.dispose();
+  }
+}

@@ -1,0 +1,34 @@
+import { styleText } from 'node:util';
+import { removeControls } from '../hooks/sanitizeText.js';
+
+const MAX_LINE = 200;
+
+/** Names of colours and styles, as `util.styleText` takes them. */
+export type TextStyle = Parameters<typeof styleText>[0];
+
+/** Styles text that is written to a terminal. Elsewhere, and where NO_COLOR is set, the text as it is. */
+export function paint(stream: NodeJS.WriteStream, style: TextStyle, text: string): string {
+  const isPlain = !stream.isTTY || Boolean(process.env['NO_COLOR']);
+  return isPlain ? text : styleText(style, text, { validateStream: false });
+}
+
+/** Text of a hook, a model or a file on one line: short, and without control characters. */
+export function toOneLine(text: string): string {
+  const line = removeControls(text).replaceAll(/\s+/gu, ' ').trim();
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
+}
+
+/** Writes a value as JSON on one line of stdout. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+/** Writes a line to stdout. */
+export function printLine(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Writes a line to stderr, behind a label such as `warning`, without control characters. */
+export function printNotice(label: string, style: TextStyle, text: string): void {
+  process.stderr.write(`${paint(process.stderr, style, `${label}:`)} ${removeControls(text)}\n`);
+}

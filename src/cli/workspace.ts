@@ -1,0 +1,99 @@
+import { realpath, stat } from 'node:fs/promises';
+import { Config } from '../config/config.js';
+import {
+  formatProblem,
+  loadSettings,
+  loadSettingsFile,
+  type LoadedSettings,
+  type Settings,
+} from '../config/settings.js';
+import { CliLogger } from './cliLogger.js';
+import { printNotice } from './terminal.js';
+import { UsageError } from './usageError.js';
+
+/** The options that every sub-command has. */
+export interface WorkspaceOptions {
+  /** The project. Default the current directory. */
+  readonly cwd?: string;
+  /** A settings file to use in place of the project's, the user's and the system's. */
+  readonly settings?: string;
+  /** Lets the hooks of the project's own settings file run. */
+  readonly trust?: boolean;
+}
+
+/** A project with its settings. */
+export interface Workspace {
+  readonly config: Config;
+  readonly settings: Settings;
+}
+
+/**
+ * Reads the settings of a project, and tells on stderr what is wrong with them and which hooks are not trusted.
+ *
+ * @param forceHooks let hooks run even where the settings say otherwise
+ * @throws UsageError when `cwd` is no directory, or `settings` cannot be read
+ */
+export async function openWorkspace(
+  options: WorkspaceOptions,
+  { forceHooks = false } = {},
+): Promise<Workspace> {
+  const workingDir = await resolveWorkingDir(options.cwd ?? process.cwd());
+  const isTrusted = options.trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
+  const { settings, problems } =
+    options.settings === undefined
+      ? await loadSettings({ workingDir, trustProject: isTrusted })
+      : await loadSettingsFile(options.settings);
+  reportProblems(problems, options.settings !== undefined);
+
+  const enableHooks = settings.enableHooks || forceHooks;
+  if (forceHooks && !settings.enableHooks) {
+    printNotice('note', 'cyan', 'enableHooks is not true in the settings; here hooks run anyway');
+  }
+  if (enableHooks && !isTrusted) announceUntrusted(settings);
+  const config = new Config({
+    workingDir,
+    enableHooks,
+    hooks: settings.hooks,
+    disabledHooks: settings.disabledHooks,
+    trustedFolder: isTrusted,
+    afterModelDisplay: settings.afterModelDisplay,
+    debugLogger: new CliLogger('llxprt:core:hooks'),
+  });
+  return { config, settings };
+}
+
+async function resolveWorkingDir(directory: string): Promise<string> {
+  try {
+    const path = await realpath(directory);
+    if ((await stat(path)).isDirectory()) return path;
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`--cwd ${directory} cannot be used (${detail}); name a directory`, {
+      cause,
+    });
+  }
+  throw new UsageError(`--cwd ${directory} is no directory; name one`);
+}
+
+/** Of a file that the user named, an error ends the command: what was asked for would run unguarded. */
+function reportProblems(problems: LoadedSettings['problems'], isNamedByUser: boolean): void {
+  for (const problem of problems) {
+    const line = formatProblem(problem);
+    if (isNamedByUser && problem.severity === 'error') throw new UsageError(line);
+    printNotice('warning', 'yellow', line);
+  }
+}
+
+function announceUntrusted({ hooks }: Settings): void {
+  const count = Object.values(hooks)
+    .flat()
+    .filter(({ origin }) => origin?.scope === 'project')
+    .reduce((total, group) => total + group.hooks.length, 0);
+  if (count === 0) return;
+  const [what, them] = count === 1 ? ['1 hook', 'it'] : [`${count} hooks`, 'them'];
+  printNotice(
+    'warning',
+    'yellow',
+    `${what} of this project skipped, as the project is not trusted; allow ${them} with --trust or HOOKSTACK_TRUST_WORKSPACE=true`,
+  );
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { MessageBusType, type MessageBus, type Unsubscribe } from '../confirmation-bus/types.js';
+import type { DebugLogger } from '../debugLogger.js';
+import { HookPipelineError } from './errors.js';
+import { events, isHookEventName } from './events.js';
+import type { HookExecutionRequest, HookExecutionResponse } from './hookBusContracts.js';
+import { isRecord } from './merge.js';
+import { HookEventName, type AggregatedHookResult, type HookPayload } from './types.js';
+
+/** Fires an event; rejects with a `HookPipelineError` when the hook system itself fails. */
+export type ProcessEvent = <E extends HookEventName>(
+  event: E,
+  payload: HookPayload<E>,
+) => Promise<AggregatedHookResult>;
+
+/** Answers requests on a message bus by firing events, through the same stack as everybody else. */
+export class MediatedHooks {
+  readonly #inFlight = new Set<string>();
+  readonly #subscribed: Promise<Unsubscribe | undefined>;
+
+  constructor(
+    private readonly bus: MessageBus,
+    private readonly process: ProcessEvent,
+    private readonly logger: DebugLogger,
+  ) {
+    this.#subscribed = this.#subscribe();
+  }
+
+  /** Ends the subscription. Requests in flight are still answered. May be called more than once. */
+  async dispose(): Promise<void> {
+    try {
+      const unsubscribe = await this.#subscribed;
+      await unsubscribe?.();
+    } catch (error) {
+      this.logger.warn('The subscription to hook requests could not be ended', { error });
+    }
+  }
+
+  async #subscribe(): Promise<Unsubscribe | undefined> {
+    try {
+      return await this.bus.subscribe(MessageBusType.HOOK_EXECUTION_REQUEST, (request) =>
+        this.#answer(request),
+      );
+    } catch (error) {
+      this.logger.warn('Hook requests on the message bus will not be answered', { error });
+      return undefined;
+    }
+  }
+
+  async #answer(request: HookExecutionRequest): Promise<void> {
+    const response = await this.#respond(request);
+    try {
+      await this.bus.publish(response);
+    } catch (error) {
+      const { correlationId } = response;
+      this.logger.warn(`The response ${correlationId} could not be published`, { error });
+    }
+  }
+
+  async #respond(request: HookExecutionRequest): Promise<HookExecutionResponse> {
+    const given: unknown = request.correlationId;
+    const correlationId = typeof given === 'string' && given !== '' ? given : randomUUID();
+    const answer = { type: MessageBusType.HOOK_EXECUTION_RESPONSE, correlationId } as const;
+    try {
+      checkCorrelationId(given);
+      const output = await this.#once(correlationId, () => this.#execute(request));
+      return { ...answer, success: output.success, output };
+    } catch (error) {
+      return { ...answer, success: false, error: describeError(error) };
+    }
+  }
+
+  /** Two requests under one id could not tell their responses apart. */
+  async #once<T>(correlationId: string, work: () => Promise<T>): Promise<T> {
+    if (this.#inFlight.has(correlationId)) {
+      throw new HookPipelineError(
+        `a request with the correlationId ${JSON.stringify(correlationId)} is still in flight: give each its own`,
+        'correlation',
+      );
+    }
+    this.#inFlight.add(correlationId);
+    try {
+      return await work();
+    } finally {
+      this.#inFlight.delete(correlationId);
+    }
+  }
+
+  async #execute({ eventName, input }: HookExecutionRequest): Promise<AggregatedHookResult> {
+    const event = narrowEventName(eventName);
+    const output = await this.process(event, readPayload(event, input));
+    assertPlain(output, event);
+    return output;
+  }
+}
+
+function checkCorrelationId(given: unknown): void {
+  if (given === undefined || typeof given === 'string') return;
+  throw new HookPipelineError(
+    `correlationId must be a string, but is ${given === null ? 'null' : typeof given}`,
+    'validation',
+    { details: [{ path: 'correlationId', message: 'Expected a string' }] },
+  );
+}
+
+function narrowEventName(name: unknown): HookEventName {
+  if (isHookEventName(name)) return name;
+  const known = Object.values(HookEventName).join(', ');
+  throw new HookPipelineError(
+    `eventName ${JSON.stringify(name)} is no hook event; the events are: ${known}`,
+    'routing',
+    { details: [{ path: 'eventName', message: 'Unknown hook event' }] },
+  );
+}
+
+function readPayload<E extends HookEventName>(event: E, input: unknown): HookPayload<E> {
+  const { fields, decode } = events[event];
+  const [failure, checked] = fields.validate(isRecord(input) ? input : undefined);
+  if (!failure) return decode(checked);
+  const details = failure.failures().map(({ path, message }) => ({
+    path: ['input', ...path].join('.'),
+    message,
+  }));
+  const [first] = details;
+  throw new HookPipelineError(`${first?.path}: ${first?.message}`, 'validation', {
+    event,
+    details,
+  });
+}
+
+/** A broker can only carry what can be written as JSON. */
+function assertPlain(output: AggregatedHookResult, event: HookEventName): void {
+  try {
+    JSON.stringify(output);
+  } catch (error) {
+    throw new HookPipelineError(error, 'formatting', { event });
+  }
+}
+
+function describeError(error: unknown): HookExecutionResponse['error'] {
+  if (!(error instanceof HookPipelineError)) return { message: String(error) };
+  const { code, message, meta } = error;
+  return { code, message, ...(meta.details !== undefined && { details: meta.details }) };
+}

@@ -1,0 +1,399 @@
+import { describe, expect, it } from 'vitest';
+import { HookEventName } from '../../src/hooks/types.js';
+import { Cli, group, keepingInput, saying } from './helpers.js';
+
+const cli = new Cli();
+
+/** Fires an event at a hook that keeps what it read, and gives that back. */
+async function inputOf(event: string, args: readonly string[], input = ''): Promise<object> {
+  const settings = await cli.settings({ [event]: group(keepingInput('seen.json')) });
+  const fired = await cli.run(['fire', event, '--settings', settings, ...args], { input });
+  expect(fired).toMatchObject({ exitCode: 0, stderr: '' });
+  return JSON.parse(await cli.read('seen.json')) as object;
+}
+
+async function fireJson(event: string, command: string, ...args: string[]) {
+  const settings = await cli.settings({ [event]: group(command, { name: 'hook' }) });
+  const fired = await cli.run(['fire', event, '--json', '--settings', settings, ...args]);
+  return { ...fired, report: JSON.parse(fired.stdout) as object };
+}
+
+describe('the verdict of fire', () => {
+  it('is proceed, with exit code 0, when no hook is there', async () => {
+    const { exitCode, stdout, stderr } = await cli.run(['fire', 'BeforeTool', '--json']);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      event: 'BeforeTool',
+      proceed: true,
+      blocked: false,
+      stopped: false,
+      reason: null,
+      stopReason: null,
+      systemMessage: null,
+      suppressOutput: null,
+      hookSpecificOutput: null,
+      success: true,
+      results: [],
+    });
+    expect(stderr).toBe('note: enableHooks is not true in the settings; here hooks run anyway');
+  });
+
+  it('is proceed when hooks allow, with all that they said', async () => {
+    const output = {
+      decision: 'allow',
+      reason: 'fine',
+      systemMessage: 'be careful',
+      suppressOutput: true,
+      hookSpecificOutput: { tool_input: { content: 'x' } },
+    };
+    const { exitCode, stderr, report } = await fireJson('BeforeTool', saying(output));
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe('');
+    expect(report).toEqual({
+      event: 'BeforeTool',
+      proceed: true,
+      blocked: false,
+      stopped: false,
+      reason: 'fine',
+      stopReason: null,
+      systemMessage: 'be careful',
+      suppressOutput: true,
+      hookSpecificOutput: { tool_input: { content: 'x' } },
+      success: true,
+      results: [
+        {
+          hook: 'hook',
+          success: true,
+          exitCode: 0,
+          signal: null,
+          durationMs: expect.any(Number) as number,
+          stdout: JSON.stringify(output),
+          stderr: '',
+          output,
+          error: null,
+        },
+      ],
+    });
+  });
+
+  it('is blocked, with exit code 2', async () => {
+    const { exitCode, report } = await fireJson('BeforeTool', 'echo no >&2; exit 2');
+    expect(exitCode).toBe(2);
+    expect(report).toMatchObject({ proceed: false, blocked: true, stopped: false, reason: 'no' });
+  });
+
+  it('gives the reason of a denied permission', async () => {
+    const hookSpecificOutput = { permissionDecision: 'deny', permissionDecisionReason: 'secret' };
+    const { exitCode, report } = await fireJson('BeforeTool', saying({ hookSpecificOutput }));
+    expect(exitCode).toBe(2);
+    expect(report).toMatchObject({ blocked: true, reason: 'secret' });
+  });
+
+  it('is stopped, with exit code 3, even beside a block', async () => {
+    const output = { continue: false, stopReason: 'enough', decision: 'block', reason: 'no' };
+    const { exitCode, report } = await fireJson('BeforeTool', saying(output));
+    expect(exitCode).toBe(3);
+    expect(report).toMatchObject({ proceed: false, blocked: true, stopped: true });
+    expect(report).toMatchObject({ stopReason: 'enough' });
+  });
+
+  it.each(['AfterTool', 'SessionStart'])(
+    'of %s tells that a block has no effect',
+    async (event) => {
+      const settings = await cli.settings({ [event]: group(saying({ decision: 'block' })) });
+      const { exitCode, stdout } = await cli.run(['fire', event, '--settings', settings]);
+      expect(exitCode).toBe(2);
+      expect(stdout).toContain('Verdict: blocked: Blocked by hook');
+      expect(stdout).toContain(`A block of ${event} has no effect on the operation`);
+    },
+  );
+
+  it('keeps a failed hook apart from the verdict', async () => {
+    const { exitCode, stderr, report } = await fireJson('BeforeTool', 'echo oops >&2; exit 3');
+    expect(exitCode).toBe(0);
+    expect(report).toMatchObject({
+      proceed: true,
+      success: false,
+      results: [{ success: false, exitCode: 3, stderr: 'oops\n', error: null }],
+    });
+    expect(stderr).toMatch(/^warning: The hook exited with code 3; .*"hook" \(BeforeTool\)$/u);
+  });
+
+  it('tells the signal that ended a hook', async () => {
+    const { report } = await fireJson('BeforeTool', 'kill -KILL $$');
+    expect(report).toMatchObject({ success: false, results: [{ signal: 'SIGKILL' }] });
+  });
+
+  it('tells which hook took too long', async () => {
+    const settings = await cli.settings({ BeforeTool: group('sleep 60', { timeout: 50 }) });
+    const { exitCode, stdout } = await cli.run(['fire', 'BeforeTool', '--settings', settings]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('error: The hook timed out after 50 ms');
+  });
+});
+
+describe('the report of fire', () => {
+  it('shows each hook and the verdict', async () => {
+    const settings = await cli.settings({
+      BeforeTool: [
+        ...group(saying({ decision: 'allow', systemMessage: 'hello' }), { name: 'greeter' }),
+        ...group('echo one >&2; echo two >&2; exit 2', { name: 'guard' }),
+      ],
+    });
+    const { exitCode, stdout } = await cli.run(['fire', 'BeforeTool', '--settings', settings]);
+    expect(exitCode).toBe(2);
+    expect(stdout.replaceAll(/\d+ ms/gu, '5 ms')).toBe(`greeter: exit code 0, 5 ms, decision allow
+  stdout: {"decision":"allow","systemMessage":"hello"}
+guard: exit code 2, 5 ms, decision deny
+  stderr: one
+    two
+
+Verdict: blocked: one two
+  systemMessage: hello`);
+  });
+
+  it('says when no hook ran', async () => {
+    const settings = await cli.settings({ BeforeTool: group('exit 2', { matcher: 'read_file' }) });
+    const { exitCode, stdout } = await cli.run(['fire', 'BeforeTool', '--settings', settings]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^No hook ran for BeforeTool.*\n\nVerdict: proceed$/u);
+  });
+
+  it('passes on no control characters of a hook', async () => {
+    const command = String.raw`printf '\033[2Jgone\007\n' >&2; exit 2`;
+    const settings = await cli.settings({ BeforeTool: group(command, { name: '\u001b[31mred' }) });
+    const { stdout } = await cli.run(['fire', 'BeforeTool', '--settings', settings]);
+    expect(stdout).toContain('Verdict: blocked: gone');
+    expect(stdout).toMatch(/^[\P{Cc}\n]+$/u);
+  });
+});
+
+describe('what fire makes up', () => {
+  const request = {
+    model: 'gemini-2.5-flash',
+    messages: [{ role: 'user', content: 'Hello' }],
+  };
+  it.each<{ event: HookEventName; fields: object }>([
+    { event: HookEventName.BeforeTool, fields: { tool_name: 'write_file', tool_input: {} } },
+    {
+      event: HookEventName.AfterTool,
+      fields: { tool_input: {}, tool_response: { llmContent: '', returnDisplay: '' } },
+    },
+    { event: HookEventName.BeforeModel, fields: { llm_request: request } },
+    {
+      event: HookEventName.AfterModel,
+      fields: { llm_request: request, llm_response: { text: 'Hello' } },
+    },
+    { event: HookEventName.BeforeToolSelection, fields: { llm_request: request } },
+    { event: HookEventName.BeforeAgent, fields: { prompt: 'Hello' } },
+    {
+      event: HookEventName.AfterAgent,
+      fields: { prompt: 'Hello', prompt_response: '', stop_hook_active: false },
+    },
+    { event: HookEventName.SessionStart, fields: { source: 'startup' } },
+    { event: HookEventName.SessionEnd, fields: { reason: 'exit' } },
+    { event: HookEventName.PreCompress, fields: { trigger: 'manual' } },
+    {
+      event: HookEventName.Notification,
+      fields: { notification_type: 'Other', message: 'Hello', details: {} },
+    },
+  ])('for $event', async ({ event, fields }) => {
+    expect(await inputOf(event, [])).toMatchObject({
+      hook_event_name: event,
+      cwd: cli.project,
+      ...fields,
+    });
+  });
+});
+
+describe('what fire is given', () => {
+  it('is the tool and its input', async () => {
+    const args = ['--tool', 'read_file', '--input', '{"file_path":"a"}'];
+    expect(await inputOf('BeforeTool', args)).toMatchObject({
+      tool_name: 'read_file',
+      tool_input: { file_path: 'a' },
+    });
+  });
+
+  it('is read from a file with @', async () => {
+    await cli.write('result.json', { llmContent: 'text', returnDisplay: 'shown' });
+    expect(await inputOf('AfterTool', ['--response', '@result.json'])).toMatchObject({
+      tool_response: { llmContent: 'text', returnDisplay: 'shown' },
+    });
+  });
+
+  it('is read from stdin with -', async () => {
+    const request = JSON.stringify({ model: 'other', contents: 'from stdin' });
+    expect(await inputOf('BeforeModel', ['--request', '-'], request)).toMatchObject({
+      llm_request: { model: 'other', messages: [{ role: 'user', content: 'from stdin' }] },
+    });
+  });
+
+  it('is a request of which only a part is given, and a prompt', async () => {
+    const args = ['--request', '{"config":{"temperature":0.5}}', '--prompt', 'What now?'];
+    expect(await inputOf('BeforeToolSelection', args)).toMatchObject({
+      llm_request: {
+        model: 'gemini-2.5-flash',
+        messages: [{ role: 'user', content: 'What now?' }],
+        config: { temperature: 0.5 },
+      },
+    });
+  });
+
+  it('is a response of the SDK', async () => {
+    const response = { candidates: [{ content: { role: 'model', parts: [{ text: '42' }] } }] };
+    expect(await inputOf('AfterModel', ['--response', JSON.stringify(response)])).toMatchObject({
+      llm_response: { text: '42' },
+    });
+  });
+
+  it('is the text of AfterAgent, as it stands', async () => {
+    const args = [
+      '--prompt',
+      'Hi',
+      '--response',
+      '{"not": parsed',
+      '--input',
+      '{"stop_hook_active":true}',
+    ];
+    expect(await inputOf('AfterAgent', args)).toMatchObject({
+      prompt: 'Hi',
+      prompt_response: '{"not": parsed',
+      stop_hook_active: true,
+    });
+  });
+
+  it.each([
+    { event: 'SessionStart', fields: { source: 'resume' } },
+    { event: 'SessionEnd', fields: { reason: 'logout' } },
+    { event: 'PreCompress', fields: { trigger: 'auto' } },
+    {
+      event: 'Notification',
+      fields: { notification_type: 'Idle', message: 'm', details: { a: 1 } },
+    },
+  ])('are the fields of $event', async ({ event, fields }) => {
+    expect(await inputOf(event, ['--input', JSON.stringify(fields)])).toMatchObject(fields);
+  });
+
+  it('is the directory that the hooks run in', async () => {
+    await cli.write('sub/marker', '');
+    const settings = await cli.settings({ SessionStart: group('ls') });
+    const { stdout } = await cli.run([
+      'fire',
+      'SessionStart',
+      '--settings',
+      settings,
+      '--cwd',
+      'sub',
+    ]);
+    expect(stdout).toContain('stdout: marker');
+  });
+
+  it('is told when it has no effect', async () => {
+    const { exitCode, stderr } = await cli.run([
+      'fire',
+      'SessionStart',
+      '--tool',
+      'x',
+      '--settings',
+      await cli.settings({}),
+    ]);
+    expect(stderr).toBe('note: --tool has no effect on SessionStart');
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('fire refuses, with exit code 1,', () => {
+  it.each([
+    { args: ['beforetoll'], says: `There is no event "beforetoll"; did you mean 'BeforeTool'?` },
+    { args: ['BeforeTool', '--input', '{'], says: '--input is not JSON (' },
+    {
+      args: ['BeforeTool', '--input', '[]'],
+      says: 'of BeforeTool: tool_input: Expected an object',
+    },
+    {
+      args: ['BeforeTool', '--input', 'null'],
+      says: 'of BeforeTool: tool_input: Expected an object',
+    },
+    {
+      args: ['BeforeTool', '--input', '@missing'],
+      says: '--input @missing: the file cannot be read (ENOENT',
+    },
+    {
+      args: ['BeforeModel', '--request', '{"model":5}'],
+      says: 'llm_request.model: Expected a string',
+    },
+    {
+      args: ['AfterModel', '--response', '{"candidates":5}'],
+      says: 'llm_response.candidates: Expected an array',
+    },
+    {
+      args: ['AfterTool', '--input', '-', '--response', '-'],
+      says: 'Only one option can read stdin, and --input and --response want to',
+    },
+    {
+      args: ['SessionStart', '--input', '{"sorce":"x"}'],
+      says: `SessionStart has no field "sorce"; did you mean 'source'?`,
+    },
+    {
+      args: ['SessionStart', '--input', '{"source":"x"}'],
+      says: 'of SessionStart: source: Expected one of',
+    },
+    {
+      args: ['SessionStart', '--input', '5'],
+      says: '--input of SessionStart must be a JSON object',
+    },
+    { args: ['BeforeTool', '--settings', 'missing'], says: 'there is no such file' },
+    { args: ['BeforeTool', '--cwd', 'missing'], says: '--cwd missing cannot be used' },
+  ])('$args', async ({ args, says }) => {
+    const { exitCode, stdout, stderr } = await cli.run(['fire', ...args]);
+    expect(stderr).toContain(says);
+    expect(stderr.split('\n')).toHaveLength(1);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(1);
+  });
+});
+
+it('fire tells, with exit code 1, of a payload that cannot be made into what scripts read', async () => {
+  const settings = await cli.settings({ BeforeModel: group('true') });
+  const args = ['--request', '{"contents":{"parts":5}}', '--settings', settings];
+  const { exitCode, stdout, stderr } = await cli.run(['fire', 'BeforeModel', ...args]);
+  expect(stderr).toContain('error: BeforeModel: translation failed: ');
+  expect(stdout).toBe('');
+  expect(exitCode).toBe(1);
+  const json = await cli.run(['fire', 'BeforeModel', '--json', ...args]);
+  expect(json.exitCode).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject({ proceed: true, success: false, results: [] });
+});
+
+describe('trust, in fire', () => {
+  it('is needed for the hooks of the project', async () => {
+    await cli.projectSettings({ BeforeTool: [...group('exit 2'), ...group('exit 0')] });
+    const skipped = await cli.run(['fire', 'BeforeTool']);
+    expect(skipped.exitCode).toBe(0);
+    expect(skipped.stderr).toBe(
+      'warning: 2 hooks of this project skipped, as the project is not trusted; allow them with --trust or HOOKSTACK_TRUST_WORKSPACE=true',
+    );
+    expect(await cli.run(['fire', 'BeforeTool', '--trust'])).toMatchObject({
+      exitCode: 2,
+      stderr: '',
+    });
+    const env = { HOOKSTACK_TRUST_WORKSPACE: 'true' };
+    expect(await cli.run(['fire', 'BeforeTool'], { env })).toMatchObject({
+      exitCode: 2,
+      stderr: '',
+    });
+  });
+
+  it('is not needed for the hooks of the user', async () => {
+    await cli.userSettings({ BeforeTool: group('exit 2') });
+    expect(await cli.run(['fire', 'BeforeTool'])).toMatchObject({ exitCode: 2, stderr: '' });
+  });
+});
+
+it('fire runs hooks that the settings have switched off as a whole', async () => {
+  const settings = await cli.settings({ BeforeTool: group('exit 2') }, { enableHooks: false });
+  const { exitCode, stderr } = await cli.run(['fire', 'BeforeTool', '--settings', settings]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toBe('note: enableHooks is not true in the settings; here hooks run anyway');
+});

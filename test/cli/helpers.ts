@@ -1,0 +1,133 @@
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa, type Options, type ResultPromise } from 'execa';
+import { afterEach, beforeEach } from 'vitest';
+import type { CommandHookConfig, HookDefinition } from '../../src/hooks/types.js';
+
+/** The built program. */
+export const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+
+type Hooks = Record<string, readonly HookDefinition[]>;
+
+/** A home and a project of its own for every test, and the program that runs in them. */
+export class Cli {
+  #base = '';
+
+  constructor() {
+    beforeEach(async () => {
+      this.#base = await realpath(await mkdtemp(join(tmpdir(), 'hookstack-cli-')));
+      await mkdir(this.home);
+      await mkdir(this.project);
+    });
+    afterEach(() => rm(this.#base, { recursive: true, force: true }));
+  }
+
+  get home(): string {
+    return join(this.#base, 'home');
+  }
+
+  get project(): string {
+    return join(this.#base, 'project');
+  }
+
+  /** The environment of the program; nothing of the tests' own leaks in. */
+  get env(): NodeJS.ProcessEnv {
+    return { HOME: this.home, PATH: process.env['PATH'] };
+  }
+
+  start(args: readonly string[], options: Options = {}): ResultPromise {
+    const env = { ...this.env, ...options.env };
+    return execa(process.execPath, [MAIN, ...args], {
+      cwd: this.project,
+      input: '',
+      reject: false,
+      ...options,
+      env,
+      extendEnv: false,
+    });
+  }
+
+  async run(args: readonly string[], options: Options = {}) {
+    const { exitCode, stdout, stderr } = await this.start(args, options);
+    return { exitCode, stdout: String(stdout), stderr: String(stderr) };
+  }
+
+  /** Writes a file, whose path is absolute or relative to the project; returns its absolute path. */
+  async write(file: string, content: string | object): Promise<string> {
+    const path = join(file.startsWith('/') ? '' : this.project, file);
+    await mkdir(dirname(path), { recursive: true });
+    const text = typeof content === 'string' ? content : JSON.stringify(content);
+    await writeFile(path, text, { mode: 0o644 });
+    return path;
+  }
+
+  read(file: string): Promise<string> {
+    return readFile(join(this.project, file), 'utf8');
+  }
+
+  /** A settings file that no default looks for. */
+  settings(hooks: Hooks, others: object = {}): Promise<string> {
+    return this.write(join(this.#base, 'named.json'), { enableHooks: true, hooks, ...others });
+  }
+
+  projectSettings(hooks: Hooks, others: object = {}): Promise<string> {
+    return this.write('.llxprt/settings.json', { enableHooks: true, hooks, ...others });
+  }
+
+  userSettings(hooks: Hooks, others: object = {}): Promise<string> {
+    const file = join(this.home, '.llxprt', 'settings.json');
+    return this.write(file, { enableHooks: true, hooks, ...others });
+  }
+
+  /** A file of recorded model calls. */
+  record(...calls: readonly object[]): Promise<string> {
+    const lines = calls.map((call) => JSON.stringify(call));
+    return this.write(join(this.#base, 'calls.responses'), lines.join('\n'));
+  }
+}
+
+/** One recorded streamed answer; a text is a part like any other. */
+export function answer(...parts: readonly (string | object)[]): object {
+  const chunks = parts.map((part, index) => ({
+    candidates: [
+      {
+        content: { role: 'model', parts: [typeof part === 'string' ? { text: part } : part] },
+        ...(index === parts.length - 1 && { finishReason: 'STOP' }),
+      },
+    ],
+    ...(index === parts.length - 1 && {
+      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 2, totalTokenCount: 12 },
+    }),
+  }));
+  return { method: 'generateContentStream', response: chunks };
+}
+
+export function toolCall(name: string, args: object): object {
+  return { functionCall: { name, args } };
+}
+
+/** A group of one hook that runs a shell command. */
+export function group(
+  command: string,
+  options: Partial<CommandHookConfig> & { matcher?: string; sequential?: boolean } = {},
+): HookDefinition[] {
+  const { matcher, sequential, ...hook } = options;
+  return [{ matcher, sequential, hooks: [{ type: 'command', command, ...hook }] }];
+}
+
+/** A command that prints JSON. */
+export function saying(output: object): string {
+  return `cat > /dev/null; printf %s '${JSON.stringify(output).replaceAll("'", `'\\''`)}'`;
+}
+
+/** A command that keeps what it read in a file of the project. */
+export function keepingInput(file: string): string {
+  return `cat > "$LLXPRT_PROJECT_DIR/${file}"`;
+}
+
+/** The objects of a text that has one a line. */
+export function parseLines(text: string): { type: string; [field: string]: unknown }[] {
+  return text.split('\n').map((line) => JSON.parse(line) as { type: string });
+}

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { Cli, group } from './helpers.js';
+
+const cli = new Cli();
+
+async function listJson(...args: string[]) {
+  const { exitCode, stdout, stderr } = await cli.run(['list', '--json', ...args]);
+  expect(exitCode).toBe(0);
+  const listing = JSON.parse(stdout) as { enableHooks: boolean; hooks: object[] };
+  return { ...listing, stderr };
+}
+
+describe('list', () => {
+  it('says that there is nothing', async () => {
+    const { exitCode, stdout, stderr } = await cli.run(['list']);
+    expect({ exitCode, stdout, stderr }).toEqual({
+      exitCode: 0,
+      stdout: 'Hooks are off: set "enableHooks": true. None is configured.',
+      stderr: '',
+    });
+    expect(await listJson()).toEqual({ enableHooks: false, hooks: [], stderr: '' });
+  });
+
+  it('tells everything of each hook, by event', async () => {
+    const user = await cli.userSettings({
+      AfterTool: group('log.sh'),
+      BeforeTool: group('guard.sh', {
+        name: 'guard',
+        matcher: 'write_.*',
+        sequential: true,
+        timeout: 5000,
+      }),
+    });
+    expect(await listJson()).toEqual({
+      enableHooks: true,
+      hooks: [
+        {
+          event: 'BeforeTool',
+          hook: 'guard',
+          command: 'guard.sh',
+          source: 'user',
+          file: user,
+          matcher: 'write_.*',
+          sequential: true,
+          timeoutMs: 5000,
+          enabled: true,
+          reason: null,
+        },
+        {
+          event: 'AfterTool',
+          hook: 'log.sh',
+          command: 'log.sh',
+          source: 'user',
+          file: user,
+          matcher: null,
+          sequential: false,
+          timeoutMs: 60_000,
+          enabled: true,
+          reason: null,
+        },
+      ],
+      stderr: '',
+    });
+
+    const { stdout } = await cli.run(['list']);
+    expect(stdout).toBe(`Hooks are on.
+
+BeforeTool
+  guard [active]
+    command: guard.sh
+    source: user ${user}
+    matcher: "write_.*", timeout: 5000 ms, sequential
+
+AfterTool
+  log.sh [active]
+    source: user ${user}
+    matcher: all, timeout: 60000 ms`);
+  });
+
+  it('tells why a hook would not run', async () => {
+    await cli.projectSettings({ BeforeTool: group('theirs') });
+    await cli.userSettings(
+      {
+        BeforeTool: [
+          ...group('mine', { name: 'off' }),
+          ...group('', { name: 'plug', type: 'plugin' }),
+        ],
+      },
+      { disabledHooks: ['off'] },
+    );
+    const { hooks, stderr } = await listJson();
+    expect(hooks).toMatchObject([
+      { hook: 'theirs', source: 'project', enabled: false, reason: 'untrusted' },
+      { hook: 'off', source: 'user', enabled: false, reason: 'disabled by name' },
+      { hook: 'plug', source: 'user', enabled: false, reason: 'type plugin cannot be run' },
+    ]);
+    expect(stderr).toBe(
+      'warning: 1 hook of this project skipped, as the project is not trusted; allow it with --trust or HOOKSTACK_TRUST_WORKSPACE=true',
+    );
+    const { stdout } = await cli.run(['list']);
+    expect(stdout).toContain('theirs [not run: untrusted]');
+  });
+
+  it('tells that hooks are off', async () => {
+    await cli.userSettings({ BeforeTool: group('mine') }, { enableHooks: false });
+    const { enableHooks, hooks } = await listJson();
+    expect(enableHooks).toBe(false);
+    expect(hooks).toMatchObject([{ enabled: false, reason: 'hooks are off' }]);
+  });
+
+  it('trusts the project with --trust, and with the environment variable', async () => {
+    await cli.projectSettings({ BeforeTool: group('theirs') });
+    const { hooks, stderr } = await listJson('--trust');
+    expect(hooks).toMatchObject([{ enabled: true, reason: null }]);
+    expect(stderr).toBe('');
+    const byEnvironment = await cli.run(['list'], { env: { HOOKSTACK_TRUST_WORKSPACE: 'true' } });
+    expect(byEnvironment.stdout).toContain('theirs [active]');
+  });
+
+  it('looks at the project of --cwd', async () => {
+    const file = await cli.write('sub/.llxprt/settings.json', {
+      enableHooks: true,
+      hooks: { BeforeTool: group('theirs') },
+    });
+    const { hooks } = await listJson('--cwd', 'sub');
+    expect(hooks).toMatchObject([{ file }]);
+  });
+
+  it('looks only at the file of --settings', async () => {
+    await cli.userSettings({ BeforeTool: group('mine') });
+    const file = await cli.settings({ BeforeAgent: group('named') });
+    const { hooks } = await listJson('--settings', file);
+    expect(hooks).toMatchObject([{ hook: 'named', source: 'file', file, enabled: true }]);
+    expect(hooks).toHaveLength(1);
+  });
+
+  it('shows control characters of a settings file nowhere', async () => {
+    await cli.userSettings({
+      BeforeTool: group('echo \u001b]0;x\u0007\u001b[2Jhi', { name: '\u009bx' }),
+    });
+    const { stdout } = await cli.run(['list']);
+    expect(stdout).toContain('command: echo hi');
+    expect(stdout).toMatch(/^[\P{Cc}\n]+$/u);
+  });
+
+  it('warns of what is wrong in a default file, one line each', async () => {
+    const user = await cli.userSettings({ BeforTool: group('mine'), AfterTool: group('', {}) });
+    const { hooks, stderr } = await listJson();
+    expect(hooks).toEqual([]);
+    const lines = stderr.split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(
+      /^warning: .*:1:\d+: hooks\.BeforTool: .*did you mean 'BeforeTool'\?/u,
+    );
+    expect(stderr).toContain(user);
+  });
+
+  it('warns of a default file that is not JSON', async () => {
+    const user = await cli.write(`${cli.home}/.llxprt/settings.json`, '{');
+    const { hooks, stderr } = await listJson();
+    expect(hooks).toEqual([]);
+    expect(stderr).toMatch(/^warning: .*:1:2: not valid JSON/u);
+    expect(stderr).toContain(user);
+  });
+
+  it.each([
+    { what: 'is missing', content: undefined, says: /there is no such file/u },
+    { what: 'is not JSON', content: '{', says: /not valid JSON/u },
+  ])('refuses a file of --settings that $what', async ({ content, says }) => {
+    if (content !== undefined) await cli.write('named.json', content);
+    const { exitCode, stdout, stderr } = await cli.run(['list', '--settings', 'named.json']);
+    expect(stderr).toMatch(says);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(2);
+  });
+
+  it('refuses a --cwd that is missing, or no directory', async () => {
+    await cli.write('file', '');
+    const missing = await cli.run(['list', '--cwd', 'missing']);
+    expect(missing).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(missing.stderr).toContain('--cwd missing cannot be used (ENOENT');
+    const file = await cli.run(['list', '--cwd', 'file']);
+    expect(file).toMatchObject({
+      exitCode: 2,
+      stderr: 'error: --cwd file is no directory; name one',
+    });
+  });
+});

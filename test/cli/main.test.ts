@@ -1,0 +1,98 @@
+import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+import { answer, Cli, group, MAIN } from './helpers.js';
+
+const cli = new Cli();
+const ROOT = resolve(dirname(MAIN), '../../..');
+
+describe('hookstack', () => {
+  it('tells its version', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(await cli.run(['--version'])).toEqual({ exitCode: 0, stdout: version, stderr: '' });
+  });
+
+  it.each(['run', 'fire', 'list'])('explains %s with an example', async (command) => {
+    const { exitCode, stdout } = await cli.run([command, '--help']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(new RegExp(`Example:\n  \\$ hookstack ${command} `, 'u'));
+  });
+
+  it('lists its commands when it is called without one, as wrong usage', async () => {
+    const { exitCode, stderr } = await cli.run([]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/run .*fire .*list /su);
+  });
+
+  it.each([
+    { args: ['fier'], says: /unknown command 'fier'\n\(Did you mean fire\?\)/u, code: 2 },
+    { args: ['run', '--nope'], says: /unknown option '--nope'/u, code: 2 },
+    { args: ['list', 'all'], says: /too many arguments/u, code: 2 },
+    { args: ['fire'], says: /missing required argument 'event'/u, code: 1 },
+    { args: ['fire', 'BeforeTool', '--nope'], says: /unknown option '--nope'/u, code: 1 },
+  ])('refuses $args', async ({ args, says, code }) => {
+    const { exitCode, stdout, stderr } = await cli.run(args);
+    expect(stderr).toMatch(says);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(code);
+  });
+});
+
+describe('without the SDK', () => {
+  it('lists hooks, and says what to install when the agent is to run', async () => {
+    const copy = join(cli.home, 'copy');
+    await mkdir(join(copy, 'node_modules'), { recursive: true });
+    await cp(join(ROOT, 'dist'), join(copy, 'dist'), { recursive: true });
+    await cp(join(ROOT, 'package.json'), join(copy, 'package.json'));
+    const packages = await readdir(join(ROOT, 'node_modules'));
+    for (const name of packages.filter((each) => each !== '@google')) {
+      await symlink(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name));
+    }
+    const start = (...args: string[]) =>
+      execa(process.execPath, [join(copy, 'dist/src/cli/main.js'), ...args], {
+        cwd: cli.project,
+        env: { ...cli.env, GEMINI_API_KEY: 'key' },
+        extendEnv: false,
+        input: '',
+        reject: false,
+      });
+    expect(await start('list')).toMatchObject({ exitCode: 0, stderr: '' });
+    for (const args of [[], ['--responses', await cli.record(answer('hi'))]]) {
+      const { exitCode, stderr } = await start('run', 'hi', ...args);
+      expect(stderr).toBe(
+        'error: The Gemini SDK, which run needs, is not installed: npm install @google/genai',
+      );
+      expect(exitCode).toBe(2);
+    }
+  });
+});
+
+describe.skipIf(!existsSync('/usr/bin/script'))('on a terminal', () => {
+  it('uses colours, unless NO_COLOR is set', async () => {
+    await cli.userSettings({ BeforeTool: group('true') });
+    expect(await listOnTerminal()).toContain('\u001b[32mactive\u001b[39m');
+    const plain = await listOnTerminal({ NO_COLOR: '1' });
+    expect(plain).toContain('[active]');
+    expect(plain).not.toContain('\u001b');
+  });
+
+  it('uses none elsewhere', async () => {
+    await cli.userSettings({ BeforeTool: group('true') });
+    const { stdout } = await cli.run(['list'], { env: { FORCE_COLOR: '1' } });
+    expect(stdout).toContain('[active]');
+  });
+});
+
+async function listOnTerminal(env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const { stdout } = await execa('/usr/bin/script', ['-qec', '"$NODE" "$MAIN" list', '/dev/null'], {
+    cwd: cli.project,
+    env: { ...cli.env, SHELL: '/bin/sh', TERM: 'xterm', NODE: process.execPath, MAIN, ...env },
+    extendEnv: false,
+    stdin: 'ignore',
+  });
+  return stdout;
+}

@@ -1,0 +1,48 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Absolute path of the repository. */
+export const ROOT = path.resolve(import.meta.dirname, '../..');
+
+/** A fenced block of a document. */
+export interface Snippet {
+  readonly language: string;
+  /** The words behind the language, such as `run` or `file=hook.sh`. */
+  readonly words: readonly string[];
+  readonly content: string;
+  /** Line of the opening fence, from 1. */
+  readonly line: number;
+}
+
+/** Paths of the documents that readers are led to, relative to the repository. */
+export async function findDocuments(): Promise<string[]> {
+  const names = await readdir(path.join(ROOT, 'docs'));
+  const pages = names.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
+  return ['README.md', 'CHANGELOG.md', ...pages.toSorted()];
+}
+
+/** @param file relative to the repository */
+export function readDocument(file: string): Promise<string> {
+  return readFile(path.join(ROOT, file), 'utf8');
+}
+
+/** The fenced blocks of a document, in order. */
+export function findSnippets(markdown: string): Snippet[] {
+  const fences = markdown.matchAll(/^```(\S+)(.*)\n([^]*?)^```$/gm);
+  return Array.from(fences, ({ index, 1: language = '', 2: info = '', 3: content = '' }) => ({
+    language,
+    words: info.split(' ').filter((word) => word !== ''),
+    content,
+    line: markdown.slice(0, index).split('\n').length,
+  }));
+}
+
+/** The value of `key=value` among the words of a block. */
+export function findAttribute({ words }: Snippet, key: string): string | undefined {
+  return words.find((word) => word.startsWith(`${key}=`))?.slice(key.length + 1);
+}
+
+/** The document without its fenced blocks, in which a `#` begins a comment and not a heading. */
+export function withoutSnippets(markdown: string): string {
+  return markdown.replaceAll(/^```[^]*?^```$/gm, '');
+}

@@ -1,0 +1,364 @@
+import { describe, expect, it } from 'vitest';
+import type { Planner } from '../../middleware/planner.js';
+import type { Runner } from '../../middleware/runner.js';
+import { Config, type ConfigOptions } from '../../src/config/config.js';
+import { textResponse } from '../../src/core/response.js';
+import { HookPipelineError } from '../../src/hooks/errors.js';
+import { HookAggregator } from '../../src/hooks/hookAggregator.js';
+import { fireHook, hasHooks, HookEventHandler } from '../../src/hooks/hookEventHandler.js';
+import { HookRegistry } from '../../src/hooks/hookRegistry.js';
+import {
+  HookEventName,
+  NotificationType,
+  PreCompressTrigger,
+  SessionEndReason,
+  SessionStartSource,
+  type AggregatedHookResult,
+  type HookDefinitions,
+  type HookPayload,
+} from '../../src/hooks/types.js';
+import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { useTempDir } from '../helpers/tempDir.js';
+
+const { BeforeTool, AfterTool, BeforeModel, AfterModel } = HookEventName;
+const temp = useTempDir();
+
+function createConfig(hooks: HookDefinitions, options: ConfigOptions = {}) {
+  const logger = new RecordingLogger();
+  const config = new Config({
+    enableHooks: true,
+    workingDir: temp.path,
+    sessionId: 'session',
+    hooks,
+    debugLogger: logger,
+    ...options,
+  });
+  return { config, logger };
+}
+
+async function initialized(hooks: HookDefinitions, options: ConfigOptions = {}) {
+  const { config, logger } = createConfig(hooks, options);
+  await config.getHookSystem()?.initialize();
+  return { config, logger };
+}
+
+const EMPTY: AggregatedHookResult = {
+  success: true,
+  finalOutput: undefined,
+  allOutputs: [],
+  errors: [],
+  totalDuration: 0,
+  results: [],
+};
+
+describe('fireHook with nothing to do', () => {
+  /** Whoever looks at its arguments or its response fails the test. */
+  function untouchable(toolName: string): HookPayload<HookEventName.AfterTool> {
+    return {
+      toolName,
+      get toolInput(): Record<string, unknown> {
+        throw new Error('the arguments were read');
+      },
+      get toolResponse(): Record<string, unknown> {
+        throw new Error('the response was read');
+      },
+    };
+  }
+
+  const unreadable: HookPayload<HookEventName.AfterModel> = {
+    get llmRequest(): { model: string; contents: string } {
+      throw new Error('the request was read');
+    },
+    get llmResponse(): ReturnType<typeof textResponse> {
+      throw new Error('the response was read');
+    },
+  };
+
+  it('is synchronous while hooks are off', () => {
+    const { config } = createConfig(
+      { AfterTool: [{ hooks: [hook('true')] }] },
+      { enableHooks: false },
+    );
+    expect(fireHook(config, AfterTool, untouchable('x'))).toBeUndefined();
+    expect(fireHook(config, AfterModel, unreadable)).toBeUndefined();
+  });
+
+  it('is synchronous when no hook is configured for the event', async () => {
+    const { config } = await initialized({ BeforeTool: [{ hooks: [hook('true')] }] });
+    expect(fireHook(config, AfterTool, untouchable('x'))).toBeUndefined();
+    expect(fireHook(config, AfterModel, unreadable)).toBeUndefined();
+  });
+
+  it('is synchronous when no hook matches', async () => {
+    const { config } = await initialized({
+      AfterTool: [{ matcher: 'write_file', hooks: [hook('true')] }],
+    });
+    expect(fireHook(config, AfterTool, untouchable('read_file'))).toBeUndefined();
+    expect(fireHook(config, AfterTool, untouchable('write_file'))).toBeInstanceOf(Promise);
+  });
+
+  it('waits for the hooks to be read at the very first event only', async () => {
+    const { config } = createConfig({});
+    const first = fireHook(config, AfterTool, untouchable('x'));
+    expect(first).toBeInstanceOf(Promise);
+    expect((await first)?.aggregated).toEqual(EMPTY);
+    expect(fireHook(config, AfterTool, untouchable('x'))).toBeUndefined();
+  });
+
+  it('is synchronous after the only hook was switched off', async () => {
+    const { config } = await initialized({ AfterTool: [{ hooks: [hook('true')] }] });
+    expect(hasHooks(config, AfterTool)).toBe(true);
+    config.getHookSystem()?.setHookEnabled('true', false);
+    expect(hasHooks(config, AfterTool)).toBe(false);
+    expect(fireHook(config, AfterTool, untouchable('x'))).toBeUndefined();
+  });
+});
+
+describe('fireHook', () => {
+  const payload = { toolName: 'x', toolInput: {} };
+
+  it('reads the hooks at the first event, and runs them', async () => {
+    const { config } = createConfig({ BeforeTool: [{ hooks: [saying({ reason: 'r' })] }] });
+    expect(config.getHookSystem()?.isInitialized()).toBe(false);
+    const fired = await fireHook(config, BeforeTool, payload);
+    expect(config.getHookSystem()?.isInitialized()).toBe(true);
+    expect(fired?.aggregated.finalOutput?.reason).toBe('r');
+  });
+
+  it('reads what is common to all events in one place', async () => {
+    const output = { continue: false, reason: 'r', systemMessage: 'm', suppressOutput: true };
+    const { config } = createConfig({ AfterModel: [{ hooks: [saying(output)] }] });
+    const llmRequest = { model: 'm', contents: 'hi' };
+    const llmResponse = textResponse('hello');
+    expect(await fireHook(config, AfterModel, { llmRequest, llmResponse })).toMatchObject({
+      shouldStop: true,
+      stopReason: 'r',
+      systemMessage: 'm',
+      suppressOutput: true,
+    });
+  });
+
+  it('tells the observer what the hooks said, and nothing when none ran', async () => {
+    const seen: [HookEventName, number][] = [];
+    const onHooks = (event: HookEventName, result: AggregatedHookResult) =>
+      void seen.push([event, result.results.length]);
+    const { config } = createConfig({ BeforeTool: [{ hooks: [hook('true'), hook('exit 1')] }] });
+    await fireHook(config, BeforeTool, payload, { onHooks });
+    await fireHook(config, AfterTool, { ...payload, toolResponse: {} }, { onHooks });
+    expect(seen).toEqual([[BeforeTool, 2]]);
+  });
+
+  it('goes on with what the hooks said when an observer throws', async () => {
+    const { config, logger } = createConfig({ BeforeTool: [{ hooks: [hook('exit 2')] }] });
+    const onHooks = () => {
+      throw new Error('the screen is gone');
+    };
+    const fired = await fireHook(config, BeforeTool, payload, { onHooks });
+    expect(fired?.aggregated.finalOutput?.isBlockingDecision()).toBe(true);
+    expect(logger.warnings).toHaveLength(1);
+  });
+
+  it('ends running hooks by the signal', async () => {
+    const controller = new AbortController();
+    const { config } = createConfig({
+      BeforeTool: [{ hooks: [hook(': > started; sleep 60')] }],
+    });
+    const firing = fireHook(config, BeforeTool, payload, { signal: controller.signal });
+    await expect.poll(() => temp.readLines('started').catch(() => undefined)).toEqual([]);
+    controller.abort();
+    const fired = await firing;
+    expect(fired?.aggregated).toMatchObject({ success: false, finalOutput: undefined });
+  });
+
+  it('fails open, and says so, when the hooks cannot be read', async () => {
+    class Unreadable extends Config {
+      override getHooks(): HookDefinitions {
+        throw new Error('settings are gone');
+      }
+    }
+    const logger = new RecordingLogger();
+    const config = new Unreadable({ enableHooks: true, debugLogger: logger });
+    const fired = await fireHook(config, BeforeTool, payload);
+    expect(fired).toMatchObject({ shouldStop: false, stopReason: undefined });
+    expect(fired?.aggregated).toMatchObject({ success: false, finalOutput: undefined });
+    const [error] = fired?.aggregated.errors ?? [];
+    expect(error).toBeInstanceOf(HookPipelineError);
+    expect(error).toMatchObject({ stage: 'initialization', code: 'HOOK_INITIALIZATION_FAILED' });
+    expect(error?.message).toContain('settings are gone');
+    expect(logger.warnings).toHaveLength(1);
+  });
+});
+
+describe('HookEventHandler', () => {
+  const plan = { eventName: BeforeTool, hookConfigs: [hook('x')], sequential: false };
+  const plans: Planner = { createExecutionPlan: () => plan };
+  const hooks: Runner = {
+    executeHooksParallel: async () => [healthy({ decision: 'deny' })],
+    executeHooksSequential: async () => [],
+  };
+
+  async function createHandler(parts: { plans?: Planner; hooks?: Runner; broken?: boolean }) {
+    const logger = new RecordingLogger();
+    const config = new Config({ enableHooks: true, hooks: { BeforeTool: [{ hooks: [hook('x')] }] } });
+    const registry = new HookRegistry(config, logger);
+    await registry.initialize();
+    const outputs = parts.broken
+      ? {
+          aggregateResults(): AggregatedHookResult {
+            throw new Error('no aggregate');
+          },
+        }
+      : new HookAggregator();
+    const handler = new HookEventHandler(
+      config,
+      registry,
+      parts.plans ?? plans,
+      parts.hooks ?? hooks,
+      outputs,
+      undefined,
+      logger,
+    );
+    return { handler, logger };
+  }
+
+  const failing = {
+    planning: {
+      plans: {
+        createExecutionPlan: () => {
+          throw new Error('no plan');
+        },
+      },
+    },
+    execution: {
+      hooks: { ...hooks, executeHooksParallel: () => Promise.reject(new Error('no run')) },
+    },
+    aggregation: { broken: true },
+  };
+
+  it.each(['planning', 'execution', 'aggregation'] as const)(
+    'answers with a failure envelope when %s fails',
+    async (stage) => {
+      const { handler, logger } = await createHandler(failing[stage]);
+      const result = await handler.fireBeforeToolEvent('x', {});
+      expect(result).toMatchObject({ ...EMPTY, success: false, errors: [{ stage }] });
+      expect(result.errors[0]?.cause).toBeInstanceOf(Error);
+      expect(logger.warnings).toEqual([expect.stringContaining(stage)]);
+    },
+  );
+
+  it('answers with a failure envelope when the payload cannot be translated', async () => {
+    const { handler } = await createHandler({});
+    const payload = {
+      get toolInput(): Record<string, unknown> {
+        throw new Error('unreadable');
+      },
+      toolName: 'x',
+    };
+    const result = await handler.fire(BeforeTool, payload);
+    expect(result).toMatchObject({ success: false, errors: [{ stage: 'translation' }] });
+  });
+
+  it('answers with a fresh empty result when nothing matches', async () => {
+    const { handler } = await createHandler({ plans: { createExecutionPlan: () => null } });
+    const first = await handler.fireBeforeToolEvent('x', {});
+    expect(first).toEqual(EMPTY);
+    first.errors.push(new Error('mine'));
+    first.success = false;
+    expect(await handler.fireBeforeToolEvent('x', {})).toEqual(EMPTY);
+  });
+
+  it('logs every hook, and a summary of the event', async () => {
+    const { config, logger } = await initialized({
+      BeforeTool: [{ hooks: [hook('exit 3', { name: 'bad' }), hook('echo hi', { name: 'good' })] }],
+    });
+    await config.getHookSystem()?.getEventHandler().fireBeforeToolEvent('x', {});
+    const debug = logger.records.filter(
+      ({ level, namespace }) => level === 'debug' && namespace.endsWith(':events'),
+    );
+    expect(debug.map(({ details }) => details)).toEqual([
+      expect.objectContaining({ hook: 'bad', type: 'command', success: false, exitCode: 3 }),
+      expect.objectContaining({ hook: 'good', success: true, exitCode: 0, stdout: 'hi\n' }),
+      expect.objectContaining({ hooks: 2, succeeded: 1, failed: 1, success: false }),
+    ]);
+    expect(debug.every(({ message }) => message.startsWith('BeforeTool'))).toBe(true);
+  });
+});
+
+describe('each event', () => {
+  const llmRequest = { model: 'm', contents: 'hi' };
+  const shown = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+
+  it.each<[HookEventName, (handler: HookEventHandler) => Promise<AggregatedHookResult>, object]>([
+    [
+      BeforeTool,
+      (handler) => handler.fireBeforeToolEvent('t', { a: 1 }),
+      { tool_name: 't', tool_input: { a: 1 } },
+    ],
+    [
+      AfterTool,
+      (handler) => handler.fireAfterToolEvent('t', { a: 1 }, { llmContent: 'x' }),
+      { tool_name: 't', tool_input: { a: 1 }, tool_response: { llmContent: 'x' } },
+    ],
+    [BeforeModel, (handler) => handler.fireBeforeModelEvent(llmRequest), { llm_request: shown }],
+    [
+      AfterModel,
+      (handler) => handler.fireAfterModelEvent(llmRequest, textResponse('a')),
+      {
+        llm_request: shown,
+        llm_response: {
+          text: 'a',
+          candidates: [
+            { content: { role: 'model', parts: ['a'] }, finishReason: 'STOP', index: 0 },
+          ],
+        },
+      },
+    ],
+    [
+      HookEventName.BeforeToolSelection,
+      (handler) => handler.fireBeforeToolSelectionEvent(llmRequest),
+      { llm_request: shown },
+    ],
+    [HookEventName.BeforeAgent, (handler) => handler.fireBeforeAgentEvent('p'), { prompt: 'p' }],
+    [
+      HookEventName.AfterAgent,
+      (handler) => handler.fireAfterAgentEvent('p', 'r'),
+      { prompt: 'p', prompt_response: 'r', stop_hook_active: false },
+    ],
+    [
+      HookEventName.SessionStart,
+      (handler) => handler.fireSessionStartEvent({ source: SessionStartSource.Startup }),
+      { source: 'startup' },
+    ],
+    [
+      HookEventName.SessionEnd,
+      (handler) => handler.fireSessionEndEvent({ reason: SessionEndReason.Exit }),
+      { reason: 'exit' },
+    ],
+    [
+      HookEventName.PreCompress,
+      (handler) => handler.firePreCompressEvent({ trigger: PreCompressTrigger.Manual }),
+      { trigger: 'manual' },
+    ],
+    [
+      HookEventName.Notification,
+      (handler) => handler.fireNotificationEvent(NotificationType.Other, 'm'),
+      { notification_type: 'Other', message: 'm', details: {} },
+    ],
+  ])('%s reaches its script', async (event, fire, fields) => {
+    const { config } = await initialized(
+      { [event]: [{ hooks: [hook(keepInput('seen.json'))] }] },
+      { transcriptPath: '/transcript.json' },
+    );
+    const result = await fire(config.getHookSystem()!.getEventHandler());
+    expect(result.success).toBe(true);
+    expect(await temp.readJson('seen.json')).toEqual({
+      session_id: 'session',
+      cwd: temp.path,
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      hook_event_name: event,
+      transcript_path: '/transcript.json',
+      ...fields,
+    });
+  });
+});

@@ -1,0 +1,455 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aggregateResults,
+  aggregator,
+  createSpecificHookOutput,
+} from '../../middleware/aggregator.js';
+import { HookAggregator } from '../../src/hooks/hookAggregator.js';
+import {
+  AfterModelHookOutput,
+  BeforeModelHookOutput,
+  BeforeToolHookOutput,
+  BeforeToolSelectionHookOutput,
+} from '../../src/hooks/hookOutput.js';
+import { HookEventName, type HookOutput } from '../../src/hooks/types.js';
+import { failed, healthy, hookContext } from '../helpers/hooks.js';
+import { countingNext, failingNext } from '../helpers/next.js';
+
+const { BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeToolSelection } = HookEventName;
+
+/** What healthy hooks with these outputs say together; as plain data, without absent fields. */
+function merge(event: HookEventName, ...outputs: HookOutput[]): HookOutput {
+  const { finalOutput } = aggregateResults(
+    outputs.map((output) => healthy(output)),
+    event,
+  );
+  return JSON.parse(JSON.stringify(finalOutput)) as HookOutput;
+}
+
+function specific(fields: Record<string, unknown>): HookOutput {
+  return { hookSpecificOutput: fields };
+}
+
+describe('aggregator', () => {
+  const payload = { toolName: 'read_file', toolInput: {} };
+
+  it('fills aggregated and calls next once', async () => {
+    const results = [healthy({ decision: 'deny', reason: 'no' })];
+    const ctx = hookContext(BeforeTool, payload, { results });
+    const next = countingNext();
+    await aggregator(new HookAggregator())(ctx, next);
+    expect(ctx.aggregated?.finalOutput?.isBlockingDecision()).toBe(true);
+    expect(ctx.aggregated?.results).toEqual(results);
+    expect(next.calls).toBe(1);
+  });
+
+  it('takes an empty slot for no results', async () => {
+    const ctx = hookContext(BeforeTool, payload);
+    await aggregator(new HookAggregator())(ctx, countingNext());
+    expect(ctx.aggregated).toEqual({
+      success: true,
+      finalOutput: undefined,
+      allOutputs: [],
+      errors: [],
+      totalDuration: 0,
+      results: [],
+    });
+  });
+
+  it('passes an error from next on untouched', async () => {
+    const { next, error } = failingNext();
+    const ctx = hookContext(BeforeTool, payload);
+    await expect(aggregator(new HookAggregator())(ctx, next)).rejects.toBe(error);
+  });
+});
+
+describe('the envelope', () => {
+  it('lists every result, output and error in plan order, and adds the durations up', () => {
+    const error = new Error('The hook timed out after 5 ms');
+    const results = [
+      healthy({ decision: 'allow', reason: 'fine' }, { duration: 10 }),
+      healthy(undefined, { success: false, duration: 5, error }),
+      healthy({ systemMessage: 'note' }, { duration: 2 }),
+    ];
+    const aggregated = aggregateResults(results, BeforeTool);
+    expect(aggregated).toMatchObject({ success: false, totalDuration: 17 });
+    expect(aggregated.results).toEqual(results);
+    expect(aggregated.results).not.toBe(results);
+    expect(aggregated.allOutputs).toEqual([results[0]?.output, results[2]?.output]);
+    expect(aggregated.errors).toEqual([error]);
+  });
+
+  it('has no final output when no hook said anything', () => {
+    const aggregated = aggregateResults([healthy(undefined), healthy(undefined)], BeforeTool);
+    expect(aggregated).toMatchObject({ success: true, finalOutput: undefined, allOutputs: [] });
+  });
+
+  it('leaves the outputs of the single hooks as they were', () => {
+    const outputs = [
+      { reason: 'a', ...specific({ tool_input: { x: 1 } }) },
+      { reason: 'b', ...specific({ tool_input: { y: 2 } }) },
+    ];
+    const before = structuredClone(outputs);
+    merge(BeforeTool, ...outputs);
+    expect(outputs).toEqual(before);
+  });
+
+  it('loses an output that cannot be merged alone, and reports it', () => {
+    const unreadable = {
+      get toolConfig(): object {
+        throw new Error('cannot be read');
+      },
+    };
+    const aggregated = aggregateResults(
+      [
+        healthy({ continue: false, stopReason: 'enough' }),
+        healthy({ hookSpecificOutput: unreadable }),
+        healthy({ systemMessage: 'still here' }),
+      ],
+      BeforeToolSelection,
+    );
+    expect(aggregated.errors).toHaveLength(1);
+    expect(aggregated.finalOutput).toMatchObject({
+      continue: false,
+      stopReason: 'enough',
+      systemMessage: 'still here',
+    });
+  });
+});
+
+describe('the health of the hooks and what they decided', () => {
+  it('reports a block by exit code 2 as unhealthy and blocking', () => {
+    const aggregated = aggregateResults(
+      [failed(2, { decision: 'deny', reason: 'no' })],
+      BeforeTool,
+    );
+    expect(aggregated.success).toBe(false);
+    expect(aggregated.finalOutput?.isBlockingDecision()).toBe(true);
+    expect(aggregated.finalOutput?.getEffectiveReason()).toBe('no');
+  });
+
+  it('reports a block by a healthy hook as healthy', () => {
+    const aggregated = aggregateResults([healthy({ decision: 'block' })], BeforeTool);
+    expect(aggregated.success).toBe(true);
+    expect(aggregated.finalOutput?.isBlockingDecision()).toBe(true);
+  });
+
+  it('keeps the warning of a failed hook out of the final output, and in the outputs', () => {
+    const warning: HookOutput = { decision: 'allow', systemMessage: 'Warning: oops' };
+    const aggregated = aggregateResults([failed(1, warning)], BeforeTool);
+    expect(aggregated).toMatchObject({ success: false, finalOutput: undefined });
+    expect(aggregated.allOutputs).toEqual([warning]);
+  });
+
+  it('keeps what two healthy hooks said when a third one failed', () => {
+    const aggregated = aggregateResults(
+      [
+        healthy({ systemMessage: 'one' }),
+        failed(1, { decision: 'deny', systemMessage: 'Warning: broken' }),
+        healthy({ systemMessage: 'three' }),
+      ],
+      BeforeTool,
+    );
+    expect(aggregated.finalOutput).toMatchObject({ systemMessage: 'one\nthree' });
+    expect(aggregated.finalOutput?.isBlockingDecision()).toBe(false);
+  });
+
+  it('gives no effect to a hook that a signal ended, although its exit code reads 0', () => {
+    const killed = healthy(
+      { decision: 'deny' },
+      { success: false, exitCode: 0, signal: 'SIGKILL' },
+    );
+    expect(aggregateResults([killed], BeforeTool).finalOutput).toBeUndefined();
+  });
+});
+
+describe.each([BeforeTool, AfterTool, HookEventName.BeforeAgent, HookEventName.AfterAgent])(
+  'the merge of %s',
+  (event) => {
+    it.each<[string, HookOutput[]]>([
+      ['before an allow', [{ decision: 'block' }, { decision: 'allow' }]],
+      ['after an allow', [{ decision: 'approve' }, { decision: 'deny' }]],
+      ['between two asks', [{ decision: 'ask' }, { decision: 'deny' }, { decision: 'ask' }]],
+      ['beside a hook without a decision', [{ decision: 'deny' }, { reason: 'none' }]],
+    ])('lets a block win %s', (_, outputs) => {
+      expect(['block', 'deny']).toContain(merge(event, ...outputs).decision);
+    });
+
+    it('lets a stop win, wherever it stands', () => {
+      const stop = { continue: false, stopReason: 'enough' };
+      const expected = { continue: false, stopReason: 'enough' };
+      expect(merge(event, stop, { continue: true })).toMatchObject(expected);
+      expect(merge(event, { continue: true }, stop)).toMatchObject(expected);
+    });
+
+    it('joins reasons, system messages and contexts line by line', () => {
+      const merged = merge(
+        event,
+        { reason: 'r1', systemMessage: 's1', ...specific({ additionalContext: 'c1' }) },
+        { decision: 'allow' },
+        { reason: 'r2', systemMessage: 's2', ...specific({ additionalContext: 'c2' }) },
+        { reason: 'r3', systemMessage: '', ...specific({ additionalContext: 'c3' }) },
+      );
+      expect(merged).toMatchObject({
+        reason: 'r1\nr2\nr3',
+        systemMessage: 's1\ns2',
+        hookSpecificOutput: { additionalContext: 'c1\nc2\nc3' },
+      });
+    });
+
+    it('lets a suppression win, wherever it stands', () => {
+      const [shown, hidden] = [{ suppressOutput: false }, { suppressOutput: true }];
+      expect(merge(event, hidden, shown).suppressOutput).toBe(true);
+      expect(merge(event, shown, hidden).suppressOutput).toBe(true);
+      expect(merge(event, shown, {}).suppressOutput).toBe(false);
+    });
+
+    it('reports all effects together, none in the way of another', () => {
+      const merged = merge(
+        event,
+        { suppressOutput: true, systemMessage: 's1' },
+        specific({ additionalContext: 'c1' }),
+        { systemMessage: 's2', ...specific({ additionalContext: 'c2' }) },
+      );
+      expect(merged).toEqual({
+        suppressOutput: true,
+        systemMessage: 's1\ns2',
+        hookSpecificOutput: { additionalContext: 'c1\nc2' },
+      });
+    });
+  },
+);
+
+describe('the merge of BeforeTool', () => {
+  it('merges changed arguments shallowly and cumulatively, the later hook first in rank', () => {
+    const merged = merge(
+      BeforeTool,
+      specific({ tool_input: { a: 1, nested: { x: 1 } } }),
+      specific({ tool_input: { b: 2, nested: { y: 2 } } }),
+      specific({ tool_input: { a: 3 } }),
+    );
+    expect(merged.hookSpecificOutput?.['tool_input']).toEqual({ a: 3, b: 2, nested: { y: 2 } });
+  });
+
+  it('understands permissionDecision, also beside a hook that allows', () => {
+    const denial = specific({ permissionDecision: 'deny', permissionDecisionReason: 'not here' });
+    const grant = specific({ permissionDecision: 'allow', permissionDecisionReason: 'fine' });
+    for (const outputs of [[denial], [denial, grant], [grant, denial], [denial, {}]]) {
+      const { finalOutput } = aggregateResults(
+        outputs.map((output) => healthy(output)),
+        BeforeTool,
+      );
+      expect(finalOutput?.isBlockingDecision()).toBe(true);
+      expect(finalOutput?.getEffectiveReason()).toBe('not here');
+    }
+  });
+
+  it('does not explain a block with the reason of a hook that allows', () => {
+    const { finalOutput } = aggregateResults(
+      [
+        healthy({ decision: 'deny', reason: 'secrets' }),
+        healthy(specific({ permissionDecision: 'allow', permissionDecisionReason: 'fine' })),
+      ],
+      BeforeTool,
+    );
+    expect(finalOutput?.isBlockingDecision()).toBe(true);
+    expect(finalOutput?.getEffectiveReason()).toContain('secrets');
+  });
+
+  it.each(['ask', 'allow', 'approve', null] as const)('does not block on %s', (decision) => {
+    const { finalOutput } = aggregateResults([healthy({ decision })], BeforeTool);
+    expect(finalOutput?.isBlockingDecision()).toBe(false);
+  });
+
+  it('shows ask as ask beside an allow', () => {
+    expect(merge(BeforeTool, { decision: 'ask' }, { decision: 'allow' }).decision).toBe('ask');
+  });
+
+  it('drops keys that would change a prototype', () => {
+    const output = JSON.parse(
+      '{"hookSpecificOutput":{"tool_input":{"__proto__":{"polluted":true},"constructor":1,"a":1}}}',
+    ) as HookOutput;
+    const merged = merge(BeforeTool, specific({ tool_input: { b: 2 } }), output);
+    expect(merged.hookSpecificOutput?.['tool_input']).toEqual({ a: 1, b: 2 });
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe('the merge of AfterTool', () => {
+  it('reports a block, so that its reason can be appended for the model', () => {
+    const { finalOutput } = aggregateResults(
+      [healthy({ decision: 'block', reason: 'leaks a key' })],
+      AfterTool,
+    );
+    expect(finalOutput?.isBlockingDecision()).toBe(true);
+    expect(finalOutput?.getEffectiveReason()).toBe('leaks a key');
+  });
+});
+
+describe.each([BeforeModel, AfterModel])('the merge of %s', (event) => {
+  it('lets later fields override earlier ones', () => {
+    const merged = merge(
+      event,
+      { systemMessage: 's1', reason: 'r1', suppressOutput: true, ...specific({ a: 1, b: 1 }) },
+      { systemMessage: 's2', suppressOutput: false, ...specific({ b: 2, c: 2 }) },
+    );
+    expect(merged).toEqual({
+      systemMessage: 's2',
+      reason: 'r1',
+      suppressOutput: false,
+      hookSpecificOutput: { a: 1, b: 2, c: 2 },
+    });
+  });
+
+  it.each(['llm_request', 'llm_response'])('merges %s and its config one level deeper', (field) => {
+    const merged = merge(
+      event,
+      specific({ [field]: { model: 'a', config: { temperature: 0, maxOutputTokens: 50 } } }),
+      specific({ [field]: { text: 'b', config: { temperature: 1 } } }),
+    );
+    expect(merged.hookSpecificOutput?.[field]).toEqual({
+      model: 'a',
+      text: 'b',
+      config: { temperature: 1, maxOutputTokens: 50 },
+    });
+  });
+
+  it('replaces lists as a whole', () => {
+    const messages = (content: string) => [{ role: 'user', content }];
+    const merged = merge(
+      event,
+      specific({ llm_request: { messages: [...messages('a'), ...messages('b')] } }),
+      specific({ llm_request: { messages: messages('c') } }),
+    );
+    expect(merged.hookSpecificOutput?.['llm_request']).toEqual({ messages: messages('c') });
+  });
+
+  it('keeps a block and its reason when a later hook allows', () => {
+    const merged = merge(
+      event,
+      { decision: 'deny', reason: 'no' },
+      { decision: 'allow', reason: 'fine' },
+    );
+    expect(merged).toMatchObject({ decision: 'deny', reason: 'no' });
+  });
+
+  it('does not lend a later reason to a block that has none', () => {
+    const merged = merge(event, { decision: 'deny' }, { decision: 'allow', reason: 'fine' });
+    expect(merged).toEqual({ decision: 'deny' });
+  });
+
+  it('lets a later block take over', () => {
+    const merged = merge(
+      event,
+      { decision: 'deny', reason: 'first' },
+      { decision: 'block', reason: 'second' },
+    );
+    expect(merged).toMatchObject({ decision: 'block', reason: 'second' });
+  });
+
+  it('keeps a stop and its reason when a later hook goes on', () => {
+    const merged = merge(
+      event,
+      { continue: false, stopReason: 'budget' },
+      { continue: true, stopReason: 'nothing' },
+    );
+    expect(merged).toMatchObject({ continue: false, stopReason: 'budget' });
+  });
+
+  it('keeps a stop whose reason is in reason', () => {
+    const { finalOutput } = aggregateResults(
+      [
+        healthy({ continue: false, reason: 'budget' }),
+        healthy({ decision: 'allow', reason: 'fine' }),
+      ],
+      event,
+    );
+    expect(finalOutput?.getEffectiveReason()).toBe('budget');
+  });
+});
+
+describe('the merge of BeforeToolSelection', () => {
+  const config = (toolConfig: object) => specific({ toolConfig });
+  const select = (...toolConfigs: object[]) =>
+    merge(BeforeToolSelection, ...toolConfigs.map(config)).hookSpecificOutput?.['toolConfig'];
+
+  it('unites the names and sorts them', () => {
+    expect(
+      select(
+        { allowedFunctionNames: ['write_file', 'glob'] },
+        { allowedFunctionNames: ['read_file', 'glob'] },
+        { allowedFunctionNames: ['edit'] },
+      ),
+    ).toEqual({ allowedFunctionNames: ['edit', 'glob', 'read_file', 'write_file'] });
+  });
+
+  it('sorts the names of a single hook', () => {
+    expect(select({ allowedFunctionNames: ['b', 'a', 'b'] })).toEqual({
+      allowedFunctionNames: ['a', 'b'],
+    });
+  });
+
+  it.each([
+    [['AUTO', 'ANY'], 'ANY'],
+    [['ANY', 'AUTO'], 'ANY'],
+    [['AUTO', 'NONE', 'ANY'], 'NONE'],
+    [['AUTO', 'AUTO'], 'AUTO'],
+    [['ANY', 'NONE'], 'NONE'],
+  ])('of the modes %j takes the most restrictive, %s', (modes, expected) => {
+    expect(select(...modes.map((mode) => ({ mode })))).toMatchObject({ mode: expected });
+  });
+
+  it('leaves no names with mode NONE, whatever the other hooks say', () => {
+    const none = { mode: 'NONE' };
+    const names = { mode: 'AUTO', allowedFunctionNames: ['read_file'] };
+    const expected = { mode: 'NONE', allowedFunctionNames: [] };
+    expect(select(none, names)).toEqual(expected);
+    expect(select(names, none)).toEqual(expected);
+    expect(select({ ...names, mode: 'NONE' })).toEqual(expected);
+  });
+
+  it('leaves names absent when no hook gave any, and empty when a hook gave an empty list', () => {
+    expect(select({ mode: 'ANY' }, { mode: 'AUTO' })).toEqual({ mode: 'ANY' });
+    expect(select({ mode: 'ANY', allowedFunctionNames: [] })).toEqual({
+      mode: 'ANY',
+      allowedFunctionNames: [],
+    });
+  });
+
+  it('keeps the selection of one hook beside others that say nothing about it', () => {
+    const merged = merge(
+      BeforeToolSelection,
+      config({ mode: 'ANY', allowedFunctionNames: ['glob'] }),
+      { systemMessage: 'note' },
+    );
+    expect(merged).toEqual({
+      systemMessage: 'note',
+      hookSpecificOutput: { toolConfig: { mode: 'ANY', allowedFunctionNames: ['glob'] } },
+    });
+  });
+
+  it('keeps a stop and its reason', () => {
+    const merged = merge(
+      BeforeToolSelection,
+      { continue: false, stopReason: 'budget' },
+      { continue: true, ...config({ mode: 'ANY' }) },
+    );
+    expect(merged).toMatchObject({ continue: false, stopReason: 'budget' });
+  });
+});
+
+describe('createSpecificHookOutput', () => {
+  it.each([
+    [BeforeTool, BeforeToolHookOutput],
+    [BeforeModel, BeforeModelHookOutput],
+    [AfterModel, AfterModelHookOutput],
+    [BeforeToolSelection, BeforeToolSelectionHookOutput],
+  ])('wraps the output of %s in its class', (event, expected) => {
+    expect(createSpecificHookOutput({}, event)).toBeInstanceOf(expected);
+  });
+
+  it('understands permissionDecision for BeforeTool', () => {
+    const output = createSpecificHookOutput(specific({ permissionDecision: 'block' }), BeforeTool);
+    expect(output.isBlockingDecision()).toBe(true);
+  });
+});

@@ -1,0 +1,293 @@
+import { describe, expect, it } from 'vitest';
+import { planner } from '../../middleware/planner.js';
+import { Config, type ConfigOptions } from '../../src/config/config.js';
+import { HookPlanner } from '../../src/hooks/hookPlanner.js';
+import { HookRegistry } from '../../src/hooks/hookRegistry.js';
+import {
+  HookEventName,
+  type HookDefinition,
+  type HookDefinitions,
+  type HookExecutionPlan,
+} from '../../src/hooks/types.js';
+import { chain, hook, hookContext } from '../helpers/hooks.js';
+import { countingNext, failingNext } from '../helpers/next.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+
+const { BeforeTool, AfterTool, BeforeModel } = HookEventName;
+
+async function createPlanner(hooks: HookDefinitions, options: ConfigOptions = {}) {
+  const logger = new RecordingLogger();
+  const registry = new HookRegistry(new Config({ enableHooks: true, hooks, ...options }), logger);
+  await registry.initialize();
+  return { plans: new HookPlanner(registry, logger), registry, logger };
+}
+
+/** Whether a hook with this matcher runs for a tool. */
+async function isMatching(matcher: string | undefined, toolName: string) {
+  const { plans, logger } = await createPlanner({ BeforeTool: [{ matcher, hooks: [hook('x')] }] });
+  return { matches: plans.createExecutionPlan(BeforeTool, { toolName }) !== null, logger };
+}
+
+function commands(plan: HookExecutionPlan | null): string[] | undefined {
+  return plan?.hookConfigs.map(({ command }) => command);
+}
+
+describe('planner', () => {
+  const plan: HookExecutionPlan = {
+    eventName: BeforeTool,
+    hookConfigs: [hook('x')],
+    sequential: false,
+  };
+  const payload = { toolName: 'read_file', toolInput: {} };
+
+  it('fills plan and calls next once', async () => {
+    const ctx = hookContext(BeforeTool, payload);
+    const next = countingNext();
+    await planner({ createExecutionPlan: () => plan })(ctx, next);
+    expect(ctx.plan).toBe(plan);
+    expect(next.calls).toBe(1);
+  });
+
+  it('does not call next when there is nothing to run', async () => {
+    const ctx = hookContext(BeforeTool, payload, { plan });
+    const next = countingNext();
+    await planner({ createExecutionPlan: () => null })(ctx, next);
+    expect(ctx.plan).toBeNull();
+    expect(next.calls).toBe(0);
+  });
+
+  it('hands over the name of the tool for tool events, and nothing for others', async () => {
+    const asked: unknown[] = [];
+    const stage = planner({
+      createExecutionPlan: (...args) => {
+        asked.push(args);
+        return null;
+      },
+    });
+    await stage(hookContext(BeforeTool, payload), countingNext());
+    await stage(hookContext(AfterTool, { ...payload, toolResponse: {} }), countingNext());
+    const llmRequest = { model: 'm', contents: 'hi' };
+    await stage(hookContext(BeforeModel, { llmRequest }), countingNext());
+    expect(asked).toEqual([
+      [BeforeTool, { toolName: 'read_file' }],
+      [AfterTool, { toolName: 'read_file' }],
+      [BeforeModel, undefined],
+    ]);
+  });
+
+  it('passes an error from next on untouched', async () => {
+    const { next, error } = failingNext();
+    const stage = planner({ createExecutionPlan: () => plan });
+    await expect(stage(hookContext(BeforeTool, payload), next)).rejects.toBe(error);
+  });
+});
+
+describe('matchers', () => {
+  it.each([
+    ['no matcher', undefined, 'anything', true],
+    ['an empty one', '', 'anything', true],
+    ['a wildcard', '*', 'anything', true],
+    ['a plain name', 'write_file', 'write_file', true],
+    ['a plain name, inside of a longer one', 'write_file', 'overwrite_file_v2', true],
+    ['an anchored name', '^write_file$', 'overwrite_file', false],
+    ['another name', 'write_file', 'read_file', false],
+    ['alternatives', 'write_file|replace', 'replace', true],
+    ['a dot', '.*', 'read_file', true],
+    ['another case', 'Write_File', 'write_file', false],
+    ['an invalid expression, as literal text', 'mcp__[', 'mcp__[', true],
+    ['an invalid expression, not as part of a name', 'mcp__[', 'mcp__[x', false],
+    ['quotes and backslashes', String.raw`^"\\'$`, String.raw`"\'`, true],
+    ['line separators', '^\u2028$', '\u2028', true],
+  ])('%s', async (_, matcher, toolName, expected) => {
+    expect((await isMatching(matcher, toolName)).matches).toBe(expected);
+  });
+
+  it('warns of an invalid expression, with the name of the hook', async () => {
+    const hooks = [hook('./guard.sh', { name: 'guard' })];
+    const { plans, logger } = await createPlanner({ BeforeTool: [{ matcher: '(', hooks }] });
+    plans.createExecutionPlan(BeforeTool, { toolName: 'x' });
+    expect(logger.warnings).toEqual([expect.stringMatching(/"guard".*literal.*"\("/)]);
+  });
+
+  it('does not let a matcher run code or see the host', async () => {
+    const { matches } = await isMatching('"); globalThis.escaped = true; ("', 'x');
+    expect(matches).toBe(false);
+    expect('escaped' in globalThis).toBe(false);
+  });
+
+  describe('that take too long', () => {
+    const matcher = '^(a+)+$';
+    const toolName = `${'a'.repeat(40)}!`;
+
+    it('count as not matching within a bounded time, and are reported', async () => {
+      const hooks = [hook('./guard.sh', { name: 'guard' })];
+      const { plans, logger } = await createPlanner({ BeforeTool: [{ matcher, hooks }] });
+      const start = performance.now();
+      expect(plans.createExecutionPlan(BeforeTool, { toolName })).toBeNull();
+      expect(performance.now() - start).toBeLessThan(1_000);
+      expect(logger.warnings).toEqual([expect.stringMatching(/"guard".*50 ms.*simpler/)]);
+    });
+
+    it('still match what they match in time', async () => {
+      expect((await isMatching(matcher, 'a'.repeat(40))).matches).toBe(true);
+    });
+
+    it('are not tried again for the same name', async () => {
+      const definition = { matcher, hooks: [hook('x')] };
+      const { plans, logger } = await createPlanner({ BeforeTool: [definition] });
+      plans.createExecutionPlan(BeforeTool, { toolName });
+      plans.createExecutionPlan(BeforeTool, { toolName });
+      expect(logger.warnings).toHaveLength(1);
+    });
+
+    it('are not tried again for the same name in another event', async () => {
+      const definition = { matcher, hooks: [hook('x')] };
+      const { plans } = await createPlanner({ BeforeTool: [definition], AfterTool: [definition] });
+      plans.createExecutionPlan(BeforeTool, { toolName });
+      const start = performance.now();
+      plans.createExecutionPlan(AfterTool, { toolName });
+      // A match that is cut off takes 50 ms at the least.
+      expect(performance.now() - start).toBeLessThan(45);
+    });
+
+    it('do not keep other hooks from running', async () => {
+      const { plans } = await createPlanner({
+        BeforeTool: [
+          { matcher, hooks: [hook('slow')] },
+          { matcher: '^a', hooks: [hook('fast')] },
+        ],
+      });
+      expect(commands(plans.createExecutionPlan(BeforeTool, { toolName }))).toEqual(['fast']);
+    });
+  });
+});
+
+describe('a plan', () => {
+  it('is null when no hook is configured, or none matches', async () => {
+    const { plans } = await createPlanner({
+      BeforeTool: [{ matcher: 'write', hooks: [hook('x')] }],
+    });
+    expect(plans.createExecutionPlan(BeforeModel)).toBeNull();
+    expect(plans.createExecutionPlan(BeforeTool, { toolName: 'read' })).toBeNull();
+  });
+
+  it('has the hooks of all matching groups, in the order of the settings', async () => {
+    const { plans } = await createPlanner({
+      BeforeTool: [
+        { matcher: 'write', hooks: [hook('a'), hook('b')] },
+        { matcher: 'read', hooks: [hook('c')] },
+        { hooks: [hook('d')] },
+      ],
+    });
+    expect(plans.createExecutionPlan(BeforeTool, { toolName: 'write' })).toEqual({
+      eventName: BeforeTool,
+      hookConfigs: [hook('a'), hook('b'), hook('d')],
+      sequential: false,
+    });
+  });
+
+  it('ignores matchers where the event has nothing to match', async () => {
+    const { plans } = await createPlanner({
+      BeforeModel: [{ matcher: 'write_file', hooks: [hook('x')] }],
+    });
+    expect(commands(plans.createExecutionPlan(BeforeModel))).toEqual(['x']);
+  });
+
+  it('has the hooks of the project before those of extensions', async () => {
+    const extension = (name: string, command: string, isActive = true) => ({
+      name,
+      isActive,
+      hooks: { BeforeTool: [{ hooks: [hook(command)] }] },
+    });
+    const { plans } = await createPlanner(
+      { BeforeTool: [{ hooks: [hook('project')] }] },
+      { extensions: [extension('a', 'a'), extension('off', 'off', false), extension('b', 'b')] },
+    );
+    const plan = plans.createExecutionPlan(BeforeTool, { toolName: 'x' });
+    expect(commands(plan)).toEqual(['project', 'a', 'b']);
+  });
+
+  it('has each command once: the first, with its own settings', async () => {
+    const { plans } = await createPlanner(
+      {
+        BeforeTool: [
+          { hooks: [hook('x', { timeout: 1_000, name: 'first' }), hook('y')] },
+          { matcher: 'write', hooks: [hook('x', { timeout: 2_000 })] },
+        ],
+      },
+      {
+        extensions: [
+          {
+            name: 'e',
+            isActive: true,
+            hooks: { BeforeTool: [{ hooks: [hook('y', { name: 'e' })] }] },
+          },
+        ],
+      },
+    );
+    expect(plans.createExecutionPlan(BeforeTool, { toolName: 'write' })?.hookConfigs).toEqual([
+      hook('x', { timeout: 1_000, name: 'first' }),
+      hook('y'),
+    ]);
+  });
+
+  it('removes duplicates after matching: one that does not match hides none that does', async () => {
+    const { plans } = await createPlanner({
+      BeforeTool: [
+        { matcher: 'read', hooks: [hook('x', { name: 'reader' })] },
+        { matcher: 'write', hooks: [hook('x', { name: 'writer' })] },
+      ],
+    });
+    const plan = plans.createExecutionPlan(BeforeTool, { toolName: 'write' });
+    expect(plan?.hookConfigs.map(({ name }) => name)).toEqual(['writer']);
+  });
+
+  it('keeps the same command in different events apart', async () => {
+    const groups: HookDefinition[] = [{ hooks: [hook('x')] }];
+    const { plans } = await createPlanner({ BeforeTool: groups, AfterTool: groups });
+    for (const event of [BeforeTool, AfterTool]) {
+      expect(commands(plans.createExecutionPlan(event, { toolName: 'any' }))).toEqual(['x']);
+    }
+  });
+
+  it('is sequential as soon as one matching group is', async () => {
+    const { plans } = await createPlanner({
+      BeforeTool: [{ hooks: [hook('a')] }, { ...chain(hook('b')), matcher: 'write' }],
+    });
+    const isSequential = (toolName: string) =>
+      plans.createExecutionPlan(BeforeTool, { toolName })?.sequential;
+    expect(isSequential('write')).toBe(true);
+    expect(isSequential('read')).toBe(false);
+  });
+
+  it('is made once for each event and tool', async () => {
+    const { plans } = await createPlanner({ BeforeTool: [{ hooks: [hook('x')] }] });
+    const plan = plans.createExecutionPlan(BeforeTool, { toolName: 'a' });
+    expect(plans.createExecutionPlan(BeforeTool, { toolName: 'a' })).toBe(plan);
+    expect(plans.createExecutionPlan(BeforeTool, { toolName: 'b' })).not.toBe(plan);
+  });
+
+  it('is made again after a hook was switched off or on', async () => {
+    const { plans, registry } = await createPlanner({
+      BeforeTool: [{ hooks: [hook('x'), hook('y', { name: 'named' })] }],
+    });
+    const planned = () => commands(plans.createExecutionPlan(BeforeTool, { toolName: 'a' }));
+    expect(planned()).toEqual(['x', 'y']);
+    expect(registry.setHookEnabled('named', false)).toBe(1);
+    expect(planned()).toEqual(['x']);
+    registry.setHookEnabled('x', false);
+    expect(planned()).toBeUndefined();
+    registry.setHookEnabled('named', true);
+    expect(planned()).toEqual(['y']);
+  });
+
+  it('stays right for more tools than are remembered', async () => {
+    const { plans } = await createPlanner({
+      BeforeTool: [{ matcher: '^tool_1$', hooks: [hook('x')] }],
+    });
+    for (let index = 0; index < 1_500; index += 1) {
+      const plan = plans.createExecutionPlan(BeforeTool, { toolName: `tool_${index}` });
+      expect(plan !== null).toBe(index === 1);
+    }
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { runner, type Runner } from '../../middleware/runner.js';
+import { HookRunner } from '../../src/hooks/hookRunner.js';
+import { HookEventName, type HookExecutionPlan } from '../../src/hooks/types.js';
+import {
+  beforeToolInput,
+  failed,
+  healthy,
+  hook,
+  hookContext,
+  keepInput,
+  saying,
+} from '../helpers/hooks.js';
+import { countingNext, failingNext } from '../helpers/next.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { useTempDir } from '../helpers/tempDir.js';
+
+const payload = { toolName: 'write_file', toolInput: {} };
+const temp = useTempDir();
+
+function plan(sequential: boolean, ...commands: string[]): HookExecutionPlan {
+  return {
+    eventName: HookEventName.BeforeTool,
+    hookConfigs: commands.map((command) => hook(command)),
+    sequential,
+  };
+}
+
+/** Says which of its methods was asked, in the exit code of its only result. */
+const PARALLEL = 10;
+const SEQUENTIAL = 11;
+const telling: Runner = {
+  executeHooksParallel: async () => [failed(PARALLEL)],
+  executeHooksSequential: async () => [failed(SEQUENTIAL)],
+};
+
+describe('runner', () => {
+  it.each([
+    { sequential: false, asked: PARALLEL },
+    { sequential: true, asked: SEQUENTIAL },
+  ])('sequential $sequential: delegates, fills results and calls next', async (scenario) => {
+    const ctx = hookContext(HookEventName.BeforeTool, payload, {
+      plan: plan(scenario.sequential, 'true'),
+      input: beforeToolInput(temp.path),
+    });
+    const next = countingNext();
+    await runner(telling)(ctx, next);
+    expect(ctx.results?.map(({ exitCode }) => exitCode)).toEqual([scenario.asked]);
+    expect(next.calls).toBe(1);
+  });
+
+  it('hands over the hooks of the plan, the event, the input and the signal', async () => {
+    const { signal } = new AbortController();
+    const input = beforeToolInput(temp.path);
+    const planned = plan(false, 'true');
+    const ctx = hookContext(HookEventName.BeforeTool, payload, { plan: planned, input, signal });
+    const calls: unknown[][] = [];
+    const recording: Runner = {
+      ...telling,
+      executeHooksParallel: async (...args) => {
+        calls.push(args);
+        return [healthy(undefined)];
+      },
+    };
+    await runner(recording)(ctx, countingNext());
+    expect(calls).toEqual([[planned.hookConfigs, HookEventName.BeforeTool, input, signal]]);
+  });
+
+  it.each(['plan', 'input'] as const)('runs nothing without %s', async (slot) => {
+    const ctx = hookContext(HookEventName.BeforeTool, payload, {
+      plan: plan(false, 'true'),
+      input: beforeToolInput(temp.path),
+    });
+    if (slot === 'plan') ctx.plan = null;
+    else ctx.input = undefined;
+    const next = countingNext();
+    await runner(telling)(ctx, next);
+    expect(ctx.results).toBeUndefined();
+    expect(next.calls).toBe(0);
+  });
+
+  it('calls next after a hook that failed', async () => {
+    const ctx = hookContext(HookEventName.BeforeTool, payload, {
+      plan: plan(false, 'exit 7'),
+      input: beforeToolInput(temp.path),
+    });
+    const next = countingNext();
+    await runner(new HookRunner(new RecordingLogger()))(ctx, next);
+    expect(ctx.results).toMatchObject([{ success: false, exitCode: 7 }]);
+    expect(next.calls).toBe(1);
+  });
+
+  it('passes an error from next on untouched', async () => {
+    const { next, error } = failingNext();
+    const ctx = hookContext(HookEventName.BeforeTool, payload, {
+      plan: plan(false, 'true'),
+      input: beforeToolInput(temp.path),
+    });
+    await expect(runner(telling)(ctx, next)).rejects.toBe(error);
+  });
+});
+
+describe('hooks that run at once', () => {
+  const logger = new RecordingLogger();
+  const hooks = new HookRunner(logger);
+
+  it('runs them beside each other: each waits for the other', async () => {
+    const meet = (own: string, other: string) =>
+      hook(`: > ${own}; until [ -e ${other} ]; do sleep 0.01; done`, { timeout: 10_000 });
+    const results = await hooks.executeHooksParallel(
+      [meet('a', 'b'), meet('b', 'a')],
+      HookEventName.BeforeTool,
+      beforeToolInput(temp.path),
+    );
+    expect(results.map(({ success }) => success)).toEqual([true, true]);
+  });
+
+  it('returns the results in plan order, whoever was first', async () => {
+    const slow = hook('until [ -e done ]; do sleep 0.01; done; echo slow', { timeout: 10_000 });
+    const fast = hook('echo fast; : > done');
+    const results = await hooks.executeHooksParallel(
+      [slow, fast],
+      HookEventName.BeforeTool,
+      beforeToolInput(temp.path),
+    );
+    expect(results.map(({ stdout }) => stdout)).toEqual(['slow\n', 'fast\n']);
+    expect(results.map(({ hookConfig }) => hookConfig)).toEqual([slow, fast]);
+  });
+
+  it('shows all of them the same input', async () => {
+    const input = beforeToolInput(temp.path, { path: 'a' });
+    const change = { hookSpecificOutput: { tool_input: { path: 'b' } } };
+    await hooks.executeHooksParallel(
+      [saying(change, { before: keepInput('first') }), hook(keepInput('second'))],
+      HookEventName.BeforeTool,
+      input,
+    );
+    expect(await temp.readJson('first')).toEqual(input);
+    expect(await temp.readJson('second')).toEqual(input);
+  });
+
+  it('rejects input that is no JSON', () => {
+    const input = beforeToolInput(temp.path, { size: 1n });
+    return expect(
+      hooks.executeHooksParallel([hook('true')], HookEventName.BeforeTool, input),
+    ).rejects.toThrow(TypeError);
+  });
+});

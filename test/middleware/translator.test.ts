@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { toHookInput, translator } from '../../middleware/translator.js';
+import { textResponse } from '../../src/core/response.js';
+import {
+  HookEventName,
+  NotificationType,
+  PreCompressTrigger,
+  SessionEndReason,
+  SessionStartSource,
+  type HookPayload,
+} from '../../src/hooks/types.js';
+import { hookContext } from '../helpers/hooks.js';
+import { countingNext, failingNext } from '../helpers/next.js';
+
+const session = { getSessionId: () => 's1', getWorkingDir: () => '/project' };
+const llmRequest = { model: 'm', contents: 'hello' };
+const request = { model: 'm', messages: [{ role: 'user', content: 'hello' }] };
+const toolInput = { path: 'a.txt' };
+
+const payloads: { readonly [E in HookEventName]: [HookPayload<E>, expected: object] } = {
+  BeforeTool: [
+    { toolName: 'read_file', toolInput },
+    { tool_name: 'read_file', tool_input: toolInput },
+  ],
+  AfterTool: [
+    {
+      toolName: 'read_file',
+      toolInput,
+      toolResponse: { llmContent: 'text', returnDisplay: 'shown', metadata: { lines: 1 } },
+    },
+    {
+      tool_name: 'read_file',
+      tool_input: toolInput,
+      tool_response: { llmContent: 'text', returnDisplay: 'shown', metadata: { lines: 1 } },
+    },
+  ],
+  BeforeModel: [{ llmRequest }, { llm_request: request }],
+  AfterModel: [
+    { llmRequest, llmResponse: textResponse('hi') },
+    {
+      llm_request: request,
+      llm_response: {
+        text: 'hi',
+        candidates: [{ content: { role: 'model', parts: ['hi'] }, finishReason: 'STOP', index: 0 }],
+      },
+    },
+  ],
+  BeforeToolSelection: [{ llmRequest }, { llm_request: request }],
+  BeforeAgent: [{ prompt: 'p' }, { prompt: 'p' }],
+  AfterAgent: [
+    { prompt: 'p', promptResponse: 'r', stopHookActive: true },
+    { prompt: 'p', prompt_response: 'r', stop_hook_active: true },
+  ],
+  SessionStart: [{ source: SessionStartSource.Resume }, { source: 'resume' }],
+  SessionEnd: [{ reason: SessionEndReason.Logout }, { reason: 'logout' }],
+  PreCompress: [{ trigger: PreCompressTrigger.Auto }, { trigger: 'auto' }],
+  Notification: [
+    { notificationType: NotificationType.Idle, message: 'm', details: { n: 1 } },
+    { notification_type: 'Idle', message: 'm', details: { n: 1 } },
+  ],
+};
+
+describe('translator', () => {
+  it('fills input and calls next once', async () => {
+    const ctx = hookContext(HookEventName.BeforeAgent, { prompt: 'hi' });
+    const next = countingNext();
+    await translator(session)(ctx, next);
+    expect(ctx.input).toMatchObject({ hook_event_name: 'BeforeAgent', prompt: 'hi' });
+    expect(next.calls).toBe(1);
+  });
+
+  it('has filled input by the time next is called', async () => {
+    const ctx = hookContext(HookEventName.BeforeAgent, { prompt: 'hi' });
+    await translator(session)(ctx, async () => expect(ctx.input).toBeDefined());
+    expect.assertions(1);
+  });
+
+  it('passes an error from next on untouched', async () => {
+    const { next, error } = failingNext();
+    const ctx = hookContext(HookEventName.BeforeAgent, { prompt: 'hi' });
+    await expect(translator(session)(ctx, next)).rejects.toBe(error);
+  });
+
+  it('rejects a payload that it cannot read, without calling next', async () => {
+    const llmBroken = JSON.parse('{"model":"m","contents":null}') as typeof llmRequest;
+    const ctx = hookContext(HookEventName.BeforeModel, { llmRequest: llmBroken });
+    const next = countingNext();
+    await expect(translator(session)(ctx, next)).rejects.toThrow(TypeError);
+    expect(next.calls).toBe(0);
+  });
+});
+
+describe('toHookInput', () => {
+  it.each(Object.values(HookEventName))('writes the fields of %s', (event) => {
+    const [payload, expected] = payloads[event];
+    expect(toHookInput(event, payload, session)).toEqual({
+      session_id: 's1',
+      cwd: '/project',
+      timestamp: expect.any(String),
+      hook_event_name: event,
+      transcript_path: '',
+      ...expected,
+    });
+  });
+
+  it('puts the common fields first and the time in ISO 8601', () => {
+    const input = toHookInput(HookEventName.BeforeAgent, { prompt: 'p' }, session);
+    expect(Object.keys(input)).toEqual([
+      'session_id',
+      'cwd',
+      'timestamp',
+      'hook_event_name',
+      'transcript_path',
+      'prompt',
+    ]);
+    expect(new Date(input.timestamp).toISOString()).toBe(input.timestamp);
+    expect(Math.abs(Date.now() - Date.parse(input.timestamp))).toBeLessThan(60_000);
+  });
+
+  it('takes the path of the transcript from a session that has one', () => {
+    const withTranscript = { ...session, getTranscriptPath: () => '/t.json' };
+    const input = toHookInput(HookEventName.BeforeAgent, { prompt: 'p' }, withTranscript);
+    expect(input.transcript_path).toBe('/t.json');
+    const without = { ...session, getTranscriptPath: () => undefined };
+    expect(toHookInput(HookEventName.BeforeAgent, { prompt: 'p' }, without).transcript_path).toBe(
+      '',
+    );
+  });
+});
