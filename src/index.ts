@@ -12,6 +12,15 @@ export {
   type LoadedSettings,
   type Settings,
 } from './config/settings.js';
+export { InProcessMessageBus } from './confirmation-bus/messageBus.js';
+export {
+  MessageBusType,
+  type MessageBus,
+  type MessageBusMessage,
+  type MessageHandler,
+  type MessageOf,
+  type Unsubscribe,
+} from './confirmation-bus/types.js';
 export { compose, type Middleware, type Next } from './compose.js';
 export type {
   AnyHookContext,

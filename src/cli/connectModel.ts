@@ -37,7 +37,7 @@ async function connectRecordedModel(file: string): Promise<ModelConnection> {
     vertexai: false,
     httpOptions: { baseUrl: recorded.baseUrl },
   });
-  // The recorded model itself would let the process end in the middle of an answer.
+  // The recorded model does not keep the process alive, and whether a pending fetch does is up to Node.
   const alive = setInterval(() => undefined, LONGEST_INTERVAL_MS);
   const close = async () => {
     clearInterval(alive);

@@ -1,29 +1,21 @@
 import type { FunctionCall, GenerateContentConfig, Models, PartListUnion } from '@google/genai';
 import type { Config } from '../config/config.js';
-import type { HookObserver } from '../context.js';
-import { fireHook } from '../hooks/hookEventHandler.js';
 import {
   HookEventName,
+  NotificationType,
+  PreCompressTrigger,
   SessionEndReason,
   SessionStartSource,
-  type HookPayload,
 } from '../hooks/types.js';
 import type { Tool } from '../tools/tools.js';
-import {
-  describeHook,
-  type AgentEvent,
-  type AgentResult,
-  type HookRecord,
-  type ModelCallRecord,
-  type Usage,
-} from './agentEvents.js';
+import type { AgentEvent, AgentResult, ModelCallRecord, Usage } from './agentEvents.js';
+import { AgentHooks } from './agentHooks.js';
 import {
   CoreToolScheduler,
   toFunctionResponse,
   type CompletedToolCall,
 } from './coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from './geminiChat.js';
-import { asSystemNote } from './llmContent.js';
 import { isAnswerText } from './response.js';
 
 export interface AgentOptions {
@@ -40,6 +32,8 @@ export interface AgentOptions {
   readonly maxTurns?: number;
   /** How often AfterAgent hooks may send the agent back to work. Default 3. */
   readonly maxStopHookRetries?: number;
+  /** Tokens of a request from which on the older part of the history is summed up first. Default 700,000. */
+  readonly compressAtTokens?: number;
   readonly signal?: AbortSignal;
   /** Is told of everything as it happens. */
   readonly onEvent?: (event: AgentEvent) => void;
@@ -67,18 +61,17 @@ export async function runAgent(options: AgentOptions): Promise<AgentResult> {
   return new AgentRun(options).run();
 }
 
-type Stop = NonNullable<AgentResult['stopped']>;
-
 class AgentRun {
   readonly #options: AgentOptions;
+  readonly #hooks: AgentHooks;
   readonly #chat: GeminiChat;
   readonly #scheduler: CoreToolScheduler;
   readonly #toolCalls: CompletedToolCall[] = [];
   readonly #modelCalls: ModelCallRecord[] = [];
-  readonly #hooks: HookRecord[] = [];
   readonly #usage: Usage = { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 };
+  #promptTokens = 0;
   #response = '';
-  #stopped: Stop | null = null;
+  #stopped: AgentResult['stopped'] = null;
 
   constructor(options: AgentOptions) {
     this.#options = options;
@@ -88,43 +81,56 @@ class AgentRun {
       ...(systemInstruction && { systemInstruction }),
       ...(declarations.length > 0 && { tools: [{ functionDeclarations: declarations }] }),
     };
+    this.#hooks = new AgentHooks(config, onEvent);
     this.#chat = new GeminiChat({ config, models, model, generationConfig });
     this.#scheduler = new CoreToolScheduler({
       config,
       tools,
       onStatus: (call) => onEvent?.({ type: 'tool', call }),
-      onHooks: this.#onHooks,
+      onHooks: this.#hooks.observe,
     });
   }
 
   async run(): Promise<AgentResult> {
-    const { config, model, prompt, onEvent } = this.#options;
+    const { config, model, onEvent } = this.#options;
     onEvent?.({ type: 'session', sessionId: config.getSessionId(), model });
     try {
-      const context = [
-        ...(await this.#fire(HookEventName.SessionStart, { source: SessionStartSource.Startup })),
-        ...(this.#stopped ? [] : await this.#fire(HookEventName.BeforeAgent, { prompt })),
-      ];
-      if (!this.#stopped) await this.#work([prompt, ...context].map((text) => ({ text })));
+      await this.#work();
+      await this.#notify(
+        this.#stopped ? `Stopped: ${this.#stopped.reason}` : 'The agent has finished',
+      );
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
+      await this.#notify(`The agent failed: ${message}`);
       throw new AgentError(message, this.#result(), { cause: error });
     } finally {
-      await this.#fire(HookEventName.SessionEnd, { reason: SessionEndReason.Exit });
+      await this.#hooks.fire(HookEventName.SessionEnd, { reason: SessionEndReason.Exit });
     }
     return this.#result();
   }
 
-  async #work(message: PartListUnion): Promise<void> {
-    const { prompt, maxStopHookRetries = 3 } = this.#options;
-    let next: PartListUnion = message;
-    for (let retries = 0; ; retries++) {
-      await this.#converse(next);
+  async #work(): Promise<void> {
+    const { prompt, signal, maxStopHookRetries = 3 } = this.#options;
+    const { SessionStart, BeforeAgent, AfterAgent } = HookEventName;
+    const start = await this.#hooks.fire(
+      SessionStart,
+      { source: SessionStartSource.Startup },
+      signal,
+    );
+    this.#stopped = start.stopped;
+    if (this.#stopped) return;
+    const before = await this.#hooks.fire(BeforeAgent, { prompt }, signal);
+    this.#stopped = before.stopped ?? asStop(BeforeAgent, before.objection);
+
+    let message = [prompt, ...start.notes, ...before.notes];
+    for (let retries = 0; !this.#stopped; retries++) {
+      await this.#converse(message.map((text) => ({ text })));
       if (this.#stopped) return;
       const payload = { prompt, promptResponse: this.#response, stopHookActive: retries > 0 };
-      const objection = await this.#fireAfterAgent(payload);
-      if (objection === undefined || retries >= maxStopHookRetries) return;
-      next = objection;
+      const after = await this.#hooks.fire(AfterAgent, payload, signal);
+      this.#stopped = after.stopped;
+      if (after.objection === undefined || retries >= maxStopHookRetries) return;
+      message = [after.objection, ...after.notes];
     }
   }
 
@@ -138,6 +144,8 @@ class AgentRun {
           `The agent did not come to an end within ${maxTurns} model calls (maxTurns)`,
         );
       }
+      await this.#compressWhenLong();
+      if (this.#stopped) return;
       const turn = await this.#askModel(next);
       this.#stopped = stopOf(turn);
       const calls = functionCallsOf(turn);
@@ -146,27 +154,51 @@ class AgentRun {
     }
   }
 
+  async #compressWhenLong(): Promise<void> {
+    const { signal, compressAtTokens = 700_000 } = this.#options;
+    if (this.#promptTokens < compressAtTokens) return;
+    const trigger = PreCompressTrigger.Auto;
+    const { stopped, notes } = await this.#hooks.fire(
+      HookEventName.PreCompress,
+      { trigger },
+      signal,
+    );
+    this.#stopped = stopped;
+    if (stopped) return;
+    const options = { signal, onHooks: this.#hooks.observe };
+    const turn = await this.#chat.compressHistory(notes, options);
+    this.#promptTokens = 0;
+    if (!turn) return;
+    this.#record(turn);
+    this.#stopped = stopOf(turn);
+  }
+
   async #askModel(message: PartListUnion): Promise<ModelTurn> {
     const { signal, onEvent } = this.#options;
-    for await (const event of this.#chat.sendMessageStream(message, {
-      signal,
-      onHooks: this.#onHooks,
-    })) {
+    const options = { signal, onHooks: this.#hooks.observe };
+    for await (const event of this.#chat.sendMessageStream(message, options)) {
       if (event.type === 'chunk') {
         const text = textOf(event.value);
         if (text) onEvent?.({ type: 'text', text });
         continue;
       }
       const { turn } = event;
-      const call = describeModelCall(turn);
-      this.#modelCalls.push(call);
-      onEvent?.({ type: 'model', call });
-      this.#addUsage(turn);
+      this.#record(turn);
       if (event.type === 'retry') continue;
+      this.#promptTokens = turn.response.usageMetadata?.promptTokenCount ?? this.#promptTokens;
       this.#response = turn.suppressDisplay ? '' : textOf(turn.response);
       return turn;
     }
     throw new Error('The chat ended without a response');
+  }
+
+  #record(turn: ModelTurn): void {
+    const call = describeModelCall(turn);
+    this.#modelCalls.push(call);
+    this.#options.onEvent?.({ type: 'model', call });
+    for (const key of Object.keys(this.#usage) as (keyof Usage)[]) {
+      this.#usage[key] += turn.response.usageMetadata?.[key] ?? 0;
+    }
   }
 
   async #runTools(calls: readonly FunctionCall[], turn: ModelTurn): Promise<PartListUnion> {
@@ -180,55 +212,15 @@ class AgentRun {
     return completed.flatMap(toFunctionResponse);
   }
 
-  /** Fires an event of the agent itself; a block or a stop ends the agent. Returns what the model is to read. */
-  async #fire<E extends HookEventName>(event: E, payload: HookPayload<E>): Promise<string[]> {
-    const fired = await this.#fireQuietly(event, payload);
-    const output = fired?.aggregated.finalOutput;
-    if (!fired || !output) return [];
-    const isDenied = event === HookEventName.BeforeAgent && output.isBlockingDecision();
-    if (event !== HookEventName.SessionEnd && (fired.shouldStop || isDenied)) {
-      this.#stopped = { event, reason: output.getEffectiveReason() };
-    }
-    const notes = [
-      output.getAdditionalContext(),
-      fired.systemMessage && asSystemNote(fired.systemMessage),
-    ];
-    return notes.filter((note): note is string => Boolean(note));
-  }
-
-  /** Why the agent is to go on working, where a hook says so. */
-  async #fireAfterAgent(
-    payload: HookPayload<HookEventName.AfterAgent>,
-  ): Promise<string | undefined> {
-    const fired = await this.#fireQuietly(HookEventName.AfterAgent, payload);
-    const output = fired?.aggregated.finalOutput;
-    if (fired?.shouldStop && fired.stopReason !== undefined) {
-      this.#stopped = { event: HookEventName.AfterAgent, reason: fired.stopReason };
-    }
-    return output?.isBlockingDecision() && !this.#stopped ? output.getEffectiveReason() : undefined;
-  }
-
-  async #fireQuietly<E extends HookEventName>(event: E, payload: HookPayload<E>) {
-    const { config } = this.#options;
-    // Also after an abort, the end of a session is told.
-    const signal = event === HookEventName.SessionEnd ? undefined : this.#options.signal;
-    const fired = await fireHook(config, event, payload, { signal, onHooks: this.#onHooks });
-    signal?.throwIfAborted();
-    return fired;
-  }
-
-  readonly #onHooks: HookObserver = (_event, aggregated) => {
-    for (const result of aggregated.results) {
-      const record = describeHook(result);
-      this.#hooks.push(record);
-      this.#options.onEvent?.({ type: 'hook', ...record });
-    }
-  };
-
-  #addUsage({ response }: ModelTurn): void {
-    for (const key of Object.keys(this.#usage) as (keyof Usage)[]) {
-      this.#usage[key] += response.usageMetadata?.[key] ?? 0;
-    }
+  /** Tells that the agent waits for the user again. Nothing that these hooks say has an effect. */
+  async #notify(message: string): Promise<void> {
+    const details = {
+      response: this.#response,
+      stopped: this.#stopped,
+      turns: this.#modelCalls.length,
+    };
+    const notificationType = NotificationType.Idle;
+    await this.#hooks.fire(HookEventName.Notification, { notificationType, message, details });
   }
 
   #result(): AgentResult {
@@ -239,7 +231,7 @@ class AgentRun {
       stopped: this.#stopped,
       toolCalls: this.#toolCalls,
       modelCalls: this.#modelCalls,
-      hooks: this.#hooks,
+      hooks: this.#hooks.records,
       usage: this.#usage,
     };
   }
@@ -250,7 +242,11 @@ function describeModelCall({ blocked, synthetic, request, verdict }: ModelTurn):
   return { blocked, synthetic, request, ...(blockReason !== undefined && { blockReason }) };
 }
 
-function stopOf({ verdict }: ModelTurn): Stop | null {
+function asStop(event: HookEventName, reason: string | undefined): AgentResult['stopped'] {
+  return reason === undefined ? null : { event, reason };
+}
+
+function stopOf({ verdict }: ModelTurn): AgentResult['stopped'] {
   return verdict.kind === 'stop' ? { event: verdict.event, reason: verdict.reason } : null;
 }
 

@@ -1,5 +1,6 @@
 import type {
   Content,
+  FunctionCallingConfigMode,
   GenerateContentConfig,
   GenerateContentParameters,
   GenerateContentResponse,
@@ -48,6 +49,16 @@ export type ChatEvent =
 /** A model sometimes ends its turn without a word; asked again, it usually goes on. */
 const MAX_EMPTY_ANSWERS = 2;
 
+/** Messages at the end of the history that a compression leaves as they are. */
+const KEPT_MESSAGES = 2;
+
+const SUMMARY_REQUEST =
+  'Sum up this conversation for yourself, so that you can go on working without having read it: what the user wants, what was done, what was found out, what remains to be done.';
+
+const SUMMARY_CONFIG: GenerateContentConfig = {
+  toolConfig: { functionCallingConfig: { mode: 'NONE' as FunctionCallingConfigMode } },
+};
+
 /** A conversation with a model, in which every call passes through the model stack. */
 export class GeminiChat {
   readonly #options: GeminiChatOptions;
@@ -94,9 +105,41 @@ export class GeminiChat {
     }
   }
 
+  /**
+   * Has the model sum up the older part of the history, and puts the summary in its place. The last messages stay,
+   * so that no tool call is parted from its response.
+   *
+   * @param notes for the model to heed in the summary
+   * @returns how the call ended; `undefined` when the history is too short to be compressed. A call that was
+   *   blocked, or gave no text, leaves the history as it was.
+   * @throws what the SDK throws
+   */
+  async compressHistory(
+    notes: readonly string[] = [],
+    options: CallOptions = {},
+  ): Promise<ModelTurn | undefined> {
+    const kept = this.#history.findLastIndex(
+      ({ role }, index) => role === 'model' && index <= this.#history.length - KEPT_MESSAGES,
+    );
+    if (kept <= 0) return undefined;
+    const parts = [SUMMARY_REQUEST, ...notes].map((text) => ({ text }));
+    const contents = [...this.#history.slice(0, kept), { role: 'user', parts }];
+    const call = this.#callModel(contents, options, SUMMARY_CONFIG);
+    let step = await call.next();
+    while (!step.done) step = await call.next();
+    const { isSilent: _isSilent, ...turn } = step.value;
+    const summary = turn.response.text;
+    if (summary && (!turn.blocked || turn.synthetic)) {
+      const text = `Summary of the conversation so far:\n${summary}`;
+      this.#history = [{ role: 'user', parts: [{ text }] }, ...this.#history.slice(kept)];
+    }
+    return turn;
+  }
+
   async *#callModel(
     contents: Content[],
     options: CallOptions,
+    overrides?: GenerateContentConfig,
   ): AsyncGenerator<ChatEvent, ModelTurn & { isSilent: boolean }, undefined> {
     const { config, models, model, generationConfig } = this.#options;
     const abort = new AbortController();
@@ -104,7 +147,11 @@ export class GeminiChat {
     const received: GenerateContentResponse[] = [];
     const call = createModelCall(
       config,
-      { model, contents, ...(generationConfig && { config: generationConfig }) },
+      {
+        model,
+        contents,
+        ...(generationConfig && { config: { ...generationConfig, ...overrides } }),
+      },
       async (request) =>
         recordChunks(await models.generateContentStream(withSignal(request, signal)), received),
       { ...options, signal },

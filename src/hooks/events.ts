@@ -1,4 +1,4 @@
-import type { GenerateContentParameters } from '@google/genai';
+import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import {
   AfterModelHookOutput,
   AfterToolHookOutput,
@@ -96,7 +96,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     fields: eventFields.AfterModel,
     decode: (fields) => ({
       llmRequest: fields.llm_request,
-      llmResponse: fields.llm_response as HookPayload<HookEventName.AfterModel>['llmResponse'],
+      llmResponse: fields.llm_response as GenerateContentResponse,
     }),
     merge: 'replacement',
     Output: AfterModelHookOutput,

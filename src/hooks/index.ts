@@ -21,5 +21,20 @@ export {
   type LLMRequest,
   type LLMResponse,
 } from './hookTranslator.js';
+export type { HookExecutionRequest, HookExecutionResponse } from './hookBusContracts.js';
+export {
+  validateAfterAgentInput,
+  validateAfterModelInput,
+  validateAfterToolInput,
+  validateBeforeAgentInput,
+  validateBeforeModelInput,
+  validateBeforeToolInput,
+  validateBeforeToolSelectionInput,
+  validateNotificationInput,
+  validatePreCompressInput,
+  validateSessionEndInput,
+  validateSessionStartInput,
+  type EventFields,
+} from './hookValidators.js';
 export { processCommonHookOutputFields, type ProcessedHookResult } from './processedResult.js';
 export * from './types.js';

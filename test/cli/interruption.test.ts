@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResultPromise } from 'execa';
 import { describe, expect, it, vi } from 'vitest';
+import { isRunning, readPids } from '../process/helpers.js';
 import { answer, Cli, group, parseLines } from './helpers.js';
 
 const cli = new Cli();
@@ -9,30 +10,23 @@ const FOREVER_MS = 2 ** 31 - 1;
 const PATIENCE = { timeout: 10_000 };
 
 /** Starts a run whose model does not answer. */
-async function startRun(...args: string[]): Promise<ResultPromise> {
-  const responses = await cli.record({ ...answer('never'), delayMs: FOREVER_MS });
-  return cli.start(
-    ['run', 'Go', '--responses', responses, '--output-format', 'stream-json', ...args],
-    { timeout: 20_000 },
-  );
+function startRun(responses: string, settings: string): ResultPromise {
+  const args = ['run', 'Go', '--responses', responses, '--settings', settings];
+  return cli.start([...args, '--output-format', 'stream-json'], { timeout: 20_000 });
+}
+
+function recordSilence(): Promise<string> {
+  return cli.record({ ...answer('never'), delayMs: FOREVER_MS });
 }
 
 async function waitForFile(file: string): Promise<void> {
   await vi.waitFor(() => expect(existsSync(join(cli.project, file))).toBe(true), PATIENCE);
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 describe('a run', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('ends with its result on %s', async (signal) => {
     const settings = await cli.settings({ BeforeAgent: group('touch started') });
-    const run = await startRun('--settings', settings);
+    const run = startRun(await recordSilence(), settings);
     await waitForFile('started');
     run.kill(signal);
     const { exitCode, stdout } = await run;
@@ -49,13 +43,12 @@ describe('a run', () => {
   ] as const)('ends at once on the second $signal, with its hooks', async ({ signal, code }) => {
     const settings = await cli.settings({
       BeforeAgent: group('touch started'),
-      SessionEnd: group('echo $$ > pid.part; mv pid.part pid; exec sleep 60'),
+      SessionEnd: group('echo $$ > pid; exec sleep 60'),
     });
-    const run = await startRun('--settings', settings);
+    const run = startRun(await recordSilence(), settings);
     await waitForFile('started');
     run.kill(signal);
-    await waitForFile('pid');
-    const pid = Number(await cli.read('pid'));
+    const [pid = 0] = await readPids(join(cli.project, 'pid'), 1);
     expect(isRunning(pid)).toBe(true);
     run.kill(signal);
     const { exitCode } = await run;

@@ -138,8 +138,6 @@ describe.skipIf(!existsSync(FOLDER))('a recording of Gemini', () => {
   });
 
   it('multiple-events: all hooks have their part', async () => {
-    const note = (additionalContext: string) =>
-      group(saying({ hookSpecificOutput: { additionalContext } }));
     const report = await replay('multiple-events', {
       SessionStart: note('A session begins'),
       BeforeAgent: note('Answer in full'),
@@ -164,3 +162,8 @@ describe.skipIf(!existsSync(FOLDER))('a recording of Gemini', () => {
     expect(await cli.read('multi-event-test.txt')).toBe('testing multiple events');
   });
 });
+
+/** A hook that tells the model something. */
+function note(additionalContext: string) {
+  return group(saying({ hookSpecificOutput: { additionalContext } }));
+}

@@ -141,6 +141,7 @@ describe('the loop', () => {
       'hook AfterModel',
       'model',
       'hook AfterAgent',
+      'hook Notification',
       'hook SessionEnd',
     ]);
   });

@@ -9,7 +9,7 @@ import { formatProblem, loadSettingsFile } from '../../src/config/settings.js';
 import { startRecordedModel } from '../../src/core/recordedModel.js';
 import { isHookEventName } from '../../src/hooks/events.js';
 import { readHookOutput } from '../../src/hooks/readHookOutput.js';
-import { samplePayloads } from './samplePayloads.js';
+import type { HookEventInput, HookEventName } from '../../src/hooks/types.js';
 import {
   findAttribute,
   findDocuments,
@@ -18,6 +18,7 @@ import {
   ROOT,
   type Snippet,
 } from './markdown.js';
+import { samplePayloads } from './samplePayloads.js';
 
 /** What every call of the model is answered with while a snippet runs. */
 const ANSWER = { candidates: [{ content: { role: 'model', parts: [{ text: 'Hello!' }] } }] };
@@ -55,6 +56,11 @@ describe.each(await findDocuments())('the snippets of %s', async (document) => {
 
 function titleOf({ language, words, line }: Snippet): string {
   return `line ${line}: ${[language, ...words].join(' ')}`;
+}
+
+async function isInstalled(program: string): Promise<boolean> {
+  const { failed } = await execa(program, ['--version'], { reject: false });
+  return !failed;
 }
 
 /** A directory in which `hookstack` and the SDK can be imported, and `hookstack` called. */
@@ -128,8 +134,11 @@ async function checkSettings(directory: string, content: string): Promise<void> 
 function checkInput(snippet: Snippet): void {
   const event = findAttribute(snippet, 'stdin');
   if (!isHookEventName(event)) throw new Error(`There is no event ${event}`);
-  const real = toHookInput(event, samplePayloads[event], new Config({ workingDir: ROOT }));
-  expect(shapeOf(JSON.parse(snippet.content))).toEqual(shapeOf(real));
+  expect(shapeOf(JSON.parse(snippet.content))).toEqual(shapeOf(readInput(event)));
+}
+
+function readInput<E extends HookEventName>(event: E): HookEventInput<E> {
+  return toHookInput(event, samplePayloads[event], new Config());
 }
 
 /** What a script is said to print is understood. */

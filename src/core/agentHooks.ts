@@ -1,0 +1,61 @@
+import type { Config } from '../config/config.js';
+import type { HookObserver } from '../context.js';
+import { events } from '../hooks/events.js';
+import { fireHook } from '../hooks/hookEventHandler.js';
+import type { HookEventName, HookPayload } from '../hooks/types.js';
+import { describeHook, type AgentEvent, type AgentResult, type HookRecord } from './agentEvents.js';
+import { asSystemNote } from './llmContent.js';
+
+/** What the hooks of one of the agent's own events want. */
+export interface AgentVerdict {
+  /** End the agent. */
+  readonly stopped: AgentResult['stopped'];
+  /** Why not: a block, of an event that can be blocked. */
+  readonly objection: string | undefined;
+  /** What the model is to read. */
+  readonly notes: readonly string[];
+}
+
+/** Fires the events of an agent, and keeps a record of every hook that ran for it. */
+export class AgentHooks {
+  readonly records: HookRecord[] = [];
+
+  constructor(
+    private readonly config: Config,
+    private readonly onEvent: ((event: AgentEvent) => void) | undefined,
+  ) {}
+
+  /** Writes down what hooks did, whoever fired them. */
+  readonly observe: HookObserver = (_event, aggregated) => {
+    for (const result of aggregated.results) {
+      const record = describeHook(result);
+      this.records.push(record);
+      this.onEvent?.({ type: 'hook', ...record });
+    }
+  };
+
+  /**
+   * Fires an event and waits for its hooks.
+   *
+   * @throws the reason of `signal`, when that aborted meanwhile
+   */
+  async fire<E extends HookEventName>(
+    event: E,
+    payload: HookPayload<E>,
+    signal?: AbortSignal,
+  ): Promise<AgentVerdict> {
+    const fired = await fireHook(this.config, event, payload, { signal, onHooks: this.observe });
+    signal?.throwIfAborted();
+    const output = fired?.aggregated.finalOutput;
+    const reason = output?.getEffectiveReason() ?? '';
+    const notes = [
+      output?.getAdditionalContext(),
+      fired?.systemMessage && asSystemNote(fired.systemMessage),
+    ];
+    return {
+      stopped: fired?.shouldStop ? { event, reason } : null,
+      objection: events[event].canBlock && output?.isBlockingDecision() ? reason : undefined,
+      notes: notes.filter((note): note is string => Boolean(note)),
+    };
+  }
+}
