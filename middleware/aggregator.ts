@@ -29,8 +29,8 @@ export function aggregator(outputs: Aggregator) {
 /**
  * What all hooks of one event said together.
  *
- * A failed hook contributes nothing to `finalOutput`, unless it failed by exiting with code 2, which is how a
- * script blocks. An output that cannot be merged is lost alone and reported in `errors`.
+ * A failed hook contributes nothing to `finalOutput` unless it blocks: by exit code 2, or as a guard whose failure
+ * does. An output that cannot be merged is lost alone and reported in `errors`.
  */
 export function aggregateResults(
   results: readonly HookExecutionResult[],
@@ -66,7 +66,7 @@ export function createSpecificHookOutput(
 }
 
 function hasEffect(result: HookExecutionResult): boolean {
-  return result.success || (result.exitCode === 2 && isBlocking(result.output?.decision));
+  return result.success || isBlocking(result.output?.decision);
 }
 
 type Merge = (first: HookOutput, second: HookOutput) => HookOutput;

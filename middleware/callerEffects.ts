@@ -58,7 +58,8 @@ async function afterTool(call: ToolCall, next: Next): Promise<void> {
 
 /** The operation itself. */
 async function execute(call: ToolCall, next: Next): Promise<void> {
-  call.result = await call.execute(call.input);
+  call.executed = await call.execute(call.input);
+  call.result = call.executed;
   await next();
 }
 

@@ -3,7 +3,8 @@ import type { Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
 import { events } from '../src/hooks/events.js';
-import type { HookRegistry, HookRegistryEntry } from '../src/hooks/hookRegistry.js';
+import { failsClosed } from '../src/hooks/hookFailure.js';
+import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
 import { hookIdentity } from '../src/hooks/identity.js';
 import type { HookEventName, HookExecutionPlan, HookPayload } from '../src/hooks/types.js';
 
@@ -45,13 +46,12 @@ export function createExecutionPlan(
   event: HookEventName,
   context?: PlanContext,
 ): HookExecutionPlan | null {
-  const matching = registry.getHooksForEvent(event).filter((entry) => {
-    const { matcher } = entry;
-    const toolName = context?.toolName;
-    if (toolName === undefined || matcher === undefined || matcher === '' || matcher === '*')
-      return true;
-    return registry.cachedMatch(matcher, toolName, () => matches(entry, matcher, toolName, logger));
-  });
+  const matching = registry
+    .getHooksForEvent(event)
+    .filter(
+      (entry) =>
+        context?.toolName === undefined || matchesTool(registry, entry, context.toolName, logger),
+    );
   const entries = withoutDuplicates(matching);
   if (entries.length === 0) return null;
   return {
@@ -70,38 +70,44 @@ function withoutDuplicates(entries: readonly HookRegistryEntry[]): HookRegistryE
   return [...first.values()];
 }
 
+/** A matcher that cannot be decided counts as not matching, except for a guard, which is there to be asked. */
+function matchesTool(
+  registry: HookRegistry,
+  entry: HookRegistryEntry,
+  toolName: string,
+  logger: DebugLogger,
+): boolean {
+  const { matcher, config, eventName } = entry;
+  if (matcher === undefined || matcher === '' || matcher === '*') return true;
+  const match = registry.cachedMatch(matcher, toolName, () =>
+    tryMatcher(matcher, toolName, (problem) => {
+      const hook = hookIdentity(config);
+      const quoted = JSON.stringify(matcher);
+      logger.warn(`The matcher ${quoted} of the hook "${hook}" ${problem}`, { event: eventName });
+    }),
+  );
+  return match === 'yes' || (match === 'undecided' && failsClosed(config, eventName));
+}
+
 /** Time that one matcher may take for one name, in ms. Matchers come from files, and some never end. */
 const MATCH_LIMIT_MS = 50;
 
 let sandbox: vm.Context | undefined;
 
-/**
- * Tests a matcher as an unanchored regular expression against a tool's name; one that is not valid is compared
- * as literal text. One that takes longer than 50 ms counts as not matching.
- */
-function matches(
-  entry: HookRegistryEntry,
-  matcher: string,
-  toolName: string,
-  logger: DebugLogger,
-): boolean {
+/** Tests a matcher as an unanchored regular expression; one that is not valid is compared as literal text. */
+function tryMatcher(matcher: string, toolName: string, warn: (problem: string) => void): Match {
   sandbox ??= vm.createContext(Object.create(null));
   const source = `new RegExp(${JSON.stringify(matcher)}).test(${JSON.stringify(toolName)})`;
   try {
-    return vm.runInContext(source, sandbox, { timeout: MATCH_LIMIT_MS }) === true;
+    return vm.runInContext(source, sandbox, { timeout: MATCH_LIMIT_MS }) === true ? 'yes' : 'no';
   } catch (error) {
-    const hook = hookIdentity(entry.config);
     if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
-      logger.warn(
-        `The matcher of hook "${hook}" took longer than ${MATCH_LIMIT_MS} ms for the tool "${toolName.slice(0, 100)}": the hook is skipped. Make the expression ${JSON.stringify(matcher)} simpler.`,
-        { event: entry.eventName, hook, matcher },
+      warn(
+        `took longer than ${MATCH_LIMIT_MS} ms for the tool "${toolName.slice(0, 100)}": simplify it`,
       );
-      return false;
+      return 'undecided';
     }
-    logger.warn(
-      `The matcher of hook "${hook}" is no valid regular expression and is compared as literal text: ${JSON.stringify(matcher)}`,
-      { event: entry.eventName, hook, matcher },
-    );
-    return matcher === toolName;
+    warn('is no valid regular expression and is compared as literal text');
+    return matcher === toolName ? 'yes' : 'no';
   }
 }

@@ -1,23 +1,38 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
-import { createSpecificHookOutput } from './aggregator.js';
 import { events } from '../src/hooks/events.js';
-import { hookIdentity } from '../src/hooks/identity.js';
-import { convertPlainTextToHookOutput, readHookOutput } from '../src/hooks/readHookOutput.js';
-import { removeControls } from '../src/hooks/sanitizeText.js';
 import {
-  HookType,
-  type CommandHookConfig,
-  type HookEventInput,
-  type HookEventName,
-  type HookExecutionResult,
-  type HookInput,
-  type HookOutput,
+  buildHookEnvironment,
+  hookDepth,
+  MAX_DEPTH,
+  type HookEnvironmentPolicy,
+} from '../src/hooks/hookEnvironment.js';
+import {
+  denyForFailure,
+  failsClosed,
+  findFailure,
+  reportFailure,
+  type HookFailure,
+} from '../src/hooks/hookFailure.js';
+import { hookIdentity } from '../src/hooks/identity.js';
+import {
+  convertPlainTextToHookOutput,
+  readHookOutput,
+  type ReadOutput,
+} from '../src/hooks/readHookOutput.js';
+import type {
+  CommandHookConfig,
+  HookEventInput,
+  HookEventName,
+  HookExecutionResult,
+  HookInput,
+  HookOutput,
 } from '../src/hooks/types.js';
 import { expandCommand } from '../src/process/expandCommand.js';
 import { normalizeTimeout } from '../src/process/normalizeTimeout.js';
 import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';
+import { createSpecificHookOutput } from './aggregator.js';
 
 /** Anything that runs hooks; usually a `HookRunner`. */
 export interface Runner {
@@ -47,13 +62,12 @@ export function runner(hooks: Runner) {
   };
 }
 
-/** One hook to run: what it is, what it reads, and how it may be ended. */
-export interface HookRun {
-  readonly hook: CommandHookConfig;
-  readonly event: HookEventName;
-  /** The JSON object for stdin, encoded. One buffer may serve many hooks. */
-  readonly stdin: Uint8Array;
-  readonly cwd: string;
+/** What all hooks of a run have in common. */
+export interface RunOptions {
+  readonly logger: DebugLogger;
+  readonly environment: HookEnvironmentPolicy;
+  /** Processes at a time; the others wait, and their timeouts with them. */
+  readonly maxParallelHooks: number;
   readonly signal?: AbortSignal;
 }
 
@@ -62,13 +76,19 @@ export async function executeParallel(
   hookConfigs: readonly CommandHookConfig[],
   event: HookEventName,
   input: HookInput,
-  logger: DebugLogger,
-  signal?: AbortSignal,
+  options: RunOptions,
 ): Promise<HookExecutionResult[]> {
-  const stdin = encodeInput(input);
-  return Promise.all(
-    hookConfigs.map((hook) => executeHook({ hook, event, stdin, cwd: input.cwd, signal }, logger)),
-  );
+  const encoded = encodeInput(input);
+  const results: HookExecutionResult[] = [];
+  const waiting = hookConfigs.entries();
+  const work = async () => {
+    for (const [index, hook] of waiting) {
+      results[index] = await executeHook(hook, event, encoded, options);
+    }
+  };
+  const workers = Math.min(options.maxParallelHooks, hookConfigs.length);
+  await Promise.all(Array.from({ length: workers }, work));
+  return results;
 }
 
 /**
@@ -79,14 +99,12 @@ export async function executeSequential(
   hookConfigs: readonly CommandHookConfig[],
   event: HookEventName,
   input: HookInput,
-  logger: DebugLogger,
-  signal?: AbortSignal,
+  options: RunOptions,
 ): Promise<HookExecutionResult[]> {
   const results: HookExecutionResult[] = [];
   let current = input;
   for (const hook of hookConfigs) {
-    const stdin = encodeInput(current);
-    const result = await executeHook({ hook, event, stdin, cwd: input.cwd, signal }, logger);
+    const result = await executeHook(hook, event, encodeInput(current), options);
     results.push(result);
     if (!result.output) continue;
     if (endsChain(result.output, event)) break;
@@ -112,121 +130,108 @@ function endsChain(output: HookOutput, event: HookEventName): boolean {
   return verdict.isBlockingDecision() || verdict.shouldStopExecution();
 }
 
-/**
- * The bytes that a script reads.
- *
- * @throws TypeError when the input is no JSON: cyclic, holding a BigInt, nested too deeply
- */
-export function encodeInput(input: HookInput): Buffer {
-  return Buffer.from(JSON.stringify(input));
+/** What hooks read on stdin: the bytes, which many hooks may share, or why there are none. */
+export type EncodedInput =
+  | { readonly cwd: string; readonly bytes: Uint8Array }
+  | { readonly cwd: string; readonly error: Error };
+
+/** Writes an input as JSON, which fails for one that is cyclic, holds a BigInt, or is nested too deeply. */
+export function encodeInput(input: HookInput): EncodedInput {
+  try {
+    return { cwd: input.cwd, bytes: Buffer.from(JSON.stringify(input)) };
+  } catch (error) {
+    return { cwd: input.cwd, error: error as Error };
+  }
 }
 
-/** Runs one hook to its end. Never throws: a hook that cannot run is a result like any other. */
-export async function executeHook(run: HookRun, logger: DebugLogger): Promise<HookExecutionResult> {
-  const { hook, event } = run;
-  if (hook.type !== HookType.Command) return refuse(run, logger);
+/** Runs one hook to its end. Never rejects: a hook that fails is a result like any other. */
+export async function executeHook(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  input: EncodedInput,
+  options: RunOptions,
+): Promise<HookExecutionResult> {
+  const refusal = findRefusal(hook, input);
+  if (refusal || 'error' in input) {
+    return toResult(hook, event, undefined, {}, refusal, options);
+  }
   const { timeoutMs, problem } = normalizeTimeout(hook.timeout);
-  if (problem) logger.warn(`Hook "${hookIdentity(hook)}": ${problem}`);
+  if (problem) options.logger.warn(`Hook "${hookIdentity(hook)}": ${problem}`);
 
   const outcome = await runCommand({
     command: expandCommand(hook.command),
-    input: run.stdin,
-    cwd: run.cwd,
-    env: hookEnvironment(hook, run.cwd),
+    input: input.bytes,
+    cwd: input.cwd,
+    env: buildHookEnvironment(options.environment, hook.env, input.cwd),
     timeoutMs,
-    signal: run.signal,
+    signal: options.signal,
   });
-  const { output, problems } = readOutcome(outcome);
-  for (const each of problems) logger.warn(`Hook "${hookIdentity(hook)}" (${event}): ${each}`);
-  const result: HookExecutionResult = {
-    hookConfig: hook,
-    eventName: event,
-    success: outcome.ending === 'exit' && outcome.exitCode === 0,
-    ...(output && { output }),
-    stdout: outcome.stdout,
-    stderr: outcome.stderr,
-    ...exitCodeOf(outcome),
-    ...(outcome.signal && { signal: outcome.signal }),
-    duration: outcome.durationMs,
-    ...withError(describeFault(outcome, timeoutMs), outcome.error),
-  };
-  reportFailure(result, outcome, logger);
-  return result;
-}
-
-function refuse({ hook, event }: HookRun, logger: DebugLogger): HookExecutionResult {
-  const error = new Error(
-    `Hook "${hookIdentity(hook)}" has the type "${hook.type}", which cannot be run: use "command"`,
-  );
-  logger.warn(error.message, { event });
-  return { hookConfig: hook, eventName: event, success: false, duration: 0, error };
-}
-
-function hookEnvironment(hook: CommandHookConfig, cwd: string): NodeJS.ProcessEnv {
-  return {
-    ...process.env,
-    ...hook.env,
-    LLXPRT_PROJECT_DIR: cwd,
-    GEMINI_PROJECT_DIR: cwd,
-    CLAUDE_PROJECT_DIR: cwd,
-  };
+  const read = readOutcome(outcome);
+  for (const each of read.problems ?? []) {
+    options.logger.warn(`Hook "${hookIdentity(hook)}" (${event}): ${each}`);
+  }
+  return toResult(hook, event, outcome, read, findFailure(outcome, timeoutMs), options);
 }
 
 /** The exit code decides what an ended hook said: stdout counts for 0 only, and only 2 blocks. */
-function readOutcome(outcome: CommandOutcome): ReturnType<typeof readHookOutput> {
-  const { ending, exitCode, stderr } = outcome;
-  if (ending === 'exit' && exitCode === 0) return readHookOutput(outcome.stdout);
+function readOutcome({ ending, exitCode, stdout, stderr }: CommandOutcome): Partial<ReadOutput> {
+  if (ending === 'exit' && exitCode === 0) return readHookOutput(stdout);
   if (ending === 'exit' && exitCode === 2) {
-    return { output: convertPlainTextToHookOutput(stderr, 2), problems: [] };
+    return { output: convertPlainTextToHookOutput(stderr, 2) };
   }
-  if ((ending === 'exit' || ending === 'signal') && stderr.trim() !== '') {
-    return { output: convertPlainTextToHookOutput(stderr, exitCode ?? 1), problems: [] };
+  const hasEnded = ending === 'exit' || ending === 'signal';
+  if (!hasEnded || stderr.trim() === '') return {};
+  return { output: convertPlainTextToHookOutput(stderr, exitCode ?? 1) };
+}
+
+function findRefusal(hook: CommandHookConfig, input: EncodedInput): HookFailure | undefined {
+  if (hook.type !== 'command') {
+    return refused(`has the type "${hook.type}", which cannot be run: use "command"`);
   }
-  return { problems: [] };
+  if ('error' in input) {
+    return refused(`was not started, because its input is no JSON: ${input.error.message}`);
+  }
+  if (hookDepth() >= MAX_DEPTH) {
+    return refused(`was not started: hooks that start agents are ${MAX_DEPTH} deep already`);
+  }
+  return undefined;
+}
+
+function refused(what: string): HookFailure {
+  return { kind: 'refused', what };
+}
+
+function toResult(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  outcome: CommandOutcome | undefined,
+  read: Partial<ReadOutput>,
+  failure: HookFailure | undefined,
+  options: RunOptions,
+): HookExecutionResult {
+  const isGuard = failsClosed(hook, event);
+  const misread: HookFailure | undefined =
+    isGuard && read.unreadable ? { kind: 'output', what: read.unreadable } : undefined;
+  const fault = failure ?? misread;
+  const output = fault && isGuard ? denyForFailure(hook, fault) : read.output;
+  if (fault) reportFailure(hook, event, fault, outcome, options);
+  return {
+    hookConfig: hook,
+    eventName: event,
+    success: outcome?.ending === 'exit' && outcome.exitCode === 0,
+    ...(output && { output }),
+    ...(outcome && { stdout: outcome.stdout, stderr: outcome.stderr, ...exitOf(outcome) }),
+    duration: outcome?.durationMs ?? 0,
+    ...(fault && fault.kind !== 'exit' && errorOf(fault, outcome)),
+  };
 }
 
 /** A hook that a signal ended has the code 0, as its format has always had it; `signal` and `success` tell. */
-function exitCodeOf({ ending, exitCode }: CommandOutcome): { exitCode?: number } {
-  return ending === 'exit' || ending === 'signal' ? { exitCode: exitCode ?? 0 } : {};
+function exitOf({ ending, exitCode, signal }: CommandOutcome) {
+  const hasEnded = ending === 'exit' || ending === 'signal';
+  return { ...(hasEnded && { exitCode: exitCode ?? 0 }), ...(signal && { signal }) };
 }
 
-function describeFault(outcome: CommandOutcome, timeoutMs: number): string | undefined {
-  switch (outcome.ending) {
-    case 'timeout':
-      return `timed out after ${timeoutMs} ms`;
-    case 'signal':
-      return `was ended by ${outcome.signal ?? 'a signal'}`;
-    case 'aborted':
-      return 'was aborted';
-    case 'spawn-failed':
-      return `could not be started: ${outcome.error?.message ?? 'unknown reason'}`;
-    default:
-      return undefined;
-  }
-}
-
-function withError(fault: string | undefined, cause: Error | undefined): { error?: Error } {
-  return fault === undefined ? {} : { error: new Error(`The hook ${fault}`, { cause }) };
-}
-
-/** One warning a failed hook. A block by exit code 2 is no failure. */
-function reportFailure(
-  result: HookExecutionResult,
-  outcome: CommandOutcome,
-  logger: DebugLogger,
-): void {
-  if (result.success || (outcome.ending === 'exit' && outcome.exitCode === 2)) return;
-  const hook = hookIdentity(result.hookConfig);
-  const what = result.error?.message ?? `The hook exited with code ${outcome.exitCode}`;
-  logger.warn(`${what}; the operation goes on without it: "${hook}" (${result.eventName})`, {
-    event: result.eventName,
-    hook,
-    kind: outcome.ending,
-    exitCode: outcome.exitCode,
-    signal: outcome.signal,
-    durationMs: Math.round(outcome.durationMs),
-    bytesRead: outcome.bytesRead,
-    truncated: outcome.truncated,
-    stderr: removeControls(outcome.stderr).slice(0, 1024),
-  });
+function errorOf({ what }: HookFailure, outcome: CommandOutcome | undefined): { error: Error } {
+  return { error: new Error(`The hook ${what}`, { cause: outcome?.error }) };
 }

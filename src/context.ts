@@ -60,7 +60,9 @@ export interface ToolCall {
   readonly state: Map<symbol, unknown>;
   /** The arguments to execute with. Replace it, never modify it. */
   input: Record<string, unknown>;
-  /** Set once the tool ran, or by the layer that blocked it. */
+  /** What the tool itself gave; `undefined` when it did not run. */
+  executed: ToolResult | undefined;
+  /** What the call gives in the end: set once the tool ran, or by the layer that blocked it. */
   result: ToolResult | undefined;
   verdict: Verdict;
 }
@@ -124,6 +126,7 @@ export function createToolCall(
     onHooks,
     state: new Map(),
     input,
+    executed: undefined,
     result: undefined,
     verdict: ALLOW,
   });

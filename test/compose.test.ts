@@ -11,6 +11,31 @@ function named(name: string): Middleware<Trace> {
   };
 }
 
+const logging: Middleware<Trace> = (log, next) =>
+  next().catch((caught: unknown) => void log.push(String(caught)));
+
+const twice: Middleware<Trace> = async (_, next) => {
+  await next();
+  await next();
+};
+
+const forgetful: Middleware<Trace> = async (_, next) => {
+  void next();
+};
+
+const slow: Middleware<Trace> = async (trace) => {
+  await new Promise((resolve) => setImmediate(resolve));
+  trace.push('slow');
+};
+
+const patient: Middleware<Trace> = async (_, next) => {
+  let done = false;
+  void next().finally(() => {
+    done = true;
+  });
+  await vi.waitFor(() => expect(done).toBe(true));
+};
+
 describe('compose', () => {
   it('runs the layers from the outside in, and out again', async () => {
     const trace: Trace = [];
@@ -49,9 +74,7 @@ describe('compose', () => {
   it('lets a layer handle an error from further down', async () => {
     const trace: Trace = [];
     const error = new Error('inside');
-    const handler: Middleware<Trace> = (log, next) =>
-      next().catch((caught: unknown) => void log.push(String(caught)));
-    await compose<Trace>([handler, () => Promise.reject(error)])(trace);
+    await compose<Trace>([logging, () => Promise.reject(error)])(trace);
     expect(trace).toEqual(['Error: inside']);
   });
 
@@ -64,10 +87,6 @@ describe('compose', () => {
   });
 
   it('refuses a second next', async () => {
-    const twice: Middleware<Trace> = async (_, next) => {
-      await next();
-      await next();
-    };
     await expect(compose([twice])([])).rejects.toThrow('next() called multiple times');
   });
 
@@ -78,14 +97,6 @@ describe('compose', () => {
 });
 
 describe('the guard against a next that nobody awaits', () => {
-  const forgetful: Middleware<Trace> = async (_, next) => {
-    void next();
-  };
-  const slow: Middleware<Trace> = async (trace) => {
-    await new Promise((resolve) => setImmediate(resolve));
-    trace.push('slow');
-  };
-
   it('names the layer, once the rest has come to its end', async () => {
     const trace: Trace = [];
     await expect(compose([forgetful, slow])(trace)).rejects.toThrow(
@@ -111,13 +122,6 @@ describe('the guard against a next that nobody awaits', () => {
   });
 
   it('accepts a next that has settled before the layer returns, awaited or not', async () => {
-    const patient: Middleware<Trace> = async (_, next) => {
-      let done = false;
-      void next().then(() => {
-        done = true;
-      });
-      await vi.waitFor(() => expect(done).toBe(true));
-    };
     const trace: Trace = [];
     await compose([patient, slow])(trace);
     expect(trace).toEqual(['slow']);

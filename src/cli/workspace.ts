@@ -51,12 +51,10 @@ export async function openWorkspace(
   }
   if (enableHooks && !isTrusted) announceUntrusted(settings);
   const config = new Config({
+    ...settings,
     workingDir,
     enableHooks,
-    hooks: settings.hooks,
-    disabledHooks: settings.disabledHooks,
     trustedFolder: isTrusted,
-    afterModelDisplay: settings.afterModelDisplay,
     debugLogger: new CliLogger('llxprt:core:hooks'),
   });
   return { config, settings };

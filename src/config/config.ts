@@ -3,6 +3,7 @@ import { modelStages, toolStages } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import type { DebugLogger } from '../debugLogger.js';
+import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import type { HookDefinitions } from '../hooks/types.js';
 import {
@@ -37,6 +38,8 @@ export interface ConfigOptions {
   readonly trustedFolder?: boolean;
   readonly afterModelDisplay?: AfterModelDisplay;
   readonly transcriptPath?: string;
+  readonly hookEnvironment?: HookEnvironmentPolicy;
+  readonly maxParallelHooks?: number;
   /** Where requests to fire events may come from, besides the host's own calls. */
   readonly messageBus?: MessageBus;
   readonly debugLogger?: DebugLogger;
@@ -105,6 +108,16 @@ export class Config {
   /** Path of the session's transcript, where the host writes one. */
   getTranscriptPath(): string | undefined {
     return this.#options.transcriptPath;
+  }
+
+  /** Which variables of this process reach its hooks. Default: all. */
+  getHookEnvironment(): HookEnvironmentPolicy {
+    return this.#options.hookEnvironment ?? {};
+  }
+
+  /** Hook processes that may run at a time for one event; the others wait. Default 16. */
+  getMaxParallelHooks(): number {
+    return this.#options.maxParallelHooks ?? 16;
   }
 
   /** Default `stream`. */

@@ -108,6 +108,11 @@ export const count = expecting<number>(
   (value) => Number.isSafeInteger(value) && Number(value) >= 0,
 );
 
+export const positiveCount = expecting<number>(
+  'a whole number of 1 or more',
+  (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+);
+
 export function oneOf<T extends string>(...choices: readonly T[]): Struct<T, null> {
   return expecting<T>(choices.map(describe).join(' or '), (value) =>
     choices.some((choice) => choice === value),

@@ -1,3 +1,4 @@
+import { events } from '../hooks/events.js';
 import {
   HookEventName,
   type CommandHookConfig,
@@ -12,6 +13,7 @@ import {
   list,
   nonBlankText,
   oneOf,
+  positiveCount,
   readFields,
   reportUnknownKeys,
   text,
@@ -95,6 +97,9 @@ const PLUGIN_FIELDS: FieldTable<PluginFields> = {
         ),
     ),
   },
+
+  onFailure: { struct: oneOf('allow', 'deny') },
+  maxConsecutiveFailures: { struct: positiveCount },
 };
 
 const COMMAND_FIELDS: FieldTable<CommandHookConfig> = {
@@ -141,7 +146,7 @@ function parseEvents(raw: unknown, origin: HookOrigin | undefined, report: Repor
       report([eventName], explainUnknownEvent(eventName));
     } else if (Array.isArray(groups)) {
       hooks[eventName] = parseEach(groups, [eventName], report, (group, reportGroup) =>
-        parseGroup(group, origin, reportGroup),
+        parseGroup(group, eventName, origin, reportGroup),
       );
     } else if (groups !== undefined) {
       report([eventName], `expected an array of groups, got ${describe(groups)}; it is ignored`);
@@ -152,6 +157,7 @@ function parseEvents(raw: unknown, origin: HookOrigin | undefined, report: Repor
 
 function parseGroup(
   raw: unknown,
+  eventName: HookEventName,
   origin: HookOrigin | undefined,
   report: Report,
 ): HookDefinition | undefined {
@@ -170,11 +176,17 @@ function parseGroup(
   return {
     ...fields,
     ...(origin && { origin }),
-    hooks: parseEach(fields.hooks, ['hooks'], report, parseHook),
+    hooks: parseEach(fields.hooks, ['hooks'], report, (hook, reportHook) =>
+      parseHook(hook, eventName, reportHook),
+    ),
   };
 }
 
-function parseHook(raw: unknown, report: Report): CommandHookConfig | undefined {
+function parseHook(
+  raw: unknown,
+  eventName: HookEventName,
+  report: Report,
+): CommandHookConfig | undefined {
   if (!isRecord(raw)) {
     report(
       [],
@@ -183,9 +195,23 @@ function parseHook(raw: unknown, report: Report): CommandHookConfig | undefined 
     return undefined;
   }
   reportUnknownKeys(raw, COMMAND_FIELDS, report);
-  if (raw.type !== 'plugin') return readFields(raw, COMMAND_FIELDS, 'hook', report);
-  const fields = readFields(raw, PLUGIN_FIELDS, 'hook', report);
-  return fields && { ...fields, command: fields.command ?? '' };
+  const fields =
+    raw.type === 'plugin'
+      ? readFields(raw, PLUGIN_FIELDS, 'hook', report)
+      : readFields(raw, COMMAND_FIELDS, 'hook', report);
+  if (fields === undefined) return undefined;
+  adviseOnFailure(fields, eventName, report);
+  return { ...fields, command: fields.command ?? '' };
+}
+
+function adviseOnFailure(hook: PluginFields, eventName: HookEventName, report: Report): void {
+  if (hook.onFailure !== 'deny') return;
+  if (!events[eventName].canBlock) {
+    report(['onFailure'], `has no effect: hooks of ${eventName} cannot block`);
+  }
+  if (hook.maxConsecutiveFailures !== undefined) {
+    report(['maxConsecutiveFailures'], 'has no effect beside onFailure "deny": a guard stays on');
+  }
 }
 
 /** Parses each item with a report of its own place, and keeps those that came out. */

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
 import { HookEventName, type HookDefinition, type HookDefinitions } from '../hooks/types.js';
 import { readLayer, refusedLayer, type Layer } from './settingsLayer.js';
 
@@ -16,6 +17,10 @@ export interface Settings {
   readonly afterModelDisplay?: 'stream' | 'hold';
   /** How often AfterAgent hooks may send the agent back to work in a row. */
   readonly maxStopHookRetries?: number;
+  /** Which variables of the host reach its hooks. */
+  readonly hookEnvironment?: HookEnvironmentPolicy;
+  /** Hook processes that may run at a time for one event. */
+  readonly maxParallelHooks?: number;
 }
 
 /** Settings together with where they came from and what was wrong there. */

@@ -1,10 +1,13 @@
+import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
 import type { HookDefinitions } from '../hooks/types.js';
 import {
   count,
   describe,
+  expecting,
   flag,
   listOfText,
   oneOf,
+  positiveCount,
   readFields,
   type FieldTable,
   type Path,
@@ -55,7 +58,21 @@ const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
   disabledHooks: { struct: listOfText },
   afterModelDisplay: { struct: oneOf('stream', 'hold') },
   maxStopHookRetries: { struct: count },
+  hookEnvironment: {
+    struct: expecting<HookEnvironmentPolicy>(
+      '{ "inherit": "all" | "none", "allow": [names], "redact": [names] }',
+      isEnvironmentPolicy,
+    ),
+  },
+  maxParallelHooks: { struct: positiveCount },
 };
+
+function isEnvironmentPolicy(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { inherit = 'all', allow = [], redact = [], ...rest } = value;
+  const isKnown = inherit === 'all' || inherit === 'none';
+  return isKnown && listOfText.is(allow) && listOfText.is(redact) && Object.keys(rest).length === 0;
+}
 
 /** Where people put these settings, and the top-level key that has the effect. */
 const MISPLACED_SETTINGS = [

@@ -3,7 +3,7 @@ import type { FunctionCall, Part } from '@google/genai';
 import type { Config } from '../config/config.js';
 import { createToolCall, type CallOptions, type ToolCall } from '../context.js';
 import { dropUnsafeKeys } from '../hooks/merge.js';
-import { HookEventName } from '../hooks/types.js';
+import type { HookEventName } from '../hooks/types.js';
 import { ToolErrorType, type Tool, type ToolResult } from '../tools/tools.js';
 import { toParts } from './llmContent.js';
 
@@ -136,11 +136,11 @@ export function toFunctionResponse({ callId, name, result }: CompletedToolCall):
   return [{ functionResponse: { id: callId, name, response } }, ...others];
 }
 
-function finalStatus({ verdict }: ToolCall, result: ToolResult): ToolCallStatus {
-  if (verdict.kind === 'block') return 'idle';
-  if (verdict.kind === 'stop')
-    return verdict.event === HookEventName.BeforeTool ? 'idle' : 'success';
-  return result.error ? 'error' : 'success';
+function finalStatus({ verdict, executed }: ToolCall, result: ToolResult): ToolCallStatus {
+  if (!executed && verdict.kind !== 'allow') return 'idle';
+  // A stop after the tool rides on the result's error, and says nothing about the tool.
+  const outcome = verdict.kind === 'stop' ? executed : result;
+  return outcome?.error ? 'error' : 'success';
 }
 
 function errorResult(type: ToolErrorType, message: string): ToolResult {

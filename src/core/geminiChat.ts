@@ -147,11 +147,7 @@ export class GeminiChat {
     const received: GenerateContentResponse[] = [];
     const call = createModelCall(
       config,
-      {
-        model,
-        contents,
-        ...(generationConfig && { config: { ...generationConfig, ...overrides } }),
-      },
+      { model, contents, ...withConfig({ ...generationConfig, ...overrides }) },
       async (request) =>
         recordChunks(await models.generateContentStream(withSignal(request, signal)), received),
       { ...options, signal },
@@ -184,6 +180,10 @@ export class GeminiChat {
     this.#history = answer && isAnswered ? [...contents, answer] : contents;
     return true;
   }
+}
+
+function withConfig(config: GenerateContentConfig): { config?: GenerateContentConfig } {
+  return Object.keys(config).length > 0 ? { config } : {};
 }
 
 function withSignal(

@@ -1,4 +1,7 @@
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
+import { events } from './events.js';
+import { denyForFailure, failsClosed } from './hookFailure.js';
+import type { DefaultHookOutput } from './hookOutput.js';
 import type { AggregatedHookResult } from './types.js';
 
 /** The result of an event for which nothing ran; always a fresh object, because callers own what they get. */
@@ -14,7 +17,8 @@ export function makeEmptySuccessResult(): AggregatedHookResult {
 }
 
 /**
- * The result of an event whose processing itself failed. It has no output, so the operation goes on.
+ * The result of an event whose processing itself failed. It has no output, so the operation goes on, unless a guard
+ * (`onFailure: "deny"`) was to be asked.
  *
  * @param error what was thrown
  * @param stage what was being done, unless the error says so itself
@@ -27,5 +31,18 @@ export function buildFailureEnvelope(
 ): AggregatedHookResult {
   const fault =
     error instanceof HookPipelineError ? error : new HookPipelineError(error, stage, meta);
-  return { ...makeEmptySuccessResult(), success: false, errors: [fault] };
+  return {
+    ...makeEmptySuccessResult(),
+    success: false,
+    finalOutput: denialOfGuards(fault),
+    errors: [fault],
+  };
+}
+
+function denialOfGuards({ message, meta }: HookPipelineError): DefaultHookOutput | undefined {
+  const { plan } = meta;
+  const guard = plan?.hookConfigs.find((hook) => failsClosed(hook, plan.eventName));
+  if (!plan || !guard) return undefined;
+  const failure = { kind: 'refused', what: `could not be asked: ${message}` } as const;
+  return new events[plan.eventName].Output(denyForFailure(guard, failure));
 }

@@ -1,3 +1,5 @@
+import type { HookExecutionPlan } from './types.js';
+
 /** `getRegistry()` or `getEventHandler()` was called before `initialize()` had finished. */
 export class HookSystemNotInitializedError extends Error {
   override readonly name = 'HookSystemNotInitializedError';
@@ -32,7 +34,8 @@ export type PipelineStage = keyof typeof PIPELINE_ERROR_CODES;
 /** What is known of the event that failed. */
 export interface FailureMeta {
   readonly event?: string;
-  readonly correlationId?: string;
+  /** What was to run. */
+  readonly plan?: HookExecutionPlan;
   readonly details?: unknown;
 }
 

@@ -11,6 +11,7 @@ import { DebugLogger } from '../debugLogger.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { buildFailureEnvelope, makeEmptySuccessResult } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
+import { maskSecrets } from './hookEnvironment.js';
 import type { HookRegistry } from './hookRegistry.js';
 import type { HookSystem } from './hookSystem.js';
 import { hookIdentity } from './identity.js';
@@ -42,10 +43,15 @@ export function fireHook<E extends HookEventName>(
   payload: HookPayload<E>,
   options: FireOptions = {},
 ): Promise<ProcessedHookResult> | undefined {
-  const system = config.getHookSystem();
-  if (!system) return undefined;
-  const isIdle = system.isInitialized() && !system.getEventHandler().hasWork(event, payload);
-  return isIdle ? undefined : fireThroughStack(system, event, payload, options);
+  try {
+    const system = config.getHookSystem();
+    if (!system) return undefined;
+    const isIdle = system.isInitialized() && !system.getEventHandler().hasWork(event, payload);
+    return isIdle ? undefined : fireThroughStack(system, event, payload, options);
+  } catch (error) {
+    new DebugLogger('llxprt:core:hooks').warn(`${event}: the hooks cannot be reached`, { error });
+    return undefined;
+  }
 }
 
 /** Whether firing an event without a tool would do anything, as far as is known now. */
@@ -68,7 +74,15 @@ async function fireThroughStack<E extends HookEventName>(
     return processCommonHookOutputFields(buildFailureEnvelope(error, 'initialization', { event }));
   }
   const aggregated = await system.getEventHandler().fire(event, payload, signal);
-  if (aggregated.results.length > 0) onHooks?.(event, aggregated);
+  if (onHooks && aggregated.results.length > 0) {
+    try {
+      onHooks(event, aggregated);
+    } catch (error) {
+      system.logger.warn(`${event}: an observer of hooks failed; what the hooks said counts`, {
+        error,
+      });
+    }
+  }
   return processCommonHookOutputFields(aggregated);
 }
 
@@ -188,7 +202,7 @@ export class HookEventHandler {
       // A context of one event is one of any event; TypeScript cannot see that through the generic.
       await this.#getStack().run(ctx as HookContext as AnyHookContext);
     } catch (error) {
-      throw new HookPipelineError(error, stageReached(ctx), { event });
+      throw new HookPipelineError(error, stageReached(ctx), { event, plan: ctx.plan ?? undefined });
     }
     if (!ctx.aggregated) return makeEmptySuccessResult();
     this.#record(event, ctx.aggregated);
@@ -223,7 +237,8 @@ export class HookEventHandler {
 
   #record(event: HookEventName, aggregated: AggregatedHookResult): void {
     for (const result of aggregated.results) {
-      this.logger.debug(`${event}: hook finished`, describeResult(result));
+      this.registry.noteOutcome(result.hookConfig, hasFailed(result));
+      this.logger.debug(`${event}: hook finished`, this.#describeResult(result));
     }
     const failed = aggregated.results.filter((result) => !result.success).length;
     this.logger.debug(`${event}: finished`, {
@@ -234,6 +249,26 @@ export class HookEventHandler {
       success: aggregated.success,
     });
   }
+
+  #describeResult(result: HookExecutionResult): object {
+    const mask = (text?: string) => text && maskSecrets(text, this.config.getHookEnvironment());
+    return {
+      hook: hookIdentity(result.hookConfig),
+      type: result.hookConfig.type,
+      durationMs: Math.round(result.duration),
+      success: result.success,
+      exitCode: result.exitCode,
+      signal: result.signal,
+      stdout: mask(result.stdout),
+      stderr: mask(result.stderr),
+      error: mask(result.error?.message),
+    };
+  }
+}
+
+/** A block by exit code 2 is what a hook is for. */
+function hasFailed(result: HookExecutionResult): boolean {
+  return result.error !== undefined || !(result.success || result.exitCode === 2);
 }
 
 function createContext<E extends HookEventName>(
@@ -263,18 +298,4 @@ function stageReached(ctx: HookContext): PipelineStage {
 function standsOutsideOfPlanner({ before, after }: Registration<'hook'>): boolean {
   if (before) return before === 'enablementGate' || before === 'planner';
   return !after || after === 'enablementGate';
-}
-
-function describeResult(result: HookExecutionResult): object {
-  return {
-    hook: hookIdentity(result.hookConfig),
-    type: result.hookConfig.type,
-    durationMs: Math.round(result.duration),
-    success: result.success,
-    exitCode: result.exitCode,
-    signal: result.signal,
-    stdout: result.stdout,
-    stderr: result.stderr,
-    error: result.error?.message,
-  };
 }

@@ -3,6 +3,7 @@ import { formatPath, parseHookDefinitions } from '../config/hookSettings.js';
 import { DebugLogger } from '../debugLogger.js';
 import { HookRegistryNotInitializedError } from './errors.js';
 import { hookIdentity } from './identity.js';
+import { isRecord } from './merge.js';
 import {
   ConfigSource,
   HookEventName,
@@ -22,9 +23,14 @@ export interface HookRegistryEntry {
   readonly origin?: HookOrigin;
   /** Whether it runs. See `skipped` for why not. */
   enabled: boolean;
-  /** Why the hook does not run: switched off by name, or from a folder that the user has not trusted. */
-  skipped?: 'disabled' | 'untrusted';
+  /** Why the hook does not run: switched off by name, from a folder that is not trusted, or failed too often. */
+  skipped?: 'disabled' | 'untrusted' | 'failing';
+  /** Failures in a row, up to now. */
+  failures: number;
 }
+
+/** What came of trying a matcher. `undecided`: it took too long. */
+export type Match = 'yes' | 'no' | 'undecided';
 
 /** So many plans and matches are kept; names of tools come from a model and have no bound. */
 const MAX_CACHED = 10_000;
@@ -41,7 +47,7 @@ export class HookRegistry {
   #entries: HookRegistryEntry[] | undefined;
   #reading: Promise<void> | undefined;
   readonly #plans = new Map<string, HookExecutionPlan | null>();
-  readonly #matches = new Map<string, boolean>();
+  readonly #matches = new Map<string, Match>();
 
   constructor(
     private readonly config: Config,
@@ -117,9 +123,29 @@ export class HookRegistry {
     for (const entry of found) {
       entry.enabled = enabled;
       entry.skipped = enabled ? undefined : 'disabled';
+      entry.failures = 0;
     }
     this.#plans.clear();
     return found.length;
+  }
+
+  /**
+   * Counts failures in a row. A hook that has reached its `maxConsecutiveFailures` is switched off, with one
+   * warning; a guard (`onFailure: "deny"`) never is.
+   */
+  noteOutcome(config: CommandHookConfig, hasFailed: boolean): void {
+    const limit = config.onFailure === 'deny' ? undefined : config.maxConsecutiveFailures;
+    const entry = limit && this.#entries?.find((each) => each.config === config);
+    if (!entry) return;
+    entry.failures = hasFailed ? entry.failures + 1 : 0;
+    if (entry.failures < limit || !entry.enabled) return;
+    entry.enabled = false;
+    entry.skipped = 'failing';
+    this.#plans.clear();
+    this.logger.warn(
+      `The hook "${hookIdentity(config)}" failed ${entry.failures} times in a row and is switched off until the hooks are reloaded`,
+      { event: entry.eventName },
+    );
   }
 
   /** The plan for an event and a tool's name, made at the first call. */
@@ -133,7 +159,7 @@ export class HookRegistry {
   }
 
   /** Whether a matcher matches a tool's name, tried at the first call. */
-  cachedMatch(matcher: string, toolName: string, tryIt: () => boolean): boolean {
+  cachedMatch(matcher: string, toolName: string, tryIt: () => Match): Match {
     return cached(this.#matches, `${matcher}\0${toolName}`, tryIt);
   }
 
@@ -145,7 +171,10 @@ export class HookRegistry {
   #readSource(at: string, raw: unknown, source: ConfigSource): HookRegistryEntry[] {
     const { hooks, problems } = parseHookDefinitions(raw);
     for (const problem of problems) {
-      this.logger.warn(`${at}${formatPath(['', ...problem.path])}: ${problem.message}`);
+      if (isReported(raw, problem.path)) continue;
+      this.logger.warn(
+        `${[at, formatPath(problem.path)].filter(Boolean).join('.')}: ${problem.message}`,
+      );
     }
     return Object.values(HookEventName).flatMap((eventName) =>
       (hooks[eventName] ?? []).flatMap((definition) =>
@@ -161,7 +190,18 @@ export class HookRegistry {
     source: ConfigSource,
   ): HookRegistryEntry {
     const skipped = this.#reasonToSkip(config, source, origin);
-    return { config, source, eventName, matcher, sequential, origin, enabled: !skipped, skipped };
+    const enabled = skipped === undefined;
+    return {
+      config,
+      source,
+      eventName,
+      matcher,
+      sequential,
+      origin,
+      enabled,
+      skipped,
+      failures: 0,
+    };
   }
 
   #reasonToSkip(
@@ -173,6 +213,13 @@ export class HookRegistry {
     if (fromProject && !this.config.isTrustedFolder()) return 'untrusted';
     return this.config.getDisabledHooks().includes(hookIdentity(config)) ? 'disabled' : undefined;
   }
+}
+
+/** Whether a problem was told when the settings file was read, from which the group's `origin` is. */
+function isReported(raw: unknown, [event, index]: readonly (string | number)[]): boolean {
+  const groups = isRecord(raw) ? raw[String(event)] : undefined;
+  const group: unknown = Array.isArray(groups) ? groups[Number(index)] : undefined;
+  return isRecord(group) && group['origin'] !== undefined;
 }
 
 function cached<T>(cache: Map<string, T>, key: string, make: () => T): T {

@@ -5,6 +5,7 @@ import {
   executeParallel,
   executeSequential,
   type Runner,
+  type RunOptions,
 } from '../../middleware/runner.js';
 import { DebugLogger } from '../debugLogger.js';
 import type {
@@ -15,32 +16,32 @@ import type {
   HookOutput,
 } from './types.js';
 
-/** Runs hooks as processes. */
+/** Runs hooks as processes. Nothing that a hook does makes a method reject. */
 export class HookRunner implements Runner {
-  constructor(private readonly logger = new DebugLogger('llxprt:core:hooks:runner')) {}
+  readonly #options: RunOptions;
 
-  /**
-   * Runs one hook.
-   *
-   * @returns what became of it; a hook that fails is a result like any other
-   * @throws TypeError when the input cannot be written as JSON
-   */
-  async executeHook(
+  /** @param options what differs from the defaults: all of the environment, 16 processes at a time */
+  constructor(
+    logger = new DebugLogger('llxprt:core:hooks:runner'),
+    options: Partial<Pick<RunOptions, 'environment' | 'maxParallelHooks'>> = {},
+  ) {
+    this.#options = { logger, environment: {}, maxParallelHooks: 16, ...options };
+  }
+
+  /** Runs one hook. */
+  executeHook(
     hookConfig: CommandHookConfig,
     eventName: HookEventName,
     input: HookInput,
     signal?: AbortSignal,
   ): Promise<HookExecutionResult> {
-    const stdin = encodeInput(input);
-    const run = { hook: hookConfig, event: eventName, stdin, cwd: input.cwd, signal };
-    return executeHook(run, this.logger);
+    return executeHook(hookConfig, eventName, encodeInput(input), { ...this.#options, signal });
   }
 
   /**
    * Runs all hooks at once on the same input.
    *
    * @returns one result a hook, in the given order
-   * @throws TypeError when the input cannot be written as JSON
    */
   executeHooksParallel(
     hookConfigs: readonly CommandHookConfig[],
@@ -48,14 +49,13 @@ export class HookRunner implements Runner {
     input: HookInput,
     signal?: AbortSignal,
   ): Promise<HookExecutionResult[]> {
-    return executeParallel(hookConfigs, eventName, input, this.logger, signal);
+    return executeParallel(hookConfigs, eventName, input, { ...this.#options, signal });
   }
 
   /**
    * Runs hooks one after the other, each reading what the one before changed. A block or a stop ends the chain.
    *
    * @returns one result for each hook that ran
-   * @throws TypeError when the input cannot be written as JSON
    */
   executeHooksSequential(
     hookConfigs: readonly CommandHookConfig[],
@@ -63,7 +63,7 @@ export class HookRunner implements Runner {
     input: HookInput,
     signal?: AbortSignal,
   ): Promise<HookExecutionResult[]> {
-    return executeSequential(hookConfigs, eventName, input, this.logger, signal);
+    return executeSequential(hookConfigs, eventName, input, { ...this.#options, signal });
   }
 
   /** What the next hook of a chain reads after `output`. */

@@ -30,7 +30,10 @@ export class HookSystem {
       config,
       this.#registry,
       new HookPlanner(this.#registry, logger.extend('planner')),
-      new HookRunner(logger.extend('runner')),
+      new HookRunner(logger.extend('runner'), {
+        environment: config.getHookEnvironment(),
+        maxParallelHooks: config.getMaxParallelHooks(),
+      }),
       new HookAggregator(),
       messageBus,
       logger.extend('events'),

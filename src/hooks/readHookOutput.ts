@@ -11,6 +11,8 @@ export interface ReadOutput {
   readonly output?: HookOutput;
   /** What was ignored and why, one sentence each. */
   readonly problems: readonly string[];
+  /** What of the output, if anything, was not in the format of hooks; a guard that says so has failed. */
+  readonly unreadable?: string;
 }
 
 /**
@@ -22,7 +24,11 @@ export function readHookOutput(stdout: string): ReadOutput {
   if (printed === '') return { problems: [] };
   const parsed = parseObject(printed);
   if (parsed) return readFields(parsed);
-  return { output: convertPlainTextToHookOutput(printed, 0), problems: describeNoise(printed) };
+  return {
+    output: convertPlainTextToHookOutput(printed, 0),
+    problems: describeNoise(printed),
+    unreadable: 'printed something other than a JSON object',
+  };
 }
 
 /**
@@ -156,8 +162,10 @@ const SPOKEN = new Set([
 
 function readFields(parsed: Record<string, unknown>): ReadOutput {
   const problems: string[] = [];
-  const output: HookOutput = readShape(parsed, outputShape, '', problems);
-  return { output, problems };
+  const misread: string[] = [];
+  const output: HookOutput = readShape(parsed, outputShape, '', problems, misread);
+  const [first] = misread;
+  return { output, problems: [...problems, ...misread], ...(first && { unreadable: first }) };
 }
 
 function readShape(
@@ -165,6 +173,7 @@ function readShape(
   shape: Shape,
   at: string,
   problems: string[],
+  misread: string[],
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(value)) {
@@ -172,18 +181,19 @@ function readShape(
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
     const path = `${at}${key}`;
     if (isDeeperThan(field, MAX_DEPTH)) {
-      problems.push(`${path} is nested deeper than ${MAX_DEPTH} levels and is ignored`);
+      misread.push(`${path} is nested deeper than ${MAX_DEPTH} levels and is ignored`);
     } else if (!known) {
       problems.push(`${path} is not a known field and has no effect`);
       // Below the top level it is kept as data, for middleware that understands more.
       if (at !== '') fields[key] = field;
     } else if ('fields' in known) {
-      if (isRecord(field)) fields[key] = readShape(field, known.fields, `${path}.`, problems);
-      else problems.push(`${path} is ignored: expected an object, got ${excerpt(field)}`);
+      if (isRecord(field))
+        fields[key] = readShape(field, known.fields, `${path}.`, problems, misread);
+      else misread.push(`${path} is ignored: expected an object, got ${excerpt(field)}`);
     } else if (known.is(field)) {
       fields[key] = typeof field === 'string' && SPOKEN.has(key) ? sanitizeText(field) : field;
     } else {
-      problems.push(`${path} is ignored: expected ${known.type}, got ${excerpt(field)}`);
+      misread.push(`${path} is ignored: expected ${known.type}, got ${excerpt(field)}`);
     }
   }
   return fields;

@@ -73,6 +73,13 @@ export interface CommandHookConfig {
   readonly timeout?: number;
   /** Additional environment variables of the hook's process. */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * What a failure of the hook (start, timeout, crash, signal, unreadable output) means for the operation. Default
+   * `allow`: it goes on. `deny` is for guards, and counts for events that can be blocked.
+   */
+  readonly onFailure?: 'allow' | 'deny';
+  /** Failures in a row after which the hook is switched off until the next reload. Never for `onFailure: "deny"`. */
+  readonly maxConsecutiveFailures?: number;
 }
 
 /** The settings file that a hook was read from, for lists and messages. */

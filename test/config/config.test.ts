@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { loadSettingsFile } from '../../src/config/settings.js';
-import type { Middleware } from '../../src/compose.js';
+import type { Middleware, Next } from '../../src/compose.js';
 import { createModelCall } from '../../src/context.js';
 import type { AnyHookContext, ModelCall, ToolCall } from '../../src/context.js';
 import { textResponse } from '../../src/core/response.js';
@@ -125,6 +125,10 @@ describe('the options', () => {
 
 const passing: Middleware<unknown> = (_, next) => next();
 
+function first(_: ToolCall, next: Next): Promise<void> {
+  return next();
+}
+
 describe('the order of a stack', () => {
   it('is that of its stages without custom middleware', () => {
     const config = createConfig();
@@ -133,9 +137,6 @@ describe('the order of a stack', () => {
   });
 
   it('has custom middleware outermost, or where it asked to stand', () => {
-    async function first(_: ToolCall, next: () => Promise<void>): Promise<void> {
-      await next();
-    }
     const config = createConfig()
       .use('tool', passing, { name: 'inner', before: 'execute' })
       .use('tool', first)

@@ -437,18 +437,23 @@ describe('an abort', () => {
     expect(hook.inputs()).toEqual([]);
   });
 
-  it('while a hook runs: the tool does not run', async () => {
+  it('while a hook runs: the tool does not run, even one that knows no signals', async () => {
     const user = new AbortController();
     const hook = sandbox.runs('exec sleep 60');
+    let executed = false;
+    const tool = makeTool('print', async () => {
+      executed = true;
+      return says('printed');
+    });
     const running = runOne(
-      write('a.txt', 'one'),
+      { name: 'print' },
       { BeforeTool: atOnce(hook) },
-      { signal: user.signal },
+      { signal: user.signal, tools: [tool] },
     );
     await vi.waitFor(() => expect(hook.inputs()).toHaveLength(1));
     user.abort();
     expect((await running).completed.result.error?.type).toBe(ToolErrorType.Cancelled);
-    expect(sandbox.read('a.txt')).toBeUndefined();
+    expect(executed).toBe(false);
   });
 
   it('while the tool runs: it is ended, with its processes', async () => {

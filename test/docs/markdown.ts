@@ -7,8 +7,10 @@ export const ROOT = path.resolve(import.meta.dirname, '../..');
 /** A fenced block of a document. */
 export interface Snippet {
   readonly language: string;
-  /** The words behind the language, such as `run` or `file=hook.sh`. */
-  readonly words: readonly string[];
+  /** What stands behind the language, such as `run needs=python3`. */
+  readonly info: string;
+  /** The info word by word; `value` is what stands behind a `=`. */
+  readonly words: readonly { readonly name: string; readonly value: string }[];
   readonly content: string;
   /** Line of the opening fence, from 1. */
   readonly line: number;
@@ -28,18 +30,17 @@ export function readDocument(file: string): Promise<string> {
 
 /** The fenced blocks of a document, in order. */
 export function findSnippets(markdown: string): Snippet[] {
-  const fences = markdown.matchAll(/^```(\S+)(.*)\n([^]*?)^```$/gm);
+  const fences = markdown.matchAll(/^```(\S+) *(.*)\n([^]*?)^```$/gm);
   return Array.from(fences, ({ index, 1: language = '', 2: info = '', 3: content = '' }) => ({
     language,
-    words: info.split(' ').filter((word) => word !== ''),
+    info,
+    words: info.split(' ').flatMap((word) => {
+      const [name = '', value = ''] = word.split('=', 2);
+      return name === '' ? [] : [{ name, value }];
+    }),
     content,
     line: markdown.slice(0, index).split('\n').length,
   }));
-}
-
-/** The value of `key=value` among the words of a block. */
-export function findAttribute({ words }: Snippet, key: string): string | undefined {
-  return words.find((word) => word.startsWith(`${key}=`))?.slice(key.length + 1);
 }
 
 /** The document without its fenced blocks, in which a `#` begins a comment and not a heading. */

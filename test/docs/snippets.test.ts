@@ -1,166 +1,134 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toHookInput } from '../../middleware/translator.js';
 import { Config } from '../../src/config/config.js';
 import { formatProblem, loadSettingsFile } from '../../src/config/settings.js';
-import { startRecordedModel } from '../../src/core/recordedModel.js';
 import { isHookEventName } from '../../src/hooks/events.js';
 import { readHookOutput } from '../../src/hooks/readHookOutput.js';
 import type { HookEventInput, HookEventName } from '../../src/hooks/types.js';
-import {
-  findAttribute,
-  findDocuments,
-  findSnippets,
-  readDocument,
-  ROOT,
-  type Snippet,
-} from './markdown.js';
+import { findDocuments, findSnippets, readDocument, type Snippet } from './markdown.js';
 import { samplePayloads } from './samplePayloads.js';
+import { Workbench } from './workbench.js';
 
-/** What every call of the model is answered with while a snippet runs. */
-const ANSWER = { candidates: [{ content: { role: 'model', parts: [{ text: 'Hello!' }] } }] };
-const CHECKED_LANGUAGES = ['js', 'ts', 'sh', 'json', 'jsonl', 'py'];
+const documents = await Promise.all(
+  (await findDocuments()).map(async (file) => ({
+    file,
+    snippets: findSnippets(await readDocument(file)).map((snippet) => ({
+      title: titleOf(snippet),
+      snippet,
+    })),
+  })),
+);
 
-describe.each(await findDocuments())('the snippets of %s', async (document) => {
-  const snippets = findSnippets(await readDocument(document));
-  let directory: string;
-  let lastOutput = '';
+// The blocks of a document are one story: files written by one are there for the next.
+describe.each(documents.filter(({ snippets }) => snippets.length > 0))(
+  'the snippets of $file',
+  ({ snippets }) => {
+    let bench: Workbench;
 
-  beforeAll(async () => {
-    directory = await makeDirectory();
-  });
+    beforeAll(async () => {
+      bench = await Workbench.create();
+    });
 
-  afterAll(() => rm(directory, { recursive: true }));
+    afterAll(() => bench.remove());
 
-  // The blocks of a document are one story: files written by one are there for the next.
-  it.each(snippets.map((snippet) => [titleOf(snippet), snippet] as const))(
-    '%s',
-    async (_, each) => {
-      const { language, words, content } = each;
-      const file = findAttribute(each, 'file');
-      if (file !== undefined) await writeInto(directory, file, content);
-      if (words.includes('run')) lastOutput = await run(each, directory);
-      else if (words.includes('settings')) await checkSettings(directory, content);
-      else if (words.includes('output')) expect(lastOutput).toMatch(toPattern(content));
-      else if (findAttribute(each, 'stdin')) checkInput(each);
-      else if (findAttribute(each, 'stdout')) checkOutput(each);
-      else if (file === undefined && !words.includes('manual')) {
-        expect(CHECKED_LANGUAGES, 'a block that says how to check it').not.toContain(language);
+    it.each(snippets)('$title', async ({ snippet }) => {
+      for (const { name, value } of snippet.words) {
+        const check = checks[name];
+        if (!check) throw new Error(`There is no check "${name}" for a block`);
+        if ((await check({ snippet, value, bench })) === 'skip') return;
       }
-    },
-  );
+      const isChecked = snippet.words.length > 0 || UNCHECKED.has(snippet.language);
+      expect(isChecked, 'a block that says how it is checked').toBe(true);
+    });
+  },
+);
+
+describe('the answers in the table of the guide', async () => {
+  const guide = await readDocument('docs/guide.md');
+  const answers = Array.from(guide.matchAll(/^\|.*`(\{".*\})`/gm), ([, answer = '']) => answer);
+
+  it('are there', () => expect(answers.length).toBeGreaterThan(10));
+
+  it.each(answers)('%s is understood', expectUnderstood);
 });
 
-function titleOf({ language, words, line }: Snippet): string {
-  return `line ${line}: ${[language, ...words].join(' ')}`;
+interface Checked {
+  readonly snippet: Snippet;
+  /** What stands behind `=`. */
+  readonly value: string;
+  readonly bench: Workbench;
 }
 
-async function isInstalled(program: string): Promise<boolean> {
-  const { failed } = await execa(program, ['--version'], { reject: false });
-  return !failed;
+const UNCHECKED = new Set(['text', 'mermaid']);
+
+/** What the words behind the language of a block mean. */
+const checks: Record<string, (checked: Checked) => Promise<unknown>> = {
+  /** Later blocks use the block as a file. */
+  file: ({ snippet, value, bench }) => bench.write(value, snippet.content),
+  /** The block needs a program that a machine may lack. */
+  needs: async ({ value }) => {
+    const { failed } = await execa(value, ['--version'], { reject: false });
+    return failed ? 'skip' : undefined;
+  },
+  run: async ({ snippet, bench }) => {
+    const { exitCode } = await (snippet.language === 'sh'
+      ? bench.run('bash', ['-euo', 'pipefail', '-c', snippet.content])
+      : bench.run(process.execPath, [await bench.write('snippet.mjs', snippet.content)]));
+    expect(exitCode, bench.output).toBe(0);
+  },
+  /** The block that was run before has printed this; `…` stands for anything on a line. */
+  output: async ({ snippet, bench }) => {
+    expect(bench.output).toMatch(toPattern(snippet.content));
+  },
+  /** The block that was run before has printed JSON that has these fields. */
+  fields: async ({ snippet, bench }) => {
+    expect(shapeOf(JSON.parse(bench.output))).toMatchObject(
+      shapeOf(JSON.parse(snippet.content)) as object,
+    );
+  },
+  settings: async ({ snippet, bench }) => {
+    const file = await bench.write('checked-settings.json', snippet.content);
+    const { problems } = await loadSettingsFile(file);
+    expect(problems.map(formatProblem)).toEqual([]);
+  },
+  /** A script of this event reads such an object. */
+  stdin: async ({ snippet, value }) => {
+    if (!isHookEventName(value)) throw new Error(`There is no event "${value}"`);
+    expect(shapeOf(JSON.parse(snippet.content))).toEqual(shapeOf(inputOf(value)));
+  },
+  /** A script may print this. */
+  stdout: async ({ snippet }) => expectUnderstood(snippet.content),
+  /** For the reader only. */
+  manual: async () => undefined,
+};
+
+function titleOf({ language, info, line }: Snippet): string {
+  return `line ${line}: ${language} ${info}`;
 }
 
-/** A directory in which `hookstack` and the SDK can be imported, and `hookstack` called. */
-async function makeDirectory(): Promise<string> {
-  const directory = await realpath(await mkdtemp(path.join(os.tmpdir(), 'hookstack-test-')));
-  for (const name of ['home', 'bin', 'work/node_modules/@google']) {
-    await mkdir(path.join(directory, name), { recursive: true });
-  }
-  const modules = path.join(directory, 'work/node_modules');
-  await symlink(ROOT, path.join(modules, 'hookstack'));
-  await symlink(path.join(ROOT, 'node_modules/@google/genai'), path.join(modules, '@google/genai'));
-  const main = path.join(ROOT, 'dist/src/cli/main.js');
-  await writeFile(
-    path.join(directory, 'bin/hookstack'),
-    `#!/usr/bin/env bash\nexec node '${main}' "$@"\n`,
-    { mode: 0o755 },
-  );
-  return directory;
-}
-
-async function writeInto(directory: string, file: string, content: string): Promise<void> {
-  const target = path.join(directory, 'work', file);
-  await mkdir(path.dirname(target), { recursive: true });
-  await writeFile(target, content, { mode: 0o755 });
-}
-
-/** Runs a block to its end, and returns what it printed. */
-async function run({ language, content, line }: Snippet, directory: string): Promise<string> {
-  const script = path.join(
-    directory,
-    'work',
-    `snippet-${line}.${language === 'sh' ? 'sh' : 'mjs'}`,
-  );
-  await writeFile(script, content);
-  const responses = path.join(directory, 'model.responses');
-  const call = JSON.stringify({ method: 'generateContentStream', response: [ANSWER] });
-  await writeFile(responses, `${call}\n`.repeat(20));
-  const model = await startRecordedModel(responses);
-  try {
-    const [program, ...args] =
-      language === 'sh' ? ['bash', '-euo', 'pipefail', script] : [process.execPath, script];
-    const { all, exitCode } = await execa(program ?? '', args, {
-      cwd: path.join(directory, 'work'),
-      env: {
-        HOME: path.join(directory, 'home'),
-        PATH: `${path.join(directory, 'bin')}:${process.env['PATH']}`,
-        GEMINI_API_KEY: 'recorded',
-        GOOGLE_GEMINI_BASE_URL: model.baseUrl,
-        NO_COLOR: '1',
-      },
-      stdin: 'ignore',
-      all: true,
-      reject: false,
-    });
-    expect(exitCode, all).toBe(0);
-    return all;
-  } finally {
-    await model.close();
-    await rm(script);
-  }
-}
-
-async function checkSettings(directory: string, content: string): Promise<void> {
-  const file = path.join(directory, 'checked-settings.json');
-  await writeFile(file, content);
-  const { problems } = await loadSettingsFile(file);
-  expect(problems.map(formatProblem)).toEqual([]);
-}
-
-/** What a script is said to read has the fields that it does read. */
-function checkInput(snippet: Snippet): void {
-  const event = findAttribute(snippet, 'stdin');
-  if (!isHookEventName(event)) throw new Error(`There is no event ${event}`);
-  expect(shapeOf(JSON.parse(snippet.content))).toEqual(shapeOf(readInput(event)));
-}
-
-function readInput<E extends HookEventName>(event: E): HookEventInput<E> {
-  return toHookInput(event, samplePayloads[event], new Config());
-}
-
-/** What a script is said to print is understood. */
-function checkOutput({ content }: Snippet): void {
-  const { output, problems } = readHookOutput(content);
-  expect(output).toBeDefined();
+function expectUnderstood(stdout: string): void {
+  const { output, problems } = readHookOutput(stdout);
+  expect(output).toEqual(JSON.parse(stdout));
   expect(problems).toEqual([]);
+}
+
+function inputOf<E extends HookEventName>(event: E): HookEventInput<E> {
+  return toHookInput(event, samplePayloads[event], new Config());
 }
 
 /** The names and types of fields, at every depth; of lists, those of the first item. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
-  if (typeof value !== 'object' || value === null) return typeof value;
+  if (typeof value !== 'object' || value === null) return value === null ? null : typeof value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shapeOf(item)]));
 }
 
-/** In expected output, `…` stands for anything on a line. */
 function toPattern(expected: string): RegExp {
-  const lines = expected.trimEnd().split('\n');
-  const escape = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return new RegExp(
-    `^${lines.map((line) => line.split('…').map(escape).join('.*')).join('\n')}$`,
-    'm',
-  );
+  const literals = expected.trimEnd().split('…').map(escapeForPattern);
+  return new RegExp(`^${literals.join('.*')}$`, 'm');
+}
+
+function escapeForPattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

@@ -17,7 +17,8 @@ import { useTempDir } from '../helpers/tempDir.js';
 const { BeforeTool, BeforeModel, BeforeAgent } = HookEventName;
 const temp = useTempDir();
 
-const specific = (fields: object) => ({ hookSpecificOutput: fields });
+const specific = (fields: Record<string, unknown>) => ({ hookSpecificOutput: fields });
+const change = (value: number) => specific({ tool_input: { value } });
 
 /** Runs hooks as a chain; `read` returns what the n-th of them (from 1) read, if it keeps its input. */
 async function runChain(event: HookEventName, fields: object, outputs: readonly unknown[]) {
@@ -73,7 +74,6 @@ describe('a chain', () => {
   });
 
   it('passes the input on unchanged after a hook that failed', async () => {
-    const change = (value: number) => specific({ tool_input: { value } });
     const fields = { tool_name: 't', tool_input: { value: 0 } };
     const input = { ...commonInput(BeforeTool, temp.path), ...fields };
     const hooks = [

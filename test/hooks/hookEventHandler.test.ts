@@ -18,6 +18,7 @@ import {
   type HookPayload,
 } from '../../src/hooks/types.js';
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
+import { failingObserver } from '../helpers/observer.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
@@ -52,20 +53,20 @@ const EMPTY: AggregatedHookResult = {
   results: [],
 };
 
-describe('fireHook with nothing to do', () => {
-  /** Whoever looks at its arguments or its response fails the test. */
-  function untouchable(toolName: string): HookPayload<HookEventName.AfterTool> {
-    return {
-      toolName,
-      get toolInput(): Record<string, unknown> {
-        throw new Error('the arguments were read');
-      },
-      get toolResponse(): Record<string, unknown> {
-        throw new Error('the response was read');
-      },
-    };
-  }
+/** Whoever looks at its arguments or its response fails the test. */
+function untouchable(toolName: string): HookPayload<HookEventName.AfterTool> {
+  return {
+    toolName,
+    get toolInput(): Record<string, unknown> {
+      throw new Error('the arguments were read');
+    },
+    get toolResponse(): Record<string, unknown> {
+      throw new Error('the response was read');
+    },
+  };
+}
 
+describe('fireHook with nothing to do', () => {
   const unreadable: HookPayload<HookEventName.AfterModel> = {
     get llmRequest(): { model: string; contents: string } {
       throw new Error('the request was read');
@@ -151,10 +152,7 @@ describe('fireHook', () => {
 
   it('goes on with what the hooks said when an observer throws', async () => {
     const { config, logger } = createConfig({ BeforeTool: [{ hooks: [hook('exit 2')] }] });
-    const onHooks = () => {
-      throw new Error('the screen is gone');
-    };
-    const fired = await fireHook(config, BeforeTool, payload, { onHooks });
+    const fired = await fireHook(config, BeforeTool, payload, { onHooks: failingObserver });
     expect(fired?.aggregated.finalOutput?.isBlockingDecision()).toBe(true);
     expect(logger.warnings).toHaveLength(1);
   });
@@ -169,6 +167,14 @@ describe('fireHook', () => {
     controller.abort();
     const fired = await firing;
     expect(fired?.aggregated).toMatchObject({ success: false, finalOutput: undefined });
+  });
+
+  it('fails open, and says so, when the payload is no JSON', async () => {
+    const { config, logger } = createConfig({ BeforeTool: [{ hooks: [hook('exit 2')] }] });
+    const fired = await fireHook(config, BeforeTool, { toolName: 'x', toolInput: { size: 1n } });
+    expect(fired?.aggregated).toMatchObject({ success: false, finalOutput: undefined });
+    expect(fired?.aggregated.errors).toHaveLength(1);
+    expect(logger.warnings).toHaveLength(1);
   });
 
   it('fails open, and says so, when the hooks cannot be read', async () => {

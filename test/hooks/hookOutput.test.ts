@@ -47,7 +47,7 @@ describe('DefaultHookOutput', () => {
       systemMessage: 'm',
       hookSpecificOutput: { a: 1 },
     };
-    expect({ ...new DefaultHookOutput(fields) }).toEqual(fields);
+    expect(new DefaultHookOutput(fields)).toMatchObject(fields);
   });
 
   it.each<[HookDecision, boolean]>([

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
-import { HookSystemNotInitializedError as fromErrors } from '../../src/hooks/errors.js';
-import { HookSystem, HookSystemNotInitializedError } from '../../src/hooks/hookSystem.js';
-import { HookRegistryNotInitializedError } from '../../src/hooks/errors.js';
+import {
+  HookRegistryNotInitializedError,
+  HookSystemNotInitializedError as fromErrors,
+} from '../../src/hooks/errors.js';
+import { HookSystemNotInitializedError, type HookSystem } from '../../src/hooks/hookSystem.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
 import { hook, saying } from '../helpers/hooks.js';

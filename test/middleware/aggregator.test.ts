@@ -30,6 +30,9 @@ function specific(fields: Record<string, unknown>): HookOutput {
   return { hookSpecificOutput: fields };
 }
 
+const config = (toolConfig: object) => specific({ toolConfig });
+const messages = (content: string) => [{ role: 'user', content }];
+
 describe('aggregator', () => {
   const payload = { toolName: 'read_file', toolInput: {} };
 
@@ -145,7 +148,7 @@ describe('the health of the hooks and what they decided', () => {
     const aggregated = aggregateResults(
       [
         healthy({ systemMessage: 'one' }),
-        failed(1, { decision: 'deny', systemMessage: 'Warning: broken' }),
+        failed(1, { decision: 'allow', systemMessage: 'Warning: broken' }),
         healthy({ systemMessage: 'three' }),
       ],
       BeforeTool,
@@ -156,7 +159,7 @@ describe('the health of the hooks and what they decided', () => {
 
   it('gives no effect to a hook that a signal ended, although its exit code reads 0', () => {
     const killed = healthy(
-      { decision: 'deny' },
+      { decision: 'allow', systemMessage: 'Warning: killed' },
       { success: false, exitCode: 0, signal: 'SIGKILL' },
     );
     expect(aggregateResults([killed], BeforeTool).finalOutput).toBeUndefined();
@@ -315,7 +318,6 @@ describe.each([BeforeModel, AfterModel])('the merge of %s', (event) => {
   });
 
   it('replaces lists as a whole', () => {
-    const messages = (content: string) => [{ role: 'user', content }];
     const merged = merge(
       event,
       specific({ llm_request: { messages: [...messages('a'), ...messages('b')] } }),
@@ -368,11 +370,10 @@ describe.each([BeforeModel, AfterModel])('the merge of %s', (event) => {
   });
 });
 
-describe('the merge of BeforeToolSelection', () => {
-  const config = (toolConfig: object) => specific({ toolConfig });
-  const select = (...toolConfigs: object[]) =>
-    merge(BeforeToolSelection, ...toolConfigs.map(config)).hookSpecificOutput?.['toolConfig'];
+const select = (...toolConfigs: object[]) =>
+  merge(BeforeToolSelection, ...toolConfigs.map(config)).hookSpecificOutput?.['toolConfig'];
 
+describe('the merge of BeforeToolSelection', () => {
   it('unites the names and sorts them', () => {
     expect(
       select(

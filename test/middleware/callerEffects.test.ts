@@ -14,6 +14,7 @@ import type { HookDefinitions } from '../../src/hooks/types.js';
 import type { ToolResult } from '../../src/tools/tools.js';
 import { blocking, hook, keepInput, saying } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
+import { failingObserver } from '../helpers/observer.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
@@ -102,7 +103,9 @@ describe('afterTool', () => {
   });
 
   it('stops the agent once the tool has run', async () => {
-    const call = toolCall({ AfterTool: [{ hooks: [saying({ continue: false, reason: 'enough' })] }] });
+    const call = toolCall({
+      AfterTool: [{ hooks: [saying({ continue: false, reason: 'enough' })] }],
+    });
     await toolStages.afterTool(call, async () => {
       call.result = ran;
     });
@@ -214,16 +217,16 @@ describe('beforeToolSelection', () => {
   });
 });
 
+async function runBeforeModel(output: unknown) {
+  const call = modelCall({ BeforeModel: [{ hooks: [saying(output)] }] });
+  const next = countingNext();
+  await modelStages.beforeModel(call, next);
+  return { call, calls: next.calls };
+}
+
 describe('beforeModel', () => {
   const deny = { decision: 'deny', reason: 'no' };
   const cached = specific({ llm_response: { text: 'cached' } });
-
-  async function run(output: unknown) {
-    const call = modelCall({ BeforeModel: [{ hooks: [saying(output)] }] });
-    const next = countingNext();
-    await modelStages.beforeModel(call, next);
-    return { call, calls: next.calls };
-  }
 
   it('calls next and changes nothing without hooks', async () => {
     const call = modelCall({});
@@ -234,14 +237,16 @@ describe('beforeModel', () => {
   });
 
   it('replaces the request with what hooks made of it', async () => {
-    const { call, calls } = await run(specific({ llm_request: { config: { temperature: 0 } } }));
+    const { call, calls } = await runBeforeModel(
+      specific({ llm_request: { config: { temperature: 0 } } }),
+    );
     expect(calls).toBe(1);
     expect(call.request).toEqual({ ...request, config: { temperature: 0 } });
     expect(request.config.temperature).toBe(1);
   });
 
   it('answers with a synthetic response of a block', async () => {
-    const { call, calls } = await run({ ...deny, ...cached });
+    const { call, calls } = await runBeforeModel({ ...deny, ...cached });
     expect(calls).toBe(0);
     expect(call.verdict).toEqual({ kind: 'block', event: 'BeforeModel', reason: 'no' });
     expect(call.synthetic).toBe(true);
@@ -250,7 +255,7 @@ describe('beforeModel', () => {
   });
 
   it('answers with an empty response of a block without one', async () => {
-    const { call, calls } = await run(deny);
+    const { call, calls } = await runBeforeModel(deny);
     expect(calls).toBe(0);
     expect(call.synthetic).toBe(false);
     expect(call.response?.candidates).toEqual([]);
@@ -262,13 +267,13 @@ describe('beforeModel', () => {
     [{ continue: false, reason: 'r' }, 'r'],
     [{ continue: false }, 'Stopped by hook'],
   ])('stops the agent on %j', async (output, reason) => {
-    const { call, calls } = await run(output);
+    const { call, calls } = await runBeforeModel(output);
     expect(calls).toBe(0);
     expect(call.verdict).toEqual({ kind: 'stop', event: 'BeforeModel', reason });
   });
 
   it('ignores a synthetic response without a block', async () => {
-    const { call, calls } = await run({ decision: 'allow', ...cached });
+    const { call, calls } = await runBeforeModel({ decision: 'allow', ...cached });
     expect(calls).toBe(1);
     expect(call.response).toBeUndefined();
     expect(call.request).toBe(request);
@@ -283,10 +288,9 @@ describe('beforeModel', () => {
 
   it('stays blocked when an observer throws', async () => {
     const config = createConfig({ BeforeModel: [{ hooks: [saying(deny)] }] });
-    const onHooks = () => {
-      throw new Error('the screen is gone');
-    };
-    const call = createModelCall(config, request, async () => streamOf(), { onHooks });
+    const call = createModelCall(config, request, async () => streamOf(), {
+      onHooks: failingObserver,
+    });
     const next = countingNext();
     await modelStages.beforeModel(call, next);
     expect(next.calls).toBe(0);
@@ -300,24 +304,24 @@ describe('beforeModel', () => {
   });
 });
 
+/** Runs the stage over a stream, as far as `next()`; the stream is still to be read. */
+async function runAfterModel(
+  output: unknown,
+  chunks: AsyncIterable<GenerateContentResponse>,
+  options: ConfigOptions = {},
+) {
+  const hooks = [saying(output, { before: `${keepInput('seen.json')}; echo >> fired` })];
+  const call = modelCall({ AfterModel: [{ hooks }] }, options);
+  await modelStages.afterModel(call, async () => {
+    call.stream = chunks;
+  });
+  return call;
+}
+
+const part = (text: string) =>
+  createResponse({ candidates: [{ content: { role: 'model', parts: [{ text }] } }] });
+
 describe('afterModel', () => {
-  const part = (text: string) =>
-    createResponse({ candidates: [{ content: { role: 'model', parts: [{ text }] } }] });
-
-  /** Runs the stage over a stream, as far as `next()`; the stream is still to be read. */
-  async function run(
-    output: unknown,
-    chunks: AsyncIterable<GenerateContentResponse>,
-    options: ConfigOptions = {},
-  ) {
-    const hooks = [saying(output, { before: `${keepInput('seen.json')}; echo >> fired` })];
-    const call = modelCall({ AfterModel: [{ hooks }] }, options);
-    await modelStages.afterModel(call, async () => {
-      call.stream = chunks;
-    });
-    return call;
-  }
-
   it('leaves the stream alone without hooks', async () => {
     const call = modelCall({});
     await call.config.getHookSystem()?.initialize();
@@ -337,7 +341,7 @@ describe('afterModel', () => {
 
   it('fires once, on the complete response, after the chunks were shown', async () => {
     const output = specific({ llm_response: { text: 'redacted' } });
-    const call = await run(output, streamOf(part('a'), part('b'), part('c')));
+    const call = await runAfterModel(output, streamOf(part('a'), part('b'), part('c')));
     await expect(temp.readLines('fired')).rejects.toThrow('ENOENT');
     expect(await readTexts(call)).toEqual(['a', 'b', 'c']);
     expect(call.response?.text).toBe('redacted');
@@ -351,9 +355,9 @@ describe('afterModel', () => {
   it('holds the chunks back where the display is to show what hooks made of them', async () => {
     const hold = { afterModelDisplay: 'hold' } as const;
     const output = specific({ llm_response: { text: 'redacted' } });
-    const call = await run(output, streamOf(part('a'), part('b')), hold);
+    const call = await runAfterModel(output, streamOf(part('a'), part('b')), hold);
     expect(await readTexts(call)).toEqual(['redacted']);
-    const hidden = await run({ suppressOutput: true }, streamOf(part('a')), hold);
+    const hidden = await runAfterModel({ suppressOutput: true }, streamOf(part('a')), hold);
     expect(await readTexts(hidden)).toEqual([]);
     expect(hidden.suppressDisplay).toBe(true);
     expect(hidden.response?.text).toBe('a');
@@ -361,7 +365,7 @@ describe('afterModel', () => {
 
   it('does not fire when the stream breaks, and passes its error on', async () => {
     const error = new Error('the network is gone');
-    const call = await run(
+    const call = await runAfterModel(
       {},
       (async function* () {
         yield part('a');
@@ -374,7 +378,7 @@ describe('afterModel', () => {
   });
 
   it('does not fire when the caller stops reading', async () => {
-    const call = await run({}, streamOf(part('a'), part('b')));
+    const call = await runAfterModel({}, streamOf(part('a'), part('b')));
     for await (const chunk of call.stream ?? []) {
       expect(chunk.text).toBe('a');
       break;
@@ -383,24 +387,27 @@ describe('afterModel', () => {
   });
 
   it('stops the agent with the reason for a response', async () => {
-    const call = await run({ continue: false, stopReason: 'budget' }, streamOf(part('a')));
+    const call = await runAfterModel(
+      { continue: false, stopReason: 'budget' },
+      streamOf(part('a')),
+    );
     await readTexts(call);
     expect(call.verdict).toEqual({ kind: 'stop', event: 'AfterModel', reason: 'budget' });
     expect(call.response?.text).toBe('budget');
   });
 
   it('cannot block', async () => {
-    const call = await run({ decision: 'deny', reason: 'no' }, streamOf(part('a')));
+    const call = await runAfterModel({ decision: 'deny', reason: 'no' }, streamOf(part('a')));
     await readTexts(call);
     expect(call.verdict).toEqual(ALLOW);
     expect(call.response?.text).toBe('a');
   });
 
-  it('keeps context and system messages for the next message', async () => {
+  it('keeps a system message for the next message, and no other context', async () => {
     const output = { systemMessage: 's', ...specific({ additionalContext: 'c' }) };
-    const call = await run(output, streamOf(part('a')));
+    const call = await runAfterModel(output, streamOf(part('a')));
     await readTexts(call);
-    expect(call.contextForModel).toEqual(['c', '[System] s']);
+    expect(call.contextForModel).toEqual(['[System] s']);
   });
 
   it('keeps function calls when a hook changes only text', async () => {
@@ -409,7 +416,7 @@ describe('afterModel', () => {
       candidates: [{ content: { role: 'model', parts: [{ functionCall }] } }],
     });
     const output = specific({ llm_response: { text: 'redacted' } });
-    const call = await run(output, streamOf(part('a'), withCall));
+    const call = await runAfterModel(output, streamOf(part('a'), withCall));
     await readTexts(call);
     expect(call.response?.text).toBe('redacted');
     expect(call.response?.functionCalls).toEqual([functionCall]);
@@ -448,10 +455,11 @@ describe('openStream', () => {
   });
 });
 
+const chunk = (...parts: object[]) =>
+  createResponse({ candidates: [{ content: { role: 'model', parts } }] });
+
 describe('collectResponse', () => {
   it('joins neighbouring texts, and keeps every other part where it arrived', () => {
-    const chunk = (...parts: object[]) =>
-      createResponse({ candidates: [{ content: { role: 'model', parts } }] });
     const thought = { text: 'hmm', thought: true };
     const signed = { text: 'c', thoughtSignature: 'c2ln' };
     const functionCall = { name: 'f', args: {} };

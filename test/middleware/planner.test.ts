@@ -106,7 +106,8 @@ describe('matchers', () => {
     const hooks = [hook('./guard.sh', { name: 'guard' })];
     const { plans, logger } = await createPlanner({ BeforeTool: [{ matcher: '(', hooks }] });
     plans.createExecutionPlan(BeforeTool, { toolName: 'x' });
-    expect(logger.warnings).toEqual([expect.stringMatching(/"guard".*literal.*"\("/)]);
+    expect(logger.warnings).toEqual([expect.stringMatching(/"guard".*literal/)]);
+    expect(logger.warnings[0]).toContain('"("');
   });
 
   it('does not let a matcher run code or see the host', async () => {
@@ -125,7 +126,7 @@ describe('matchers', () => {
       const start = performance.now();
       expect(plans.createExecutionPlan(BeforeTool, { toolName })).toBeNull();
       expect(performance.now() - start).toBeLessThan(1_000);
-      expect(logger.warnings).toEqual([expect.stringMatching(/"guard".*50 ms.*simpler/)]);
+      expect(logger.warnings).toEqual([expect.stringMatching(/"guard".*50 ms/)]);
     });
 
     it('still match what they match in time', async () => {
@@ -162,6 +163,12 @@ describe('matchers', () => {
   });
 });
 
+const extension = (name: string, command: string, isActive = true) => ({
+  name,
+  isActive,
+  hooks: { BeforeTool: [{ hooks: [hook(command)] }] },
+});
+
 describe('a plan', () => {
   it('is null when no hook is configured, or none matches', async () => {
     const { plans } = await createPlanner({
@@ -194,11 +201,6 @@ describe('a plan', () => {
   });
 
   it('has the hooks of the project before those of extensions', async () => {
-    const extension = (name: string, command: string, isActive = true) => ({
-      name,
-      isActive,
-      hooks: { BeforeTool: [{ hooks: [hook(command)] }] },
-    });
     const { plans } = await createPlanner(
       { BeforeTool: [{ hooks: [hook('project')] }] },
       { extensions: [extension('a', 'a'), extension('off', 'off', false), extension('b', 'b')] },
@@ -285,7 +287,7 @@ describe('a plan', () => {
     const { plans } = await createPlanner({
       BeforeTool: [{ matcher: '^tool_1$', hooks: [hook('x')] }],
     });
-    for (let index = 0; index < 1_500; index += 1) {
+    for (let index = 0; index < 10_050; index += 1) {
       const plan = plans.createExecutionPlan(BeforeTool, { toolName: `tool_${index}` });
       expect(plan !== null).toBe(index === 1);
     }

@@ -1,0 +1,100 @@
+/** Which variables of the host reach its hooks. */
+export interface HookEnvironmentPolicy {
+  /** `all` passes everything but what `redact` names; `none` passes what `allow` names. Default `all`. */
+  readonly inherit?: 'all' | 'none';
+  /** Names or patterns (`CI_*`) of variables that hooks get in any case. */
+  readonly allow?: readonly string[];
+  /**
+   * Names or patterns of variables that hold secrets: hooks do not get them, unless `allow` names them, and their
+   * values are masked wherever a hook's output is logged. `@secrets` stands for the usual patterns.
+   */
+  readonly redact?: readonly string[];
+}
+
+/** What `@secrets` stands for. */
+export const SECRET_PATTERNS = [
+  '*_TOKEN',
+  '*_KEY',
+  '*_KEY_ID',
+  '*SECRET*',
+  '*PASSWORD*',
+  '*PASSWD*',
+  '*CREDENTIAL*',
+  '*_PAT',
+] as const;
+
+/** Counts how deep a hook is nested in hooks: 1 in a hook, 2 in a hook of an agent that a hook started. */
+export const DEPTH_VARIABLE = 'HOOKSTACK_DEPTH';
+
+/** At this depth no further hook is started: an agent whose hook starts an agent would never end. */
+export const MAX_DEPTH = 3;
+
+/** How deep the hooks of this process are nested in other hooks; 0 for a host that no hook started. */
+export function hookDepth(env: NodeJS.ProcessEnv = process.env): number {
+  const depth = Number(env[DEPTH_VARIABLE]);
+  return Number.isSafeInteger(depth) && depth > 0 ? depth : 0;
+}
+
+/**
+ * The complete environment of a hook's process.
+ *
+ * @param own the variables of the hook's own entry in the settings
+ * @param cwd the project's directory, which hooks find under three names
+ */
+export function buildHookEnvironment(
+  policy: HookEnvironmentPolicy,
+  own: Readonly<Record<string, string>> | undefined,
+  cwd: string,
+  host: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  return {
+    ...inherited(policy, host),
+    ...own,
+    LLXPRT_PROJECT_DIR: cwd,
+    GEMINI_PROJECT_DIR: cwd,
+    CLAUDE_PROJECT_DIR: cwd,
+    [DEPTH_VARIABLE]: String(hookDepth(host) + 1),
+  };
+}
+
+/** Replaces the values of redacted variables in a text by the variables' names. */
+export function maskSecrets(
+  text: string,
+  policy: HookEnvironmentPolicy,
+  host: NodeJS.ProcessEnv = process.env,
+): string {
+  if (!policy.redact?.length) return text;
+  const isRedacted = matcherOf(policy.redact);
+  return Object.entries(host)
+    .filter(([name, value]) => isMaskable(value) && isRedacted(name))
+    .toSorted(([, a], [, b]) => (b?.length ?? 0) - (a?.length ?? 0))
+    .reduce((masked, [name, value]) => masked.replaceAll(value ?? '', `[${name}]`), text);
+}
+
+function inherited(policy: HookEnvironmentPolicy, host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { inherit = 'all', allow = [], redact = [] } = policy;
+  if (inherit === 'all' && redact.length === 0) return host;
+  const isAllowed = matcherOf(allow);
+  const isRedacted = matcherOf(redact);
+  const reaches = (name: string) => isAllowed(name) || (inherit === 'all' && !isRedacted(name));
+  return Object.fromEntries(Object.entries(host).filter(([name]) => reaches(name)));
+}
+
+/** Whether masking a value helps: a shorter one would be found, and replaced, everywhere. */
+function isMaskable(value: string | undefined): boolean {
+  return value !== undefined && value.length >= 4;
+}
+
+/** Matches names, of which systems disagree whether upper case matters, against patterns with `*`. */
+function matcherOf(patterns: readonly string[]): (name: string) => boolean {
+  if (patterns.length === 0) return () => false;
+  const alternatives = patterns
+    .flatMap((pattern) => (pattern === '@secrets' ? SECRET_PATTERNS : pattern))
+    .map((pattern) => pattern.split('*').map(escapeRegExp).join('.*'));
+  const expression = new RegExp(`^(?:${alternatives.join('|')})$`, 'i');
+  return (name) => expression.test(name);
+}
+
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+}

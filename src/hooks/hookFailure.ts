@@ -1,0 +1,79 @@
+import type { DebugLogger } from '../debugLogger.js';
+import type { CommandOutcome } from '../process/runCommand.js';
+import { events } from './events.js';
+import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
+import { hookIdentity } from './identity.js';
+import { removeControls, sanitizeText } from './sanitizeText.js';
+import type { CommandHookConfig, HookEventName, HookOutput } from './types.js';
+
+/** What can go wrong with a hook, for the one warning about it. */
+export type FailureKind =
+  | 'exit'
+  | 'signal'
+  | 'timeout'
+  | 'aborted'
+  | 'spawn'
+  | 'output'
+  | 'refused';
+
+/** A hook that did not do what it was started for. */
+export interface HookFailure {
+  readonly kind: FailureKind;
+  /** Completes "The hook …". */
+  readonly what: string;
+}
+
+/** What went wrong with a command, if anything did. A block by exit code 2 is what it was started for. */
+export function findFailure(outcome: CommandOutcome, timeoutMs: number): HookFailure | undefined {
+  const { ending, exitCode, signal, error } = outcome;
+  switch (ending) {
+    case 'exit':
+      if (exitCode === 0 || exitCode === 2) return undefined;
+      return { kind: 'exit', what: `exited with code ${exitCode}` };
+    case 'signal':
+      return { kind: 'signal', what: `was ended by ${signal ?? 'a signal'}` };
+    case 'timeout':
+      return { kind: 'timeout', what: `timed out after ${timeoutMs} ms` };
+    case 'aborted':
+      return { kind: 'aborted', what: 'was aborted' };
+    default:
+      return { kind: 'spawn', what: `could not be started: ${error?.message ?? 'unknown reason'}` };
+  }
+}
+
+/** Whether a hook is a guard whose failure blocks. Only events that can block have such guards. */
+export function failsClosed(hook: CommandHookConfig, event: HookEventName): boolean {
+  return hook.onFailure === 'deny' && events[event].canBlock;
+}
+
+/** What a guard says that failed. */
+export function denyForFailure(hook: CommandHookConfig, failure: HookFailure): HookOutput {
+  const reason = `The hook "${hookIdentity(hook)}" must not be bypassed, and it ${failure.what}`;
+  return { decision: 'deny', reason: sanitizeText(reason) };
+}
+
+/** Writes the one warning about a failed hook. */
+export function reportFailure(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  failure: HookFailure,
+  outcome: CommandOutcome | undefined,
+  { logger, environment }: { logger: DebugLogger; environment: HookEnvironmentPolicy },
+): void {
+  const identity = hookIdentity(hook);
+  const consequence = failsClosed(hook, event)
+    ? 'the operation is blocked (onFailure: "deny")'
+    : 'the operation goes on without it';
+  const stderr = outcome && maskSecrets(removeControls(outcome.stderr), environment);
+  logger.warn(`The hook "${identity}" ${failure.what}; ${consequence}`, {
+    event,
+    hook: identity,
+    kind: failure.kind,
+    exitCode: outcome?.exitCode,
+    signal: outcome?.signal,
+    durationMs: outcome && Math.round(outcome.durationMs),
+    bytesRead: outcome?.bytesRead,
+    truncated: outcome?.truncated,
+    stderr: stderr?.slice(0, 1024),
+  });
+}
