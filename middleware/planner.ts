@@ -89,19 +89,18 @@ function matchesTool(
   return match === 'yes' || (match === 'undecided' && failsClosed(config, eventName));
 }
 
-/** Time that one matcher may take for one name, in ms. Matchers come from files, and some never end. */
+/** Processor time that one matcher may take for one name, in ms. Matchers come from files, and some never end. */
 const MATCH_LIMIT_MS = 50;
 
 let sandbox: vm.Context | undefined;
 
 /** Tests a matcher as an unanchored regular expression; one that is not valid is compared as literal text. */
 function tryMatcher(matcher: string, toolName: string, warn: (problem: string) => void): Match {
-  sandbox ??= vm.createContext(Object.create(null));
   const source = `new RegExp(${JSON.stringify(matcher)}).test(${JSON.stringify(toolName)})`;
   try {
-    return vm.runInContext(source, sandbox, { timeout: MATCH_LIMIT_MS }) === true ? 'yes' : 'no';
+    return runWithLimit(source) === true ? 'yes' : 'no';
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
+    if (isTimeout(error)) {
       warn(
         `took longer than ${MATCH_LIMIT_MS} ms for the tool "${toolName.slice(0, 100)}": simplify it`,
       );
@@ -110,4 +109,22 @@ function tryMatcher(matcher: string, toolName: string, warn: (problem: string) =
     warn('is no valid regular expression and is compared as literal text');
     return matcher === toolName ? 'yes' : 'no';
   }
+}
+
+function runWithLimit(source: string): unknown {
+  sandbox ??= vm.createContext(Object.create(null));
+  const before = process.cpuUsage();
+  for (;;) {
+    try {
+      return vm.runInContext(source, sandbox, { timeout: MATCH_LIMIT_MS });
+    } catch (error) {
+      // The limit is on the wall clock, which goes on while a busy machine runs something else.
+      const { user, system } = process.cpuUsage(before);
+      if (!isTimeout(error) || user + system >= MATCH_LIMIT_MS * 1000) throw error;
+    }
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { planner } from '../../middleware/planner.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
@@ -30,6 +33,21 @@ async function isMatching(matcher: string | undefined, toolName: string) {
 
 function commands(plan: HookExecutionPlan | null): string[] | undefined {
   return plan?.hookConfigs.map(({ command }) => command);
+}
+
+/** Runs `body` while other processes want all of the processor. */
+async function whileBusy(body: () => void): Promise<void> {
+  const loop = ['-e', 'console.log("busy"); while (true);'];
+  const others = Array.from({ length: 4 * availableParallelism() }, () =>
+    spawn(process.execPath, loop),
+  );
+  try {
+    await Promise.all(others.map(({ stdout }) => once(stdout, 'data')));
+    body();
+  } finally {
+    for (const other of others) other.kill('SIGKILL');
+    await Promise.all(others.map((other) => other.exitCode ?? once(other, 'exit')));
+  }
 }
 
 describe('planner', () => {
@@ -114,6 +132,18 @@ describe('matchers', () => {
     const { matches } = await isMatching('"); globalThis.escaped = true; ("', 'x');
     expect(matches).toBe(false);
     expect('escaped' in globalThis).toBe(false);
+  });
+
+  it('are not given up because the machine is busy', async () => {
+    const { plans } = await createPlanner({
+      BeforeTool: [{ matcher: '^tool_', hooks: [hook('guard')] }],
+    });
+    await whileBusy(() => {
+      for (let index = 0; index < 200; index += 1) {
+        const toolName = `tool_${index}`;
+        expect(commands(plans.createExecutionPlan(BeforeTool, { toolName }))).toEqual(['guard']);
+      }
+    });
   });
 
   describe('that take too long', () => {
