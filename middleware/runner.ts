@@ -174,14 +174,22 @@ export async function executeHook(
 }
 
 /** The exit code decides what an ended hook said: stdout counts for 0 only, and only 2 blocks. */
-function readOutcome({ ending, exitCode, stdout, stderr }: CommandOutcome): Partial<ReadOutput> {
-  if (ending === 'exit' && exitCode === 0) return readHookOutput(stdout);
+function readOutcome(outcome: CommandOutcome): Partial<ReadOutput> {
+  const { ending, exitCode, stderr } = outcome;
+  if (ending === 'exit' && exitCode === 0) return readStdout(outcome);
   if (ending === 'exit' && exitCode === 2) {
     return { output: convertPlainTextToHookOutput(stderr, 2) };
   }
   const hasEnded = ending === 'exit' || ending === 'signal';
   if (!hasEnded || stderr.trim() === '') return {};
   return { output: convertPlainTextToHookOutput(stderr, exitCode ?? 1) };
+}
+
+function readStdout({ stdout, truncated }: CommandOutcome): ReadOutput {
+  const read = readHookOutput(stdout);
+  if (!truncated || !read.unreadable) return read;
+  const cut = 'printed more than 1 MiB, of which the rest was dropped; print less';
+  return { ...read, problems: [...read.problems, cut], unreadable: cut };
 }
 
 function findRefusal(hook: CommandHookConfig, input: EncodedInput): HookFailure | undefined {

@@ -213,7 +213,8 @@ function changedCandidates(
   hookResponse: Partial<LLMResponse>,
   sent: LLMResponse,
 ): Partial<LLMCandidate>[] {
-  const candidates: Partial<LLMCandidate>[] = hookResponse.candidates ?? sent.candidates;
+  const given = hookResponse.candidates ?? [];
+  const candidates: Partial<LLMCandidate>[] = given.length > 0 ? given : sent.candidates;
   const { text } = hookResponse;
   if (text === undefined || text === (sent.text ?? '')) return candidates;
   const sentText = sent.candidates[0]?.content.parts.join('');
