@@ -37,12 +37,13 @@ export function aggregateResults(
   event: HookEventName,
 ): AggregatedHookResult {
   const errors = results.flatMap((result) => result.error ?? []);
-  const merge = mergers[events[event].merge];
+  const { merge: strategy, effective = asItIs } = events[event];
+  const merge = mergers[strategy];
   let merged: HookOutput | undefined;
   for (const { output } of results.filter(hasEffect)) {
     if (!output) continue;
     try {
-      merged = merge(merged ?? {}, output);
+      merged = merge(merged ?? {}, effective(output));
     } catch (cause) {
       errors.push(new Error('The output of a hook could not be merged', { cause }));
     }
@@ -63,6 +64,10 @@ export function createSpecificHookOutput(
   event: HookEventName,
 ): DefaultHookOutput {
   return new events[event].Output(output);
+}
+
+function asItIs(output: HookOutput): HookOutput {
+  return output;
 }
 
 function hasEffect(result: HookExecutionResult): boolean {

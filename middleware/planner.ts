@@ -61,13 +61,22 @@ export function createExecutionPlan(
   };
 }
 
+/**
+ * Runs each command once. What is first counts, but a guard among the duplicates makes it a guard, and what cannot be
+ * run takes the place of nothing.
+ */
 function withoutDuplicates(entries: readonly HookRegistryEntry[]): HookRegistryEntry[] {
-  const first = new Map<string, HookRegistryEntry>();
+  const kept = new Map<unknown, HookRegistryEntry>();
   for (const entry of entries) {
-    const key = `command:${entry.config.command}`;
-    if (!first.has(key)) first.set(key, entry);
+    const { type, command, onFailure } = entry.config;
+    const key = type === 'command' ? `command:${command}` : entry;
+    const first = kept.get(key);
+    if (!first) kept.set(key, entry);
+    else if (onFailure === 'deny' && first.config.onFailure !== 'deny') {
+      kept.set(key, { ...first, config: { ...first.config, onFailure } });
+    }
   }
-  return [...first.values()];
+  return [...kept.values()];
 }
 
 /** A matcher that cannot be decided counts as not matching, except for a guard, which is there to be asked. */

@@ -5,7 +5,8 @@ import { events } from '../src/hooks/events.js';
 import {
   buildHookEnvironment,
   hookDepth,
-  MAX_DEPTH,
+  maskSecrets,
+  MAX_HOOK_DEPTH,
   type HookEnvironmentPolicy,
 } from '../src/hooks/hookEnvironment.js';
 import {
@@ -86,7 +87,7 @@ export async function executeParallel(
       results[index] = await executeHook(hook, event, encoded, options);
     }
   };
-  const workers = Math.min(options.maxParallelHooks, hookConfigs.length);
+  const workers = Math.min(Math.max(1, options.maxParallelHooks), hookConfigs.length);
   await Promise.all(Array.from({ length: workers }, work));
   return results;
 }
@@ -135,9 +136,14 @@ export type EncodedInput =
   | { readonly cwd: string; readonly bytes: Uint8Array }
   | { readonly cwd: string; readonly error: Error };
 
-/** Writes an input as JSON, which fails for one that is cyclic, holds a BigInt, or is nested too deeply. */
+/**
+ * Writes an input as JSON, which fails for one that is cyclic, holds a BigInt, is nested too deeply, or misses one
+ * of its fields.
+ */
 export function encodeInput(input: HookInput): EncodedInput {
   try {
+    const missing = Object.entries(input).find(([, value]) => value === undefined);
+    if (missing) throw new TypeError(`${missing[0]} is undefined`);
     return { cwd: input.cwd, bytes: Buffer.from(JSON.stringify(input)) };
   } catch (error) {
     return { cwd: input.cwd, error: error as Error };
@@ -153,7 +159,7 @@ export async function executeHook(
 ): Promise<HookExecutionResult> {
   const refusal = findRefusal(hook, input);
   if (refusal || 'error' in input) {
-    return toResult(hook, event, undefined, {}, refusal, options);
+    return toResult({ hook, event, read: {}, failure: refusal }, options);
   }
   const { timeoutMs, problem } = normalizeTimeout(hook.timeout);
   if (problem) options.logger.warn(`Hook "${hookIdentity(hook)}": ${problem}`);
@@ -166,30 +172,29 @@ export async function executeHook(
     timeoutMs,
     signal: options.signal,
   });
-  const read = readOutcome(outcome);
-  for (const each of read.problems ?? []) {
-    options.logger.warn(`Hook "${hookIdentity(hook)}" (${event}): ${each}`);
+  const failure = findFailure(outcome, timeoutMs);
+  const read = failure?.kind === 'output' ? {} : readOutcome(outcome);
+  const left = outcome.stragglers && !failure ? [LEFT_RUNNING] : [];
+  for (const each of [...(read.problems ?? []), ...left]) {
+    const masked = maskSecrets(each, options.environment);
+    options.logger.warn(`Hook "${hookIdentity(hook)}" (${event}): ${masked}`);
   }
-  return toResult(hook, event, outcome, read, findFailure(outcome, timeoutMs), options);
+  return toResult({ hook, event, outcome, read, failure }, options);
 }
+
+const LEFT_RUNNING =
+  'left a process running that held its stdout or stderr, and that was ended; redirect both of them for a job that is to go on';
 
 /** The exit code decides what an ended hook said: stdout counts for 0 only, and only 2 blocks. */
 function readOutcome(outcome: CommandOutcome): Partial<ReadOutput> {
   const { ending, exitCode, stderr } = outcome;
-  if (ending === 'exit' && exitCode === 0) return readStdout(outcome);
+  if (ending === 'exit' && exitCode === 0) return readHookOutput(outcome.stdout);
   if (ending === 'exit' && exitCode === 2) {
     return { output: convertPlainTextToHookOutput(stderr, 2) };
   }
   const hasEnded = ending === 'exit' || ending === 'signal';
   if (!hasEnded || stderr.trim() === '') return {};
   return { output: convertPlainTextToHookOutput(stderr, exitCode ?? 1) };
-}
-
-function readStdout({ stdout, truncated }: CommandOutcome): ReadOutput {
-  const read = readHookOutput(stdout);
-  if (!truncated || !read.unreadable) return read;
-  const cut = 'printed more than 1 MiB, of which the rest was dropped; print less';
-  return { ...read, problems: [...read.problems, cut], unreadable: cut };
 }
 
 function findRefusal(hook: CommandHookConfig, input: EncodedInput): HookFailure | undefined {
@@ -199,8 +204,8 @@ function findRefusal(hook: CommandHookConfig, input: EncodedInput): HookFailure 
   if ('error' in input) {
     return refused(`was not started, because its input is no JSON: ${input.error.message}`);
   }
-  if (hookDepth() >= MAX_DEPTH) {
-    return refused(`was not started: hooks that start agents are ${MAX_DEPTH} deep already`);
+  if (hookDepth() >= MAX_HOOK_DEPTH) {
+    return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
   return undefined;
 }
@@ -209,12 +214,18 @@ function refused(what: string): HookFailure {
   return { kind: 'refused', what };
 }
 
+/** One hook's run, as far as it came. */
+interface HookRun {
+  readonly hook: CommandHookConfig;
+  readonly event: HookEventName;
+  /** Absent when nothing was started. */
+  readonly outcome?: CommandOutcome;
+  readonly read: Partial<ReadOutput>;
+  readonly failure: HookFailure | undefined;
+}
+
 function toResult(
-  hook: CommandHookConfig,
-  event: HookEventName,
-  outcome: CommandOutcome | undefined,
-  read: Partial<ReadOutput>,
-  failure: HookFailure | undefined,
+  { hook, event, outcome, read, failure }: HookRun,
   options: RunOptions,
 ): HookExecutionResult {
   const isGuard = failsClosed(hook, event);

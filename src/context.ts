@@ -125,7 +125,7 @@ export function createToolCall(
     signal,
     onHooks,
     state: new Map(),
-    input,
+    input: copyOf(input),
     executed: undefined,
     result: undefined,
     verdict: ALLOW,
@@ -154,4 +154,13 @@ export function createModelCall(
     contextForModel: [],
     verdict: ALLOW,
   });
+}
+
+/** A tool may modify what it is given, and the caller's object is not ours to lend. */
+function copyOf(input: Record<string, unknown>): Record<string, unknown> {
+  try {
+    return structuredClone(input);
+  } catch {
+    return { ...input };
+  }
 }

@@ -59,8 +59,26 @@ export function buildStack<S extends StackName>(
   };
 }
 
-/** @throws RangeError when a position names no stage of the stack; the message lists those there are */
-export function checkPosition(stackName: StackName, position: Position): void {
+/**
+ * Checks a registration while its author can still be told.
+ *
+ * @throws RangeError when there is no such stack or stage; the message lists those there are
+ * @throws TypeError when the middleware is no function
+ */
+export function checkRegistration(
+  stackName: StackName,
+  middleware: unknown,
+  position: Position,
+): void {
+  if (!Object.hasOwn(STAGES, stackName)) {
+    const known = Object.keys(STAGES).join(', ');
+    throw new RangeError(`There is no stack "${stackName}". The stacks are: ${known}`);
+  }
+  if (typeof middleware !== 'function') {
+    throw new TypeError(
+      `A middleware of the ${stackName} stack must be a function (ctx, next), and is ${typeof middleware}`,
+    );
+  }
   const stages: readonly string[] = STAGES[stackName];
   for (const key of ['before', 'after'] as const) {
     const stage = position[key];

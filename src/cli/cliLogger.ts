@@ -4,7 +4,7 @@ import { printNotice, toOneLine } from './terminal.js';
 /** Shows what goes wrong on one line of stderr. The details appear where `DEBUG` names the namespace. */
 export class CliLogger extends DebugLogger {
   override warn(message: string, details?: object): void {
-    printNotice('warning', 'yellow', toOneLine(message));
+    printNotice('warning', 'yellow', toOneLine(`${message}${excerptOf(details)}`));
     if (details) this.debug(message, details);
   }
 
@@ -16,4 +16,13 @@ export class CliLogger extends DebugLogger {
   override extend(part: string): CliLogger {
     return new CliLogger(`${this.namespace}:${part}`);
   }
+}
+
+/** Of a failed hook, its event and what it wrote to stderr first: usually all that its author needs. */
+function excerptOf(details: { event?: unknown; stderr?: unknown } = {}): string {
+  const { event, stderr } = details;
+  const line = typeof stderr === 'string' ? stderr.trim().split('\n')[0] : '';
+  const facts = [typeof event === 'string' ? event : '', line ? `stderr: ${line}` : ''];
+  const text = facts.filter(Boolean).join('; ');
+  return text && ` (${text})`;
 }

@@ -17,7 +17,7 @@ export interface ListOptions extends WorkspaceOptions {
  * @throws UsageError
  */
 export async function list(options: ListOptions): Promise<void> {
-  const { config } = await openWorkspace(options);
+  const { config } = await openWorkspace(options, { needsAllFiles: false });
   // The hook system has no registry while hooks are off, and then too they are worth a look.
   const registry = new HookRegistry(config, new CliLogger('llxprt:core:hooks:registry'));
   await registry.initialize();
@@ -26,7 +26,9 @@ export async function list(options: ListOptions): Promise<void> {
     registry
       .getAllHooks()
       .filter((entry) => entry.eventName === event)
-      .map((entry) => describeEntry(entry, enableHooks)),
+      .map((entry, index, ofEvent) =>
+        describeEntry(entry, enableHooks, ofEvent.slice(0, index).find(isSameCommand(entry))),
+      ),
   );
   if (options.json) printJson({ enableHooks, hooks });
   else printLine(formatHooks(hooks, enableHooks));
@@ -35,7 +37,11 @@ export async function list(options: ListOptions): Promise<void> {
 /** One hook, as `list --json` writes it. */
 type ListedHook = ReturnType<typeof describeEntry>;
 
-function describeEntry(entry: HookRegistryEntry, enableHooks: boolean) {
+function describeEntry(
+  entry: HookRegistryEntry,
+  enableHooks: boolean,
+  earlier: HookRegistryEntry | undefined,
+) {
   const { config, eventName, origin, source, matcher, sequential = false } = entry;
   const reason = findReason(entry, enableHooks);
   return {
@@ -49,7 +55,14 @@ function describeEntry(entry: HookRegistryEntry, enableHooks: boolean) {
     timeoutMs: normalizeTimeout(config.timeout).timeoutMs,
     enabled: reason === null,
     reason,
+    duplicateOf: earlier ? hookIdentity(earlier.config) : null,
   };
+}
+
+/** Where both match, a command runs once for an event, and the first entry counts. */
+function isSameCommand({ config }: HookRegistryEntry): (other: HookRegistryEntry) => boolean {
+  return (other) =>
+    other.enabled && config.type === HookType.Command && other.config.command === config.command;
 }
 
 /** Why a hook would not run; `null` for one that would. */
@@ -77,6 +90,7 @@ function formatHook(hook: ListedHook): string {
     `matcher: ${hook.matcher === null ? 'all' : JSON.stringify(hook.matcher)}`,
     `timeout: ${hook.timeoutMs} ms`,
     ...(hook.sequential ? ['sequential'] : []),
+    ...(hook.duplicateOf === null ? [] : [`runs once where "${hook.duplicateOf}" matches too`]),
   ];
   return [
     `  ${toOneLine(hook.hook)} [${state}]`,

@@ -68,9 +68,19 @@ async function work(
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
     const { message } = signal.aborted ? (signal.reason as Error) : error;
-    output.finish(error.result, message);
+    output.finish(error.result, unwrapApiError(message));
     return 1;
   } finally {
     interruption.dispose();
+  }
+}
+
+/** The SDK's errors carry the API's JSON as their message; what is in it is meant for people. */
+function unwrapApiError(message: string): string {
+  try {
+    const { error } = JSON.parse(message) as { error?: { message?: unknown } };
+    return typeof error?.message === 'string' ? error.message : message;
+  } catch {
+    return message;
   }
 }

@@ -4,7 +4,7 @@ import {
   formatProblem,
   loadSettings,
   loadSettingsFile,
-  type LoadedSettings,
+  type FileProblem,
   type Settings,
 } from '../config/settings.js';
 import { CliLogger } from './cliLogger.js';
@@ -31,11 +31,13 @@ export interface Workspace {
  * Reads the settings of a project, and tells on stderr what is wrong with them and which hooks are not trusted.
  *
  * @param forceHooks let hooks run even where the settings say otherwise
+ * @param needsAllFiles whether a file that counts and cannot be read ends the command, as whoever runs hooks wants;
+ *   one that the user named always does
  * @throws UsageError when `cwd` is no directory, or `settings` cannot be read
  */
 export async function openWorkspace(
   options: WorkspaceOptions,
-  { forceHooks = false } = {},
+  { forceHooks = false, needsAllFiles = true } = {},
 ): Promise<Workspace> {
   const workingDir = await resolveWorkingDir(options.cwd ?? process.cwd());
   const isTrusted = options.trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
@@ -43,7 +45,9 @@ export async function openWorkspace(
     options.settings === undefined
       ? await loadSettings({ workingDir, trustProject: isTrusted })
       : await loadSettingsFile(options.settings);
-  reportProblems(problems, options.settings !== undefined);
+  const isNeeded = ({ scope }: FileProblem) =>
+    scope === 'file' || (needsAllFiles && (isTrusted || scope !== 'project'));
+  reportProblems(problems, isNeeded);
 
   const enableHooks = settings.enableHooks || forceHooks;
   if (forceHooks && !settings.enableHooks) {
@@ -73,11 +77,14 @@ async function resolveWorkingDir(directory: string): Promise<string> {
   throw new UsageError(`--cwd ${directory} is no directory; name one`);
 }
 
-/** Of a file that the user named, an error ends the command: what was asked for would run unguarded. */
-function reportProblems(problems: LoadedSettings['problems'], isNamedByUser: boolean): void {
+/** A file of which nothing can be read ends the command: the agent would run without the guards that are in it. */
+function reportProblems(
+  problems: readonly FileProblem[],
+  isNeeded: (problem: FileProblem) => boolean,
+): void {
   for (const problem of problems) {
     const line = formatProblem(problem);
-    if (isNamedByUser && problem.severity === 'error') throw new UsageError(line);
+    if (problem.severity === 'error' && isNeeded(problem)) throw new UsageError(line);
     printNotice('warning', 'yellow', line);
   }
 }

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { modelStages, toolStages } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
-import type { DebugLogger } from '../debugLogger.js';
+import { DebugLogger } from '../debugLogger.js';
 import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import type { HookDefinitions } from '../hooks/types.js';
 import {
   buildStack,
-  checkPosition,
+  checkRegistration,
   type Position,
   type Registration,
   type Stack,
@@ -58,21 +58,31 @@ export class Config {
   #toolStack: Stack<'tool'> | undefined;
   #modelStack: Stack<'model'> | undefined;
   #closed = false;
+  #logger: DebugLogger | undefined;
 
+  /** @throws RangeError when a limit makes no sense */
   constructor(options: ConfigOptions = {}) {
+    const { maxParallelHooks = 1 } = options;
+    if (!Number.isSafeInteger(maxParallelHooks) || maxParallelHooks < 1) {
+      throw new RangeError(
+        `maxParallelHooks must be a whole number of 1 or more, and is ${String(maxParallelHooks)}`,
+      );
+    }
     this.#options = options;
     this.#sessionId = options.sessionId ?? randomUUID();
+    // Whoever asks over the bus may be the first to need the hooks.
+    if (options.messageBus) this.getHookSystem();
   }
 
   /** Whether hooks run at all. Default false. */
   getEnableHooks(): boolean {
-    return this.#options.enableHooks ?? false;
+    return this.#options.enableHooks === true;
   }
 
   /** The hook system, made at the first call. `undefined` while hooks are off. Nothing is read or started yet. */
   getHookSystem(): HookSystem | undefined {
     if (!this.getEnableHooks()) return undefined;
-    this.#hookSystem ??= new HookSystem(this, this.#options.messageBus, this.#options.debugLogger);
+    this.#hookSystem ??= new HookSystem(this, this.#options.messageBus, this.getDebugLogger());
     return this.#hookSystem;
   }
 
@@ -110,6 +120,12 @@ export class Config {
     return this.#options.transcriptPath;
   }
 
+  /** Where the hook system and its users write. Default: the namespace `llxprt:core:hooks`. */
+  getDebugLogger(): DebugLogger {
+    this.#logger ??= this.#options.debugLogger ?? new DebugLogger('llxprt:core:hooks');
+    return this.#logger;
+  }
+
   /** Which variables of this process reach its hooks. Default: all. */
   getHookEnvironment(): HookEnvironmentPolicy {
     return this.#options.hookEnvironment ?? {};
@@ -128,7 +144,8 @@ export class Config {
   /**
    * Adds a middleware to a stack. Without a position it stands outermost, so that hooks see what it rewrote.
    *
-   * @throws RangeError when the position names no stage of that stack
+   * @throws RangeError when there is no such stack, or the position names no stage of it
+   * @throws TypeError when the middleware is no function
    * @throws Error when the first event has already been fired
    */
   use<S extends StackName>(
@@ -141,7 +158,7 @@ export class Config {
         `Middleware "${position.name ?? middleware.name}" comes too late: register it before the first event`,
       );
     }
-    checkPosition(stackName, position);
+    checkRegistration(stackName, middleware, position);
     const registrations: Registration<S>[] = this.#registrations[stackName];
     registrations.push({ ...position, middleware });
     return this;

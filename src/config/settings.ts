@@ -40,6 +40,7 @@ export interface SettingsFile {
 
 /** One thing that is wrong in a settings file. */
 export interface FileProblem {
+  readonly scope: SettingsFile['scope'];
   /** Absolute path. */
   readonly file: string;
   /** 1-based. */

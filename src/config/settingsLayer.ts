@@ -96,6 +96,7 @@ function parseLayer(source: SettingsFile, text: string, trusted: boolean): Layer
   const problems: FileProblem[] = [];
   const warn = (path: Path, message: string, position = document.locate(path)) =>
     problems.push({
+      scope: source.scope,
       file: source.file,
       line: position.line,
       column: position.column,
@@ -161,5 +162,13 @@ function emptyLayer(
 }
 
 function fileError(source: SettingsFile, message: string, { line, column }: Position): FileProblem {
-  return { file: source.file, line, column, path: '', message, severity: 'error' };
+  return {
+    scope: source.scope,
+    file: source.file,
+    line,
+    column,
+    path: '',
+    message,
+    severity: 'error',
+  };
 }

@@ -7,6 +7,8 @@ import {
   SessionEndReason,
   SessionStartSource,
 } from '../hooks/types.js';
+import { errorMessage } from '../errorMessage.js';
+import { notify } from '../notify.js';
 import type { Tool } from '../tools/tools.js';
 import type { AgentEvent, AgentResult, ModelCallRecord, Usage } from './agentEvents.js';
 import { AgentHooks } from './agentHooks.js';
@@ -86,21 +88,21 @@ class AgentRun {
     this.#scheduler = new CoreToolScheduler({
       config,
       tools,
-      onStatus: (call) => onEvent?.({ type: 'tool', call }),
+      onStatus: (call) => this.#tell({ type: 'tool', call }),
       onHooks: this.#hooks.observe,
     });
   }
 
   async run(): Promise<AgentResult> {
-    const { config, model, onEvent } = this.#options;
-    onEvent?.({ type: 'session', sessionId: config.getSessionId(), model });
+    const { config, model } = this.#options;
+    this.#tell({ type: 'session', sessionId: config.getSessionId(), model });
     try {
       await this.#work();
       await this.#notify(
         this.#stopped ? `Stopped: ${this.#stopped.reason}` : 'The agent has finished',
       );
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessage(error);
       await this.#notify(`The agent failed: ${message}`);
       throw new AgentError(message, this.#result(), { cause: error });
     } finally {
@@ -174,12 +176,12 @@ class AgentRun {
   }
 
   async #askModel(message: PartListUnion): Promise<ModelTurn> {
-    const { signal, onEvent } = this.#options;
+    const { signal } = this.#options;
     const options = { signal, onHooks: this.#hooks.observe };
     for await (const event of this.#chat.sendMessageStream(message, options)) {
       if (event.type === 'chunk') {
         const text = textOf(event.value);
-        if (text) onEvent?.({ type: 'text', text });
+        if (text) this.#tell({ type: 'text', text });
         continue;
       }
       const { turn } = event;
@@ -195,7 +197,7 @@ class AgentRun {
   #record(turn: ModelTurn): void {
     const call = describeModelCall(turn);
     this.#modelCalls.push(call);
-    this.#options.onEvent?.({ type: 'model', call });
+    this.#tell({ type: 'model', call });
     for (const key of Object.keys(this.#usage) as (keyof Usage)[]) {
       this.#usage[key] += turn.response.usageMetadata?.[key] ?? 0;
     }
@@ -221,6 +223,10 @@ class AgentRun {
     };
     const notificationType = NotificationType.Idle;
     await this.#hooks.fire(HookEventName.Notification, { notificationType, message, details });
+  }
+
+  #tell(event: AgentEvent): void {
+    notify(this.#options.config.getDebugLogger(), this.#options.onEvent, event);
   }
 
   #result(): AgentResult {

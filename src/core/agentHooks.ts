@@ -4,6 +4,7 @@ import { events } from '../hooks/events.js';
 import { fireHook } from '../hooks/hookEventHandler.js';
 import type { HookEventName, HookPayload } from '../hooks/types.js';
 import { describeHook, type AgentEvent, type AgentResult, type HookRecord } from './agentEvents.js';
+import { notify } from '../notify.js';
 import { asSystemNote } from './llmContent.js';
 
 /** What the hooks of one of the agent's own events want. */
@@ -30,7 +31,7 @@ export class AgentHooks {
     for (const result of aggregated.results) {
       const record = describeHook(result);
       this.records.push(record);
-      this.onEvent?.({ type: 'hook', ...record });
+      notify(this.config.getDebugLogger(), this.onEvent, { type: 'hook', ...record });
     }
   };
 

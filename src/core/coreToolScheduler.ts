@@ -5,6 +5,8 @@ import { createToolCall, type CallOptions, type ToolCall } from '../context.js';
 import { dropUnsafeKeys } from '../hooks/merge.js';
 import type { HookEventName } from '../hooks/types.js';
 import { ToolErrorType, type Tool, type ToolResult } from '../tools/tools.js';
+import { errorMessage } from '../errorMessage.js';
+import { notify } from '../notify.js';
 import { toParts } from './llmContent.js';
 
 /** `idle` is terminal: a hook blocked the call, and its result tells the model why. */
@@ -58,20 +60,19 @@ export class CoreToolScheduler {
    * @returns one completed call for each, in the order of the calls. Never rejects: a call that fails, is blocked or
    *   is cancelled has a result that says so, and is not tried again.
    */
-  schedule(
+  async schedule(
     calls: readonly FunctionCall[],
     options: ScheduleOptions = {},
   ): Promise<CompletedToolCall[]> {
-    const records = calls.map((call): ToolCallRecord => {
-      const input = dropUnsafeKeys(structuredClone(call.args ?? {})) as Record<string, unknown>;
-      const callId = call.id ?? randomUUID();
-      return { callId, name: call.name ?? '', originalInput: input, input, status: 'scheduled' };
-    });
-    for (const record of records) this.#options.onStatus?.(record);
+    const records = calls.map(toRecord);
+    for (const record of records) {
+      if (record.status === 'scheduled') this.#tell(record);
+    }
     return Promise.all(records.map((record) => this.#run(record, options)));
   }
 
   async #run(record: ToolCallRecord, options: ScheduleOptions): Promise<CompletedToolCall> {
+    if (record.result) return this.#complete(record, record.result);
     const tool = this.#tools.get(record.name);
     if (options.allowedTools && !options.allowedTools.includes(record.name)) {
       return this.#complete(
@@ -85,7 +86,7 @@ export class CoreToolScheduler {
         unknownTool(record.name, [...this.#tools.keys()]),
       );
     }
-    this.#options.onStatus?.({ ...record, status: 'executing' });
+    this.#tell({ ...record, status: 'executing' });
     const call = this.#createCall(tool, record, options.signal);
     try {
       await this.#options.config.getToolStack().run(call);
@@ -120,9 +121,13 @@ export class CoreToolScheduler {
     );
   }
 
+  #tell(record: ToolCallRecord): void {
+    notify(this.#options.config.getDebugLogger(), this.#options.onStatus, record);
+  }
+
   #complete(record: ToolCallRecord, result: ToolResult): CompletedToolCall {
     const completed = { ...record, result };
-    this.#options.onStatus?.(completed);
+    this.#tell(completed);
     return completed;
   }
 }
@@ -134,6 +139,19 @@ export function toFunctionResponse({ callId, name, result }: CompletedToolCall):
   const others = parts.filter((part) => part.text === undefined);
   const response = result.error ? { error: text } : { output: text };
   return [{ functionResponse: { id: callId, name, response } }, ...others];
+}
+
+/** A copy of the model's call. One whose arguments are nested too deeply to be copied has failed. */
+function toRecord({ id = randomUUID(), name = '', args = {} }: FunctionCall): ToolCallRecord {
+  const call = { callId: id, name };
+  try {
+    const input = dropUnsafeKeys(structuredClone(args)) as Record<string, unknown>;
+    return { ...call, originalInput: input, input, status: 'scheduled' };
+  } catch (error) {
+    const message = `The tool "${name}" was not run, as its arguments cannot be read: ${String(error)}`;
+    const result = errorResult(ToolErrorType.InvalidParams, message);
+    return { ...call, originalInput: {}, input: {}, status: 'error', result };
+  }
 }
 
 function finalStatus({ verdict, executed }: ToolCall, result: ToolResult): ToolCallStatus {
@@ -154,7 +172,7 @@ function notAllowed(name: string, allowed: readonly string[]): ToolResult {
       : 'no tool may be called';
   return errorResult(
     ToolErrorType.NotAllowed,
-    `The tool "${name}" was not run: BeforeToolSelection hooks restrict the tools, and ${names}.`,
+    `The tool "${name}" was not run: the tools of this request are restricted, and ${names}.`,
   );
 }
 
@@ -170,6 +188,5 @@ function cancelled(name: string): ToolResult {
 }
 
 function failed(name: string, error: unknown): ToolResult {
-  const message = error instanceof Error ? error.message : String(error);
-  return errorResult(ToolErrorType.Failed, `The tool "${name}" failed: ${message}`);
+  return errorResult(ToolErrorType.Failed, `The tool "${name}" failed: ${errorMessage(error)}`);
 }

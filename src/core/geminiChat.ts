@@ -64,6 +64,7 @@ export class GeminiChat {
   readonly #options: GeminiChatOptions;
   #history: Content[];
   #contextForModel: string[] = [];
+  #isAnswering = false;
 
   constructor(options: GeminiChatOptions) {
     this.#options = options;
@@ -81,11 +82,31 @@ export class GeminiChat {
    * A call that fails or is aborted leaves the history as it was. So does one that a hook blocked, unless the
    * hook answered in the model's place, or the message was a tool's response, which the history cannot miss.
    *
-   * @throws what the SDK throws
+   * @throws what the SDK throws; an Error when the chat is still answering
    */
   async *sendMessageStream(
     message: PartListUnion,
     options: CallOptions = {},
+  ): AsyncGenerator<ChatEvent, void, undefined> {
+    this.#assertIdle();
+    this.#isAnswering = true;
+    try {
+      yield* this.#answer(message, options);
+    } finally {
+      this.#isAnswering = false;
+    }
+  }
+
+  #assertIdle(): void {
+    if (!this.#isAnswering) return;
+    throw new Error(
+      'The chat is still answering: read the stream of the last message to its end first',
+    );
+  }
+
+  async *#answer(
+    message: PartListUnion,
+    options: CallOptions,
   ): AsyncGenerator<ChatEvent, void, undefined> {
     const context = this.#contextForModel.map((text) => ({ text }));
     const parts = [...toParts(message), ...context];
@@ -196,6 +217,9 @@ function withSignal(
 function toTurn(call: ModelCall, chunks: readonly GenerateContentResponse[]): ModelTurn {
   const { request, verdict, synthetic, suppressDisplay } = call;
   const isAnswered = !synthetic && call.stream !== undefined;
+  if (!call.stream && !call.response && verdict.kind === 'allow') {
+    throw new Error('A middleware ended the model call without a response: set call.response');
+  }
   return {
     response: call.response ?? collectResponse(chunks),
     request,

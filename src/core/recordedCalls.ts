@@ -51,6 +51,7 @@ export interface RecordedCall {
 export async function readRecordedCalls(file: string): Promise<RecordedCall[]> {
   const text = await readText(file);
   return text
+    .replace(/^\uFEFF/, '')
     .split('\n')
     .map((content, index) => ({ content, line: index + 1 }))
     .filter(({ content }) => content.trim() !== '')

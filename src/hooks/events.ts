@@ -6,6 +6,7 @@ import {
   BeforeToolHookOutput,
   BeforeToolSelectionHookOutput,
   DefaultHookOutput,
+  isBlocking,
 } from './hookOutput.js';
 import { defaultHookTranslator, type LLMRequest } from './hookTranslator.js';
 import { eventFields, type EventFields } from './hookValidators.js';
@@ -36,6 +37,8 @@ export interface EventDefinition<E extends HookEventName> {
   readonly merge: MergeStrategy;
   /** What the next hook of a chain reads after this output. Without it, all read the same. */
   readonly chain?: (input: HookEventInput<E>, output: HookOutput) => HookEventInput<E>;
+  /** What of one hook's output counts, before it is merged. Without it, all. */
+  readonly effective?: (output: HookOutput) => HookOutput;
   /** The class of the aggregated output. */
   readonly Output: new (data?: HookOutput) => DefaultHookOutput;
 }
@@ -85,6 +88,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
       const request = mergeModelData({ ...input.llm_request }, change) as unknown;
       return { ...input, llm_request: request as LLMRequest };
     },
+    effective: withoutIdleResponse,
     Output: BeforeModelHookOutput,
   },
   [HookEventName.AfterModel]: {
@@ -196,6 +200,13 @@ export function createHookOutput(eventName: string, data: HookOutput): DefaultHo
     return new DefaultHookOutput(data);
   }
   return new events[eventName].Output(data);
+}
+
+/** An answer in place of the model's counts only together with a block or a stop by the same hook. */
+function withoutIdleResponse(output: HookOutput): HookOutput {
+  if (isBlocking(output.decision) || output.continue === false) return output;
+  const { llm_response: _idle, ...hookSpecificOutput } = output.hookSpecificOutput ?? {};
+  return { ...output, ...(output.hookSpecificOutput && { hookSpecificOutput }) };
 }
 
 function encodeRequest({ llmRequest }: { llmRequest: GenerateContentParameters }) {

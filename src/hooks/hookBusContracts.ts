@@ -20,8 +20,15 @@ export interface HookExecutionResponse {
   correlationId: string;
   /** Whether the hooks were healthy. Not whether they allow the operation: ask `output.finalOutput`. */
   success: boolean;
+  /**
+   * What a direct call returns, with errors as `{ name, message }`. Where the event could not be processed, a failure
+   * envelope: its `finalOutput` denies if a guard (`onFailure: "deny"`) could not be asked, and is absent otherwise.
+   */
   output?: AggregatedHookResult;
-  /** Present when the event could not be processed, as opposed to a hook that failed. */
+  /**
+   * Present when the event could not be processed, as opposed to a hook that failed. `details` is a list of
+   * `{ path, message }` for fields of the request that are wrong, otherwise `{ stage, event }`.
+   */
   error?: {
     code?: string;
     message: string;

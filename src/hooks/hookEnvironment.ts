@@ -27,7 +27,7 @@ export const SECRET_PATTERNS = [
 export const DEPTH_VARIABLE = 'HOOKSTACK_DEPTH';
 
 /** At this depth no further hook is started: an agent whose hook starts an agent would never end. */
-export const MAX_DEPTH = 3;
+export const MAX_HOOK_DEPTH = 3;
 
 /** How deep the hooks of this process are nested in other hooks; 0 for a host that no hook started. */
 export function hookDepth(env: NodeJS.ProcessEnv = process.env): number {

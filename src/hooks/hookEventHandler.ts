@@ -8,6 +8,7 @@ import type { Config } from '../config/config.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import type { AnyHookContext, CallOptions, HookContext } from '../context.js';
 import { DebugLogger } from '../debugLogger.js';
+import { notify } from '../notify.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { buildFailureEnvelope, makeEmptySuccessResult } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
@@ -50,7 +51,8 @@ export function fireHook<E extends HookEventName>(
     return isIdle ? undefined : fireThroughStack(system, event, payload, options);
   } catch (error) {
     new DebugLogger('llxprt:core:hooks').warn(`${event}: the hooks cannot be reached`, { error });
-    return undefined;
+    const envelope = buildFailureEnvelope(error, 'planning', { event });
+    return Promise.resolve(processCommonHookOutputFields(envelope));
   }
 }
 
@@ -74,15 +76,7 @@ async function fireThroughStack<E extends HookEventName>(
     return processCommonHookOutputFields(buildFailureEnvelope(error, 'initialization', { event }));
   }
   const aggregated = await system.getEventHandler().fire(event, payload, signal);
-  if (onHooks && aggregated.results.length > 0) {
-    try {
-      onHooks(event, aggregated);
-    } catch (error) {
-      system.logger.warn(`${event}: an observer of hooks failed; what the hooks said counts`, {
-        error,
-      });
-    }
-  }
+  if (aggregated.results.length > 0) notify(system.logger, onHooks, event, aggregated);
   return processCommonHookOutputFields(aggregated);
 }
 
@@ -238,10 +232,11 @@ export class HookEventHandler {
   #record(event: HookEventName, aggregated: AggregatedHookResult): void {
     for (const result of aggregated.results) {
       this.registry.noteOutcome(result.hookConfig, hasFailed(result));
-      this.logger.debug(`${event}: hook finished`, this.#describeResult(result));
+      this.logger.debug(`${event}: hook finished`, this.#describeResult(event, result));
     }
     const failed = aggregated.results.filter((result) => !result.success).length;
     this.logger.debug(`${event}: finished`, {
+      event,
       hooks: aggregated.results.length,
       succeeded: aggregated.results.length - failed,
       failed,
@@ -250,9 +245,10 @@ export class HookEventHandler {
     });
   }
 
-  #describeResult(result: HookExecutionResult): object {
+  #describeResult(event: HookEventName, result: HookExecutionResult): object {
     const mask = (text?: string) => text && maskSecrets(text, this.config.getHookEnvironment());
     return {
+      event,
       hook: hookIdentity(result.hookConfig),
       type: result.hookConfig.type,
       durationMs: Math.round(result.duration),

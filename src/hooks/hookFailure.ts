@@ -25,9 +25,12 @@ export interface HookFailure {
 
 /** What went wrong with a command, if anything did. A block by exit code 2 is what it was started for. */
 export function findFailure(outcome: CommandOutcome, timeoutMs: number): HookFailure | undefined {
-  const { ending, exitCode, signal, error } = outcome;
+  const { ending, exitCode, signal, error, stdout, stdoutTruncated } = outcome;
   switch (ending) {
     case 'exit':
+      if (exitCode === 0 && stdoutTruncated && !isJson(stdout)) {
+        return { kind: 'output', what: 'printed more than is read of an answer: print less' };
+      }
       if (exitCode === 0 || exitCode === 2) return undefined;
       return { kind: 'exit', what: `exited with code ${exitCode}` };
     case 'signal':
@@ -38,6 +41,15 @@ export function findFailure(outcome: CommandOutcome, timeoutMs: number): HookFai
       return { kind: 'aborted', what: 'was aborted' };
     default:
       return { kind: 'spawn', what: `could not be started: ${error?.message ?? 'unknown reason'}` };
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

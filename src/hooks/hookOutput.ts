@@ -87,7 +87,7 @@ export class BeforeToolHookOutput extends DefaultHookOutput {
   }
 
   override getEffectiveReason(): string {
-    if (this.shouldStopExecution() && this.stopReason) return this.stopReason;
+    if (this.shouldStopExecution()) return super.getEffectiveReason();
     const reason = this.hookSpecificOutput?.['permissionDecisionReason'];
     return typeof reason === 'string' ? reason : super.getEffectiveReason();
   }

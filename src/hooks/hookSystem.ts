@@ -17,7 +17,6 @@ export { HookSystemNotInitializedError } from './errors.js';
 export class HookSystem {
   readonly #registry: HookRegistry;
   readonly #eventHandler: HookEventHandler;
-  #initialized = false;
 
   constructor(
     config: Config,
@@ -45,33 +44,31 @@ export class HookSystem {
    * next call tries again.
    */
   async initialize(): Promise<void> {
-    if (this.#initialized) return;
     await this.#registry.initialize();
-    this.#initialized = true;
   }
 
-  /** Whether `initialize()` has finished. */
+  /** Whether the hooks have been read, by `initialize()` or by the first request on the message bus. */
   isInitialized(): boolean {
-    return this.#initialized;
+    return this.#registry.isInitialized();
   }
 
   /** @throws HookSystemNotInitializedError */
   getRegistry(): HookRegistry {
-    if (!this.#initialized) throw new HookSystemNotInitializedError();
+    if (!this.isInitialized()) throw new HookSystemNotInitializedError();
     return this.#registry;
   }
 
   /** @throws HookSystemNotInitializedError */
   getEventHandler(): HookEventHandler {
-    if (!this.#initialized) throw new HookSystemNotInitializedError();
+    if (!this.isInitialized()) throw new HookSystemNotInitializedError();
     return this.#eventHandler;
   }
 
   /** `totalHooks` counts registered hooks, also those that are switched off; 0 before initialization. */
   getStatus(): { initialized: boolean; totalHooks: number } {
     return {
-      initialized: this.#initialized,
-      totalHooks: this.#initialized ? this.#registry.getAllHooks().length : 0,
+      initialized: this.isInitialized(),
+      totalHooks: this.isInitialized() ? this.#registry.getAllHooks().length : 0,
     };
   }
 

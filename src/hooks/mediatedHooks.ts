@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { describe } from '../config/fields.js';
 import { MessageBusType, type MessageBus, type Unsubscribe } from '../confirmation-bus/types.js';
 import type { DebugLogger } from '../debugLogger.js';
+import { buildFailureEnvelope } from './envelopes.js';
 import { HookPipelineError } from './errors.js';
 import { events, isHookEventName } from './events.js';
 import type { HookExecutionRequest, HookExecutionResponse } from './hookBusContracts.js';
@@ -66,7 +68,8 @@ export class MediatedHooks {
       const output = await this.#once(correlationId, () => this.#execute(request));
       return { ...answer, success: output.success, output };
     } catch (error) {
-      return { ...answer, success: false, error: describeError(error) };
+      this.logger.warn('A hook request could not be processed', { correlationId, error });
+      return { ...answer, success: false, ...describeFailure(error) };
     }
   }
 
@@ -76,6 +79,7 @@ export class MediatedHooks {
       throw new HookPipelineError(
         `a request with the correlationId ${JSON.stringify(correlationId)} is still in flight: give each its own`,
         'correlation',
+        { details: [{ path: 'correlationId', message: 'Still in flight' }] },
       );
     }
     this.#inFlight.add(correlationId);
@@ -88,16 +92,14 @@ export class MediatedHooks {
 
   async #execute({ eventName, input }: HookExecutionRequest): Promise<AggregatedHookResult> {
     const event = narrowEventName(eventName);
-    const output = await this.process(event, readPayload(event, input));
-    assertPlain(output, event);
-    return output;
+    return toPlain(await this.process(event, readPayload(event, input)), event);
   }
 }
 
 function checkCorrelationId(given: unknown): void {
   if (given === undefined || typeof given === 'string') return;
   throw new HookPipelineError(
-    `correlationId must be a string, but is ${given === null ? 'null' : typeof given}`,
+    `correlationId must be a string, but is ${describe(given)}`,
     'validation',
     { details: [{ path: 'correlationId', message: 'Expected a string' }] },
   );
@@ -107,7 +109,7 @@ function narrowEventName(name: unknown): HookEventName {
   if (isHookEventName(name)) return name;
   const known = Object.values(HookEventName).join(', ');
   throw new HookPipelineError(
-    `eventName ${JSON.stringify(name)} is no hook event; the events are: ${known}`,
+    `eventName is ${describe(name)}, which is no hook event; the events are: ${known}`,
     'routing',
     { details: [{ path: 'eventName', message: 'Unknown hook event' }] },
   );
@@ -128,17 +130,35 @@ function readPayload<E extends HookEventName>(event: E, input: unknown): HookPay
   });
 }
 
-/** A broker can only carry what can be written as JSON. */
-function assertPlain(output: AggregatedHookResult, event: HookEventName): void {
+/** A broker can only carry what can be written as JSON, in which an `Error` would be an empty object. */
+function toPlain(output: AggregatedHookResult, event: HookEventName): AggregatedHookResult {
+  const plain = {
+    ...output,
+    errors: output.errors.map(asData),
+    results: output.results.map((result) =>
+      result.error ? { ...result, error: asData(result.error) } : result,
+    ),
+  };
   try {
-    JSON.stringify(output);
+    JSON.stringify(plain);
   } catch (error) {
     throw new HookPipelineError(error, 'formatting', { event });
   }
+  return plain;
 }
 
-function describeError(error: unknown): HookExecutionResponse['error'] {
-  if (!(error instanceof HookPipelineError)) return { message: String(error) };
-  const { code, message, meta } = error;
-  return { code, message, ...(meta.details !== undefined && { details: meta.details }) };
+function asData({ name, message }: Error): Error {
+  return { name, message };
+}
+
+/** Firing an event fails with a `HookPipelineError`; anything else was thrown by the request's own fields. */
+function describeFailure(error: unknown): Pick<HookExecutionResponse, 'output' | 'error'> {
+  const fault =
+    error instanceof HookPipelineError ? error : new HookPipelineError(error, 'validation');
+  const { code, message, stage, meta } = fault;
+  const output = buildFailureEnvelope(fault, stage);
+  return {
+    output: { ...output, errors: output.errors.map(asData) },
+    error: { code, message, details: meta.details ?? { stage, event: meta.event } },
+  };
 }

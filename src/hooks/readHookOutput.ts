@@ -118,7 +118,7 @@ const outputShape: Shape = {
       hookEventName: text,
       additionalContext: text,
       tool_input: anyObject,
-      permissionDecision: text,
+      permissionDecision: oneOf('allow', 'approve', 'ask', 'block', 'defer', 'deny'),
       permissionDecisionReason: text,
       llm_request: {
         fields: {
@@ -149,7 +149,7 @@ function isCandidate(value: unknown): boolean {
 }
 
 /** Deeper than any real value, and shallow enough for every JSON writer that the value meets later. */
-const MAX_DEPTH = 500;
+const MAX_NESTING = 500;
 
 /** Texts that reach a model or a terminal. */
 const SPOKEN = new Set([
@@ -180,8 +180,8 @@ function readShape(
     if (field === null) continue;
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
     const path = `${at}${key}`;
-    if (isDeeperThan(field, MAX_DEPTH)) {
-      misread.push(`${path} is nested deeper than ${MAX_DEPTH} levels and is ignored`);
+    if (isDeeperThan(field, MAX_NESTING)) {
+      misread.push(`${path} is nested deeper than ${MAX_NESTING} levels and is ignored`);
     } else if (!known) {
       problems.push(`${path} is not a known field and has no effect`);
       // Below the top level it is kept as data, for middleware that understands more.

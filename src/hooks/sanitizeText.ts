@@ -13,7 +13,9 @@ const ESCAPE_SEQUENCE =
 export function sanitizeText(text: string): string {
   const clean = removeControls(text);
   if (clean.length <= MAX_HOOK_TEXT) return clean;
-  return `${clean.slice(0, MAX_HOOK_TEXT)}\n[… ${clean.length - MAX_HOOK_TEXT} more characters cut]`;
+  // A cut must not leave half of a character.
+  const kept = clean.slice(0, MAX_HOOK_TEXT).replace(/[\ud800-\udbff]$/, '');
+  return `${kept}\n[… ${clean.length - MAX_HOOK_TEXT} more characters cut]`;
 }
 
 /** Removes control characters other than newline and tab, and terminal escape sequences as a whole. */

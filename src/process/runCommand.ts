@@ -1,7 +1,7 @@
 import { once, setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { drain } from './drain.js';
-import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
+import { COMMAND_TIMINGS, MAX_KEPT_BYTES, type CommandTimings } from './limits.js';
 import { untrackGroup } from './liveGroups.js';
 import { OutputCollector } from './outputCollector.js';
 import { endGroup } from './processGroup.js';
@@ -30,13 +30,16 @@ export interface CommandOutcome {
   /** `null` when a signal ended the shell, or it never ran. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** UTF-8 without a byte order mark, the first MiB. */
+  /** UTF-8 without a byte order mark: the first MiB, or twice the size of the input where that is more. */
   readonly stdout: string;
+  /** The first MiB. */
   readonly stderr: string;
   /** Bytes of both streams, kept or dropped. */
   readonly bytesRead: number;
-  /** Whether bytes were dropped. */
+  /** Whether bytes of either stream were dropped. */
   readonly truncated: boolean;
+  /** Whether bytes of stdout were dropped, so that what was kept may not be all of an answer. */
+  readonly stdoutTruncated: boolean;
   /** Whether something still held the pipes after the exit, and was ended for it. */
   readonly stragglers: boolean;
   readonly durationMs: number;
@@ -64,7 +67,11 @@ export async function runCommand(
   } catch (error) {
     return { ...NOT_RUN, durationMs: millisecondsSince(startedAt), error: error as Error };
   }
-  const stdout = new OutputCollector(command.stdout);
+  // An answer may hold all of the input, changed.
+  const stdout = new OutputCollector(
+    command.stdout,
+    Math.max(MAX_KEPT_BYTES, 2 * options.input.byteLength),
+  );
   const stderr = new OutputCollector(command.stderr);
   writeInput(command, options.input);
 
@@ -86,6 +93,7 @@ export async function runCommand(
     stderr: stderr.text(),
     bytesRead: stdout.bytesRead + stderr.bytesRead,
     truncated: stdout.truncated || stderr.truncated,
+    stdoutTruncated: stdout.truncated,
     stragglers,
     durationMs: millisecondsSince(startedAt),
   };
@@ -99,6 +107,7 @@ const NOT_RUN = {
   stderr: '',
   bytesRead: 0,
   truncated: false,
+  stdoutTruncated: false,
   stragglers: false,
   durationMs: 0,
 } as const satisfies CommandOutcome;

@@ -45,6 +45,7 @@ describe('list', () => {
           timeoutMs: 5000,
           enabled: true,
           reason: null,
+          duplicateOf: null,
         },
         {
           event: 'AfterTool',
@@ -57,6 +58,7 @@ describe('list', () => {
           timeoutMs: 60_000,
           enabled: true,
           reason: null,
+          duplicateOf: null,
         },
       ],
       stderr: '',

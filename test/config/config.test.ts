@@ -10,7 +10,7 @@ import { textResponse } from '../../src/core/response.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { HookSystem } from '../../src/hooks/hookSystem.js';
 import type { HookDefinitions } from '../../src/hooks/types.js';
-import { checkPosition, STAGES } from '../../src/stack.js';
+import { checkRegistration, STAGES } from '../../src/stack.js';
 import { hook, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -269,14 +269,20 @@ describe('what custom middleware sees', () => {
 describe('a wrong registration', () => {
   // What a host in JavaScript, or one that reads positions from a file, can get wrong.
   it('at an unknown stage is refused with the stages that there are', () => {
-    expect(() => checkPosition('tool', JSON.parse('{"before":"runner"}') as object)).toThrow(
+    expect(() =>
+      checkRegistration('tool', async () => undefined, JSON.parse('{"before":"runner"}') as object),
+    ).toThrow(
       new RangeError(
         'The tool stack has no stage "runner" (before). Its stages are: beforeTool, afterTool, execute',
       ),
     );
-    expect(() => checkPosition('hook', JSON.parse('{"after":"toString"}') as object)).toThrow(
-      RangeError,
-    );
+    expect(() =>
+      checkRegistration(
+        'hook',
+        async () => undefined,
+        JSON.parse('{"after":"toString"}') as object,
+      ),
+    ).toThrow(RangeError);
   });
 
   it('at two places is refused', () => {
@@ -300,5 +306,11 @@ describe('a wrong registration', () => {
       RangeError,
     );
     expect(config.getToolStack().names).toEqual(STAGES.tool);
+  });
+});
+
+describe('a limit that makes no sense', () => {
+  it.each([0, -1, Number.NaN, 1.5, '4' as unknown as number])('%s is refused', (limit) => {
+    expect(() => new Config({ maxParallelHooks: limit })).toThrow(RangeError);
   });
 });

@@ -184,6 +184,7 @@ describe('loadSettings', () => {
       const { settings, problems } = await load();
       expect(problems).toEqual([
         {
+          scope: 'project',
           file: project,
           line,
           column,
@@ -422,6 +423,7 @@ describe('loadSettingsFile', () => {
     expect(files).toEqual([]);
     expect(problems).toEqual([
       {
+        scope: 'file',
         file,
         line: 1,
         column: 1,
@@ -435,6 +437,7 @@ describe('loadSettingsFile', () => {
 
 describe('formatProblem', () => {
   const problem: FileProblem = {
+    scope: 'project',
     file: '/p/settings.json',
     line: 3,
     column: 5,

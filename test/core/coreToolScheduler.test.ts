@@ -399,7 +399,7 @@ describe('a call that cannot run', () => {
     expect(completed.status).toBe('error');
     expect(completed.result.error?.type).toBe(ToolErrorType.NotAllowed);
     expect(completed.result.llmContent).toContain(hint);
-    expect(completed.result.llmContent).toContain('BeforeToolSelection');
+    expect(completed.result.llmContent).toContain('restricted');
     expect(sandbox.read('a.txt')).toBeUndefined();
     expect(hook.inputs()).toEqual([]);
   });
@@ -472,5 +472,20 @@ describe('an abort', () => {
     expect(statuses.at(-1)).toBe('error');
     expect(completed.result.error?.type).toBe(ToolErrorType.Cancelled);
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+  });
+});
+
+describe('an observer that throws', () => {
+  it('takes no call with it', async () => {
+    const scheduler = new CoreToolScheduler({
+      config: sandbox.createConfig({}),
+      tools: referenceTools,
+      onStatus: () => {
+        throw new Error('the screen is gone');
+      },
+    });
+    const calls = [{ name: 'write_file', args: { file_path: 'a.txt', content: 'a' } }];
+    const [completed] = await scheduler.schedule(calls);
+    expect(completed?.status).toBe('success');
   });
 });

@@ -583,3 +583,22 @@ describe('hooks that fail', () => {
     expect(script.inputs()).toHaveLength(3);
   });
 });
+
+describe('a chat that is used in a way that would lose something', () => {
+  it('refuses a message while it is answering another one, and takes it afterwards', async () => {
+    const { chat, ask } = await startChat({ answers: [reply('one'), reply('two')] });
+    const first = chat.sendMessageStream('first');
+    await first.next();
+    await expect(ask('second')).rejects.toThrow(/still answering/);
+    await readToEnd(first);
+    await ask('second');
+    expect(chat.getHistory()).toHaveLength(6);
+  });
+
+  it('fails when a middleware ends a call and says nothing', async () => {
+    const { models } = await sandbox.startModel(reply('answer'));
+    const config = sandbox.createConfig({}).use('model', async () => undefined);
+    const chat = new GeminiChat({ config, models, model: 'm' });
+    await expect(readToEnd(chat.sendMessageStream('go'))).rejects.toThrow(/set call\.response/);
+  });
+});

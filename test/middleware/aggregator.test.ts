@@ -304,11 +304,27 @@ describe.each([BeforeModel, AfterModel])('the merge of %s', (event) => {
     });
   });
 
+  // A response counts only beside a block or a stop where it would stand in for the model's.
+  const blockingWith = (fields: Record<string, unknown>) => ({
+    decision: 'deny' as const,
+    ...specific(fields),
+  });
+
+  it('lends no hook the answer of another one that did not block', () => {
+    const merged = merge(
+      event,
+      { decision: 'allow', ...specific({ llm_response: { text: 'mine' } }) },
+      { decision: 'deny', reason: 'no' },
+    );
+    const kept = event === HookEventName.AfterModel ? { llm_response: { text: 'mine' } } : {};
+    expect(merged.hookSpecificOutput).toEqual(kept);
+  });
+
   it.each(['llm_request', 'llm_response'])('merges %s and its config one level deeper', (field) => {
     const merged = merge(
       event,
-      specific({ [field]: { model: 'a', config: { temperature: 0, maxOutputTokens: 50 } } }),
-      specific({ [field]: { text: 'b', config: { temperature: 1 } } }),
+      blockingWith({ [field]: { model: 'a', config: { temperature: 0, maxOutputTokens: 50 } } }),
+      blockingWith({ [field]: { text: 'b', config: { temperature: 1 } } }),
     );
     expect(merged.hookSpecificOutput?.[field]).toEqual({
       model: 'a',

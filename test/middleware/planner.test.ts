@@ -289,6 +289,21 @@ describe('a plan', () => {
     expect(plan?.hookConfigs.map(({ name }) => name)).toEqual(['writer']);
   });
 
+  it('keeps a guard on guard when the same command stands before it without', async () => {
+    const { plans } = await createPlanner({
+      BeforeTool: [{ hooks: [hook('x', { name: 'lax' }), hook('x', { onFailure: 'deny' })] }],
+    });
+    const plan = plans.createExecutionPlan(BeforeTool, { toolName: 'any' });
+    expect(plan?.hookConfigs).toEqual([hook('x', { name: 'lax', onFailure: 'deny' })]);
+  });
+
+  it('lets a plugin, which cannot be run, take the place of nothing', async () => {
+    const plugin = { ...hook('x'), type: 'plugin' as const };
+    const { plans } = await createPlanner({ BeforeTool: [{ hooks: [plugin, hook('x')] }] });
+    const plan = plans.createExecutionPlan(BeforeTool, { toolName: 'any' });
+    expect(plan?.hookConfigs.map(({ type }) => type)).toEqual(['plugin', 'command']);
+  });
+
   it('keeps the same command in different events apart', async () => {
     const groups: HookDefinition[] = [{ hooks: [hook('x')] }];
     const { plans } = await createPlanner({ BeforeTool: groups, AfterTool: groups });

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { Config, type ConfigOptions } from '../../../src/config/config.js';
+import { loadSettings, type LoadedSettings } from '../../../src/config/settings.js';
+import { executeToolWithHooks } from '../../../src/core/coreToolHookTriggers.js';
+import type {
+  CommandHookConfig,
+  HookDefinition,
+  HookDefinitions,
+  HookExecutionResult,
+} from '../../../src/hooks/types.js';
+import { ToolErrorType } from '../../../src/tools/tools.js';
+import { RecordingLogger, type LogRecord } from '../../helpers/recordingLogger.js';
+import { findLeftovers, kill } from './leftovers.js';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** What a test measured, by name, for the report. */
+    measured?: Record<string, string>;
+  }
+}
+
+/** A test with a host of its own. It fails when a process of the host's hooks outlives it. */
+export const fault = it.extend<{ host: Host }>({
+  host: async ({ task }, use) => {
+    const measured: Record<string, string> = {};
+    task.meta.measured = measured;
+    const host = await Host.open(measured);
+    try {
+      await use(host);
+      await host.expectNoLeftovers();
+    } finally {
+      await host.close();
+    }
+  },
+});
+
+/** Bounds in milliseconds are promises, yet a busy machine may break one once. */
+export const TIMED = { retry: 2 };
+
+/** One call of a tool, and how it may be ended. */
+export interface ToolCallOptions {
+  readonly toolName?: string;
+  readonly toolInput?: Record<string, unknown>;
+  readonly signal?: AbortSignal;
+}
+
+/** What a user sees of one call of a tool. */
+export interface Answer {
+  readonly verdict: 'allowed' | 'blocked' | 'stopped';
+  /** What the model reads. */
+  readonly text: string;
+  /** What the tool was executed with; `undefined` when it did not run. */
+  readonly input: Record<string, unknown> | undefined;
+  /** Ms from the call to its result. */
+  readonly answerMs: number;
+  readonly hooks: readonly HookExecutionResult[];
+}
+
+/** An embedding host in a directory of its own, whose hooks can be found by a mark in their environment. */
+export class Host {
+  readonly runId = `test-${randomUUID()}`;
+  readonly logger = new RecordingLogger();
+  #toleratesLeftovers = false;
+
+  static async open(measured: Record<string, string>): Promise<Host> {
+    return new Host(
+      await realpath(await mkdtemp(path.join(tmpdir(), 'hookstack-fault-'))),
+      measured,
+    );
+  }
+
+  private constructor(
+    /** Where hooks run. */
+    readonly directory: string,
+    private readonly measured: Record<string, string>,
+  ) {}
+
+  /** All warnings so far. */
+  get warnings(): string[] {
+    return this.logger.warnings;
+  }
+
+  /** The warnings about runs of hooks, as opposed to those about their settings. */
+  get runWarnings(): LogRecord[] {
+    return this.logger.records.filter(
+      ({ level, namespace }) => level === 'warn' && namespace.endsWith(':runner'),
+    );
+  }
+
+  /** Writes a number down for the report. */
+  measure(what: string, value: number, unit = ''): void {
+    this.measured[what] = `${Math.round(value)} ${unit}`.trim();
+  }
+
+  /** A config whose hooks bear the mark of this host. */
+  createConfig(options: ConfigOptions): Config {
+    const hooks = this.mark(options.hooks ?? {});
+    return new Config({ ...this.defaults, ...options, hooks });
+  }
+
+  /** What `createConfig` assumes. */
+  get defaults(): ConfigOptions {
+    return { enableHooks: true, workingDir: this.directory, debugLogger: this.logger };
+  }
+
+  /** The same hooks with the mark of this host in their environment. */
+  mark(hooks: HookDefinitions): HookDefinitions {
+    const markHook = (hook: CommandHookConfig) => ({
+      ...hook,
+      env: { HOOKSTACK_RUN_ID: this.runId, ...hook.env },
+    });
+    const markGroup = (group: HookDefinition) => ({ ...group, hooks: group.hooks.map(markHook) });
+    const entries = Object.entries(hooks);
+    return Object.fromEntries(entries.map(([event, groups]) => [event, groups.map(markGroup)]));
+  }
+
+  /** Calls a tool that has these BeforeTool hooks, which run at once. */
+  callTool(hooks: readonly CommandHookConfig[], options?: ToolCallOptions): Promise<Answer> {
+    return this.callToolOf(this.createConfig({ hooks: { BeforeTool: [{ hooks }] } }), options);
+  }
+
+  /** Calls a tool that answers `done`. */
+  async callToolOf(config: Config, options: ToolCallOptions = {}): Promise<Answer> {
+    const { toolName = 'write_file', signal } = options;
+    // Not a default, which would stand in for `undefined`.
+    const { toolInput } = { toolInput: {}, ...options };
+    const hooks: HookExecutionResult[] = [];
+    let input: Record<string, unknown> | undefined;
+    const startedAt = performance.now();
+    const result = await executeToolWithHooks(
+      config,
+      toolName,
+      toolInput,
+      async (given) => {
+        input = given;
+        return { llmContent: 'done', returnDisplay: 'done' };
+      },
+      { signal, onHooks: (_event, { results }) => void hooks.push(...results) },
+    );
+    const answerMs = performance.now() - startedAt;
+    this.measure('answer', answerMs, 'ms');
+    const verdict = verdictOf(result.error?.type);
+    return { verdict, text: String(result.llmContent), input, answerMs, hooks };
+  }
+
+  /** Writes a file of this host's directory, with what is around it; returns its absolute path. */
+  async write(file: string, content: string | object, mode = 0o644): Promise<string> {
+    const absolute = path.join(this.directory, file);
+    await mkdir(path.dirname(absolute), { recursive: true });
+    const text = typeof content === 'string' ? content : JSON.stringify(content);
+    await writeFile(absolute, text, { mode });
+    return absolute;
+  }
+
+  /** The lines of a file of this host's directory; none when there is no such file. */
+  lines(file: string): string[] {
+    const absolute = path.join(this.directory, file);
+    return existsSync(absolute) ? readFileSync(absolute, 'utf8').split('\n').slice(0, -1) : [];
+  }
+
+  /** Makes a file for which hooks wait. */
+  touch(file: string): void {
+    appendFileSync(path.join(this.directory, file), '');
+  }
+
+  exists(file: string): boolean {
+    return existsSync(path.join(this.directory, file));
+  }
+
+  /** Waits until a hook has made a file. */
+  async waitForFile(file: string): Promise<void> {
+    await vi.waitFor(() => expect(this.exists(file)).toBe(true), WAIT);
+  }
+
+  /** The settings of this directory as a project, and of `home` in it as the user's. */
+  loadSettings(): Promise<LoadedSettings> {
+    const at = (name: string) => path.join(this.directory, name);
+    return loadSettings({
+      workingDir: this.directory,
+      home: at('home'),
+      systemPath: at('system.json'),
+      trustProject: true,
+    });
+  }
+
+  leftovers(): number[] {
+    return findLeftovers(this.runId);
+  }
+
+  /** Lets background jobs outlive the test, until its end. */
+  tolerateLeftovers(): void {
+    this.#toleratesLeftovers = true;
+  }
+
+  /** Waits until no process of the hooks is left: what held their pipes has two seconds for its clean-up. */
+  async expectNoLeftovers(withinMs = 2_500): Promise<void> {
+    if (this.#toleratesLeftovers) return;
+    await vi.waitFor(() => expect(this.leftovers()).toEqual([]), {
+      timeout: withinMs,
+      interval: 20,
+    });
+  }
+
+  async close(): Promise<void> {
+    const left = this.leftovers();
+    this.measure('leftovers', left.length);
+    kill(left);
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+const WAIT = { timeout: 10_000, interval: 10 };
+
+function verdictOf(error: string | undefined): Answer['verdict'] {
+  if (error === ToolErrorType.Blocked) return 'blocked';
+  return error === ToolErrorType.StopExecution ? 'stopped' : 'allowed';
+}

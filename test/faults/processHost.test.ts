@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { chmod } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { execa, type ResultPromise } from 'execa';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { makeTempDir } from '../process/helpers.js';
+import { compilePackage, fixture, type CompiledPackage } from './helpers/childHost.js';
+import { fault, TIMED } from './helpers/host.js';
+
+let compiled: CompiledPackage;
+let removePackage: () => Promise<void>;
+
+beforeAll(async () => {
+  const { directory, remove } = await makeTempDir();
+  removePackage = remove;
+  compiled = await compilePackage(directory);
+});
+afterAll(() => removePackage());
+
+/** What a host says of one call of a tool. */
+interface ChildAnswer {
+  readonly verdict: string;
+  readonly text: string;
+  readonly warnings: readonly string[];
+  readonly answerMs: number;
+  readonly grownMb?: number;
+}
+
+describe('a gigabyte', () => {
+  fault.for([
+    ['12 1 GB of stdout, then exit 2: blocks', 'head -c 1000000000 /dev/zero; echo no >&2; exit 2'],
+    ['14 1 GB of stderr, then exit 2: blocks', 'yes | head -c 1000000000 >&2; exit 2'],
+  ] as const)('%s, and the host grows by 80 MB at most', async ([, command], { host }) => {
+    const { stdout } = await execa('node', [fixture('flood.mjs'), compiled.index, command]);
+    const answer = JSON.parse(stdout) as ChildAnswer;
+    host.measure('memory', answer.grownMb ?? NaN, 'MB');
+    host.measure('answer', answer.answerMs, 'ms');
+    expect(answer.verdict).toBe('blocked');
+    expect(answer.text.length).toBeLessThan(11_000);
+    expect(answer.grownMb).toBeLessThan(80);
+  });
+});
+
+describe('a host that has run out', () => {
+  fault('24 no file descriptors left', async () => {
+    const { stdout } = await execa('bash', [
+      '-c',
+      'ulimit -n 200 && exec "$@"',
+      'bash',
+      process.execPath,
+      fixture('descriptors.mjs'),
+      compiled.index,
+    ]);
+    const answers = JSON.parse(stdout) as ChildAnswer[];
+    expect(answers).toHaveLength(18);
+    expect(answers[0]).toMatchObject({ verdict: 'allowed', warnings: ['spawn'] });
+    expect(answers.at(-1)).toMatchObject({ verdict: 'blocked', warnings: [] });
+    for (const { verdict, warnings } of answers) {
+      expect(warnings).toEqual(verdict === 'blocked' ? [] : ['spawn']);
+    }
+  });
+
+  fault('25 no processes left', async ({ host, onTestFinished }) => {
+    await chmod(host.directory, 0o755);
+    const child = execa('node', [fixture('onRequest.mjs'), compiled.index], {
+      ...limitedUser(),
+      cwd: host.directory,
+      reject: false,
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const ask = async () => {
+      child.stdin.write('\n');
+      return JSON.parse(String((await lines.next()).value)) as ChildAnswer;
+    };
+
+    expect(await lines.next()).toMatchObject({ value: 'ready' });
+    const limit = await readProcessLimit(child);
+    await setProcessLimit(child, '0');
+    const starved = await ask();
+    await setProcessLimit(child, limit);
+    const recovered = await ask();
+    expect(starved).toMatchObject({ verdict: 'allowed', warnings: ['spawn'] });
+    expect(recovered).toMatchObject({ verdict: 'blocked', warnings: [] });
+  });
+});
+
+/** Somebody whom a limit of processes binds: root is not. */
+function limitedUser(): { uid?: number; gid?: number } {
+  return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+}
+
+async function readProcessLimit({ pid }: ResultPromise): Promise<string> {
+  const columns = ['--noheadings', '--raw', '--output', 'SOFT'];
+  const { stdout } = await execa(
+    'prlimit',
+    ['--pid', String(pid), ...columns, '--nproc'],
+    limitedUser(),
+  );
+  return stdout.trim();
+}
+
+/** Limits how many processes there may be for this one to start another; what runs goes on. */
+async function setProcessLimit({ pid }: ResultPromise, soft: string): Promise<void> {
+  await execa('prlimit', ['--pid', String(pid), `--nproc=${soft}:`], limitedUser());
+}
+
+describe('30 the host ends', TIMED, () => {
+  const command =
+    ': > started; sleep 300 & setsid sleep 300 & ' +
+    `sh -c 'trap "" TERM INT HUP; while :; do sleep 1; done' & wait`;
+
+  fault.for([
+    ['INT', [null, 'SIGINT'], (child: ResultPromise) => child.kill('SIGINT')],
+    ['TERM', [null, 'SIGTERM'], (child: ResultPromise) => child.kill('SIGTERM')],
+    ['HUP', [null, 'SIGHUP'], (child: ResultPromise) => child.kill('SIGHUP')],
+    ['exit', [0, null], (child: ResultPromise) => child.stdin?.write('exit')],
+    ['throw', [1, null], (child: ResultPromise) => child.stdin?.write('throw')],
+  ] as const)('30 by %s: no child left 0.5 s later', async ([, ending, end], { host }) => {
+    const child = execa('node', [fixture('ending.mjs'), compiled.index, command], {
+      cwd: host.directory,
+      env: { HOOKSTACK_RUN_ID: host.runId },
+      reject: false,
+    });
+    const exited = once(child, 'exit');
+    await host.waitForFile('started');
+    // The host, the hook's shell, two sleepers, the third one's shell and its sleeper.
+    await vi.waitFor(() => expect(host.leftovers()).toHaveLength(6), { timeout: 5_000 });
+
+    end(child);
+    expect(await exited).toEqual(ending);
+    const endedAt = performance.now();
+    await host.expectNoLeftovers(500);
+    host.measure('clean', performance.now() - endedAt, 'ms after the end');
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import * as validators from '../../src/hooks/hookValidators.js';
+import { HookEventName } from '../../src/hooks/types.js';
+import { inputs } from '../confirmation-bus/helpers.js';
+
+/** The validator of each event, the fields that it insists on, and those that may be absent. */
+const events: readonly [HookEventName, (input: unknown) => boolean, string[], string[]][] = [
+  [HookEventName.BeforeTool, validators.validateBeforeToolInput, ['tool_name', 'tool_input'], []],
+  [
+    HookEventName.AfterTool,
+    validators.validateAfterToolInput,
+    ['tool_name', 'tool_input', 'tool_response'],
+    [],
+  ],
+  [HookEventName.BeforeModel, validators.validateBeforeModelInput, ['llm_request'], []],
+  [
+    HookEventName.AfterModel,
+    validators.validateAfterModelInput,
+    ['llm_request', 'llm_response'],
+    [],
+  ],
+  [
+    HookEventName.BeforeToolSelection,
+    validators.validateBeforeToolSelectionInput,
+    ['llm_request'],
+    [],
+  ],
+  [HookEventName.BeforeAgent, validators.validateBeforeAgentInput, ['prompt'], []],
+  [
+    HookEventName.AfterAgent,
+    validators.validateAfterAgentInput,
+    ['prompt', 'prompt_response'],
+    ['stop_hook_active'],
+  ],
+  [HookEventName.SessionStart, validators.validateSessionStartInput, ['source'], []],
+  [HookEventName.SessionEnd, validators.validateSessionEndInput, ['reason'], []],
+  [HookEventName.PreCompress, validators.validatePreCompressInput, ['trigger'], []],
+  [
+    HookEventName.Notification,
+    validators.validateNotificationInput,
+    ['notification_type', 'message'],
+    ['details'],
+  ],
+];
+
+it('every event has a validator', () => {
+  expect(events.map(([event]) => event).toSorted()).toEqual(
+    Object.values(HookEventName).toSorted(),
+  );
+});
+
+describe.each(events)('the validator of %s', (event, validate, required, optional) => {
+  const good = inputs[event];
+
+  it('takes an input with all fields, and lets others through', () => {
+    expect(validate(good)).toBe(true);
+    expect(validate({ ...good, session_id: 5, more: {} })).toBe(true);
+    expect(Object.keys(good).toSorted()).toEqual([...required, ...optional].toSorted());
+  });
+
+  it('modifies nothing', () => {
+    const before = structuredClone(good);
+    validate(good);
+    expect(good).toEqual(before);
+  });
+
+  it.each([undefined, null, 'text', 5, true, [], [good], () => good])('refuses %s', (input) => {
+    expect(validate(input)).toBe(false);
+  });
+
+  it.each(required)('insists on %s', (field) => {
+    const { [field]: _, ...rest } = good;
+    expect(validate(rest)).toBe(false);
+    expect(validate({ ...good, [field]: undefined })).toBe(false);
+    expect(validate({ ...good, [field]: null })).toBe(false);
+  });
+
+  it.each([...required, ...optional])('refuses a %s of another type', (field) => {
+    for (const wrong of [5, [5]]) expect(validate({ ...good, [field]: wrong })).toBe(false);
+  });
+
+  it('does without the fields that have a default', () => {
+    const rest = Object.fromEntries(required.map((field) => [field, good[field]]));
+    expect(validate(rest)).toBe(true);
+  });
+});
+
+it.each([
+  [validators.validateSessionStartInput, { source: 'Startup' }],
+  [validators.validateSessionEndInput, { reason: 'promptInputExit' }],
+  [validators.validatePreCompressInput, { trigger: 'AUTO' }],
+  [validators.validateNotificationInput, { notification_type: 'idle', message: 'm' }],
+])('%o refuses a value in the wrong case: %j', (validate, input) => {
+  expect(validate(input)).toBe(false);
+});
+
+describe('a request of the model', () => {
+  const validate = (request: unknown) =>
+    validators.validateBeforeModelInput({ llm_request: request });
+
+  it.each([
+    { model: 'm', contents: 'hi' },
+    { model: 'm', contents: { text: 'hi' } },
+    { model: 'm', contents: [] },
+    { model: 'm', contents: ['hi', { text: 'ho' }], config: {} },
+    { model: 'm', contents: [{ role: 'user', parts: [] }], more: 1 },
+  ])('may be %j', (request) => {
+    expect(validate(request)).toBe(true);
+  });
+
+  it.each([
+    {},
+    { model: 'm' },
+    { contents: 'hi' },
+    { model: 5, contents: 'hi' },
+    { model: 'm', contents: 5 },
+    { model: 'm', contents: 'hi', config: 'hot' },
+  ])('may not be %j', (request) => {
+    expect(validate(request)).toBe(false);
+  });
+});
+
+describe('a response of the model', () => {
+  const validate = (response: unknown) =>
+    validators.validateAfterModelInput({
+      llm_request: { model: 'm', contents: 'hi' },
+      llm_response: response,
+    });
+
+  it.each([{}, { candidates: [] }, { candidates: [{}], usageMetadata: {} }])(
+    'may be %j',
+    (response) => {
+      expect(validate(response)).toBe(true);
+    },
+  );
+
+  it.each(['text', { candidates: {} }, { candidates: 'a' }])('may not be %j', (response) => {
+    expect(validate(response)).toBe(false);
+  });
+});

@@ -1,0 +1,34 @@
+// node test/soak/soak.mjs [--short]: puts load on the built package (dist), prints a table of what was measured and
+// what is allowed, and exits with 1 when a figure is out of bounds. Needs Linux.
+import { parseArgs } from 'node:util';
+import { endHosts } from './endings.mjs';
+import { broken, formatTable } from './figures.mjs';
+import { collectFigures } from './launchHost.mjs';
+
+const FULL = { events: 1_000, agents: 64, calls: 100 };
+const SHORT = { events: 80, agents: 8, calls: 20 };
+
+const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
+const { events, agents, calls } = values.short ? SHORT : FULL;
+
+const parts = {
+  [`${events} events`]: () => collectFigures('eventsHost.mjs', events),
+  [`${agents} agents with ${calls} calls each`]: () =>
+    collectFigures('agentsHost.mjs', agents, calls),
+  'Ends of the host': endHosts,
+};
+
+const startedAt = performance.now();
+const figures = [];
+for (const [name, run] of Object.entries(parts)) {
+  console.error(`${name} …`);
+  figures.push(...(await run().catch((error) => [broken(name, error)])));
+}
+const seconds = Math.round((performance.now() - startedAt) / 1000);
+const failed = figures.filter(({ ok }) => !ok).length;
+
+console.log(`\n${formatTable(figures)}\n`);
+console.log(
+  `${figures.length - failed} of ${figures.length} figures hold, measured in ${seconds} s`,
+);
+if (failed > 0) process.exitCode = 1;
