@@ -160,7 +160,9 @@ function mergeSpecific(
   second: HookOutput['hookSpecificOutput'],
   merges: Record<string, FieldMerge> = {},
 ): HookOutput['hookSpecificOutput'] {
-  if (!first || !second) return first ?? (second && mergeRecords({}, second));
+  if (!isRecord(first) || !isRecord(second)) {
+    return isRecord(first) ? first : isRecord(second) ? mergeRecords({}, second) : undefined;
+  }
   const merged = mergeRecords(first, second);
   for (const [field, merge] of Object.entries({ ...specificMerges, ...merges })) {
     if (first[field] !== undefined && second[field] !== undefined) {

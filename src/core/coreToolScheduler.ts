@@ -88,12 +88,7 @@ export class CoreToolScheduler {
     }
     this.#tell({ ...record, status: 'executing' });
     const call = this.#createCall(tool, record, options.signal);
-    try {
-      await this.#options.config.getToolStack().run(call);
-    } catch (error) {
-      call.result = failed(record.name, error);
-    }
-    const result = call.result ?? failed(record.name, new Error('a middleware gave no result'));
+    const result = await this.#runStack(call);
     const { verdict } = call;
     const stopped =
       verdict.kind === 'stop' ? { event: verdict.event, reason: verdict.reason } : undefined;
@@ -106,6 +101,17 @@ export class CoreToolScheduler {
       },
       result,
     );
+  }
+
+  /** What the call gives; whatever goes wrong with it is told in the result. */
+  async #runStack(call: ToolCall): Promise<ToolResult> {
+    try {
+      await this.#options.config.getToolStack().run(call);
+      if (call.result) return call.result;
+      throw new Error('a middleware gave no result');
+    } catch (error) {
+      return failed(call.toolName, error);
+    }
   }
 
   #createCall(tool: Tool, record: ToolCallRecord, signal: AbortSignal | undefined): ToolCall {
@@ -142,13 +148,13 @@ export function toFunctionResponse({ callId, name, result }: CompletedToolCall):
 }
 
 /** A copy of the model's call. One whose arguments are nested too deeply to be copied has failed. */
-function toRecord({ id = randomUUID(), name = '', args = {} }: FunctionCall): ToolCallRecord {
-  const call = { callId: id, name };
+function toRecord({ id, name, args }: FunctionCall): ToolCallRecord {
+  const call = { callId: id ?? randomUUID(), name: name ?? '' };
   try {
-    const input = dropUnsafeKeys(structuredClone(args)) as Record<string, unknown>;
+    const input = dropUnsafeKeys(structuredClone(args ?? {})) as Record<string, unknown>;
     return { ...call, originalInput: input, input, status: 'scheduled' };
   } catch (error) {
-    const message = `The tool "${name}" was not run, as its arguments cannot be read: ${String(error)}`;
+    const message = `The tool "${call.name}" was not run, as its arguments cannot be read: ${errorMessage(error)}`;
     const result = errorResult(ToolErrorType.InvalidParams, message);
     return { ...call, originalInput: {}, input: {}, status: 'error', result };
   }

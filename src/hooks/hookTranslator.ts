@@ -5,6 +5,7 @@ import type {
   GenerateContentResponse,
   ToolConfig,
 } from '@google/genai';
+import { isDeepStrictEqual } from 'node:util';
 import { createResponse } from '../core/response.js';
 import { answerTexts, applyMessages, replaceTexts, toContents, toMessage } from './messages.js';
 
@@ -71,6 +72,8 @@ const CONFIG_FIELDS = [
   'presencePenalty',
   'frequencyPenalty',
 ] as const satisfies readonly (keyof LLMConfig)[];
+
+const TOOL_MODES = ['AUTO', 'ANY', 'NONE'] as const;
 
 const USAGE_FIELDS = ['promptTokenCount', 'candidatesTokenCount', 'totalTokenCount'] as const;
 
@@ -146,11 +149,12 @@ export class HookTranslatorGenAIv1 {
     });
   }
 
-  /** The SDK's tool configuration as hooks see it. */
+  /** The SDK's tool configuration as hooks see it. A mode that hooks cannot set is left out. */
   toHookToolConfig(toolConfig: ToolConfig): HookToolConfig {
-    const { mode, allowedFunctionNames } = toolConfig.functionCallingConfig ?? {};
+    const { mode: given, allowedFunctionNames } = toolConfig.functionCallingConfig ?? {};
+    const mode = TOOL_MODES.find((each) => each === given);
     return {
-      ...(mode && { mode: mode as HookToolConfig['mode'] }),
+      ...(mode && { mode }),
       ...(allowedFunctionNames && { allowedFunctionNames: [...allowedFunctionNames] }),
     };
   }
@@ -163,14 +167,13 @@ export class HookTranslatorGenAIv1 {
   fromHookToolConfig(hookConfig: HookToolConfig, baseConfig?: ToolConfig): ToolConfig {
     type CallingConfig = NonNullable<ToolConfig['functionCallingConfig']>;
     const { mode, allowedFunctionNames } = hookConfig;
-    return {
-      ...baseConfig,
-      functionCallingConfig: {
-        ...baseConfig?.functionCallingConfig,
-        ...(mode && { mode: mode as CallingConfig['mode'] }),
-        ...(allowedFunctionNames && { allowedFunctionNames: [...allowedFunctionNames] }),
-      },
+    const functionCallingConfig: CallingConfig = {
+      ...baseConfig?.functionCallingConfig,
+      ...(mode && { mode: mode as CallingConfig['mode'] }),
+      ...(allowedFunctionNames && { allowedFunctionNames: [...allowedFunctionNames] }),
     };
+    const isEmpty = Object.keys(functionCallingConfig).length === 0;
+    return { ...baseConfig, ...(!isEmpty && { functionCallingConfig }) };
   }
 }
 
@@ -192,6 +195,8 @@ export function applyHookLLMResponse(
     ...rest,
     candidates: candidates.map((candidate, position) => {
       const before = base[position];
+      // What hooks see of ratings is simplified, and must not replace the originals.
+      if (before && isDeepStrictEqual(candidate, sent.candidates[position])) return before;
       const texts = candidate.content?.parts ?? sent.candidates[position]?.content.parts ?? [];
       return {
         ...before,

@@ -4,8 +4,8 @@ import type { LLMMessage } from './hookTranslator.js';
 
 /**
  * The contents to send after a hook changed the messages that it was given, matched by position: parts that are
- * not text stay where they were, surplus messages are appended, missing ones are dropped from the end. Messages
- * that are the same keep their identity; so does the whole when nothing changed.
+ * not text stay where they were, surplus messages are appended, missing ones are dropped from the end, as are those
+ * without text. Messages that are the same keep their identity; so does the whole when nothing changed.
  */
 export function applyMessages(
   messages: readonly LLMMessage[],
@@ -22,9 +22,11 @@ export function applyMessages(
     if (!toMessage(content)) return [content];
     const message = messages[position];
     if (!message) return withoutText(content);
-    return isSame(message, position++) ? [content] : [withMessage(content, message)];
+    if (isSame(message, position++)) return [content];
+    return message.content === '' ? withoutText(content) : [withMessage(content, message)];
   });
-  return [...kept, ...messages.slice(position).map((message) => withMessage({}, message))];
+  const surplus = messages.slice(position).filter(({ content }) => content !== '');
+  return [...kept, ...surplus.map((message) => withMessage({}, message))];
 }
 
 /** Every form in which the SDK takes contents, as a list of messages. */

@@ -296,6 +296,17 @@ describe('the project of run', () => {
     expect(trusted.stderr).toBe('');
   });
 
+  it.each([
+    ['the user', () => cli.write('../home/.llxprt/settings.json', '{'), []],
+    ['a trusted project', () => cli.write('.llxprt/settings.json', '{'), ['--trust']],
+  ])('do not let it run without the guards in a broken file of %s', async (_, write, options) => {
+    await write();
+    const args = ['run', 'go', '--responses', await cli.record(answer('Hi')), ...options];
+    const { exitCode, stderr } = await cli.run(args);
+    expect(stderr).toMatch(/settings\.json:1:\d+: not valid JSON/u);
+    expect(exitCode).toBe(2);
+  });
+
   it('may have a broken settings file, of which no hook runs', async () => {
     await cli.write('.llxprt/settings.json', '{"enableHooks": true, "hooks": {');
     await cli.userSettings({ SessionStart: group('true', { name: 'mine' }) });

@@ -110,7 +110,7 @@ export const response: fc.Arbitrary<GenerateContentResponse> = fc
       responseId: text,
       usageMetadata: fc.record({ promptTokenCount: fc.nat(), cachedContentTokenCount: fc.nat() }),
     },
-    { requiredKeys: [] },
+    { requiredKeys: ['candidates'] },
   )
   .map((fields) => createResponse(fields as Partial<GenerateContentResponse>));
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { exactly } from './figures.mjs';
+import { broken, exactly } from './figures.mjs';
 import { launchHost } from './launchHost.mjs';
 import { listRunning, waitUntil } from './processes.mjs';
 
@@ -9,7 +9,7 @@ const HOOKS_START_WITHIN_MS = 20_000;
 /** The promise: from the end of the host to the end of its last process. */
 const PROCESSES_END_WITHIN_MS = 500;
 
-/** Ways of ending a host, and the exit code or the signal by which it must then have ended. */
+/** Ways of ending a host, and the exit code or the signal with which it must then have ended. */
 const endings = [
   { name: 'SIGINT', end: (host) => host.kill('SIGINT'), status: 'SIGINT' },
   { name: 'SIGTERM', end: (host) => host.kill('SIGTERM'), status: 'SIGTERM' },
@@ -22,14 +22,14 @@ const endings = [
  * Ends hosts in the middle of 10 running hooks, in every way in which a host can end.
  *
  * @returns {Promise<import('./figures.mjs').Figure[]>} one a way
- * @throws Error when the hooks do not start, or the host ends in another way
  */
 export async function endHosts() {
   const figures = [];
   for (const ending of endings) {
-    figures.push(
-      await launchHost('endingHost.mjs', [String(HOOKS)], (host) => endHost(host, ending)),
-    );
+    const figure = await launchHost('endingHost.mjs', [String(HOOKS)], (host) =>
+      endHost(host, ending),
+    ).catch((error) => broken(`Host ended by ${ending.name}`, error));
+    figures.push(figure);
   }
   return figures;
 }
@@ -47,7 +47,7 @@ async function endHost({ subprocess, runId, pidFile }, { name, end, status }) {
   const tookMs = await waitUntil(() => listAlive().length === 0, PROCESSES_END_WITHIN_MS);
   const alive = listAlive().length;
   if ((signal ?? exitCode) !== status) {
-    throw new Error(`The host was to end by ${name}, and ended by ${signal ?? exitCode}`);
+    throw new Error(`Ended with ${signal ?? `code ${exitCode}`} instead`);
   }
   return exactly(
     `Host ended by ${name}: processes alive ${PROCESSES_END_WITHIN_MS} ms later`,
