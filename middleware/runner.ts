@@ -173,17 +173,28 @@ export async function executeHook(
     signal: options.signal,
   });
   const failure = findFailure(outcome, timeoutMs);
-  const read = failure?.kind === 'output' ? {} : readOutcome(outcome);
+  const read = failure?.kind === 'output' ? {} : readMasked(outcome, options.environment);
   const left = outcome.stragglers && !failure ? [LEFT_RUNNING] : [];
   for (const each of [...(read.problems ?? []), ...left]) {
-    const masked = maskSecrets(each, options.environment);
-    options.logger.warn(`Hook "${hookIdentity(hook)}" (${event}): ${masked}`);
+    options.logger.warn(`Hook "${hookIdentity(hook)}" (${event}): ${each}`);
   }
   return toResult({ hook, event, outcome, read, failure }, options);
 }
 
 const LEFT_RUNNING =
   'left a process running that held its stdout or stderr, and that was ended; redirect both of them for a job that is to go on';
+
+/** What a hook said. Problems quote it in the log, cut to a length, so they are found in the masked text. */
+function readMasked(
+  outcome: CommandOutcome,
+  environment: HookEnvironmentPolicy,
+): Partial<ReadOutput> {
+  const read = readOutcome(outcome);
+  if (!read.problems?.length && !read.unreadable) return read;
+  const stdout = maskSecrets(outcome.stdout, environment);
+  const { problems, unreadable = read.unreadable } = readOutcome({ ...outcome, stdout });
+  return { ...read, problems, ...(read.unreadable && { unreadable }) };
+}
 
 /** The exit code decides what an ended hook said: stdout counts for 0 only, and only 2 blocks. */
 function readOutcome(outcome: CommandOutcome): Partial<ReadOutput> {

@@ -66,7 +66,7 @@ describe('anything at all on stdout', () => {
         expect(output === undefined).toBe(printed.trim() === '');
         expect(problems.every((problem) => typeof problem === 'string')).toBe(true);
       }),
-      { numRuns: 100_000 },
+      { numRuns: 5_000 },
     );
   });
 
@@ -77,7 +77,7 @@ describe('anything at all on stdout', () => {
         fc.pre(output !== undefined);
         expect(readHookOutput(JSON.stringify(output)).output).toEqual(output);
       }),
-      { numRuns: 100_000 },
+      { numRuns: 5_000 },
     );
   });
 });

@@ -6,7 +6,7 @@ import { failed, healthy } from '../helpers/hooks.js';
 import * as any from './arbitraries.js';
 
 const { BeforeTool, BeforeToolSelection } = HookEventName;
-const runs = { numRuns: 20_000 };
+const runs = { numRuns: 1_000 };
 
 const orEvents = fc.constantFrom(
   BeforeTool,

@@ -15,7 +15,7 @@ import { readHookOutput } from '../../src/hooks/readHookOutput.js';
 import { HookEventName } from '../../src/hooks/types.js';
 import * as any from './arbitraries.js';
 
-const runs = { numRuns: 20_000 };
+const runs = { numRuns: 1_000 };
 
 /** The request to send after a hook printed this one. */
 function print(llm_request: Partial<LLMRequest>, request: GenerateContentParameters) {
