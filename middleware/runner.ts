@@ -7,6 +7,7 @@ import {
   hookDepth,
   maskSecrets,
   MAX_HOOK_DEPTH,
+  ownVariables,
   type HookEnvironmentPolicy,
 } from '../src/hooks/hookEnvironment.js';
 import {
@@ -69,6 +70,8 @@ export interface RunOptions {
   readonly environment: HookEnvironmentPolicy;
   /** Processes at a time; the others wait, and their timeouts with them. */
   readonly maxParallelHooks: number;
+  /** Shells that are kept ready for the next event; 0 starts every hook when it is needed. */
+  readonly warmShells: number;
   readonly signal?: AbortSignal;
 }
 
@@ -79,12 +82,12 @@ export async function executeParallel(
   input: HookInput,
   options: RunOptions,
 ): Promise<HookExecutionResult[]> {
-  const encoded = encodeInput(input);
+  const prepared = prepareInput(input, options.environment);
   const results: HookExecutionResult[] = [];
   const waiting = hookConfigs.entries();
   const work = async () => {
     for (const [index, hook] of waiting) {
-      results[index] = await executeHook(hook, event, encoded, options);
+      results[index] = await executeHook(hook, event, prepared, options);
     }
   };
   const workers = Math.min(Math.max(1, options.maxParallelHooks), hookConfigs.length);
@@ -105,7 +108,12 @@ export async function executeSequential(
   const results: HookExecutionResult[] = [];
   let current = input;
   for (const hook of hookConfigs) {
-    const result = await executeHook(hook, event, encodeInput(current), options);
+    const result = await executeHook(
+      hook,
+      event,
+      prepareInput(current, options.environment),
+      options,
+    );
     results.push(result);
     if (!result.output) continue;
     if (endsChain(result.output, event)) break;
@@ -131,22 +139,22 @@ function endsChain(output: HookOutput, event: HookEventName): boolean {
   return verdict.isBlockingDecision() || verdict.shouldStopExecution();
 }
 
-/** What hooks read on stdin: the bytes, which many hooks may share, or why there are none. */
-export type EncodedInput =
-  | { readonly cwd: string; readonly bytes: Uint8Array }
-  | { readonly cwd: string; readonly error: Error };
+/** What the hooks of an event have in common: where they run, with which variables, and what they read. */
+export interface PreparedInput {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The JSON for stdin, which many hooks may share; or why there is none. */
+  readonly stdin: Uint8Array | Error;
+}
 
-/**
- * Writes an input as JSON, which fails for one that is cyclic, holds a BigInt, is nested too deeply, or misses one
- * of its fields.
- */
-export function encodeInput(input: HookInput): EncodedInput {
+/** Writes an input as JSON, which fails for one that is cyclic, holds a BigInt, or is nested too deeply. */
+export function prepareInput(input: HookInput, environment: HookEnvironmentPolicy): PreparedInput {
+  const { cwd } = input;
+  const env = buildHookEnvironment(environment, cwd);
   try {
-    const missing = Object.entries(input).find(([, value]) => value === undefined);
-    if (missing) throw new TypeError(`${missing[0]} is undefined`);
-    return { cwd: input.cwd, bytes: Buffer.from(JSON.stringify(input)) };
+    return { cwd, env, stdin: Buffer.from(JSON.stringify(input)) };
   } catch (error) {
-    return { cwd: input.cwd, error: error as Error };
+    return { cwd, env, stdin: error as Error };
   }
 }
 
@@ -154,11 +162,11 @@ export function encodeInput(input: HookInput): EncodedInput {
 export async function executeHook(
   hook: CommandHookConfig,
   event: HookEventName,
-  input: EncodedInput,
+  { cwd, env, stdin }: PreparedInput,
   options: RunOptions,
 ): Promise<HookExecutionResult> {
-  const refusal = findRefusal(hook, input);
-  if (refusal || 'error' in input) {
+  const refusal = findRefusal(hook, stdin);
+  if (refusal || stdin instanceof Error) {
     return toResult({ hook, event, read: {}, failure: refusal }, options);
   }
   const { timeoutMs, problem } = normalizeTimeout(hook.timeout);
@@ -166,11 +174,13 @@ export async function executeHook(
 
   const outcome = await runCommand({
     command: expandCommand(hook.command),
-    input: input.bytes,
-    cwd: input.cwd,
-    env: buildHookEnvironment(options.environment, hook.env, input.cwd),
+    input: stdin,
+    cwd,
+    env,
+    extraEnv: ownVariables(hook.env),
     timeoutMs,
     signal: options.signal,
+    warm: options.warmShells > 0,
   });
   const failure = findFailure(outcome, timeoutMs);
   const read = failure?.kind === 'output' ? {} : readMasked(outcome, options.environment);
@@ -208,12 +218,15 @@ function readOutcome(outcome: CommandOutcome): Partial<ReadOutput> {
   return { output: convertPlainTextToHookOutput(stderr, exitCode ?? 1) };
 }
 
-function findRefusal(hook: CommandHookConfig, input: EncodedInput): HookFailure | undefined {
+function findRefusal(
+  hook: CommandHookConfig,
+  stdin: PreparedInput['stdin'],
+): HookFailure | undefined {
   if (hook.type !== 'command') {
     return refused(`has the type "${hook.type}", which cannot be run: use "command"`);
   }
-  if ('error' in input) {
-    return refused(`was not started, because its input is no JSON: ${input.error.message}`);
+  if (stdin instanceof Error) {
+    return refused(`was not started, because its input is no JSON: ${stdin.message}`);
   }
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);

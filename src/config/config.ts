@@ -27,6 +27,12 @@ export interface Extension {
 /** How the answer reaches the screen: as it arrives, or once AfterModel hooks have seen all of it. */
 export type AfterModelDisplay = 'stream' | 'hold';
 
+/** How hooks are started. */
+export interface HooksRunnerOptions {
+  /** Shells that are kept ready for the next event, at most. 0 starts every hook when it is needed. */
+  readonly warmShells?: number;
+}
+
 /** Everything is optional; see the getters of {@link Config} for the defaults. */
 export interface ConfigOptions {
   readonly sessionId?: string;
@@ -40,6 +46,7 @@ export interface ConfigOptions {
   readonly transcriptPath?: string;
   readonly hookEnvironment?: HookEnvironmentPolicy;
   readonly maxParallelHooks?: number;
+  readonly hooksRunner?: HooksRunnerOptions;
   /** Where requests to fire events may come from, besides the host's own calls. */
   readonly messageBus?: MessageBus;
   readonly debugLogger?: DebugLogger;
@@ -136,6 +143,14 @@ export class Config {
     return this.#options.maxParallelHooks ?? 16;
   }
 
+  /**
+   * Shells that are kept ready for the next event, at most. Default 16, or what `HOOKSTACK_WARM_SHELLS` says; 0 keeps
+   * none.
+   */
+  getWarmShells(): number {
+    return this.#options.hooksRunner?.warmShells ?? warmShellsFromEnvironment();
+  }
+
   /** Default `stream`. */
   getAfterModelDisplay(): AfterModelDisplay {
     return this.#options.afterModelDisplay ?? 'stream';
@@ -181,4 +196,9 @@ export class Config {
     this.#modelStack ??= buildStack('model', modelStages, this.registrations('model'));
     return this.#modelStack;
   }
+}
+
+function warmShellsFromEnvironment(): number {
+  const count = Number(process.env['HOOKSTACK_WARM_SHELLS'] ?? '16');
+  return Number.isSafeInteger(count) && count >= 0 ? count : 16;
 }

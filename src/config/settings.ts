@@ -21,6 +21,8 @@ export interface Settings {
   readonly hookEnvironment?: HookEnvironmentPolicy;
   /** Hook processes that may run at a time for one event. */
   readonly maxParallelHooks?: number;
+  /** How hooks are started. `warmShells: 0` keeps no shells ready. */
+  readonly hooksRunner?: { readonly warmShells?: number };
 }
 
 /** Settings together with where they came from and what was wrong there. */

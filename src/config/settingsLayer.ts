@@ -65,6 +65,12 @@ const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
     ),
   },
   maxParallelHooks: { struct: positiveCount },
+  hooksRunner: {
+    struct: expecting<{ warmShells?: number }>(
+      '{ "warmShells": a whole number of 0 or more }',
+      (value) => isRecord(value) && count.is(value['warmShells'] ?? 0),
+    ),
+  },
 };
 
 function isEnvironmentPolicy(value: unknown): boolean {

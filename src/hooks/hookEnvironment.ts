@@ -36,20 +36,26 @@ export function hookDepth(env: NodeJS.ProcessEnv = process.env): number {
 }
 
 /**
- * The complete environment of a hook's process.
+ * The environment that all hooks of an event have in common.
  *
- * @param own the variables of the hook's own entry in the settings
  * @param cwd the project's directory, which hooks find under three names
  */
 export function buildHookEnvironment(
   policy: HookEnvironmentPolicy,
-  own: Readonly<Record<string, string>> | undefined,
   cwd: string,
   host: NodeJS.ProcessEnv = process.env,
 ): NodeJS.ProcessEnv {
+  return { ...inherited(policy, host), ...factsOf(cwd, host) };
+}
+
+/** The variables of a hook's own entry in the settings, without those that are not its to say. */
+export function ownVariables(own: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const facts = factsOf('', {});
+  return Object.fromEntries(Object.entries(own).filter(([name]) => !Object.hasOwn(facts, name)));
+}
+
+function factsOf(cwd: string, host: NodeJS.ProcessEnv) {
   return {
-    ...inherited(policy, host),
-    ...own,
     LLXPRT_PROJECT_DIR: cwd,
     GEMINI_PROJECT_DIR: cwd,
     CLAUDE_PROJECT_DIR: cwd,

@@ -1,13 +1,15 @@
 import {
   applyHookOutputToInput,
-  encodeInput,
   executeHook,
   executeParallel,
   executeSequential,
+  prepareInput,
   type Runner,
   type RunOptions,
 } from '../../middleware/runner.js';
 import { DebugLogger } from '../debugLogger.js';
+import { prepareWarmShells } from '../process/warmShells.js';
+import { buildHookEnvironment } from './hookEnvironment.js';
 import type {
   CommandHookConfig,
   HookEventName,
@@ -19,13 +21,17 @@ import type {
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */
 export class HookRunner implements Runner {
   readonly #options: RunOptions;
+  #largestPlan = 0;
 
-  /** @param options what differs from the defaults: all of the environment, 16 processes at a time */
+  /**
+   * @param options what differs from the defaults: all of the environment, 16 processes at a time, and no shells
+   *   that are kept ready
+   */
   constructor(
     logger = new DebugLogger('llxprt:core:hooks:runner'),
-    options: Partial<Pick<RunOptions, 'environment' | 'maxParallelHooks'>> = {},
+    options: Partial<Omit<RunOptions, 'logger' | 'signal'>> = {},
   ) {
-    this.#options = { logger, environment: {}, maxParallelHooks: 16, ...options };
+    this.#options = { logger, environment: {}, maxParallelHooks: 16, warmShells: 0, ...options };
   }
 
   /** Runs one hook. */
@@ -35,7 +41,8 @@ export class HookRunner implements Runner {
     input: HookInput,
     signal?: AbortSignal,
   ): Promise<HookExecutionResult> {
-    return executeHook(hookConfig, eventName, encodeInput(input), { ...this.#options, signal });
+    const prepared = prepareInput(input, this.#options.environment);
+    return executeHook(hookConfig, eventName, prepared, { ...this.#options, signal });
   }
 
   /**
@@ -43,13 +50,16 @@ export class HookRunner implements Runner {
    *
    * @returns one result a hook, in the given order
    */
-  executeHooksParallel(
+  async executeHooksParallel(
     hookConfigs: readonly CommandHookConfig[],
     eventName: HookEventName,
     input: HookInput,
     signal?: AbortSignal,
   ): Promise<HookExecutionResult[]> {
-    return executeParallel(hookConfigs, eventName, input, { ...this.#options, signal });
+    const options = { ...this.#options, signal };
+    const results = await executeParallel(hookConfigs, eventName, input, options);
+    this.#prepareForNext(hookConfigs.length, input);
+    return results;
   }
 
   /**
@@ -57,13 +67,16 @@ export class HookRunner implements Runner {
    *
    * @returns one result for each hook that ran
    */
-  executeHooksSequential(
+  async executeHooksSequential(
     hookConfigs: readonly CommandHookConfig[],
     eventName: HookEventName,
     input: HookInput,
     signal?: AbortSignal,
   ): Promise<HookExecutionResult[]> {
-    return executeSequential(hookConfigs, eventName, input, { ...this.#options, signal });
+    const options = { ...this.#options, signal };
+    const results = await executeSequential(hookConfigs, eventName, input, options);
+    this.#prepareForNext(hookConfigs.length, input);
+    return results;
   }
 
   /** What the next hook of a chain reads after `output`. */
@@ -73,5 +86,16 @@ export class HookRunner implements Runner {
     eventName: HookEventName,
   ): HookInput {
     return applyHookOutputToInput(input, output, eventName);
+  }
+
+  /** Starts shells for the next event, once this one has been answered. */
+  #prepareForNext(hooks: number, { cwd }: HookInput): void {
+    const { environment, warmShells } = this.#options;
+    this.#largestPlan = Math.max(this.#largestPlan, hooks);
+    const count = Math.min(this.#largestPlan, warmShells);
+    if (count === 0) return;
+    const prepare = () =>
+      prepareWarmShells({ cwd, env: buildHookEnvironment(environment, cwd) }, count);
+    setImmediate(prepare).unref();
   }
 }

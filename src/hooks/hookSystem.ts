@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import { DebugLogger } from '../debugLogger.js';
+import { dropWarmShells } from '../process/warmShells.js';
 import { HookSystemNotInitializedError } from './errors.js';
 import { HookAggregator } from './hookAggregator.js';
 import { HookEventHandler } from './hookEventHandler.js';
@@ -19,7 +20,7 @@ export class HookSystem {
   readonly #eventHandler: HookEventHandler;
 
   constructor(
-    config: Config,
+    private readonly config: Config,
     messageBus?: MessageBus,
     /** Where this system and its parts write. */
     readonly logger = new DebugLogger('llxprt:core:hooks'),
@@ -32,6 +33,7 @@ export class HookSystem {
       new HookRunner(logger.extend('runner'), {
         environment: config.getHookEnvironment(),
         maxParallelHooks: config.getMaxParallelHooks(),
+        warmShells: config.getWarmShells(),
       }),
       new HookAggregator(),
       messageBus,
@@ -97,8 +99,12 @@ export class HookSystem {
     await this.#registry.reload();
   }
 
-  /** Stops answering requests on the message bus. Safe while hooks run, and more than once. */
+  /**
+   * Stops answering requests on the message bus, and lets go of the shells that wait in the project's directory.
+   * Safe while hooks run, and more than once.
+   */
   async dispose(): Promise<void> {
+    dropWarmShells(this.config.getWorkingDir());
     await this.#eventHandler.dispose();
   }
 }

@@ -7,6 +7,7 @@ import { OutputCollector } from './outputCollector.js';
 import { endGroup } from './processGroup.js';
 import { startCommand, type RunningCommand, type StartOptions } from './startCommand.js';
 import { letPendingEventsThrough } from './waiting.js';
+import { startInWarmShell } from './warmShells.js';
 
 /** One command, and what it needs to run. */
 export interface CommandOptions extends StartOptions {
@@ -16,6 +17,8 @@ export interface CommandOptions extends StartOptions {
   readonly timeoutMs: number;
   /** Ends the command's process group when it fires. */
   readonly signal?: AbortSignal;
+  /** Whether a shell that was started ahead may run it; see `prepareWarmShells`. Default false. */
+  readonly warm?: boolean;
 }
 
 /**
@@ -63,7 +66,7 @@ export async function runCommand(
   if (options.signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   let command: RunningCommand;
   try {
-    command = await startCommand(options);
+    command = (options.warm && startInWarmShell(options)) || (await startCommand(options));
   } catch (error) {
     return { ...NOT_RUN, durationMs: millisecondsSince(startedAt), error: error as Error };
   }

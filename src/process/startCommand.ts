@@ -13,10 +13,12 @@ export interface StartOptions {
   readonly command: string;
   readonly cwd: string;
   /**
-   * The complete environment. `BASH_ENV` and `ENV` are dropped, since they name files that a shell runs first,
+   * The environment, of which nothing is inherited on top. `BASH_ENV` and `ENV` are dropped, since they name files that a shell runs first,
    * and `SHLVL` and `HOOKSTACK_RUN_ID` are set.
    */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Variables of this command alone, on top of those. */
+  readonly extraEnv?: Readonly<Record<string, string>>;
 }
 
 /** A command that runs, nothing written to it or read from it yet. */
@@ -50,12 +52,12 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
   }
 }
 
-function spawnShell({ command, cwd, env }: StartOptions) {
+function spawnShell({ command, cwd, env, extraEnv }: StartOptions) {
   const runId = newRunId(env[RUN_ID]);
   const shell = resolveShell();
   const subprocess = execa(shell.file, shell.argumentsFor(command), {
     cwd,
-    env: { ...env, ...OWN_ENVIRONMENT, [RUN_ID]: runId },
+    env: { ...env, ...extraEnv, ...OWN_ENVIRONMENT, [RUN_ID]: runId },
     ...EXECA_OPTIONS,
   });
   if (subprocess.pid === undefined) return { subprocess, group: undefined };
@@ -64,14 +66,16 @@ function spawnShell({ command, cwd, env }: StartOptions) {
   return { subprocess, group };
 }
 
-const RUN_ID = 'HOOKSTACK_RUN_ID';
+/** The variable by which everything that a command starts is found, wherever it went. */
+export const RUN_ID = 'HOOKSTACK_RUN_ID';
 
 /** A hook may start a host with hooks of its own: their ids begin with its id, so its mark finds them too. */
-function newRunId(outer: string | undefined): string {
+export function newRunId(outer: string | undefined): string {
   return outer ? `${outer}/${randomUUID()}` : randomUUID();
 }
 
-const OWN_ENVIRONMENT = {
+/** What every shell gets, whatever its host says. */
+export const OWN_ENVIRONMENT = {
   BASH_ENV: undefined,
   ENV: undefined,
   // Node's pipes are sockets, and a bash of the first level that reads from a socket takes itself for a
@@ -79,15 +83,13 @@ const OWN_ENVIRONMENT = {
   SHLVL: '1',
 };
 
-const EXECA_OPTIONS = {
+/** How every shell is started. */
+export const EXECA_OPTIONS = {
   extendEnv: false,
   // Its result is not what we wait for: it comes only when the last holder of the pipes has gone.
   reject: false,
   buffer: false,
   encoding: 'buffer',
-  stdin: 'pipe',
-  stdout: 'pipe',
-  stderr: 'pipe',
   // A process group of its own, so that a signal reaches what the shell has started.
   detached: process.platform !== 'win32',
 } as const;

@@ -5,6 +5,7 @@ import type { Runner } from '../../middleware/runner.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { MessageBusType, type MessageBus } from '../../src/confirmation-bus/types.js';
+import { createResponse } from '../../src/core/response.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
 import type {
   HookExecutionRequest,
@@ -14,7 +15,14 @@ import { HookEventHandler } from '../../src/hooks/hookEventHandler.js';
 import { HookPlanner } from '../../src/hooks/hookPlanner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
-import type { HookEventName } from '../../src/hooks/types.js';
+import {
+  NotificationType,
+  PreCompressTrigger,
+  SessionEndReason,
+  SessionStartSource,
+  type AggregatedHookResult,
+  type HookEventName,
+} from '../../src/hooks/types.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
 export const { HOOK_EXECUTION_REQUEST, HOOK_EXECUTION_RESPONSE } = MessageBusType;
@@ -47,6 +55,36 @@ export const inputs: Record<HookEventName, Record<string, unknown>> = {
   SessionEnd: { reason: 'exit' },
   PreCompress: { trigger: 'auto' },
   Notification: { notification_type: 'Idle', message: 'm', details: { seconds: 3 } },
+};
+
+type Fire = (handler: HookEventHandler) => Promise<AggregatedHookResult>;
+
+/** The direct calls that say the same as `inputs`. */
+export const directCalls: Record<HookEventName, Fire> = {
+  BeforeTool: (handler) =>
+    handler.fireBeforeToolEvent('write_file', { file_path: 'a', content: 'é\n"' }),
+  AfterTool: (handler) =>
+    handler.fireAfterToolEvent(
+      'write_file',
+      { file_path: 'a' },
+      { llmContent: 'done', returnDisplay: 'Done.' },
+    ),
+  BeforeModel: (handler) => handler.fireBeforeModelEvent(llmRequest),
+  AfterModel: (handler) =>
+    handler.fireAfterModelEvent(
+      llmRequest,
+      createResponse({
+        candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'a' }] } }],
+      }),
+    ),
+  BeforeToolSelection: (handler) => handler.fireBeforeToolSelectionEvent(llmRequest),
+  BeforeAgent: (handler) => handler.fireBeforeAgentEvent('p'),
+  AfterAgent: (handler) => handler.fireAfterAgentEvent('p', 'r', true),
+  SessionStart: (handler) => handler.fireSessionStartEvent({ source: SessionStartSource.Startup }),
+  SessionEnd: (handler) => handler.fireSessionEndEvent({ reason: SessionEndReason.Exit }),
+  PreCompress: (handler) => handler.firePreCompressEvent({ trigger: PreCompressTrigger.Auto }),
+  Notification: (handler) =>
+    handler.fireNotificationEvent(NotificationType.Idle, 'm', { seconds: 3 }),
 };
 
 /** What is sent over a bus, of whatever types: nobody checks messages before they arrive. */

@@ -1,6 +1,6 @@
 import { describe, expect, vi } from 'vitest';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
-import { MessageBusType, type MessageBusMessage } from '../../src/confirmation-bus/types.js';
+import { MessageBusType, type MessageBus } from '../../src/confirmation-bus/types.js';
 import type {
   HookExecutionRequest,
   HookExecutionResponse,
@@ -10,18 +10,28 @@ import { blocking, hook } from '../helpers/hooks.js';
 import { fault, type Host } from './helpers/host.js';
 
 /** A bus that cannot send answers. */
-class OneWayBus extends InProcessMessageBus {
-  override publish(message: MessageBusMessage): void {
-    if (message.type === MessageBusType.HOOK_EXECUTION_RESPONSE) throw new Error('no way out');
-    super.publish(message);
-  }
+function oneWay(bus: MessageBus, fail: () => Promise<void>): MessageBus {
+  return {
+    subscribe: (type, handler) => bus.subscribe(type, handler),
+    publish: (message) =>
+      message.type === MessageBusType.HOOK_EXECUTION_RESPONSE ? fail() : bus.publish(message),
+  };
+}
+
+function failNow(): never {
+  throw new Error('no way out');
+}
+
+async function failLater(): Promise<never> {
+  await new Promise((resolve) => setImmediate(resolve));
+  throw new Error('no way out');
 }
 
 /** A host that answers over a bus, and keeps the answers. */
 function connect(
   host: Host,
   hooks: CommandHookConfig[],
-  messageBus = new InProcessMessageBus(host.logger),
+  messageBus: MessageBus = new InProcessMessageBus(host.logger),
 ) {
   const planned: HookEventName[] = [];
   const responses: HookExecutionResponse[] = [];
@@ -31,7 +41,7 @@ function connect(
     await next();
   });
   const system = config.getHookSystem();
-  messageBus.subscribe(MessageBusType.HOOK_EXECUTION_RESPONSE, (response) => {
+  void messageBus.subscribe(MessageBusType.HOOK_EXECUTION_RESPONSE, (response) => {
     responses.push(response);
   });
   return {
@@ -42,7 +52,7 @@ function connect(
     /** Sends a request, whatever it looks like. */
     send: (fields: object) => {
       const whole = { ...REQUEST, ...fields } as HookExecutionRequest;
-      messageBus.publish(whole);
+      void messageBus.publish(whole);
     },
     /** Waits until there are so many responses. */
     answers: async (count: number) => {
@@ -121,7 +131,7 @@ describe('62 a bus', () => {
   fault('62 whose subscriber throws: the others are not affected', async ({ host }) => {
     const { bus, send, answers } = connect(host, [blocking('no')]);
     for (const type of Object.values(MessageBusType)) {
-      bus.subscribe(type, () => {
+      void bus.subscribe(type, () => {
         throw new Error('subscriber');
       });
     }
@@ -134,16 +144,27 @@ describe('62 a bus', () => {
     expect(host.warnings).toHaveLength(4);
   });
 
-  fault('62 whose publish throws: one warning, and the host lives', async ({ host }) => {
-    const { send, responses } = connect(host, [hook('exit 0')], new OneWayBus(host.logger));
-    send({});
-    await vi.waitFor(() => expect(host.warnings).toHaveLength(1), { timeout: 5_000 });
-    expect(host.warnings).toEqual([expect.stringMatching(/one could not be published/)]);
-    expect(responses).toEqual([]);
-  });
+  fault.for([
+    ['throws', failNow],
+    ['rejects', failLater],
+  ] as const)(
+    '62 whose publish %s: one warning, and the host lives',
+    async ([, fail], { host }) => {
+      const { send, responses } = connect(
+        host,
+        [hook('exit 0')],
+        oneWay(new InProcessMessageBus(host.logger), fail),
+      );
+      send({});
+      await vi.waitFor(() => expect(host.warnings).toHaveLength(1), { timeout: 5_000 });
+      expect(host.warnings).toEqual([expect.stringMatching(/one could not be published/)]);
+      expect(responses).toEqual([]);
+    },
+  );
 
   fault('62 left twice: nothing is answered after that', async ({ host }) => {
-    const { bus, send, responses, system } = connect(host, [hook(': > ran')]);
+    const bus = new InProcessMessageBus(host.logger);
+    const { send, responses, system } = connect(host, [hook(': > ran')], bus);
     await system?.dispose();
     await system?.dispose();
     expect(bus.listenerCount(MessageBusType.HOOK_EXECUTION_REQUEST)).toBe(0);

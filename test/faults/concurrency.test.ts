@@ -2,28 +2,17 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
-import { Config } from '../../src/config/config.js';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
-import type { HookDefinitions } from '../../src/hooks/types.js';
 import { ToolErrorType, type Tool } from '../../src/tools/tools.js';
 import { reply } from '../core/helpers/modelAnswers.js';
 import { blocking, hook, saying } from '../helpers/hooks.js';
 import { makeTempDir } from '../process/helpers.js';
+import { ChangingConfig } from './helpers/changingConfig.js';
 import { compilePackage, type CompiledPackage } from './helpers/childHost.js';
 import { fault, TIMED } from './helpers/host.js';
 
 const WAITING = ': > started; until [ -e go ]; do sleep 0.01; done';
-
-/** A config that counts how often its hooks are read. */
-class CountingConfig extends Config {
-  reads = 0;
-
-  override getHooks(): HookDefinitions {
-    this.reads += 1;
-    return super.getHooks();
-  }
-}
 
 /** A tool that says whether it ran. */
 function createTool(): Tool & { runs: number } {
@@ -41,8 +30,8 @@ function createTool(): Tool & { runs: number } {
 
 describe('events at the same time', () => {
   fault('51 two first events at once: one initialization', async ({ host }) => {
-    const hooks = host.mark({ BeforeTool: [{ hooks: [blocking('no')] }] });
-    const config = new CountingConfig({ ...host.defaults, hooks });
+    const config = new ChangingConfig(host);
+    config.hooks = { BeforeTool: [{ hooks: [blocking('no')] }] };
     const answers = await Promise.all([host.callToolOf(config), host.callToolOf(config)]);
     expect(answers).toMatchObject([{ verdict: 'blocked' }, { verdict: 'blocked' }]);
     expect(config.reads).toBe(1);
@@ -183,8 +172,7 @@ describe('55 a hook that starts the agent', () => {
     }
   });
 
-  fault('55 what the host says of its depth does not count beyond that', async ({ host }) => {
-    // A hook cannot set itself back.
+  fault('55 a hook cannot set its depth back', async ({ host }) => {
     const hooks = [
       saying({}, { env: { HOOKSTACK_DEPTH: '0' }, before: 'echo $HOOKSTACK_DEPTH > d' }),
     ];

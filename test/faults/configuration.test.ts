@@ -1,9 +1,9 @@
 import { chmod, chown } from 'node:fs/promises';
 import { describe, expect, vi } from 'vitest';
-import { Config } from '../../src/config/config.js';
 import { formatProblem } from '../../src/config/settings.js';
-import type { CommandHookConfig, HookDefinitions } from '../../src/hooks/types.js';
+import type { CommandHookConfig } from '../../src/hooks/types.js';
 import { chain, hook } from '../helpers/hooks.js';
+import { ChangingConfig } from './helpers/changingConfig.js';
 import { fault, TIMED, type Host } from './helpers/host.js';
 
 const SETTINGS = '.llxprt/settings.json';
@@ -189,24 +189,15 @@ describe('very many hooks', TIMED, () => {
   );
 });
 
-/** A config whose hooks a host may change. */
-class ChangingConfig extends Config {
-  hooks: HookDefinitions = {};
-
-  override getHooks(): HookDefinitions {
-    return this.hooks;
-  }
-}
-
 describe('while an event is in flight', () => {
   fault('40 changed and reloaded: that event keeps its plan', async ({ host }) => {
     const first = hook(': > started; until [ -e go ]; do sleep 0.01; done');
-    const config = new ChangingConfig(host.defaults);
-    config.hooks = host.mark({ BeforeTool: [chain(first, hook('echo old >&2; exit 2'))] });
+    const config = new ChangingConfig(host);
+    config.hooks = { BeforeTool: [chain(first, hook('echo old >&2; exit 2'))] };
     const calling = host.callToolOf(config);
     await host.waitForFile('started');
 
-    config.hooks = host.mark({ BeforeTool: [{ hooks: [hook('echo new >&2; exit 2')] }] });
+    config.hooks = { BeforeTool: [{ hooks: [hook('echo new >&2; exit 2')] }] };
     await config.getHookSystem()?.reload();
     const meanwhile = await host.callToolOf(config);
     host.touch('go');

@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest';
-import { Config } from '../../src/config/config.js';
 import { runAgent } from '../../src/core/agent.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
-import type { CommandHookConfig, HookDefinitions } from '../../src/hooks/types.js';
+import type { CommandHookConfig } from '../../src/hooks/types.js';
 import { readToEnd } from '../core/helpers/chats.js';
 import { reply } from '../core/helpers/modelAnswers.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
 import { hook } from '../helpers/hooks.js';
+import { ChangingConfig } from './helpers/changingConfig.js';
 import { fault } from './helpers/host.js';
 
 /** A guard that runs this command. */
@@ -84,15 +84,6 @@ describe('onFailure: "deny"', () => {
   });
 });
 
-/** A config whose hooks a host may change. */
-class ChangingConfig extends Config {
-  hooks: HookDefinitions = {};
-
-  override getHooks(): HookDefinitions {
-    return this.hooks;
-  }
-}
-
 describe('maxConsecutiveFailures', () => {
   const SWITCHED_OFF = expect.stringMatching(/"flaky" failed 2 times in a row and is switched off/);
   const limit = { name: 'flaky', maxConsecutiveFailures: 2 };
@@ -132,8 +123,8 @@ describe('maxConsecutiveFailures', () => {
   });
 
   fault('is over when the hooks are read again', async ({ host }) => {
-    const config = new ChangingConfig(host.defaults);
-    config.hooks = host.mark({ BeforeTool: [{ hooks: [hook('[ -e mended ]; exit 1', limit)] }] });
+    const config = new ChangingConfig(host);
+    config.hooks = { BeforeTool: [{ hooks: [hook('exit 1', limit)] }] };
     await host.callToolOf(config);
     await host.callToolOf(config);
     expect((await host.callToolOf(config)).hooks).toEqual([]);

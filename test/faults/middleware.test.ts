@@ -132,7 +132,7 @@ describe('middleware around hooks', () => {
     const guard = hook(': > ran', { name: 'guard', onFailure: 'deny' });
     const config = host
       .createConfig({ hooks: { BeforeTool: [{ hooks: [guard] }] } })
-      .use('hook', throwing, { after: 'planner' });
+      .use('hook', () => throwing(), { after: 'planner' });
     const { verdict, text } = await host.callToolOf(config);
     expect(verdict).toBe('blocked');
     expect(text).toMatch(/"guard".*could not be asked.*mine/);

@@ -43,7 +43,7 @@ describe('after the exit', TIMED, () => {
     expect(jobs).toHaveLength(2);
     // Whatever would be ended is ended before a job is that holds the pipes, and came later.
     await host.callTool([hook('sleep 300 &')]);
-    const [straggler] = host.leftovers().filter((pid) => !jobs.includes(pid));
+    const straggler = host.leftovers().find((pid) => !jobs.includes(pid));
     await vi.waitFor(() => expect(isRunning(straggler ?? 0)).toBe(false), { timeout: 3_000 });
     expect(host.leftovers()).toEqual(jobs);
   });
@@ -157,20 +157,20 @@ describe('an end that is no answer', () => {
   });
 });
 
-describe('a command that cannot be started', () => {
-  /** The call goes on, without a process, and one warning says what to do. */
-  async function expectNotStarted(host: Host, command: string, advice: RegExp, cwd?: string) {
-    const workingDir = cwd ?? host.directory;
-    const hooks = host.mark({ BeforeTool: [{ hooks: [hook(command, { name: 'guard' })] }] });
-    const answer = await host.callToolOf(host.createConfig({ hooks, workingDir }));
-    expect(answer.verdict).toBe('allowed');
-    expect(answer.hooks).toMatchObject([{ success: false, duration: expect.any(Number) }]);
-    expect(answer.hooks[0]).not.toHaveProperty('exitCode');
-    expect(host.runWarnings).toEqual(warningOf('spawn'));
-    expect(host.warnings).toEqual([expect.stringMatching(/"guard" could not be started/)]);
-    expect(host.warnings).toEqual([expect.stringMatching(advice)]);
-  }
+/** The call goes on, without a process, and one warning says what to do. */
+async function expectNotStarted(host: Host, command: string, advice: RegExp, cwd?: string) {
+  const workingDir = cwd ?? host.directory;
+  const hooks = host.mark({ BeforeTool: [{ hooks: [hook(command, { name: 'guard' })] }] });
+  const answer = await host.callToolOf(host.createConfig({ hooks, workingDir }));
+  expect(answer.verdict).toBe('allowed');
+  expect(answer.hooks).toMatchObject([{ success: false, duration: expect.any(Number) }]);
+  expect(answer.hooks[0]).not.toHaveProperty('exitCode');
+  expect(host.runWarnings).toEqual(warningOf('spawn'));
+  expect(host.warnings).toEqual([expect.stringMatching(/"guard" could not be started/)]);
+  expect(host.warnings).toEqual([expect.stringMatching(advice)]);
+}
 
+describe('a command that cannot be started', () => {
   fault('23 argument list too long', ({ host }) =>
     expectNotStarted(host, `: ${'x'.repeat(200_000)}; exit 2`, /E2BIG.*into a script file/),
   );

@@ -19,7 +19,6 @@ describe('66 a directory with an evil name', () => {
     'said=$(sh $CLAUDE_PROJECT_DIR/guard.sh 2>&1); code=$?; echo "$said" >&2; exit $code',
     'said=`sh $CLAUDE_PROJECT_DIR/guard.sh 2>&1`; code=$?; echo "$said" >&2; exit $code',
     'sh "$(printf %s "$CLAUDE_PROJECT_DIR/guard.sh")"',
-    'sh ${CLAUDE_PROJECT_DIR:-none}/guard.sh',
     'sh "${CLAUDE_PROJECT_DIR%/}/guard.sh"',
   ];
 
@@ -45,6 +44,15 @@ describe('66 a directory with an evil name', () => {
     );
     const files = await readdir(host.directory, { recursive: true });
     expect(files.toSorted()).toEqual([name, path.join(name, 'guard.sh')]);
+  });
+
+  fault('66 a form that the shell splits at spaces runs nothing else', async ({ host }) => {
+    const workingDir = path.join(host.directory, 'two words; touch pwned $(touch pwned)');
+    await mkdir(workingDir);
+    const command = 'sh ${CLAUDE_PROJECT_DIR:-none}/guard.sh';
+    const hooks = { BeforeTool: [{ hooks: [hook(command)] }] };
+    await host.callToolOf(host.createConfig({ hooks, workingDir }));
+    expect(await readdir(workingDir)).toEqual([]);
   });
 });
 

@@ -155,10 +155,10 @@ describe('44 __proto__, constructor, prototype', () => {
     expect({}).not.toHaveProperty('evil');
   });
 
-  fault('44 as keys in what a hook returns for the model', async () => {
+  fault('44 as keys in what a hook returns for the model', async ({ host }) => {
     const request = `{"config":{"temperature":0.5,${evil.slice(1)},${evil.slice(1, -1)}}`;
     const json = `{"hookSpecificOutput":{"llm_request":${request}}}`;
-    const config = sandbox.createConfig({ BeforeModel: [{ hooks: [printing(json)] }] });
+    const config = host.createConfig({ hooks: { BeforeModel: [{ hooks: [printing(json)] }] } });
     const { models, sent } = await sandbox.startModel(reply('hello'));
     const chat = new GeminiChat({ config, models, model: 'gemini-2.5-flash' });
     expect((await readToEnd(chat.sendMessageStream('hi'))).turn.response.text).toBe('hello');
@@ -194,6 +194,17 @@ function watchingTool(seen: Record<string, unknown>[]): Tool {
   };
 }
 
+/** No hook is started, one warning says why, and the tool is called all the same. */
+async function expectRefused(host: Host, toolInput: Record<string, unknown>, why: RegExp) {
+  const { verdict, hooks } = await host.callTool([hook(': > ran; exit 2', { name: 'guard' })], {
+    toolInput,
+  });
+  expect(verdict).toBe('allowed');
+  expect(host.exists('ran')).toBe(false);
+  expect(hooks).toMatchObject([{ success: false, error: { message: expect.stringMatching(why) } }]);
+  expect(host.warnings).toEqual([expect.stringMatching(/"guard" was not started/)]);
+}
+
 describe('what a tool is called with', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = cyclic;
@@ -202,19 +213,6 @@ describe('what a tool is called with', () => {
       throw new Error('not me');
     },
   };
-
-  /** No hook is started, one warning says why, and the tool is called all the same. */
-  async function expectRefused(host: Host, toolInput: Record<string, unknown>, why: RegExp) {
-    const { verdict, hooks } = await host.callTool([hook(': > ran; exit 2', { name: 'guard' })], {
-      toolInput,
-    });
-    expect(verdict).toBe('allowed');
-    expect(host.exists('ran')).toBe(false);
-    expect(hooks).toMatchObject([
-      { success: false, error: { message: expect.stringMatching(why) } },
-    ]);
-    expect(host.warnings).toEqual([expect.stringMatching(/"guard" was not started/)]);
-  }
 
   fault.for([
     ['cyclic', cyclic, /circular/],

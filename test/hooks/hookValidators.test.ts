@@ -94,10 +94,10 @@ it.each([
   expect(validate(input)).toBe(false);
 });
 
-describe('a request of the model', () => {
-  const validate = (request: unknown) =>
-    validators.validateBeforeModelInput({ llm_request: request });
+const isRequest = (request: unknown) =>
+  validators.validateBeforeModelInput({ llm_request: request });
 
+describe('a request of the model', () => {
   it.each([
     { model: 'm', contents: 'hi' },
     { model: 'm', contents: { text: 'hi' } },
@@ -105,7 +105,7 @@ describe('a request of the model', () => {
     { model: 'm', contents: ['hi', { text: 'ho' }], config: {} },
     { model: 'm', contents: [{ role: 'user', parts: [] }], more: 1 },
   ])('may be %j', (request) => {
-    expect(validate(request)).toBe(true);
+    expect(isRequest(request)).toBe(true);
   });
 
   it.each([
@@ -116,25 +116,25 @@ describe('a request of the model', () => {
     { model: 'm', contents: 5 },
     { model: 'm', contents: 'hi', config: 'hot' },
   ])('may not be %j', (request) => {
-    expect(validate(request)).toBe(false);
+    expect(isRequest(request)).toBe(false);
   });
 });
 
-describe('a response of the model', () => {
-  const validate = (response: unknown) =>
-    validators.validateAfterModelInput({
-      llm_request: { model: 'm', contents: 'hi' },
-      llm_response: response,
-    });
+const isResponse = (response: unknown) =>
+  validators.validateAfterModelInput({
+    llm_request: { model: 'm', contents: 'hi' },
+    llm_response: response,
+  });
 
+describe('a response of the model', () => {
   it.each([{}, { candidates: [] }, { candidates: [{}], usageMetadata: {} }])(
     'may be %j',
     (response) => {
-      expect(validate(response)).toBe(true);
+      expect(isResponse(response)).toBe(true);
     },
   );
 
   it.each(['text', { candidates: {} }, { candidates: 'a' }])('may not be %j', (response) => {
-    expect(validate(response)).toBe(false);
+    expect(isResponse(response)).toBe(false);
   });
 });

@@ -1,36 +1,21 @@
 import { EventEmitter, once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { Runner } from '../../middleware/runner.js';
+import { Config } from '../../src/config/config.js';
+import type { MessageBus } from '../../src/confirmation-bus/types.js';
+import type { HookExecutionResponse } from '../../src/hooks/hookBusContracts.js';
+import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
 import {
   ask,
   createRequest,
+  directCalls,
   HOOK_EXECUTION_REQUEST,
   HOOK_EXECUTION_RESPONSE,
   inputs,
   startHandler,
   startHost,
 } from '../confirmation-bus/helpers.js';
-import { Config } from '../../src/config/config.js';
-import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
-import type {
-  MessageBus,
-  MessageBusMessage,
-  MessageBusType,
-  MessageHandler,
-  Unsubscribe,
-} from '../../src/confirmation-bus/types.js';
-import { createResponse } from '../../src/core/response.js';
-import type { HookExecutionResponse } from '../../src/hooks/hookBusContracts.js';
-import type { HookEventHandler } from '../../src/hooks/hookEventHandler.js';
-import {
-  HookEventName,
-  NotificationType,
-  PreCompressTrigger,
-  SessionEndReason,
-  SessionStartSource,
-  type AggregatedHookResult,
-  type HookDefinitions,
-} from '../../src/hooks/types.js';
 import { blocking, healthy, hook, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -48,94 +33,24 @@ async function collect(bus: MessageBus): Promise<HookExecutionResponse[]> {
   return responses;
 }
 
-/** A bus to another process: messages travel as JSON, later, and everything is asynchronous. */
-class Broker implements MessageBus {
-  readonly handlers: [MessageBusType, (message: MessageBusMessage) => unknown][] = [];
-
-  async publish(message: MessageBusMessage): Promise<void> {
-    const carried = JSON.stringify(message);
-    await nextTurn();
-    for (const [type, handler] of this.handlers.filter(([each]) => each === message.type)) {
-      if (type === message.type) handler(JSON.parse(carried) as MessageBusMessage);
-    }
-  }
-
-  async subscribe<T extends MessageBusType>(
-    type: T,
-    handler: MessageHandler<T>,
-  ): Promise<Unsubscribe> {
-    await nextTurn();
-    const entry: (typeof this.handlers)[number] = [
-      type,
-      (message) => handler(message as Parameters<typeof handler>[0]),
-    ];
-    this.handlers.push(entry);
-    return async () => {
-      await nextTurn();
-      if (this.handlers.includes(entry)) this.handlers.splice(this.handlers.indexOf(entry), 1);
-    };
-  }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
-
-type Fire = (handler: HookEventHandler) => Promise<AggregatedHookResult>;
-
-const llmRequest = {
-  model: 'm',
-  contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
-  config: { temperature: 0.5 },
-};
-
-/** The direct calls that say the same as `inputs`. */
-const directCalls: Record<HookEventName, Fire> = {
-  BeforeTool: (handler) =>
-    handler.fireBeforeToolEvent('write_file', { file_path: 'a', content: 'é\n"' }),
-  AfterTool: (handler) =>
-    handler.fireAfterToolEvent(
-      'write_file',
-      { file_path: 'a' },
-      { llmContent: 'done', returnDisplay: 'Done.' },
-    ),
-  BeforeModel: (handler) => handler.fireBeforeModelEvent(llmRequest),
-  AfterModel: (handler) =>
-    handler.fireAfterModelEvent(
-      llmRequest,
-      createResponse({
-        candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'a' }] } }],
-      }),
-    ),
-  BeforeToolSelection: (handler) => handler.fireBeforeToolSelectionEvent(llmRequest),
-  BeforeAgent: (handler) => handler.fireBeforeAgentEvent('p'),
-  AfterAgent: (handler) => handler.fireAfterAgentEvent('p', 'r', true),
-  SessionStart: (handler) => handler.fireSessionStartEvent({ source: SessionStartSource.Startup }),
-  SessionEnd: (handler) => handler.fireSessionEndEvent({ reason: SessionEndReason.Exit }),
-  PreCompress: (handler) => handler.firePreCompressEvent({ trigger: PreCompressTrigger.Auto }),
-  Notification: (handler) =>
-    handler.fireNotificationEvent(NotificationType.Idle, 'm', { seconds: 3 }),
-};
-
-const events = Object.values(HookEventName);
-
 describe('a request', () => {
-  it.each(events)('for %s gives a script the same bytes as a direct call', async (eventName) => {
-    const { bus, system } = host({
-      [eventName]: [{ hooks: [hook('cat >> stdin; echo >> stdin')] }],
-    });
-    await system.initialize();
-    await directCalls[eventName](system.getEventHandler());
-    await ask(bus, { eventName, input: inputs[eventName] });
-    const [direct, mediated, ...others] = (await temp.readLines('stdin')).map((line) =>
-      line.replace(/"timestamp":"[\dT:.-]+Z"/, '"timestamp":""'),
-    );
-    expect(direct).toContain('"timestamp":""');
-    expect(mediated).toBe(direct);
-    expect(others).toEqual([]);
-  });
+  it.each(Object.values(HookEventName))(
+    'for %s gives a script the same bytes as a direct call',
+    async (eventName) => {
+      const { bus, system } = host({
+        [eventName]: [{ hooks: [hook('cat >> stdin; echo >> stdin')] }],
+      });
+      await system.initialize();
+      await directCalls[eventName](system.getEventHandler());
+      await ask(bus, { eventName, input: inputs[eventName] });
+      const [direct, mediated, ...others] = (await temp.readLines('stdin')).map((line) =>
+        line.replace(/"timestamp":"[\dT:.-]+Z"/, '"timestamp":""'),
+      );
+      expect(direct).toContain('"timestamp":""');
+      expect(mediated).toBe(direct);
+      expect(others).toEqual([]);
+    },
+  );
 
   it('may leave out what has a default', async () => {
     const keep = [{ hooks: [hook('cat > stdin.json')] }];
@@ -228,19 +143,20 @@ describe('a request', () => {
   });
 });
 
-describe('two requests under one id', () => {
-  function startBlocked() {
-    const gate = new EventEmitter();
-    const opened = once(gate, 'open');
-    const run: Runner['executeHooksParallel'] = async () => {
-      await opened;
-      return [healthy({ reason: 'ran' })];
-    };
-    const hooks = { executeHooksParallel: run, executeHooksSequential: run };
-    const started = startHandler({ hooks: { BeforeTool: [{ hooks: [hook('x')] }] } }, { hooks });
-    return { ...started, finish: () => gate.emit('open') };
-  }
+/** A handler whose hooks do not finish before they are told to. */
+function startBlocked() {
+  const gate = new EventEmitter();
+  const opened = once(gate, 'open');
+  const run: Runner['executeHooksParallel'] = async () => {
+    await opened;
+    return [healthy({ reason: 'ran' })];
+  };
+  const hooks = { executeHooksParallel: run, executeHooksSequential: run };
+  const started = startHandler({ hooks: { BeforeTool: [{ hooks: [hook('x')] }] } }, { hooks });
+  return { ...started, finish: () => gate.emit('open') };
+}
 
+describe('two requests under one id', () => {
   it('are not both answered while the first is in flight', async () => {
     const { bus, finish } = startBlocked();
     const responses = await collect(bus);
@@ -293,76 +209,6 @@ describe('subscribers', () => {
   });
 });
 
-describe('a bus that carries JSON between processes', () => {
-  it('loses neither verdict nor errors', async () => {
-    const bus = new Broker();
-    const { system } = startHost({
-      hooks: {
-        BeforeTool: [{ hooks: [blocking('no'), hook('sleep 60', { timeout: 50 })] }],
-      },
-      workingDir: temp.path,
-      messageBus: bus,
-    });
-    const response = await ask(bus, { correlationId: 'mine' });
-    expect(response).toMatchObject({
-      correlationId: 'mine',
-      success: false,
-      output: {
-        finalOutput: { decision: 'deny', reason: 'no' },
-        errors: [{ message: expect.stringContaining('timed out') }],
-        results: [{ exitCode: 2 }, { error: { message: expect.stringContaining('timed out') } }],
-      },
-    });
-    await system.dispose();
-    expect(bus.handlers.map(([type]) => type)).toEqual([HOOK_EXECUTION_RESPONSE]);
-  });
-
-  it('may be disposed of before it has subscribed', async () => {
-    const bus = new Broker();
-    const { system } = startHost({ messageBus: bus });
-    await system.dispose();
-    expect(bus.handlers).toEqual([]);
-  });
-});
-
-describe('a bus that fails', () => {
-  const hooks: HookDefinitions = { BeforeTool: [{ hooks: [saying({ reason: 'ran' })] }] };
-  const broken = () => {
-    throw new Error('bus is gone');
-  };
-
-  it.each<[string, MessageBus]>([
-    ['throws', { publish: broken, subscribe: broken }],
-    ['rejects', { publish: async () => broken(), subscribe: async () => broken() }],
-  ])('and %s at the subscription leaves the direct way as it is', async (_, messageBus) => {
-    const { logger, system } = startHost({ hooks, messageBus, workingDir: temp.path });
-    await vi.waitFor(() => expect(logger.warnings).toHaveLength(1));
-    await system.initialize();
-    const { finalOutput } = await directCalls.BeforeTool(system.getEventHandler());
-    expect(finalOutput?.reason).toBe('ran');
-    await system.dispose();
-    expect(logger.warnings).toHaveLength(1);
-  });
-
-  it.each([
-    ['throws', broken],
-    ['rejects', async () => broken()],
-  ])('and %s at the response is reported', async (_, publish) => {
-    const bus = new InProcessMessageBus();
-    const subscribe: MessageBus['subscribe'] = (type, handler) => bus.subscribe(type, handler);
-    const { logger } = startHost({ messageBus: { publish, subscribe } });
-    bus.publish(createRequest({ correlationId: 'mine' }));
-    await vi.waitFor(() => expect(logger.warnings).toEqual([expect.stringContaining('mine')]));
-  });
-
-  it('at the end of the subscription is reported', async () => {
-    const messageBus: MessageBus = { publish: () => undefined, subscribe: () => broken };
-    const { logger, system } = startHost({ messageBus });
-    await system.dispose();
-    expect(logger.warnings).toHaveLength(1);
-  });
-});
-
 describe('dispose', () => {
   it('ends the subscription, and may be called again', async () => {
     const { bus, system } = host({});
@@ -373,7 +219,7 @@ describe('dispose', () => {
     expect(bus.listenerCount(HOOK_EXECUTION_REQUEST)).toBe(0);
     const responses = await collect(bus);
     bus.publish(createRequest());
-    await nextTurn();
+    await setImmediate();
     expect(responses).toEqual([]);
   });
 
@@ -395,81 +241,5 @@ describe('dispose', () => {
   it('does nothing without a bus', async () => {
     const config = new Config({ enableHooks: true, debugLogger: new RecordingLogger() });
     await expect(config.getHookSystem()?.dispose()).resolves.toBeUndefined();
-  });
-});
-
-describe.each(['direct', 'mediated'] as const)('the log of a %s event', (way) => {
-  async function fire(hooks: HookDefinitions) {
-    const { bus, logger, system } = host(hooks);
-    await system.initialize();
-    if (way === 'mediated') await ask(bus);
-    else await directCalls.BeforeTool(system.getEventHandler());
-    const records = logger.records.filter(({ namespace }) => !namespace.endsWith('registry'));
-    return {
-      hooks: records.flatMap(({ message, details }) =>
-        message === 'BeforeTool: hook finished' ? [details] : [],
-      ),
-      summaries: records.flatMap(({ message, details }) =>
-        message === 'BeforeTool: finished' ? [details] : [],
-      ),
-      diagnoses: records.filter(({ level }) => level === 'warn'),
-    };
-  }
-
-  it('has one record a hook, one summary, and one diagnosis a failure', async () => {
-    const log = await fire({
-      BeforeTool: [
-        {
-          hooks: [
-            hook('echo hi', { name: 'good' }),
-            hook('echo oh >&2; exit 3', { name: 'bad' }),
-            hook('kill -9 $$', { name: 'killed' }),
-            hook('sleep 60', { name: 'slow', timeout: 50 }),
-            blocking('no'),
-          ],
-        },
-      ],
-    });
-    const common = { event: 'BeforeTool', type: 'command', durationMs: expect.any(Number) };
-    expect(log.hooks).toEqual([
-      expect.objectContaining({ ...common, hook: 'good', success: true, stdout: 'hi\n' }),
-      expect.objectContaining({
-        ...common,
-        hook: 'bad',
-        success: false,
-        exitCode: 3,
-        stderr: 'oh\n',
-      }),
-      expect.objectContaining({ ...common, hook: 'killed', success: false, signal: 'SIGKILL' }),
-      expect.objectContaining({
-        ...common,
-        hook: 'slow',
-        success: false,
-        error: expect.stringContaining('timed out'),
-      }),
-      expect.objectContaining({ ...common, success: false, exitCode: 2, stderr: 'no\n' }),
-    ]);
-    expect(log.summaries).toEqual([
-      {
-        event: 'BeforeTool',
-        hooks: 5,
-        succeeded: 1,
-        failed: 4,
-        durationMs: expect.any(Number),
-        success: false,
-      },
-    ]);
-    expect(log.diagnoses.map(({ details }) => details)).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ hook: 'bad', kind: 'exit' }),
-        expect.objectContaining({ hook: 'killed', kind: 'signal' }),
-        expect.objectContaining({ hook: 'slow', kind: 'timeout' }),
-      ]),
-    );
-    expect(log.diagnoses).toHaveLength(3);
-  });
-
-  it('is empty when nothing ran', async () => {
-    expect(await fire({})).toEqual({ hooks: [], summaries: [], diagnoses: [] });
   });
 });

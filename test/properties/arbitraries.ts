@@ -5,7 +5,7 @@ import {
   type GenerateContentResponse,
   type Part,
 } from '@google/genai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { createResponse } from '../../src/core/response.js';
 import { HookEventName, type HookExecutionResult, type HookOutput } from '../../src/hooks/types.js';
 import { failed, healthy } from '../helpers/hooks.js';

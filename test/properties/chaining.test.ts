@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
@@ -68,23 +68,23 @@ describe('what the last hook of a chain would read', () => {
   });
 });
 
+const keeping = (command: string, index: number) =>
+  hook(`${keepInput(`${index}.json`)}; ${command}`);
+
+const essence = ({ success, exitCode, output, stdout, stderr }: HookExecutionResult) => ({
+  success,
+  exitCode,
+  output,
+  stdout,
+  stderr,
+});
+
 describe('a chain of processes', () => {
   const step = fc.oneof(
     { weight: 5, arbitrary: any.output.map((each) => saying(each)) },
     { weight: 1, arbitrary: fc.constantFrom('exit 0', 'exit 1', 'echo text').map((c) => hook(c)) },
     { weight: 1, arbitrary: fc.constant(hook('echo no >&2; exit 2')) },
   );
-  const keeping = (command: string, index: number) =>
-    hook(`${keepInput(`${index}.json`)}; ${command}`);
-
-  const essence = ({ success, exitCode, output, stdout, stderr }: HookExecutionResult) => ({
-    success,
-    exitCode,
-    output,
-    stdout,
-    stderr,
-  });
-
   it('gives what its hooks give one at a time', async () => {
     const events = fc.constantFrom(BeforeTool, BeforeModel, BeforeAgent, AfterTool);
     const steps = fc.array(step, { minLength: 1, maxLength: 4 });

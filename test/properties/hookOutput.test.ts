@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import { HookEventName, type HookExecutionResult, type HookOutput } from '../../src/hooks/types.js';
@@ -63,6 +63,14 @@ describe('hooks that run at once', () => {
   });
 });
 
+function insert(
+  results: readonly HookExecutionResult[],
+  at: number,
+  result: HookExecutionResult,
+): HookExecutionResult[] {
+  return results.toSpliced(Math.min(at, results.length), 0, result);
+}
+
 describe('one hook among any others, malformed ones included', () => {
   const others = fc.array(
     fc.oneof(
@@ -72,14 +80,6 @@ describe('one hook among any others, malformed ones included', () => {
     { maxLength: 5 },
   );
   const place = fc.nat({ max: 5 });
-
-  function insert(
-    results: readonly HookExecutionResult[],
-    at: number,
-    result: HookExecutionResult,
-  ): HookExecutionResult[] {
-    return results.toSpliced(Math.min(at, results.length), 0, result);
-  }
 
   it.each<[string, HookExecutionResult]>([
     ['exit code 2', failed(2, { decision: 'deny', reason: 'no' })],
@@ -142,14 +142,14 @@ describe('the merge of tool and agent events', () => {
   });
 });
 
-describe('the merge of tool selections', () => {
-  const select = (configs: readonly Record<string, unknown>[]) =>
-    merge(
-      configs.map((toolConfig) => ({ hookSpecificOutput: { toolConfig } })),
-      BeforeToolSelection,
-    ).hookSpecificOutput?.['toolConfig'];
-  const asList = (config: unknown) => (config ? [config as Record<string, unknown>] : []);
+const select = (configs: readonly Record<string, unknown>[]) =>
+  merge(
+    configs.map((toolConfig) => ({ hookSpecificOutput: { toolConfig } })),
+    BeforeToolSelection,
+  ).hookSpecificOutput?.['toolConfig'];
+const asList = (config: unknown) => (config ? [config as Record<string, unknown>] : []);
 
+describe('the merge of tool selections', () => {
   it('is commutative', () => {
     fc.assert(
       fc.property(any.hookToolConfig, any.hookToolConfig, (first, second) => {
@@ -174,7 +174,9 @@ describe('the merge of tool selections', () => {
   it('allows the names that any hook named, unless one allows none', () => {
     fc.assert(
       fc.property(fc.array(any.hookToolConfig, { minLength: 1, maxLength: 5 }), (configs) => {
-        const named = configs.flatMap((config) => config['allowedFunctionNames'] ?? []);
+        const named = configs.flatMap(
+          (config) => (config['allowedFunctionNames'] ?? []) as string[],
+        );
         const isNone = configs.some(({ mode }) => mode === 'NONE');
         const gave = configs.some((config) => config['allowedFunctionNames'] !== undefined);
         const union = gave ? { allowedFunctionNames: [...new Set(named)].toSorted() } : {};

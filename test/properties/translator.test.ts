@@ -1,5 +1,5 @@
 import type { Content, GenerateContentParameters, Part } from '@google/genai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSpecificHookOutput } from '../../middleware/aggregator.js';
 import { isAnswerText } from '../../src/core/response.js';
@@ -31,11 +31,11 @@ function print(llm_request: Partial<LLMRequest>, request: GenerateContentParamet
 const show = (request: GenerateContentParameters) =>
   defaultHookTranslator.toHookLLMRequest(request);
 const partsOf = (contents: readonly Content[]) => contents.flatMap(({ parts }) => parts ?? []);
-const isText = (part: Part) => typeof part.text === 'string' && !part.thought;
+const isVisible = (part: Part) => !part.thought;
 
 /** Everything that hooks do not see and no edit may touch. */
 function hiddenParts(request: GenerateContentParameters): Part[] {
-  return partsOf(toContents(request.contents)).filter((part) => !isText(part));
+  return partsOf(toContents(request.contents)).filter((part) => !isAnswerText(part));
 }
 
 /** A request with messages, the position of one of them, and another text for it. */
@@ -120,8 +120,7 @@ describe('a hook that returns any messages at all', () => {
         expect(show(sent).messages.map(({ content }) => content)).toEqual(
           returned.map(({ content }) => content).filter((content) => content !== ''),
         );
-        const visible = (part: Part) => !part.thought;
-        expect(hiddenParts(sent).filter(visible)).toEqual(hiddenParts(request).filter(visible));
+        expect(hiddenParts(sent).filter(isVisible)).toEqual(hiddenParts(request).filter(isVisible));
       }),
       runs,
     );
@@ -140,11 +139,11 @@ describe('a hook that returns any messages at all', () => {
   });
 });
 
-describe('a hook of a response', () => {
-  const reread = (shown: LLMResponse): LLMResponse =>
-    readHookOutput(JSON.stringify({ hookSpecificOutput: { llm_response: shown } })).output
-      ?.hookSpecificOutput?.['llm_response'] as LLMResponse;
+const reread = (shown: LLMResponse): LLMResponse =>
+  readHookOutput(JSON.stringify({ hookSpecificOutput: { llm_response: shown } })).output
+    ?.hookSpecificOutput?.['llm_response'] as LLMResponse;
 
+describe('a hook of a response', () => {
   it('that returns what it was given changes nothing', () => {
     fc.assert(
       fc.property(any.response, (response) => {

@@ -7,6 +7,7 @@ import { expect, it, vi } from 'vitest';
 import { Config, type ConfigOptions } from '../../../src/config/config.js';
 import { loadSettings, type LoadedSettings } from '../../../src/config/settings.js';
 import { executeToolWithHooks } from '../../../src/core/coreToolHookTriggers.js';
+import { toParts } from '../../../src/core/llmContent.js';
 import type {
   CommandHookConfig,
   HookDefinition,
@@ -145,7 +146,10 @@ export class Host {
     const answerMs = performance.now() - startedAt;
     this.measure('answer', answerMs, 'ms');
     const verdict = verdictOf(result.error?.type);
-    return { verdict, text: String(result.llmContent), input, answerMs, hooks };
+    const text = toParts(result.llmContent)
+      .map((part) => part.text)
+      .join('');
+    return { verdict, text, input, answerMs, hooks };
   }
 
   /** Writes a file of this host's directory, with what is around it; returns its absolute path. */

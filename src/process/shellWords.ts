@@ -1,0 +1,26 @@
+/** Names that bash does not look up on the PATH when they stand where a command does. */
+const NOT_PROGRAMS = new Set(
+  (
+    '. : [ [[ alias bg bind break builtin caller case cd command compgen complete compopt continue coproc declare ' +
+    'dirs disown do done echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash ' +
+    'help history if in jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return ' +
+    'select set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset ' +
+    'until wait while'
+  ).split(' '),
+);
+
+const PLAIN = String.raw`[\w@%+:,./-]`;
+const REFERENCE = String.raw`\$\{\w+\}`;
+const QUOTED = String.raw`'[^']*'|"(?:[^"$\x60\\!]|${REFERENCE})*"`;
+const WORD = String.raw`(?:${PLAIN}|=|${QUOTED})+`;
+const SIMPLE_COMMAND = new RegExp(String.raw`^\s*((?:${PLAIN}|${QUOTED})+)(?:[ \t]+${WORD})*\s*$`);
+
+/**
+ * Whether a shell command is nothing but a program with arguments, so that a shell can become the program: no
+ * operators, assignments, globs, expansions other than quoted `"${NAME}"`, and no builtin. When in doubt, no.
+ */
+export function isSimpleCommand(command: string): boolean {
+  const first = SIMPLE_COMMAND.exec(command)?.[1];
+  if (first === undefined || command.includes('\n')) return false;
+  return first.includes('/') || (/^[\w.+-]+$/.test(first) && !NOT_PROGRAMS.has(first));
+}

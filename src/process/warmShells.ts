@@ -1,0 +1,199 @@
+import { statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import path from 'node:path';
+import { execa } from 'execa';
+import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
+import { trackGroup, whileWatchingHost } from './liveGroups.js';
+import { isSimpleCommand } from './shellWords.js';
+import { resolveShell } from './shell.js';
+import {
+  EXECA_OPTIONS,
+  newRunId,
+  OWN_ENVIRONMENT,
+  RUN_ID,
+  type RunningCommand,
+  type StartOptions,
+} from './startCommand.js';
+
+/**
+ * What a waiting shell runs: it reads, each ended by a NUL, the id of the run, variables up to an empty one, the
+ * word `simple` or nothing, and the command. Then it becomes the command, so that nothing of the waiting remains. A
+ * program that is not found is left to `bash -c`, for the message that people know, and so is one with a relative
+ * path, which `exec` would tell its program as an absolute one. At the end of the input, when
+ * the host has ended, the shell does so too.
+ */
+const WAIT_FOR_COMMAND = `
+IFS= read -r -d '' -u 3 __hookstack || exit
+export "${RUN_ID}=$__hookstack"
+while IFS= read -r -d '' -u 3 __hookstack || exit; [[ $__hookstack ]]; do export "$__hookstack"; done
+IFS= read -r -d '' -u 3 __hookstack_simple && IFS= read -r -d '' -u 3 __hookstack || exit
+exec 3<&-
+if [[ $__hookstack_simple ]]; then
+  eval "set -- $__hookstack"
+  if [[ $1 == */* ]]; then [[ $1 == /* && -f $1 && -x $1 ]]; else hash -- "$1" 2>/dev/null; fi && exec -- "$@"
+fi
+exec "$BASH" -c "$__hookstack"`;
+
+/** Ms without use after which waiting shells are let go. */
+const IDLE_MS = 60_000;
+
+/** Waiting shells of all projects of a process together. Each holds four descriptors of the host. */
+const MAX_WAITING = 32;
+
+/** A shell that waits for its command, in one directory and with one environment. */
+interface WaitingShell {
+  readonly place: string;
+  readonly subprocess: WaitingProcess;
+}
+
+type WaitingProcess = NonNullable<ReturnType<typeof spawnWaitingShell>>;
+
+/** All shells of this process that wait, those that waited longest first. */
+let waiting: WaitingShell[] = [];
+let idleTimer: NodeJS.Timeout | undefined;
+
+/**
+ * Hands a command to a shell that was started ahead, in the same directory and with the same environment.
+ *
+ * @returns `undefined` when none waits there, or the command asks for what such a shell cannot give
+ */
+export function startInWarmShell(options: StartOptions): RunningCommand | undefined {
+  const { command, extraEnv = {} } = options;
+  if (!canBeHandedOver(command, extraEnv)) return undefined;
+  const place = placeOf(options);
+  if (place === undefined) return undefined;
+  const index = waiting.findIndex((shell) => shell.place === place);
+  const [shell] = index < 0 ? [] : waiting.splice(index, 1);
+  if (!shell) return undefined;
+  return whileWatchingHost(() => handOver(shell.subprocess, options));
+}
+
+/**
+ * Starts shells until `count` wait in a place. To be called when nobody waits for an answer, because starting a
+ * process takes the longer the more memory the host has.
+ */
+export function prepareWarmShells(options: Omit<StartOptions, 'command'>, count: number): void {
+  keepWarm();
+  const shell = resolveShell();
+  // Only bash can read what it is to run from a descriptor, exactly.
+  if (!shell.file.endsWith('/bash')) return;
+  const place = placeOf(options);
+  if (place === undefined) return;
+  const ready = waiting.filter((each) => each.place === place).length;
+  for (let missing = count - ready; missing > 0; missing--) {
+    const subprocess = spawnWaitingShell(options);
+    if (!subprocess) return;
+    const entry: WaitingShell = { place, subprocess };
+    waiting.push(entry);
+    void subprocess.once('exit', () => {
+      waiting = waiting.filter((each) => each !== entry);
+    });
+  }
+  letGo(waiting.slice(0, -MAX_WAITING));
+}
+
+/** How many shells wait, in a directory or everywhere. */
+export function countWarmShells(cwd?: string): number {
+  return waiting.filter((shell) => isIn(shell, cwd)).length;
+}
+
+/** Ends the shells that wait in a directory, or all. */
+export function dropWarmShells(cwd?: string): void {
+  letGo(waiting.filter((shell) => isIn(shell, cwd)));
+}
+
+function isIn({ place }: WaitingShell, cwd: string | undefined): boolean {
+  return cwd === undefined || place.startsWith(`${cwd}\0`);
+}
+
+function letGo(shells: readonly WaitingShell[]): void {
+  waiting = waiting.filter((shell) => !shells.includes(shell));
+  for (const { subprocess } of shells) {
+    for (const pipe of subprocess.stdio) pipe?.destroy();
+  }
+}
+
+function keepWarm(): void {
+  idleTimer ??= setTimeout(() => {
+    idleTimer = undefined;
+    dropWarmShells();
+  }, IDLE_MS).unref();
+  idleTimer.refresh();
+}
+
+const environments = new WeakMap<object, string>();
+
+/** A shell serves where it was started: in a directory, and with an environment of which nothing has changed since. */
+function placeOf({ cwd, env }: Omit<StartOptions, 'command'>): string | undefined {
+  const directory = statSync(cwd, { throwIfNoEntry: false });
+  if (!directory?.isDirectory()) return undefined;
+  let environment = environments.get(env);
+  if (environment === undefined) {
+    environment = JSON.stringify(env);
+    environments.set(env, environment);
+  }
+  return `${cwd}\0${directory.dev}:${directory.ino}\0${environment}`;
+}
+
+/** NUL ends what a waiting shell reads, and bash has variables that cannot be set. */
+function canBeHandedOver(command: string, extraEnv: Readonly<Record<string, string>>): boolean {
+  if (command.includes('\0')) return false;
+  return Object.entries(extraEnv).every(
+    ([name, value]) =>
+      /^[A-Za-z_]\w*$/.test(name) && !value.includes('\0') && !OWN_VARIABLES.test(name),
+  );
+}
+
+/** Variables that bash keeps for itself, or that change how it reads on. */
+const OWN_VARIABLES =
+  /^(?:__hookstack.*|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*)$/;
+
+function handOver(subprocess: WaitingProcess, options: StartOptions): RunningCommand {
+  const { command, env, extraEnv = {} } = options;
+  const runId = newRunId(env[RUN_ID]);
+  const group = { id: Number(subprocess.pid), mark: `${RUN_ID}=${runId}` };
+  trackGroup(group);
+  setReferenced(subprocess, true);
+  const variables = Object.entries(extraEnv).map(([name, value]) => `${name}=${value}`);
+  const kind = isSimpleCommand(command) && hasAbsolutePath(env) ? 'simple' : '';
+  const [stdin, stdout, stderr, control] = subprocess.stdio;
+  // Node's pipes carry both ways; execa's types know the direction that is used most.
+  if (control instanceof Socket)
+    control.end([runId, ...variables, '', kind, command, ''].join('\0'));
+  const exited = new Promise<void>((resolve) => void subprocess.once('exit', () => resolve()));
+  return { group, stdin, stdout, stderr, exited, status: subprocess };
+}
+
+function hasAbsolutePath({ PATH = '' }: StartOptions['env']): boolean {
+  return PATH.split(path.delimiter).every((directory) => path.isAbsolute(directory));
+}
+
+/** Shells that only wait keep no host alive. */
+function setReferenced(subprocess: WaitingProcess, isReferenced: boolean): void {
+  const handles = [subprocess, ...subprocess.stdio.filter((pipe) => pipe instanceof Socket)];
+  for (const handle of handles) {
+    if (isReferenced) handle.ref();
+    else handle.unref();
+  }
+}
+
+function spawnWaitingShell(options: Omit<StartOptions, 'command'>) {
+  try {
+    assertDescriptorHeadroom();
+    const shell = resolveShell();
+    const subprocess = execa(shell.file, shell.argumentsFor(WAIT_FOR_COMMAND), {
+      ...EXECA_OPTIONS,
+      cwd: options.cwd,
+      env: { ...options.env, ...OWN_ENVIRONMENT },
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    void subprocess.catch(() => undefined);
+    if (subprocess.pid === undefined || !(subprocess.stdio[3] instanceof Socket)) return undefined;
+    for (const pipe of subprocess.stdio) pipe?.on('error', () => undefined);
+    setReferenced(subprocess, false);
+    return subprocess;
+  } catch {
+    // The next command starts cold, and reports what is wrong if it still is.
+    return undefined;
+  }
+}

@@ -1,0 +1,198 @@
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runCommand, type CommandOutcome } from '../../src/process/runCommand.js';
+import { isSimpleCommand } from '../../src/process/shellWords.js';
+import {
+  countWarmShells,
+  dropWarmShells,
+  prepareWarmShells,
+} from '../../src/process/warmShells.js';
+import { isRunning, withTempDir } from './helpers.js';
+
+afterEach(() => dropWarmShells());
+
+const PROBE = `#!/bin/bash
+env | sort | sed 's/^\\(HOOKSTACK_RUN_ID\\)=.*/\\1/'
+ls -l /proc/self/fd | awk '{ print $9, $11 }' | sed 's/[0-9][0-9]*/N/2g; s/\\[.*//; s/[0-9]*.fd$//'
+ps -o pgid=,sid=,comm= -p $$ | awk '{ print $1 == $2, $3 }'
+printf '%s|' "$0" "$-" "$(umask)" "$#" "$@"
+ulimit -a; trap; pwd; cat`;
+
+const env = { ...process.env, CI_MARK: 'as it is' };
+
+async function runBothWays(
+  command: string,
+  cwd: string,
+  extraEnv: Record<string, string> = {},
+): Promise<{ cold: Partial<CommandOutcome>; warm: Partial<CommandOutcome> }> {
+  const input = Buffer.from('the input\n');
+  const inProject = { ...env, LLXPRT_PROJECT_DIR: cwd };
+  const options = { command, cwd, env: inProject, extraEnv, input, timeoutMs: 10_000 };
+  const cold = await runCommand(options);
+  prepareWarmShells({ cwd, env: inProject }, 1);
+  const warm = await runCommand({ ...options, warm: true });
+  expect(countWarmShells(), 'the warm shell was used').toBe(0);
+  return { cold: withoutTime(cold), warm: withoutTime(warm) };
+}
+
+function withoutTime({ durationMs: _ms, ...outcome }: CommandOutcome): Partial<CommandOutcome> {
+  return outcome;
+}
+
+describe('a command in a shell that was started ahead', () => {
+  it.each([
+    './probe',
+    './probe one "two words" \'$three\'',
+    '"${LLXPRT_PROJECT_DIR}/probe" one "two words"',
+    'bash probe',
+    '"$PWD"/probe; true',
+    'exec ./probe',
+    '. ./probe',
+    'echo "$0 $- $# $*"; ls /proc/self/fd; ps -o comm= -p $$; trap; set | grep hookstack',
+    'no-such-program at all',
+    './no-such-file',
+    './not-executable',
+    'mkdir .',
+    'exit 7',
+    'kill -TERM $$',
+    './dies',
+    'bash -c "kill -KILL \\$\\$"',
+    'if then',
+    'FOO=bar env | grep FOO',
+    'echo a & wait',
+    'type -t ls; echo "$LINENO"; set -o | grep monitor',
+  ])('is in no way different: %s', async (command) => {
+    await withTempDir(async (cwd) => {
+      await writeFile(path.join(cwd, 'probe'), PROBE, { mode: 0o755 });
+      await writeFile(path.join(cwd, 'dies'), '#!/bin/sh\nkill -9 $$\n', { mode: 0o755 });
+      await writeFile(path.join(cwd, 'not-executable'), 'echo no', { mode: 0o644 });
+      const { cold, warm } = await runBothWays(command, cwd);
+      expect(warm).toEqual(cold);
+    });
+  });
+
+  it('gets its own variables, whatever they hold', async () => {
+    await withTempDir(async (cwd) => {
+      const extraEnv = { STYLE: 'a\nb $(touch pwned) "\'\\', CI_MARK: 'another' };
+      const { cold, warm } = await runBothWays('env -0 | sort -z | tr -d "\\0"', cwd, extraEnv);
+      const withoutRun = ({ stdout = '' }) => stdout.replace(/HOOKSTACK_RUN_ID=[\w/-]+/, '');
+      expect(withoutRun(warm)).toEqual(withoutRun(cold));
+    });
+  });
+
+  it.each(['UID', '__hookstack'])(
+    'is started cold where a variable would be lost: %s',
+    async (name) => {
+      await withTempDir(async (cwd) => {
+        prepareWarmShells({ cwd, env }, 1);
+        const extraEnv = { [name]: '5' };
+        const command = `env | grep ^${name}`;
+        const { stdout } = await runCommand({ ...base(cwd), command, extraEnv });
+        expect(stdout).toBe(`${name}=5\n`);
+        expect(countWarmShells()).toBe(1);
+      });
+    },
+  );
+
+  it('is ended with everything that it started, at its deadline', async () => {
+    await withTempDir(async (cwd) => {
+      prepareWarmShells({ cwd, env }, 1);
+      const command = 'sleep 300 & echo $!; exec sleep 300';
+      const outcome = await runCommand({ ...base(cwd), command, timeoutMs: 300 });
+      expect(outcome.ending).toBe('timeout');
+      await vi.waitFor(() => expect(isRunning(Number(outcome.stdout))).toBe(false));
+    });
+  });
+});
+
+function base(cwd: string) {
+  return { cwd, env, input: Buffer.from(''), timeoutMs: 10_000, warm: true };
+}
+
+describe('a shell that waits', () => {
+  it('serves no other directory, environment, or directory of the same name', async () => {
+    await withTempDir(async (parent) => {
+      const cwd = path.join(parent, 'project');
+      await mkdir(cwd);
+      prepareWarmShells({ cwd, env }, 1);
+      await runCommand({ ...base(parent), command: 'true' });
+      await runCommand({ ...base(cwd), command: 'true', env: { ...env, CI_MARK: 'changed' } });
+      await rename(cwd, `${cwd}-before`);
+      await mkdir(cwd);
+      await runCommand({ ...base(cwd), command: 'true' });
+      expect(countWarmShells()).toBe(1);
+    });
+  });
+
+  it('serves no directory that has gone', async () => {
+    await withTempDir(async (parent) => {
+      const cwd = path.join(parent, 'project');
+      await mkdir(cwd);
+      prepareWarmShells({ cwd, env }, 1);
+      await rm(cwd, { recursive: true });
+      const outcome = await runCommand({ ...base(cwd), command: 'true' });
+      expect(outcome.ending).toBe('spawn-failed');
+    });
+  });
+
+  it('is one of no more than asked for, and is let go', async () => {
+    await withTempDir(async (cwd) => {
+      prepareWarmShells({ cwd, env }, 3);
+      prepareWarmShells({ cwd, env }, 2);
+      expect(countWarmShells()).toBe(3);
+      prepareWarmShells({ cwd, env }, 100);
+      expect(countWarmShells()).toBe(32);
+      dropWarmShells(cwd);
+      expect(countWarmShells()).toBe(0);
+    });
+  });
+
+  it('is not started where the directory cannot be entered', async () => {
+    await withTempDir(async (cwd) => {
+      await chmod(cwd, 0o755);
+      prepareWarmShells({ cwd: path.join(cwd, 'none'), env }, 1);
+      expect(countWarmShells()).toBe(0);
+    });
+  });
+});
+
+describe('isSimpleCommand', () => {
+  it.each([
+    './a',
+    'node x.mjs',
+    '"${HOME}/a b" c',
+    "python3 'a b.py' --x=1",
+    '/usr/bin/env FOO=bar a',
+  ])('is true of %s', (command) => expect(isSimpleCommand(command)).toBe(true));
+
+  it.each([
+    '',
+    'echo a',
+    'exit 2',
+    '. ./a',
+    'FOO=bar ./a',
+    './a | ./b',
+    './a; ./b',
+    './a && ./b',
+    './a &',
+    './a > b',
+    './a $HOME',
+    './a *',
+    './a ~/b',
+    './a {1,2}',
+    '$(a)',
+    '`a`',
+    './a "$(b)"',
+    './a "`b`"',
+    './a "!b"',
+    './a \\b',
+    './a # b',
+    './a\n./b',
+    "./a 'b",
+    '(./a)',
+    '! ./a',
+    '"echo" a',
+    'if true',
+  ])('is false of %s', (command) => expect(isSimpleCommand(command)).toBe(false));
+});
