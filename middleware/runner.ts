@@ -34,6 +34,7 @@ import type {
 import { expandCommand } from '../src/process/expandCommand.js';
 import { normalizeTimeout } from '../src/process/normalizeTimeout.js';
 import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';
+import type { StartOptions } from '../src/process/startCommand.js';
 import { createSpecificHookOutput } from './aggregator.js';
 
 /** Anything that runs hooks; usually a `HookRunner`. */
@@ -147,11 +148,16 @@ export interface PreparedInput {
   readonly stdin: Uint8Array | Error;
 }
 
-/** Writes an input as JSON, which fails for one that is cyclic, holds a BigInt, or is nested too deeply. */
+/**
+ * Writes an input as JSON, which fails for one that is cyclic, holds a BigInt, is nested too deeply, or misses one
+ * of its fields.
+ */
 export function prepareInput(input: HookInput, environment: HookEnvironmentPolicy): PreparedInput {
   const { cwd } = input;
   const env = buildHookEnvironment(environment, cwd);
   try {
+    const missing = Object.entries(input).find(([, value]) => value === undefined);
+    if (missing) throw new TypeError(`${missing[0]} is undefined`);
     return { cwd, env, stdin: Buffer.from(JSON.stringify(input)) };
   } catch (error) {
     return { cwd, env, stdin: error as Error };
@@ -173,14 +179,12 @@ export async function executeHook(
   if (problem) options.logger.warn(`Hook "${hookIdentity(hook)}": ${problem}`);
 
   const outcome = await runCommand({
-    command: expandCommand(hook.command),
+    ...startOptions(hook, { cwd, env }),
     input: stdin,
-    cwd,
-    env,
-    extraEnv: ownVariables(hook.env),
     timeoutMs,
     signal: options.signal,
     warm: options.warmShells > 0,
+    prestart: hook.prestart,
   });
   const failure = findFailure(outcome, timeoutMs);
   const read = failure?.kind === 'output' ? {} : readMasked(outcome, options.environment);
@@ -189,6 +193,14 @@ export async function executeHook(
     options.logger.warn(`Hook "${hookIdentity(hook)}" (${event}): ${each}`);
   }
   return toResult({ hook, event, outcome, read, failure }, options);
+}
+
+/** What is started for a hook, now or ahead of its event. */
+export function startOptions(
+  hook: CommandHookConfig,
+  { cwd, env }: Pick<PreparedInput, 'cwd' | 'env'>,
+): StartOptions {
+  return { command: expandCommand(hook.command), cwd, env, extraEnv: ownVariables(hook.env) };
 }
 
 const LEFT_RUNNING =

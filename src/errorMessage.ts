@@ -1,4 +1,7 @@
-/** What a thrown value says, whatever was thrown. */
+import { inspect } from 'node:util';
+
+/** What a thrown value says. Anything can be thrown, also what has no text. */
 export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Error) return error.message;
+  return typeof error === 'string' ? error : inspect(error);
 }

@@ -100,6 +100,7 @@ const PLUGIN_FIELDS: FieldTable<PluginFields> = {
 
   onFailure: { struct: oneOf('allow', 'deny') },
   maxConsecutiveFailures: { struct: positiveCount },
+  prestart: { struct: flag },
 };
 
 const COMMAND_FIELDS: FieldTable<CommandHookConfig> = {

@@ -1,4 +1,4 @@
-import { inspect } from 'node:util';
+import { errorMessage } from '../errorMessage.js';
 import type { HookExecutionPlan } from './types.js';
 
 /** `getRegistry()` or `getEventHandler()` was called before `initialize()` had finished. */
@@ -50,13 +50,7 @@ export class HookPipelineError extends Error {
     readonly stage: PipelineStage,
     readonly meta: FailureMeta = {},
   ) {
-    super(`${meta.event ?? 'Hook event'}: ${stage} failed: ${messageOf(cause)}`, { cause });
+    super(`${meta.event ?? 'Hook event'}: ${stage} failed: ${errorMessage(cause)}`, { cause });
     this.code = PIPELINE_ERROR_CODES[stage];
   }
-}
-
-/** Anything can be thrown, also what has no text. */
-function messageOf(cause: unknown): string {
-  if (cause instanceof Error) return cause.message;
-  return typeof cause === 'string' ? cause : inspect(cause);
 }

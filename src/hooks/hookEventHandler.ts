@@ -115,6 +115,9 @@ export class HookEventHandler {
     signal?: AbortSignal,
   ): Promise<AggregatedHookResult> {
     try {
+      if (this.registry.isInitialized() && !this.hasWork(event, payload)) {
+        return makeEmptySuccessResult();
+      }
       return await this.#process(event, payload, signal);
     } catch (error) {
       this.logger.warn(`${event}: the operation goes on without its hooks`, { error });
@@ -199,7 +202,11 @@ export class HookEventHandler {
       throw new HookPipelineError(error, stageReached(ctx), { event, plan: ctx.plan ?? undefined });
     }
     if (!ctx.aggregated) return makeEmptySuccessResult();
-    this.#record(event, ctx.aggregated);
+    try {
+      this.#record(event, ctx.aggregated);
+    } catch {
+      // A log that cannot be written must not undo what the hooks decided.
+    }
     return ctx.aggregated;
   }
 

@@ -4,12 +4,15 @@ import {
   executeParallel,
   executeSequential,
   prepareInput,
+  startOptions,
   type Runner,
   type RunOptions,
 } from '../../middleware/runner.js';
 import { DebugLogger } from '../debugLogger.js';
+import { prestart } from '../process/prestarted.js';
 import { prepareWarmShells } from '../process/warmShells.js';
 import { buildHookEnvironment } from './hookEnvironment.js';
+import { hookIdentity } from './identity.js';
 import type {
   CommandHookConfig,
   HookEventName,
@@ -22,6 +25,7 @@ import type {
 export class HookRunner implements Runner {
   readonly #options: RunOptions;
   #largestPlan = 0;
+  #isPreparing = true;
 
   /**
    * @param options what differs from the defaults: all of the environment, 16 processes at a time, and no shells
@@ -58,7 +62,7 @@ export class HookRunner implements Runner {
   ): Promise<HookExecutionResult[]> {
     const options = { ...this.#options, signal };
     const results = await executeParallel(hookConfigs, eventName, input, options);
-    this.#prepareForNext(hookConfigs.length, input);
+    this.prepare(hookConfigs, input.cwd);
     return results;
   }
 
@@ -75,7 +79,7 @@ export class HookRunner implements Runner {
   ): Promise<HookExecutionResult[]> {
     const options = { ...this.#options, signal };
     const results = await executeSequential(hookConfigs, eventName, input, options);
-    this.#prepareForNext(hookConfigs.length, input);
+    this.prepare(hookConfigs, input.cwd);
     return results;
   }
 
@@ -88,14 +92,32 @@ export class HookRunner implements Runner {
     return applyHookOutputToInput(input, output, eventName);
   }
 
-  /** Starts shells for the next event, once this one has been answered. */
-  #prepareForNext(hooks: number, { cwd }: HookInput): void {
-    const { environment, warmShells } = this.#options;
-    this.#largestPlan = Math.max(this.#largestPlan, hooks);
-    const count = Math.min(this.#largestPlan, warmShells);
-    if (count === 0) return;
-    const prepare = () =>
-      prepareWarmShells({ cwd, env: buildHookEnvironment(environment, cwd) }, count);
-    setImmediate(prepare).unref();
+  /** Starts no more shells ahead. Hooks run all the same. */
+  stopPreparing(): void {
+    this.#isPreparing = false;
+  }
+
+  /**
+   * Makes ready for hooks that may come next: starts those that say `prestart`, and shells for the others. Does so once
+   * nobody waits for an answer, because starting a process takes the longer the more memory the host has.
+   */
+  prepare(hookConfigs: readonly CommandHookConfig[], cwd: string): void {
+    const { environment, warmShells, logger } = this.#options;
+    const eager = hookConfigs.filter((hook) => hook.prestart === true);
+    this.#largestPlan = Math.max(this.#largestPlan, hookConfigs.length - eager.length);
+    const shells = Math.min(this.#largestPlan, warmShells);
+    if (shells === 0 && eager.length === 0) return;
+    setImmediate(() => {
+      if (!this.#isPreparing) return;
+      const common = { cwd, env: buildHookEnvironment(environment, cwd) };
+      if (shells > 0) prepareWarmShells(common, shells);
+      for (const hook of eager) {
+        void prestart(startOptions(hook, common), () =>
+          logger.warn(
+            `The hook "${hookIdentity(hook)}" ends before it is asked, and is not started ahead any more: let it read stdin, or remove "prestart"`,
+          ),
+        );
+      }
+    }).unref();
   }
 }

@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import { DebugLogger } from '../debugLogger.js';
-import { dropWarmShells } from '../process/warmShells.js';
 import { HookSystemNotInitializedError } from './errors.js';
 import { HookAggregator } from './hookAggregator.js';
 import { HookEventHandler } from './hookEventHandler.js';
@@ -17,6 +16,7 @@ export { HookSystemNotInitializedError } from './errors.js';
  */
 export class HookSystem {
   readonly #registry: HookRegistry;
+  readonly #runner: HookRunner;
   readonly #eventHandler: HookEventHandler;
 
   constructor(
@@ -26,15 +26,16 @@ export class HookSystem {
     readonly logger = new DebugLogger('llxprt:core:hooks'),
   ) {
     this.#registry = new HookRegistry(config, logger.extend('registry'));
+    this.#runner = new HookRunner(logger.extend('runner'), {
+      environment: config.getHookEnvironment(),
+      maxParallelHooks: config.getMaxParallelHooks(),
+      warmShells: config.getWarmShells(),
+    });
     this.#eventHandler = new HookEventHandler(
       config,
       this.#registry,
       new HookPlanner(this.#registry, logger.extend('planner')),
-      new HookRunner(logger.extend('runner'), {
-        environment: config.getHookEnvironment(),
-        maxParallelHooks: config.getMaxParallelHooks(),
-        warmShells: config.getWarmShells(),
-      }),
+      this.#runner,
       new HookAggregator(),
       messageBus,
       logger.extend('events'),
@@ -46,7 +47,17 @@ export class HookSystem {
    * next call tries again.
    */
   async initialize(): Promise<void> {
+    if (this.isInitialized()) return;
     await this.#registry.initialize();
+    this.#prepareFirst();
+  }
+
+  /** Makes ready for the first hooks: all that are to be started ahead, and one other. */
+  #prepareFirst(): void {
+    const hooks = this.getAllHooks().flatMap(({ enabled, config }) => (enabled ? config : []));
+    const eager = hooks.filter(({ prestart }) => prestart === true);
+    const other = hooks.find(({ prestart, type }) => prestart !== true && type === 'command');
+    this.#runner.prepare(other ? [...eager, other] : eager, this.config.getWorkingDir());
   }
 
   /** Whether the hooks have been read, by `initialize()` or by the first request on the message bus. */
@@ -104,7 +115,8 @@ export class HookSystem {
    * Safe while hooks run, and more than once.
    */
   async dispose(): Promise<void> {
-    dropWarmShells(this.config.getWorkingDir());
+    this.#runner.stopPreparing();
+    this.#runner.stopPreparing(this.config.getWorkingDir());
     await this.#eventHandler.dispose();
   }
 }

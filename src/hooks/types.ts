@@ -80,6 +80,11 @@ export interface CommandHookConfig {
   readonly onFailure?: 'allow' | 'deny';
   /** Failures in a row after which the hook is switched off until the next reload. Never for `onFailure: "deny"`. */
   readonly maxConsecutiveFailures?: number;
+  /**
+   * Start the command ahead, so that it waits for its input when the event comes. What it does before it reads stdin
+   * happens early then. `timeout` counts from the event.
+   */
+  readonly prestart?: boolean;
 }
 
 /** The settings file that a hook was read from, for lists and messages. */

@@ -4,6 +4,7 @@ import { drain } from './drain.js';
 import { COMMAND_TIMINGS, MAX_KEPT_BYTES, type CommandTimings } from './limits.js';
 import { untrackGroup } from './liveGroups.js';
 import { OutputCollector } from './outputCollector.js';
+import { takePrestarted } from './prestarted.js';
 import { endGroup } from './processGroup.js';
 import { startCommand, type RunningCommand, type StartOptions } from './startCommand.js';
 import { letPendingEventsThrough } from './waiting.js';
@@ -19,6 +20,8 @@ export interface CommandOptions extends StartOptions {
   readonly signal?: AbortSignal;
   /** Whether a shell that was started ahead may run it; see `prepareWarmShells`. Default false. */
   readonly warm?: boolean;
+  /** Whether it may have been started ahead; see `prestart`. Default false. */
+  readonly prestart?: boolean;
 }
 
 /**
@@ -66,7 +69,7 @@ export async function runCommand(
   if (options.signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   let command: RunningCommand;
   try {
-    command = (options.warm && startInWarmShell(options)) || (await startCommand(options));
+    command = startedAhead(options) ?? (await startCommand(options));
   } catch (error) {
     return { ...NOT_RUN, durationMs: millisecondsSince(startedAt), error: error as Error };
   }
@@ -100,6 +103,11 @@ export async function runCommand(
     stragglers,
     durationMs: millisecondsSince(startedAt),
   };
+}
+
+function startedAhead(options: CommandOptions): RunningCommand | undefined {
+  const prestarted = options.prestart ? takePrestarted(options) : undefined;
+  return prestarted ?? (options.warm ? startInWarmShell(options) : undefined);
 }
 
 const NOT_RUN = {

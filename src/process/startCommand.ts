@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
@@ -32,6 +33,8 @@ export interface RunningCommand {
   readonly exited: Promise<void>;
   /** How the shell ended; both `null` while it runs. */
   readonly status: { readonly exitCode: number | null; readonly signalCode: NodeJS.Signals | null };
+  /** Whether the host stays alive for the command. It does, unless told otherwise. */
+  readonly setReferenced: (isReferenced: boolean) => void;
 }
 
 /**
@@ -46,7 +49,15 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
     if (group === undefined) throw (await subprocess).cause;
     const { stdin, stdout, stderr } = subprocess;
     const exited = new Promise<void>((resolve) => void subprocess.once('exit', () => resolve()));
-    return { group, stdin, stdout, stderr, exited, status: subprocess };
+    return {
+      group,
+      stdin,
+      stdout,
+      stderr,
+      exited,
+      status: subprocess,
+      setReferenced: (isReferenced) => setReferenced(subprocess, isReferenced),
+    };
   } catch (error) {
     throw startFailure(error, options.cwd);
   }
@@ -64,6 +75,18 @@ function spawnShell({ command, cwd, env, extraEnv }: StartOptions) {
   const group = { id: subprocess.pid, mark: `${RUN_ID}=${runId}` };
   trackGroup(group);
   return { subprocess, group };
+}
+
+/** Says whether a process and its pipes keep the host alive. */
+export function setReferenced(
+  subprocess: { ref(): void; unref(): void; readonly stdio: readonly unknown[] },
+  isReferenced: boolean,
+): void {
+  const sockets = subprocess.stdio.filter((pipe) => pipe instanceof Socket);
+  for (const handle of [subprocess, ...sockets]) {
+    if (isReferenced) handle.ref();
+    else handle.unref();
+  }
 }
 
 /** The variable by which everything that a command starts is found, wherever it went. */

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
 import { execa } from 'execa';
@@ -11,6 +11,7 @@ import {
   newRunId,
   OWN_ENVIRONMENT,
   RUN_ID,
+  setReferenced,
   type RunningCommand,
   type StartOptions,
 } from './startCommand.js';
@@ -125,14 +126,24 @@ const environments = new WeakMap<object, string>();
 
 /** A shell serves where it was started: in a directory, and with an environment of which nothing has changed since. */
 function placeOf({ cwd, env }: Omit<StartOptions, 'command'>): string | undefined {
-  const directory = statSync(cwd, { throwIfNoEntry: false });
-  if (!directory?.isDirectory()) return undefined;
+  const directory = findDirectory(cwd);
+  if (!directory) return undefined;
   let environment = environments.get(env);
   if (environment === undefined) {
     environment = JSON.stringify(env);
     environments.set(env, environment);
   }
   return `${cwd}\0${directory.dev}:${directory.ino}\0${environment}`;
+}
+
+/** `undefined` for what cannot be used, for which reason ever: a command that starts there says which. */
+function findDirectory(cwd: string): Stats | undefined {
+  try {
+    const found = statSync(cwd);
+    return found.isDirectory() ? found : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** NUL ends what a waiting shell reads, and bash has variables that cannot be set. */
@@ -144,9 +155,9 @@ function canBeHandedOver(command: string, extraEnv: Readonly<Record<string, stri
   );
 }
 
-/** Variables that bash keeps for itself, or that change how it reads on. */
+/** Variables that bash keeps for itself, that change how it reads on, or that tell which run it is. */
 const OWN_VARIABLES =
-  /^(?:__hookstack.*|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*)$/;
+  /^(?:__hookstack.*|HOOKSTACK_RUN_ID|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*)$/;
 
 function handOver(subprocess: WaitingProcess, options: StartOptions): RunningCommand {
   const { command, env, extraEnv = {} } = options;
@@ -161,20 +172,19 @@ function handOver(subprocess: WaitingProcess, options: StartOptions): RunningCom
   if (control instanceof Socket)
     control.end([runId, ...variables, '', kind, command, ''].join('\0'));
   const exited = new Promise<void>((resolve) => void subprocess.once('exit', () => resolve()));
-  return { group, stdin, stdout, stderr, exited, status: subprocess };
+  return {
+    group,
+    stdin,
+    stdout,
+    stderr,
+    exited,
+    status: subprocess,
+    setReferenced: (isReferenced) => setReferenced(subprocess, isReferenced),
+  };
 }
 
 function hasAbsolutePath({ PATH = '' }: StartOptions['env']): boolean {
   return PATH.split(path.delimiter).every((directory) => path.isAbsolute(directory));
-}
-
-/** Shells that only wait keep no host alive. */
-function setReferenced(subprocess: WaitingProcess, isReferenced: boolean): void {
-  const handles = [subprocess, ...subprocess.stdio.filter((pipe) => pipe instanceof Socket)];
-  for (const handle of handles) {
-    if (isReferenced) handle.ref();
-    else handle.unref();
-  }
 }
 
 function spawnWaitingShell(options: Omit<StartOptions, 'command'>) {
@@ -190,6 +200,7 @@ function spawnWaitingShell(options: Omit<StartOptions, 'command'>) {
     void subprocess.catch(() => undefined);
     if (subprocess.pid === undefined || !(subprocess.stdio[3] instanceof Socket)) return undefined;
     for (const pipe of subprocess.stdio) pipe?.on('error', () => undefined);
+    // Shells that only wait keep no host alive.
     setReferenced(subprocess, false);
     return subprocess;
   } catch {

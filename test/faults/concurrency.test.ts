@@ -30,7 +30,7 @@ function createTool(): Tool & { runs: number } {
 
 describe('events at the same time', () => {
   fault('51 two first events at once: one initialization', async ({ host }) => {
-    const config = new ChangingConfig(host);
+    const config = new ChangingConfig(host.defaults);
     config.hooks = { BeforeTool: [{ hooks: [blocking('no')] }] };
     const answers = await Promise.all([host.callToolOf(config), host.callToolOf(config)]);
     expect(answers).toMatchObject([{ verdict: 'blocked' }, { verdict: 'blocked' }]);
@@ -146,7 +146,7 @@ describe('55 a hook that starts the agent', () => {
     const responses = await host.write('model.responses', `${JSON.stringify(reply('Done.'))}\n`);
     const agent = `node '${compiled.cli}' run again --settings settings.json --responses '${responses}'`;
     const command = `echo $HOOKSTACK_DEPTH >> depths; ${agent} 2>> warnings`;
-    const hooks = host.mark({ BeforeAgent: [{ hooks: [hook(command, { name: 'recursive' })] }] });
+    const hooks = { BeforeAgent: [{ hooks: [hook(command, { name: 'recursive' })] }] };
     await host.write('settings.json', { enableHooks: true, hooks });
 
     const { stdout } = await execa('bash', ['-c', `${agent} 2>> warnings`], {

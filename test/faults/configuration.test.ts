@@ -192,7 +192,7 @@ describe('very many hooks', TIMED, () => {
 describe('while an event is in flight', () => {
   fault('40 changed and reloaded: that event keeps its plan', async ({ host }) => {
     const first = hook(': > started; until [ -e go ]; do sleep 0.01; done');
-    const config = new ChangingConfig(host);
+    const config = new ChangingConfig(host.defaults);
     config.hooks = { BeforeTool: [chain(first, hook('echo old >&2; exit 2'))] };
     const calling = host.callToolOf(config);
     await host.waitForFile('started');

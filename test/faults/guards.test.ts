@@ -123,7 +123,7 @@ describe('maxConsecutiveFailures', () => {
   });
 
   fault('is over when the hooks are read again', async ({ host }) => {
-    const config = new ChangingConfig(host);
+    const config = new ChangingConfig(host.defaults);
     config.hooks = { BeforeTool: [{ hooks: [hook('exit 1', limit)] }] };
     await host.callToolOf(config);
     await host.callToolOf(config);

@@ -60,14 +60,13 @@ describe('a host that has run out', () => {
     }
   });
 
-  fault('25 no processes left', async ({ host, onTestFinished }) => {
+  fault('25 no processes left', async ({ host }) => {
     await chmod(host.directory, 0o755);
     const child = execa('node', [fixture('onRequest.mjs'), compiled.index], {
       ...limitedUser(),
       cwd: host.directory,
       reject: false,
     });
-    onTestFinished(() => void child.kill('SIGKILL'));
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const ask = async () => {
       child.stdin.write('\n');
@@ -80,6 +79,8 @@ describe('a host that has run out', () => {
     const starved = await ask();
     await setProcessLimit(child, limit);
     const recovered = await ask();
+    child.stdin.end();
+    expect(await child).toMatchObject({ exitCode: 0 });
     expect(starved).toMatchObject({ verdict: 'allowed', warnings: ['spawn'] });
     expect(recovered).toMatchObject({ verdict: 'blocked', warnings: [] });
   });
@@ -110,27 +111,30 @@ describe('30 the host ends', TIMED, () => {
     ': > started; sleep 300 & setsid sleep 300 & ' +
     `sh -c 'trap "" TERM INT HUP; while :; do sleep 1; done' & wait`;
 
-  fault.for([
+  const ways = [
     ['INT', [null, 'SIGINT'], (child: ResultPromise) => child.kill('SIGINT')],
     ['TERM', [null, 'SIGTERM'], (child: ResultPromise) => child.kill('SIGTERM')],
     ['HUP', [null, 'SIGHUP'], (child: ResultPromise) => child.kill('SIGHUP')],
     ['exit', [0, null], (child: ResultPromise) => child.stdin?.write('exit')],
     ['throw', [1, null], (child: ResultPromise) => child.stdin?.write('throw')],
-  ] as const)('30 by %s: no child left 0.5 s later', async ([, ending, end], { host }) => {
-    const child = execa('node', [fixture('ending.mjs'), compiled.index, command], {
-      cwd: host.directory,
-      env: { HOOKSTACK_RUN_ID: host.runId },
-      reject: false,
-    });
-    const exited = once(child, 'exit');
-    await host.waitForFile('started');
-    // The host, the hook's shell, two sleepers, the third one's shell and its sleeper.
-    await vi.waitFor(() => expect(host.leftovers()).toHaveLength(6), { timeout: 5_000 });
+  ] as const;
 
-    end(child);
-    expect(await exited).toEqual(ending);
-    const endedAt = performance.now();
-    await host.expectNoLeftovers(500);
-    host.measure('clean', performance.now() - endedAt, 'ms after the end');
+  describe.each(['cold', 'warm'])('during a %s hook', (start) => {
+    fault.for(ways)('30 by %s: no child left 0.5 s later', async ([, ending, end], { host }) => {
+      const child = execa('node', [fixture('ending.mjs'), compiled.index, command, start], {
+        cwd: host.directory,
+        reject: false,
+      });
+      const exited = once(child, 'exit');
+      await host.waitForFile('started');
+      // The hook's shell, two sleepers, the third one's shell and its sleeper.
+      await vi.waitFor(() => expect(host.leftovers()).toHaveLength(5), { timeout: 5_000 });
+
+      end(child);
+      expect(await exited).toEqual(ending);
+      const endedAt = performance.now();
+      await host.expectNoLeftovers(500);
+      host.measure(`clean (${start})`, performance.now() - endedAt, 'ms after the end');
+    });
   });
 });

@@ -13,7 +13,7 @@ const vitest = await startVitest('test', ['test/faults/'], { watch: false, ...re
 if (values.report) {
   const modules = vitest.state.getTestModules();
   printTable(modules.flatMap(({ children }) => [...children.allTests()]));
-  for (const error of vitest.state.getUnhandledErrors()) console.log(`\nUnhandled: ${error}`);
+  for (const error of vitest.state.getUnhandledErrors()) console.log('\nUnhandled:', error);
 }
 await vitest.close();
 

@@ -76,7 +76,6 @@ describe('a command in a shell that was started ahead', () => {
     await withTempDir(async (cwd) => {
       const extraEnv = { STYLE: 'a\nb $(touch pwned) "\'\\', CI_MARK: 'another' };
       const { cold, warm } = await runBothWays('env -0 | sort -z | tr -d "\\0"', cwd, extraEnv);
-      const withoutRun = ({ stdout = '' }) => stdout.replace(/HOOKSTACK_RUN_ID=[\w/-]+/, '');
       expect(withoutRun(warm)).toEqual(withoutRun(cold));
     });
   });
@@ -196,3 +195,7 @@ describe('isSimpleCommand', () => {
     'if true',
   ])('is false of %s', (command) => expect(isSimpleCommand(command)).toBe(false));
 });
+
+function withoutRun({ stdout = '' }: Partial<CommandOutcome>): string {
+  return stdout.replace(/HOOKSTACK_RUN_ID=[\w/-]+/, '');
+}

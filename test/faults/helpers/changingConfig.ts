@@ -1,22 +1,13 @@
 import { Config } from '../../../src/config/config.js';
 import type { HookDefinitions } from '../../../src/hooks/types.js';
-import type { Host } from './host.js';
 
 /** A config whose hooks a host may change, and that counts how often they are read. */
 export class ChangingConfig extends Config {
   reads = 0;
-  #hooks: HookDefinitions = {};
-
-  constructor(private readonly host: Host) {
-    super(host.defaults);
-  }
-
-  set hooks(hooks: HookDefinitions) {
-    this.#hooks = this.host.mark(hooks);
-  }
+  hooks: HookDefinitions = {};
 
   override getHooks(): HookDefinitions {
     this.reads += 1;
-    return this.#hooks;
+    return this.hooks;
   }
 }

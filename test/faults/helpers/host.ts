@@ -8,15 +8,12 @@ import { Config, type ConfigOptions } from '../../../src/config/config.js';
 import { loadSettings, type LoadedSettings } from '../../../src/config/settings.js';
 import { executeToolWithHooks } from '../../../src/core/coreToolHookTriggers.js';
 import { toParts } from '../../../src/core/llmContent.js';
-import type {
-  CommandHookConfig,
-  HookDefinition,
-  HookDefinitions,
-  HookExecutionResult,
-} from '../../../src/hooks/types.js';
+import type { CommandHookConfig, HookExecutionResult } from '../../../src/hooks/types.js';
+import { countWarmShells } from '../../../src/process/warmShells.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
+import { hook } from '../../helpers/hooks.js';
 import { RecordingLogger, type LogRecord } from '../../helpers/recordingLogger.js';
-import { findLeftovers, kill } from './leftovers.js';
+import { findProcesses, kill } from './leftovers.js';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -25,13 +22,18 @@ declare module 'vitest' {
   }
 }
 
-/** A test with a host of its own. It fails when a process of the host's hooks outlives it. */
-export const fault = it.extend<{ host: Host }>({
-  host: async ({ task }, use) => {
+/**
+ * A test with a host of its own, which fails when a process of the host outlives it. With `start: 'warm'`, its first
+ * hook finds a shell that waits for it, as every later one does.
+ */
+export const fault = it.extend<{ start: 'cold' | 'warm'; host: Host }>({
+  start: 'cold',
+  host: async ({ task, start }, use) => {
     const measured: Record<string, string> = {};
     task.meta.measured = measured;
     const host = await Host.open(measured);
     try {
+      if (start === 'warm') await host.warmUp();
       await use(host);
       await host.expectNoLeftovers();
     } finally {
@@ -62,24 +64,26 @@ export interface Answer {
   readonly hooks: readonly HookExecutionResult[];
 }
 
-/** An embedding host in a directory of its own, whose hooks can be found by a mark in their environment. */
+/** An embedding host in a directory of its own, whose processes can be found by a mark in their environment. */
 export class Host {
+  /** The ids of runs begin with that of their host. */
   readonly runId = `test-${randomUUID()}`;
   readonly logger = new RecordingLogger();
+  readonly #configs = new Set<Config>();
   #toleratesLeftovers = false;
 
   static async open(measured: Record<string, string>): Promise<Host> {
-    return new Host(
-      await realpath(await mkdtemp(path.join(tmpdir(), 'hookstack-fault-'))),
-      measured,
-    );
+    const directory = await realpath(await mkdtemp(path.join(tmpdir(), 'hookstack-fault-')));
+    return new Host(directory, measured);
   }
 
   private constructor(
     /** Where hooks run. */
     readonly directory: string,
     private readonly measured: Record<string, string>,
-  ) {}
+  ) {
+    vi.stubEnv('HOOKSTACK_RUN_ID', this.runId);
+  }
 
   /** All warnings so far. */
   get warnings(): string[] {
@@ -98,10 +102,10 @@ export class Host {
     this.measured[what] = `${Math.round(value)} ${unit}`.trim();
   }
 
-  /** A config whose hooks bear the mark of this host. */
   createConfig(options: ConfigOptions): Config {
-    const hooks = this.mark(options.hooks ?? {});
-    return new Config({ ...this.defaults, ...options, hooks });
+    const config = new Config({ ...this.defaults, ...options });
+    this.#configs.add(config);
+    return config;
   }
 
   /** What `createConfig` assumes. */
@@ -109,15 +113,11 @@ export class Host {
     return { enableHooks: true, workingDir: this.directory, debugLogger: this.logger };
   }
 
-  /** The same hooks with the mark of this host in their environment. */
-  mark(hooks: HookDefinitions): HookDefinitions {
-    const markHook = (hook: CommandHookConfig) => ({
-      ...hook,
-      env: { HOOKSTACK_RUN_ID: this.runId, ...hook.env },
-    });
-    const markGroup = (group: HookDefinition) => ({ ...group, hooks: group.hooks.map(markHook) });
-    const entries = Object.entries(hooks);
-    return Object.fromEntries(entries.map(([event, groups]) => [event, groups.map(markGroup)]));
+  /** Runs a hook, and waits until there is a shell for the next one. */
+  async warmUp(): Promise<void> {
+    await this.callTool([hook('true')]);
+    await vi.waitFor(() => expect(countWarmShells(this.directory)).toBe(1), WAIT);
+    this.measured['start'] = 'warm';
   }
 
   /** Calls a tool that has these BeforeTool hooks, which run at once. */
@@ -130,6 +130,7 @@ export class Host {
     const { toolName = 'write_file', signal } = options;
     // Not a default, which would stand in for `undefined`.
     const { toolInput } = { toolInput: {}, ...options };
+    this.#configs.add(config);
     const hooks: HookExecutionResult[] = [];
     let input: Record<string, unknown> | undefined;
     const startedAt = performance.now();
@@ -192,8 +193,9 @@ export class Host {
     });
   }
 
+  /** The processes of hooks that still run, without the shells that wait for the next hook. */
   leftovers(): number[] {
-    return findLeftovers(this.runId);
+    return findProcesses(`${this.runId}/`);
   }
 
   /** Lets background jobs outlive the test, until its end. */
@@ -201,19 +203,24 @@ export class Host {
     this.#toleratesLeftovers = true;
   }
 
-  /** Waits until no process of the hooks is left: what held their pipes has two seconds for its clean-up. */
+  /**
+   * Waits until no process of this host is left, not even a shell that waits: what held the pipes of a hook has two
+   * seconds for its clean-up.
+   */
   async expectNoLeftovers(withinMs = 2_500): Promise<void> {
+    for (const config of this.#configs) await config.getHookSystem()?.dispose();
     if (this.#toleratesLeftovers) return;
-    await vi.waitFor(() => expect(this.leftovers()).toEqual([]), {
+    await vi.waitFor(() => expect(findProcesses(this.runId)).toEqual([]), {
       timeout: withinMs,
       interval: 20,
     });
   }
 
   async close(): Promise<void> {
-    const left = this.leftovers();
+    const left = findProcesses(this.runId);
     this.measure('leftovers', left.length);
     kill(left);
+    vi.unstubAllEnvs();
     await rm(this.directory, { recursive: true, force: true });
   }
 }

@@ -2,11 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { isRunning } from '../../process/helpers.js';
 
 /**
- * The pids of all processes that a test's hooks have started and that still run, in their group or out of it.
- *
- * @param runId the `HOOKSTACK_RUN_ID` that the test gave its hooks, with which those of their runs begin
+ * The pids of all processes but this one that run with a `HOOKSTACK_RUN_ID` that begins like this, wherever they went.
  */
-export function findLeftovers(runId: string): number[] {
+export function findProcesses(runId: string): number[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
