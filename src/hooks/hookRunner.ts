@@ -9,8 +9,8 @@ import {
   type RunOptions,
 } from '../../middleware/runner.js';
 import { DebugLogger } from '../debugLogger.js';
-import { prestart } from '../process/prestarted.js';
-import { prepareWarmShells } from '../process/warmShells.js';
+import { dropPrestarted, prestart } from '../process/prestarted.js';
+import { dropWarmShells, prepareWarmShells } from '../process/warmShells.js';
 import { buildHookEnvironment } from './hookEnvironment.js';
 import { hookIdentity } from './identity.js';
 import type {
@@ -92,9 +92,11 @@ export class HookRunner implements Runner {
     return applyHookOutputToInput(input, output, eventName);
   }
 
-  /** Starts no more shells ahead. Hooks run all the same. */
-  stopPreparing(): void {
+  /** Prepares nothing any more, and lets go of what waits in a directory. */
+  stopPreparing(cwd: string): void {
     this.#isPreparing = false;
+    dropWarmShells(cwd);
+    dropPrestarted(cwd);
   }
 
   /**

@@ -115,7 +115,6 @@ export class HookSystem {
    * Safe while hooks run, and more than once.
    */
   async dispose(): Promise<void> {
-    this.#runner.stopPreparing();
     this.#runner.stopPreparing(this.config.getWorkingDir());
     await this.#eventHandler.dispose();
   }

@@ -48,7 +48,8 @@ export async function prestart(options: StartOptions, onGivingUp: () => void): P
     command.setReferenced(false);
     command.stdin.on('error', () => undefined);
     entry.command = command;
-    void noticeEarlyEnd(entry, command, onGivingUp);
+    if (prestarted.get(key) === entry) void noticeEarlyEnd(entry, command, onGivingUp);
+    else end(entry);
   } catch {
     // When it is needed it is started again, and what is wrong is reported then.
   }
@@ -72,12 +73,16 @@ export function dropPrestarted(cwd?: string): void {
   for (const [key, entry] of prestarted) {
     if (cwd !== undefined && entry.cwd !== cwd) continue;
     prestarted.delete(key);
-    const { command } = entry;
-    entry.command = undefined;
-    if (!command) continue;
-    killGroups([command.group]);
-    untrackGroup(command.group);
+    end(entry);
   }
+}
+
+function end(entry: Prestarted): void {
+  const { command } = entry;
+  entry.command = undefined;
+  if (!command) return;
+  killGroups([command.group]);
+  untrackGroup(command.group);
 }
 
 function keyOf({ command, cwd, env, extraEnv }: StartOptions): string {
