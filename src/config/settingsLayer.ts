@@ -15,7 +15,7 @@ import {
 import { isRecord } from '../hooks/merge.js';
 import { readGuardedFile } from './guardedFile.js';
 import { formatPath, parseHookDefinitions } from './hookSettings.js';
-import { parseJsonDocument, type JsonDocument, type Position } from './jsonDocument.js';
+import type { JsonDocument, Position } from './jsonDocument.js';
 import type { FileProblem, Settings, SettingsFile } from './settings.js';
 
 /** What one settings file contributes. */
@@ -48,7 +48,8 @@ export async function readLayer(
   const reading = await readGuardedFile(source.file, { groupMayWrite });
   if (reading.status === 'refused') return refusedLayer(source, `refused: ${reading.reason}`);
   if (reading.status === 'missing') return emptyLayer(source, 'missing', []);
-  return parseLayer(source, reading.text, trusted);
+  const { parseJsonDocument } = await import('./jsonDocument.js');
+  return parseLayer(source, parseJsonDocument(reading.text), trusted);
 }
 
 type Scalars = Omit<Settings, 'hooks'>;
@@ -87,8 +88,7 @@ const MISPLACED_SETTINGS = [
   { section: 'hooksConfig', key: 'disabled', rightKey: 'disabledHooks' },
 ] as const;
 
-function parseLayer(source: SettingsFile, text: string, trusted: boolean): Layer {
-  const document = parseJsonDocument(text);
+function parseLayer(source: SettingsFile, document: JsonDocument, trusted: boolean): Layer {
   const { value, syntaxError } = document;
   if (syntaxError !== undefined) {
     const message = `not valid JSON: ${syntaxError.message}; nothing in this file counts until it is mended`;

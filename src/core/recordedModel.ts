@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -39,6 +38,7 @@ export interface RecordedModel {
  * @throws Error that starts with `file:line:` or `file:` when the file is unreadable or not as expected
  */
 export async function startRecordedModel(file: string): Promise<RecordedModel> {
+  const { createServer } = await import('node:http');
   const recording = new Recording(file, await readRecordedCalls(file));
   const server = createServer((request, response) => {
     // The one thing that can go wrong in here is that the client leaves.

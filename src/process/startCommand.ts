@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { execa } from 'execa';
+import type { execa as Execa } from 'execa';
 import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
@@ -44,8 +44,10 @@ export interface RunningCommand {
  */
 export async function startCommand(options: StartOptions): Promise<RunningCommand> {
   try {
+    // Loading it takes longer than all the rest of the package, and a host whose hooks never run needs it never.
+    const { execa } = await import('execa');
     assertDescriptorHeadroom();
-    const { subprocess, group } = whileWatchingHost(() => spawnShell(options));
+    const { subprocess, group } = whileWatchingHost(() => spawnShell(execa, options));
     if (group === undefined) throw (await subprocess).cause;
     const { stdin, stdout, stderr } = subprocess;
     const exited = new Promise<void>((resolve) => void subprocess.once('exit', () => resolve()));
@@ -63,7 +65,7 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
   }
 }
 
-function spawnShell({ command, cwd, env, extraEnv }: StartOptions) {
+function spawnShell(execa: typeof Execa, { command, cwd, env, extraEnv }: StartOptions) {
   const runId = newRunId(env[RUN_ID]);
   const shell = resolveShell();
   const subprocess = execa(shell.file, shell.argumentsFor(command), {

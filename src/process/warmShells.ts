@@ -1,7 +1,7 @@
 import { statSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
-import { execa } from 'execa';
+import type { execa as Execa } from 'execa';
 import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import { isSimpleCommand } from './shellWords.js';
@@ -73,7 +73,11 @@ export function startInWarmShell(options: StartOptions): RunningCommand | undefi
  * Starts shells until `count` wait in a place. To be called when nobody waits for an answer, because starting a
  * process takes the longer the more memory the host has.
  */
-export function prepareWarmShells(options: Omit<StartOptions, 'command'>, count: number): void {
+export async function prepareWarmShells(
+  options: Omit<StartOptions, 'command'>,
+  count: number,
+): Promise<void> {
+  const { execa } = await import('execa');
   keepWarm();
   const shell = resolveShell();
   // Only bash can read what it is to run from a descriptor, exactly.
@@ -82,7 +86,7 @@ export function prepareWarmShells(options: Omit<StartOptions, 'command'>, count:
   if (place === undefined) return;
   const ready = waiting.filter((each) => each.place === place).length;
   for (let missing = count - ready; missing > 0; missing--) {
-    const subprocess = spawnWaitingShell(options);
+    const subprocess = spawnWaitingShell(execa, options);
     if (!subprocess) return;
     const entry: WaitingShell = { place, subprocess };
     waiting.push(entry);
@@ -187,7 +191,7 @@ function hasAbsolutePath({ PATH = '' }: StartOptions['env']): boolean {
   return PATH.split(path.delimiter).every((directory) => path.isAbsolute(directory));
 }
 
-function spawnWaitingShell(options: Omit<StartOptions, 'command'>) {
+function spawnWaitingShell(execa: typeof Execa, options: Omit<StartOptions, 'command'>) {
   try {
     assertDescriptorHeadroom();
     const shell = resolveShell();

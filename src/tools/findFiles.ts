@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { glob, type GlobOptions } from 'tinyglobby';
+import type { GlobOptions } from 'tinyglobby';
 import { fail, type Outcome } from './outcome.js';
 import { quote } from './printable.js';
 import { ToolErrorType, type ToolResult } from './tools.js';
@@ -19,6 +19,7 @@ export async function findFiles(
   const failure = failIfLeadingOut(pattern, directory);
   if (failure) return { failure };
 
+  const { glob } = await import('tinyglobby');
   const found = await glob([pattern, MATCHES_NOTHING], {
     ...confinedTo(directory),
     ignore: ['**/.git', '**/node_modules'],
@@ -42,6 +43,7 @@ export async function matchEntries(
     const failure = failIfLeadingOut(pattern, directory);
     if (failure) return { failure };
   }
+  const { glob } = await import('tinyglobby');
   const found = await glob([...patterns, MATCHES_NOTHING], {
     ...confinedTo(directory),
     deep: 0,

@@ -1,0 +1,132 @@
+import type { GenerateContentParameters } from '@google/genai';
+import { describe, expect, it } from 'vitest';
+import { Config } from '../../src/config/config.js';
+import {
+  fireAfterModelHook,
+  fireBeforeModelHook,
+  fireBeforeToolSelectionHook,
+} from '../../src/core/geminiChatHookTriggers.js';
+import { fireAfterToolHook, fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
+import { textResponse } from '../../src/core/response.js';
+import type { HookSystem } from '../../src/hooks/hookSystem.js';
+import type { HookDefinitions } from '../../src/hooks/types.js';
+import { saying } from '../helpers/hooks.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { useTempDir } from '../helpers/tempDir.js';
+
+const temp = useTempDir();
+const request: GenerateContentParameters = {
+  model: 'm',
+  contents: 'hi',
+  config: { temperature: 1, tools: [{ functionDeclarations: [{ name: 'glob' }] }] },
+};
+const response = textResponse('hello');
+
+/** A config of which each model event has one hook, which prints this. */
+function createConfig(output: object): Config {
+  const group = [{ hooks: [saying(output)] }];
+  const hooks = { BeforeModel: group, AfterModel: group, BeforeToolSelection: group };
+  return configWith(hooks);
+}
+
+function configWith(hooks: HookDefinitions): Config {
+  return new Config({
+    enableHooks: true,
+    workingDir: temp.path,
+    hooks,
+    debugLogger: new RecordingLogger(),
+  });
+}
+
+class BrokenConfig extends Config {
+  override getHookSystem(): HookSystem | undefined {
+    throw new Error('no hook system');
+  }
+}
+
+describe('the triggers', () => {
+  it('go on when the hook system cannot be reached', async () => {
+    const config = new BrokenConfig({ enableHooks: true });
+    expect(await fireBeforeModelHook(config, request)).toEqual({ blocked: false });
+    expect(await fireAfterModelHook(config, request, response)).toEqual({ response });
+    expect(await fireBeforeToolSelectionHook(config, request)).toEqual({});
+    expect(await fireBeforeToolHook(config, 'x', {})).toBeUndefined();
+    expect(await fireAfterToolHook(config, 'x', {}, {})).toBeUndefined();
+  });
+
+  it('go on without hooks', async () => {
+    const config = configWith({});
+    expect(await fireBeforeModelHook(config, request)).toEqual({ blocked: false });
+    expect((await fireAfterModelHook(config, request, response)).response).toBe(response);
+    expect(await fireBeforeToolSelectionHook(config, request)).toEqual({});
+  });
+
+  it('of the model events tell a stop and its reason', async () => {
+    const config = createConfig({ continue: false, stopReason: 'Enough.' });
+    const stop = { stopped: true, stopReason: 'Enough.' };
+    expect(await fireBeforeModelHook(config, request)).toMatchObject(stop);
+    expect(await fireAfterModelHook(config, request, response)).toMatchObject(stop);
+    expect(await fireBeforeToolSelectionHook(config, request)).toEqual(stop);
+  });
+
+  it('of the model events tell what is for the model and what not for the user', async () => {
+    const said = { systemMessage: 'Mind the gap.', suppressOutput: true };
+    const config = createConfig(said);
+    expect(await fireBeforeModelHook(config, request)).toMatchObject({ blocked: false, ...said });
+    expect(await fireAfterModelHook(config, request, response)).toMatchObject(said);
+    expect(await fireBeforeToolSelectionHook(config, request)).toEqual(said);
+  });
+});
+
+describe('fireBeforeModelHook', () => {
+  it.each([
+    ['a block', { decision: 'block', reason: 'no' }],
+    ['a denial', { decision: 'deny', reason: 'no' }],
+    ['a stop without a decision', { continue: false, stopReason: 'no' }],
+  ])('reports %s as blocked', async (_, output) => {
+    const result = await fireBeforeModelHook(createConfig(output), request);
+    expect(result).toMatchObject({ blocked: true, reason: 'no' });
+    expect(result.syntheticResponse).toBeUndefined();
+  });
+
+  it('gives the synthetic response of a block as one of the SDK', async () => {
+    const llm_response = { text: 'cached' };
+    const config = createConfig({ decision: 'deny', hookSpecificOutput: { llm_response } });
+    const { blocked, syntheticResponse } = await fireBeforeModelHook(config, request);
+    expect(blocked).toBe(true);
+    expect(syntheticResponse?.candidates?.[0]?.content?.parts).toEqual([{ text: 'cached' }]);
+  });
+
+  it('gives a changed request as one of the SDK, and leaves the original', async () => {
+    const before = structuredClone(request);
+    const llm_request = { config: { temperature: 0 } };
+    const config = createConfig({ hookSpecificOutput: { llm_request } });
+    const { blocked, modifiedRequest } = await fireBeforeModelHook(config, request);
+    expect(blocked).toBe(false);
+    expect(modifiedRequest).toEqual({ ...request, config: { ...request.config, temperature: 0 } });
+    expect(request).toEqual(before);
+  });
+});
+
+describe('fireAfterModelHook', () => {
+  it('gives the response of the hook, or that of the model', async () => {
+    const llm_response = { text: 'redacted' };
+    const changing = createConfig({ hookSpecificOutput: { llm_response } });
+    const changed = await fireAfterModelHook(changing, request, response);
+    expect(changed.response.text).toBe('redacted');
+    expect(response.text).toBe('hello');
+    const kept = await fireAfterModelHook(createConfig({ reason: 'r' }), request, response);
+    expect(kept.response).toBe(response);
+  });
+});
+
+describe('fireBeforeToolSelectionHook', () => {
+  it('gives the tool configuration of the hook, and the definitions as they were', async () => {
+    const toolConfig = { mode: 'ANY', allowedFunctionNames: ['glob'] };
+    const config = createConfig({ hookSpecificOutput: { toolConfig } });
+    expect(await fireBeforeToolSelectionHook(config, request)).toEqual({
+      toolConfig: { functionCallingConfig: toolConfig },
+      tools: request.config?.tools,
+    });
+  });
+});
