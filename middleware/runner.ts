@@ -1,6 +1,7 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
+import { encodeInput } from '../src/hooks/encodeInput.js';
 import { events } from '../src/hooks/events.js';
 import {
   buildHookEnvironment,
@@ -158,7 +159,7 @@ export function prepareInput(input: HookInput, environment: HookEnvironmentPolic
   try {
     const missing = Object.entries(input).find(([, value]) => value === undefined);
     if (missing) throw new TypeError(`${missing[0]} is undefined`);
-    return { cwd, env, stdin: Buffer.from(JSON.stringify(input)) };
+    return { cwd, env, stdin: encodeInput(input) };
   } catch (error) {
     return { cwd, env, stdin: error as Error };
   }

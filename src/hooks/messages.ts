@@ -48,11 +48,29 @@ function isContent(value: Content | Part | string): value is Content {
   return typeof value === 'object' && ('parts' in value || 'role' in value);
 }
 
-/** A message as hooks see it; `undefined` when it has no text. */
+/** What became of a content, and the texts of which it was made. */
+interface KnownMessage {
+  readonly texts: readonly string[];
+  readonly message: LLMMessage | undefined;
+}
+
+const known = new WeakMap<Content, KnownMessage>();
+
+/**
+ * A message as hooks see it; `undefined` when it has no text. The same frozen object for the same content, as long as
+ * its role and texts are the same: all but the last messages of a conversation are sent again with every call.
+ */
 export function toMessage(content: Content): LLMMessage | undefined {
-  const text = answerTexts(content.parts).join('');
-  if (text === '') return undefined;
-  return { role: content.role === 'model' ? 'model' : 'user', content: text };
+  const texts = answerTexts(content.parts);
+  const role = content.role === 'model' ? 'model' : 'user';
+  const before = known.get(content);
+  const isSame =
+    before?.texts.length === texts.length && texts.every((text, at) => text === before.texts[at]);
+  if (before && isSame && (before.message?.role ?? role) === role) return before.message;
+  const text = texts.join('');
+  const message = text === '' ? undefined : Object.freeze<LLMMessage>({ role, content: text });
+  known.set(content, { texts, message });
+  return message;
 }
 
 /** The texts among parts, without those that are thoughts. */

@@ -150,9 +150,12 @@ function findDirectory(cwd: string): Stats | undefined {
   }
 }
 
+/** From this length on, in bytes, a system may refuse a command: told to start it, it says so. */
+const MAX_COMMAND_BYTES = 100_000;
+
 /** NUL ends what a waiting shell reads, and bash has variables that cannot be set. */
 function canBeHandedOver(command: string, extraEnv: Readonly<Record<string, string>>): boolean {
-  if (command.includes('\0')) return false;
+  if (command.includes('\0') || Buffer.byteLength(command) > MAX_COMMAND_BYTES) return false;
   return Object.entries(extraEnv).every(
     ([name, value]) =>
       /^[A-Za-z_]\w*$/.test(name) && !value.includes('\0') && !OWN_VARIABLES.test(name),

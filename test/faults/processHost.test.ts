@@ -42,18 +42,17 @@ describe('a gigabyte', () => {
 });
 
 describe('a host that has run out', () => {
-  fault('24 no file descriptors left', async () => {
-    const { stdout } = await execa('bash', [
-      '-c',
-      'ulimit -n 200 && exec "$@"',
-      'bash',
-      process.execPath,
-      fixture('descriptors.mjs'),
-      compiled.index,
-    ]);
+  fault.for([
+    ['24 no file descriptors left', '0', { verdict: 'allowed', warnings: ['spawn'] }],
+    ['24 but a shell that waits', '1', { verdict: 'blocked', warnings: [] }],
+  ] as const)('%s', async ([, shells, expected]) => {
+    const host = [process.execPath, fixture('descriptors.mjs'), compiled.index];
+    const { stdout } = await execa('bash', ['-c', 'ulimit -n 200 && exec "$@"', 'bash', ...host], {
+      env: { HOOKSTACK_WARM_SHELLS: shells },
+    });
     const answers = JSON.parse(stdout) as ChildAnswer[];
     expect(answers).toHaveLength(18);
-    expect(answers[0]).toMatchObject({ verdict: 'allowed', warnings: ['spawn'] });
+    expect(answers[0]).toMatchObject(expected);
     expect(answers.at(-1)).toMatchObject({ verdict: 'blocked', warnings: [] });
     for (const { verdict, warnings } of answers) {
       expect(warnings).toEqual(verdict === 'blocked' ? [] : ['spawn']);
@@ -65,6 +64,7 @@ describe('a host that has run out', () => {
     const child = execa('node', [fixture('onRequest.mjs'), compiled.index], {
       ...limitedUser(),
       cwd: host.directory,
+      env: { HOOKSTACK_WARM_SHELLS: '0' },
       reject: false,
     });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

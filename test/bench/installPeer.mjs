@@ -1,0 +1,28 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const PEER = '@google/gemini-cli-core';
+
+/** Installs what the package is measured against, in this directory, unless it is there. */
+export function installPeer() {
+  const wanted = readJson('package.json').dependencies[PEER];
+  if (installedVersion() === wanted) return;
+  console.error(`Installing ${PEER} ${wanted} for the benchmark …`);
+  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: fileURLToPath(new URL('.', import.meta.url)),
+    stdio: ['ignore', 2, 2],
+  });
+}
+
+function installedVersion() {
+  try {
+    return readJson(`node_modules/${PEER}/package.json`).version;
+  } catch {
+    return undefined;
+  }
+}
+
+function readJson(file) {
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
+}

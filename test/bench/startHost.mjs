@@ -1,0 +1,52 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * A process of its own for one subject, so that each has its own memory, garbage, and compiled code.
+ *
+ * @typedef {object} Host
+ * @property {(request: string, options: object) => Promise<number>} ask see the requests of `host.mjs`; rejects when
+ *   a hook did not do its work
+ * @property {() => Promise<void>} close ends the process
+ */
+
+/**
+ * @param {'hookstack' | 'geminiCliCore'} subject
+ * @param {string} cwd an empty directory, which is its home too
+ * @returns {Promise<Host>}
+ */
+export async function startHost(subject, cwd) {
+  const { HOOKSTACK_WARM_SHELLS: _, ...env } = process.env;
+  const child = fork(fileURLToPath(new URL('host.mjs', import.meta.url)), [subject], {
+    cwd,
+    env: { ...env, HOME: cwd },
+    execArgv: ['--expose-gc'],
+  });
+  const waiting = new Map();
+  let requests = 0;
+  child.on('message', ({ id, answer, error }) => {
+    const settle = waiting.get(id);
+    waiting.delete(id);
+    if (error) settle.reject(new Error(`${subject}: ${error}`));
+    else settle.resolve(answer);
+  });
+  child.on('exit', (code) => {
+    for (const { reject } of waiting.values()) reject(new Error(`${subject} ended with ${code}`));
+  });
+  const answerTo = (id) => new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+  await answerTo('ready');
+  return {
+    ask(request, options) {
+      requests += 1;
+      child.send({ id: requests, request, options });
+      return answerTo(requests);
+    },
+    async close() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { Config, executeToolWithHooks, fireBeforeToolHook } from '../../../dist/src/index.js';
+
+/**
+ * One hook system under measurement; `geminiCliCore.mjs` has the same face.
+ *
+ * @typedef {object} Subject
+ * @property {{
+ *   fireBeforeToolEvent: (toolName: string, toolInput: object) => Promise<object>,
+ *   fireAfterToolEvent: (toolName: string, toolInput: object, toolResponse: object) => Promise<object>,
+ *   fireBeforeModelEvent: (request: object) => Promise<object>,
+ * }} handler fires events, and gives what all hooks said together
+ * @property {(toolName: string, toolInput: object) => Promise<object | undefined>} fireBeforeToolTrigger what an
+ *   agent calls before a tool
+ * @property {(toolName: string, toolInput: object, execute: () => Promise<object>) => Promise<object>} runTool runs a
+ *   tool with the functions around it
+ * @property {() => number} countLooks how often such functions have run
+ */
+
+/**
+ * @param {object} options
+ * @param {object} options.hooks as under the `hooks` key of settings.json
+ * @param {number} [options.inProcess] middleware around a tool call
+ * @param {number} [options.warmShells] the package's own default, unless given
+ * @param {string} options.cwd
+ * @returns {Promise<Subject>}
+ */
+export async function openSubject({ hooks, inProcess = 0, warmShells, cwd }) {
+  let looks = 0;
+  const config = new Config({
+    enableHooks: true,
+    hooks,
+    workingDir: cwd,
+    ...(warmShells !== undefined && { hooksRunner: { warmShells } }),
+  });
+  for (let index = 0; index < inProcess; index++) {
+    config.use('tool', async function look(_call, next) {
+      looks += 1;
+      await next();
+    });
+  }
+  const system = config.getHookSystem();
+  await system.initialize();
+  return {
+    handler: system.getEventHandler(),
+    fireBeforeToolTrigger: (toolName, input) => fireBeforeToolHook(config, toolName, input),
+    runTool: (toolName, input, execute) => executeToolWithHooks(config, toolName, input, execute),
+    countLooks: () => looks,
+  };
+}

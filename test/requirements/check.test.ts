@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+import { useTempDir } from '../helpers/tempDir.js';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const temp = useTempDir();
+const page = readFileSync(path.join(ROOT, 'docs/requirements.md'), 'utf8');
+const named = Array.from(
+  page.matchAll(/`(test\/\S+)` — "(.*?)"(?=<br>| +\|)/g),
+  ([, file, title]) => ({
+    file: String(file),
+    title: String(title).replaceAll(String.raw`\|`, '|'),
+  }),
+);
+const [firstTest] = named;
+
+/** Checks a page against a report in which all tests that the page of this repository names have passed, but one. */
+async function check({ status = 'passed', table = page }: { status?: string; table?: string }) {
+  const report = path.join(temp.path, 'report.json');
+  const requirements = path.join(temp.path, 'requirements.md');
+  const testResults = named.map(({ file, title }) => ({
+    name: path.join(ROOT, file),
+    assertionResults: [{ fullName: title, status: title === firstTest?.title ? status : 'passed' }],
+  }));
+  await writeFile(report, JSON.stringify({ testResults }));
+  await writeFile(requirements, table);
+  const script = path.join(import.meta.dirname, 'check.mjs');
+  const args = [script, report, requirements];
+  const { stdout, exitCode } = await execa(process.execPath, args, { reject: false });
+  return { lines: stdout.split('\n'), exitCode };
+}
+
+describe('the check of the requirements', () => {
+  it('is content when every requirement has a test that passed', async () => {
+    expect(await check({})).toEqual({
+      lines: [expect.stringMatching(/^requirements: (\d+) of \1 proved$/)],
+      exitCode: 0,
+    });
+  });
+
+  it.each(['failed', 'skipped', 'pending', 'todo'])(
+    'tells of a test that is %s',
+    async (status) => {
+      const { lines, exitCode } = await check({ status });
+      expect(exitCode).toBe(1);
+      expect(lines[0]).toMatch(/HOOK-001: test\/\S+ ".+" is \w+: make it pass$/);
+      expect(lines[0]).toContain(firstTest?.title);
+    },
+  );
+
+  it.each<[string, (line: string) => string, RegExp]>([
+    ['without a row', () => '', /^HOOK-002 has no row: add one/],
+    [
+      'with two rows',
+      (line) => `${line}\n${line}`,
+      /:\d+: HOOK-002 has a row already: remove one$/,
+    ],
+    [
+      'that does not exist',
+      (line) => `${line}\n| HOOK-999 | x | y | |`,
+      /HOOK-999 is no requirement/,
+    ],
+    ['without a test', () => '| HOOK-002 | text | | |', /HOOK-002 names no test: name one/],
+    [
+      'with a test that cannot be read',
+      () => '| HOOK-002 | text | x | |',
+      /HOOK-002: cannot read x/,
+    ],
+    [
+      'with a test that was not run',
+      () => '| HOOK-002 | text | `test/a.test.ts` — "none" | |',
+      /HOOK-002: test\/a\.test\.ts "none" is not in the report/,
+    ],
+  ])('tells of a requirement %s', async (_, change, problem) => {
+    const table = page.replace(/^\| HOOK-002 .*$/m, change);
+    const { lines, exitCode } = await check({ table });
+    expect(exitCode).toBe(1);
+    expect(lines[0]).toMatch(problem);
+  });
+
+  it('says what to do when there is no report', async () => {
+    const script = path.join(import.meta.dirname, 'check.mjs');
+    const args = [script, path.join(temp.path, 'none.json')];
+    const { stderr, exitCode } = await execa(process.execPath, args, { reject: false });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/none\.json does not exist: run `npx vitest run` first$/);
+  });
+});
