@@ -46,7 +46,7 @@ console.log(
 );
 
 async function measureEverything() {
-  const rows = await withHosts(async (hosts) => {
+  const contests = await withHosts(async (hosts) => {
     const measured = [];
     for (const contest of [...IN_PROCESS, PRESTART]) {
       report(contest.title);
@@ -59,7 +59,7 @@ async function measureEverything() {
   const keptMemory = await withHosts(measureKeptMemory);
   report('import');
   const importTime = await measureImport(importRounds);
-  return { rows: [...rows, ...byMemory.rows, importTime, keptMemory], points: byMemory.points };
+  return { rows: [...contests, ...byMemory.rows, importTime, keptMemory], points: byMemory.points };
 }
 
 async function withHosts(use) {

@@ -1,5 +1,5 @@
 import type { Content } from '@google/genai';
-import fc from 'fast-check';
+import { array, assert, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeInput } from '../../src/hooks/encodeInput.js';
 import { defaultHookTranslator } from '../../src/hooks/hookTranslator.js';
@@ -28,9 +28,9 @@ function said(role: string, text: string): Content {
 
 describe('encodeInput', () => {
   it('writes what JSON.stringify writes, whatever the messages say', () => {
-    const text = fc.string({ unit: 'binary' });
-    fc.assert(
-      fc.property(fc.array(text), text, (texts, other) => {
+    const text = string({ unit: 'binary' });
+    assert(
+      property(array(text), text, (texts, other) => {
         const input = inputOf(
           texts.map((each) => said('user', each)),
           { more: other, '\u0000messages': '\u0000messages' },

@@ -33,6 +33,11 @@ function specific(fields: Record<string, unknown>): HookOutput {
 const config = (toolConfig: object) => specific({ toolConfig });
 const messages = (content: string) => [{ role: 'user', content }];
 
+/** A response counts only beside a block or a stop where it would stand in for the model's. */
+function blockingWith(fields: Record<string, unknown>): HookOutput {
+  return { decision: 'deny', ...specific(fields) };
+}
+
 describe('aggregator', () => {
   const payload = { toolName: 'read_file', toolInput: {} };
 
@@ -302,12 +307,6 @@ describe.each([BeforeModel, AfterModel])('the merge of %s', (event) => {
       suppressOutput: false,
       hookSpecificOutput: { a: 1, b: 2, c: 2 },
     });
-  });
-
-  // A response counts only beside a block or a stop where it would stand in for the model's.
-  const blockingWith = (fields: Record<string, unknown>) => ({
-    decision: 'deny' as const,
-    ...specific(fields),
   });
 
   it('lends no hook the answer of another one that did not block', () => {
