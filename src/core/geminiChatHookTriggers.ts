@@ -143,8 +143,9 @@ function interpret<R>(
   read: (fired: ProcessedHookResult) => R,
 ): Promise<R> | undefined {
   return firing?.then(read).catch((error: unknown) => {
-    const logger = config.getHookSystem()?.logger;
-    logger?.warn(`${event}: what the hooks said could not be applied and is ignored`, { error });
+    config
+      .getDebugLogger()
+      .warn(`${event}: what the hooks said could not be applied and is ignored`, { error });
     return fallback;
   });
 }

@@ -12,16 +12,14 @@ import { notify } from '../notify.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { buildFailureEnvelope, makeEmptySuccessResult } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
-import { maskSecrets } from './hookEnvironment.js';
+import { recordEvent } from './eventRecord.js';
 import type { HookRegistry } from './hookRegistry.js';
 import type { HookSystem } from './hookSystem.js';
-import { hookIdentity } from './identity.js';
 import { MediatedHooks } from './mediatedHooks.js';
 import { processCommonHookOutputFields, type ProcessedHookResult } from './processedResult.js';
 import {
   HookEventName,
   type AggregatedHookResult,
-  type HookExecutionResult,
   type HookPayload,
   type NotificationType,
   type PreCompressTrigger,
@@ -58,9 +56,14 @@ export function fireHook<E extends HookEventName>(
 
 /** Whether firing an event without a tool would do anything, as far as is known now. */
 export function hasHooks(config: Config, event: HookEventName): boolean {
-  const system = config.getHookSystem();
-  if (!system) return false;
-  return !system.isInitialized() || system.getEventHandler().hasWork(event);
+  try {
+    const system = config.getHookSystem();
+    if (!system) return false;
+    return !system.isInitialized() || system.getEventHandler().hasWork(event);
+  } catch {
+    // Firing the event says what is wrong.
+    return true;
+  }
 }
 
 async function fireThroughStack<E extends HookEventName>(
@@ -115,13 +118,20 @@ export class HookEventHandler {
     signal?: AbortSignal,
   ): Promise<AggregatedHookResult> {
     try {
-      if (this.registry.isInitialized() && !this.hasWork(event, payload)) {
-        return makeEmptySuccessResult();
-      }
+      if (this.#isIdle(event, payload)) return makeEmptySuccessResult();
       return await this.#process(event, payload, signal);
     } catch (error) {
       this.logger.warn(`${event}: the operation goes on without its hooks`, { error });
       return buildFailureEnvelope(error, 'execution', { event });
+    }
+  }
+
+  /** Whether there is nothing to do. What cannot be known is left to the stack, which says what is wrong. */
+  #isIdle<E extends HookEventName>(event: E, payload: HookPayload<E>): boolean {
+    try {
+      return this.registry.isInitialized() && !this.hasWork(event, payload);
+    } catch {
+      return false;
     }
   }
 
@@ -203,7 +213,8 @@ export class HookEventHandler {
     }
     if (!ctx.aggregated) return makeEmptySuccessResult();
     try {
-      this.#record(event, ctx.aggregated);
+      for (const result of ctx.aggregated.results) this.registry.noteOutcome(result);
+      recordEvent(event, ctx.aggregated, this.logger, this.config.getHookEnvironment());
     } catch {
       // A log that cannot be written must not undo what the hooks decided.
     }
@@ -235,43 +246,6 @@ export class HookEventHandler {
     );
     return this.#stack;
   }
-
-  #record(event: HookEventName, aggregated: AggregatedHookResult): void {
-    for (const result of aggregated.results) {
-      this.registry.noteOutcome(result.hookConfig, hasFailed(result));
-      this.logger.debug(`${event}: hook finished`, this.#describeResult(event, result));
-    }
-    const failed = aggregated.results.filter((result) => !result.success).length;
-    this.logger.debug(`${event}: finished`, {
-      event,
-      hooks: aggregated.results.length,
-      succeeded: aggregated.results.length - failed,
-      failed,
-      durationMs: Math.round(aggregated.totalDuration),
-      success: aggregated.success,
-    });
-  }
-
-  #describeResult(event: HookEventName, result: HookExecutionResult): object {
-    const mask = (text?: string) => text && maskSecrets(text, this.config.getHookEnvironment());
-    return {
-      event,
-      hook: hookIdentity(result.hookConfig),
-      type: result.hookConfig.type,
-      durationMs: Math.round(result.duration),
-      success: result.success,
-      exitCode: result.exitCode,
-      signal: result.signal,
-      stdout: mask(result.stdout),
-      stderr: mask(result.stderr),
-      error: mask(result.error?.message),
-    };
-  }
-}
-
-/** A block by exit code 2 is what a hook is for. */
-function hasFailed(result: HookExecutionResult): boolean {
-  return result.error !== undefined || !(result.success || result.exitCode === 2);
 }
 
 function createContext<E extends HookEventName>(

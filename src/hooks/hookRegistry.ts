@@ -10,6 +10,7 @@ import {
   type CommandHookConfig,
   type HookDefinition,
   type HookExecutionPlan,
+  type HookExecutionResult,
   type HookOrigin,
 } from './types.js';
 
@@ -133,11 +134,12 @@ export class HookRegistry {
    * Counts failures in a row. A hook that has reached its `maxConsecutiveFailures` is switched off, with one
    * warning; a guard (`onFailure: "deny"`) never is.
    */
-  noteOutcome(config: CommandHookConfig, hasFailed: boolean): void {
+  noteOutcome(result: HookExecutionResult): void {
+    const config = result.hookConfig;
     const limit = config.onFailure === 'deny' ? undefined : config.maxConsecutiveFailures;
     const entry = limit && this.#entries?.find((each) => each.config === config);
     if (!entry) return;
-    entry.failures = hasFailed ? entry.failures + 1 : 0;
+    entry.failures = hasFailed(result) ? entry.failures + 1 : 0;
     if (entry.failures < limit || !entry.enabled) return;
     entry.enabled = false;
     entry.skipped = 'failing';
@@ -213,6 +215,11 @@ export class HookRegistry {
     if (fromProject && !this.config.isTrustedFolder()) return 'untrusted';
     return this.config.getDisabledHooks().includes(hookIdentity(config)) ? 'disabled' : undefined;
   }
+}
+
+/** A block by exit code 2 is what a hook is for. */
+function hasFailed(result: HookExecutionResult): boolean {
+  return result.error !== undefined || !(result.success || result.exitCode === 2);
 }
 
 /** Whether a problem was told when the settings file was read, from which the group's `origin` is. */

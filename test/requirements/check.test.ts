@@ -23,7 +23,13 @@ async function check({ status = 'passed', table = page }: { status?: string; tab
   const requirements = path.join(temp.path, 'requirements.md');
   const testResults = named.map(({ file, title }) => ({
     name: path.join(ROOT, file),
-    assertionResults: [{ fullName: title, status: title === firstTest?.title ? status : 'passed' }],
+    assertionResults: [
+      {
+        // As vitest reports type tests.
+        fullName: file.endsWith('.test-d.ts') ? `${file} ${title}` : title,
+        status: title === firstTest?.title ? status : 'passed',
+      },
+    ],
   }));
   await writeFile(report, JSON.stringify({ testResults }));
   await writeFile(requirements, table);

@@ -1,0 +1,45 @@
+import type { DebugLogger } from '../debugLogger.js';
+import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
+import { hookIdentity } from './identity.js';
+import type { AggregatedHookResult, HookEventName, HookExecutionResult } from './types.js';
+
+/** Writes the log of an event: one record a hook, and a summary. Failures have had their warning already. */
+export function recordEvent(
+  event: HookEventName,
+  aggregated: AggregatedHookResult,
+  logger: DebugLogger,
+  environment: HookEnvironmentPolicy,
+): void {
+  for (const result of aggregated.results) {
+    logger.debug(`${event}: hook finished`, describeResult(event, result, environment));
+  }
+  const failed = aggregated.results.filter((result) => !result.success).length;
+  logger.debug(`${event}: finished`, {
+    event,
+    hooks: aggregated.results.length,
+    succeeded: aggregated.results.length - failed,
+    failed,
+    durationMs: Math.round(aggregated.totalDuration),
+    success: aggregated.success,
+  });
+}
+
+function describeResult(
+  event: HookEventName,
+  result: HookExecutionResult,
+  environment: HookEnvironmentPolicy,
+): object {
+  const mask = (text?: string) => text && maskSecrets(text, environment);
+  return {
+    event,
+    hook: hookIdentity(result.hookConfig),
+    type: result.hookConfig.type,
+    durationMs: Math.round(result.duration),
+    success: result.success,
+    exitCode: result.exitCode,
+    signal: result.signal,
+    stdout: mask(result.stdout),
+    stderr: mask(result.stderr),
+    error: mask(result.error?.message),
+  };
+}
