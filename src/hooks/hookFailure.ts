@@ -28,7 +28,7 @@ export function findFailure(outcome: CommandOutcome, timeoutMs: number): HookFai
   const { ending, exitCode, signal, error, stdout, stdoutTruncated } = outcome;
   switch (ending) {
     case 'exit':
-      if (exitCode === 0 && stdoutTruncated && !isJson(stdout)) {
+      if (exitCode === 0 && stdoutTruncated && isPartOfJson(stdout)) {
         return { kind: 'output', what: 'printed more than is read of an answer: print less' };
       }
       if (exitCode === 0 || exitCode === 2) return undefined;
@@ -44,13 +44,9 @@ export function findFailure(outcome: CommandOutcome, timeoutMs: number): HookFai
   }
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** Of plain text the beginning is as good as all of it; of JSON it is nothing. */
+function isPartOfJson(text: string): boolean {
+  return text.trimStart().startsWith('{');
 }
 
 /** Whether a hook is a guard whose failure blocks. Only events that can block have such guards. */

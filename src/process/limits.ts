@@ -5,10 +5,13 @@ export const DEFAULT_TIMEOUT_MS = 60_000;
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Bytes kept of each output stream; the rest is read and dropped. Far more than any verdict needs, and
- * little enough for many hooks to run beside each other.
+ * Bytes kept of stderr; the rest is read and dropped. Far more than anybody reads, and little enough for many
+ * hooks to run beside each other.
  */
 export const MAX_KEPT_BYTES = 1024 * 1024;
+
+/** The same of stdout: an answer may hold a long text, and one that is cut is lost. */
+export const MAX_KEPT_ANSWER_BYTES = 8 * MAX_KEPT_BYTES;
 
 /**
  * Descriptors that must be free before a start. Three pipes and the channel on which a failed `exec` is

@@ -1,7 +1,7 @@
 import { once, setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { drain } from './drain.js';
-import { COMMAND_TIMINGS, MAX_KEPT_BYTES, type CommandTimings } from './limits.js';
+import { COMMAND_TIMINGS, MAX_KEPT_ANSWER_BYTES, type CommandTimings } from './limits.js';
 import { untrackGroup } from './liveGroups.js';
 import { OutputCollector } from './outputCollector.js';
 import { takePrestarted } from './prestarted.js';
@@ -36,7 +36,7 @@ export interface CommandOutcome {
   /** `null` when a signal ended the shell, or it never ran. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** UTF-8 without a byte order mark: the first MiB, or twice the size of the input where that is more. */
+  /** UTF-8 without a byte order mark: the first 8 MiB, or twice the size of the input where that is more. */
   readonly stdout: string;
   /** The first MiB. */
   readonly stderr: string;
@@ -76,7 +76,7 @@ export async function runCommand(
   // An answer may hold all of the input, changed.
   const stdout = new OutputCollector(
     command.stdout,
-    Math.max(MAX_KEPT_BYTES, 2 * options.input.byteLength),
+    Math.max(MAX_KEPT_ANSWER_BYTES, 2 * options.input.byteLength),
   );
   const stderr = new OutputCollector(command.stderr);
   writeInput(command, options.input);

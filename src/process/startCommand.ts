@@ -49,17 +49,7 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
     assertDescriptorHeadroom();
     const { subprocess, group } = whileWatchingHost(() => spawnShell(execa, options));
     if (group === undefined) throw (await subprocess).cause;
-    const { stdin, stdout, stderr } = subprocess;
-    const exited = new Promise<void>((resolve) => void subprocess.once('exit', () => resolve()));
-    return {
-      group,
-      stdin,
-      stdout,
-      stderr,
-      exited,
-      status: subprocess,
-      setReferenced: (isReferenced) => setReferenced(subprocess, isReferenced),
-    };
+    return asRunningCommand(subprocess, group);
   } catch (error) {
     throw startFailure(error, options.cwd);
   }
@@ -79,9 +69,36 @@ function spawnShell(execa: typeof Execa, { command, cwd, env, extraEnv }: StartO
   return { subprocess, group };
 }
 
+/** What is needed of a started process, whoever started it. */
+interface StartedProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly stdio: readonly unknown[];
+  readonly exitCode: number | null;
+  readonly signalCode: NodeJS.Signals | null;
+  once(event: 'exit', listener: () => void): unknown;
+  ref(): void;
+  unref(): void;
+}
+
+/** A process whose group is tracked, as those who talk to it see it. */
+export function asRunningCommand(subprocess: StartedProcess, group: ProcessGroup): RunningCommand {
+  const { stdin, stdout, stderr } = subprocess;
+  return {
+    group,
+    stdin,
+    stdout,
+    stderr,
+    exited: new Promise<void>((resolve) => void subprocess.once('exit', () => resolve())),
+    status: subprocess,
+    setReferenced: (isReferenced) => setReferenced(subprocess, isReferenced),
+  };
+}
+
 /** Says whether a process and its pipes keep the host alive. */
 export function setReferenced(
-  subprocess: { ref(): void; unref(): void; readonly stdio: readonly unknown[] },
+  subprocess: Pick<StartedProcess, 'ref' | 'unref' | 'stdio'>,
   isReferenced: boolean,
 ): void {
   const sockets = subprocess.stdio.filter((pipe) => pipe instanceof Socket);

@@ -7,6 +7,7 @@ import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import { isSimpleCommand } from './shellWords.js';
 import { resolveShell } from './shell.js';
 import {
+  asRunningCommand,
   EXECA_OPTIONS,
   newRunId,
   OWN_ENVIRONMENT,
@@ -174,20 +175,11 @@ function handOver(subprocess: WaitingProcess, options: StartOptions): RunningCom
   setReferenced(subprocess, true);
   const variables = Object.entries(extraEnv).map(([name, value]) => `${name}=${value}`);
   const kind = isSimpleCommand(command) && hasAbsolutePath(env) ? 'simple' : '';
-  const [stdin, stdout, stderr, control] = subprocess.stdio;
+  const control = subprocess.stdio[3];
   // Node's pipes carry both ways; execa's types know the direction that is used most.
   if (control instanceof Socket)
     control.end([runId, ...variables, '', kind, command, ''].join('\0'));
-  const exited = new Promise<void>((resolve) => void subprocess.once('exit', () => resolve()));
-  return {
-    group,
-    stdin,
-    stdout,
-    stderr,
-    exited,
-    status: subprocess,
-    setReferenced: (isReferenced) => setReferenced(subprocess, isReferenced),
-  };
+  return asRunningCommand(subprocess, group);
 }
 
 function hasAbsolutePath({ PATH = '' }: StartOptions['env']): boolean {

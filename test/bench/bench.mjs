@@ -1,9 +1,7 @@
 // node test/bench/bench.mjs [--quick] [--json FILE] [--plot FILE]: measures the built package (dist) against
 // @google/gemini-cli-core, which it installs here at the first run, and prints the result as Markdown. Needs bash,
 // 3 GiB of memory, and a machine that has nothing else to do.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { holdContest } from './contests.mjs';
 import { measureImport } from './importTime.mjs';
@@ -13,10 +11,10 @@ import { measureLatencyByMemory } from './latencyByMemory.mjs';
 import { drawLatency } from './plot.mjs';
 import { describeMachine, formatTable, meetsGoal } from './report.mjs';
 import { IN_PROCESS, PRESTART } from './rows.mjs';
-import { startHost } from './startHost.mjs';
+import { withHosts } from './withHosts.mjs';
 
 const FULL = { rounds: 150, importRounds: 50 };
-const QUICK = { rounds: 12, importRounds: 3 };
+const QUICK = { rounds: 10, importRounds: 2 };
 
 const { values } = parseArgs({
   options: {
@@ -27,11 +25,13 @@ const { values } = parseArgs({
 });
 const { rounds, importRounds } = values.quick ? QUICK : FULL;
 
-installPeer();
+const peer = installPeer();
+const machine = describeMachine();
 const startedAt = performance.now();
 const { rows, points } = await measureEverything();
 const result = {
-  machine: describeMachine(),
+  machine,
+  peer,
   seconds: Math.round((performance.now() - startedAt) / 1000),
   rows: rows.map((row) => ({ ...row, met: meetsGoal(row) })),
   latencyByMemory: points,
@@ -40,47 +40,27 @@ if (values.json) await writeFile(values.json, `${JSON.stringify(result, undefine
 if (values.plot) await writeFile(values.plot, drawLatency(points));
 
 const goals = result.rows.filter(({ met }) => met !== undefined);
-console.log(`${Object.values(result.machine).join(', ')}\n\n${formatTable(rows)}\n`);
-console.log(
-  `${goals.filter(({ met }) => met).length} of ${goals.length} goals met, measured in ${result.seconds} s`,
-);
+const met = goals.filter((row) => row.met).length;
+console.log(`Compared with ${peer}: ${machine.join(', ')}.\n\n${formatTable(rows)}\n`);
+console.log(`${met} of ${goals.length} goals met, measured in ${result.seconds} s.`);
 
 async function measureEverything() {
-  const contests = await withHosts(async (hosts) => {
+  const inProcess = await withHosts(async (hosts) => {
     const measured = [];
     for (const contest of [...IN_PROCESS, PRESTART]) {
       report(contest.title);
       measured.push(await holdContest(contest, hosts, rounds));
     }
-    return measured;
+    report('memory kept');
+    return [...measured, await measureKeptMemory(hosts)];
   });
   const byMemory = await withHosts((hosts) => measureLatencyByMemory(hosts, rounds, report));
-  report('memory kept');
-  const keptMemory = await withHosts(measureKeptMemory);
   report('import');
   const importTime = await measureImport(importRounds);
-  return { rows: [...contests, ...byMemory.rows, importTime, keptMemory], points: byMemory.points };
-}
-
-async function withHosts(use) {
-  const directory = await mkdtemp(path.join(tmpdir(), 'hookstack-bench-'));
-  const started = await Promise.allSettled([
-    startHost('hookstack', directory),
-    startHost('hookstack', directory),
-    startHost('geminiCliCore', directory),
-  ]);
-  try {
-    const [warm, cold, peer] = started.map(({ value, reason }) => {
-      if (reason) throw reason;
-      return value;
-    });
-    return await use({ warm, cold, peer });
-  } finally {
-    for (const { value } of started) await value?.close();
-    await rm(directory, { recursive: true, force: true });
-  }
+  return { rows: [...inProcess, ...byMemory.rows, importTime], points: byMemory.points };
 }
 
 function report(step) {
-  console.error(`${step} …`);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  console.error(`${String(seconds).padStart(4)} s: ${step} …`);
 }

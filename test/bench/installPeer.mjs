@@ -4,15 +4,21 @@ import { fileURLToPath } from 'node:url';
 
 const PEER = '@google/gemini-cli-core';
 
-/** Installs what the package is measured against, in this directory, unless it is there. */
+/**
+ * Installs what the package is measured against, in this directory, unless it is there.
+ *
+ * @returns {string} its name and version
+ * @throws Error when npm fails
+ */
 export function installPeer() {
   const wanted = readJson('package.json').dependencies[PEER];
-  if (installedVersion() === wanted) return;
+  if (installedVersion() === wanted) return `${PEER} ${wanted}`;
   console.error(`Installing ${PEER} ${wanted} for the benchmark …`);
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     stdio: ['ignore', 2, 2],
   });
+  return `${PEER} ${wanted}`;
 }
 
 function installedVersion() {

@@ -1,18 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import os from 'node:os';
 
-/** @returns {Record<string, string | number>} where the figures come from */
+/** @returns {string[]} where figures come from, and when */
 export function describeMachine() {
-  const [cpu] = os.cpus();
-  return {
-    date: new Date().toISOString().slice(0, 10),
-    cpu: cpu?.model ?? 'unknown',
-    cores: os.availableParallelism(),
-    memoryGiB: Math.round(os.totalmem() / 2 ** 30),
-    system: `${os.type()} ${os.release().split('-')[0]}`,
-    node: process.version,
-    bash: execFileSync('bash', ['-c', 'printf %s "$BASH_VERSION"'], { encoding: 'utf8' }),
-  };
+  const bash = execFileSync('bash', ['-c', 'printf %s "$BASH_VERSION"'], { encoding: 'utf8' });
+  return [
+    new Date().toISOString().slice(0, 10),
+    os.cpus()[0]?.model ?? 'unknown processor',
+    `${os.availableParallelism()} cores`,
+    `${Math.round(os.totalmem() / 2 ** 30)} GiB`,
+    `${os.type()} ${os.release().split('-')[0]}`,
+    `Node ${process.versions.node}`,
+    `bash ${bash.split('(')[0]}`,
+    `load ${os.loadavg()[0]?.toFixed(1)} at the start`,
+  ];
 }
 
 /**
@@ -33,7 +34,7 @@ export function formatTable(rows) {
     row.title,
     formatAmount(row.ours.median, row.unit),
     formatAmount(row.theirs.median, row.unit),
-    `**${formatRatio(row.ratio.median)}** (${formatRatio(row.ratio.lower)} to ${formatRatio(row.ratio.upper)})`,
+    `**${toDigits(row.ratio.median)}** (${toDigits(row.ratio.lower)} to ${toDigits(row.ratio.upper)})`,
     formatGoal(row),
     String(row.rounds),
   ]);
@@ -53,10 +54,6 @@ function formatGoal(row) {
 function formatAmount(amount, unit) {
   if (unit === 'ms' && Math.abs(amount) < 0.1) return `${toDigits(amount * 1000)} µs`;
   return `${toDigits(amount)} ${unit}`;
-}
-
-function formatRatio(ratio) {
-  return toDigits(ratio);
 }
 
 /** Two digits that count; of larger numbers all. */

@@ -4,6 +4,7 @@
  * @typedef {object} Row
  * @property {string} title
  * @property {number} [goal] the ratio that is aimed at; none for what is only good to know
+ * @property {number} [goalMB] the amount that is aimed at, where it is not a ratio
  * @property {'ms' | 'MB'} unit
  * @property {import('./rounds.mjs').Quartiles} ours
  * @property {import('./rounds.mjs').Quartiles} theirs
@@ -59,15 +60,14 @@ export const PRESTART = {
 const ONE_COMMAND = { scenario: 'oneCommand', minimumMs: 0, pauseMs: 50 };
 
 /**
- * What is measured at which size of the host. The peer takes part from its own size on.
+ * What is measured at which size of the host. `without` names hosts that are larger than that when they are empty.
  *
- * @type {readonly { residentMiB: number, oneCommand: Contest, contests: readonly Contest[] }[]}
+ * @type {readonly { residentMiB: number, oneCommand: Contest, without?: readonly string[], contests?: readonly Contest[] }[]}
  */
 export const BY_MEMORY = [
   {
     residentMiB: 80,
     oneCommand: { title: '1 command hook, host at 80 MiB', ...ONE_COMMAND },
-    contests: [],
   },
   {
     residentMiB: 175,
@@ -97,11 +97,9 @@ export const BY_MEMORY = [
   {
     residentMiB: 390,
     oneCommand: { title: '1 command hook, host at 390 MiB', goal: 0.25, ...ONE_COMMAND },
-    contests: [],
   },
   {
     residentMiB: 1100,
     oneCommand: { title: '1 command hook, host at 1,100 MiB', ...ONE_COMMAND },
-    contests: [],
   },
 ];

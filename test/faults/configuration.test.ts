@@ -144,10 +144,15 @@ describe('a matcher that takes too long', TIMED, () => {
       hooks: { BeforeTool: [{ matcher: '^(a+)+$', hooks: [hook('exit 2', { name: 'slow' })] }] },
     });
     await host.callToolOf(config, { toolName: 'read_file' });
+    const before = process.cpuUsage();
     const { verdict, answerMs } = await host.callToolOf(config, { toolName: name });
+    const { user, system } = process.cpuUsage(before);
+    host.measure('matched', answerMs, 'ms');
     expect(verdict).toBe('allowed');
     // Without the limit it would take hours.
     expect(answerMs).toBeLessThan(2_000);
+    // Where the processor was taken away in between, the limit is used up twice.
+    expect((user + system) / 1_000).toBeLessThan(150);
     expect(host.warnings).toEqual([expect.stringMatching(/"slow" took longer than 50 ms/)]);
     // Tried once a name.
     await host.callToolOf(config, { toolName: name });

@@ -86,19 +86,23 @@ describe('what a hook prints', () => {
     expect(text).toMatch(/^no\n\n\[System\] x+\n\[… 490000 more characters cut\]$/);
   });
 
-  fault(
-    '48 a 5 MB systemMessage: more than is read, so not heeded, and warned',
-    async ({ host }) => {
-      const { verdict, text } = await host.callTool([
-        computing(
-          `process.stdout.write(JSON.stringify({ systemMessage: 'x'.repeat(5_000_000) }));`,
-        ),
-      ]);
-      expect(verdict).toBe('allowed');
-      expect(text.length).toBeLessThan(10_200);
-      expect(host.warnings).toEqual([expect.stringMatching(/"printer" printed more than/)]);
-    },
-  );
+  fault('48 a 5 MB systemMessage: capped', async ({ host }) => {
+    const { verdict, text } = await host.callTool([
+      computing(`process.stdout.write(JSON.stringify({ systemMessage: 'x'.repeat(5_000_000) }));`),
+    ]);
+    expect(verdict).toBe('allowed');
+    expect(text).toMatch(/\[System\] x{10000}\n\[… 4990000 more characters cut\]$/);
+    expect(host.warnings).toEqual([]);
+  });
+
+  fault('48 a 20 MB answer: more than is read, so not heeded, and warned', async ({ host }) => {
+    const { verdict, text } = await host.callTool([
+      computing(`process.stdout.write(JSON.stringify({ systemMessage: 'x'.repeat(2e7) }));`),
+    ]);
+    expect(verdict).toBe('allowed');
+    expect(text.length).toBeLessThan(10_200);
+    expect(host.warnings).toEqual([expect.stringMatching(/"printer" printed more than/)]);
+  });
 
   fault.for([
     ['1 with a JSON deny', `echo '{"decision":"deny"}'; exit 1`, 'allowed', 'done', 1],

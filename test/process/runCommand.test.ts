@@ -1,3 +1,4 @@
+import { MAX_KEPT_ANSWER_BYTES } from '../../src/process/limits.js';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import path from 'node:path';
@@ -103,22 +104,24 @@ describe('input', () => {
 });
 
 describe('output', () => {
-  it('keeps the first MiB of each stream and reads on', async () => {
+  it('keeps the first 8 MiB of stdout and 1 MiB of stderr, and reads on', async () => {
     const outcome = await run(
-      `head -c 1048576 /dev/zero | tr '\\0' a; echo tail; head -c ${3 * MEGABYTE} /dev/zero >&2`,
+      `head -c ${MAX_KEPT_ANSWER_BYTES} /dev/zero | tr '\\0' a; echo tail; head -c ${3 * MEGABYTE} /dev/zero >&2`,
     );
-    expect(outcome.stdout).toBe('a'.repeat(1024 * 1024));
+    expect(outcome.stdout).toBe('a'.repeat(MAX_KEPT_ANSWER_BYTES));
     expect(outcome.stderr).toHaveLength(1024 * 1024);
     expect(outcome).toMatchObject({
       truncated: true,
-      bytesRead: 1024 * 1024 + 5 + 3 * MEGABYTE,
+      stdoutTruncated: true,
+      bytesRead: MAX_KEPT_ANSWER_BYTES + 5 + 3 * MEGABYTE,
       exitCode: 0,
     });
   });
 
   it('leaves out a character that the limit cuts in two', async () => {
-    const { stdout } = await run(`head -c 1048575 /dev/zero | tr '\\0' a; echo 'ü'`);
-    expect(stdout).toBe('a'.repeat(1024 * 1024 - 1));
+    const room = MAX_KEPT_ANSWER_BYTES - 1;
+    const { stdout } = await run(`head -c ${room} /dev/zero | tr '\\0' a; echo 'ü'`);
+    expect(stdout).toBe('a'.repeat(room));
   });
 
   it('replaces invalid UTF-8', async () => {
