@@ -1,7 +1,7 @@
-// node test/bench/bench.mjs [--quick] [--json FILE] [--plot FILE]: measures the built package (dist) against
-// @google/gemini-cli-core, which it installs here at the first run, and prints the result as Markdown. Needs bash,
-// 3 GiB of memory, and a machine that has nothing else to do.
-import { writeFile } from 'node:fs/promises';
+// node test/bench/bench.mjs [--quick] [--json FILE] [--plot FILE] [--docs FILE]: measures the built package (dist)
+// against @google/gemini-cli-core, which it installs here at the first run, and prints the result as Markdown. --docs
+// also puts it between the marks in a document. Needs bash, 5 GiB of memory, and a machine that has nothing else to do.
+import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { holdContest } from './contests.mjs';
 import { measureImport } from './importTime.mjs';
@@ -9,18 +9,19 @@ import { installPeer } from './installPeer.mjs';
 import { measureKeptMemory } from './keptMemory.mjs';
 import { measureLatencyByMemory } from './latencyByMemory.mjs';
 import { drawLatency } from './plot.mjs';
-import { describeMachine, formatTable, meetsGoal } from './report.mjs';
+import { describeMachine, formatResult, meetsGoal, replaceResult } from './report.mjs';
 import { IN_PROCESS, PRESTART } from './rows.mjs';
 import { withHosts } from './withHosts.mjs';
 
 const FULL = { rounds: 150, importRounds: 50 };
-const QUICK = { rounds: 10, importRounds: 2 };
+const QUICK = { rounds: 8, importRounds: 2 };
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
     plot: { type: 'string' },
+    docs: { type: 'string' },
   },
 });
 const { rounds, importRounds } = values.quick ? QUICK : FULL;
@@ -36,13 +37,13 @@ const result = {
   rows: rows.map((row) => ({ ...row, met: meetsGoal(row) })),
   latencyByMemory: points,
 };
+const markdown = formatResult(result);
+console.log(markdown);
 if (values.json) await writeFile(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
 if (values.plot) await writeFile(values.plot, drawLatency(points));
-
-const goals = result.rows.filter(({ met }) => met !== undefined);
-const met = goals.filter((row) => row.met).length;
-console.log(`Compared with ${peer}: ${machine.join(', ')}.\n\n${formatTable(rows)}\n`);
-console.log(`${met} of ${goals.length} goals met, measured in ${result.seconds} s.`);
+if (values.docs) {
+  await writeFile(values.docs, replaceResult(await readFile(values.docs, 'utf8'), markdown));
+}
 
 async function measureEverything() {
   const inProcess = await withHosts(async (hosts) => {

@@ -26,10 +26,35 @@ export function meetsGoal({ goal, goalMB, ratio, ours }) {
 }
 
 /**
- * @param {readonly import('./rows.mjs').Row[]} rows
- * @returns {string} a Markdown table, one line a row
+ * @param {{ machine: readonly string[], peer: string, seconds: number, rows: readonly import('./rows.mjs').Row[] }} result
+ * @returns {string} Markdown: a table, what it was measured with, and how many goals are met
  */
-export function formatTable(rows) {
+export function formatResult({ machine, peer, seconds, rows }) {
+  const verdicts = rows.map(meetsGoal).filter((met) => met !== undefined);
+  const met = verdicts.filter(Boolean).length;
+  return [
+    formatTable(rows),
+    `Measured against ${peer} in ${seconds} s: ${machine.join(', ')}. ${met} of ${verdicts.length} goals are met.`,
+  ].join('\n\n');
+}
+
+const BEGIN = '<!-- result of npm run bench -->';
+const END = '<!-- end of the result -->';
+
+/**
+ * @param {string} document
+ * @param {string} markdown
+ * @returns {string} the document with this between its marks
+ * @throws Error when it has none
+ */
+export function replaceResult(document, markdown) {
+  const [before, rest] = document.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (after === undefined) throw new Error(`The document has no ${BEGIN} … ${END}: add them`);
+  return `${before}${BEGIN}\n\n${markdown}\n\n${END}${after}`;
+}
+
+function formatTable(rows) {
   const lines = rows.map((row) => [
     row.title,
     formatAmount(row.ours.median, row.unit),

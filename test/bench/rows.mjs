@@ -68,6 +68,7 @@ export const BY_MEMORY = [
   {
     residentMiB: 80,
     oneCommand: { title: '1 command hook, host at 80 MiB', ...ONE_COMMAND },
+    without: ['peer'],
   },
   {
     residentMiB: 175,
