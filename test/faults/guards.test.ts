@@ -28,7 +28,11 @@ describe('onFailure: "deny"', () => {
     ['prints broken JSON', guard(`echo '{"decision":"allow"'`), /other than a JSON object/],
     ['prints JSON with noise', guard(`echo hi; echo '{"decision":"allow"}'`), /other than a JSON/],
     ['prints a field of a wrong type', guard(`echo '{"decision":"ALLOW"}'`), /decision is ignored/],
-    ['prints more than is read', guard('head -c 2000000 /dev/zero'), /printed more than/],
+    [
+      'prints more than is read',
+      guard(`printf '{'; head -c 20000000 /dev/zero`),
+      /printed more than/,
+    ],
   ])('a guard that %s blocks', async ([, hookConfig, cause], { host }) => {
     const { verdict, text } = await host.callTool([hookConfig]);
     expect(verdict).toBe('blocked');

@@ -71,6 +71,7 @@ export class Host {
   readonly logger = new RecordingLogger();
   readonly #configs = new Set<Config>();
   #toleratesLeftovers = false;
+  #isWarm = false;
 
   static async open(measured: Record<string, string>): Promise<Host> {
     const directory = await realpath(await mkdtemp(path.join(tmpdir(), 'hookstack-fault-')));
@@ -110,11 +111,18 @@ export class Host {
 
   /** What `createConfig` assumes. */
   get defaults(): ConfigOptions {
-    return { enableHooks: true, workingDir: this.directory, debugLogger: this.logger };
+    return {
+      enableHooks: true,
+      workingDir: this.directory,
+      debugLogger: this.logger,
+      ...(this.#isWarm && { hooksRunner: { warmShells: 16 } }),
+    };
   }
 
   /** Runs a hook, and waits until there is a shell for the next one. */
   async warmUp(): Promise<void> {
+    // Whatever the environment of the tests says.
+    this.#isWarm = true;
     await this.callTool([hook('true')]);
     await vi.waitFor(() => expect(countWarmShells(this.directory)).toBe(1), WAIT);
     this.measured['start'] = 'warm';
