@@ -1,7 +1,7 @@
 import { toRow } from './contests.mjs';
 
 const EVENTS = 200;
-const WARM_UP_MS = 1000;
+const WARM_UP_MS = 300;
 
 /**
  * What remains in memory of large tool results that hooks have read.
