@@ -86,11 +86,11 @@ const mergers: Record<MergeStrategy, Merge> = {
 function mergeWithOrDecision(first: HookOutput, second: HookOutput): HookOutput {
   const merged = defined({
     decision: strongest(first.decision, second.decision),
-    reason: joinLines(first.reason, second.reason),
+    reason: joinLines(asText(first.reason), asText(second.reason)),
     continue: first.continue === false ? false : (second.continue ?? first.continue),
-    stopReason: joinLines(first.stopReason, second.stopReason),
+    stopReason: joinLines(asText(first.stopReason), asText(second.stopReason)),
     suppressOutput: first.suppressOutput || (second.suppressOutput ?? first.suppressOutput),
-    systemMessage: joinLines(first.systemMessage, second.systemMessage),
+    systemMessage: joinLines(asText(first.systemMessage), asText(second.systemMessage)),
     hookSpecificOutput: mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput, {
       additionalContext: (a, b) => joinLines(asText(a), asText(b)),
     }),

@@ -33,6 +33,7 @@ import type {
   HookOutput,
 } from '../src/hooks/types.js';
 import { expandCommand } from '../src/process/expandCommand.js';
+import { MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
 import { normalizeTimeout } from '../src/process/normalizeTimeout.js';
 import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';
 import type { StartOptions } from '../src/process/startCommand.js';
@@ -182,6 +183,8 @@ export async function executeHook(
   const outcome = await runCommand({
     ...startOptions(hook, { cwd, env }),
     input: stdin,
+    // An answer may hold all of the input, changed.
+    keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
     timeoutMs,
     signal: options.signal,
     warm: options.warmShells > 0,

@@ -59,6 +59,8 @@ export async function openWorkspace(
     workingDir,
     enableHooks,
     trustedFolder: isTrusted,
+    // One event and no next one: nothing to keep ready for.
+    ...(forceHooks && { hooksRunner: { warmShells: 0 } }),
     debugLogger: new CliLogger('llxprt:core:hooks'),
   });
   return { config, settings };

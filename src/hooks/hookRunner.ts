@@ -120,6 +120,6 @@ export class HookRunner implements Runner {
           ),
         );
       }
-    }).unref();
+    });
   }
 }

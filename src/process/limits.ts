@@ -5,12 +5,12 @@ export const DEFAULT_TIMEOUT_MS = 60_000;
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Bytes kept of stderr; the rest is read and dropped. Far more than anybody reads, and little enough for many
- * hooks to run beside each other.
+ * Bytes kept of each output stream where nothing else is asked for; the rest is read and dropped. More than anybody
+ * reads, and little enough for many commands to run beside each other.
  */
 export const MAX_KEPT_BYTES = 1024 * 1024;
 
-/** The same of stdout: an answer may hold a long text, and one that is cut is lost. */
+/** Bytes kept of the stdout of a hook: its answer may hold a long text, and one that is cut is lost. */
 export const MAX_KEPT_ANSWER_BYTES = 8 * MAX_KEPT_BYTES;
 
 /**

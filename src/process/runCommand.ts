@@ -1,7 +1,7 @@
 import { once, setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { drain } from './drain.js';
-import { COMMAND_TIMINGS, MAX_KEPT_ANSWER_BYTES, type CommandTimings } from './limits.js';
+import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
 import { untrackGroup } from './liveGroups.js';
 import { OutputCollector } from './outputCollector.js';
 import { takePrestarted } from './prestarted.js';
@@ -18,6 +18,8 @@ export interface CommandOptions extends StartOptions {
   readonly timeoutMs: number;
   /** Ends the command's process group when it fires. */
   readonly signal?: AbortSignal;
+  /** Bytes of stdout to keep; the rest is read and dropped. Default 1 MiB, as for stderr. */
+  readonly keepStdoutBytes?: number;
   /** Whether a shell that was started ahead may run it; see `prepareWarmShells`. Default false. */
   readonly warm?: boolean;
   /** Whether it may have been started ahead; see `prestart`. Default false. */
@@ -36,7 +38,7 @@ export interface CommandOutcome {
   /** `null` when a signal ended the shell, or it never ran. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** UTF-8 without a byte order mark: the first 8 MiB, or twice the size of the input where that is more. */
+  /** UTF-8 without a byte order mark: the first `keepStdoutBytes`. */
   readonly stdout: string;
   /** The first MiB. */
   readonly stderr: string;
@@ -73,11 +75,7 @@ export async function runCommand(
   } catch (error) {
     return { ...NOT_RUN, durationMs: millisecondsSince(startedAt), error: error as Error };
   }
-  // An answer may hold all of the input, changed.
-  const stdout = new OutputCollector(
-    command.stdout,
-    Math.max(MAX_KEPT_ANSWER_BYTES, 2 * options.input.byteLength),
-  );
+  const stdout = new OutputCollector(command.stdout, options.keepStdoutBytes);
   const stderr = new OutputCollector(command.stderr);
   writeInput(command, options.input);
 

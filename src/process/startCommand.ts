@@ -44,8 +44,7 @@ export interface RunningCommand {
  */
 export async function startCommand(options: StartOptions): Promise<RunningCommand> {
   try {
-    // Loading it takes longer than all the rest of the package, and a host whose hooks never run needs it never.
-    const { execa } = await import('execa');
+    const execa = loaded ?? (await loadExeca());
     assertDescriptorHeadroom();
     const { subprocess, group } = whileWatchingHost(() => spawnShell(execa, options));
     if (group === undefined) throw (await subprocess).cause;
@@ -53,6 +52,14 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
   } catch (error) {
     throw startFailure(error, options.cwd);
   }
+}
+
+let loaded: typeof Execa | undefined;
+
+/** Loading it takes longer than all the rest of the package, and a host whose hooks never run needs it never. */
+export async function loadExeca(): Promise<typeof Execa> {
+  loaded ??= (await import('execa')).execa;
+  return loaded;
 }
 
 function spawnShell(execa: typeof Execa, { command, cwd, env, extraEnv }: StartOptions) {

@@ -9,6 +9,7 @@ import { resolveShell } from './shell.js';
 import {
   asRunningCommand,
   EXECA_OPTIONS,
+  loadExeca,
   newRunId,
   OWN_ENVIRONMENT,
   RUN_ID,
@@ -78,7 +79,7 @@ export async function prepareWarmShells(
   options: Omit<StartOptions, 'command'>,
   count: number,
 ): Promise<void> {
-  const { execa } = await import('execa');
+  const execa = await loadExeca();
   keepWarm();
   const shell = resolveShell();
   // Only bash can read what it is to run from a descriptor, exactly.

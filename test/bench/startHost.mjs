@@ -26,21 +26,28 @@ export async function startHost(subject, cwd) {
   const waiting = new Map();
   let requests = 0;
   child.on('message', ({ id, answer, error }) => {
-    const settle = waiting.get(id);
+    const { resolve, reject } = waiting.get(id);
     waiting.delete(id);
-    if (error) settle.reject(new Error(`${subject}: ${error}`));
-    else settle.resolve(answer);
+    if (error) reject(new Error(`${subject}: ${error}`));
+    else resolve(answer);
   });
-  child.on('exit', (code) => {
-    for (const { reject } of waiting.values()) reject(new Error(`${subject} ended with ${code}`));
+  child.on('exit', (code, signal) => {
+    const error = new Error(
+      `The host of ${subject} ended too early: ${signal ?? `exit code ${code}`}`,
+    );
+    for (const { reject } of waiting.values()) reject(error);
   });
   const answerTo = (id) => new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
   await answerTo('ready');
   return {
     ask(request, options) {
       requests += 1;
-      child.send({ id: requests, request, options });
-      return answerTo(requests);
+      const id = requests;
+      const answer = answerTo(id);
+      child.send({ id, request, options }, (error) => {
+        if (error) waiting.get(id)?.reject(error);
+      });
+      return answer;
     },
     async close() {
       if (child.exitCode !== null || child.signalCode !== null) return;

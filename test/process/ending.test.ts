@@ -198,6 +198,8 @@ describe('when the caller aborts', TIMED, () => {
   ])(
     'after an exit that the host has not seen, the answer stands (%s it waits)',
     async (_, turn) => {
+      // What is loaded at the first start would come between.
+      await run('true');
       const aborting = new AbortController();
       const running = run('echo deny; exit 2', { signal: aborting.signal });
       await turn();

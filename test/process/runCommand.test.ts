@@ -1,4 +1,4 @@
-import { MAX_KEPT_ANSWER_BYTES } from '../../src/process/limits.js';
+import { MAX_KEPT_BYTES } from '../../src/process/limits.js';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import path from 'node:path';
@@ -97,29 +97,31 @@ describe('input', () => {
 
   it('does not deadlock with a command that writes before it reads', async () => {
     const outcome = await run(`head -c ${5 * MEGABYTE} /dev/zero; wc -c >&2`, { input });
-    expect(outcome).toMatchObject({ exitCode: 0, truncated: false });
+    expect(outcome).toMatchObject({ exitCode: 0, truncated: true });
     expect(outcome.stderr.trim()).toBe(String(input.length));
     expect(outcome.bytesRead).toBe(5 * MEGABYTE + outcome.stderr.length);
   });
 });
 
 describe('output', () => {
-  it('keeps the first 8 MiB of stdout and 1 MiB of stderr, and reads on', async () => {
+  it('keeps the first MiB of each stream, or what is asked for, and reads on', async () => {
     const outcome = await run(
-      `head -c ${MAX_KEPT_ANSWER_BYTES} /dev/zero | tr '\\0' a; echo tail; head -c ${3 * MEGABYTE} /dev/zero >&2`,
+      `head -c ${MAX_KEPT_BYTES} /dev/zero | tr '\\0' a; echo tail; head -c ${3 * MEGABYTE} /dev/zero >&2`,
     );
-    expect(outcome.stdout).toBe('a'.repeat(MAX_KEPT_ANSWER_BYTES));
+    expect(outcome.stdout).toBe('a'.repeat(MAX_KEPT_BYTES));
     expect(outcome.stderr).toHaveLength(1024 * 1024);
+    const short = await run('echo 123456789', { keepStdoutBytes: 4 });
+    expect(short).toMatchObject({ stdout: '1234', stdoutTruncated: true, bytesRead: 10 });
     expect(outcome).toMatchObject({
       truncated: true,
       stdoutTruncated: true,
-      bytesRead: MAX_KEPT_ANSWER_BYTES + 5 + 3 * MEGABYTE,
+      bytesRead: MAX_KEPT_BYTES + 5 + 3 * MEGABYTE,
       exitCode: 0,
     });
   });
 
   it('leaves out a character that the limit cuts in two', async () => {
-    const room = MAX_KEPT_ANSWER_BYTES - 1;
+    const room = MAX_KEPT_BYTES - 1;
     const { stdout } = await run(`head -c ${room} /dev/zero | tr '\\0' a; echo 'ü'`);
     expect(stdout).toBe('a'.repeat(room));
   });
