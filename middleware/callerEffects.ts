@@ -14,10 +14,11 @@ import { BeforeToolHookOutput, DEFAULT_STOP_REASON } from '../src/hooks/hookOutp
 import { mergeRecords } from '../src/hooks/merge.js';
 import type { ProcessedHookResult } from '../src/hooks/processedResult.js';
 import { HookEventName } from '../src/hooks/types.js';
-import { ToolErrorType, type ToolResult } from '../src/tools/tools.js';
+import type { ToolResult } from '../src/tools/tools.js';
 
 /** Outermost stage of a tool call: BeforeTool hooks may block it, stop the agent, or change its arguments. */
 async function beforeTool(call: ToolCall, next: Next): Promise<void> {
+  if (isRefused(call)) return;
   const payload = { toolName: call.toolName, toolInput: call.input };
   const firing = fireHook(call.config, HookEventName.BeforeTool, payload, call);
   if (!firing) return next();
@@ -25,7 +26,9 @@ async function beforeTool(call: ToolCall, next: Next): Promise<void> {
   const fired = await firing;
   const output = fired.aggregated.finalOutput;
   if (output && (fired.shouldStop || output.isBlockingDecision())) {
-    refuse(call, fired, output.getEffectiveReason());
+    const reason = output.getEffectiveReason();
+    if (fired.shouldStop) call.stop(reason);
+    else call.block(reason);
   } else {
     const change = output instanceof BeforeToolHookOutput && output.getModifiedToolInput();
     if (change) call.input = mergeRecords(call.input, change);
@@ -53,11 +56,17 @@ async function afterTool(call: ToolCall, next: Next): Promise<void> {
     systemNote(fired),
   ]);
   if (fired.suppressOutput) call.result.suppressDisplay = true;
-  if (fired.shouldStop) stopAfter(call, call.result, fired);
+  if (fired.shouldStop) call.stop(fired.stopReason ?? DEFAULT_STOP_REASON);
+}
+
+/** A middleware that blocked or stopped the call may still call `next()`; its word stands. */
+function isRefused({ verdict }: ToolCall | ModelCall): boolean {
+  return verdict.kind !== 'allow';
 }
 
 /** The operation itself. */
 async function execute(call: ToolCall, next: Next): Promise<void> {
+  if (isRefused(call)) return;
   call.executed = await call.execute(call.input);
   call.result = call.executed;
   await next();
@@ -68,13 +77,14 @@ export const toolStages = { beforeTool, afterTool, execute };
 
 /** Outermost stage of a model call: BeforeToolSelection hooks may restrict the tools, or stop the agent. */
 async function beforeToolSelection(call: ModelCall, next: Next): Promise<void> {
+  if (isRefused(call)) return;
   const asked = askBeforeToolSelection(call.config, call.request, call);
   if (!asked) return next();
 
   const { toolConfig, stopped, stopReason = DEFAULT_STOP_REASON, systemMessage } = await asked;
   if (stopped) {
+    call.stop(stopReason);
     call.verdict = { kind: 'stop', event: HookEventName.BeforeToolSelection, reason: stopReason };
-    call.response = emptyResponse();
     return;
   }
   if (toolConfig) {
@@ -118,6 +128,7 @@ async function afterModel(call: ModelCall, next: Next): Promise<void> {
 
 /** The operation itself. */
 async function openStream(call: ModelCall, next: Next): Promise<void> {
+  if (isRefused(call)) return;
   call.stream = await call.open(call.request);
   await next();
 }
@@ -157,20 +168,6 @@ async function* streamOf(
   response: GenerateContentResponse,
 ): AsyncGenerator<GenerateContentResponse> {
   yield response;
-}
-
-/** The tool does not run; its result is the reason. */
-function refuse(call: ToolCall, fired: ProcessedHookResult, reason: string): void {
-  const kind = fired.shouldStop ? 'stop' : 'block';
-  const type = fired.shouldStop ? ToolErrorType.StopExecution : ToolErrorType.Blocked;
-  call.verdict = { kind, event: HookEventName.BeforeTool, reason };
-  call.result = { llmContent: reason, returnDisplay: reason, error: { type, message: reason } };
-}
-
-function stopAfter(call: ToolCall, result: ToolResult, fired: ProcessedHookResult): void {
-  const reason = fired.stopReason ?? DEFAULT_STOP_REASON;
-  call.verdict = { kind: 'stop', event: HookEventName.AfterTool, reason };
-  call.result = { ...result, error: { type: ToolErrorType.StopExecution, message: reason } };
 }
 
 function systemNote(fired: ProcessedHookResult): string | undefined {

@@ -1,14 +1,16 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from './config/config.js';
-import type {
-  AggregatedHookResult,
-  HookEventInput,
+import { emptyResponse } from './core/response.js';
+import { copyData } from './hooks/merge.js';
+import {
   HookEventName,
-  HookExecutionPlan,
-  HookExecutionResult,
-  HookPayload,
+  type AggregatedHookResult,
+  type HookEventInput,
+  type HookExecutionPlan,
+  type HookExecutionResult,
+  type HookPayload,
 } from './hooks/types.js';
-import type { ToolResult } from './tools/tools.js';
+import { ToolErrorType, type ToolResult } from './tools/tools.js';
 
 /** Is told of every event for which hooks ran, as soon as they have answered. */
 export type HookObserver = (event: HookEventName, result: AggregatedHookResult) => void;
@@ -30,6 +32,12 @@ export interface HookContext<E extends HookEventName = HookEventName> {
   results: readonly HookExecutionResult[] | undefined;
   /** What the hooks said together; written by the aggregator. */
   aggregated: AggregatedHookResult | undefined;
+  /** What a middleware decided, on top of what the hooks said. */
+  verdict: Verdict;
+  /** Blocks the operation, as a hook does; where the event can prevent it. */
+  block(reason: string): void;
+  /** Stops the agent. */
+  stop(reason: string): void;
 }
 
 /** A hook context of any event; `ctx.event` narrows the rest. */
@@ -65,6 +73,10 @@ export interface ToolCall {
   /** What the call gives in the end: set once the tool ran, or by the layer that blocked it. */
   result: ToolResult | undefined;
   verdict: Verdict;
+  /** Blocks the call: the tool does not run, or what it gave is replaced by the reason. */
+  block(reason: string): void;
+  /** Stops the agent. The tool does not run; what it has given already stays. */
+  stop(reason: string): void;
 }
 
 /** Starts one streamed call of the model. */
@@ -101,6 +113,10 @@ export interface ModelCall {
   /** Text that the model is to read with the next message. */
   contextForModel: string[];
   verdict: Verdict;
+  /** Blocks the call: the model is not asked, or what it said is dropped. */
+  block(reason: string): void;
+  /** Stops the agent. The model is not asked; what it says already is kept. */
+  stop(reason: string): void;
 }
 
 /** How a call may be ended and watched. */
@@ -115,21 +131,52 @@ export function createToolCall(
   toolName: string,
   input: Record<string, unknown>,
   execute: ExecuteTool,
-  { signal, onHooks }: CallOptions = {},
+  options: CallOptions = {},
 ): ToolCall {
-  return Object.seal<ToolCall>({
-    config,
-    toolName,
-    originalInput: input,
-    execute,
-    signal,
-    onHooks,
-    state: new Map(),
-    input: copyOf(input),
-    executed: undefined,
-    result: undefined,
-    verdict: ALLOW,
-  });
+  return Object.seal(new ToolCallContext(config, toolName, input, execute, options));
+}
+
+class ToolCallContext implements ToolCall {
+  readonly signal: AbortSignal | undefined;
+  readonly onHooks: HookObserver | undefined;
+  readonly state = new Map<symbol, unknown>();
+  input: Record<string, unknown>;
+  executed: ToolResult | undefined = undefined;
+  result: ToolResult | undefined = undefined;
+  verdict: Verdict = ALLOW;
+
+  constructor(
+    readonly config: Config,
+    readonly toolName: string,
+    readonly originalInput: Record<string, unknown>,
+    readonly execute: ExecuteTool,
+    { signal, onHooks }: CallOptions,
+  ) {
+    this.signal = signal;
+    this.onHooks = onHooks;
+    this.input = copyOf(originalInput);
+  }
+
+  block(reason: string): void {
+    this.#decide('block', reason);
+    this.result = refusal(ToolErrorType.Blocked, reason);
+  }
+
+  stop(reason: string): void {
+    const given = this.verdict.kind === 'allow' ? this.result : undefined;
+    this.#decide('stop', reason);
+    const type = ToolErrorType.StopExecution;
+    this.result = given ? { ...given, error: { type, message: reason } } : refusal(type, reason);
+  }
+
+  #decide(kind: 'block' | 'stop', reason: string): void {
+    const event = this.result ? HookEventName.AfterTool : HookEventName.BeforeTool;
+    this.verdict = { kind, event, reason };
+  }
+}
+
+function refusal(type: ToolErrorType, reason: string): ToolResult {
+  return { llmContent: reason, returnDisplay: reason, error: { type, message: reason } };
 }
 
 /** A model call at the beginning of its way. */
@@ -137,30 +184,90 @@ export function createModelCall(
   config: Config,
   request: GenerateContentParameters,
   open: OpenStream,
-  { signal, onHooks }: CallOptions = {},
+  options: CallOptions = {},
 ): ModelCall {
-  return Object.seal<ModelCall>({
-    config,
-    originalRequest: request,
-    open,
-    signal,
-    onHooks,
-    state: new Map(),
-    request,
-    stream: undefined,
-    response: undefined,
-    synthetic: false,
-    suppressDisplay: false,
-    contextForModel: [],
-    verdict: ALLOW,
-  });
+  return Object.seal(new ModelCallContext(config, request, open, options));
+}
+
+class ModelCallContext implements ModelCall {
+  readonly signal: AbortSignal | undefined;
+  readonly onHooks: HookObserver | undefined;
+  readonly state = new Map<symbol, unknown>();
+  request: GenerateContentParameters;
+  stream: ModelCall['stream'] = undefined;
+  response: GenerateContentResponse | undefined = undefined;
+  synthetic = false;
+  suppressDisplay = false;
+  contextForModel: string[] = [];
+  verdict: Verdict = ALLOW;
+
+  constructor(
+    readonly config: Config,
+    readonly originalRequest: GenerateContentParameters,
+    readonly open: OpenStream,
+    { signal, onHooks }: CallOptions,
+  ) {
+    this.signal = signal;
+    this.onHooks = onHooks;
+    this.request = originalRequest;
+  }
+
+  block(reason: string): void {
+    this.#decide('block', reason);
+    this.stream = undefined;
+    this.response = emptyResponse();
+    this.synthetic = false;
+  }
+
+  stop(reason: string): void {
+    this.#decide('stop', reason);
+    if (!this.stream) this.response ??= emptyResponse();
+  }
+
+  #decide(kind: 'block' | 'stop', reason: string): void {
+    const event = this.stream ? HookEventName.AfterModel : HookEventName.BeforeModel;
+    this.verdict = { kind, event, reason };
+  }
+}
+
+/** A fired event at the beginning of its way. */
+export function createHookContext<E extends HookEventName>(
+  event: E,
+  payload: HookPayload<E>,
+  signal: AbortSignal | undefined,
+): HookContext<E> {
+  return Object.seal(new FiredEvent(event, payload, signal));
+}
+
+class FiredEvent<E extends HookEventName> implements HookContext<E> {
+  readonly state = new Map<symbol, unknown>();
+  plan: HookExecutionPlan | null = null;
+  input: HookEventInput<E> | undefined = undefined;
+  results: readonly HookExecutionResult[] | undefined = undefined;
+  aggregated: AggregatedHookResult | undefined = undefined;
+  verdict: Verdict = ALLOW;
+
+  constructor(
+    readonly event: E,
+    readonly payload: HookPayload<E>,
+    readonly signal: AbortSignal | undefined,
+  ) {}
+
+  block(reason: string): void {
+    this.verdict = { kind: 'block', event: this.event, reason };
+  }
+
+  stop(reason: string): void {
+    this.verdict = { kind: 'stop', event: this.event, reason };
+  }
 }
 
 /** A tool may modify what it is given, and the caller's object is not ours to lend. */
 function copyOf(input: Record<string, unknown>): Record<string, unknown> {
   try {
-    return structuredClone(input);
+    return copyData(input);
   } catch {
+    // Cyclic, or nested deeper than the call stack.
     return { ...input };
   }
 }

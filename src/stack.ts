@@ -1,5 +1,7 @@
-import { compose, type Middleware, type Next } from './compose.js';
+import { composeTrusted, type Middleware, type Next } from './compose.js';
 import type { AnyHookContext, ModelCall, ToolCall } from './context.js';
+import type { DebugLogger } from './debugLogger.js';
+import { guard } from './middlewareGuard.js';
 
 /** The stages of each stack, from the outside in. Custom middleware is placed relative to these names. */
 export const STAGES = {
@@ -24,6 +26,10 @@ export interface Position<S extends StackName = StackName> {
   readonly name?: string;
   readonly before?: StageName<S>;
   readonly after?: StageName<S>;
+  /** Whether the operation is blocked when the middleware fails. Default: it goes on without the middleware. */
+  readonly policy?: boolean;
+  /** Ms that the middleware may take for itself, for one call, without what `next()` takes. Default 60,000. */
+  readonly deadlineMs?: number;
 }
 
 /** A custom middleware with its place. */
@@ -42,21 +48,55 @@ export function buildStack<S extends StackName>(
   stackName: S,
   stages: Record<StageName<S>, Middleware<StackContexts[S]>>,
   registrations: readonly Registration<S>[],
+  logger: DebugLogger,
 ): Stack<S> {
-  const outermost = registrations.filter((each) => !each.before && !each.after);
-  const names = STAGES[stackName] as readonly StageName<S>[];
-  const layers = [
-    ...outermost,
-    ...names.flatMap((stage) => [
-      ...registrations.filter((each) => each.before === stage),
-      { middleware: stages[stage], name: stage },
-      ...registrations.filter((each) => each.after === stage),
+  const layers = inOrder(
+    stackName,
+    registrations,
+    (stage) => stages[stage],
+    (registration) =>
+      guard(registration.middleware, { ...registration, name: nameOf(registration), logger }),
+  );
+  return { run: composeTrusted(layers), names: listLayers(stackName, registrations) };
+}
+
+/** What tells where a layer stands, and what it is called. */
+interface Placed {
+  readonly name?: string;
+  readonly before?: string;
+  readonly after?: string;
+  readonly middleware: { readonly name: string };
+}
+
+/** The names of the stages of a stack and the custom middleware, from the outside in. */
+export function listLayers(
+  stackName: StackName,
+  registrations: readonly Placed[],
+): readonly string[] {
+  return inOrder<StackName, Placed, string>(stackName, registrations, (stage) => stage, nameOf);
+}
+
+function inOrder<S extends StackName, R extends Placed, T>(
+  stackName: S,
+  registrations: readonly R[],
+  ofStage: (stage: StageName<S>) => T,
+  ofRegistration: (registration: R) => T,
+): T[] {
+  const stages = STAGES[stackName] as readonly StageName<S>[];
+  const at = (place: (registration: R) => boolean) =>
+    registrations.filter(place).map(ofRegistration);
+  return [
+    ...at((each) => !each.before && !each.after),
+    ...stages.flatMap((stage) => [
+      ...at((each) => each.before === stage),
+      ofStage(stage),
+      ...at((each) => each.after === stage),
     ]),
   ];
-  return {
-    run: compose(layers.map((layer) => layer.middleware)),
-    names: layers.map((layer) => layer.name ?? (layer.middleware.name || 'anonymous')),
-  };
+}
+
+function nameOf({ name, middleware }: Placed): string {
+  return name ?? (middleware.name || 'anonymous');
 }
 
 /**

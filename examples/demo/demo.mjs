@@ -15,7 +15,7 @@ import {
   referenceTools,
   runAgent,
   startRecordedModel,
-} from '../../dist/src/index.js';
+} from '../../dist/index.js';
 import { Account } from './account.mjs';
 import { reportEffects } from './effects.mjs';
 

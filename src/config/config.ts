@@ -9,6 +9,7 @@ import type { HookDefinitions } from '../hooks/types.js';
 import {
   buildStack,
   checkRegistration,
+  listLayers,
   type Position,
   type Registration,
   type Stack,
@@ -179,6 +180,11 @@ export class Config {
     return this;
   }
 
+  /** The names of a stack's layers, from the outside in, as they are up to now. */
+  stack(stackName: StackName): readonly string[] {
+    return listLayers(stackName, this.#registrations[stackName]);
+  }
+
   /** The custom middleware of a stack. Asking closes the registration, because a stack is composed once. */
   registrations<S extends StackName>(stackName: S): readonly Registration<S>[] {
     this.#closed = true;
@@ -187,13 +193,23 @@ export class Config {
 
   /** The stack around every tool execution, composed at the first call. */
   getToolStack(): Stack<'tool'> {
-    this.#toolStack ??= buildStack('tool', toolStages, this.registrations('tool'));
+    this.#toolStack ??= buildStack(
+      'tool',
+      toolStages,
+      this.registrations('tool'),
+      this.getDebugLogger(),
+    );
     return this.#toolStack;
   }
 
   /** The stack around every model call, composed at the first call. */
   getModelStack(): Stack<'model'> {
-    this.#modelStack ??= buildStack('model', modelStages, this.registrations('model'));
+    this.#modelStack ??= buildStack(
+      'model',
+      modelStages,
+      this.registrations('model'),
+      this.getDebugLogger(),
+    );
     return this.#modelStack;
   }
 }

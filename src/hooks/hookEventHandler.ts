@@ -6,13 +6,19 @@ import { runner, type Runner } from '../../middleware/runner.js';
 import { translator } from '../../middleware/translator.js';
 import type { Config } from '../config/config.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
-import type { AnyHookContext, CallOptions, HookContext } from '../context.js';
+import {
+  createHookContext,
+  type AnyHookContext,
+  type CallOptions,
+  type HookContext,
+} from '../context.js';
 import { DebugLogger } from '../debugLogger.js';
 import { notify } from '../notify.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { buildFailureEnvelope, makeEmptySuccessResult } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
 import { recordEvent } from './eventRecord.js';
+import { events } from './events.js';
 import type { HookRegistry } from './hookRegistry.js';
 import type { HookSystem } from './hookSystem.js';
 import { MediatedHooks } from './mediatedHooks.js';
@@ -204,21 +210,22 @@ export class HookEventHandler {
     signal?: AbortSignal,
   ): Promise<AggregatedHookResult> {
     if (!this.registry.isInitialized()) await this.#initialize(event);
-    const ctx = createContext(event, payload, signal);
+    const ctx = createHookContext(event, payload, signal);
     try {
       // A context of one event is one of any event; TypeScript cannot see that through the generic.
       await this.#getStack().run(ctx as HookContext as AnyHookContext);
     } catch (error) {
       throw new HookPipelineError(error, stageReached(ctx), { event, plan: ctx.plan ?? undefined });
     }
-    if (!ctx.aggregated) return makeEmptySuccessResult();
+    const aggregated = withVerdict(ctx.aggregated ?? makeEmptySuccessResult(), ctx);
+    if (!ctx.aggregated) return aggregated;
     try {
-      for (const result of ctx.aggregated.results) this.registry.noteOutcome(result);
-      recordEvent(event, ctx.aggregated, this.logger, this.config.getHookEnvironment());
+      for (const result of aggregated.results) this.registry.noteOutcome(result);
+      recordEvent(event, aggregated, this.logger, this.config.getHookEnvironment());
     } catch {
       // A log that cannot be written must not undo what the hooks decided.
     }
-    return ctx.aggregated;
+    return aggregated;
   }
 
   async #initialize(event: HookEventName): Promise<void> {
@@ -243,26 +250,25 @@ export class HookEventHandler {
         aggregator: aggregator(this.outputs),
       },
       this.config.registrations('hook'),
+      this.logger,
     );
     return this.#stack;
   }
 }
 
-function createContext<E extends HookEventName>(
-  event: E,
-  payload: HookPayload<E>,
-  signal: AbortSignal | undefined,
-): HookContext<E> {
-  return Object.seal<HookContext<E>>({
-    event,
-    payload,
-    signal,
-    state: new Map(),
-    plan: null,
-    input: undefined,
-    results: undefined,
-    aggregated: undefined,
-  });
+/** What a middleware decided is never taken back by what hooks say. */
+function withVerdict(
+  aggregated: AggregatedHookResult,
+  { event, verdict }: HookContext,
+): AggregatedHookResult {
+  if (verdict.kind === 'allow') return aggregated;
+  const { kind, reason } = verdict;
+  const said =
+    kind === 'stop'
+      ? { continue: false, stopReason: reason }
+      : { decision: 'deny' as const, reason };
+  const finalOutput = Object.assign(new events[event].Output(aggregated.finalOutput), said);
+  return { ...aggregated, finalOutput };
 }
 
 /** Each stage fills its own slot, so the first empty one tells which stage did not get to its end. */

@@ -47,7 +47,7 @@ const SOURCE_PRIORITY: Record<ConfigSource, number> = {
 export class HookRegistry {
   #entries: HookRegistryEntry[] | undefined;
   #reading: Promise<void> | undefined;
-  readonly #plans = new Map<string, HookExecutionPlan | null>();
+  readonly #plans = new Map<HookEventName, Map<string | undefined, HookExecutionPlan | null>>();
   readonly #matches = new Map<string, Match>();
 
   constructor(
@@ -156,8 +156,9 @@ export class HookRegistry {
     toolName: string | undefined,
     make: () => HookExecutionPlan | null,
   ): HookExecutionPlan | null {
-    const key = toolName === undefined ? event : `${event}\0${toolName}`;
-    return cached(this.#plans, key, make);
+    let plans = this.#plans.get(event);
+    if (!plans) this.#plans.set(event, (plans = new Map()));
+    return cached(plans, toolName, make);
   }
 
   /** Whether a matcher matches a tool's name, tried at the first call. */
@@ -229,7 +230,7 @@ function isReported(raw: unknown, [event, index]: readonly (string | number)[]):
   return isRecord(group) && group['origin'] !== undefined;
 }
 
-function cached<T>(cache: Map<string, T>, key: string, make: () => T): T {
+function cached<K, T>(cache: Map<K, T>, key: K, make: () => T): T {
   const known = cache.get(key);
   if (known !== undefined) return known;
   const made = make();

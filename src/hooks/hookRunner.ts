@@ -112,7 +112,7 @@ export class HookRunner implements Runner {
     setImmediate(() => {
       if (!this.#isPreparing) return;
       const common = { cwd, env: buildHookEnvironment(environment, cwd) };
-      if (shells > 0) void prepareWarmShells(common, shells);
+      if (shells > 0) prepareWarmShells(common, shells);
       for (const hook of eager) {
         void prestart(startOptions(hook, common), () =>
           logger.warn(

@@ -25,7 +25,8 @@ export function trackGroup(group: ProcessGroup): void {
 /** Forgets a group that has ended, or that may outlive the host. */
 export function untrackGroup(group: ProcessGroup): void {
   live.delete(group);
-  stopWatchingWhenIdle();
+  // After the answer: some thirty listeners are removed.
+  setImmediate(stopWatchingWhenIdle);
 }
 
 const live = new Set<ProcessGroup>();

@@ -57,7 +57,7 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
 let loaded: typeof Execa | undefined;
 
 /** Loading it takes longer than all the rest of the package, and a host whose hooks never run needs it never. */
-export async function loadExeca(): Promise<typeof Execa> {
+async function loadExeca(): Promise<typeof Execa> {
   loaded ??= (await import('execa')).execa;
   return loaded;
 }
@@ -132,13 +132,14 @@ export const OWN_ENVIRONMENT = {
   SHLVL: '1',
 };
 
-/** How every shell is started. */
-export const EXECA_OPTIONS = {
+/** A process group of its own, so that a signal reaches what the shell has started. */
+export const isDetached = process.platform !== 'win32';
+
+const EXECA_OPTIONS = {
   extendEnv: false,
   // Its result is not what we wait for: it comes only when the last holder of the pipes has gone.
   reject: false,
   buffer: false,
   encoding: 'buffer',
-  // A process group of its own, so that a signal reaches what the shell has started.
-  detached: process.platform !== 'win32',
+  detached: isDetached,
 } as const;

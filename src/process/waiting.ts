@@ -1,15 +1,17 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 /** Waits for `event`, at most `ms`; says whether it came in time. */
 export async function settlesWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   try {
     return await Promise.race([
       event.then(() => true),
-      setTimeout(ms, false, { signal: timer.signal }),
+      new Promise<false>((resolve) => {
+        timer = setTimeout(resolve, ms, false);
+      }),
     ]);
   } finally {
-    timer.abort();
+    clearTimeout(timer);
   }
 }
 

@@ -1,15 +1,14 @@
+import { spawn } from 'node:child_process';
 import { statSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
-import type { execa as Execa } from 'execa';
 import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import { isSimpleCommand } from './shellWords.js';
 import { resolveShell } from './shell.js';
 import {
   asRunningCommand,
-  EXECA_OPTIONS,
-  loadExeca,
+  isDetached,
   newRunId,
   OWN_ENVIRONMENT,
   RUN_ID,
@@ -75,11 +74,7 @@ export function startInWarmShell(options: StartOptions): RunningCommand | undefi
  * Starts shells until `count` wait in a place. To be called when nobody waits for an answer, because starting a
  * process takes the longer the more memory the host has.
  */
-export async function prepareWarmShells(
-  options: Omit<StartOptions, 'command'>,
-  count: number,
-): Promise<void> {
-  const execa = await loadExeca();
+export function prepareWarmShells(options: Omit<StartOptions, 'command'>, count: number): void {
   keepWarm();
   const shell = resolveShell();
   // Only bash can read what it is to run from a descriptor, exactly.
@@ -88,11 +83,11 @@ export async function prepareWarmShells(
   if (place === undefined) return;
   const ready = waiting.filter((each) => each.place === place).length;
   for (let missing = count - ready; missing > 0; missing--) {
-    const subprocess = spawnWaitingShell(execa, options);
+    const subprocess = spawnWaitingShell(options);
     if (!subprocess) return;
     const entry: WaitingShell = { place, subprocess };
     waiting.push(entry);
-    void subprocess.once('exit', () => {
+    subprocess.once('exit', () => {
       waiting = waiting.filter((each) => each !== entry);
     });
   }
@@ -177,9 +172,10 @@ function handOver(subprocess: WaitingProcess, options: StartOptions): RunningCom
   const variables = Object.entries(extraEnv).map(([name, value]) => `${name}=${value}`);
   const kind = isSimpleCommand(command) && hasAbsolutePath(env) ? 'simple' : '';
   const control = subprocess.stdio[3];
-  // Node's pipes carry both ways; execa's types know the direction that is used most.
-  if (control instanceof Socket)
+  // Node's pipes carry both ways, which its types do not know.
+  if (control instanceof Socket) {
     control.end([runId, ...variables, '', kind, command, ''].join('\0'));
+  }
   return asRunningCommand(subprocess, group);
 }
 
@@ -187,19 +183,20 @@ function hasAbsolutePath({ PATH = '' }: StartOptions['env']): boolean {
   return PATH.split(path.delimiter).every((directory) => path.isAbsolute(directory));
 }
 
-function spawnWaitingShell(execa: typeof Execa, options: Omit<StartOptions, 'command'>) {
+/** Uses nothing but Node: of all that execa adds, a shell that only waits needs nothing, and it costs as much again. */
+function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
   try {
     assertDescriptorHeadroom();
     const shell = resolveShell();
-    const subprocess = execa(shell.file, shell.argumentsFor(WAIT_FOR_COMMAND), {
-      ...EXECA_OPTIONS,
-      cwd: options.cwd,
-      env: { ...options.env, ...OWN_ENVIRONMENT },
+    const subprocess = spawn(shell.file, shell.argumentsFor(WAIT_FOR_COMMAND), {
+      cwd,
+      env: { ...env, ...OWN_ENVIRONMENT },
+      detached: isDetached,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
-    void subprocess.catch(() => undefined);
-    if (subprocess.pid === undefined || !(subprocess.stdio[3] instanceof Socket)) return undefined;
+    subprocess.on('error', () => undefined);
     for (const pipe of subprocess.stdio) pipe?.on('error', () => undefined);
+    if (subprocess.pid === undefined) return undefined;
     // Shells that only wait keep no host alive.
     setReferenced(subprocess, false);
     return subprocess;

@@ -14,7 +14,7 @@ const CONTEST = { title: 'import of the package, net of Node', goal: 0.08 };
 export async function measureImport(rounds) {
   const packages = {
     nothing: 'node:process',
-    ours: new URL('../../dist/src/index.js', import.meta.url).href,
+    ours: new URL('../../dist/index.js', import.meta.url).href,
     theirs: import.meta.resolve('@google/gemini-cli-core'),
   };
   const contenders = Object.fromEntries(

@@ -7,7 +7,7 @@ import { afterEach, beforeEach } from 'vitest';
 import type { CommandHookConfig, HookDefinition } from '../../src/hooks/types.js';
 
 /** The built program. */
-export const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 type Hooks = Record<string, readonly HookDefinition[]>;
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { answer, Cli, group, MAIN } from './helpers.js';
 
 const cli = new Cli();
-const ROOT = resolve(dirname(MAIN), '../../..');
+const ROOT = resolve(dirname(MAIN), '..');
 
 describe('hookstack', () => {
   it('tells its version', async () => {
@@ -53,7 +53,7 @@ describe('without the SDK', () => {
       await symlink(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name));
     }
     const start = (...args: string[]) =>
-      execa(process.execPath, [join(copy, 'dist/src/cli/main.js'), ...args], {
+      execa(process.execPath, [join(copy, 'dist/cli.js'), ...args], {
         cwd: cli.project,
         env: { ...cli.env, GEMINI_API_KEY: 'key' },
         extendEnv: false,

@@ -297,10 +297,11 @@ describe('executeToolWithHooks', () => {
     await expect(running).rejects.toThrow(/"write_file" without a result: set call\.result/);
   });
 
-  it('passes the error of a middleware on as it is', async () => {
-    const error = new Error('the middleware broke');
-    const config = createConfig({}).use('tool', () => Promise.reject(error));
-    await expect(executeToolWithHooks(config, 'x', {}, async () => ok())).rejects.toBe(error);
+  it('passes the error of the tool through middleware as it is', async () => {
+    const error = new Error('the tool broke');
+    const config = createConfig({}).use('tool', async (_call, next) => next());
+    const fails = () => Promise.reject(error);
+    await expect(executeToolWithHooks(config, 'x', {}, fails)).rejects.toBe(error);
   });
 
   it('tells the observer what the hooks of both events said', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HookContext } from '../../src/context.js';
+import { createHookContext, type HookContext } from '../../src/context.js';
 import {
   HookEventName,
   HookType,
@@ -67,17 +67,7 @@ export function hookContext<E extends HookEventName>(
   payload: HookPayload<E>,
   slots: Partial<HookContext<E>> = {},
 ): HookContext<E> {
-  return Object.seal<HookContext<E>>({
-    event,
-    payload,
-    signal: undefined,
-    state: new Map(),
-    plan: null,
-    input: undefined,
-    results: undefined,
-    aggregated: undefined,
-    ...slots,
-  });
+  return Object.assign(createHookContext(event, payload, undefined), slots);
 }
 
 /** The result of a hook that ran to its end with exit code 0. */

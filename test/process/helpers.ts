@@ -99,6 +99,7 @@ export async function compileRunCommand(directory: string): Promise<string> {
         rootDir: path.join(root, 'src'),
         outDir: path.join(directory, 'out'),
         declaration: false,
+        emitDeclarationOnly: false,
         noCheck: true,
       },
       include: [],

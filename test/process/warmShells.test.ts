@@ -30,7 +30,7 @@ async function runBothWays(
   const inProject = { ...env, LLXPRT_PROJECT_DIR: cwd };
   const options = { command, cwd, env: inProject, extraEnv, input, timeoutMs: 10_000 };
   const cold = await runCommand(options);
-  await prepareWarmShells({ cwd, env: inProject }, 1);
+  prepareWarmShells({ cwd, env: inProject }, 1);
   const warm = await runCommand({ ...options, warm: true });
   expect(countWarmShells(), 'the warm shell was used').toBe(0);
   return { cold: withoutTime(cold), warm: withoutTime(warm) };
@@ -84,7 +84,7 @@ describe('a command in a shell that was started ahead', () => {
     'is started cold where a variable would be lost: %s',
     async (name) => {
       await withTempDir(async (cwd) => {
-        await prepareWarmShells({ cwd, env }, 1);
+        prepareWarmShells({ cwd, env }, 1);
         const extraEnv = { [name]: '5' };
         const command = `env | grep ^${name}`;
         const { stdout } = await runCommand({ ...base(cwd), command, extraEnv });
@@ -96,7 +96,7 @@ describe('a command in a shell that was started ahead', () => {
 
   it('is ended with everything that it started, at its deadline', async () => {
     await withTempDir(async (cwd) => {
-      await prepareWarmShells({ cwd, env }, 1);
+      prepareWarmShells({ cwd, env }, 1);
       const command = 'sleep 300 & echo $!; exec sleep 300';
       const outcome = await runCommand({ ...base(cwd), command, timeoutMs: 300 });
       expect(outcome.ending).toBe('timeout');
@@ -114,7 +114,7 @@ describe('a shell that waits', () => {
     await withTempDir(async (parent) => {
       const cwd = path.join(parent, 'project');
       await mkdir(cwd);
-      await prepareWarmShells({ cwd, env }, 1);
+      prepareWarmShells({ cwd, env }, 1);
       await runCommand({ ...base(parent), command: 'true' });
       await runCommand({ ...base(cwd), command: 'true', env: { ...env, CI_MARK: 'changed' } });
       await rename(cwd, `${cwd}-before`);
@@ -128,7 +128,7 @@ describe('a shell that waits', () => {
     await withTempDir(async (parent) => {
       const cwd = path.join(parent, 'project');
       await mkdir(cwd);
-      await prepareWarmShells({ cwd, env }, 1);
+      prepareWarmShells({ cwd, env }, 1);
       await rm(cwd, { recursive: true });
       const outcome = await runCommand({ ...base(cwd), command: 'true' });
       expect(outcome.ending).toBe('spawn-failed');
@@ -137,10 +137,10 @@ describe('a shell that waits', () => {
 
   it('is one of no more than asked for, and is let go', async () => {
     await withTempDir(async (cwd) => {
-      await prepareWarmShells({ cwd, env }, 3);
-      await prepareWarmShells({ cwd, env }, 2);
+      prepareWarmShells({ cwd, env }, 3);
+      prepareWarmShells({ cwd, env }, 2);
       expect(countWarmShells()).toBe(3);
-      await prepareWarmShells({ cwd, env }, 100);
+      prepareWarmShells({ cwd, env }, 100);
       expect(countWarmShells()).toBe(32);
       dropWarmShells(cwd);
       expect(countWarmShells()).toBe(0);
@@ -150,7 +150,7 @@ describe('a shell that waits', () => {
   it('is not started where the directory cannot be entered', async () => {
     await withTempDir(async (cwd) => {
       await chmod(cwd, 0o755);
-      await prepareWarmShells({ cwd: path.join(cwd, 'none'), env }, 1);
+      prepareWarmShells({ cwd: path.join(cwd, 'none'), env }, 1);
       expect(countWarmShells()).toBe(0);
     });
   });

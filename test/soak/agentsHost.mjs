@@ -1,6 +1,6 @@
 // node agentsHost.mjs AGENTS CALLS: runs agents beside each other in this process, each with a Config of its own,
 // and prints as JSON whether each tool call got the answer of its own hook. Started by launchHost.mjs.
-import { Config, executeToolWithHooks } from '../../dist/src/index.js';
+import { Config, executeToolWithHooks } from '../../dist/index.js';
 import { CountingLogger } from './countingLogger.mjs';
 import { exactly } from './figures.mjs';
 

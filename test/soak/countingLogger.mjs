@@ -1,4 +1,4 @@
-import { DebugLogger } from '../../dist/src/index.js';
+import { DebugLogger } from '../../dist/index.js';
 
 /** Counts warnings instead of printing them, its own and those of every part of the hook system. */
 export class CountingLogger extends DebugLogger {

@@ -1,6 +1,6 @@
 // node endingHost.mjs HOOKS: runs hooks beside each other until somebody ends this host: by a signal, or by a word
 // on stdin, `exit` or `throw`. Started by launchHost.mjs.
-import { Config, executeToolWithHooks } from '../../dist/src/index.js';
+import { Config, executeToolWithHooks } from '../../dist/index.js';
 import { CountingLogger } from './countingLogger.mjs';
 
 /** Writes three pids: of a shell that ignores SIGTERM, of its child, and of a child that has left the group. */

@@ -1,7 +1,7 @@
 // node --expose-gc eventsHost.mjs EVENTS: fires events at hooks that behave badly, and prints as JSON what is left
 // of it all in this process and around it. Started by launchHost.mjs.
 import { readdirSync } from 'node:fs';
-import { Config, executeToolWithHooks } from '../../dist/src/index.js';
+import { Config, executeToolWithHooks } from '../../dist/index.js';
 import { CountingLogger } from './countingLogger.mjs';
 import { atMost, exactly } from './figures.mjs';
 import { findZombiesOf, listRunning, readPids, waitUntil } from './processes.mjs';

@@ -1,4 +1,4 @@
-import { Config, executeToolWithHooks, fireBeforeToolHook } from '../../../dist/src/index.js';
+import { Config, executeToolWithHooks, fireBeforeToolHook } from '../../../dist/index.js';
 
 /**
  * One hook system under measurement; `geminiCliCore.mjs` has the same face.

@@ -1,0 +1,54 @@
+/** Ms between two looks at what is running. A timer for each would cost more than most middleware takes. */
+const TICK_MS = 250;
+
+/** Something that may take so much time, and no more. Only the time counts in which it is `counting`. */
+export abstract class Timed {
+  /** Whether it takes time of its own now, or waits for somebody else. */
+  protected counting = false;
+  #ticks = 0;
+  #index = -1;
+
+  /** @param allowedMs how long it may take; that it took longer is noticed up to two ticks late */
+  constructor(private readonly allowedMs: number) {}
+
+  protected startClock(): void {
+    this.counting = true;
+    this.#index = running.push(this) - 1;
+    clock ??= setInterval(tick, TICK_MS).unref();
+  }
+
+  /** Idempotent. */
+  protected stopClock(): void {
+    if (this.#index < 0) return;
+    const last = running.pop();
+    if (last && last !== this) {
+      running[this.#index] = last;
+      last.#index = this.#index;
+    }
+    this.#index = -1;
+  }
+
+  protected abstract onTimeUp(): void;
+
+  /** A tick that was late, because the host was busy, counts as one. */
+  tick(): void {
+    if (!this.counting) return;
+    // The first tick may come right after the start.
+    if (this.#ticks * TICK_MS >= this.allowedMs) {
+      this.stopClock();
+      this.onTimeUp();
+    } else this.#ticks += 1;
+  }
+}
+
+// A list out of which each is taken by its place: a Set leaves garbage behind at every call.
+const running: Timed[] = [];
+let clock: NodeJS.Timeout | undefined;
+
+function tick(): void {
+  if (running.length === 0) {
+    clearInterval(clock);
+    clock = undefined;
+  }
+  for (const each of running.toReversed()) each.tick();
+}
