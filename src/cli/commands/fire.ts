@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { DEFAULT_PROMPT, DEFAULT_TOOL } from '../defaults.js';
+import type { FireOptions } from '../fire.js';
+import { withWorkspaceOptions } from './options.js';
+
+export function addFire(program: Command): void {
+  withWorkspaceOptions(program.command('fire'))
+    .description('Fire one event, and show what each hook said and what that means')
+    .argument('<event>', 'such as BeforeTool')
+    .option('--tool <name>', `the tool of BeforeTool and AfterTool; default ${DEFAULT_TOOL}`)
+    .option('--input <json>', 'the input of the tool; for other events, the fields of the event')
+    .option('--request <json>', 'the GenerateContentParameters of the model events')
+    .option(
+      '--response <json>',
+      "AfterModel: the GenerateContentResponse; AfterTool: the tool's result; AfterAgent: the text",
+    )
+    .option('--prompt <text>', `what the user asked; default ${DEFAULT_PROMPT}`)
+    .option('--json', 'write one JSON object')
+    .addHelpText(
+      'after',
+      `
+In place of JSON, @FILE reads a file and - reads stdin.
+
+Exit codes: 0 proceed; 2 blocked; 3 stopped; 1 wrong usage or settings
+
+Example:
+  $ hookstack fire BeforeTool --tool write_file --input '{"file_path": ".env"}'`,
+    )
+    .action(async (event: string, options: FireOptions) => {
+      const { fire } = await import('../fire.js');
+      process.exitCode = await fire(event, options);
+    });
+}

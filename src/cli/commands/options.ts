@@ -1,0 +1,16 @@
+import { InvalidArgumentError, type Command } from 'commander';
+
+/** The options that every command has that looks at a project. */
+export function withWorkspaceOptions(command: Command): Command {
+  return command
+    .option('--settings <file>', 'use this file instead of project, user and system settings')
+    .option('--cwd <dir>', 'the project; default the current directory')
+    .option('--trust', "let the hooks of the project's .llxprt/settings.json run");
+}
+
+/** The parser of an option that is a count. */
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError('Write a whole number above 0.');
+}
