@@ -7,7 +7,13 @@ import {
   askBeforeToolSelection,
   type AfterModelHookResult,
 } from '../src/core/geminiChatHookTriggers.js';
-import { appendText, asSystemNote, withMessage } from '../src/core/llmContent.js';
+import {
+  appendText,
+  asHookContext,
+  asSystemNote,
+  withMessage,
+  withQuotedMarks,
+} from '../src/core/llmContent.js';
 import { collectResponse, emptyResponse } from '../src/core/response.js';
 import { fireHook, hasHooks } from '../src/hooks/hookEventHandler.js';
 import { BeforeToolHookOutput, DEFAULT_STOP_REASON } from '../src/hooks/hookOutput.js';
@@ -41,6 +47,9 @@ async function beforeTool(call: ToolCall, next: Next): Promise<void> {
 async function afterTool(call: ToolCall, next: Next): Promise<void> {
   await next();
   if (!call.result) return;
+  if (call.config.getEnableHooks()) {
+    call.result = { ...call.result, llmContent: withQuotedMarks(call.result.llmContent) };
+  }
   const { llmContent, returnDisplay, metadata, error } = call.result;
   const toolResponse = { llmContent, returnDisplay, metadata, error };
   const payload = { toolName: call.toolName, toolInput: call.input, toolResponse };
@@ -51,8 +60,8 @@ async function afterTool(call: ToolCall, next: Next): Promise<void> {
   // The tool has run, so a block comes too late; its reason is still of use to the model.
   const objection = output.isBlockingDecision() ? output.getEffectiveReason() : undefined;
   call.result = withNotes(call.result, [
-    output.getAdditionalContext(),
-    objection,
+    fenced(output.getAdditionalContext()),
+    fenced(objection),
     systemNote(fired),
   ]);
   if (fired.suppressOutput) call.result.suppressDisplay = true;
@@ -168,6 +177,10 @@ async function* streamOf(
   response: GenerateContentResponse,
 ): AsyncGenerator<GenerateContentResponse> {
   yield response;
+}
+
+function fenced(text: string | undefined): string | undefined {
+  return text && asHookContext(text);
 }
 
 function systemNote(fired: ProcessedHookResult): string | undefined {

@@ -18,6 +18,7 @@ import {
   type CompletedToolCall,
 } from './coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from './geminiChat.js';
+import { asHookContext } from './llmContent.js';
 import { isAnswerText } from './response.js';
 
 export interface AgentOptions {
@@ -132,7 +133,7 @@ class AgentRun {
       const after = await this.#hooks.fire(AfterAgent, payload, signal);
       this.#stopped = after.stopped;
       if (after.objection === undefined || retries >= maxStopHookRetries) return;
-      message = [after.objection, ...after.notes];
+      message = [asHookContext(after.objection), ...after.notes];
     }
   }
 

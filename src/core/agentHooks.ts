@@ -5,7 +5,7 @@ import { fireHook } from '../hooks/hookEventHandler.js';
 import type { HookEventName, HookPayload } from '../hooks/types.js';
 import { describeHook, type AgentEvent, type AgentResult, type HookRecord } from './agentEvents.js';
 import { notify } from '../notify.js';
-import { asSystemNote } from './llmContent.js';
+import { asHookContext, asSystemNote } from './llmContent.js';
 
 /** What the hooks of one of the agent's own events want. */
 export interface AgentVerdict {
@@ -49,8 +49,9 @@ export class AgentHooks {
     signal?.throwIfAborted();
     const output = fired?.aggregated.finalOutput;
     const reason = output?.getEffectiveReason() ?? '';
+    const context = output?.getAdditionalContext();
     const notes = [
-      output?.getAdditionalContext(),
+      context && asHookContext(context),
       fired?.systemMessage && asSystemNote(fired.systemMessage),
     ];
     return {

@@ -1,5 +1,12 @@
-import type { Content, GenerateContentParameters, Part, PartListUnion } from '@google/genai';
+import type {
+  Content,
+  GenerateContentParameters,
+  Part,
+  PartListUnion,
+  PartUnion,
+} from '@google/genai';
 import { toContents } from '../hooks/messages.js';
+import { quoteMarks } from '../hooks/sanitizeText.js';
 
 /** Appends text to what a model reads of a tool's result: to the text itself, or as a further part. */
 export function appendText(content: PartListUnion, text: string): PartListUnion {
@@ -10,6 +17,21 @@ export function appendText(content: PartListUnion, text: string): PartListUnion 
 /** How a message of the hook system itself is marked for the model. */
 export function asSystemNote(message: string): string {
   return `[System] ${message}`;
+}
+
+/** How text of a hook is shown to the model, so that it cannot pass for the user's. It cannot hold the marks itself. */
+export function asHookContext(text: string): string {
+  return `<hook_context>\n${text}\n</hook_context>`;
+}
+
+/** What a tool gave, with marks of the hook system in it made visible as quoted. */
+export function withQuotedMarks(content: PartListUnion): PartListUnion {
+  return Array.isArray(content) ? content.map(quotedPart) : quotedPart(content);
+}
+
+function quotedPart(part: PartUnion): PartUnion {
+  if (typeof part === 'string') return quoteMarks(part);
+  return part.text === undefined ? part : { ...part, text: quoteMarks(part.text) };
 }
 
 /** Every form in which the SDK takes parts, as a list of parts. */

@@ -5,13 +5,13 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu;
 const ESCAPE_SEQUENCE =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/gu;
 
-/** How the hook system marks its own notes for the model, see `asSystemNote`. */
-const FORGED_MARK = /^[ \t]*(?:\[system\][ \t]*)+/gimu;
+/** How the hook system marks what it says itself to the model, see `asSystemNote` and `asHookContext`. */
+const FORGED_MARK = /^[ \t]*(?:\[system\][ \t]*)+|<\/?hook_context\b[^>\n]*>?/gimu;
 
 /**
  * Makes text of a hook fit to be read by a model or shown on a terminal: control characters other than newline
- * and tab are removed, terminal escape sequences as a whole, a line does not begin with the mark of the hook
- * system's own notes, and what is longer than 10,000 characters is cut with a visible mark.
+ * and tab are removed, terminal escape sequences as a whole, and the marks by which a model knows the hook system's
+ * own notes; what is longer than 10,000 characters is cut with a visible mark.
  */
 export function sanitizeText(text: string): string {
   const clean = removeControls(text).replace(FORGED_MARK, '');
@@ -19,6 +19,11 @@ export function sanitizeText(text: string): string {
   // A cut must not leave half of a character.
   const kept = clean.slice(0, MAX_HOOK_TEXT).replace(/[\ud800-\udbff]$/, '');
   return `${kept}\n[… ${clean.length - MAX_HOOK_TEXT} more characters cut]`;
+}
+
+/** Text that is no hook's, such as a file's that a tool has read: forged marks stay readable, behind a backslash. */
+export function quoteMarks(text: string): string {
+  return text.replace(FORGED_MARK, String.raw`\$&`);
 }
 
 /** Removes control characters other than newline and tab, and terminal escape sequences as a whole. */

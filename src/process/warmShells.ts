@@ -81,6 +81,8 @@ export function prepareWarmShells(options: Omit<StartOptions, 'command'>, count:
   if (!shell.file.endsWith('/bash')) return;
   const place = placeOf(options);
   if (place === undefined) return;
+  // Shells with an environment that has changed since serve nobody any more.
+  letGo(waiting.filter((each) => isIn(each, options.cwd) && each.place !== place));
   const ready = waiting.filter((each) => each.place === place).length;
   for (let missing = count - ready; missing > 0; missing--) {
     const subprocess = spawnWaitingShell(options);

@@ -334,9 +334,9 @@ describe('the events of the agent itself', () => {
     expect(textsOf(sent[0]?.contents)).toEqual([
       [
         'Write a note.',
-        'Context of the session.',
+        '<hook_context>\nContext of the session.\n</hook_context>',
         '[System] It is Monday.',
-        'Context of the prompt.',
+        '<hook_context>\nContext of the prompt.\n</hook_context>',
       ].join('|'),
     ]);
   });
@@ -348,7 +348,9 @@ describe('the events of the agent itself', () => {
       hooks: { BeforeAgent: inSequence(first, last) },
     });
     expect(last.inputs()).toMatchObject([{ prompt: 'Write a note.\n\nOne.' }]);
-    expect(textsOf(sent[0]?.contents)).toEqual(['Write a note.|One.\nTwo.']);
+    expect(textsOf(sent[0]?.contents)).toEqual([
+      'Write a note.|<hook_context>\nOne.\nTwo.\n</hook_context>',
+    ]);
   });
 
   it('BeforeAgent may deny the prompt: the model never sees it', async () => {
@@ -386,7 +388,11 @@ describe('the events of the agent itself', () => {
     const { result, sent } = await runToEnd([reply('Draft.'), reply('Final.')], {
       hooks: { AfterAgent: atOnce(hook) },
     });
-    expect(textsOf(sent[1]?.contents)).toEqual(['Write a note.', 'Draft.', 'Write it out.']);
+    expect(textsOf(sent[1]?.contents)).toEqual([
+      'Write a note.',
+      'Draft.',
+      '<hook_context>\nWrite it out.\n</hook_context>',
+    ]);
     expect(hook.inputs()).toMatchObject([
       { prompt_response: 'Draft.', stop_hook_active: false },
       { prompt_response: 'Final.', stop_hook_active: true },

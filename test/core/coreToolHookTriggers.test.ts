@@ -216,7 +216,8 @@ describe('AfterTool', () => {
       ),
     );
     expect(result).toEqual({
-      llmContent: 'written\n\ntests exist\n\nnot formatted\n\n[System] be careful',
+      llmContent:
+        'written\n\n<hook_context>\ntests exist\n</hook_context>\n\n<hook_context>\nnot formatted\n</hook_context>\n\n[System] be careful',
       returnDisplay: 'Wrote 1 file',
     });
   });

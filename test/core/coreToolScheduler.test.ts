@@ -280,7 +280,7 @@ describe('AfterTool', () => {
     expect(completed.result).toEqual({
       llmContent: [
         'Created a.txt (3 bytes).',
-        'First context.\nSecond context.',
+        '<hook_context>\nFirst context.\nSecond context.\n</hook_context>',
         '[System] First message.\nSecond message.',
       ].join('\n\n'),
       returnDisplay: 'Created a.txt',

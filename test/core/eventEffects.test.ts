@@ -113,7 +113,9 @@ describe('AfterTool', () => {
   ])('cannot block (%s): the reason goes to the model with the result', async (_how, hook) => {
     const run = await runWriter({ AfterTool: atOnce(hook()) });
     expect(run.note).toBe('of the model');
-    expect(toolResponseIn(run)).toEqual({ output: 'Created note.txt (12 bytes).\n\nBad note.' });
+    expect(toolResponseIn(run)).toEqual({
+      output: 'Created note.txt (12 bytes).\n\n<hook_context>\nBad note.\n</hook_context>',
+    });
     expect(run.result).toMatchObject({ response: 'Done.', stopped: null });
     expect(run.result.toolCalls[0]).toMatchObject({ status: 'success' });
   });
@@ -158,7 +160,7 @@ describe('AfterTool', () => {
       AfterTool: atOnce(sandbox.says({ hookSpecificOutput: context })),
     });
     expect(toolResponseIn(run)).toEqual({
-      output: 'Created note.txt (12 bytes).\n\nMind the gap.',
+      output: 'Created note.txt (12 bytes).\n\n<hook_context>\nMind the gap.\n</hook_context>',
     });
   });
 });

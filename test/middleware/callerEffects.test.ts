@@ -120,7 +120,10 @@ describe('afterTool', () => {
       call.result = ran;
     });
     expect(call.verdict).toEqual(ALLOW);
-    expect(call.result).toEqual({ ...ran, llmContent: 'ran\n\ntoo late' });
+    expect(call.result).toEqual({
+      ...ran,
+      llmContent: 'ran\n\n<hook_context>\ntoo late\n</hook_context>',
+    });
   });
 
   it('passes an error from next on untouched, and fires nothing', async () => {

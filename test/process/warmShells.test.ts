@@ -124,6 +124,21 @@ describe('a shell that waits', () => {
     });
   });
 
+  it('is let go once shells with a changed environment are there', async () => {
+    await withTempDir(async (cwd) => {
+      prepareWarmShells({ cwd, env }, 2);
+      prepareWarmShells({ cwd, env: { ...env, CI_MARK: 'changed' } }, 1);
+      expect(countWarmShells(cwd)).toBe(1);
+      const changed = {
+        ...base(cwd),
+        command: 'echo $CI_MARK',
+        env: { ...env, CI_MARK: 'changed' },
+      };
+      expect((await runCommand(changed)).stdout).toBe('changed\n');
+      expect(countWarmShells(cwd)).toBe(0);
+    });
+  });
+
   it('serves no directory that has gone', async () => {
     await withTempDir(async (parent) => {
       const cwd = path.join(parent, 'project');

@@ -1,0 +1,128 @@
+import { createHook } from 'node:async_hooks';
+import type { GenerateContentParameters } from '@google/genai';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Config, executeToolWithHooks, HookEventName } from '../../src/index.js';
+import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { countWarmShells, dropWarmShells } from '../../src/process/warmShells.js';
+import { hook } from '../helpers/hooks.js';
+import { useTempDir } from '../helpers/tempDir.js';
+
+const temp = useTempDir();
+
+const execute = async () => ({ llmContent: 'done', returnDisplay: '' });
+
+/** Counts what Node makes from now on: `PROMISE`, `PROCESSWRAP` (a child process), `Timeout`, … */
+function countResources(type: string): () => number {
+  let count = 0;
+  const watch = createHook({
+    init: (_id, created) => {
+      if (created === type) count += 1;
+    },
+  }).enable();
+  onTestFinished(() => void watch.disable());
+  return () => {
+    watch.disable();
+    return count;
+  };
+}
+
+async function openConfig(options: ConstructorParameters<typeof Config>[0]): Promise<Config> {
+  const config = new Config({ enableHooks: true, ...options });
+  await config.getHookSystem()?.initialize();
+  return config;
+}
+
+const untouchable = new Proxy({} as GenerateContentParameters, {
+  get: (_request, key) => {
+    throw new Error(`The request was read: ${String(key)}`);
+  },
+});
+
+describe('an event that no hook is interested in', () => {
+  it.each([
+    ['none is configured', {}],
+    ['none matches', { BeforeTool: [{ matcher: '^read_file$', hooks: [hook('true')] }] }],
+  ])('makes no promise, no timer and no process, when %s', async (_when, hooks) => {
+    const config = await openConfig({ hooks });
+    const payload = { toolName: 'write_file', toolInput: {} };
+    void fireHook(config, HookEventName.BeforeTool, payload);
+    const counts = ['PROMISE', 'Timeout', 'Immediate', 'PROCESSWRAP'].map(countResources);
+    const fired = fireHook(config, HookEventName.BeforeTool, payload);
+    expect(counts.map((count) => count())).toEqual([0, 0, 0, 0]);
+    expect(fired).toBeUndefined();
+  });
+
+  it('leaves the request of the model unread', async () => {
+    const config = await openConfig({ hooks: { BeforeTool: [{ hooks: [hook('true')] }] } });
+    const payload = { llmRequest: untouchable };
+    expect(fireHook(config, HookEventName.BeforeModel, payload)).toBeUndefined();
+    expect(fireHook(config, HookEventName.BeforeToolSelection, payload)).toBeUndefined();
+  });
+
+  it('compiles nothing again for a tool that it has seen', async () => {
+    const matcher = `^(?:read|list)_${'x'.repeat(5)}$`;
+    const config = await openConfig({
+      hooks: { BeforeTool: [{ matcher, hooks: [hook('true')] }] },
+    });
+    const payload = { toolName: 'write_file', toolInput: {} };
+    void fireHook(config, HookEventName.BeforeTool, payload);
+    const counts = countResources('ContextifyScript');
+    void fireHook(config, HookEventName.BeforeTool, payload);
+    expect(counts()).toBe(0);
+  });
+});
+
+describe('an event with five hooks', () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const hooks = { BeforeTool: [{ hooks: names.map((name) => hook(`cat > ${name}`)) }] };
+
+  it('writes its input as JSON once', async () => {
+    const workingDir = temp.path;
+    const config = await openConfig({ hooks, workingDir });
+    let written = 0;
+    const content = {
+      toJSON: () => {
+        written += 1;
+        return 'text';
+      },
+    };
+    const payload = { toolName: 'write_file', toolInput: { content } };
+    await fireHook(config, HookEventName.BeforeTool, payload);
+    expect(written).toBe(1);
+  });
+
+  it('starts one process each, which were waiting already from the second event on', async () => {
+    const workingDir = temp.path;
+    onTestFinished(() => dropWarmShells(workingDir));
+    const config = await openConfig({ hooks, workingDir, hooksRunner: { warmShells: 16 } });
+    const call = () => executeToolWithHooks(config, 'write_file', {}, execute);
+    const isRefilled = () => vi.waitFor(() => expect(countWarmShells(workingDir)).toBe(5));
+    await call();
+    await isRefilled();
+    const started = countResources('PROCESSWRAP');
+    await call();
+    await isRefilled();
+    expect(started()).toBe(5);
+  });
+
+  it('starts as many without shells that wait', async () => {
+    const workingDir = temp.path;
+    const config = await openConfig({ hooks, workingDir, hooksRunner: { warmShells: 0 } });
+    const started = countResources('PROCESSWRAP');
+    await executeToolWithHooks(config, 'write_file', {}, execute);
+    expect(started()).toBe(5);
+    expect(countWarmShells(workingDir)).toBe(0);
+  });
+});
+
+describe('middleware', () => {
+  it('is looked after by one timer, however much of it there is', async () => {
+    const config = await openConfig({});
+    for (let index = 0; index < 10; index++) config.use('tool', (_call, next) => next());
+    const timers = countResources('Timeout');
+    for (let call = 0; call < 10; call++) {
+      await executeToolWithHooks(config, 'add', {}, execute);
+    }
+    expect(timers()).toBeLessThanOrEqual(1);
+  });
+});
