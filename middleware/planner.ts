@@ -2,15 +2,18 @@ import vm from 'node:vm';
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
-import { events } from '../src/hooks/events.js';
+import { dialects, theirToolNames } from '../src/dialects/words.js';
+import { events, type EventDefinition } from '../src/hooks/events.js';
 import { failsClosed } from '../src/hooks/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
 import { hookIdentity } from '../src/hooks/identity.js';
-import type { HookEventName, HookExecutionPlan, HookPayload } from '../src/hooks/types.js';
+import type { HookEventName, HookExecutionPlan } from '../src/hooks/types.js';
 
 /** What matchers are tested against. Model events have no context: all their hooks run. */
 export interface PlanContext {
   readonly toolName?: string;
+  /** What matchers of dialects are tested against, at events without a tool. */
+  readonly subject?: string;
 }
 
 /** Anything that plans; usually a `HookPlanner`. */
@@ -26,12 +29,13 @@ export function planner(plans: Planner) {
   };
 }
 
-/** The context in which an event is planned: the tool's name, for events that have one. */
+/** The context in which an event is planned: the tool's name, or what else matchers may be tested against. */
 export function planContext<E extends HookEventName>(
   fired: Pick<HookContext<E>, 'event' | 'payload'>,
 ): PlanContext | undefined {
-  const matchOn: ((payload: HookPayload<E>) => string) | undefined = events[fired.event].matchOn;
-  return matchOn && { toolName: matchOn(fired.payload) };
+  const { matchOn, dialectsMatchOn }: EventDefinition<E> = events[fired.event];
+  if (matchOn) return { toolName: matchOn(fired.payload) };
+  return dialectsMatchOn && { subject: dialectsMatchOn(fired.payload) };
 }
 
 /**
@@ -46,12 +50,10 @@ export function createExecutionPlan(
   event: HookEventName,
   context?: PlanContext,
 ): HookExecutionPlan | null {
-  const matching = registry
-    .getHooksForEvent(event)
-    .filter(
-      (entry) =>
-        context?.toolName === undefined || matchesTool(registry, entry, context.toolName, logger),
-    );
+  const matching = registry.getHooksForEvent(event).filter((entry) => {
+    const names = namesToMatch(entry, context);
+    return !names || names.some((name) => matches(registry, entry, name, logger));
+  });
   const entries = withoutDuplicates(matching);
   if (entries.length === 0) return null;
   return {
@@ -68,8 +70,8 @@ export function createExecutionPlan(
 function withoutDuplicates(entries: readonly HookRegistryEntry[]): HookRegistryEntry[] {
   const kept = new Map<unknown, HookRegistryEntry>();
   for (const entry of entries) {
-    const { type, command, onFailure } = entry.config;
-    const key = type === 'command' ? `command:${command}` : entry;
+    const { type, command, onFailure, dialect = '' } = entry.config;
+    const key = type === 'command' ? `${dialect}:${command}` : entry;
     const first = kept.get(key);
     if (!first) kept.set(key, entry);
     else if (onFailure === 'deny' && first.config.onFailure !== 'deny') {
@@ -79,17 +81,28 @@ function withoutDuplicates(entries: readonly HookRegistryEntry[]): HookRegistryE
   return [...kept.values()];
 }
 
+/** The names that a hook's matcher is tested against; without one, the hook runs in any case. */
+function namesToMatch(
+  { config }: HookRegistryEntry,
+  { toolName, subject }: PlanContext = {},
+): readonly string[] | undefined {
+  const dialect = config.dialect && dialects[config.dialect];
+  if (toolName !== undefined) return dialect ? theirToolNames(dialect, toolName) : [toolName];
+  return dialect && subject !== undefined ? [dialect.subjects[subject] ?? subject] : undefined;
+}
+
 /** A matcher that cannot be decided counts as not matching, except for a guard, which is there to be asked. */
-function matchesTool(
+function matches(
   registry: HookRegistry,
   entry: HookRegistryEntry,
-  toolName: string,
+  name: string,
   logger: DebugLogger,
 ): boolean {
   const { matcher, config, eventName } = entry;
   if (matcher === undefined || matcher === '' || matcher === '*') return true;
-  const match = registry.cachedMatch(matcher, toolName, () =>
-    tryMatcher(matcher, toolName, (problem) => {
+  const isWhole = config.dialect !== undefined && dialects[config.dialect].matches === 'whole';
+  const match = registry.cachedMatch(`${isWhole ? 'whole' : 'part'} ${matcher}`, name, () =>
+    tryMatcher(matcher, name, isWhole, (problem) => {
       const hook = hookIdentity(config);
       const quoted = JSON.stringify(matcher);
       logger.warn(`The matcher ${quoted} of the hook "${hook}" ${problem}`, { event: eventName });
@@ -103,20 +116,27 @@ const MATCH_LIMIT_MS = 50;
 
 let sandbox: vm.Context | undefined;
 
-/** Tests a matcher as an unanchored regular expression; one that is not valid is compared as literal text. */
-function tryMatcher(matcher: string, toolName: string, warn: (problem: string) => void): Match {
-  const source = `new RegExp(${JSON.stringify(matcher)}).test(${JSON.stringify(toolName)})`;
+/** Tests a matcher as a regular expression; one that is not valid is compared as literal text. */
+function tryMatcher(
+  matcher: string,
+  name: string,
+  isWhole: boolean,
+  warn: (problem: string) => void,
+): Match {
+  const expression = JSON.stringify(isWhole ? `^(?:${matcher})$` : matcher);
+  // What is valid only between the anchors is no expression of its own.
+  const source = `new RegExp(${JSON.stringify(matcher)}); new RegExp(${expression}).test(${JSON.stringify(name)})`;
   try {
     return runWithLimit(source) === true ? 'yes' : 'no';
   } catch (error) {
     if (isTimeout(error)) {
       warn(
-        `took longer than ${MATCH_LIMIT_MS} ms for the tool "${toolName.slice(0, 100)}": simplify it`,
+        `took longer than ${MATCH_LIMIT_MS} ms for the tool "${name.slice(0, 100)}": simplify it`,
       );
       return 'undecided';
     }
     warn('is no valid regular expression and is compared as literal text');
-    return matcher === toolName ? 'yes' : 'no';
+    return matcher === name ? 'yes' : 'no';
   }
 }
 

@@ -1,6 +1,7 @@
-import type { Next } from '../src/compose.js';
+import { composeTrusted, type Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
+import { dialects } from '../src/dialects/words.js';
 import { encodeInput } from '../src/hooks/encodeInput.js';
 import { events } from '../src/hooks/events.js';
 import {
@@ -18,6 +19,7 @@ import {
   reportFailure,
   type HookFailure,
 } from '../src/hooks/hookFailure.js';
+import type { HookRun, Said } from '../src/hooks/hookRun.js';
 import { hookIdentity } from '../src/hooks/identity.js';
 import {
   convertPlainTextToHookOutput,
@@ -38,6 +40,7 @@ import { normalizeTimeout } from '../src/process/normalizeTimeout.js';
 import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';
 import type { StartOptions } from '../src/process/startCommand.js';
 import { createSpecificHookOutput } from './aggregator.js';
+import { dialect } from './dialect.js';
 
 /** Anything that runs hooks; usually a `HookRunner`. */
 export interface Runner {
@@ -142,9 +145,12 @@ function endsChain(output: HookOutput, event: HookEventName): boolean {
   return verdict.isBlockingDecision() || verdict.shouldStopExecution();
 }
 
+/** What of an input tells where and for whom a hook runs. */
+export type SessionFields = Pick<HookInput, 'cwd' | 'session_id'>;
+
 /** What the hooks of an event have in common: where they run, with which variables, and what they read. */
 export interface PreparedInput {
-  readonly cwd: string;
+  readonly input: HookInput;
   readonly env: NodeJS.ProcessEnv;
   /** The JSON for stdin, which many hooks may share; or why there is none. */
   readonly stdin: Uint8Array | Error;
@@ -155,14 +161,13 @@ export interface PreparedInput {
  * of its fields.
  */
 export function prepareInput(input: HookInput, environment: HookEnvironmentPolicy): PreparedInput {
-  const { cwd } = input;
-  const env = buildHookEnvironment(environment, cwd);
+  const env = buildHookEnvironment(environment, input.cwd);
   try {
     const missing = Object.entries(input).find(([, value]) => value === undefined);
     if (missing) throw new TypeError(`${missing[0]} is undefined`);
-    return { cwd, env, stdin: encodeInput(input) };
+    return { input, env, stdin: encodeInput(input) };
   } catch (error) {
-    return { cwd, env, stdin: error as Error };
+    return { input, env, stdin: error as Error };
   }
 }
 
@@ -170,18 +175,46 @@ export function prepareInput(input: HookInput, environment: HookEnvironmentPolic
 export async function executeHook(
   hook: CommandHookConfig,
   event: HookEventName,
-  { cwd, env, stdin }: PreparedInput,
+  prepared: PreparedInput,
   options: RunOptions,
 ): Promise<HookExecutionResult> {
+  const { input, stdin } = prepared;
   const refusal = findRefusal(hook, stdin);
   if (refusal || stdin instanceof Error) {
     return toResult({ hook, event, read: {}, failure: refusal }, options);
   }
   const { timeoutMs, problem } = normalizeTimeout(hook.timeout);
   if (problem) options.logger.warn(`Hook "${hookIdentity(hook)}": ${problem}`);
+  const warn = (message: string) =>
+    options.logger.warn(
+      `Hook "${hookIdentity(hook)}" (${event}): ${maskSecrets(message, options.environment)}`,
+    );
 
-  const outcome = await runCommand({
-    ...startOptions(hook, { cwd, env }),
+  const run: HookRun = { hook, event, input, warn, stdin, outcome: undefined, said: undefined };
+  const start = () => startProcess(run, prepared, timeoutMs, options);
+  // Of what surrounds a process, only hooks of another dialect need anything.
+  await (hook.dialect === undefined ? start() : inDialect(run, start));
+  const { outcome, said = outcome } = run;
+  const failure = outcome && findFailure(outcome, timeoutMs);
+  const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
+  const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
+  for (const each of [...(read.problems ?? []), ...left]) warn(each);
+  return toResult({ hook, event, outcome, read, failure }, options);
+}
+
+/** What stands around the process of a hook, from the outside in; composed once. */
+const inDialect = composeTrusted<HookRun>([dialect]);
+
+/** The innermost layer: the process itself. */
+async function startProcess(
+  run: HookRun,
+  prepared: PreparedInput,
+  timeoutMs: number,
+  options: RunOptions,
+): Promise<void> {
+  const { hook, stdin } = run;
+  run.outcome = await runCommand({
+    ...startOptions(hook, prepared),
     input: stdin,
     // An answer may hold all of the input, changed.
     keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
@@ -190,42 +223,38 @@ export async function executeHook(
     warm: options.warmShells > 0,
     prestart: hook.prestart,
   });
-  const failure = findFailure(outcome, timeoutMs);
-  const read = failure?.kind === 'output' ? {} : readMasked(outcome, options.environment);
-  const left = outcome.stragglers && !failure ? [LEFT_RUNNING] : [];
-  for (const each of [...(read.problems ?? []), ...left]) {
-    options.logger.warn(`Hook "${hookIdentity(hook)}" (${event}): ${each}`);
-  }
-  return toResult({ hook, event, outcome, read, failure }, options);
+  run.said = run.outcome;
 }
 
 /** What is started for a hook, now or ahead of its event. */
 export function startOptions(
   hook: CommandHookConfig,
-  { cwd, env }: Pick<PreparedInput, 'cwd' | 'env'>,
+  { input, env }: { readonly input: SessionFields } & Pick<PreparedInput, 'env'>,
 ): StartOptions {
-  return { command: expandCommand(hook.command), cwd, env, extraEnv: ownVariables(hook.env) };
+  const spoken = hook.dialect && dialects[hook.dialect];
+  return {
+    command: expandCommand(hook.command),
+    cwd: input.cwd,
+    env,
+    extraEnv: { ...ownVariables(hook.env), ...spoken?.environment(input) },
+  };
 }
 
 const LEFT_RUNNING =
   'left a process running that held its stdout or stderr, and that was ended; redirect both of them for a job that is to go on';
 
 /** What a hook said. Problems quote it in the log, cut to a length, so they are found in the masked text. */
-function readMasked(
-  outcome: CommandOutcome,
-  environment: HookEnvironmentPolicy,
-): Partial<ReadOutput> {
-  const read = readOutcome(outcome);
+function readMasked(said: Said, environment: HookEnvironmentPolicy): Partial<ReadOutput> {
+  const read = readSaid(said);
   if (!read.problems?.length && !read.unreadable) return read;
-  const stdout = maskSecrets(outcome.stdout, environment);
-  const { problems, unreadable = read.unreadable } = readOutcome({ ...outcome, stdout });
+  const stdout = maskSecrets(said.stdout, environment);
+  const { problems, unreadable = read.unreadable } = readSaid({ ...said, stdout });
   return { ...read, problems, ...(read.unreadable && { unreadable }) };
 }
 
 /** The exit code decides what an ended hook said: stdout counts for 0 only, and only 2 blocks. */
-function readOutcome(outcome: CommandOutcome): Partial<ReadOutput> {
-  const { ending, exitCode, stderr } = outcome;
-  if (ending === 'exit' && exitCode === 0) return readHookOutput(outcome.stdout);
+function readSaid({ ending, exitCode, stdout, stderr }: Said): Partial<ReadOutput> {
+  if (ending === 'exit' && exitCode === 0) return readHookOutput(stdout);
   if (ending === 'exit' && exitCode === 2) {
     return { output: convertPlainTextToHookOutput(stderr, 2) };
   }
@@ -255,7 +284,7 @@ function refused(what: string): HookFailure {
 }
 
 /** One hook's run, as far as it came. */
-interface HookRun {
+interface EndedRun {
   readonly hook: CommandHookConfig;
   readonly event: HookEventName;
   /** Absent when nothing was started. */
@@ -265,7 +294,7 @@ interface HookRun {
 }
 
 function toResult(
-  { hook, event, outcome, read, failure }: HookRun,
+  { hook, event, outcome, read, failure }: EndedRun,
   options: RunOptions,
 ): HookExecutionResult {
   const isGuard = failsClosed(hook, event);

@@ -52,6 +52,7 @@ function describeEntry(
     file: origin?.file ?? null,
     matcher: matcher ?? null,
     sequential,
+    dialect: config.dialect ?? null,
     timeoutMs: normalizeTimeout(config.timeout).timeoutMs,
     enabled: reason === null,
     reason,
@@ -62,7 +63,10 @@ function describeEntry(
 /** Where both match, a command runs once for an event, and the first entry counts. */
 function isSameCommand({ config }: HookRegistryEntry): (other: HookRegistryEntry) => boolean {
   return (other) =>
-    other.enabled && config.type === HookType.Command && other.config.command === config.command;
+    other.enabled &&
+    config.type === HookType.Command &&
+    other.config.command === config.command &&
+    other.config.dialect === config.dialect;
 }
 
 /** Why a hook would not run; `null` for one that would. */
@@ -90,6 +94,7 @@ function formatHook(hook: ListedHook): string {
     `matcher: ${hook.matcher === null ? 'all' : JSON.stringify(hook.matcher)}`,
     `timeout: ${hook.timeoutMs} ms`,
     ...(hook.sequential ? ['sequential'] : []),
+    ...(hook.dialect === null ? [] : [`dialect: ${hook.dialect}`]),
     ...(hook.duplicateOf === null ? [] : [`runs once where "${hook.duplicateOf}" matches too`]),
   ];
   return [

@@ -1,3 +1,5 @@
+import type { Dialect } from '../dialects/dialect.js';
+import { DIALECT_NAMES, dialects, ourEventName } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import {
   HookEventName,
@@ -17,6 +19,7 @@ import {
   readFields,
   reportUnknownKeys,
   text,
+  type Field,
   type FieldTable,
   type Path,
   type Report,
@@ -61,7 +64,8 @@ export function formatPath(path: readonly (string | number)[]): string {
 }
 
 type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };
-type PluginFields = Omit<CommandHookConfig, 'command'> & { readonly command?: string };
+type CommandFields = Omit<CommandHookConfig, 'dialect'>;
+type PluginFields = Omit<CommandFields, 'command'> & { readonly command?: string };
 
 /** Keys that plain assignment or a careless merge would turn into something else than a key. */
 const UNSAFE_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
@@ -74,19 +78,31 @@ const ORIGIN_SCOPES: ReadonlySet<unknown> = new Set<HookOrigin['scope']>([
   'extension',
 ]);
 
+function timeoutField(
+  unit: string,
+  advise: (timeout: number) => string | undefined,
+): Field<number> {
+  return {
+    struct: expecting<number>(
+      `a number of ${unit} above 0`,
+      (value) => Number.isFinite(value) && Number(value) > 0,
+    ),
+    advise,
+  };
+}
+
+const SECONDS = timeoutField('seconds', (timeout) =>
+  timeout >= 1000 ? `${timeout} is in seconds here; did you mean ${timeout / 1000}?` : undefined,
+);
+
 const PLUGIN_FIELDS: FieldTable<PluginFields> = {
   type: { struct: oneOf('command', 'plugin'), required: true },
   command: { struct: text },
   name: { struct: text },
   description: { struct: text },
-  timeout: {
-    struct: expecting<number>(
-      'a number of milliseconds above 0',
-      (value) => Number.isFinite(value) && Number(value) > 0,
-    ),
-    advise: (timeout) =>
-      timeout < 1000 ? `${timeout} is in milliseconds; did you mean ${timeout * 1000}?` : undefined,
-  },
+  timeout: timeoutField('milliseconds', (timeout) =>
+    timeout < 1000 ? `${timeout} is in milliseconds; did you mean ${timeout * 1000}?` : undefined,
+  ),
   env: {
     struct: expecting<Readonly<Record<string, string>>>(
       `an object of strings with no key named ${UNSAFE_KEYS.join(', ')}`,
@@ -103,7 +119,7 @@ const PLUGIN_FIELDS: FieldTable<PluginFields> = {
   prestart: { struct: flag },
 };
 
-const COMMAND_FIELDS: FieldTable<CommandHookConfig> = {
+const COMMAND_FIELDS: FieldTable<CommandFields> = {
   ...PLUGIN_FIELDS,
   command: { struct: nonBlankText, required: true },
 };
@@ -111,6 +127,7 @@ const COMMAND_FIELDS: FieldTable<CommandHookConfig> = {
 const FILE_GROUP_FIELDS: FieldTable<Omit<GroupFields, 'origin'>> = {
   matcher: { struct: text, vital: true },
   sequential: { struct: flag },
+  dialect: { struct: oneOf(...DIALECT_NAMES), vital: true },
   hooks: { struct: list, required: true },
 };
 
@@ -142,18 +159,38 @@ function parseEvents(raw: unknown, origin: HookOrigin | undefined, report: Repor
     report([], `expected an object of event names, got ${describe(raw)}; no hook is read from it`);
     return hooks;
   }
-  for (const [eventName, groups] of Object.entries(raw)) {
-    if (!isEventName(eventName)) {
-      report([eventName], explainUnknownEvent(eventName));
-    } else if (Array.isArray(groups)) {
-      hooks[eventName] = parseEach(groups, [eventName], report, (group, reportGroup) =>
-        parseGroup(group, eventName, origin, reportGroup),
-      );
-    } else if (groups !== undefined) {
-      report([eventName], `expected an array of groups, got ${describe(groups)}; it is ignored`);
+  for (const [key, groups] of Object.entries(raw)) {
+    if (!Array.isArray(groups)) {
+      if (!isEventName(key)) report([key], explainUnknownEvent(key));
+      else if (groups !== undefined)
+        report([key], `expected an array of groups, got ${describe(groups)}; it is ignored`);
+      continue;
     }
+    if (isEventName(key)) hooks[key] ??= [];
+    else if (!groups.some((group) => eventOf(key, group))) {
+      report([key], explainUnknownEvent(key));
+      continue;
+    }
+    parseEach(groups, [key], report, (group, reportGroup) => {
+      const eventName = eventOf(key, group);
+      if (!eventName) reportGroup([], explainUnknownEvent(key));
+      const parsed = eventName && parseGroup(group, eventName, origin, reportGroup);
+      if (parsed) (hooks[eventName] ??= []).push(parsed);
+      return parsed;
+    });
   }
   return hooks;
+}
+
+/** The event that a key means for one of its groups: keys in the words of a dialect need a group that names it. */
+function eventOf(key: string, group: unknown): HookEventName | undefined {
+  const spoken = isRecord(group) ? dialectOf(group) : undefined;
+  if (spoken) return ourEventName(spoken, key);
+  return isEventName(key) ? key : undefined;
+}
+
+function dialectOf({ dialect }: Record<string, unknown>): Dialect | undefined {
+  return DIALECT_NAMES.filter((name) => name === dialect).map((name) => dialects[name])[0];
 }
 
 function parseGroup(
@@ -178,7 +215,7 @@ function parseGroup(
     ...fields,
     ...(origin && { origin }),
     hooks: parseEach(fields.hooks, ['hooks'], report, (hook, reportHook) =>
-      parseHook(hook, eventName, reportHook),
+      parseHook(hook, eventName, fields.dialect && dialects[fields.dialect], reportHook),
     ),
   };
 }
@@ -186,6 +223,7 @@ function parseGroup(
 function parseHook(
   raw: unknown,
   eventName: HookEventName,
+  spoken: Dialect | undefined,
   report: Report,
 ): CommandHookConfig | undefined {
   if (!isRecord(raw)) {
@@ -196,10 +234,11 @@ function parseHook(
     return undefined;
   }
   reportUnknownKeys(raw, COMMAND_FIELDS, report);
+  const timeout = spoken?.timeoutUnit.name === 'seconds' ? SECONDS : PLUGIN_FIELDS.timeout;
   const fields =
     raw.type === 'plugin'
-      ? readFields(raw, PLUGIN_FIELDS, 'hook', report)
-      : readFields(raw, COMMAND_FIELDS, 'hook', report);
+      ? readFields<PluginFields>(raw, { ...PLUGIN_FIELDS, timeout }, 'hook', report)
+      : readFields<CommandFields>(raw, { ...COMMAND_FIELDS, timeout }, 'hook', report);
   if (fields === undefined) return undefined;
   adviseOnFailure(fields, eventName, report);
   return { ...fields, command: fields.command ?? '' };
@@ -232,6 +271,11 @@ function explainUnknownEvent(name: string): string {
   const rightKey = MISPLACED_KEYS.get(name);
   if (rightKey !== undefined) {
     return `not an event, ignored; use the key '${rightKey}' at the top level of the file`;
+  }
+  for (const dialect of DIALECT_NAMES) {
+    const ours = ourEventName(dialects[dialect], name);
+    if (!ours) continue;
+    return `not an event here, ignored; use '${ours}', or say "dialect": "${dialect}" in a group that was written for ${dialects[dialect].agent}`;
   }
   return `unknown event, ignored; ${suggestName(name, EVENT_NAMES)}`;
 }

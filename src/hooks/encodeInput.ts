@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord } from './merge.js';
-import type { HookInput } from './types.js';
 
 /** Stands for the messages while the rest is written; nobody else can know it. */
 const PLACEHOLDER = `messages ${randomUUID()}`;
@@ -16,7 +15,7 @@ const written = new WeakMap<object, Buffer>();
  * @returns the bytes that `JSON.stringify` would give
  * @throws TypeError or RangeError when the input is no JSON: cyclic, holding a BigInt, nested too deeply
  */
-export function encodeInput(input: HookInput): Buffer {
+export function encodeInput(input: object): Buffer {
   const messages = frozenMessagesOf(input);
   if (!messages) return Buffer.from(JSON.stringify(input));
   const outline = JSON.stringify(input, (_key, value: unknown) =>
@@ -33,7 +32,7 @@ export function encodeInput(input: HookInput): Buffer {
   ]);
 }
 
-function frozenMessagesOf(input: HookInput): readonly object[] | undefined {
+function frozenMessagesOf(input: object): readonly object[] | undefined {
   const request: unknown = 'llm_request' in input ? input.llm_request : undefined;
   const messages: unknown = isRecord(request) ? request['messages'] : undefined;
   if (!Array.isArray(messages) || messages.length === 0) return undefined;

@@ -26,6 +26,8 @@ export type MergeStrategy = 'or' | 'replacement' | 'union';
 export interface EventDefinition<E extends HookEventName> {
   /** What matchers are tested against; without it, every hook of the event runs. */
   readonly matchOn?: (payload: HookPayload<E>) => string;
+  /** What only matchers of other agents are tested against. */
+  readonly dialectsMatchOn?: (payload: HookPayload<E>) => string;
   /** Whether a block prevents the operation. Elsewhere it is reported and has no such effect. */
   readonly canBlock: boolean;
   /** The fields that a script reads besides the common ones. */
@@ -143,6 +145,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     Output: DefaultHookOutput,
   },
   [HookEventName.SessionStart]: {
+    dialectsMatchOn: ({ source }) => source,
     canBlock: false,
     encode: ({ source }) => ({ source }),
     fields: eventFields.SessionStart,
@@ -151,6 +154,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     Output: DefaultHookOutput,
   },
   [HookEventName.SessionEnd]: {
+    dialectsMatchOn: ({ reason }) => reason,
     canBlock: false,
     encode: ({ reason }) => ({ reason }),
     fields: eventFields.SessionEnd,
@@ -159,6 +163,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     Output: DefaultHookOutput,
   },
   [HookEventName.PreCompress]: {
+    dialectsMatchOn: ({ trigger }) => trigger,
     canBlock: false,
     encode: ({ trigger }) => ({ trigger }),
     fields: eventFields.PreCompress,
@@ -167,6 +172,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     Output: DefaultHookOutput,
   },
   [HookEventName.Notification]: {
+    dialectsMatchOn: ({ notificationType }) => notificationType,
     canBlock: false,
     encode: ({ notificationType, message, details }) => ({
       notification_type: notificationType,

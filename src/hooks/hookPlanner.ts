@@ -17,7 +17,7 @@ export class HookPlanner implements Planner {
    * @returns `null` when there is nothing to run
    */
   createExecutionPlan(event: HookEventName, context?: PlanContext): HookExecutionPlan | null {
-    return this.registry.cachedPlan(event, context?.toolName, () =>
+    return this.registry.cachedPlan(event, context?.toolName ?? context?.subject, () =>
       createExecutionPlan(this.registry, this.logger, event, context),
     );
   }

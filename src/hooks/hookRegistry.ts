@@ -1,6 +1,8 @@
 import type { Config, Extension } from '../config/config.js';
 import { formatPath, parseHookDefinitions } from '../config/hookSettings.js';
 import { DebugLogger } from '../debugLogger.js';
+import type { DialectName } from '../dialects/dialect.js';
+import { dialects } from '../dialects/words.js';
 import { HookRegistryNotInitializedError } from './errors.js';
 import { hookIdentity } from './identity.js';
 import { isRecord } from './merge.js';
@@ -188,14 +190,14 @@ export class HookRegistry {
 
   #register(
     config: CommandHookConfig,
-    { matcher, sequential, origin }: HookDefinition,
+    { matcher, sequential, origin, dialect }: HookDefinition,
     eventName: HookEventName,
     source: ConfigSource,
   ): HookRegistryEntry {
     const skipped = this.#reasonToSkip(config, source, origin);
     const enabled = skipped === undefined;
     return {
-      config,
+      config: dialect === undefined ? config : inDialect(config, dialect),
       source,
       eventName,
       matcher,
@@ -216,6 +218,13 @@ export class HookRegistry {
     if (fromProject && !this.config.isTrustedFolder()) return 'untrusted';
     return this.config.getDisabledHooks().includes(hookIdentity(config)) ? 'disabled' : undefined;
   }
+}
+
+/** From here on, a timeout is in ms whatever the dialect. */
+function inDialect(config: CommandHookConfig, dialect: DialectName): CommandHookConfig {
+  const { ms } = dialects[dialect].timeoutUnit;
+  const { timeout } = config;
+  return { ...config, dialect, ...(timeout !== undefined && { timeout: timeout * ms }) };
 }
 
 /** A block by exit code 2 is what a hook is for. */

@@ -7,6 +7,7 @@ import {
   startOptions,
   type Runner,
   type RunOptions,
+  type SessionFields,
 } from '../../middleware/runner.js';
 import { DebugLogger } from '../debugLogger.js';
 import { dropPrestarted, prestart } from '../process/prestarted.js';
@@ -62,7 +63,7 @@ export class HookRunner implements Runner {
   ): Promise<HookExecutionResult[]> {
     const options = { ...this.#options, signal };
     const results = await executeParallel(hookConfigs, eventName, input, options);
-    this.prepare(hookConfigs, input.cwd);
+    this.prepare(hookConfigs, input);
     return results;
   }
 
@@ -79,7 +80,7 @@ export class HookRunner implements Runner {
   ): Promise<HookExecutionResult[]> {
     const options = { ...this.#options, signal };
     const results = await executeSequential(hookConfigs, eventName, input, options);
-    this.prepare(hookConfigs, input.cwd);
+    this.prepare(hookConfigs, input);
     return results;
   }
 
@@ -103,7 +104,7 @@ export class HookRunner implements Runner {
    * Makes ready for hooks that may come next: starts those that say `prestart`, and shells for the others. Does so once
    * nobody waits for an answer, because starting a process takes the longer the more memory the host has.
    */
-  prepare(hookConfigs: readonly CommandHookConfig[], cwd: string): void {
+  prepare(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
     const { environment, warmShells, logger } = this.#options;
     const eager = hookConfigs.filter((hook) => hook.prestart === true);
     this.#largestPlan = Math.max(this.#largestPlan, hookConfigs.length - eager.length);
@@ -111,10 +112,11 @@ export class HookRunner implements Runner {
     if (shells === 0 && eager.length === 0) return;
     setImmediate(() => {
       if (!this.#isPreparing) return;
-      const common = { cwd, env: buildHookEnvironment(environment, cwd) };
-      if (shells > 0) prepareWarmShells(common, shells);
+      const { cwd, session_id } = input;
+      const env = buildHookEnvironment(environment, cwd);
+      if (shells > 0) prepareWarmShells({ cwd, env }, shells);
       for (const hook of eager) {
-        void prestart(startOptions(hook, common), () =>
+        void prestart(startOptions(hook, { input: { cwd, session_id }, env }), () =>
           logger.warn(
             `The hook "${hookIdentity(hook)}" ends before it is asked, and is not started ahead any more: let it read stdin, or remove "prestart"`,
           ),

@@ -57,7 +57,10 @@ export class HookSystem {
     const hooks = this.getAllHooks().flatMap(({ enabled, config }) => (enabled ? config : []));
     const eager = hooks.filter(({ prestart }) => prestart === true);
     const other = hooks.find(({ prestart, type }) => prestart !== true && type === 'command');
-    this.#runner.prepare(other ? [...eager, other] : eager, this.config.getWorkingDir());
+    this.#runner.prepare(other ? [...eager, other] : eager, {
+      cwd: this.config.getWorkingDir(),
+      session_id: this.config.getSessionId(),
+    });
   }
 
   /** Whether the hooks have been read, by `initialize()` or by the first request on the message bus. */

@@ -22,7 +22,7 @@ export interface ReadOutput {
 export function readHookOutput(stdout: string): ReadOutput {
   const printed = stdout.trim();
   if (printed === '') return { problems: [] };
-  const parsed = parseObject(printed);
+  const parsed = parseAnswer(printed);
   if (parsed) return readFields(parsed);
   return {
     output: convertPlainTextToHookOutput(printed, 0),
@@ -42,7 +42,8 @@ export function convertPlainTextToHookOutput(plain: string, exitCode: number): H
   return { decision: 'allow', systemMessage: `Warning: ${clean}` };
 }
 
-function parseObject(json: string): Record<string, unknown> | undefined {
+/** The object that a hook printed, without unsafe keys: a JSON object, or a JSON string that contains one. */
+export function parseAnswer(json: string): Record<string, unknown> | undefined {
   let value = parseJson(json);
   if (typeof value === 'string') value = parseJson(value);
   if (!isRecord(value)) return undefined;
@@ -59,10 +60,10 @@ function parseJson(json: string): unknown {
 }
 
 /** The object in `{…}` that would have counted, had nothing else been printed with it. */
-function describeNoise(printed: string): string[] {
+export function describeNoise(printed: string): string[] {
   const start = printed.indexOf('{');
   const end = printed.lastIndexOf('}');
-  if (start < 0 || end < start || !parseObject(printed.slice(start, end + 1))) return [];
+  if (start < 0 || end < start || !parseAnswer(printed.slice(start, end + 1))) return [];
   const noise = start > 0 ? printed.slice(0, start) : printed.slice(end + 1);
   return [
     `stdout looks like JSON with other text around it and is taken as plain text, so its decision does not count; print nothing else on stdout (found ${JSON.stringify(sanitizeText(noise.trim()).slice(0, 80))})`,
@@ -149,7 +150,7 @@ function isCandidate(value: unknown): boolean {
 }
 
 /** Deeper than any real value, and shallow enough for every JSON writer that the value meets later. */
-const MAX_NESTING = 500;
+export const MAX_NESTING = 500;
 
 /** Texts that reach a model or a terminal. */
 const SPOKEN = new Set([

@@ -1,4 +1,5 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import type { DialectName } from '../dialects/dialect.js';
 import type { ToolResult } from '../tools/tools.js';
 import type { LLMRequest, LLMResponse } from './hookTranslator.js';
 import type { DefaultHookOutput } from './hookOutput.js';
@@ -85,6 +86,8 @@ export interface CommandHookConfig {
    * happens early then. `timeout` counts from the event.
    */
   readonly prestart?: boolean;
+  /** The dialect of the hook's group. Set by the registry; in settings, the group says it. */
+  readonly dialect?: DialectName;
 }
 
 /** The settings file that a hook was read from, for lists and messages. */
@@ -100,6 +103,11 @@ export interface HookDefinition {
   readonly matcher?: string;
   /** Run the hooks of this event one after the other, each seeing what the one before it changed. */
   readonly sequential?: boolean;
+  /**
+   * The agent that the hooks were written for, when it is another one. Its hooks run as they are: matcher and `timeout`
+   * are as that agent reads them (`claude`: whole names, seconds), and so is everything that the hooks read and say.
+   */
+  readonly dialect?: DialectName;
   readonly hooks: readonly CommandHookConfig[];
   /** Set by `loadSettings`; hooks that a host passes in code have none. */
   readonly origin?: HookOrigin;

@@ -42,6 +42,7 @@ describe('list', () => {
           file: user,
           matcher: 'write_.*',
           sequential: true,
+          dialect: null,
           timeoutMs: 5000,
           enabled: true,
           reason: null,
@@ -55,6 +56,7 @@ describe('list', () => {
           file: user,
           matcher: null,
           sequential: false,
+          dialect: null,
           timeoutMs: 60_000,
           enabled: true,
           reason: null,
@@ -77,6 +79,16 @@ AfterTool
   log.sh [active]
     source: user ${user}
     matcher: all, timeout: 60000 ms`);
+  });
+
+  it('tells the dialect, and the timeout in ms', async () => {
+    const [theirs] = group('theirs.sh', { timeout: 5 });
+    await cli.userSettings({
+      PreToolUse: [{ ...theirs, dialect: 'claude', hooks: theirs?.hooks ?? [] }],
+    });
+    const { hooks } = await listJson();
+    expect(hooks).toMatchObject([{ event: 'BeforeTool', dialect: 'claude', timeoutMs: 5000 }]);
+    expect((await cli.run(['list'])).stdout).toContain('timeout: 5000 ms, dialect: claude');
   });
 
   it('tells why a hook would not run', async () => {

@@ -66,7 +66,7 @@ describe('parseHookDefinitions', () => {
   it.each([
     ['BeforeTol', "did you mean 'BeforeTool'?"],
     ['aftermodel', "did you mean 'AfterModel'?"],
-    ['PreToolUse', 'known are BeforeTool, AfterTool'],
+    ['PreToolUse', `use 'BeforeTool', or say "dialect": "claude"`],
     ['disabled', "use the key 'disabledHooks'"],
     ['enabled', "use the key 'enableHooks'"],
     ['x'.repeat(5_000_000), 'known are BeforeTool'],

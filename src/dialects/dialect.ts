@@ -1,0 +1,65 @@
+import type { HookEventInput, HookEventName, HookInput } from '../hooks/types.js';
+
+/** Agents whose hooks run here as they are. */
+export type DialectName = 'claude' | 'gemini';
+
+/** How another agent calls a tool, and what its hooks read of it. */
+export interface ToolWords {
+  readonly ours: string;
+  /** The names that its matchers may use; the first is the one that its hooks read. */
+  readonly theirs: readonly [string, ...string[]];
+  /** Arguments that it calls otherwise: our name → its name. */
+  readonly arguments?: Readonly<Record<string, string>>;
+  /** Arguments, by its names, that its hooks expect to be absolute paths. */
+  readonly paths?: readonly string[];
+  /** Fields that its hooks look for in the tool's result, besides ours. */
+  readonly response?: (
+    response: Readonly<Record<string, unknown>>,
+    input: Readonly<Record<string, unknown>>,
+  ) => Record<string, unknown>;
+}
+
+/** What a hook said, in the format of our own hooks. */
+export interface DialectAnswer {
+  readonly output: Record<string, unknown>;
+  /** What the user is to be told, and not the model. */
+  readonly forUser?: unknown;
+  /** What will not happen as the hook's author expects, one sentence each. */
+  readonly remarks?: readonly string[];
+}
+
+/** What becomes of text on stdout that is no JSON: context for the model, a message to the user, or nothing. */
+export type PlainText = 'context' | 'user' | 'nothing';
+
+/** One entry for each event that differs, and one for all others. */
+export type ByEvent<T> = { readonly [E in HookEventName]?: T } & { readonly otherwise: T };
+
+/** Reads a parsed answer. In `hookSpecificOutput.tool_input` of what it gives, arguments keep the agent's names. */
+export type AnswerReader = (said: Readonly<Record<string, unknown>>) => DialectAnswer;
+
+/** The format in which another agent talks to its hooks: tables, and nothing that runs by itself. */
+export interface Dialect {
+  /** The agent, for messages. */
+  readonly agent: string;
+  /** Its names of events. What is not here it does not have, and keeps our name. */
+  readonly events: { readonly [E in HookEventName]?: string };
+  readonly tools: readonly ToolWords[];
+  /** The unit of `timeout`, for messages, and its ms. */
+  readonly timeoutUnit: { readonly name: string; readonly ms: number };
+  /** Whether a matcher has to match a whole name, or any part of it. */
+  readonly matches: 'whole' | 'part';
+  /** What matchers of events without a tool are compared with: our word → its word. */
+  readonly subjects: Readonly<Record<string, string>>;
+  /** The variables that its hooks find in their environment, besides those that all hooks find. */
+  readonly environment: (input: Pick<HookInput, 'cwd' | 'session_id'>) => Record<string, string>;
+  /** The fields that every event has, without the event's name. */
+  readonly commonInput: (input: HookInput) => Record<string, unknown>;
+  /** The fields of an event, where they are not ours. Tools and their arguments have its names already. */
+  readonly eventInput: {
+    readonly [E in HookEventName]?: (input: HookEventInput<E>) => Record<string, unknown>;
+  };
+  /** What text on stdout means, after exit code 0. */
+  readonly plainText: ByEvent<PlainText>;
+  /** How an answer is read; a block by exit code 2 is the answer `{ decision: "deny", reason }`. */
+  readonly answers: ByEvent<AnswerReader>;
+}

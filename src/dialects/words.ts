@@ -1,0 +1,110 @@
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { HookEventName } from '../hooks/types.js';
+import { claude } from './claude.js';
+import type { Dialect, DialectName, ToolWords } from './dialect.js';
+import { gemini } from './gemini.js';
+
+/** All dialects, by the name that settings use. */
+export const dialects: Readonly<Record<DialectName, Dialect>> = { claude, gemini };
+
+/** The names that settings may use. */
+export const DIALECT_NAMES = ['claude', 'gemini'] as const satisfies readonly DialectName[];
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** The event that a key of settings means in groups of a dialect: by the dialect's name, or by ours. */
+export function ourEventName(dialect: Dialect, name: string): HookEventName | undefined {
+  const events = Object.values(HookEventName);
+  return (
+    events.find((ours) => dialect.events[ours] === name) ?? events.find((ours) => ours === name)
+  );
+}
+
+/** What hooks of a dialect call an event. */
+export function theirEventName(dialect: Dialect, event: HookEventName): string {
+  return dialect.events[event] ?? event;
+}
+
+/**
+ * The names of a tool that matchers of a dialect are tested against; the first is what its hooks read. A tool that the
+ * dialect does not know has one name everywhere.
+ */
+export function theirToolNames(dialect: Dialect, ours: string): readonly [string, ...string[]] {
+  return wordsOf(dialect, ours)?.theirs ?? [ours];
+}
+
+/** Our name of the tool that a dialect calls by any of its names. */
+export function ourToolName(dialect: Dialect, theirs: string): string {
+  return dialect.tools.find((words) => words.theirs.includes(theirs))?.ours ?? theirs;
+}
+
+/** What hooks of a dialect read as the arguments of a tool. */
+export function theirArguments(
+  dialect: Dialect,
+  tool: string,
+  input: Arguments,
+  cwd: string,
+): Record<string, unknown> {
+  const pairs = pairArguments(wordsOf(dialect, tool), input, cwd);
+  return Object.fromEntries(pairs.map(({ theirs, value }) => [theirs, value]));
+}
+
+/**
+ * What a hook of a dialect changed of a tool's arguments, by our names. Arguments that it gave back as it read them
+ * are no change, so that they do not undo what another hook does to them.
+ */
+export function changedArguments(
+  dialect: Dialect,
+  tool: string,
+  input: Arguments,
+  cwd: string,
+  returned: Arguments,
+): Record<string, unknown> {
+  const words = wordsOf(dialect, tool);
+  const sent = new Map(pairArguments(words, input, cwd).map((pair) => [pair.theirs, pair]));
+  const renamed = Object.entries(words?.arguments ?? {});
+  return Object.fromEntries(
+    Object.entries(returned).flatMap(([theirs, value]) => {
+      const known = sent.get(theirs);
+      if (known) return isDeepStrictEqual(known.value, value) ? [] : [[known.ours, value] as const];
+      const ours = renamed.find(([, name]) => name === theirs)?.[0] ?? theirs;
+      return [[ours, value] as const];
+    }),
+  );
+}
+
+/** The fields that hooks of a dialect look for in a tool's result, besides ours. */
+export function theirResponse(
+  dialect: Dialect,
+  tool: string,
+  response: Arguments,
+  theirInput: Arguments,
+): Record<string, unknown> {
+  return { ...response, ...wordsOf(dialect, tool)?.response?.(response, theirInput) };
+}
+
+interface ArgumentPair {
+  readonly ours: string;
+  readonly theirs: string;
+  /** As the hook reads it. */
+  readonly value: unknown;
+}
+
+/** An argument is renamed unless that would hide another one. */
+function pairArguments(
+  words: ToolWords | undefined,
+  input: Arguments,
+  cwd: string,
+): readonly ArgumentPair[] {
+  return Object.entries(input).map(([ours, value]) => {
+    const name = words?.arguments?.[ours];
+    const theirs = name === undefined || Object.hasOwn(input, name) ? ours : name;
+    const isPath = typeof value === 'string' && value !== '' && words?.paths?.includes(theirs);
+    return { ours, theirs, value: isPath ? path.resolve(cwd, value) : value };
+  });
+}
+
+function wordsOf(dialect: Dialect, ours: string): ToolWords | undefined {
+  return dialect.tools.find((words) => words.ours === ours);
+}

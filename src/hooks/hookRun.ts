@@ -1,0 +1,21 @@
+import type { CommandOutcome } from '../process/runCommand.js';
+import type { CommandHookConfig, HookEventName, HookInput } from './types.js';
+
+/** What a hook that has ended said: what its answer is read from. */
+export type Said = Pick<CommandOutcome, 'ending' | 'exitCode' | 'stdout' | 'stderr'>;
+
+/** One hook on its way to its process and back. */
+export interface HookRun {
+  readonly hook: CommandHookConfig;
+  readonly event: HookEventName;
+  /** What the hook is to know, in our own format. */
+  readonly input: HookInput;
+  /** Tells the user something about this hook. */
+  readonly warn: (message: string) => void;
+  /** The bytes that the process reads; in our own format, unless a middleware replaced them. */
+  stdin: Uint8Array;
+  /** What became of the process; written by the innermost layer. */
+  outcome: CommandOutcome | undefined;
+  /** What the hook said, in our own format. Of a dialect, not what the process wrote. */
+  said: Said | undefined;
+}

@@ -1,0 +1,130 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Dialect } from '../../src/dialects/dialect.js';
+import {
+  changedArguments,
+  dialects,
+  ourEventName,
+  ourToolName,
+  theirArguments,
+  theirEventName,
+  theirToolNames,
+} from '../../src/dialects/words.js';
+import { HookEventName } from '../../src/hooks/types.js';
+
+const { claude } = dialects;
+const CWD = '/project';
+
+describe.each(Object.entries(dialects))('the words of %s', (_name, dialect) => {
+  it('name no tool, and no event, twice', () => {
+    const ours = dialect.tools.map((words) => words.ours);
+    const theirs = dialect.tools.flatMap((words) => words.theirs);
+    const events = Object.values(dialect.events);
+    for (const names of [ours, theirs, events]) expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('give every event back as it was', () => {
+    for (const event of Object.values(HookEventName)) {
+      expect(ourEventName(dialect, theirEventName(dialect, event))).toBe(event);
+      expect(ourEventName(dialect, event)).toBe(event);
+    }
+  });
+
+  it('give every name of a tool back as it was', () => {
+    fc.assert(
+      fc.property(toolOf(dialect), (tool) => {
+        for (const theirs of theirToolNames(dialect, tool)) {
+          expect(ourToolName(dialect, theirs)).toBe(tool);
+        }
+      }),
+    );
+  });
+
+  it('see no change in arguments that come back as they were read', () => {
+    fc.assert(
+      fc.property(toolOf(dialect), args, (tool, input) => {
+        const sent = theirArguments(dialect, tool, input, CWD);
+        expect(Object.keys(sent)).toHaveLength(Object.keys(input).length);
+        expect(changedArguments(dialect, tool, input, CWD, sent)).toEqual({});
+      }),
+    );
+  });
+
+  it('give a changed argument the name that it had', () => {
+    fc.assert(
+      fc.property(toolOf(dialect), args, fc.nat(), (tool, input, index) => {
+        const names = Object.keys(input);
+        fc.pre(names.length > 0);
+        const sent = Object.entries(theirArguments(dialect, tool, input, CWD));
+        const at = index % names.length;
+        const returned = Object.fromEntries(
+          sent.map(([key, value], place) => [key, place === at ? { changed: true } : value]),
+        );
+        expect(changedArguments(dialect, tool, input, CWD, returned)).toEqual({
+          [names[at] ?? '']: { changed: true },
+        });
+      }),
+    );
+  });
+});
+
+function toolOf(dialect: Dialect) {
+  const theirs = new Set(dialect.tools.flatMap((words) => words.theirs));
+  return fc.oneof(
+    fc.constantFrom(...dialect.tools.map((words) => words.ours)),
+    fc.constantFrom('mcp__github__create_issue', 'MultiEdit', 'memory'),
+    fc.string().filter((name) => !theirs.has(name)),
+  );
+}
+
+/** Texts and numbers, also under the names that are renamed. */
+const args = fc.dictionary(
+  fc.constantFrom('absolute_path', 'file_path', 'path', 'dir_path', 'include', 'glob', 'command'),
+  fc.oneof(fc.string(), fc.integer(), fc.constant('/project/a'), fc.constant('b/c')),
+);
+
+describe('what Claude Code calls', () => {
+  it.each([
+    ['run_shell_command', 'Bash'],
+    ['write_file', 'Write'],
+    ['replace', 'Edit'],
+    ['read_file', 'Read'],
+    ['glob', 'Glob'],
+    ['search_file_content', 'Grep'],
+    ['list_directory', 'LS'],
+    ['web_fetch', 'WebFetch'],
+    ['google_web_search', 'WebSearch'],
+    ['write_todos', 'TodoWrite'],
+    ['task', 'Task'],
+    ['mcp__memory__read', 'mcp__memory__read'],
+    ['MultiEdit', 'MultiEdit'],
+  ])('%s is %s', (ours, theirs) => {
+    expect(theirToolNames(claude, ours)).toEqual([theirs]);
+    expect(ourToolName(claude, theirs)).toBe(ours);
+  });
+
+  it.each([
+    ['read_file', { absolute_path: '/a' }, { file_path: '/a' }],
+    ['read_file', { file_path: 'a', limit: 3 }, { file_path: '/project/a', limit: 3 }],
+    [
+      'replace',
+      { file_path: 'a', old_string: 'x', new_string: 'y' },
+      { file_path: '/project/a', old_string: 'x', new_string: 'y' },
+    ],
+    ['search_file_content', { pattern: 'x', include: '*.ts' }, { pattern: 'x', glob: '*.ts' }],
+    ['glob', { pattern: '*', dir_path: 'src' }, { pattern: '*', path: 'src' }],
+    ['list_directory', { dir_path: 'src' }, { path: '/project/src' }],
+    ['run_shell_command', { command: 'ls' }, { command: 'ls' }],
+  ])('the arguments of %s', (tool, ours, theirs) => {
+    expect(theirArguments(claude, tool, ours, CWD)).toEqual(theirs);
+  });
+
+  it('an argument that a hook adds', () => {
+    const returned = { pattern: 'x', glob: '*.ts' };
+    expect(
+      changedArguments(claude, 'search_file_content', { pattern: 'x' }, CWD, returned),
+    ).toEqual({
+      include: '*.ts',
+    });
+  });
+});
