@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { asHookContext } from '../../src/core/llmContent.js';
 import { HookEventName, NotificationType, SessionStartSource } from '../../src/hooks/types.js';
 import { textsOf } from '../core/helpers/chats.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
@@ -71,14 +72,16 @@ describe('hooks written for Claude Code, as they are', () => {
       { PostToolUse: [group('Write', 'review_write.sh')] },
       { ...note, args: { ...note.args, content } },
     );
-    expect(run.toolResponse).toEqual({ output: expect.stringMatching(new RegExp(`\n${says}$`)) });
+    expect(run.toolResponse?.['output']).toContain(asHookContext(says));
     expect(run.result.toolCalls[0]?.result?.suppressDisplay).toBeFalsy();
   });
 
   it('add what they print to the prompt', async () => {
     const hooks = { UserPromptSubmit: [{ dialect: 'claude', hooks: [script('prompt_facts.py')] }] };
     const run = await runWithHooks(sandbox, hooks, note);
-    expect(textsOf(run.sent[0]?.contents)).toEqual(['Do it.|The release is on Friday.']);
+    expect(textsOf(run.sent[0]?.contents)).toEqual([
+      `Do it.|${asHookContext('The release is on Friday.')}`,
+    ]);
   });
 
   it('refuse a prompt', async () => {
@@ -94,7 +97,9 @@ describe('hooks written for Claude Code, as they are', () => {
   it('send the agent back once', async () => {
     const hooks = { Stop: [{ dialect: 'claude', hooks: [script('stop_until_done.sh')] }] };
     const run = await runWithHooks(sandbox, hooks, note);
-    expect(textsOf(run.sent[2]?.contents).at(-1)).toBe('Run the tests before you stop.');
+    expect(textsOf(run.sent[2]?.contents).at(-1)).toBe(
+      asHookContext('Run the tests before you stop.'),
+    );
     expect(run.result.response).toBe('Tested.');
   });
 

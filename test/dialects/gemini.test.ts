@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { HookEventName } from '../../src/hooks/types.js';
+import { useSandbox } from '../core/helpers/sandbox.js';
+import { openProject, runWithHooks } from './claudeHooks.js';
+
+const sandbox = useSandbox();
+const note = { name: 'write_file', args: { file_path: 'note.js', content: 'let a;' } };
+const WRITTEN = { output: 'Created note.js (6 bytes).' };
+
+/** One hook for Gemini CLI, as its settings describe it. */
+function group(command: string, matcher?: string) {
+  const hook = { type: 'command', name: 'theirs', description: 'A hook', command, timeout: 5000 };
+  return [{ dialect: 'gemini', matcher, hooks: [hook] }];
+}
+
+describe('hooks written for Gemini CLI, as they are', () => {
+  it('find the session in their environment, and read our fields', async () => {
+    const keep = 'cat >payload; printf %s "$GEMINI_CWD $GEMINI_SESSION_ID" >session';
+    const run = await runWithHooks(sandbox, { BeforeTool: group(keep, 'write_file') }, note);
+    expect(run.problems).toEqual([]);
+    expect(sandbox.read('session')).toBe(`${sandbox.workingDir} session`);
+    expect(JSON.parse(sandbox.read('payload') ?? '')).toEqual({
+      session_id: 'session',
+      transcript_path: '',
+      cwd: sandbox.workingDir,
+      timestamp: expect.any(String),
+      hook_event_name: 'BeforeTool',
+      tool_name: 'write_file',
+      tool_input: note.args,
+    });
+  });
+
+  it.each([
+    ['exit code 2', 'echo "No." >&2; exit 2'],
+    ['decision deny', `echo '{"decision":"deny","reason":"No."}'`],
+  ])('block a tool by %s', async (_how, command) => {
+    const run = await runWithHooks(sandbox, { BeforeTool: group(command) }, note);
+    expect(run.toolResponse).toEqual({ error: 'No.' });
+  });
+
+  it.each([
+    ['exit code 2', 'echo "No." >&2; exit 2'],
+    ['decision deny', `echo '{"decision":"deny","reason":"No."}'`],
+  ])('drop an answer of the model by %s, and end the agent', async (_how, command) => {
+    const run = await runWithHooks(sandbox, { AfterModel: group(command) }, note);
+    expect(run.result).toMatchObject({
+      response: 'No.',
+      stopped: { event: HookEventName.AfterModel, reason: 'No.' },
+      toolCalls: [],
+    });
+  });
+
+  it('fail by any other exit code, and the tool runs', async () => {
+    const run = await runWithHooks(sandbox, { BeforeTool: group('echo "No." >&2; exit 1') }, note);
+    expect(run.toolResponse).toEqual(WRITTEN);
+    expect(run.logger.warnings).toEqual([expect.stringContaining('exited with code 1')]);
+  });
+
+  it.each([
+    ['a systemMessage', `echo '{"systemMessage":"Mind the gap.","suppressOutput":true}'`],
+    ['plain text', 'echo Mind the gap.'],
+  ])('tell the user, and not the model, %s', async (_what, command) => {
+    const run = await runWithHooks(sandbox, { AfterTool: group(command) }, note);
+    expect(run.toolResponse).toEqual(WRITTEN);
+    expect(run.logger.warnings).toEqual([expect.stringMatching(/says: Mind the gap\.$/)]);
+    expect(run.result.toolCalls[0]?.result?.suppressDisplay).toBeFalsy();
+  });
+
+  it('match any part of a name, also of the newer name of the search', async () => {
+    const { config } = await openProject(sandbox, { BeforeTool: group('true', '^grep_') });
+    await config.getHookSystem()?.initialize();
+    const events = config.getHookSystem()?.getEventHandler();
+    const matches = (toolName: string) =>
+      events?.hasWork(HookEventName.BeforeTool, { toolName, toolInput: {} });
+    expect([matches('search_file_content'), matches('glob')]).toEqual([true, false]);
+  });
+});
