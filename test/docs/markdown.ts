@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { glob } from 'tinyglobby';
 
 /** Absolute path of the repository. */
 export const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -20,7 +21,8 @@ export interface Snippet {
 export async function findDocuments(): Promise<string[]> {
   const names = await readdir(path.join(ROOT, 'docs'));
   const pages = names.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
-  return ['README.md', 'CHANGELOG.md', ...pages.toSorted()];
+  const examples = await glob('examples/**/README.md', { cwd: ROOT });
+  return ['README.md', 'CHANGELOG.md', ...pages.toSorted(), ...examples.toSorted()];
 }
 
 /** @param file relative to the repository */

@@ -6,6 +6,7 @@ import { formatProblem, loadSettingsFile } from '../../src/config/settings.js';
 import { isHookEventName } from '../../src/hooks/events.js';
 import { readHookOutput } from '../../src/hooks/readHookOutput.js';
 import type { HookEventInput, HookEventName } from '../../src/hooks/types.js';
+import { toPatternSource } from '../helpers/matchText.js';
 import { findDocuments, findSnippets, readDocument, type Snippet } from './markdown.js';
 import { samplePayloads } from './samplePayloads.js';
 import { Workbench } from './workbench.js';
@@ -125,10 +126,5 @@ function shapeOf(value: unknown): unknown {
 }
 
 function toPattern(expected: string): RegExp {
-  const literals = expected.trimEnd().split('…').map(escapeForPattern);
-  return new RegExp(`^${literals.join('.*')}$`, 'm');
-}
-
-function escapeForPattern(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return new RegExp(`^${toPatternSource(expected.trimEnd(), '.*')}$`, 'm');
 }

@@ -1,0 +1,160 @@
+// One example at work: its settings and hooks in a scratch project, with a recorded model.
+//
+//   node examples/try.mjs NAME           shows the agent at work
+//   node examples/try.mjs NAME --json    prints what happened, as the tests read it
+//
+// A folder of examples/ holds `settings.json` and `hooks/`, as they belong into a project's `.llxprt/`; `workspace/`,
+// the files of the project; `service.mjs`, a service that its hooks talk to; and `scenario.json`, what the user says,
+// which recorded calls of the model answer, and what is expected to come of it.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+
+const CLI = path.join(import.meta.dirname, '../dist/cli.js');
+const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const asJson = process.argv.includes('--json');
+
+const folder = path.join(import.meta.dirname, names[0] ?? '');
+if (names.length !== 1 || !existsSync(path.join(folder, 'scenario.json'))) {
+  console.error(`Name one of the examples: ${(await listExamples()).join(', ')}`);
+  process.exit(2);
+}
+
+const scratch = await realpath(await mkdtemp(path.join(os.tmpdir(), 'hookstack-example-')));
+const project = path.join(scratch, 'shop');
+const env = makeEnvironment();
+try {
+  await prepareProject();
+  const service = await startService();
+  const { runs: scenes } = JSON.parse(await readFile(path.join(folder, 'scenario.json'), 'utf8'));
+  const runs = [];
+  for (const scene of scenes) runs.push(await (asJson ? record(scene) : show(scene)));
+  const log = await service.stop();
+  if (asJson) console.log(JSON.stringify({ runs, files: await readFiles(), service: log }));
+  else showAftermath(log);
+} finally {
+  await rm(scratch, { recursive: true });
+}
+
+/** The user's own hooks, keys and repositories have no part in an example. */
+function makeEnvironment() {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
+  return { ...Object.fromEntries(inherited), HOME: scratch, GIT_CONFIG_NOSYSTEM: '1' };
+}
+
+/** A repository with the example's files, committed, and its hooks. */
+async function prepareProject() {
+  await mkdir(path.join(project, '.llxprt'), { recursive: true });
+  const workspace = path.join(folder, 'workspace');
+  if (existsSync(workspace)) await cp(workspace, project, { recursive: true });
+  for (const name of ['settings.json', 'hooks']) {
+    await cp(path.join(folder, name), path.join(project, '.llxprt', name), { recursive: true });
+  }
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '--all');
+  const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  git(...author, 'commit', '--quiet', '--message=Open the shop');
+}
+
+function git(...args) {
+  return execFileSync('git', args, { cwd: project, env, encoding: 'utf8' });
+}
+
+/** Starts the example's service, if it has one. The first line that it prints names the variable with its address. */
+async function startService() {
+  const program = path.join(folder, 'service.mjs');
+  if (!existsSync(program)) return { stop: async () => [] };
+  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const closed = once(child, 'close');
+  const log = [];
+  const lines = createInterface({ input: child.stdout });
+  const [address] = await once(lines, 'line');
+  const [, name, url] = /^(\w+)=(.*)$/.exec(address);
+  env[name] = url;
+  lines.on('line', (line) => log.push(line));
+  const stop = async () => {
+    child.kill();
+    await closed;
+    return log;
+  };
+  return { stop };
+}
+
+function startAgent({ prompt, responses }, format, stdio) {
+  const recorded = path.join(folder, responses);
+  const args = ['run', prompt, '--responses', recorded, '--trust', '--output-format', format];
+  return spawn(process.execPath, [CLI, ...args], { cwd: project, env, stdio });
+}
+
+async function show(scene) {
+  console.log(`The user says: ${scene.prompt}`);
+  await once(startAgent(scene, 'text', ['ignore', 'inherit', 'inherit']), 'close');
+  console.log();
+}
+
+function showAftermath(log) {
+  for (const line of log) console.log(`The service was sent: ${line}`);
+  const changes = git('status', '--short', '--untracked-files=all').trimEnd();
+  console.log(changes === '' ? 'No file was changed.' : `Changed files:\n${changes}`);
+}
+
+/** Runs the agent, and tells what the user was shown, what the model was sent, and what became of the calls. */
+async function record(scene) {
+  const agent = startAgent(scene, 'stream-json', ['ignore', 'pipe', 'inherit']);
+  const [output] = await Promise.all([text(agent.stdout), once(agent, 'close')]);
+  const events = output
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const shown = events.filter(({ type }) => type === 'text').map((event) => event.text);
+  const { hooks, modelCalls, ...result } = events.at(-1);
+  return {
+    ...result,
+    modelCalls,
+    exitCode: agent.exitCode,
+    shown: shown.join(''),
+    sent: modelCalls.filter((call) => !call.blocked).map(({ request }) => textsOf(request)),
+    verdicts: hooks.map(({ event, hook, ...said }) => `${event} ${hook}: ${verdictOf(said)}`),
+  };
+}
+
+function textsOf({ contents }) {
+  return contents.flatMap(({ parts }) =>
+    parts.map(({ text: said, functionCall, functionResponse }) => {
+      if (functionCall) return `calls ${functionCall.name}`;
+      return said ?? functionResponse.response.output ?? functionResponse.response.error;
+    }),
+  );
+}
+
+function verdictOf({ success, exitCode, decision }) {
+  if (!success && exitCode !== 2) return 'failed';
+  return decision ?? 'silent';
+}
+
+/** What is in the project now, by path; without the repository's own files. */
+async function readFiles() {
+  const entries = await readdir(project, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(project, path.join(entry.parentPath, entry.name)))
+    .filter((file) => !/^\.(?:git|llxprt\/hooks)\//.test(file));
+  const contents = files.map(async (file) => [
+    file,
+    await readFile(path.join(project, file), 'utf8'),
+  ]);
+  return Object.fromEntries(await Promise.all(contents));
+}
+
+async function listExamples() {
+  const entries = await readdir(import.meta.dirname);
+  return entries.filter((name) =>
+    existsSync(path.join(import.meta.dirname, name, 'scenario.json')),
+  );
+}

@@ -1,0 +1,118 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+import { loadSettingsFile } from '../../src/config/settings.js';
+import { matchText } from '../helpers/matchText.js';
+
+const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
+
+const names = readdirSync(EXAMPLES, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+const examples = names.filter((name) => existsSync(path.join(EXAMPLES, name, 'scenario.json')));
+
+/** What `try.mjs --json` prints, and, as far as it matters, what a scenario expects. */
+interface Outcome {
+  readonly runs: readonly object[];
+  /** Contents by path; `null` expects that there is none. */
+  readonly files?: Record<string, string | null>;
+  readonly service?: readonly string[];
+}
+
+describe.each(examples)('the example %s', (name) => {
+  it('does what its scenario says', { timeout: 60_000 }, async () => {
+    const expected = JSON.parse(read(name, 'scenario.json')) as Outcome;
+
+    const outcome = await tryExample(name);
+
+    expect(outcome.runs.length).toBe(expected.runs.length);
+    expected.runs.forEach((run, index) => {
+      const { prompt: _prompt, responses: _responses, ...effects } = run as Record<string, unknown>;
+      expect(outcome.runs[index]).toMatchObject(toMatcher(effects) as object);
+    });
+    for (const [file, content] of Object.entries(expected.files ?? {})) {
+      expect(outcome.files?.[file], file).toEqual(toMatcher(content ?? undefined));
+    }
+    expect(outcome.service).toEqual(expected.service ?? []);
+  });
+
+  it('has settings in which nothing is wrong, and every hook a name, a purpose and a time limit', async () => {
+    const { settings, problems } = await loadSettingsFile(
+      path.join(EXAMPLES, name, 'settings.json'),
+    );
+
+    expect(problems).toEqual([]);
+    const hooks = Object.values(settings.hooks).flatMap((groups) =>
+      groups.flatMap((group) => group.hooks),
+    );
+    for (const hook of hooks) {
+      expect(hook).toMatchObject({
+        name: expect.any(String) as string,
+        description: expect.any(String) as string,
+        timeout: expect.any(Number) as number,
+      });
+    }
+  });
+
+  it('says how to try it', () => {
+    expect(read(name, 'README.md')).toContain(`\nnode examples/try.mjs ${name}\n`);
+  });
+});
+
+describe('try.mjs', () => {
+  const script = path.join(EXAMPLES, 'try.mjs');
+
+  it('shows a reader what happens', async () => {
+    const { all } = await execa(process.execPath, [script, 'policy-service'], { all: true });
+
+    expect(all).toContain('The user says: Write the new prices.');
+    expect(all).toContain('blocked: write_file: Changes of production need a ticket.');
+    expect(all).toContain('The service was sent: write_file prod/prices.yaml: deny');
+    expect(all).toContain('?? test/prices.yaml');
+  });
+
+  it.each([[[]], [['nothing-of-the-kind']], [['auto-test', 'auto-format']]])(
+    'names the examples when it is called with %j',
+    async (args) => {
+      const { exitCode, stderr } = await execa(process.execPath, [script, ...args], {
+        reject: false,
+      });
+
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 2,
+        stderr: `Name one of the examples: ${examples.join(', ')}`,
+      });
+    },
+  );
+});
+
+describe('the list of examples', () => {
+  it('has every example', () => {
+    const listed = Array.from(read('README.md').matchAll(/^\| \[([\w-]+)\]/gm), ([, name]) => name);
+    expect(listed.toSorted()).toEqual(names.toSorted());
+  });
+});
+
+function read(...segments: string[]): string {
+  return readFileSync(path.join(EXAMPLES, ...segments), 'utf8');
+}
+
+async function tryExample(name: string): Promise<Outcome> {
+  const { stdout } = await execa(process.execPath, [
+    path.join(EXAMPLES, 'try.mjs'),
+    name,
+    '--json',
+  ]);
+  return JSON.parse(stdout) as Outcome;
+}
+
+/** The same value, with what compares texts in place of those that leave something open. */
+function toMatcher(expected: unknown): unknown {
+  if (typeof expected === 'string') return expected.includes('…') ? matchText(expected) : expected;
+  if (Array.isArray(expected)) return expected.map(toMatcher);
+  if (typeof expected !== 'object' || expected === null) return expected;
+  return Object.fromEntries(
+    Object.entries(expected).map(([key, value]) => [key, toMatcher(value)]),
+  );
+}
