@@ -106,8 +106,9 @@ function showAftermath(log) {
 
 /** Runs the agent, and tells what the user was shown, what the model was sent, and what became of the calls. */
 async function record(scene) {
-  const agent = startAgent(scene, 'stream-json', ['ignore', 'pipe', 'inherit']);
-  const [output] = await Promise.all([text(agent.stdout), once(agent, 'close')]);
+  const agent = startAgent(scene, 'stream-json', ['ignore', 'pipe', 'pipe']);
+  const closed = once(agent, 'close');
+  const [output, warnings] = await Promise.all([text(agent.stdout), text(agent.stderr), closed]);
   const events = output
     .trimEnd()
     .split('\n')
@@ -118,6 +119,7 @@ async function record(scene) {
     ...result,
     modelCalls,
     exitCode: agent.exitCode,
+    warnings: warnings.split('\n').filter(Boolean),
     shown: shown.join(''),
     sent: modelCalls.filter((call) => !call.blocked).map(({ request }) => textsOf(request)),
     verdicts: hooks.map(({ event, hook, ...said }) => `${event} ${hook}: ${verdictOf(said)}`),

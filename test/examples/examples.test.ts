@@ -29,7 +29,8 @@ describe.each(examples)('the example %s', (name) => {
     expect(outcome.runs.length).toBe(expected.runs.length);
     expected.runs.forEach((run, index) => {
       const { prompt: _prompt, responses: _responses, ...effects } = run as Record<string, unknown>;
-      expect(outcome.runs[index]).toMatchObject(toMatcher(effects) as object);
+      const matcher = toMatcher({ exitCode: 0, warnings: [], ...effects });
+      expect(outcome.runs[index]).toMatchObject(matcher as object);
     });
     for (const [file, content] of Object.entries(expected.files ?? {})) {
       expect(outcome.files?.[file], file).toEqual(toMatcher(content ?? undefined));

@@ -3,17 +3,23 @@ import { json } from 'node:stream/consumers';
 
 const TIME_LIMIT_MS = 3000;
 
-const { session_id, tool_name, tool_input } = await json(process.stdin);
+try {
+  const { decision, reason } = await ask(await json(process.stdin));
+  if (decision === 'deny') console.log(JSON.stringify({ decision, reason }));
+  else if (decision !== 'allow') throw new Error('its answer is neither "allow" nor "deny"');
+} catch (error) {
+  // Any failure blocks the call: onFailure is "deny". The first line of stderr is in the warning.
+  console.error(`The policy service did not decide: ${error.cause?.message ?? error.message}`);
+  process.exitCode = 1;
+}
 
-// Every error from here on ends this process with exit code 1, and that blocks the call: onFailure is "deny".
-const response = await fetch(process.env.POLICY_URL, {
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ session_id, tool_name, tool_input }),
-  signal: AbortSignal.timeout(TIME_LIMIT_MS),
-});
-if (!response.ok) throw new Error(`The policy service answered with status ${response.status}`);
-
-const { decision, reason } = await response.json();
-if (decision === 'deny') console.log(JSON.stringify({ decision, reason }));
-else if (decision !== 'allow') throw new Error('The policy service did not decide');
+async function ask({ session_id, tool_name, tool_input }) {
+  const response = await fetch(process.env.POLICY_URL, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ session_id, tool_name, tool_input }),
+    signal: AbortSignal.timeout(TIME_LIMIT_MS),
+  });
+  if (!response.ok) throw new Error(`it answered with status ${response.status}`);
+  return response.json();
+}
