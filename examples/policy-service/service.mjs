@@ -5,7 +5,11 @@ import { json } from 'node:stream/consumers';
 
 let decisions = 0;
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void decide(request, response));
+await once(server.listen(0, '127.0.0.1'), 'listening');
+console.log(`POLICY_URL=http://127.0.0.1:${server.address().port}/`);
+
+async function decide(request, response) {
   const { tool_name, tool_input } = await json(request);
   const isProduction = tool_input.file_path.startsWith('prod/');
   const verdict = isProduction
@@ -15,6 +19,4 @@ const server = createServer(async (request, response) => {
   decisions++;
   if (decisions === 2) server.close();
   response.writeHead(200, { connection: 'close' }).end(JSON.stringify(verdict));
-});
-await once(server.listen(0, '127.0.0.1'), 'listening');
-console.log(`POLICY_URL=http://127.0.0.1:${server.address().port}/`);
+}

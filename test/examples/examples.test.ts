@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { execa } from 'execa';
+import { execa, execaSync } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { loadSettingsFile } from '../../src/config/settings.js';
 import { matchText } from '../helpers/matchText.js';
@@ -12,6 +12,10 @@ const names = readdirSync(EXAMPLES, { withFileTypes: true })
   .map(({ name }) => name);
 const examples = names.filter((name) => existsSync(path.join(EXAMPLES, name, 'scenario.json')));
 
+const missing = ['git', 'jq', 'python3'].filter(
+  (program) => execaSync(program, ['--version'], { reject: false }).failed,
+);
+
 /** What `try.mjs --json` prints, and, as far as it matters, what a scenario expects. */
 interface Outcome {
   readonly runs: readonly object[];
@@ -21,7 +25,7 @@ interface Outcome {
 }
 
 describe.each(examples)('the example %s', (name) => {
-  it('does what its scenario says', { timeout: 60_000 }, async () => {
+  it.skipIf(missing.length > 0)('does what its scenario says', { timeout: 60_000 }, async () => {
     const expected = JSON.parse(read(name, 'scenario.json')) as Outcome;
 
     const outcome = await tryExample(name);
@@ -91,7 +95,7 @@ describe('try.mjs', () => {
 describe('the list of examples', () => {
   it('has every example', () => {
     const listed = Array.from(read('README.md').matchAll(/^\| \[([\w-]+)\]/gm), ([, name]) => name);
-    expect(listed.toSorted()).toEqual(names.toSorted());
+    expect(new Set(listed)).toEqual(new Set(names));
   });
 });
 

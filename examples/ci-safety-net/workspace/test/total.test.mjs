@@ -2,4 +2,4 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { total } from '../src/total.mjs';
 
-test('adds up prices', () => assert.equal(total([450, 520]), 970));
+await test('adds up prices', () => assert.equal(total([450, 520]), 970));
