@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { Command, CommanderError } from 'commander';
 import { addFire } from './commands/fire.js';
 import { addList } from './commands/list.js';
+import { addMigrate } from './commands/migrate.js';
 import { addRun } from './commands/run.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
@@ -21,7 +22,7 @@ async function main(): Promise<void> {
     .description('Hooks for LLM agents: policy and automation around every tool and model call')
     .version(version)
     .exitOverride();
-  for (const addCommand of [addRun, addFire, addList]) addCommand(program);
+  for (const addCommand of [addRun, addFire, addList, addMigrate]) addCommand(program);
   try {
     await program.parseAsync();
   } catch (error) {

@@ -66,7 +66,11 @@ export async function openWorkspace(
   return { config, settings };
 }
 
-async function resolveWorkingDir(directory: string): Promise<string> {
+/** The real path of a project.
+ *
+ * @throws UsageError when it is no directory
+ */
+export async function resolveWorkingDir(directory: string): Promise<string> {
   try {
     const path = await realpath(directory);
     if ((await stat(path)).isDirectory()) return path;

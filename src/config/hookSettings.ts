@@ -1,5 +1,5 @@
-import type { Dialect } from '../dialects/dialect.js';
-import { DIALECT_NAMES, dialects, ourEventName } from '../dialects/words.js';
+import { DIALECT_NAMES, type Dialect } from '../dialects/dialect.js';
+import { dialects, ourEventName } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import {
   HookEventName,

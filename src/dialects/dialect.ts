@@ -1,7 +1,8 @@
 import type { HookEventInput, HookEventName, HookInput } from '../hooks/types.js';
 
-/** Agents whose hooks run here as they are. */
-export type DialectName = 'claude' | 'gemini';
+/** Agents whose hooks run here as they are, by the names that settings use. */
+export const DIALECT_NAMES = ['claude', 'gemini'] as const;
+export type DialectName = (typeof DIALECT_NAMES)[number];
 
 /** How another agent calls a tool, and what its hooks read of it. */
 export interface ToolWords {

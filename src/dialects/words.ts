@@ -8,9 +8,6 @@ import { gemini } from './gemini.js';
 /** All dialects, by the name that settings use. */
 export const dialects: Readonly<Record<DialectName, Dialect>> = { claude, gemini };
 
-/** The names that settings may use. */
-export const DIALECT_NAMES = ['claude', 'gemini'] as const satisfies readonly DialectName[];
-
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** The event that a key of settings means in groups of a dialect: by the dialect's name, or by ours. */

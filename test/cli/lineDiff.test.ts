@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { diffLines } from '../../src/cli/lineDiff.js';
+
+it.each([
+  { what: 'nothing', before: 'a\nb\n', after: 'a\nb\n', diff: [] },
+  { what: 'a new text', before: '', after: 'a\nb\n', diff: ['+a', '+b'] },
+  { what: 'an added line', before: 'a\nc\n', after: 'a\nb\nc\n', diff: [' a', '+b', ' c'] },
+  { what: 'a changed line', before: 'a\nb\nc', after: 'a\nB\nc', diff: [' a', '-b', '+B', ' c'] },
+  {
+    what: 'changes far apart',
+    before: '1\n2\n3\n4\n5\n6\n7\n8\n9\n',
+    after: '0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n',
+    diff: ['+0', ' 1', ' 2', ' 3', '@@', ' 7', ' 8', ' 9', '+10'],
+  },
+])('shows $what', ({ before, after, diff }) => {
+  expect(diffLines(before, after)).toEqual(diff);
+});

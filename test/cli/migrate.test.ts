@@ -1,0 +1,223 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadSettingsFile } from '../../src/config/settings.js';
+import { Cli } from './helpers.js';
+
+const cli = new Cli();
+const OURS = '.llxprt/settings.json';
+
+const guard = {
+  type: 'command',
+  command: '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh',
+  timeout: 10,
+};
+
+/** Runs `migrate` and reads what it tells. */
+async function migrate(from: string, ...args: string[]) {
+  const { exitCode, stdout, stderr } = await cli.run([
+    'migrate',
+    '--from',
+    from,
+    '--json',
+    ...args,
+  ]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  const { files } = JSON.parse(stdout) as {
+    files: {
+      target: string;
+      changed: boolean;
+      added: number;
+      present: number;
+      diff: string[];
+      remarks: { file: string; line: number; path: string; message: string }[];
+    }[];
+  };
+  return files;
+}
+
+/** The hooks of one of our settings files, which must have nothing that is to be complained about. */
+async function hooksOf(file: string) {
+  const { settings, problems } = await loadSettingsFile(file);
+  expect(problems).toEqual([]);
+  return settings;
+}
+
+describe('migrate', () => {
+  it('takes over hooks of the project and of the user, which then run as they are', async () => {
+    await cli.write('.claude/hooks/guard.sh', 'echo "Not this: $(jq -r .tool_name)" >&2; exit 2\n');
+    await cli.write('.claude/settings.json', {
+      hooks: {
+        PreToolUse: [{ matcher: 'Bash', hooks: [{ ...guard, command: `bash ${guard.command}` }] }],
+      },
+    });
+    await cli.write(join(cli.home, '.claude/settings.json'), {
+      hooks: { UserPromptSubmit: [{ hooks: [{ type: 'command', command: 'date' }] }] },
+    });
+    expect(await migrate('claude')).toMatchObject([
+      { target: join(cli.project, OURS), changed: true, added: 1, present: 0, remarks: [] },
+      { target: join(cli.home, OURS), changed: true, added: 1, present: 0, remarks: [] },
+    ]);
+    expect((await hooksOf(join(cli.home, OURS))).hooks).toMatchObject({
+      BeforeAgent: [{ dialect: 'claude', hooks: [{ command: 'date' }] }],
+    });
+    const fired = await cli.run(['fire', 'BeforeTool', '--tool', 'run_shell_command', '--trust']);
+    expect(fired).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('Not this: Bash') });
+  });
+
+  it('keeps comments and what is there, and changes nothing the second time', async () => {
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [guard] }] } });
+    await cli.write('.claude/settings.local.json', {
+      hooks: { PreToolUse: [{ hooks: [guard, { type: 'command', command: 'mine' }] }] },
+    });
+    await cli.write(
+      OURS,
+      `{
+  // Why four: the machine is small.
+  "maxParallelHooks": 4,
+  "hooks": {
+    "BeforeTool": [
+      // The first one.
+      { "matcher": "x", "hooks": [{ "type": "command", "command": "ours" }] }
+    ]
+  }
+}
+`,
+    );
+    const [first] = await migrate('claude');
+    expect(first).toMatchObject({ added: 2, present: 1 });
+    const text = await cli.read(OURS);
+    expect(text).toContain('// Why four: the machine is small.');
+    expect(text).toContain('// The first one.');
+    const settings = await hooksOf(join(cli.project, OURS));
+    expect(settings).toMatchObject({ enableHooks: true, maxParallelHooks: 4 });
+    expect(settings.hooks.BeforeTool).toMatchObject([
+      { matcher: 'x', hooks: [{ command: 'ours' }] },
+      { dialect: 'claude', hooks: [guard] },
+      { dialect: 'claude', hooks: [{ command: 'mine' }] },
+    ]);
+
+    const [second] = await migrate('claude');
+    expect(second).toMatchObject({ changed: false, added: 0, present: 3, diff: [] });
+    expect(await cli.read(OURS)).toBe(text);
+  });
+
+  it('leaves what was changed here since, and what says that hooks are off', async () => {
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [guard] }] } });
+    const changed = { ...guard, timeout: 3, name: 'guard' };
+    const before = await cli.write(OURS, {
+      enableHooks: false,
+      hooks: { PreToolUse: [{ dialect: 'claude', hooks: [changed] }] },
+    });
+    const text = await readFile(before, 'utf8');
+    expect(await migrate('claude')).toMatchObject([{ added: 0, present: 1 }, {}]);
+    expect(await cli.read(OURS)).toBe(text);
+  });
+
+  it('lists, with its line, everything that it could not carry over', async () => {
+    const file = await cli.write(
+      '.claude/settings.json',
+      `{
+  "permissions": { "deny": ["Read(./.env)"] },
+  "env": { "A": "1" },
+  "hooks": {
+    "SubagentStop": [{ "hooks": [{ "type": "command", "command": "a" }] }],
+    "PreToolUse": [
+      { "hooks": [
+        { "type": "prompt", "prompt": "Fine?" },
+        { "type": "command", "command": "b", "if": "Bash(git *)" },
+        { "type": "command", "command": "c", "async": true },
+        { "type": "command" }
+      ] },
+      "not a group"
+    ],
+    "Stop": {}
+  },
+  "disableAllHooks": true
+}
+`,
+    );
+    const [move] = await migrate('claude');
+    expect(move?.added).toBe(1);
+    expect(move?.remarks.map(({ line, path }) => [line, path])).toEqual([
+      [2, 'permissions'],
+      [3, 'env'],
+      [5, 'hooks.SubagentStop'],
+      [8, 'hooks.PreToolUse[0].hooks[0]'],
+      [9, 'hooks.PreToolUse[0].hooks[1].if'],
+      [10, 'hooks.PreToolUse[0].hooks[2].async'],
+      [11, 'hooks.PreToolUse[0].hooks[3].command'],
+      [13, 'hooks.PreToolUse[1]'],
+      [15, 'hooks.Stop'],
+      [17, 'disableAllHooks'],
+    ]);
+    const settings = await hooksOf(join(cli.project, OURS));
+    expect(settings.enableHooks).toBe(false);
+    expect(settings.hooks.BeforeTool).toMatchObject([{ hooks: [{ command: 'c' }] }]);
+
+    const { stdout } = await cli.run(['migrate', '--from', 'claude']);
+    expect(stdout).toContain(
+      `${file}:8:9: hooks.PreToolUse[0].hooks[0]: a hook of the type "prompt"`,
+    );
+  });
+
+  it('takes over names, switches and units of Gemini CLI', async () => {
+    await cli.write('.gemini/settings.json', {
+      hooksConfig: { enabled: true, disabled: ['noisy'] },
+      hooks: {
+        BeforeTool: [
+          {
+            matcher: 'write_file',
+            sequential: true,
+            hooks: [
+              { name: 'scan', type: 'command', command: 'scan', description: 'd', timeout: 5000 },
+            ],
+          },
+        ],
+        disabled: ['old'],
+      },
+    });
+    await cli.write(OURS, { disabledHooks: ['mine', 'old'] });
+    expect(await migrate('gemini')).toMatchObject([{ added: 1, remarks: [] }, { added: 0 }]);
+    const settings = await hooksOf(join(cli.project, OURS));
+    expect(settings.disabledHooks).toEqual(['mine', 'old', 'noisy']);
+    expect(settings.hooks.BeforeTool).toMatchObject([
+      { dialect: 'gemini', matcher: 'write_file', sequential: true, hooks: [{ timeout: 5000 }] },
+    ]);
+  });
+
+  it('shows a diff with --dry-run, and writes nothing', async () => {
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [guard] }] } });
+    const { exitCode, stdout } = await cli.run(['migrate', '--from', 'claude', '--dry-run']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('1 hook to be added, 0 there already');
+    expect(stdout).toMatch(/^\+ {2}"enableHooks": true,$/m);
+    expect(stdout).toMatch(/^\+ +"dialect": "claude",$/m);
+    await expect(cli.read(OURS)).rejects.toThrow('ENOENT');
+  });
+
+  it('says where it has looked when there is nothing', async () => {
+    const { exitCode, stdout } = await cli.run(['migrate', '--from', 'gemini']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(join(cli.project, '.gemini/settings.json'));
+  });
+
+  it.each([
+    ['.claude/settings.json', '{ "hooks": ', 'not valid JSON'],
+    ['.claude/settings.json', '[]', 'expected an object'],
+    [OURS, '{,}', 'not valid JSON'],
+  ])('refuses %s that is %s', async (file, text, says) => {
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [guard] }] } });
+    await cli.write(file, text);
+    const { exitCode, stdout, stderr } = await cli.run(['migrate', '--from', 'claude']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(join(cli.project, file));
+    expect(stderr).toContain(says);
+    expect(await cli.read(file)).toBe(text);
+  });
+
+  it('has to know from whom', async () => {
+    expect(await cli.run(['migrate'])).toMatchObject({ exitCode: 2 });
+    expect(await cli.run(['migrate', '--from', 'nobody'])).toMatchObject({ exitCode: 2 });
+  });
+});
