@@ -7,10 +7,9 @@ import { matchText } from '../helpers/matchText.js';
 
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 
-const names = readdirSync(EXAMPLES, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
-const examples = names.filter((name) => existsSync(path.join(EXAMPLES, name, 'scenario.json')));
+const examples = readdirSync(EXAMPLES).filter((name) =>
+  existsSync(path.join(EXAMPLES, name, 'scenario.json')),
+);
 
 const missing = ['git', 'jq', 'python3'].filter(
   (program) => execaSync(program, ['--version'], { reject: false }).failed,
@@ -95,7 +94,7 @@ describe('try.mjs', () => {
 describe('the list of examples', () => {
   it('has every example', () => {
     const listed = Array.from(read('README.md').matchAll(/^\| \[([\w-]+)\]/gm), ([, name]) => name);
-    expect(new Set(listed)).toEqual(new Set(names));
+    expect(listed).toEqual(expect.arrayContaining(examples));
   });
 });
 

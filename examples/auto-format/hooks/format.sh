@@ -21,7 +21,7 @@ errors=$(mktemp)
 trap 'rm -f -- "$errors"' EXIT
 
 if ! formatted=$("${formatter[@]}" <"$file" 2>"$errors"); then
-  tell "${file##*/} cannot be formatted: $(head --bytes=1000 "$errors")"
+  tell "${file##*/} cannot be formatted: $(head -c 1000 "$errors")"
 elif [[ $formatted != "$(<"$file")" ]]; then
   # Into the file as it is, which keeps its mode and follows a link.
   printf '%s\n' "$formatted" >"$file"

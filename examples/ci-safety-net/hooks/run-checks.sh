@@ -13,6 +13,6 @@ cat >/dev/null
 for check in "${checks[@]}"; do
   # The output is kept: on stdout it would be the answer of this hook.
   if ! output=$(bash -c "$check" </dev/null 2>&1); then
-    refuse "\"$check\" fails. Fix that before you finish:"$'\n'"$(tail --bytes=3000 <<<"$output")"
+    refuse "\"$check\" fails. Fix that before you finish:"$'\n'"$(tail -c 3000 <<<"$output")"
   fi
 done

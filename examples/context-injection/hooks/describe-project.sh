@@ -9,7 +9,7 @@ note=$(
   git log --max-count=5 --format='- %s'
   if [[ -f $conventions ]]; then
     echo "$conventions says:"
-    head --bytes=4000 "$conventions"
+    head -c 4000 "$conventions"
   fi
 )
 

@@ -5,7 +5,7 @@ set -euo pipefail
 
 subject=$(jq --raw-output '"Before: " + (.prompt | split("\n")[0])[:60]')
 
-scratch=$(mktemp --directory)
+scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 
 # A copy of the index, so that git need not read files again that have not changed.
@@ -17,11 +17,10 @@ export GIT_INDEX_FILE=$scratch/index
 git add --all
 tree=$(git write-tree)
 
-parent=()
-if git rev-parse --quiet --verify HEAD >/dev/null; then parent=(-p HEAD); fi
+parent=$(git rev-parse --quiet --verify HEAD || true)
 # The prompt is data: it goes through stdin.
 commit=$(git -c user.name=hookstack -c user.email=hookstack@localhost \
-  commit-tree "$tree" "${parent[@]}" -F - <<<"$subject")
+  commit-tree "$tree" ${parent:+-p "$parent"} -F - <<<"$subject")
 
 # The log of the reference keeps the checkpoints before this one.
 git update-ref --create-reflog -m checkpoint refs/checkpoints/latest "$commit"
