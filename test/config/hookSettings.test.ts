@@ -149,6 +149,22 @@ describe('parseHookDefinitions', () => {
     });
   });
 
+  it('drops a group of an unknown dialect, as nobody knows what its hooks mean', () => {
+    const raw = { BeforeTool: [{ dialect: 'cursor', hooks: [guard] }, { hooks: [audit] }] };
+    expect(summarize(raw)).toEqual({
+      hooks: { BeforeTool: [{ hooks: [audit] }] },
+      paths: ['BeforeTool[0].dialect'],
+    });
+  });
+
+  it('takes groups of a dialect under its names of events and ours, in the order of the file', () => {
+    const claude = { dialect: 'claude', hooks: [guard] };
+    expect(summarize({ PreToolUse: [claude, { hooks: [audit] }], BeforeTool: [claude] })).toEqual({
+      hooks: { BeforeTool: [claude, claude] },
+      paths: ['PreToolUse[1]'],
+    });
+  });
+
   it('keeps a timeout that looks like seconds, and asks', () => {
     const { hooks, problems } = parseHook({ timeout: 5 });
     expect(hooks.BeforeTool?.[0]?.hooks[0]?.timeout).toBe(5);

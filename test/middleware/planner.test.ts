@@ -278,6 +278,20 @@ describe('a plan', () => {
     ]);
   });
 
+  it('runs a command once for each dialect, as each reads something else', async () => {
+    const { plans } = await createPlanner({
+      BeforeTool: [
+        { hooks: [hook('x')] },
+        { dialect: 'claude', matcher: 'Write', hooks: [hook('x', { timeout: 2 })] },
+        { dialect: 'claude', matcher: 'Edit|Write', hooks: [hook('x')] },
+      ],
+    });
+    expect(plans.createExecutionPlan(BeforeTool, { toolName: 'write_file' })?.hookConfigs).toEqual([
+      hook('x'),
+      hook('x', { timeout: 2_000, dialect: 'claude' }),
+    ]);
+  });
+
   it('removes duplicates after matching: one that does not match hides none that does', async () => {
     const { plans } = await createPlanner({
       BeforeTool: [
