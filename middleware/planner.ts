@@ -50,10 +50,9 @@ export function createExecutionPlan(
   event: HookEventName,
   context?: PlanContext,
 ): HookExecutionPlan | null {
-  const matching = registry.getHooksForEvent(event).filter((entry) => {
-    const names = namesToMatch(entry, context);
-    return !names || names.some((name) => matches(registry, entry, name, logger));
-  });
+  const matching = registry
+    .getHooksForEvent(event)
+    .filter((entry) => isConcerned(registry, entry, context, logger));
   const entries = withoutDuplicates(matching);
   if (entries.length === 0) return null;
   return {
@@ -79,6 +78,17 @@ function withoutDuplicates(entries: readonly HookRegistryEntry[]): HookRegistryE
     }
   }
   return [...kept.values()];
+}
+
+/** Whether a hook's matcher lets it run. */
+export function isConcerned(
+  registry: HookRegistry,
+  entry: HookRegistryEntry,
+  context: PlanContext | undefined,
+  logger: DebugLogger,
+): boolean {
+  const names = namesToMatch(entry, context);
+  return !names || names.some((name) => matches(registry, entry, name, logger));
 }
 
 /** The names that a hook's matcher is tested against; without one, the hook runs in any case. */

@@ -1,4 +1,4 @@
-import { composeTrusted, type Next } from '../src/compose.js';
+import { composeTrusted, type Middleware, type Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
 import { dialects } from '../src/dialects/words.js';
@@ -79,6 +79,8 @@ export interface RunOptions {
   /** Shells that are kept ready for the next event; 0 starts every hook when it is needed. */
   readonly warmShells: number;
   readonly signal?: AbortSignal;
+  /** Stands next to the process of each hook: sees what it reads and how it ends, as they are. */
+  readonly probe?: Middleware<HookRun>;
 }
 
 /** Runs all hooks at once on the same input. Results come in plan order. */
@@ -191,7 +193,8 @@ export async function executeHook(
     );
 
   const run: HookRun = { hook, event, input, warn, stdin, outcome: undefined, said: undefined };
-  const start = () => startProcess(run, prepared, timeoutMs, options);
+  const startAlone = () => startProcess(run, prepared, timeoutMs, options);
+  const start = async () => (options.probe ? options.probe(run, startAlone) : startAlone());
   // Of what surrounds a process, only hooks of another dialect need anything.
   await (hook.dialect === undefined ? start() : inDialect(run, start));
   const { outcome, said = outcome } = run;

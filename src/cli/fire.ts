@@ -1,16 +1,29 @@
-import { suggestName } from '../config/suggestName.js';
-import { isHookEventName } from '../hooks/events.js';
+import { writeFile } from 'node:fs/promises';
+import { planContext } from '../../middleware/planner.js';
+import type { Config } from '../config/config.js';
+import { errorMessage } from '../errorMessage.js';
 import { fireHook } from '../hooks/hookEventHandler.js';
-import { HookEventName } from '../hooks/types.js';
-import { readPayload, type PayloadOptions } from './firePayload.js';
+import type { ProcessedHookResult } from '../hooks/processedResult.js';
+import type { HookEventName, HookPayload } from '../hooks/types.js';
+import { requireEvent } from './eventName.js';
+import type { Explanation } from './explain.js';
+import { decodeFields, readFields, type PayloadOptions } from './firePayload.js';
 import { describeFiring, formatReport, type FireReport } from './fireReport.js';
-import { printJson, printLine, printNotice } from './terminal.js';
+import { latencyOf, type Latency } from './latency.js';
+import { Progress } from './progress.js';
+import { printJson, printLine, printNotice, toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
-import { openWorkspace, type WorkspaceOptions } from './workspace.js';
+import { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.js';
 
 /** The options of `hookstack fire`. */
 export interface FireOptions extends WorkspaceOptions, PayloadOptions {
   readonly json?: boolean;
+  /** Says as well which hooks run and why not the others. */
+  readonly explain?: boolean;
+  /** How often the event is fired. Default 1. */
+  readonly repeat?: number;
+  /** A `*.hooktest.json` to write. */
+  readonly record?: string;
 }
 
 /**
@@ -20,20 +33,102 @@ export interface FireOptions extends WorkspaceOptions, PayloadOptions {
  * @throws UsageError
  */
 export async function fire(eventName: string, options: FireOptions): Promise<number> {
-  if (!isHookEventName(eventName)) {
-    const hint = suggestName(eventName, Object.values(HookEventName));
-    throw new UsageError(`There is no event "${eventName}"; ${hint}`);
-  }
-  const payload = await readPayload(eventName, options);
-  const { config } = await openWorkspace(options, { forceHooks: true });
-  const fired = await fireHook(config, eventName, payload);
-  const report = describeFiring(eventName, fired);
+  const event = requireEvent(eventName);
+  const { record, repeat = 1 } = options;
+  if (record !== undefined) await checkRecordName(record);
+  const fields = await readFields(event, options);
+  const workspace = await openWorkspace(options, { forceHooks: true, firesOnce: repeat === 1 });
+  const payload = decodeFields(event, fields);
+  const explanation = options.explain ? await explainFired(workspace, event, payload) : undefined;
+  const { fired, durations } = await fireRepeatedly(workspace.config, event, payload, repeat);
+
+  const report = describeFiring(event, fired);
   const [fault] = report.results.length === 0 ? (fired?.aggregated.errors ?? []) : [];
-  if (options.json) printJson(report);
-  else if (!fault) printLine(formatReport(report));
-  if (!fault) return exitCodeOf(report);
-  printNotice('error', 'red', fault.message);
-  return 1;
+  const latencyMs = options.repeat === undefined ? undefined : latencyOf(durations);
+  if (options.json) {
+    printJson({ ...report, ...(explanation && { explanation }), ...(latencyMs && { latencyMs }) });
+  } else {
+    await printText({ report: fault ? undefined : report, explanation, latencyMs });
+  }
+  if (fault) {
+    printNotice('error', 'red', fault.message);
+    return 1;
+  }
+  if (record !== undefined) await writeRecord(record, event, fields, report);
+  return exitCodeOf(report);
+}
+
+async function explainFired<E extends HookEventName>(
+  workspace: Workspace,
+  event: E,
+  payload: HookPayload<E>,
+): Promise<Explanation> {
+  const { explainEvent } = await import('./explain.js');
+  return explainEvent(workspace, event, planContext({ event, payload }));
+}
+
+async function fireRepeatedly<E extends HookEventName>(
+  config: Config,
+  event: E,
+  payload: HookPayload<E>,
+  times: number,
+): Promise<{ fired: ProcessedHookResult | undefined; durations: readonly number[] }> {
+  const progress = new Progress(times);
+  const durations: number[] = [];
+  let fired: ProcessedHookResult | undefined;
+  while (durations.length < times) {
+    if (times > 1) progress.next(event);
+    const startedAt = performance.now();
+    fired = await fireHook(config, event, payload);
+    durations.push(performance.now() - startedAt);
+  }
+  if (times > 1) progress.clear();
+  return { fired, durations };
+}
+
+async function printText(shown: {
+  readonly report: FireReport | undefined;
+  readonly explanation: Explanation | undefined;
+  readonly latencyMs: Latency | undefined;
+}): Promise<void> {
+  const { report, explanation, latencyMs } = shown;
+  if (explanation) {
+    const { formatExplanation } = await import('./explainText.js');
+    printLine(`${formatExplanation(explanation)}\n`);
+  }
+  if (report) printLine(formatReport(report));
+  if (!latencyMs) return;
+  const { count, min, q1, median, q3, max } = latencyMs;
+  printLine(
+    `\nFired ${count} times: min ${min} ms, quartiles ${q1}, ${median} and ${q3} ms, max ${max} ms`,
+  );
+}
+
+async function checkRecordName(file: string): Promise<void> {
+  const { HOOK_TEST_SUFFIX } = await import('./hookTest.js');
+  if (file.endsWith(HOOK_TEST_SUFFIX)) return;
+  throw new UsageError(
+    `--record ${file} must end in ${HOOK_TEST_SUFFIX}, so that hookstack test finds it`,
+  );
+}
+
+async function writeRecord(
+  file: string,
+  event: HookEventName,
+  input: object,
+  report: FireReport,
+): Promise<void> {
+  const { expectationsOf } = await import('./hookTest.js');
+  const test = { event, input, expect: expectationsOf(report) };
+  try {
+    await writeFile(file, `${JSON.stringify(test, null, 2)}\n`, { flag: 'wx' });
+  } catch (cause) {
+    throw new UsageError(
+      `--record ${file} cannot be written (${errorMessage(cause)}); name a new file in a directory that exists`,
+      { cause },
+    );
+  }
+  printNotice('recorded', 'green', toOneLine(file));
 }
 
 function exitCodeOf({ stopped, blocked }: FireReport): number {

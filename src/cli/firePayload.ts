@@ -20,26 +20,46 @@ export interface PayloadOptions {
 }
 
 /**
- * Makes the payload of an event from the command line, with made-up values for what is not given. Tells on stderr
+ * Makes the fields of an event from the command line, with made-up values for what is not given. Tells on stderr
  * of options that the event has no use for.
  *
  * @throws UsageError when a value cannot be read, or is not what the event takes; the message names its path
  */
-export async function readPayload<E extends HookEventName>(
+export async function readFields<E extends HookEventName>(
   event: E,
   options: PayloadOptions,
-): Promise<HookPayload<E>> {
+): Promise<EventFields<E>> {
   const { uses, fieldsOf } = sources[event];
   for (const option of OPTIONS) {
     if (options[option] === undefined || uses.includes(option)) continue;
     printNotice('note', 'cyan', `--${option} has no effect on ${event}`);
   }
-  const fields = fieldsOf(await readGiven(event, options, uses));
+  return checkFields(event, fieldsOf(await readGiven(event, options, uses)));
+}
+
+/**
+ * Completes the fields of an event with made-up values.
+ *
+ * @throws UsageError when there is a field that the event does not have, or one is not what the event takes
+ */
+export function completeFields<E extends HookEventName>(event: E, fields: object): EventFields<E> {
+  return checkFields(event, ownFields(event, sources[event].fieldsOf({}), fields, 'input'));
+}
+
+/** The payload that fields of an event stand for. */
+export function decodeFields<E extends HookEventName>(
+  event: E,
+  fields: EventFields<E>,
+): HookPayload<E> {
+  return events[event].decode(fields);
+}
+
+function checkFields<E extends HookEventName>(event: E, fields: object): EventFields<E> {
   // The struct of an event is the one of its fields; TypeScript cannot see that through the generic.
   const struct = events[event].fields as unknown as Struct<EventFields<E>>;
   const [failure, checked] = validate(fields, struct);
   if (failure) throw new UsageError(describeFailure(event, failure));
-  return events[event].decode(checked);
+  return checked;
 }
 
 const OPTIONS = ['tool', 'input', 'request', 'response', 'prompt'] as const;
@@ -120,12 +140,17 @@ function requestFields({ prompt = DEFAULT_PROMPT, request = {} }: Given): object
 }
 
 /** A misspelt field would otherwise leave the made-up value in its place, in silence. */
-function ownFields(event: HookEventName, defaults: object, input: unknown = {}): object {
-  if (!isRecord(input)) throw new UsageError(`--input of ${event} must be a JSON object`);
+function ownFields(
+  event: HookEventName,
+  defaults: object,
+  input: unknown = {},
+  where = '--input',
+): object {
+  if (!isRecord(input)) throw new UsageError(`${where} of ${event} must be a JSON object`);
   const known = Object.keys(events[event].fields.schema);
   for (const name of Object.keys(input)) {
     if (known.includes(name)) continue;
-    throw new UsageError(`--input: ${event} has no field "${name}"; ${suggestName(name, known)}`);
+    throw new UsageError(`${where}: ${event} has no field "${name}"; ${suggestName(name, known)}`);
   }
   return { ...defaults, ...input };
 }

@@ -2,12 +2,31 @@
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { Command, CommanderError } from 'commander';
+import { addDoctor } from './commands/doctor.js';
+import { addExplain } from './commands/explain.js';
 import { addFire } from './commands/fire.js';
+import { addInit } from './commands/init.js';
 import { addList } from './commands/list.js';
 import { addMigrate } from './commands/migrate.js';
 import { addRun } from './commands/run.js';
+import { addDisable, addEnable } from './commands/switch.js';
+import { addTest } from './commands/test.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
+
+/** In the order of the help. */
+const COMMANDS = [
+  addInit,
+  addRun,
+  addFire,
+  addTest,
+  addExplain,
+  addDoctor,
+  addList,
+  addEnable,
+  addDisable,
+  addMigrate,
+];
 
 process.stdout.on('error', exitWhenReaderLeft);
 process.stderr.on('error', exitWhenReaderLeft);
@@ -22,7 +41,7 @@ async function main(): Promise<void> {
     .description('Hooks for LLM agents: policy and automation around every tool and model call')
     .version(version)
     .exitOverride();
-  for (const addCommand of [addRun, addFire, addList, addMigrate]) addCommand(program);
+  for (const addCommand of COMMANDS) addCommand(program);
   try {
     await program.parseAsync();
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   loadSettingsFile,
   type FileProblem,
   type Settings,
+  type SettingsOrigins,
 } from '../config/settings.js';
 import { CliLogger } from './cliLogger.js';
 import { printNotice } from './terminal.js';
@@ -25,6 +26,9 @@ export interface WorkspaceOptions {
 export interface Workspace {
   readonly config: Config;
   readonly settings: Settings;
+  /** Where the settings come from. */
+  readonly origins: SettingsOrigins;
+  readonly isTrusted: boolean;
 }
 
 /**
@@ -33,15 +37,16 @@ export interface Workspace {
  * @param forceHooks let hooks run even where the settings say otherwise
  * @param needsAllFiles whether a file that counts and cannot be read ends the command, as whoever runs hooks wants;
  *   one that the user named always does
+ * @param firesOnce no more than one event comes
  * @throws UsageError when `cwd` is no directory, or `settings` cannot be read
  */
 export async function openWorkspace(
   options: WorkspaceOptions,
-  { forceHooks = false, needsAllFiles = true } = {},
+  { forceHooks = false, needsAllFiles = true, firesOnce = false } = {},
 ): Promise<Workspace> {
   const workingDir = await resolveWorkingDir(options.cwd ?? process.cwd());
   const isTrusted = options.trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
-  const { settings, problems } =
+  const { settings, problems, origins } =
     options.settings === undefined
       ? await loadSettings({ workingDir, trustProject: isTrusted })
       : await loadSettingsFile(options.settings);
@@ -60,10 +65,10 @@ export async function openWorkspace(
     enableHooks,
     trustedFolder: isTrusted,
     // One event and no next one: nothing to keep ready for.
-    ...(forceHooks && { hooksRunner: { warmShells: 0 } }),
+    ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
     debugLogger: new CliLogger('llxprt:core:hooks'),
   });
-  return { config, settings };
+  return { config, settings, origins, isTrusted };
 }
 
 /** The real path of a project.

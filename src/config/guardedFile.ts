@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import { constants, open, type FileHandle } from 'node:fs/promises';
+import { quoteWord } from '../process/quoteWord.js';
 
 /** What became of reading a file. */
 export type GuardedReading =
@@ -44,11 +45,11 @@ function findObjection(file: string, stats: Stats, groupMayWrite: boolean): stri
   if (me === undefined) return undefined;
 
   if (stats.uid !== me && stats.uid !== 0) {
-    return `it belongs to user ${stats.uid}, who could make it run commands as you (user ${me}, mode ${formatMode(stats)}); if you trust its content, run: chown ${me} ${quote(file)} && chmod go-w ${quote(file)}`;
+    return `it belongs to user ${stats.uid}, who could make it run commands as you (user ${me}, mode ${formatMode(stats)}); if you trust its content, run: chown ${me} ${quoteWord(file)} && chmod go-w ${quoteWord(file)}`;
   }
   const writers = findWriters(stats, groupMayWrite);
   if (writers === '') return undefined;
-  return `other users may write it (mode ${formatMode(stats)}) and make it run commands as you; check its content, then run: chmod ${writers}-w ${quote(file)}`;
+  return `other users may write it (mode ${formatMode(stats)}) and make it run commands as you; check its content, then run: chmod ${writers}-w ${quoteWord(file)}`;
 }
 
 /** Who else may write, in the letters of chmod. */
@@ -60,11 +61,6 @@ function findWriters({ mode }: Stats, groupMayWrite: boolean): string {
 
 function formatMode({ mode }: Stats): string {
   return (mode & 0o7777).toString(8).padStart(4, '0');
-}
-
-/** For a command that the user is shown: a directory may be called `$(rm -rf ~)`. */
-function quote(path: string): string {
-  return `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 function explainFailure(error: unknown): GuardedReading {

@@ -28,14 +28,21 @@ export interface JsonDocument {
   locate(path: Path): Position;
 }
 
-/** Parses JSON with comments and trailing commas. Never throws. */
-export function parseJsonDocument(source: string): JsonDocument {
+/**
+ * Parses JSON with comments and trailing commas. Never throws.
+ *
+ * @param isStrict whether comments and trailing commas are errors
+ */
+export function parseJsonDocument(source: string, isStrict = false): JsonDocument {
   const lineStarts = findLineStarts(source);
   const positionAt = (offset: number) => findPosition(lineStarts, offset);
   const start = positionAt(0);
   try {
     const errors: ParseError[] = [];
-    const root = parseTree(source, errors, { allowTrailingComma: true });
+    const root = parseTree(source, errors, {
+      allowTrailingComma: !isStrict,
+      disallowComments: isStrict,
+    });
     const error = errors[0];
     if (root === undefined || error !== undefined) {
       return failedDocument({ message: explain(error), ...positionAt(error?.offset ?? 0) });

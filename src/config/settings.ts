@@ -31,6 +31,15 @@ export interface LoadedSettings {
   readonly problems: readonly FileProblem[];
   /** The files that were read, the one with the highest priority first. */
   readonly files: readonly SettingsFile[];
+  readonly origins: SettingsOrigins;
+}
+
+/** Which files say what decides whether a hook runs. */
+export interface SettingsOrigins {
+  /** The one whose `enableHooks` counts; undefined where none says anything. */
+  readonly enableHooks: SettingsFile | undefined;
+  /** Those that name a hook in `disabledHooks`, by that name. */
+  readonly disabledHooks: ReadonlyMap<string, readonly SettingsFile[]>;
 }
 
 /** One settings file. */
@@ -116,7 +125,8 @@ export function formatProblem(problem: FileProblem): string {
   return `${file}:${line}:${column}: ${where}${message}`.replaceAll(/\p{Cc}/gu, '\uFFFD');
 }
 
-function settingsFileIn(directory: string): string {
+/** The settings file of a project, or of a user whose home it is. */
+export function settingsFileIn(directory: string): string {
   return join(resolve(directory), '.llxprt', 'settings.json');
 }
 
@@ -139,7 +149,22 @@ function mergeLayers(layers: readonly Layer[]): LoadedSettings {
     },
     problems: layers.flatMap(({ problems }) => problems),
     files: layers.filter(({ status }) => status === 'read').map(({ source }) => source),
+    origins: {
+      enableHooks: rising.findLast(({ scalars: { enableHooks } }) => enableHooks !== undefined)
+        ?.source,
+      disabledHooks: findDisablers(layers),
+    },
   };
+}
+
+function findDisablers(layers: readonly Layer[]): Map<string, readonly SettingsFile[]> {
+  const disablers = new Map<string, SettingsFile[]>();
+  for (const { source, scalars } of layers) {
+    for (const name of new Set(scalars.disabledHooks)) {
+      disablers.set(name, [...(disablers.get(name) ?? []), source]);
+    }
+  }
+  return disablers;
 }
 
 function mergeHooks(layers: readonly Layer[]): HookDefinitions {

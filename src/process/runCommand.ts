@@ -41,6 +41,8 @@ export interface CommandOutcome {
   readonly stdout: string;
   /** The first MiB. */
   readonly stderr: string;
+  /** Whether all of the input was taken. Little of it is in any case: a pipe holds some 200 kB that nobody reads. */
+  readonly inputTaken: boolean;
   /** Bytes of both streams, kept or dropped. */
   readonly bytesRead: number;
   /** Whether bytes of either stream were dropped. */
@@ -82,6 +84,7 @@ export async function runCommand(
   if (interruption) await endInterrupted(command, [stdout, stderr], timings);
   else await drain([stdout, stderr], Promise.all([stdout.closed, stderr.closed]), timings);
 
+  const inputTaken = command.stdin.writableFinished;
   const stragglers = !interruption && !(stdout.isClosed && stderr.isClosed);
   closePipes(command);
   if (stragglers) void endStragglers(command, timings);
@@ -94,6 +97,7 @@ export async function runCommand(
     signal: signalCode,
     stdout: stdout.text(),
     stderr: stderr.text(),
+    inputTaken,
     bytesRead: stdout.bytesRead + stderr.bytesRead,
     truncated: stdout.truncated || stderr.truncated,
     stdoutTruncated: stdout.truncated,
@@ -113,6 +117,7 @@ const NOT_RUN = {
   signal: null,
   stdout: '',
   stderr: '',
+  inputTaken: false,
   bytesRead: 0,
   truncated: false,
   stdoutTruncated: false,

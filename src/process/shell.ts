@@ -1,5 +1,5 @@
-import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
+import { findProgram } from './findProgram.js';
 
 /** The program that runs hook commands. */
 export interface Shell {
@@ -26,14 +26,10 @@ let resolved: Shell | undefined;
  */
 export function findShell(platform: NodeJS.Platform, searchPath: string | undefined): Shell {
   if (platform === 'win32') return { file: 'powershell.exe', argumentsFor: powerShellArguments };
-  const directories = [
-    ...(searchPath ?? '').split(path.delimiter).filter((entry) => path.isAbsolute(entry)),
-    '/bin',
-  ];
-  const candidates = ['bash', 'sh'].flatMap((name) =>
-    directories.map((directory) => path.join(directory, name)),
-  );
-  return { file: candidates.find(isExecutable) ?? '/bin/sh', argumentsFor: posixArguments };
+  const file = ['bash', 'sh']
+    .map((name) => findProgram(name, `${searchPath ?? ''}${path.delimiter}/bin`))
+    .find((found) => found !== undefined);
+  return { file: file ?? '/bin/sh', argumentsFor: posixArguments };
 }
 
 function posixArguments(command: string): string[] {
@@ -43,13 +39,4 @@ function posixArguments(command: string): string[] {
 // PowerShell's own exit code is 0 or 1; the verdict is in that of the program it ran.
 function powerShellArguments(command: string): string[] {
   return ['-NoProfile', '-NonInteractive', '-Command', `${command}\nexit $LASTEXITCODE`];
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -67,13 +67,21 @@ function spawnShell(execa: typeof Execa, { command, cwd, env, extraEnv }: StartO
   const shell = resolveShell();
   const subprocess = execa(shell.file, shell.argumentsFor(command), {
     cwd,
-    env: { ...env, ...extraEnv, ...OWN_ENVIRONMENT, [RUN_ID]: runId },
+    env: environmentOf({ env, extraEnv }, runId),
     ...EXECA_OPTIONS,
   });
   if (subprocess.pid === undefined) return { subprocess, group: undefined };
   const group = { id: subprocess.pid, mark: `${RUN_ID}=${runId}` };
   trackGroup(group);
   return { subprocess, group };
+}
+
+/** All that a command finds in its environment; what is `undefined` is not there. */
+export function environmentOf(
+  { env, extraEnv }: Pick<StartOptions, 'env' | 'extraEnv'>,
+  runId: string,
+): Record<string, string | undefined> {
+  return { ...env, ...extraEnv, ...OWN_ENVIRONMENT, [RUN_ID]: runId };
 }
 
 /** What is needed of a started process, whoever started it. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { DEFAULT_PROMPT, DEFAULT_TOOL } from '../defaults.js';
 import type { FireOptions } from '../fire.js';
-import { withWorkspaceOptions } from './options.js';
+import { parseCount, withWorkspaceOptions } from './options.js';
 
 export function addFire(program: Command): void {
   withWorkspaceOptions(program.command('fire'))
@@ -15,6 +15,9 @@ export function addFire(program: Command): void {
       "AfterModel: the GenerateContentResponse; AfterTool: the tool's result; AfterAgent: the text",
     )
     .option('--prompt <text>', `what the user asked; default ${DEFAULT_PROMPT}`)
+    .option('--explain', 'say as well which hooks run, and why not the others')
+    .option('--repeat <n>', 'fire the event this often, and tell how long that took', parseCount)
+    .option('--record <file>', 'write the event and the verdict to a *.hooktest.json')
     .option('--json', 'write one JSON object')
     .addHelpText(
       'after',

@@ -1,0 +1,157 @@
+import { createExecutionPlan, isConcerned, type PlanContext } from '../../middleware/planner.js';
+import { startOptions } from '../../middleware/runner.js';
+import type { SettingsOrigins } from '../config/settings.js';
+import { events } from '../hooks/events.js';
+import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
+import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
+import { hookIdentity } from '../hooks/identity.js';
+import type { HookEventName } from '../hooks/types.js';
+import { environmentOf } from '../process/startCommand.js';
+import { CliLogger } from './cliLogger.js';
+import { requireEvent } from './eventName.js';
+import { formatExplanation } from './explainText.js';
+import {
+  describeEntry,
+  findReason,
+  isSameCommand,
+  openRegistry,
+  type ListedHook,
+} from './hookEntries.js';
+import { printJson, printLine, printNotice } from './terminal.js';
+import { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.js';
+
+/** The options of `hookstack explain`. */
+export interface ExplainOptions extends WorkspaceOptions {
+  readonly tool?: string;
+  readonly json?: boolean;
+}
+
+/** Which hooks an event would run, as `explain --json` writes it. */
+export interface Explanation {
+  readonly event: HookEventName;
+  /** What matchers are tested against; `null` where none is given, or the event has none. */
+  readonly tool: string | null;
+  readonly enableHooks: boolean;
+  /** The settings file that says so. */
+  readonly enableHooksFile: string | null;
+  readonly sequential: boolean;
+  /** Those that run, in their order, then the others. */
+  readonly hooks: readonly ExplainedHook[];
+  /** Names of the variables that all hooks get. */
+  readonly environment: readonly string[];
+  /** Names of the variables of this process that hooks do not get. */
+  readonly withheld: readonly string[];
+}
+
+/** One hook of an event. */
+export interface ExplainedHook extends Omit<ListedHook, 'enabled' | 'duplicateOf' | 'sequential'> {
+  /** Whether it would run for the event while hooks are on. */
+  readonly runs: boolean;
+  /** From 1, for one that runs. */
+  readonly order: number | null;
+  /** Why it does not run. */
+  readonly reason: string | null;
+  /** What the shell is given. */
+  readonly resolvedCommand: string;
+  readonly onFailure: 'allow' | 'deny';
+  /** Names of the variables that it has besides those of all hooks. */
+  readonly environment: readonly string[];
+}
+
+/**
+ * `hookstack explain`: which hooks an event would run, and why not the others, on stdout. Starts nothing.
+ *
+ * @throws UsageError
+ */
+export async function explain(eventName: string, options: ExplainOptions): Promise<void> {
+  const event = requireEvent(eventName);
+  const workspace = await openWorkspace(options, { needsAllFiles: false });
+  if (options.tool !== undefined && !events[event].matchOn) {
+    printNotice('note', 'cyan', `--tool has no effect on ${event}`);
+  }
+  const context = events[event].matchOn && { toolName: options.tool };
+  const explanation = await explainEvent(workspace, event, context);
+  if (options.json) printJson(explanation);
+  else printLine(formatExplanation(explanation));
+}
+
+/** @param context what matchers are tested against; without it, hooks count as matching */
+export async function explainEvent(
+  { config, settings, origins }: Workspace,
+  event: HookEventName,
+  context: PlanContext | undefined,
+): Promise<Explanation> {
+  const registry = await openRegistry(config);
+  const logger = new CliLogger('llxprt:core:hooks:planner');
+  const tested = context?.toolName ?? context?.subject;
+  const matches = (entry: HookRegistryEntry) => isConcerned(registry, entry, context, logger);
+  const entries = registry.getAllHooks().filter(({ eventName }) => eventName === event);
+  const hooks = entries.map((entry, index) => {
+    const earlier = entries.slice(0, index).filter(matches).find(isSameCommand(entry));
+    const reason =
+      reasonToSkip(entry, origins) ??
+      (matches(entry) ? null : `its matcher ${quote(entry.matcher)} does not match ${tested}`) ??
+      (earlier ? `runs once, as "${hookIdentity(earlier.config)}": it is the same command` : null);
+    return explainHook(entry, reason);
+  });
+  const running = hooks.filter(({ runs }) => runs);
+  const environment = buildHookEnvironment(config.getHookEnvironment(), config.getWorkingDir());
+  const common = namesOf(environmentOf({ env: environment }, ''));
+  return {
+    event,
+    tool: context?.toolName ?? null,
+    enableHooks: settings.enableHooks,
+    enableHooksFile: origins.enableHooks?.file ?? null,
+    sequential: createExecutionPlan(registry, logger, event, context)?.sequential ?? false,
+    hooks: [
+      ...running.map((hook, index) => ({ ...hook, order: index + 1 })),
+      ...hooks.filter(({ runs }) => !runs),
+    ],
+    environment: common,
+    withheld: namesOf(process.env).filter((name) => !common.includes(name)),
+  };
+}
+
+function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): string | null {
+  const reason = findReason(entry, true);
+  if (entry.skipped !== 'disabled') return reason;
+  const files = origins.disabledHooks.get(hookIdentity(entry.config)) ?? [];
+  return [reason, ...files.map(({ file }) => file)].join(' in ');
+}
+
+function explainHook(entry: HookRegistryEntry, reason: string | null): ExplainedHook {
+  const { event, hook, command, source, file, matcher, dialect, timeoutMs } = describeEntry(
+    entry,
+    true,
+  );
+  const { command: resolvedCommand, extraEnv } = startOptions(entry.config, {
+    input: { cwd: '', session_id: '' },
+    env: {},
+  });
+  return {
+    event,
+    hook,
+    order: null,
+    runs: reason === null,
+    reason,
+    command,
+    resolvedCommand,
+    source,
+    file,
+    matcher,
+    dialect,
+    timeoutMs,
+    onFailure: entry.config.onFailure ?? 'allow',
+    environment: Object.keys(extraEnv ?? {}).toSorted(),
+  };
+}
+
+function quote(text: string | undefined): string {
+  return JSON.stringify(text ?? '');
+}
+
+function namesOf(env: NodeJS.ProcessEnv): string[] {
+  return Object.keys(env)
+    .filter((name) => env[name] !== undefined)
+    .toSorted();
+}

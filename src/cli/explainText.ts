@@ -1,0 +1,93 @@
+import { events } from '../hooks/events.js';
+import { removeControls } from '../hooks/sanitizeText.js';
+import type { HookEventName } from '../hooks/types.js';
+import type { ExplainedHook, Explanation } from './explain.js';
+import { paint, toOneLine } from './terminal.js';
+
+const LINE_WIDTH = 100;
+
+/** An explanation for a reader: what runs, in its order, what does not and why, and the environment. */
+export function formatExplanation(explanation: Explanation): string {
+  const { hooks, environment, withheld } = explanation;
+  const running = hooks.filter(({ runs }) => runs);
+  const others = hooks.filter(({ runs }) => !runs);
+  return [
+    formatHeading(explanation, running.length),
+    ...running.map((hook) => `\n  ${hook.order}. ${formatHook(hook, explanation)}`),
+    ...(others.length > 0 ? ['\nNot run:'] : []),
+    ...others.map((hook) => `\n  - ${formatHook(hook, explanation)}`),
+    ...(running.length > 0 ? formatEnvironment(environment, withheld) : []),
+  ].join('\n');
+}
+
+function formatHeading(explanation: Explanation, count: number): string {
+  const { event, tool, sequential } = explanation;
+  const how = count > 1 ? `, ${sequential ? 'one after the other' : 'all at once'}` : '';
+  const what = count === 1 ? '1 hook runs' : `${count === 0 ? 'no' : count} hooks run`;
+  const subject = `${event}${tool === null ? '' : ` of ${toOneLine(tool)}`}`;
+  const heading = paint(process.stdout, 'bold', `${subject}: ${what}${how}.`);
+  return [heading, ...formatSwitch(explanation)].join('\n');
+}
+
+function formatSwitch({ enableHooks, enableHooksFile }: Explanation): string[] {
+  if (enableHooks) return [];
+  const why =
+    enableHooksFile === null
+      ? 'no settings file says "enableHooks": true'
+      : `enableHooks is false in ${toOneLine(enableHooksFile)}`;
+  return [paint(process.stdout, 'yellow', `Hooks are off, so that nothing runs in fact: ${why}.`)];
+}
+
+function formatHook(hook: ExplainedHook, { event, tool }: Explanation): string {
+  const state =
+    hook.reason === null ? '' : paint(process.stdout, 'yellow', `: ${toOneLine(hook.reason)}`);
+  const facts = [
+    `timeout: ${hook.timeoutMs} ms`,
+    ...(hook.dialect === null ? [] : [`dialect: ${hook.dialect}`]),
+    ...(hook.onFailure === 'deny' ? [`a failure blocks (onFailure: "deny")`] : []),
+    ...(hook.environment.length > 0 ? [`own variables: ${hook.environment.join(', ')}`] : []),
+  ];
+  return [
+    `${paint(process.stdout, 'bold', toOneLine(hook.hook))}${state}`,
+    `command: ${toOneLine(hook.resolvedCommand)}`,
+    `source: ${hook.source}${hook.file === null ? '' : ` ${toOneLine(hook.file)}`}`,
+    `matcher: ${formatMatcher(hook, event, tool)}`,
+    toOneLine(facts.join(', ')),
+  ].join('\n     ');
+}
+
+function formatMatcher(
+  { matcher, dialect, runs }: ExplainedHook,
+  event: HookEventName,
+  tool: string | null,
+): string {
+  if (matcher === null) return 'all';
+  const quoted = toOneLine(JSON.stringify(matcher));
+  if (!events[event].matchOn) {
+    return dialect === null ? `${quoted}, has no effect on ${event}` : quoted;
+  }
+  if (tool === null) return `${quoted}, not tested: name a tool with --tool`;
+  return runs ? `${quoted}, matches ${toOneLine(tool)}` : quoted;
+}
+
+function formatEnvironment(environment: readonly string[], withheld: readonly string[]): string[] {
+  return [
+    `\nVariables of all of them (${environment.length}):`,
+    ...wrapNames(environment),
+    ...(withheld.length > 0 ? [`Variables that are withheld (${withheld.length}):`] : []),
+    ...wrapNames(withheld),
+  ];
+}
+
+function wrapNames(names: readonly string[]): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const name of names.map((each) => removeControls(each))) {
+    if (line !== '' && line.length + name.length > LINE_WIDTH) {
+      lines.push(line);
+      line = '';
+    }
+    line += line === '' ? `  ${name}` : ` ${name}`;
+  }
+  return line === '' ? lines : [...lines, line];
+}

@@ -1,0 +1,212 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  describe,
+  expecting,
+  oneOf,
+  readFields,
+  reportUnknownKeys,
+  text,
+  type FieldTable,
+  type Report,
+} from '../config/fields.js';
+import { formatPath } from '../config/hookSettings.js';
+import { parseJsonDocument } from '../config/jsonDocument.js';
+import { suggestName } from '../config/suggestName.js';
+import { isHookEventName } from '../hooks/events.js';
+import { dropUnsafeKeys, isRecord } from '../hooks/merge.js';
+import { HookEventName } from '../hooks/types.js';
+import type { FireReport } from './fireReport.js';
+
+/** How the names of recorded events end. */
+export const HOOK_TEST_SUFFIX = '.hooktest.json';
+
+/** An event, and what hooks are expected to say to it: the content of a `*.hooktest.json`. */
+export interface HookTest {
+  readonly event: HookEventName;
+  /** The event's own fields, as scripts read them. What is missing is made up. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly expect: HookExpectations;
+}
+
+/** What is not named is not compared. */
+export interface HookExpectations {
+  readonly decision?: 'allow' | 'block' | 'stop';
+  /** The text, or `/a regular expression/` that it matches; `null` for none. */
+  readonly reason?: string | null;
+  /** As `reason`. */
+  readonly systemMessage?: string | null;
+  /** Exit codes of hooks by name; `null` for one that did not run. */
+  readonly exit?: Readonly<Record<string, number | null>>;
+  /** Fields of `hookSpecificOutput`, such as `tool_input`; `null` for one that is not there. */
+  readonly modified?: Readonly<Record<string, unknown>>;
+}
+
+/** One thing that is not as expected. */
+export interface Difference {
+  /** Such as `decision`, or `modified.tool_input`. */
+  readonly at: string;
+  readonly expected: unknown;
+  readonly actual: unknown;
+}
+
+/**
+ * Reads a recorded event.
+ *
+ * @returns the test, or what is wrong with it, each with its position: `line:column: path: message`
+ */
+export function parseHookTest(
+  source: string,
+): { readonly test: HookTest } | { readonly problems: readonly string[] } {
+  const document = parseJsonDocument(source);
+  if (document.syntaxError) {
+    const { line, column, message } = document.syntaxError;
+    return { problems: [`${line}:${column}: not valid JSON: ${message}`] };
+  }
+  const problems: string[] = [];
+  const report: Report = (path, message) => {
+    const { line, column } = document.locate(path);
+    const where = path.length === 0 ? '' : `${formatPath(path)}: `;
+    problems.push(`${line}:${column}: ${where}${message}`);
+  };
+  const test = readTest(dropUnsafeKeys(document.value), report);
+  return test && problems.length === 0 ? { test } : { problems };
+}
+
+/** What of a report a test expects, as `fire --record` writes it. */
+export function expectationsOf(report: FireReport): HookExpectations {
+  const { decision, reason, exit, modified } = observe(report);
+  const changes = Object.entries(modified).filter(([field]) => CHANGES.has(field));
+  return {
+    decision,
+    ...(decision !== 'allow' && reason !== null && { reason: asExpected(reason) }),
+    exit,
+    ...(changes.length > 0 && { modified: Object.fromEntries(changes) }),
+  };
+}
+
+/** Compares what hooks said with what was expected. */
+export function compare(expected: HookExpectations, report: FireReport): Difference[] {
+  const actual = observe(report);
+  const differences = [
+    ...differenceAt('decision', expected.decision, actual.decision),
+    ...differenceAt('reason', expected.reason, actual.reason, matchesText),
+    ...differenceAt('systemMessage', expected.systemMessage, report.systemMessage, matchesText),
+  ];
+  for (const part of ['exit', 'modified'] as const) {
+    for (const [name, value] of Object.entries(expected[part] ?? {})) {
+      differences.push(...differenceAt(`${part}.${name}`, value, actual[part][name] ?? null));
+    }
+  }
+  return differences;
+}
+
+/** The fields of `hookSpecificOutput` that change an operation. */
+const CHANGES = new Set(['tool_input', 'llm_request', 'llm_response', 'toolConfig']);
+
+function observe({ stopped, blocked, reason, stopReason, results, ...report }: FireReport) {
+  const decision = stopped ? 'stop' : blocked ? 'block' : 'allow';
+  const exit: Record<string, number | null> = Object.fromEntries(
+    results.map(({ hook, exitCode }) => [hook, exitCode]),
+  );
+  const modified = report.hookSpecificOutput ?? {};
+  return { decision, reason: stopped ? stopReason : reason, exit, modified } as const;
+}
+
+function differenceAt(
+  at: string,
+  expected: unknown,
+  actual: unknown,
+  isSame: (expected: unknown, actual: unknown) => boolean = isSameData,
+): Difference[] {
+  if (expected === undefined || isSame(expected, actual)) return [];
+  return [{ at, expected, actual }];
+}
+
+/** Parsed objects have no prototype, and those of hooks have one. */
+function isSameData(expected: unknown, actual: unknown): boolean {
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(expected)), actual);
+}
+
+function matchesText(expected: unknown, actual: unknown): boolean {
+  const pattern = typeof expected === 'string' ? toPattern(expected) : undefined;
+  return pattern ? typeof actual === 'string' && pattern.test(actual) : expected === actual;
+}
+
+const PATTERN_FORM = /^\/(.+)\/([dimsuvy]*)$/su;
+
+function toPattern(expected: string): RegExp | undefined {
+  const [, source, flags] = PATTERN_FORM.exec(expected) ?? [];
+  return source === undefined ? undefined : new RegExp(source, flags);
+}
+
+/** A text that looks like a regular expression, as one that matches nothing but the text. */
+function asExpected(reason: string): string {
+  if (!PATTERN_FORM.test(reason)) return reason;
+  return `/^${reason.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`)}$/`;
+}
+
+const eventName = expecting<HookEventName>("the name of an event, such as 'BeforeTool'", (name) =>
+  isHookEventName(name),
+);
+const record = expecting<Record<string, unknown>>('an object', isRecord);
+const expectedText = expecting<string | null>(
+  'a string, /a regular expression/ or null',
+  isExpectedText,
+);
+
+const TEST_FIELDS: FieldTable<HookTest> = {
+  event: { struct: eventName, required: true },
+  input: { struct: record },
+  expect: { struct: expecting<HookExpectations>('an object', isRecord), required: true },
+};
+
+const EXPECTED_FIELDS = {
+  decision: { struct: oneOf('allow', 'block', 'stop') },
+  reason: { struct: expectedText },
+  systemMessage: { struct: expectedText },
+  exit: {
+    struct: expecting<Record<string, number | null>>(
+      'an object of exit codes or null by the name of a hook',
+      (value) =>
+        isRecord(value) &&
+        Object.values(value).every((code) => code === null || Number.isSafeInteger(code)),
+    ),
+  },
+  modified: { struct: record },
+};
+
+function readTest(value: unknown, report: Report): HookTest | undefined {
+  if (!isRecord(value)) {
+    report([], `expected { "event", "input", "expect" }, got ${describe(value)}`);
+    return undefined;
+  }
+  reportUnknownKeys(value, TEST_FIELDS, report);
+  const { event } = value;
+  if (text.is(event) && !isHookEventName(event)) {
+    report(
+      ['event'],
+      `there is no such event; ${suggestName(event, Object.values(HookEventName))}`,
+    );
+    return undefined;
+  }
+  const test = readFields(value, TEST_FIELDS, 'test', report);
+  if (!test) return undefined;
+  const reportExpected: Report = (path, message) => report(['expect', ...path], message);
+  reportUnknownKeys({ ...test.expect }, EXPECTED_FIELDS, reportExpected);
+  if (Object.keys(test.expect).length === 0) reportExpected([], 'nothing is expected');
+  for (const [name, field] of Object.entries(EXPECTED_FIELDS)) {
+    const [failure] = field.struct.validate({ ...test.expect }[name as keyof HookExpectations]);
+    if (failure && name in test.expect) reportExpected([name], failure.message);
+  }
+  return test;
+}
+
+function isExpectedText(value: unknown): boolean {
+  if (typeof value !== 'string') return value === null;
+  try {
+    toPattern(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

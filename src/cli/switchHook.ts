@@ -1,0 +1,140 @@
+import { homedir } from 'node:os';
+import { editSettings, type SettingsEdit } from '../config/editSettings.js';
+import { settingsFileIn } from '../config/settings.js';
+import { suggestName } from '../config/suggestName.js';
+import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
+import { hookIdentity } from '../hooks/identity.js';
+import { openRegistry } from './hookEntries.js';
+import { printJson, printLine, printNotice, toOneLine } from './terminal.js';
+import { UsageError } from './usageError.js';
+import { openWorkspace, type Workspace } from './workspace.js';
+
+/** The options of `hookstack enable` and `hookstack disable`. */
+export interface SwitchOptions {
+  readonly cwd?: string;
+  readonly trust?: boolean;
+  /** Change the project's settings. */
+  readonly project?: boolean;
+  /** Change the user's settings. */
+  readonly user?: boolean;
+  readonly json?: boolean;
+}
+
+/**
+ * `hookstack disable`: adds a hook's name to `disabledHooks`, where it counts: in the project's settings for a hook
+ * of the project, and in the user's for every other.
+ *
+ * @param name of the hook, or its command where it has none
+ * @returns the exit code: 0
+ * @throws UsageError when there is no such hook
+ * @throws Error when the settings cannot be changed
+ */
+export async function disable(name: string, options: SwitchOptions): Promise<number> {
+  const workspace = await openSettings(options);
+  const entries = (await openRegistry(workspace.config)).getAllHooks();
+  requireHook(name, namesOf(entries));
+  const [first] = chosenScopes(options);
+  const scope = first ?? scopeOf(name, entries);
+  const file = fileOf(scope, workspace);
+  const changed = await editSettings(file, (current) => addName(file, current, name));
+  if (options.json) {
+    printJson({ hook: name, enabled: false, changed: changed ? [file] : [], disabledIn: [file] });
+  } else {
+    printLine(toOneLine(`"${name}" is disabled ${changed ? '' : 'already '}in ${file}`));
+  }
+  if (scope === 'project' && !workspace.isTrusted) {
+    printNotice('note', 'cyan', `${file} counts only where the project is trusted`);
+  }
+  return 0;
+}
+
+/**
+ * `hookstack enable`: takes a hook's name out of `disabledHooks` of the project's and the user's settings.
+ *
+ * @param name of the hook, or its command where it has none
+ * @returns the exit code: 0 no settings switch it off any more, 1 some still do
+ * @throws UsageError when there is no such hook
+ * @throws Error when the settings cannot be changed
+ */
+export async function enable(name: string, options: SwitchOptions): Promise<number> {
+  const workspace = await openSettings(options);
+  const entries = (await openRegistry(workspace.config)).getAllHooks();
+  const { disabledHooks } = workspace.origins;
+  requireHook(name, [...namesOf(entries), ...disabledHooks.keys()]);
+  const scopes = chosenScopes(options);
+  const files = (scopes.length > 0 ? scopes : SCOPES).map((scope) => fileOf(scope, workspace));
+  const changed: string[] = [];
+  for (const file of files) {
+    if (await editSettings(file, (current) => removeName(current, name))) changed.push(file);
+  }
+  const remaining = (disabledHooks.get(name) ?? [])
+    .map(({ file }) => file)
+    .filter((file) => !changed.includes(file));
+  const enabled = remaining.length === 0;
+  if (options.json) {
+    printJson({ hook: name, enabled, changed, disabledIn: remaining });
+  } else {
+    for (const file of changed)
+      printLine(toOneLine(`"${name}" is not disabled any more in ${file}`));
+    if (enabled && changed.length === 0) printLine(toOneLine(`"${name}" is not disabled`));
+    for (const file of remaining) {
+      printNotice('warning', 'yellow', toOneLine(`"${name}" is still disabled in ${file}`));
+    }
+  }
+  return enabled ? 0 : 1;
+}
+
+const SCOPES = ['project', 'user'] as const;
+type Scope = (typeof SCOPES)[number];
+
+function openSettings({ cwd, trust }: SwitchOptions): Promise<Workspace> {
+  return openWorkspace({ cwd, trust }, { needsAllFiles: false });
+}
+
+function chosenScopes(options: SwitchOptions): Scope[] {
+  return SCOPES.filter((scope) => options[scope] === true);
+}
+
+function scopeOf(name: string, entries: readonly HookRegistryEntry[]): Scope {
+  const named = entries.filter(({ config }) => hookIdentity(config) === name);
+  return named.every(({ origin }) => origin?.scope === 'project') ? 'project' : 'user';
+}
+
+function fileOf(scope: Scope, { config }: Workspace): string {
+  return settingsFileIn(scope === 'project' ? config.getWorkingDir() : homedir());
+}
+
+function namesOf(entries: readonly HookRegistryEntry[]): string[] {
+  return [...new Set(entries.map(({ config }) => hookIdentity(config)))];
+}
+
+function requireHook(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  const hint = known.length === 0 ? 'none is configured' : suggestName(name, known);
+  throw new UsageError(`There is no hook "${toOneLine(name)}"; ${toOneLine(hint)}`);
+}
+
+function addName(
+  file: string,
+  { disabledHooks }: Readonly<Record<string, unknown>>,
+  name: string,
+): SettingsEdit[] {
+  if (disabledHooks === undefined) return [{ path: ['disabledHooks'], value: [name] }];
+  if (!Array.isArray(disabledHooks)) {
+    throw new Error(`${file} is not changed: its disabledHooks is no array; mend it first`);
+  }
+  if (disabledHooks.includes(name)) return [];
+  return [{ path: ['disabledHooks', disabledHooks.length], value: name, isInsertion: true }];
+}
+
+/** From the end, as each removal moves what comes after it. */
+function removeName(
+  { disabledHooks }: Readonly<Record<string, unknown>>,
+  name: string,
+): SettingsEdit[] {
+  if (!Array.isArray(disabledHooks)) return [];
+  return disabledHooks
+    .flatMap((each, index) => (each === name ? [index] : []))
+    .toReversed()
+    .map((index) => ({ path: ['disabledHooks', index], value: undefined }));
+}

@@ -1,0 +1,4 @@
+/** A text as one word of a shell command that the user is shown: a directory may be called `$(rm -rf ~)`. */
+export function quoteWord(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
