@@ -37,7 +37,10 @@ export function describeEnding({ hook, event, outcome, timeoutMs }: ObservedRun)
 
 /** What is wrong with a hook, or may be, as far as one run shows. */
 export function diagnose(run: ObservedRun): Finding[] {
-  return [...diagnoseEnding(run), ...diagnoseOutput(run), ...diagnoseHabits(run)];
+  const findings = [...diagnoseEnding(run), ...diagnoseOutput(run)];
+  // What went wrong early explains the rest.
+  const isFaulty = findings.some(({ severity }) => severity === 'error');
+  return isFaulty ? findings : [...findings, ...diagnoseHabits(run)];
 }
 
 function diagnoseEnding(run: ObservedRun): Finding[] {
@@ -82,7 +85,7 @@ function diagnoseOutput({ hook, event, outcome, said, remarks }: ObservedRun): F
 function diagnoseHabits({ hook, event, outcome, timeoutMs }: ObservedRun): Finding[] {
   const { ending, durationMs, inputTaken } = outcome;
   const findings: Finding[] = [];
-  if (ending !== 'timeout' && durationMs > timeoutMs / 2) {
+  if (durationMs > timeoutMs / 2) {
     const share = Math.round((durationMs / timeoutMs) * 100);
     findings.push(
       warning(
@@ -91,11 +94,7 @@ function diagnoseHabits({ hook, event, outcome, timeoutMs }: ObservedRun): Findi
     );
   }
   if (ending === 'exit' && !inputTaken) {
-    findings.push(
-      warning(
-        'it left its input unread, or all but the first line: it says the same to every event',
-      ),
-    );
+    findings.push(warning('it did not read its input, so that it says the same to every event'));
   }
   return findings;
 }
@@ -139,6 +138,10 @@ const CAUSES: readonly (Cause & { readonly pattern: RegExp })[] = [
   {
     pattern: /^\S+: (?:-c: )?(?:line )?\d+: .*Permission denied/mu,
     words: 'a file that may not be executed: run chmod +x on it',
+  },
+  {
+    pattern: /Argument list too long/u,
+    words: 'an event of 256 KiB that is handed on as an argument: hand it on through stdin',
   },
   { pattern: /bad interpreter/u, words: 'the interpreter of its first line is not there' },
   {

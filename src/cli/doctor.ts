@@ -76,8 +76,8 @@ export async function doctor(options: DoctorOptions): Promise<number> {
   return wrong === 0 ? 0 : 1;
 }
 
-/** More than a pipe holds. JSON may end with it, and shells drop it from what `$(cat)` reads. */
-const PADDING = Buffer.alloc(512 * 1024, '\n');
+/** More than a pipe holds, so that it is taken only where somebody reads. JSON may have it behind its first brace. */
+const PADDING = Buffer.alloc(256 * 1024, ' ');
 
 async function examine(
   entry: HookRegistryEntry,

@@ -25,8 +25,9 @@ export interface SettingsChange {
 }
 
 /**
- * Changes a settings file and leaves everything else in it as it is: comments, order, indentation. A file that is
- * missing is created. It is replaced as a whole, so that nobody reads half of it.
+ * Changes a settings file and leaves everything else in it as it is: comments, order, indentation; only the line that
+ * a change touches may be laid out anew. A file that is missing is created. It is replaced as a whole, so that nobody
+ * reads half of it.
  *
  * @param file absolute path
  * @returns whether the file has changed

@@ -398,3 +398,84 @@ it('fire runs hooks that the settings have switched off as a whole', async () =>
   expect(exitCode).toBe(2);
   expect(stderr).toBe('note: enableHooks is not true in the settings; here hooks run anyway');
 });
+
+describe('fire --repeat', () => {
+  it('tells how long the event took, and the last verdict', async () => {
+    const command = 'echo x >> "$LLXPRT_PROJECT_DIR/runs"; exit 2';
+    const { exitCode, report } = await fireJson('BeforeTool', command, '--repeat', '3');
+    expect(exitCode).toBe(2);
+    expect((await cli.read('runs')).length).toBe(6);
+    const { latencyMs } = report as { latencyMs: Record<string, number> };
+    const { count, min, q1, median, q3, max } = latencyMs;
+    expect(count).toBe(3);
+    const quartiles = [min, q1, median, q3, max];
+    expect(quartiles).toEqual(quartiles.toSorted((a = 0, b = 0) => a - b));
+    expect(min).toBeGreaterThan(0);
+  });
+
+  it('tells a reader the quartiles', async () => {
+    const { stdout } = await cli.run(['fire', 'BeforeTool', '--repeat', '2']);
+    expect(stdout).toMatch(
+      /\nFired 2 times: min [\d.]+ ms, quartiles [\d.]+, [\d.]+ and [\d.]+ ms, max [\d.]+ ms$/u,
+    );
+  });
+});
+
+describe('fire --explain', () => {
+  it('says which hooks run and why not the others, with the verdict', async () => {
+    const hooks = [
+      ...group('exit 2', { name: 'asked' }),
+      ...group('true', { name: 'idle', matcher: '^read_' }),
+    ];
+    const settings = await cli.settings({ BeforeTool: hooks });
+    const args = ['fire', 'BeforeTool', '--explain', '--settings', settings];
+    const { stdout, exitCode } = await cli.run(args);
+    expect(exitCode).toBe(2);
+    expect(stdout).toMatch(
+      /^BeforeTool of write_file: 1 hook runs\..*1\. asked.*Verdict: blocked/su,
+    );
+    expect(stdout).toContain('- idle: its matcher "^read_" does not match write_file');
+    const json = await cli.run([...args, '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      blocked: true,
+      explanation: { tool: 'write_file', hooks: [{ hook: 'asked' }, { hook: 'idle' }] },
+    });
+  });
+});
+
+describe('fire --record', () => {
+  it('writes the event with the verdict', async () => {
+    const output = { hookSpecificOutput: { tool_input: { content: 'b' }, additionalContext: 'c' } };
+    const input = ['--input', '{"content": "a"}', '--record', 'x.hooktest.json'];
+    const { stderr } = await fireJson('BeforeTool', saying(output), ...input);
+    expect(stderr).toBe('recorded: x.hooktest.json');
+    expect(JSON.parse(await cli.read('x.hooktest.json'))).toEqual({
+      event: 'BeforeTool',
+      input: { tool_name: 'write_file', tool_input: { content: 'a' } },
+      expect: {
+        decision: 'allow',
+        exit: { hook: 0 },
+        modified: { tool_input: { content: 'b' } },
+      },
+    });
+  });
+
+  it('keeps a reason that looks like a pattern', async () => {
+    const record = ['--record', 'x.hooktest.json'];
+    await fireJson('BeforeTool', 'echo "/etc/(x)/" >&2; exit 2', ...record);
+    const settings = ['--settings', `${cli.home}/../named.json`];
+    expect(await cli.run(['test', ...settings])).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    { file: 'x.json', says: '--record x.json must end in .hooktest.json' },
+    { file: 'none/x.hooktest.json', says: 'cannot be written (ENOENT' },
+    { file: 'there.hooktest.json', says: 'cannot be written (EEXIST' },
+  ])('refuses $file', async ({ file, says }) => {
+    await cli.write('there.hooktest.json', 'mine');
+    const { exitCode, stderr } = await cli.run(['fire', 'BeforeTool', '--record', file]);
+    expect(stderr).toContain(says);
+    expect(exitCode).toBe(1);
+    expect(await cli.read('there.hooktest.json')).toBe('mine');
+  });
+});

@@ -57,6 +57,7 @@ describe('loadSettings', () => {
       settings: { enableHooks: false, hooks: {}, disabledHooks: [] },
       problems: [],
       files: [],
+      origins: { enableHooks: undefined, disabledHooks: new Map() },
     });
   });
 
@@ -414,6 +415,10 @@ describe('loadSettingsFile', () => {
       },
       problems: [],
       files: [{ scope: 'file', file }],
+      origins: {
+        enableHooks: { scope: 'file', file },
+        disabledHooks: new Map([['x', [{ scope: 'file', file }]]]),
+      },
     });
   });
 

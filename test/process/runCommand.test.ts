@@ -28,6 +28,7 @@ describe('a plain run', () => {
         signal: null,
         stdout: `{"a":1}\nhello\n${cwd}\n`,
         stderr: 'warning\n',
+        inputTaken: true,
         bytesRead: Buffer.byteLength(outcome.stdout + outcome.stderr),
         truncated: false,
         stdoutTruncated: false,

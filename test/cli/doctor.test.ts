@@ -1,0 +1,233 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Cli, group, saying } from './helpers.js';
+
+const cli = new Cli();
+
+interface Examined {
+  status: string;
+  ending: string;
+  findings: { severity: string; message: string }[];
+}
+
+/** Examines one hook of an event. */
+async function examine(
+  command: string,
+  options: Parameters<typeof group>[1] & { event?: string } = {},
+) {
+  const { event = 'BeforeTool', ...hook } = options;
+  const settings = await cli.settings({ [event]: group(command, { name: 'hook', ...hook }) });
+  const ran = await cli.run(['doctor', '--json', '--settings', settings]);
+  const { healthy, hooks } = JSON.parse(ran.stdout) as { healthy: boolean; hooks: Examined[] };
+  const [examined] = hooks;
+  if (!examined) throw new Error(ran.stderr);
+  const said = examined.findings.map(({ severity, message }) => `${severity}: ${message}`);
+  return {
+    ...examined,
+    healthy,
+    exitCode: ran.exitCode,
+    stderr: ran.stderr,
+    said: said.join('\n'),
+  };
+}
+
+describe('doctor', () => {
+  it.each([
+    { what: 'allows in silence', command: 'cat > /dev/null' },
+    { what: 'answers in JSON', command: saying({ decision: 'allow', systemMessage: 'hi' }) },
+    { what: 'says something to the model', command: 'cat > /dev/null; echo It is Monday.' },
+    { what: 'blocks', command: 'cat > /dev/null; echo "Permission denied by policy" >&2; exit 2' },
+  ])('finds nothing wrong with a hook that $what', async ({ command }) => {
+    expect(await examine(command)).toMatchObject({
+      healthy: true,
+      exitCode: 0,
+      status: 'ok',
+      findings: [],
+      stderr: '',
+    });
+  });
+
+  it.each([
+    {
+      what: 'a missing Python file',
+      command: 'python3 "$LLXPRT_PROJECT_DIR/missing.py"',
+      says: /error: it blocks by accident: Python does not find its file gives exit code 2/u,
+    },
+    {
+      what: 'a syntax error of bash',
+      command: 'if true; then',
+      says: /error: it blocks by accident: a syntax error of a shell script gives exit code 2/u,
+    },
+    {
+      what: 'a program that does not find its file',
+      command: 'grep -q secret missing.txt',
+      says: /error: it blocks by accident: a file that is not there.*\$LLXPRT_PROJECT_DIR/u,
+    },
+    {
+      what: 'an option that is none',
+      command: 'cat > /dev/null; ls --nope',
+      says: /error: it blocks by accident: an option that a program does not know/u,
+    },
+  ])('tells a block by accident from one that is meant: $what', async ({ command, says }) => {
+    const examined = await examine(command);
+    expect(examined.said).toMatch(says);
+    expect(examined).toMatchObject({ healthy: false, exitCode: 1, status: 'error' });
+  });
+
+  it.each([
+    {
+      what: 'a command that is not found',
+      command: 'hookstack-missing-program',
+      says: /error: it exited with code 127: a command that is not found/u,
+    },
+    {
+      what: 'a file that may not be executed',
+      command: '"$LLXPRT_PROJECT_DIR/plain.txt"',
+      says: /error: it exited with code 126: a file that may not be executed: run chmod \+x/u,
+    },
+    {
+      what: 'an exception in Python',
+      command: "cat > /dev/null; python3 -c 'raise KeyError'",
+      says: /error: it exited with code 1: an exception in Python/u,
+    },
+    {
+      what: 'an event that is handed on as an argument',
+      command: '/bin/echo "$(cat)"',
+      says: /an event of 256 KiB that is handed on as an argument/u,
+    },
+    { what: 'a signal', command: 'kill -KILL $$', says: /error: it was ended by SIGKILL/u },
+    {
+      what: 'a timeout',
+      command: 'cat > /dev/null; sleep 60',
+      timeout: 200,
+      says: /error: it timed out after 200 ms/u,
+    },
+  ])('says what a failure comes from: $what', async ({ command, says, timeout }) => {
+    await cli.write('plain.txt', 'no program');
+    const examined = await examine(command, { timeout });
+    expect(examined.said).toMatch(says);
+    expect(examined.ending).toContain('the operation goes on without it');
+    expect(examined.exitCode).toBe(1);
+  });
+
+  it.each([
+    {
+      what: 'a comma too many',
+      command: `cat > /dev/null; echo '{"decision": "allow",}'`,
+      says: 'error: stdout is not JSON and is taken as plain text: line 1, column 22: property name expected at "}"',
+    },
+    {
+      what: 'JSON that ends too early',
+      command: `cat > /dev/null; printf '{\\n  "decision": '`,
+      says: 'line 2, column 15: value expected',
+    },
+    {
+      what: 'a line before it',
+      command: `cat > /dev/null; echo Loading; echo '{"decision": "block"}'`,
+      says: 'line 1, column 1: invalid symbol at "Loading"',
+    },
+    {
+      what: 'the dictionary of Python',
+      command: `cat > /dev/null; echo "{'decision': 'block'}"`,
+      says: `line 1, column 2: invalid symbol at "'decision': 'block'}"`,
+    },
+    {
+      what: 'a field of the wrong type',
+      command: saying({ decision: 'deny it' }),
+      says: "error: decision is ignored: expected 'block' or 'deny'",
+    },
+    {
+      what: 'plain text of a guard',
+      command: 'cat > /dev/null; echo fine',
+      onFailure: 'deny' as const,
+      says: 'error: stdout is not JSON',
+    },
+  ])('says where an answer is no answer: $what', async ({ command, says, onFailure }) => {
+    const examined = await examine(command, { onFailure });
+    expect(examined.said).toContain(says);
+    expect(examined.exitCode).toBe(1);
+  });
+
+  it.each([
+    {
+      what: 'never reads its input',
+      command: 'echo \'{"decision": "allow"}\'',
+      says: 'it did not read its input',
+    },
+    {
+      what: 'comes near its timeout',
+      command: 'cat > /dev/null; sleep 1.1',
+      timeout: 2000,
+      says: '% of its timeout, after which the operation goes on without it',
+    },
+    {
+      what: 'prints unknown fields',
+      command: saying({ decison: 'block' }),
+      says: 'decison is not a known field and has no effect',
+    },
+    {
+      what: 'blocks without a reason',
+      command: 'cat > /dev/null; exit 2',
+      says: 'it blocks without a reason',
+    },
+  ])('warns of a hook that $what, which is no fault', async ({ command, says, timeout }) => {
+    const examined = await examine(command, { timeout });
+    expect(examined.said).toMatch(/^warning: /u);
+    expect(examined.said).toContain(says);
+    expect(examined).toMatchObject({ healthy: true, exitCode: 0, status: 'warning' });
+  });
+
+  it('runs hooks where relative paths do not reach the project', async () => {
+    await cli.write(
+      'tools/hook.mjs',
+      'import fs from "node:fs"; fs.writeFileSync("made.txt", "");',
+    );
+    const examined = await examine(
+      'cat > seen.json; node tools/hook.mjs; test -n "$LLXPRT_PROJECT_DIR"',
+    );
+    expect(examined).toMatchObject({ status: 'ok', findings: [] });
+    for (const name of ['made.txt', 'seen.json']) {
+      await expect(access(join(cli.project, name))).rejects.toThrow('ENOENT');
+    }
+    expect((await examine('cat > /dev/null; test "$LLXPRT_PROJECT_DIR" != "$PWD"')).status).toBe(
+      'ok',
+    );
+  });
+
+  it('asks each hook about a tool that it is for', async () => {
+    const command = `grep -q '"tool_name":"read_file"'`;
+    expect((await examine(command, { matcher: '^read_' })).status).toBe('ok');
+  });
+
+  it.each(['SessionStart', 'BeforeModel', 'AfterModel', 'Notification', 'PreCompress'])(
+    'has a sample of %s',
+    async (event) => {
+      const command = `grep -q '"hook_event_name":"${event}"'`;
+      expect((await examine(command, { event })).status).toBe('ok');
+    },
+  );
+
+  it('does not run what is not trusted or disabled, and says so', async () => {
+    await cli.projectSettings({ BeforeTool: group('touch "$HOME/ran"') });
+    await cli.userSettings(
+      { BeforeTool: group('touch "$HOME/ran"', { name: 'off' }) },
+      { disabledHooks: ['off'] },
+    );
+    const { stdout, exitCode } = await cli.run(['doctor']);
+    expect(stdout).toContain('[not run]\n  BeforeTool of write_file: untrusted');
+    expect(stdout).toContain('[not run]\n  BeforeTool of write_file: disabled by name');
+    expect(stdout).toContain('0 of 2 hooks run');
+    expect(exitCode).toBe(0);
+    await expect(access(join(cli.home, 'ran'))).rejects.toThrow('ENOENT');
+  });
+
+  it('tells a reader all of it', async () => {
+    await cli.userSettings({ BeforeTool: group('if true; then', { name: 'broken' }) });
+    const { stdout, exitCode } = await cli.run(['doctor']);
+    expect(stdout).toMatch(
+      /^broken \[error\]\n {2}BeforeTool of write_file: exit code 2: it blocks; \d+ ms of 60000 ms\n {2}error: it blocks by accident: .*\n\n1 of 1 hooks run, 1 with something wrong$/u,
+    );
+    expect(exitCode).toBe(1);
+  });
+});

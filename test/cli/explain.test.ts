@@ -1,0 +1,130 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Cli, group } from './helpers.js';
+
+const cli = new Cli();
+
+interface Explained {
+  enableHooks: boolean;
+  sequential: boolean;
+  hooks: { hook: string; runs: boolean; order: number | null; reason: string | null }[];
+  environment: string[];
+  withheld: string[];
+}
+
+async function explainJson(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const { exitCode, stdout, stderr } = await cli.run(['explain', ...args, '--json'], { env });
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+  return JSON.parse(stdout) as Explained;
+}
+
+describe('explain', () => {
+  it('says in which order the hooks of an event run, and starts none of them', async () => {
+    const file = await cli.userSettings({
+      BeforeTool: [
+        ...group('touch "$HOME/ran"', { name: 'first', matcher: '^write_', env: { STYLE: 'x' } }),
+        ...group('node $LLXPRT_PROJECT_DIR/second.mjs', { onFailure: 'deny', timeout: 5000 }),
+      ],
+    });
+    const { hooks, ...explained } = await explainJson(['BeforeTool', '--tool', 'write_file']);
+    expect(explained).toMatchObject({
+      event: 'BeforeTool',
+      tool: 'write_file',
+      enableHooks: true,
+      enableHooksFile: file,
+      sequential: false,
+      withheld: [],
+    });
+    expect(hooks).toEqual([
+      {
+        event: 'BeforeTool',
+        hook: 'first',
+        order: 1,
+        runs: true,
+        reason: null,
+        command: 'touch "$HOME/ran"',
+        resolvedCommand: 'touch "$HOME/ran"',
+        source: 'user',
+        file,
+        matcher: '^write_',
+        dialect: null,
+        timeoutMs: 60_000,
+        onFailure: 'allow',
+        environment: ['STYLE'],
+      },
+      expect.objectContaining({
+        order: 2,
+        resolvedCommand: 'node "${LLXPRT_PROJECT_DIR}"/second.mjs',
+        timeoutMs: 5000,
+        onFailure: 'deny',
+      }),
+    ]);
+    await expect(access(join(cli.home, 'ran'))).rejects.toThrow('ENOENT');
+  });
+
+  it('says why each of the others does not run', async () => {
+    await cli.projectSettings({ BeforeTool: group('theirs') });
+    const user = await cli.userSettings(
+      {
+        BeforeTool: [
+          ...group('a', { name: 'off' }),
+          ...group('b', { name: 'reads', matcher: '^read_' }),
+          ...group('c', { name: 'kept' }),
+          ...group('c', { name: 'again' }),
+          ...group('', { name: 'plug', type: 'plugin' }),
+        ],
+      },
+      { disabledHooks: ['off'] },
+    );
+    const { hooks } = await explainJson(['BeforeTool', '--tool', 'write_file']);
+    expect(hooks.map(({ hook, order, reason }) => [hook, order, reason])).toEqual([
+      ['kept', 1, null],
+      ['theirs', null, 'untrusted'],
+      ['off', null, `disabled by name in ${user}`],
+      ['reads', null, 'its matcher "^read_" does not match write_file'],
+      ['again', null, 'runs once, as "kept": it is the same command'],
+      ['plug', null, 'type plugin cannot be run'],
+    ]);
+  });
+
+  it('says that hooks are off, and in which file', async () => {
+    const file = await cli.userSettings({ BeforeTool: group('mine') }, { enableHooks: false });
+    const { stdout } = await cli.run(['explain', 'BeforeTool']);
+    expect(stdout).toContain(
+      `BeforeTool: 1 hook runs.\nHooks are off, so that nothing runs in fact: enableHooks is false in ${file}.`,
+    );
+    await cli.write(file, { hooks: { BeforeTool: group('mine') } });
+    const silent = await cli.run(['explain', 'BeforeTool']);
+    expect(silent.stdout).toContain('no settings file says "enableHooks": true');
+  });
+
+  it('counts hooks as matching where no tool is named, and says so', async () => {
+    await cli.userSettings({ BeforeTool: group('mine', { matcher: '^read_', sequential: true }) });
+    const { hooks, sequential } = await explainJson(['BeforeTool']);
+    expect(hooks).toMatchObject([{ runs: true }]);
+    expect(sequential).toBe(true);
+    const { stdout } = await cli.run(['explain', 'BeforeTool']);
+    expect(stdout).toContain('matcher: "^read_", not tested: name a tool with --tool');
+  });
+
+  it('names the variables that hooks get and those they do not, and no value', async () => {
+    const hookEnvironment = { redact: ['@secrets'] };
+    await cli.userSettings({ BeforeAgent: group('mine') }, { hookEnvironment });
+    const env = { SHOP_TOKEN: 'hush-hush', SHOP_NAME: 'hats' };
+    const { environment, withheld } = await explainJson(['BeforeAgent'], env);
+    expect(environment).toEqual(expect.arrayContaining(['LLXPRT_PROJECT_DIR', 'SHOP_NAME']));
+    expect(withheld).toEqual(['SHOP_TOKEN']);
+    const { stdout } = await cli.run(['explain', 'BeforeAgent'], { env });
+    expect(stdout).toContain('Variables that are withheld (1):\n  SHOP_TOKEN');
+    expect(stdout).not.toMatch(/hush-hush|hats/u);
+  });
+
+  it('refuses an event that there is not, with the nearest one', async () => {
+    expect(await cli.run(['explain', 'BeforTool'])).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: `error: There is no event "BeforTool"; did you mean 'BeforeTool'?`,
+    });
+  });
+});

@@ -1,0 +1,183 @@
+import { access, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Cli, group } from './helpers.js';
+
+const cli = new Cli();
+
+const writeEnv = ['--tool', 'write_file', '--input', '{"file_path": "sub/.env"}'];
+const writeOther = ['--tool', 'write_file', '--input', '{"file_path": "env"}'];
+
+describe('a newcomer', () => {
+  it.each(['bash', 'node', 'python'])(
+    'has a first working hook in %s after one command',
+    async (language) => {
+      const made = await cli.run(['init', '--language', language]);
+      expect(made).toMatchObject({ exitCode: 0, stderr: '' });
+
+      const blocked = await cli.run(['fire', 'BeforeTool', ...writeEnv, '--trust']);
+      expect(blocked).toMatchObject({ exitCode: 2, stderr: '' });
+      expect(blocked.stdout).toContain('Verdict: blocked: Files named .env hold secrets');
+      const allowed = await cli.run(['fire', 'BeforeTool', ...writeOther, '--trust']);
+      expect(allowed).toMatchObject({ exitCode: 0 });
+
+      expect(await cli.run(['test', '--trust'])).toMatchObject({ exitCode: 0 });
+      expect(await cli.run(['doctor', '--trust'])).toMatchObject({ exitCode: 0 });
+    },
+  );
+
+  it('can run the commands that init prints', async () => {
+    const { stdout } = await cli.run(['init', '--json']);
+    const { next } = JSON.parse(stdout) as { next: string[] };
+    expect(next).toHaveLength(3);
+    const codes = [];
+    for (const command of next) {
+      const words = Array.from(command.matchAll(/'([^']*)'|(\S+)/gu), ([, quoted, bare]) =>
+        String(quoted ?? bare),
+      );
+      const { exitCode } = await cli.run(words.slice(1));
+      codes.push(exitCode);
+    }
+    // All as expected, blocked, explained.
+    expect(codes).toEqual([0, 2, 0]);
+  });
+
+  it('finds out with one command why a hook does not fire', async () => {
+    await cli.run(['init']);
+    const untrusted = await cli.run(['explain', 'BeforeTool', '--tool', 'write_file']);
+    expect(untrusted.stdout).toContain('protect-env: untrusted');
+    const unmatched = await cli.run(['explain', 'BeforeTool', '--tool', 'read_file', '--trust']);
+    expect(unmatched.stdout).toContain(
+      'protect-env: its matcher "^(write_file|replace)$" does not match read_file',
+    );
+  });
+
+  it('replays a blocked call with one command', async () => {
+    const settings = await cli.settings({ BeforeTool: group('grep -q secret && exit 2; true') });
+    const args = ['--tool', 'write_file', '--input', '{"content": "secret"}'];
+    const record = ['--record', 'blocked.hooktest.json', '--settings', settings];
+    expect(await cli.run(['fire', 'BeforeTool', ...args, ...record])).toMatchObject({
+      exitCode: 2,
+      stderr: 'recorded: blocked.hooktest.json',
+    });
+    const replay = ['test', 'blocked.hooktest.json', '--settings', settings];
+    expect(await cli.run(replay)).toMatchObject({ exitCode: 0 });
+
+    await cli.settings({ BeforeTool: group('true') });
+    const changed = await cli.run(replay);
+    expect(changed.exitCode).toBe(1);
+    expect(changed.stdout).toContain('- expected "block"\n    + actual   "allow"');
+  });
+});
+
+describe('init', () => {
+  it.each(['bash', 'node', 'python'])(
+    'writes hooks in %s of any event, whose tests pass',
+    async (language) => {
+      const events = ['SessionStart', 'AfterTool', 'BeforeModel', 'AfterAgent', 'BeforeAgent'];
+      for (const event of events) await cli.run(['init', '--language', language, '--event', event]);
+      const { exitCode, stdout } = await cli.run(['test', '--trust']);
+      expect(stdout).toContain('5 passed, 0 failed');
+      expect(exitCode).toBe(0);
+    },
+  );
+
+  it('adds to settings that are there, and keeps comments, order and indentation', async () => {
+    await cli.write(
+      '.llxprt/settings.json',
+      `{
+    // Keep me.
+    "enableHooks": false,
+    "hooks": {
+        "BeforeTool": [
+            {
+                "hooks": [{ "type": "command", "command": "mine" }] // And me.
+            }
+        ]
+    }
+}
+`,
+    );
+    expect(await cli.run(['init', '--language', 'bash'])).toMatchObject({ exitCode: 0 });
+    expect(await cli.read('.llxprt/settings.json')).toBe(`{
+    // Keep me.
+    "enableHooks": true,
+    "hooks": {
+        "BeforeTool": [
+            {
+                "hooks": [{ "type": "command", "command": "mine" }] // And me.
+            },
+            {
+                "matcher": "^(write_file|replace)$",
+                "hooks": [
+                    {
+                        "type": "command",
+                        "name": "protect-env",
+                        "command": "$LLXPRT_PROJECT_DIR/.llxprt/hooks/protect-env.sh",
+                        "timeout": 10000
+                    }
+                ]
+            }
+        ]
+    }
+}
+`);
+    const { mode } = await stat(join(cli.project, '.llxprt/hooks/protect-env.sh'));
+    expect(mode & 0o111).toBe(0o111);
+  });
+
+  it.each([
+    {
+      what: 'a script',
+      file: '.llxprt/hooks/protect-env.mjs',
+      content: 'mine',
+      says: /protect-env\.mjs is there already/u,
+    },
+    {
+      what: 'a test',
+      file: '.llxprt/hooks/protect-env.hooktest.json',
+      content: 'mine',
+      says: /protect-env\.hooktest\.json is there already/u,
+    },
+    {
+      what: 'a hook of that name',
+      file: '.llxprt/settings.json',
+      content:
+        '{"hooks":{"AfterTool":[{"hooks":[{"type":"command","command":"x","name":"protect-env"}]}]}}',
+      says: /has a hook named "protect-env" already/u,
+    },
+    {
+      what: 'settings that are no JSON',
+      file: '.llxprt/settings.json',
+      content: '{"hooks":',
+      says: /settings\.json:1:10: not valid JSON: value expected; mend it first/u,
+    },
+  ])('leaves everything as it is where there is $what', async ({ file, content, says }) => {
+    await cli.write(file, content);
+    const { exitCode, stderr } = await cli.run(['init']);
+    expect(stderr).toMatch(says);
+    expect(exitCode).toBeGreaterThan(0);
+    expect(await cli.read(file)).toBe(content);
+    for (const each of [
+      'hooks/protect-env.mjs',
+      'hooks/protect-env.hooktest.json',
+      'settings.json',
+    ]) {
+      if (file.endsWith(each)) continue;
+      await expect(access(join(cli.project, '.llxprt', each))).rejects.toThrow('ENOENT');
+    }
+  });
+
+  it('tells of a program that the hook needs and that is not there', async () => {
+    const env = { PATH: cli.home };
+    const { stderr, exitCode } = await cli.run(['init', '--language', 'python'], { env });
+    expect(stderr).toBe('warning: the hook needs python3, which is not on your PATH');
+    expect(exitCode).toBe(0);
+  });
+
+  it('quotes a directory in what it tells to run', async () => {
+    await cli.write("it's $(here)/file", '');
+    const { stdout } = await cli.run(['init', '--cwd', "it's $(here)"]);
+    expect(stdout).toContain(String.raw`--cwd 'it'\''s $(here)'`);
+  });
+});

@@ -1,0 +1,112 @@
+import { chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Cli, group } from './helpers.js';
+
+const cli = new Cli();
+
+const userFile = () => join(cli.home, '.llxprt/settings.json');
+
+async function disabledIn(file: string): Promise<unknown> {
+  const { disabledHooks } = JSON.parse(await readFile(file, 'utf8')) as { disabledHooks?: unknown };
+  return disabledHooks;
+}
+
+async function stateOf(hook: string): Promise<unknown> {
+  const { stdout } = await cli.run(['list', '--json', '--trust']);
+  const { hooks } = JSON.parse(stdout) as { hooks: { hook: string; reason: unknown }[] };
+  return hooks.find((each) => each.hook === hook)?.reason;
+}
+
+describe('disable and enable', () => {
+  it('switch a hook of the user off and on, in the settings of the user', async () => {
+    await cli.userSettings({ BeforeTool: group('mine', { name: 'guard' }) });
+    expect(await cli.run(['disable', 'guard'])).toEqual({
+      exitCode: 0,
+      stdout: `"guard" is disabled in ${userFile()}`,
+      stderr: '',
+    });
+    expect(await stateOf('guard')).toBe('disabled by name');
+    const again = await cli.run(['disable', 'guard']);
+    expect(again.stdout).toContain('is disabled already');
+    expect(await disabledIn(userFile())).toEqual(['guard']);
+
+    expect(await cli.run(['enable', 'guard'])).toMatchObject({ exitCode: 0 });
+    expect(await stateOf('guard')).toBeNull();
+    expect(await disabledIn(userFile())).toEqual([]);
+    const { stdout, exitCode } = await cli.run(['enable', 'guard']);
+    expect({ stdout, exitCode }).toEqual({ stdout: '"guard" is not disabled', exitCode: 0 });
+  });
+
+  it('switch a hook of the project in the settings of the project, unless told otherwise', async () => {
+    const project = await cli.projectSettings({ BeforeTool: group('theirs') });
+    const { stderr } = await cli.run(['disable', 'theirs']);
+    expect(stderr).toContain('counts only where the project is trusted');
+    expect(await disabledIn(project)).toEqual(['theirs']);
+    await cli.run(['disable', 'theirs', '--user', '--json']);
+    expect(await disabledIn(userFile())).toEqual(['theirs']);
+
+    const half = await cli.run(['enable', 'theirs', '--project']);
+    expect(half.exitCode).toBe(1);
+    expect(half.stderr).toContain(`"theirs" is still disabled in ${userFile()}`);
+    const { stdout } = await cli.run(['enable', 'theirs', '--json']);
+    expect(JSON.parse(stdout)).toEqual({
+      hook: 'theirs',
+      enabled: true,
+      changed: [userFile()],
+      disabledIn: [],
+    });
+  });
+
+  it('keep comments, and the other names', async () => {
+    await cli.write(
+      userFile(),
+      `{
+  "hooks": { "BeforeTool": [{ "hooks": [{ "type": "command", "command": "mine" }] }] },
+  "disabledHooks": [
+    "other", // noisy
+    "another"
+  ]
+}
+`,
+    );
+    await cli.run(['disable', 'mine']);
+    const text = await readFile(userFile(), 'utf8');
+    expect(text).toContain('"other", // noisy\n    "another",\n    "mine"\n  ]');
+    await cli.run(['enable', 'mine']);
+    expect(await readFile(userFile(), 'utf8')).toContain('"other", // noisy\n    "another"\n  ]');
+  });
+
+  it('suggest the nearest name for one that there is not', async () => {
+    await cli.userSettings({ BeforeTool: group('mine', { name: 'guard' }) });
+    for (const command of ['enable', 'disable']) {
+      expect(await cli.run([command, 'gard'])).toEqual({
+        exitCode: 2,
+        stdout: '',
+        stderr: `error: There is no hook "gard"; did you mean 'guard'?`,
+      });
+    }
+  });
+
+  it('can take out the name of a hook that is gone', async () => {
+    await cli.userSettings({}, { disabledHooks: ['gone'] });
+    expect(await cli.run(['enable', 'gone'])).toMatchObject({ exitCode: 0 });
+    expect(await disabledIn(userFile())).toEqual([]);
+  });
+
+  it('leave a file alone that others could have written', async () => {
+    await cli.userSettings({ BeforeTool: group('mine') });
+    const project = await cli.projectSettings({});
+    await chmod(project, 0o666);
+    const { exitCode, stderr } = await cli.run(['disable', 'mine', '--project']);
+    expect(stderr).toContain('is not changed: other users may write it');
+    expect(exitCode).toBe(1);
+    expect(await disabledIn(project)).toBeUndefined();
+  });
+
+  it('take either --project or --user', async () => {
+    const { exitCode, stderr } = await cli.run(['disable', 'x', '--project', '--user']);
+    expect(stderr).toContain("option '--project' cannot be used with option '--user'");
+    expect(exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { Cli, group, saying } from './helpers.js';
+
+const cli = new Cli();
+
+interface Tested {
+  passed: number;
+  failed: number;
+  tests: { passed: boolean; differences: object[]; problems: string[] }[];
+}
+
+/** Runs one recorded event against a hook named "hook". */
+async function check(test: unknown, command = 'echo "no .env" >&2; exit 2') {
+  const settings = await cli.settings({ BeforeTool: group(command, { name: 'hook' }) });
+  await cli.write('one.hooktest.json', typeof test === 'string' ? test : (test as object));
+  const ran = await cli.run(['test', '--json', '--settings', settings]);
+  const { tests } = JSON.parse(ran.stdout) as Tested;
+  return { exitCode: ran.exitCode, ...tests[0] };
+}
+
+const change = saying({ hookSpecificOutput: { tool_input: { file_path: 'b' } } });
+
+describe('test', () => {
+  it.each([
+    { what: 'a decision', expect: { decision: 'block' } },
+    { what: 'a reason', expect: { reason: 'no .env' } },
+    { what: 'a pattern of a reason', expect: { reason: '/\\.ENV$/i' } },
+    { what: 'an exit code', expect: { exit: { hook: 2 } } },
+    { what: 'that a hook does not run', expect: { exit: { other: null } } },
+    { what: 'that nothing is said', expect: { systemMessage: null } },
+  ])('passes with $what as expected', async ({ expect: expected }) => {
+    expect(await check({ event: 'BeforeTool', expect: expected })).toMatchObject({
+      exitCode: 0,
+      passed: true,
+      differences: [],
+      problems: [],
+    });
+  });
+
+  it.each([
+    {
+      what: 'the decision',
+      expect: { decision: 'allow' },
+      difference: { at: 'decision', expected: 'allow', actual: 'block' },
+    },
+    {
+      what: 'the reason',
+      expect: { decision: 'block', reason: '/nope/' },
+      difference: { at: 'reason', expected: '/nope/', actual: 'no .env' },
+    },
+    {
+      what: 'an exit code',
+      expect: { exit: { hook: 0 } },
+      difference: { at: 'exit.hook', expected: 0, actual: 2 },
+    },
+    {
+      what: 'a hook that did not run',
+      expect: { exit: { other: 0 } },
+      difference: { at: 'exit.other', expected: 0, actual: null },
+    },
+  ])('tells of a difference in $what', async ({ expect: expected, difference }) => {
+    expect(await check({ event: 'BeforeTool', expect: expected })).toMatchObject({
+      exitCode: 1,
+      passed: false,
+      differences: [difference],
+    });
+  });
+
+  it('compares what hooks changed', async () => {
+    const event = 'BeforeTool';
+    const same = { event, expect: { modified: { tool_input: { file_path: 'b' } } } };
+    expect(await check(same, change)).toMatchObject({ passed: true });
+    const other = { event, expect: { modified: { tool_input: { file_path: 'c' } } } };
+    expect(await check(other, change)).toMatchObject({
+      differences: [
+        { at: 'modified.tool_input', expected: { file_path: 'c' }, actual: { file_path: 'b' } },
+      ],
+    });
+  });
+
+  it('hands the input to the hooks, and makes up what is missing', async () => {
+    const command = `grep -q '"tool_name":"read_file","tool_input":{}'`;
+    const test = {
+      event: 'BeforeTool',
+      input: { tool_name: 'read_file' },
+      expect: { exit: { hook: 0 } },
+    };
+    expect(await check(test, command)).toMatchObject({ passed: true });
+  });
+
+  it.each([
+    { what: 'no JSON', test: '{', says: /one\.hooktest\.json:1:2: not valid JSON/u },
+    {
+      what: 'an event that there is not',
+      test: { event: 'BeforTool', expect: { decision: 'allow' } },
+      says: /:1:2: event: there is no such event; did you mean 'BeforeTool'\?/u,
+    },
+    {
+      what: 'a misspelt expectation',
+      test: { event: 'BeforeTool', expect: { decison: 'allow' } },
+      says: /expect\.decison: unknown key.*did you mean 'decision'\?/u,
+    },
+    {
+      what: 'a decision that there is not',
+      test: { event: 'BeforeTool', expect: { decision: 'deny' } },
+      says: /expect\.decision: expected 'allow' or 'block' or 'stop'/u,
+    },
+    {
+      what: 'a pattern that is none',
+      test: { event: 'BeforeTool', expect: { reason: '/(/' } },
+      says: /expect\.reason: expected a string, \/a regular expression\/ or null/u,
+    },
+    {
+      what: 'nothing expected',
+      test: { event: 'BeforeTool', expect: {} },
+      says: /expect: nothing is expected/u,
+    },
+    {
+      what: 'a field that the event does not have',
+      test: { event: 'BeforeTool', input: { tool: 'x' }, expect: { decision: 'allow' } },
+      says: /input: BeforeTool has no field "tool"/u,
+    },
+  ])('fails with $what, and says where', async ({ test, says }) => {
+    const { exitCode, passed, problems } = await check(test);
+    expect({ exitCode, passed }).toEqual({ exitCode: 1, passed: false });
+    expect(problems?.join('\n')).toMatch(says);
+  });
+
+  it('runs all of a directory, and of the project where none is named', async () => {
+    const settings = await cli.settings({ BeforeTool: group('exit 0', { name: 'hook' }) });
+    const test = { event: 'BeforeTool', expect: { decision: 'allow' } };
+    await cli.write('a/.hidden/x.hooktest.json', test);
+    await cli.write('b/y.hooktest.json', test);
+    await cli.write('node_modules/z.hooktest.json', test);
+    const all = await cli.run(['test', '--settings', settings]);
+    expect(all).toMatchObject({
+      exitCode: 0,
+      stdout:
+        'ok a/.hidden/x.hooktest.json: BeforeTool\nok b/y.hooktest.json: BeforeTool\n\n2 passed, 0 failed',
+    });
+    const some = await cli.run(['test', 'b', 'b/y.hooktest.json', '--settings', settings]);
+    expect(some.stdout).toContain('1 passed, 0 failed');
+  });
+
+  it('shows a reader what differs', async () => {
+    const settings = await cli.settings({ BeforeTool: group(change, { name: 'hook' }) });
+    const expected = { decision: 'block', modified: { tool_input: null } };
+    await cli.write('one.hooktest.json', { event: 'BeforeTool', expect: expected });
+    const { stdout, exitCode } = await cli.run(['test', '--settings', settings]);
+    expect(stdout).toBe(`not ok one.hooktest.json: BeforeTool
+  decision
+    - expected "block"
+    + actual   "allow"
+  modified.tool_input
+    - expected null
+    + actual   {
+    +            "file_path": "b"
+    +          }
+
+0 passed, 1 failed`);
+    expect(exitCode).toBe(1);
+  });
+
+  it('does not let a hook that fails in one test be off in the next', async () => {
+    const hook = { name: 'hook', maxConsecutiveFailures: 1 };
+    const settings = await cli.settings({ BeforeTool: group('exit 3', hook) });
+    const test = { event: 'BeforeTool', expect: { exit: { hook: 3 } } };
+    await cli.write('a.hooktest.json', test);
+    await cli.write('b.hooktest.json', test);
+    const { stdout } = await cli.run(['test', '--settings', settings]);
+    expect(stdout).toContain('2 passed, 0 failed');
+  });
+
+  it('is wrong usage where there is nothing to run', async () => {
+    const { exitCode, stderr } = await cli.run(['test']);
+    expect(stderr).toContain('There is no *.hooktest.json in ');
+    expect(exitCode).toBe(2);
+    expect(await cli.run(['test', 'missing'])).toMatchObject({ exitCode: 2 });
+  });
+});
