@@ -69,8 +69,9 @@ export function createExecutionPlan(
 function withoutDuplicates(entries: readonly HookRegistryEntry[]): HookRegistryEntry[] {
   const kept = new Map<unknown, HookRegistryEntry>();
   for (const entry of entries) {
-    const { type, command, onFailure, dialect = '' } = entry.config;
-    const key = type === 'command' ? `${dialect}:${command}` : entry;
+    const { type, command, onFailure, dialect = '', extensionPath = '' } = entry.config;
+    // The same words mean another file in each extension.
+    const key = type === 'command' ? [dialect, extensionPath, command].join('\0') : entry;
     const first = kept.get(key);
     if (!first) kept.set(key, entry);
     else if (onFailure === 'deny' && first.config.onFailure !== 'deny') {

@@ -235,11 +235,12 @@ export function startOptions(
   { input, env }: { readonly input: SessionFields } & Pick<PreparedInput, 'env'>,
 ): StartOptions {
   const spoken = hook.dialect && dialects[hook.dialect];
+  const scope = hook.extensionPath === undefined ? 'project' : 'extension';
   return {
-    command: expandCommand(hook.command),
+    command: expandCommand(hook.command, scope),
     cwd: input.cwd,
     env,
-    extraEnv: { ...ownVariables(hook.env), ...spoken?.environment(input) },
+    extraEnv: { ...ownVariables(hook, input.cwd), ...spoken?.environment(input) },
   };
 }
 

@@ -5,6 +5,17 @@ export {
   type Extension,
 } from './config/config.js';
 export {
+  useExtensionMiddleware,
+  type ExtensionModule,
+  type UseExtensionMiddlewareOptions,
+} from './config/extensionMiddleware.js';
+export {
+  loadExtensions,
+  type LoadedExtensions,
+  type LoadExtensionsOptions,
+} from './config/extensions.js';
+export type { ExtensionMiddleware } from './config/middlewareEntries.js';
+export {
   formatProblem,
   loadSettings,
   loadSettingsFile,
@@ -69,6 +80,14 @@ export {
 export { startRecordedModel, type RecordedModel } from './core/recordedModel.js';
 export { DebugLogger } from './debugLogger.js';
 export * from './hooks/index.js';
-export type { Position, StackName, StageName } from './stack.js';
+export type {
+  HookMiddleware,
+  MiddlewareFactory,
+  ModelMiddleware,
+  Position,
+  StackName,
+  StageName,
+  ToolMiddleware,
+} from './stack.js';
 export { referenceTools } from './tools/referenceTools.js';
 export { ToolErrorType, type Tool, type ToolContext, type ToolResult } from './tools/tools.js';

@@ -17,6 +17,27 @@ export interface StackContexts {
   hook: AnyHookContext;
 }
 
+/** A middleware around every tool call. */
+export type ToolMiddleware = Middleware<ToolCall>;
+
+/** A middleware around every model call. */
+export type ModelMiddleware = Middleware<ModelCall>;
+
+/** A middleware around every fired event. */
+export type HookMiddleware = Middleware<AnyHookContext>;
+
+/**
+ * What the module of an extension exports by default, if not the middleware itself: makes the middleware, once. Not
+ * async, by which the two are told apart.
+ *
+ * @typeParam M which kind it makes
+ * @typeParam O what it takes from `options` of its entry in the manifest, which nobody has checked
+ */
+export type MiddlewareFactory<
+  M extends ToolMiddleware | ModelMiddleware | HookMiddleware,
+  O = Record<string, unknown>,
+> = (options: O, context: { readonly logger: DebugLogger }) => M;
+
 export type StackName = keyof StackContexts;
 export type StageName<S extends StackName = StackName> = (typeof STAGES)[S][number];
 
@@ -119,6 +140,14 @@ export function checkRegistration(
       `A middleware of the ${stackName} stack must be a function (ctx, next), and is ${typeof middleware}`,
     );
   }
+  checkPosition(stackName, position);
+}
+
+/** @throws RangeError when a stack has no such place; the message lists its stages */
+export function checkPosition(
+  stackName: StackName,
+  position: { readonly before?: string; readonly after?: string },
+): asserts position is Position {
   const stages: readonly string[] = STAGES[stackName];
   for (const key of ['before', 'after'] as const) {
     const stage = position[key];

@@ -120,7 +120,7 @@ function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): strin
 }
 
 function explainHook(entry: HookRegistryEntry, reason: string | null): ExplainedHook {
-  const { event, hook, command, source, file, matcher, dialect, timeoutMs } = describeEntry(
+  const { event, hook, command, source, file, extension, matcher, dialect, timeoutMs } = describeEntry(
     entry,
     true,
   );
@@ -138,6 +138,7 @@ function explainHook(entry: HookRegistryEntry, reason: string | null): Explained
     resolvedCommand,
     source,
     file,
+    extension,
     matcher,
     dialect,
     timeoutMs,

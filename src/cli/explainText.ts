@@ -2,6 +2,7 @@ import { events } from '../hooks/events.js';
 import { removeControls } from '../hooks/sanitizeText.js';
 import type { HookEventName } from '../hooks/types.js';
 import type { ExplainedHook, Explanation } from './explain.js';
+import { formatSource } from './hookEntries.js';
 import { paint, toOneLine } from './terminal.js';
 
 const LINE_WIDTH = 100;
@@ -50,7 +51,7 @@ function formatHook(hook: ExplainedHook, { event, tool }: Explanation): string {
   return [
     `${paint(process.stdout, 'bold', toOneLine(hook.hook))}${state}`,
     `command: ${toOneLine(hook.resolvedCommand)}`,
-    `source: ${hook.source}${hook.file === null ? '' : ` ${toOneLine(hook.file)}`}`,
+    `source: ${formatSource(hook)}`,
     `matcher: ${formatMatcher(hook, event, tool)}`,
     toOneLine(facts.join(', ')),
   ].join('\n     ');

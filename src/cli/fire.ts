@@ -37,7 +37,11 @@ export async function fire(eventName: string, options: FireOptions): Promise<num
   const { record, repeat = 1 } = options;
   if (record !== undefined) await checkRecordName(record);
   const fields = await readFields(event, options);
-  const workspace = await openWorkspace(options, { forceHooks: true, firesOnce: repeat === 1 });
+  const workspace = await openWorkspace(options, {
+    forceHooks: true,
+    firesOnce: repeat === 1,
+    withMiddleware: true,
+  });
   const payload = decodeFields(event, fields);
   const explanation = options.explain ? await explainFired(workspace, event, payload) : undefined;
   const { fired, durations } = await fireRepeatedly(workspace.config, event, payload, repeat);

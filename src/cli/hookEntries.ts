@@ -4,6 +4,7 @@ import { hookIdentity } from '../hooks/identity.js';
 import { HookEventName, HookType } from '../hooks/types.js';
 import { normalizeTimeout } from '../process/normalizeTimeout.js';
 import { CliLogger } from './cliLogger.js';
+import { toOneLine } from './terminal.js';
 
 /** Reads the hooks of a project. The hook system has none while hooks are off, and then too they are worth a look. */
 export async function openRegistry(config: Config): Promise<HookRegistry> {
@@ -32,7 +33,7 @@ export function describeEntry(
   enableHooks: boolean,
   earlier?: HookRegistryEntry,
 ) {
-  const { config, eventName, origin, source, matcher, sequential = false } = entry;
+  const { config, eventName, origin, extension, source, matcher, sequential = false } = entry;
   const reason = findReason(entry, enableHooks);
   return {
     event: eventName,
@@ -40,6 +41,7 @@ export function describeEntry(
     command: config.command,
     source: origin?.scope ?? source,
     file: origin?.file ?? null,
+    extension: extension?.name ?? null,
     matcher: matcher ?? null,
     sequential,
     dialect: config.dialect ?? null,
@@ -58,6 +60,7 @@ export function isSameCommand({
     other.enabled &&
     config.type === HookType.Command &&
     other.config.command === config.command &&
+    other.config.extensionPath === config.extensionPath &&
     other.config.dialect === config.dialect;
 }
 
@@ -70,4 +73,13 @@ export function findReason(
   if (skipped !== undefined) return skipped;
   if (config.type !== HookType.Command) return `type ${config.type} cannot be run`;
   return enableHooks ? null : 'hooks are off';
+}
+
+/** Where a hook is from, on one line. */
+export function formatSource({
+  source,
+  extension,
+  file,
+}: Pick<ListedHook, 'source' | 'extension' | 'file'>): string {
+  return [source, extension, file].flatMap((part) => part ?? []).map(toOneLine).join(' ');
 }

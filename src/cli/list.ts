@@ -1,5 +1,5 @@
 import { HookEventName } from '../hooks/types.js';
-import { describeEntries, openRegistry, type ListedHook } from './hookEntries.js';
+import { describeEntries, formatSource, openRegistry, type ListedHook } from './hookEntries.js';
 import { paint, printJson, printLine, toOneLine } from './terminal.js';
 import { openWorkspace, type WorkspaceOptions } from './workspace.js';
 
@@ -45,7 +45,7 @@ function formatHook(hook: ListedHook): string {
   return [
     `  ${toOneLine(hook.hook)} [${state}]`,
     ...(hook.hook === hook.command ? [] : [`    command: ${toOneLine(hook.command)}`]),
-    `    source: ${hook.source}${hook.file === null ? '' : ` ${toOneLine(hook.file)}`}`,
+    `    source: ${formatSource(hook)}`,
     `    ${toOneLine(facts.join(', '))}`,
   ].join('\n');
 }

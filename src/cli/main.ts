@@ -9,6 +9,7 @@ import { addInit } from './commands/init.js';
 import { addList } from './commands/list.js';
 import { addMigrate } from './commands/migrate.js';
 import { addRun } from './commands/run.js';
+import { addStack } from './commands/stack.js';
 import { addDisable, addEnable } from './commands/switch.js';
 import { addTest } from './commands/test.js';
 import { printNotice } from './terminal.js';
@@ -25,6 +26,7 @@ const COMMANDS = [
   addList,
   addEnable,
   addDisable,
+  addStack,
   addMigrate,
 ];
 

@@ -25,7 +25,7 @@ export interface RunOptions extends WorkspaceOptions {
  * @throws UsageError
  */
 export async function run(prompt: string | undefined, options: RunOptions): Promise<number> {
-  const workspace = await openWorkspace(options);
+  const workspace = await openWorkspace(options, { withMiddleware: true });
   const connection = await connectModel(options.responses);
   try {
     return await work(prompt ?? (await readPrompt()), workspace, connection, options);

@@ -37,7 +37,10 @@ interface TestResult {
  * @throws UsageError
  */
 export async function test(paths: readonly string[], options: TestOptions): Promise<number> {
-  const { config } = await openWorkspace(options, { forceHooks: true });
+  const { config } = await openWorkspace(options, {
+    forceHooks: true,
+    withMiddleware: true,
+  });
   const files = await findTests(paths.length > 0 ? paths : [config.getWorkingDir()]);
   const progress = new Progress(files.length);
   const results: TestResult[] = [];

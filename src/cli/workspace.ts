@@ -1,5 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
-import { Config } from '../config/config.js';
+import { Config, type Extension } from '../config/config.js';
+import type { UseExtensionMiddlewareOptions } from '../config/extensionMiddleware.js';
+import type { LoadedExtensions } from '../config/extensions.js';
 import {
   formatProblem,
   loadSettings,
@@ -16,7 +18,7 @@ import { UsageError } from './usageError.js';
 export interface WorkspaceOptions {
   /** The project. Default the current directory. */
   readonly cwd?: string;
-  /** A settings file to use in place of the project's, the user's and the system's. */
+  /** A settings file to use in place of the project's, the user's and the system's, and of all extensions. */
   readonly settings?: string;
   /** Lets the hooks of the project's own settings file run. */
   readonly trust?: boolean;
@@ -31,19 +33,31 @@ export interface Workspace {
   readonly isTrusted: boolean;
 }
 
+/** What a sub-command needs of a project. */
+export interface WorkspaceNeeds {
+  /** Let hooks run even where the settings say otherwise. Default false. */
+  readonly forceHooks?: boolean;
+  /**
+   * Whether a file that counts and cannot be read ends the command, as whoever runs hooks wants; one that the user
+   * named always does. Default true.
+   */
+  readonly needsAllFiles?: boolean;
+  /** No more than one event comes. Default false. */
+  readonly firesOnce?: boolean;
+  /** Whether the middleware of extensions is imported, as whoever fires events wants. Default false. */
+  readonly withMiddleware?: boolean;
+}
+
 /**
  * Reads the settings of a project, and tells on stderr what is wrong with them and which hooks are not trusted.
  *
- * @param forceHooks let hooks run even where the settings say otherwise
- * @param needsAllFiles whether a file that counts and cannot be read ends the command, as whoever runs hooks wants;
- *   one that the user named always does
- * @param firesOnce no more than one event comes
  * @throws UsageError when `cwd` is no directory, or `settings` cannot be read
  */
 export async function openWorkspace(
   options: WorkspaceOptions,
-  { forceHooks = false, needsAllFiles = true, firesOnce = false } = {},
+  needs: WorkspaceNeeds = {},
 ): Promise<Workspace> {
+  const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
   const workingDir = await resolveWorkingDir(options.cwd ?? process.cwd());
   const isTrusted = options.trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
   const { settings, problems, origins } =
@@ -52,15 +66,17 @@ export async function openWorkspace(
       : await loadSettingsFile(options.settings);
   const isNeeded = ({ scope }: FileProblem) =>
     scope === 'file' || (needsAllFiles && (isTrusted || scope !== 'project'));
-  reportProblems(problems, isNeeded);
+  const found = await findExtensions(workingDir, options);
+  reportProblems([...problems, ...found.problems], isNeeded);
 
   const enableHooks = settings.enableHooks || forceHooks;
   if (forceHooks && !settings.enableHooks) {
     printNotice('note', 'cyan', 'enableHooks is not true in the settings; here hooks run anyway');
   }
-  if (enableHooks && !isTrusted) announceUntrusted(settings);
+  if (enableHooks && !isTrusted) announceUntrusted(settings, found.extensions);
   const config = new Config({
     ...settings,
+    extensions: found.extensions,
     workingDir,
     enableHooks,
     trustedFolder: isTrusted,
@@ -68,10 +84,37 @@ export async function openWorkspace(
     ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
     debugLogger: new CliLogger('llxprt:core:hooks'),
   });
+  if (needs.withMiddleware) await addMiddleware(config);
   return { config, settings, origins, isTrusted };
 }
 
-/** The real path of a project.
+/** A settings file that was named is all there is. */
+async function findExtensions(
+  workingDir: string,
+  { settings }: WorkspaceOptions,
+): Promise<LoadedExtensions> {
+  if (settings !== undefined) return { extensions: [], problems: [] };
+  const { loadExtensions } = await import('../config/extensions.js');
+  return loadExtensions({ workingDir });
+}
+
+/**
+ * Adds the middleware of all extensions that may run.
+ *
+ * @param onRefused is told of each module that is not imported, for want of trust. Default: a warning
+ */
+export async function addMiddleware(
+  config: Config,
+  onRefused?: UseExtensionMiddlewareOptions['onRefused'],
+): Promise<void> {
+  const extensions = config.getExtensions();
+  if (!extensions.some(({ middleware = [] }) => middleware.length > 0)) return;
+  const { useExtensionMiddleware } = await import('../config/extensionMiddleware.js');
+  await useExtensionMiddleware(config, extensions, { onRefused, onProblem: printProblem });
+}
+
+/**
+ * The real path of a project.
  *
  * @throws UsageError when it is no directory
  */
@@ -94,17 +137,26 @@ function reportProblems(
   isNeeded: (problem: FileProblem) => boolean,
 ): void {
   for (const problem of problems) {
-    const line = formatProblem(problem);
-    if (problem.severity === 'error' && isNeeded(problem)) throw new UsageError(line);
-    printNotice('warning', 'yellow', line);
+    if (problem.severity === 'error' && isNeeded(problem)) {
+      throw new UsageError(formatProblem(problem));
+    }
+    printProblem(problem);
   }
 }
 
-function announceUntrusted({ hooks }: Settings): void {
-  const count = Object.values(hooks)
+function printProblem(problem: FileProblem): void {
+  printNotice('warning', 'yellow', formatProblem(problem));
+}
+
+function announceUntrusted({ hooks }: Settings, extensions: readonly Extension[]): void {
+  const ofSettings = Object.values(hooks)
     .flat()
-    .filter(({ origin }) => origin?.scope === 'project')
-    .reduce((total, group) => total + group.hooks.length, 0);
+    .filter(({ origin }) => origin?.scope === 'project');
+  const ofExtensions = extensions
+    .filter(({ scope }) => scope === 'project')
+    .flatMap((extension) => Object.values(extension.hooks ?? {}).flat());
+  const groups = [...ofSettings, ...ofExtensions];
+  const count = groups.reduce((total, group) => total + group.hooks.length, 0);
   if (count === 0) return;
   const [what, them] = count === 1 ? ['1 hook', 'it'] : [`${count} hooks`, 'them'];
   printNotice(

@@ -16,6 +16,7 @@ import {
   type StackContexts,
   type StackName,
 } from '../stack.js';
+import type { ExtensionMiddleware } from './middlewareEntries.js';
 
 /** An extension as far as hooks are concerned. */
 export interface Extension {
@@ -23,6 +24,13 @@ export interface Extension {
   /** Hooks of an extension that is not active are not registered. */
   readonly isActive: boolean;
   readonly hooks?: HookDefinitions;
+  /** Who installed it. The hooks of a project's run only where the project is trusted. */
+  readonly scope?: 'project' | 'user';
+  /** Absolute real path of its folder, for `${extensionPath}` in its commands. */
+  readonly directory?: string;
+  readonly version?: string;
+  /** Modules for `useExtensionMiddleware`; `Config` itself imports nothing. */
+  readonly middleware?: readonly ExtensionMiddleware[];
 }
 
 /** How the answer reaches the screen: as it arrives, or once AfterModel hooks have seen all of it. */

@@ -39,7 +39,7 @@ export async function readGuardedFile(
 function findObjection(file: string, stats: Stats, groupMayWrite: boolean): string | undefined {
   if (!stats.isFile()) {
     const kind = stats.isDirectory() ? 'a directory' : 'no regular file';
-    return `it is ${kind}; put a settings file there, or remove it`;
+    return `it is ${kind}; put a file there, or remove it`;
   }
   const me = process.getuid?.();
   if (me === undefined) return undefined;

@@ -2,7 +2,6 @@ import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
 import type { HookDefinitions } from '../hooks/types.js';
 import {
   count,
-  describe,
   expecting,
   flag,
   listOfText,
@@ -10,12 +9,18 @@ import {
   positiveCount,
   readFields,
   type FieldTable,
-  type Path,
 } from './fields.js';
 import { isRecord } from '../hooks/merge.js';
-import { readGuardedFile } from './guardedFile.js';
-import { formatPath, parseHookDefinitions } from './hookSettings.js';
-import type { JsonDocument, Position } from './jsonDocument.js';
+import { parseHookDefinitions } from './hookSettings.js';
+import {
+  fileError,
+  inFileOrder,
+  readJsonFile,
+  warningInto,
+  warnOfRepeatedKeys,
+  type JsonFileReading,
+  type Warn,
+} from './jsonFile.js';
 import type { FileProblem, Settings, SettingsFile } from './settings.js';
 
 /** What one settings file contributes. */
@@ -31,7 +36,7 @@ export interface Layer {
 
 /** A layer that contributes nothing but the error that says why. */
 export function refusedLayer(source: SettingsFile, message: string): Layer {
-  return emptyLayer(source, 'refused', [fileError(source, message, { line: 1, column: 1 })]);
+  return emptyLayer(source, 'refused', [fileError(source, message)]);
 }
 
 /**
@@ -44,12 +49,11 @@ export async function readLayer(
   source: SettingsFile,
   trusted = source.scope !== 'project',
 ): Promise<Layer> {
-  const groupMayWrite = source.scope === 'project' || source.scope === 'file';
-  const reading = await readGuardedFile(source.file, { groupMayWrite });
-  if (reading.status === 'refused') return refusedLayer(source, `refused: ${reading.reason}`);
+  const reading = await readJsonFile(source, 'an object of settings');
   if (reading.status === 'missing') return emptyLayer(source, 'missing', []);
-  const { parseJsonDocument } = await import('./jsonDocument.js');
-  return parseLayer(source, parseJsonDocument(reading.text), trusted);
+  if (reading.status === 'read') return parseLayer(source, reading, trusted);
+  const status = reading.status === 'refused' ? 'refused' : 'read';
+  return emptyLayer(source, status, [reading.problem]);
 }
 
 type Scalars = Omit<Settings, 'hooks'>;
@@ -88,29 +92,15 @@ const MISPLACED_SETTINGS = [
   { section: 'hooksConfig', key: 'disabled', rightKey: 'disabledHooks' },
 ] as const;
 
-function parseLayer(source: SettingsFile, document: JsonDocument, trusted: boolean): Layer {
-  const { value, syntaxError } = document;
-  if (syntaxError !== undefined) {
-    const message = `not valid JSON: ${syntaxError.message}; nothing in this file counts until it is mended`;
-    return emptyLayer(source, 'read', [fileError(source, message, syntaxError)]);
-  }
-  if (!isRecord(value)) {
-    const message = `expected an object of settings, got ${describe(value)}; nothing in this file counts`;
-    return emptyLayer(source, 'read', [fileError(source, message, document.locate([]))]);
-  }
-
+function parseLayer(
+  source: SettingsFile,
+  { value, document }: Extract<JsonFileReading, { status: 'read' }>,
+  trusted: boolean,
+): Layer {
   const problems: FileProblem[] = [];
-  const warn = (path: Path, message: string, position = document.locate(path)) =>
-    problems.push({
-      scope: source.scope,
-      file: source.file,
-      line: position.line,
-      column: position.column,
-      path: formatPath(path),
-      message,
-      severity: 'warning',
-    });
-  warnOfRepeatedKeys(document, warn);
+  const warn = warningInto(problems, source, document);
+  const counts = (key: string) => key === 'hooks' || Object.hasOwn(SCALAR_FIELDS, key);
+  warnOfRepeatedKeys(document, counts, warn);
   warnOfMisplacedSettings(value, warn);
   const scalars = readFields(value, SCALAR_FIELDS, 'file', warn) ?? {};
   const { hooks, problems: hookProblems } = parseHookDefinitions(
@@ -124,18 +114,8 @@ function parseLayer(source: SettingsFile, document: JsonDocument, trusted: boole
     trusted,
     scalars: trusted ? scalars : withholdUntrusted(scalars, warn),
     hooks,
-    problems: problems.toSorted((a, b) => a.line - b.line || a.column - b.column),
+    problems: inFileOrder(problems),
   };
-}
-
-type Warn = (path: Path, message: string, position?: Position) => void;
-
-function warnOfRepeatedKeys(document: JsonDocument, warn: Warn): void {
-  for (const { path, position } of document.repeatedKeys) {
-    const [topLevelKey] = path;
-    if (topLevelKey !== 'hooks' && !Object.hasOwn(SCALAR_FIELDS, String(topLevelKey))) continue;
-    warn(path, 'written again further down, where it replaces this one; merge the two', position);
-  }
 }
 
 function warnOfMisplacedSettings(value: Record<string, unknown>, warn: Warn): void {
@@ -165,16 +145,4 @@ function emptyLayer(
   problems: readonly FileProblem[],
 ): Layer {
   return { source, status, trusted: true, scalars: {}, hooks: {}, problems };
-}
-
-function fileError(source: SettingsFile, message: string, { line, column }: Position): FileProblem {
-  return {
-    scope: source.scope,
-    file: source.file,
-    line,
-    column,
-    path: '',
-    message,
-    severity: 'error',
-  };
 }

@@ -1,3 +1,5 @@
+import type { CommandHookConfig } from './types.js';
+
 /** Which variables of the host reach its hooks. */
 export interface HookEnvironmentPolicy {
   /** `all` passes everything but what `redact` names; `none` passes what `allow` names. Default `all`. */
@@ -48,10 +50,20 @@ export function buildHookEnvironment(
   return { ...inherited(policy, host), ...factsOf(cwd, host) };
 }
 
-/** The variables of a hook's own entry in the settings, without those that are not its to say. */
-export function ownVariables(own: Readonly<Record<string, string>> = {}): Record<string, string> {
+/**
+ * The variables of a hook's own entry in the settings, without those that are not its to say, and for one of an
+ * extension, where that and the project are.
+ */
+export function ownVariables(
+  { env = {}, extensionPath }: Pick<CommandHookConfig, 'env' | 'extensionPath'>,
+  cwd: string,
+): Record<string, string> {
   const facts = factsOf('', {});
-  return Object.fromEntries(Object.entries(own).filter(([name]) => !Object.hasOwn(facts, name)));
+  const own = Object.entries(env).filter(([name]) => !Object.hasOwn(facts, name));
+  return {
+    ...Object.fromEntries(own),
+    ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
+  };
 }
 
 function factsOf(cwd: string, host: NodeJS.ProcessEnv) {

@@ -24,6 +24,8 @@ export interface HookRegistryEntry {
   readonly matcher?: string;
   readonly sequential?: boolean;
   readonly origin?: HookOrigin;
+  /** The extension that brought it, where one did. */
+  readonly extension?: Extension;
   /** Whether it runs. See `skipped` for why not. */
   enabled: boolean;
   /** Why the hook does not run: switched off by name, from a folder that is not trusted, or failed too often. */
@@ -170,10 +172,15 @@ export class HookRegistry {
 
   #readExtension(extension: Extension): HookRegistryEntry[] {
     const at = `extension ${extension.name}: hooks`;
-    return this.#readSource(at, extension.hooks ?? {}, ConfigSource.Extensions);
+    return this.#readSource(at, extension.hooks ?? {}, ConfigSource.Extensions, extension);
   }
 
-  #readSource(at: string, raw: unknown, source: ConfigSource): HookRegistryEntry[] {
+  #readSource(
+    at: string,
+    raw: unknown,
+    source: ConfigSource,
+    extension?: Extension,
+  ): HookRegistryEntry[] {
     const { hooks, problems } = parseHookDefinitions(raw);
     for (const problem of problems) {
       if (isReported(raw, problem.path)) continue;
@@ -183,7 +190,9 @@ export class HookRegistry {
     }
     return Object.values(HookEventName).flatMap((eventName) =>
       (hooks[eventName] ?? []).flatMap((definition) =>
-        definition.hooks.map((config) => this.#register(config, definition, eventName, source)),
+        definition.hooks.map((config) =>
+          this.#register(config, definition, eventName, source, extension),
+        ),
       ),
     );
   }
@@ -193,16 +202,22 @@ export class HookRegistry {
     { matcher, sequential, origin, dialect }: HookDefinition,
     eventName: HookEventName,
     source: ConfigSource,
+    extension: Extension | undefined,
   ): HookRegistryEntry {
-    const skipped = this.#reasonToSkip(config, source, origin);
+    const skipped = this.#reasonToSkip(config, source, origin, extension);
     const enabled = skipped === undefined;
+    const extensionPath = extension?.directory;
     return {
-      config: dialect === undefined ? config : inDialect(config, dialect),
+      config: {
+        ...(dialect === undefined ? config : inDialect(config, dialect)),
+        ...(extensionPath !== undefined && { extensionPath }),
+      },
       source,
       eventName,
       matcher,
       sequential,
       origin,
+      extension,
       enabled,
       skipped,
       failures: 0,
@@ -213,8 +228,12 @@ export class HookRegistry {
     config: CommandHookConfig,
     source: ConfigSource,
     origin: HookOrigin | undefined,
+    extension: Extension | undefined,
   ): HookRegistryEntry['skipped'] {
-    const fromProject = source === ConfigSource.Project && (!origin || origin.scope === 'project');
+    const fromProject =
+      source === ConfigSource.Extensions
+        ? extension?.scope === 'project'
+        : !origin || origin.scope === 'project';
     if (fromProject && !this.config.isTrustedFolder()) return 'untrusted';
     return this.config.getDisabledHooks().includes(hookIdentity(config)) ? 'disabled' : undefined;
   }

@@ -88,6 +88,11 @@ export interface CommandHookConfig {
   readonly prestart?: boolean;
   /** The dialect of the hook's group. Set by the registry; in settings, the group says it. */
   readonly dialect?: DialectName;
+  /**
+   * Absolute path of the extension that brought the hook, which its command finds as `${extensionPath}`. Set by the
+   * registry; settings cannot say it.
+   */
+  readonly extensionPath?: string;
 }
 
 /** The settings file that a hook was read from, for lists and messages. */

@@ -7,14 +7,25 @@
  * start of a here-document stays as it is, which is as safe, but split at spaces.
  *
  * @param command a command for `bash -c` or `sh -c`, as the user wrote it
+ * @param scope what else it may refer to: that of an extension, to `extensionPath` and `workspacePath`, and to the
+ *   separator of paths as `${/}`
  * @returns the command to hand to the shell; expanding it again changes nothing
  */
-export function expandCommand(command: string): string {
+export function expandCommand(command: string, scope: CommandScope = 'project'): string {
+  if (scope === 'project') return quoteReferences(command, PROJECT_TOKENS);
+  // No shell knows such a variable, and the separator is never anything but this.
+  return quoteReferences(command.replaceAll('${/}', '/'), EXTENSION_TOKENS);
+}
+
+/** Where a command was written. */
+export type CommandScope = 'project' | 'extension';
+
+function quoteReferences(command: string, tokens: TokenPatterns): string {
   const frames: Frame[] = [];
   let expanded = '';
   for (let position = 0; position < command.length;) {
     const { closer, quoted } = frames.at(-1) ?? TOP;
-    const token = matchAt(quoted ? QUOTED_TOKEN : UNQUOTED_TOKEN, command, position);
+    const token = matchAt(quoted ? tokens.quoted : tokens.unquoted, command, position);
     const text = token[0];
     position += text.length;
 
@@ -55,8 +66,6 @@ function openFrame(opener: string, quoted: boolean): Frame[] {
   }
 }
 
-const NAMES = 'LLXPRT_PROJECT_DIR|GEMINI_PROJECT_DIR|CLAUDE_PROJECT_DIR';
-const REFERENCE = String.raw`\$(?<bare>${NAMES})\b|\$\{(?<braced>${NAMES})\}`;
 const ESCAPE = String.raw`\\[^]|\$\$`;
 const SINGLE_QUOTED = String.raw`\$'(?:\\[^]|[^'\\])*'|'[^']*'`;
 const COMMENT = String.raw`(?<![^\s;&|(])#[^\n]*`;
@@ -64,17 +73,30 @@ const COMMENT = String.raw`(?<![^\s;&|(])#[^\n]*`;
 const HERE_DOCUMENT = '<<<|<<[^]*';
 const ANYTHING = '[^]';
 
-const UNQUOTED_TOKEN = tokenPattern(String.raw`\$?\(|\$\{|["\`)}]`, [
-  ESCAPE,
-  SINGLE_QUOTED,
-  COMMENT,
-  HERE_DOCUMENT,
-  ANYTHING,
-]);
-const QUOTED_TOKEN = tokenPattern(String.raw`\$[({]|["\`}]`, [ESCAPE, ANYTHING]);
+/** What a command consists of, outside of double quotes and inside of them. */
+interface TokenPatterns {
+  readonly unquoted: RegExp;
+  readonly quoted: RegExp;
+}
 
-function tokenPattern(frameEdge: string, plain: readonly string[]): RegExp {
-  return new RegExp(`${REFERENCE}|${frameEdge}|(?<plain>${plain.join('|')})`, 'y');
+const PROJECT_NAMES = 'LLXPRT_PROJECT_DIR|GEMINI_PROJECT_DIR|CLAUDE_PROJECT_DIR';
+const PROJECT_TOKENS = tokenPatterns(PROJECT_NAMES);
+const EXTENSION_TOKENS = tokenPatterns(`${PROJECT_NAMES}|extensionPath|workspacePath`);
+
+function tokenPatterns(names: string): TokenPatterns {
+  const reference = String.raw`\$(?<bare>${names})\b|\$\{(?<braced>${names})\}`;
+  const toPattern = (frameEdge: string, plain: readonly string[]) =>
+    new RegExp(`${reference}|${frameEdge}|(?<plain>${plain.join('|')})`, 'y');
+  return {
+    unquoted: toPattern(String.raw`\$?\(|\$\{|["\`)}]`, [
+      ESCAPE,
+      SINGLE_QUOTED,
+      COMMENT,
+      HERE_DOCUMENT,
+      ANYTHING,
+    ]),
+    quoted: toPattern(String.raw`\$[({]|["\`}]`, [ESCAPE, ANYTHING]),
+  };
 }
 
 function matchAt(pattern: RegExp, text: string, position: number): RegExpExecArray {

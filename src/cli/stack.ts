@@ -1,0 +1,71 @@
+import { nameOfModule } from '../config/extensionMiddleware.js';
+import { suggestName } from '../config/suggestName.js';
+import type { Config } from '../config/config.js';
+import { STAGES, type StackName } from '../stack.js';
+import { paint, printJson, printLine, toOneLine } from './terminal.js';
+import { UsageError } from './usageError.js';
+import { addMiddleware, openWorkspace, type WorkspaceOptions } from './workspace.js';
+
+/** The options of `hookstack stack`. */
+export interface StackOptions extends WorkspaceOptions {
+  readonly json?: boolean;
+}
+
+/**
+ * `hookstack stack`: the layers of each stack on stdout, from the outside in, with the middleware of extensions.
+ *
+ * @param only the name of one stack; all without it
+ * @throws UsageError
+ */
+export async function stack(only: string | undefined, options: StackOptions): Promise<void> {
+  const names = (Object.keys(STAGES) as StackName[]).filter(
+    (name) => only === undefined || name === only,
+  );
+  if (names.length === 0) {
+    throw new UsageError(
+      `There is no stack "${only}"; ${suggestName(String(only), Object.keys(STAGES))}`,
+    );
+  }
+  const { config } = await openWorkspace(options, { needsAllFiles: false });
+  const refused = await fillStacks(config);
+  const stacks = names.map((name) => ({ name, layers: describeLayers(config, name, refused) }));
+  if (options.json) {
+    printJson(Object.fromEntries(stacks.map(({ name, layers }) => [name, layers])));
+  } else printLine(stacks.map(formatStack).join('\n\n'));
+}
+
+/** @returns why layers are only named and do not run, by name */
+async function fillStacks(config: Config): Promise<ReadonlyMap<string, string>> {
+  const refused = new Map<string, string>();
+  await addMiddleware(config, (module, reason) => {
+    const { stack: stackName, before, after } = module.middleware;
+    const name = nameOfModule(module);
+    refused.set(name, reason);
+    // Nothing is fired here: this only takes the place.
+    config.use(stackName, (_ctx, next) => next(), { name, before, after });
+  });
+  return refused;
+}
+
+/** One layer, as `stack --json` writes it. */
+type Layer = ReturnType<typeof describeLayers>[number];
+
+function describeLayers(config: Config, name: StackName, refused: ReadonlyMap<string, string>) {
+  const stages: readonly string[] = STAGES[name];
+  return config.stack(name).map((layer) => ({
+    name: layer,
+    kind: stages.includes(layer) ? ('stage' as const) : ('middleware' as const),
+    reason: refused.get(layer) ?? null,
+  }));
+}
+
+function formatStack({ name, layers }: { name: StackName; layers: readonly Layer[] }): string {
+  return [paint(process.stdout, 'bold', name), ...layers.map(formatLayer)].join('\n');
+}
+
+function formatLayer({ name, kind, reason }: Layer): string {
+  if (kind === 'stage') return `  ${name}`;
+  const state = reason === null ? 'active' : `not run: ${toOneLine(reason)}`;
+  const style = reason === null ? 'green' : 'yellow';
+  return `  ${toOneLine(name)} [${paint(process.stdout, style, state)}]`;
+}
