@@ -9,6 +9,8 @@ export default defineConfig({
       tsconfig: './test/tsconfig.json',
     },
     reporters: ['default', ['json', { outputFile: 'coverage/report.json' }]],
+    // Modules of extensions are loaded by Node itself, as in a host.
+    server: { deps: { external: [/\.llxprt\/extensions\//] } },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     coverage: {

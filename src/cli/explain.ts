@@ -120,10 +120,8 @@ function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): strin
 }
 
 function explainHook(entry: HookRegistryEntry, reason: string | null): ExplainedHook {
-  const { event, hook, command, source, file, extension, matcher, dialect, timeoutMs } = describeEntry(
-    entry,
-    true,
-  );
+  const { event, hook, command, source, file, extension, matcher, dialect, timeoutMs } =
+    describeEntry(entry, true);
   const { command: resolvedCommand, extraEnv } = startOptions(entry.config, {
     input: { cwd: '', session_id: '' },
     env: {},

@@ -81,5 +81,8 @@ export function formatSource({
   extension,
   file,
 }: Pick<ListedHook, 'source' | 'extension' | 'file'>): string {
-  return [source, extension, file].flatMap((part) => part ?? []).map(toOneLine).join(' ');
+  return [source, extension, file]
+    .flatMap((part) => part ?? [])
+    .map(toOneLine)
+    .join(' ');
 }

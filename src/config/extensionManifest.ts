@@ -98,7 +98,7 @@ async function parseManifest(
   const middleware = await parseMiddlewareEntries(value['middleware'], {
     source,
     directory,
-    locate: document.locate,
+    document,
     warn,
   });
   return { ...identity, isActive: true, scope, directory, hooks, middleware };

@@ -39,7 +39,7 @@ interface Manifest {
   readonly source: SettingsFile;
   /** Real path of the extension. */
   readonly directory: string;
-  readonly locate: JsonDocument['locate'];
+  readonly document: JsonDocument;
   readonly warn: Warn;
 }
 
@@ -98,7 +98,7 @@ async function parseEntry(
   };
   reportUnknownKeys(raw, ENTRY_FIELDS, report);
   const entry = await readEntry(raw, report, manifest);
-  const place = { ...manifest.source, ...manifest.locate(path), path: formatPath(path) };
+  const place = { ...manifest.source, ...manifest.document.locate(path), path: formatPath(path) };
   if (entry) return [{ ...entry, place }];
   return raw['policy'] === true ? inPlaceOf(raw, { policy: true, place, fault }) : [];
 }

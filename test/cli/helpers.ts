@@ -81,6 +81,21 @@ export class Cli {
     return this.write(file, { enableHooks: true, hooks, ...others });
   }
 
+  /** An extension: its manifest, without a name, and its other files. */
+  async extension(
+    scope: 'project' | 'user',
+    name: string,
+    manifest: object,
+    files: Record<string, string> = {},
+  ): Promise<string> {
+    const home = scope === 'user' ? this.home : this.project;
+    const folder = join(home, '.llxprt', 'extensions', name);
+    for (const [file, content] of Object.entries(files)) {
+      await this.write(join(folder, file), content);
+    }
+    return this.write(join(folder, 'llxprt-extension.json'), { name, ...manifest });
+  }
+
   /** A file of recorded model calls. */
   record(...calls: readonly object[]): Promise<string> {
     const lines = calls.map((call) => JSON.stringify(call));

@@ -40,6 +40,7 @@ describe('list', () => {
           command: 'guard.sh',
           source: 'user',
           file: user,
+          extension: null,
           matcher: 'write_.*',
           sequential: true,
           dialect: null,
@@ -54,6 +55,7 @@ describe('list', () => {
           command: 'log.sh',
           source: 'user',
           file: user,
+          extension: null,
           matcher: null,
           sequential: false,
           dialect: null,
@@ -146,6 +148,33 @@ AfterTool
     const { hooks } = await listJson('--settings', file);
     expect(hooks).toMatchObject([{ hook: 'named', source: 'file', file, enabled: true }]);
     expect(hooks).toHaveLength(1);
+  });
+
+  it('lists the hooks of extensions, and imports none of their modules', async () => {
+    const middleware = [{ module: './mw.mjs', stack: 'tool' }];
+    const files = { 'mw.mjs': 'process.stderr.write("imported")' };
+    const theirs = await cli.extension('project', 'theirs', { hooks: { BeforeTool: group('a') } });
+    const mine = await cli.extension(
+      'user',
+      'mine',
+      { hooks: { BeforeTool: group('a') }, middleware },
+      files,
+    );
+    await cli.userSettings({});
+    const { hooks, stderr } = await listJson();
+    expect(hooks).toMatchObject([
+      { source: 'extension', extension: 'theirs', file: theirs, reason: 'untrusted' },
+      { source: 'extension', extension: 'mine', file: mine, reason: null, duplicateOf: null },
+    ]);
+    expect(stderr).toMatch(/^warning: 1 hook of this project skipped.*$/u);
+    const { stdout } = await cli.run(['list']);
+    expect(stdout).toContain(`source: extension mine ${mine}`);
+  });
+
+  it('leaves extensions out where a file is named', async () => {
+    await cli.extension('user', 'mine', { hooks: { BeforeTool: group('a') } });
+    const { hooks } = await listJson('--settings', await cli.settings({}));
+    expect(hooks).toEqual([]);
   });
 
   it('shows control characters of a settings file nowhere', async () => {

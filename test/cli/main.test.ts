@@ -16,16 +16,24 @@ describe('hookstack', () => {
     expect(await cli.run(['--version'])).toEqual({ exitCode: 0, stdout: version, stderr: '' });
   });
 
-  it.each(['init', 'run', 'fire', 'test', 'explain', 'doctor', 'list', 'enable', 'disable'])(
-    'explains %s with an example',
-    async (command) => {
-      const { exitCode, stdout } = await cli.run([command, '--help']);
-      expect(exitCode).toBe(0);
-      expect(stdout).toMatch(
-        new RegExp(`Exit codes: 0 .*Example:\n  \\$ hookstack ${command} `, 'su'),
-      );
-    },
-  );
+  it.each([
+    'init',
+    'run',
+    'fire',
+    'test',
+    'explain',
+    'doctor',
+    'list',
+    'enable',
+    'disable',
+    'stack',
+  ])('explains %s with an example', async (command) => {
+    const { exitCode, stdout } = await cli.run([command, '--help']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      new RegExp(`Exit codes: 0 .*Example:\n  \\$ hookstack ${command} `, 'su'),
+    );
+  });
 
   it('lists its commands when it is called without one, as wrong usage', async () => {
     const { exitCode, stderr } = await cli.run([]);

@@ -5,9 +5,17 @@ import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { blocking, hook } from '../helpers/hooks.js';
 import { fault, type Host } from './helpers/host.js';
 
+/** How a middleware is registered. */
+type Registered = { readonly policy?: boolean; readonly deadlineMs?: number };
+
 /** Calls a tool through a scheduler with a middleware around its call; counts how often the tool ran. */
-async function schedule(host: Host, middleware: Middleware<ToolCall>, execute = async () => done) {
-  const config = host.createConfig({}).use('tool', middleware);
+async function schedule(
+  host: Host,
+  middleware: Middleware<ToolCall>,
+  registered: Registered = {},
+  execute = async () => done,
+) {
+  const config = host.createConfig({}).use('tool', middleware, registered);
   let runs = 0;
   const tool = {
     name: 'write_file',
@@ -20,16 +28,16 @@ async function schedule(host: Host, middleware: Middleware<ToolCall>, execute = 
   const [call] = await new CoreToolScheduler({ config, tools: [tool] }).schedule([
     { name: tool.name },
   ]);
-  return { call, runs };
+  return { status: call?.status, text: call?.result.llmContent, runs };
 }
 
 const done = { llmContent: 'done', returnDisplay: 'done' };
 
 /** Calls a tool with a hook that blocks, and a middleware around the hooks. */
-function callAround(host: Host, middleware: Middleware<AnyHookContext>) {
+function callAround(host: Host, middleware: Middleware<AnyHookContext>, registered: Registered) {
   const hooks = { BeforeTool: [{ hooks: [blocking('no')] }] };
-  const config = host.createConfig({ hooks }).use('hook', middleware, { before: 'planner' });
-  return host.callToolOf(config);
+  const position = { before: 'planner', ...registered } as const;
+  return host.callToolOf(host.createConfig({ hooks }).use('hook', middleware, position));
 }
 
 async function twice(_ctx: unknown, next: Next) {
@@ -54,6 +62,10 @@ async function throwingLater() {
   throw new Error('mine');
 }
 
+async function hanging() {
+  await new Promise(() => undefined);
+}
+
 async function adding(ctx: object, next: Next) {
   Object.assign(ctx, { extra: 1 });
   await next();
@@ -64,12 +76,31 @@ async function freezing(ctx: object, next: Next) {
   await next();
 }
 
+const FAULTS = [
+  ['56 next() twice', twice, /"twice" called next\(\) more than once/],
+  ['58 never settles', hanging, /"hanging" took longer than 1 ms/],
+  ['59 throws', throwing, /"throwing" failed: mine/],
+  ['59 throws later', throwingLater, /"throwingLater" failed: mine/],
+  ['59 writes what is not there', adding, /"adding" failed: .*extra/],
+] as const;
+
+const AT_ONCE = { deadlineMs: 1 };
+
 describe('middleware around a tool call', () => {
-  fault('56 next() twice: the tool runs once, and the call fails', async ({ host }) => {
-    const { call, runs } = await schedule(host, twice);
-    expect(call?.status).toBe('error');
-    expect(call?.result.llmContent).toContain('next() called multiple times');
-    expect(runs).toBe(1);
+  fault.for(FAULTS)(
+    '%s: the call goes on without an observer',
+    async ([, middleware, why], { host }) => {
+      const outcome = await schedule(host, middleware, AT_ONCE);
+      expect(outcome).toEqual({ status: 'success', text: 'done', runs: 1 });
+      expect(host.warnings).toEqual([expect.stringMatching(why)]);
+    },
+  );
+
+  fault.for(FAULTS)('%s: a policy blocks the call', async ([, middleware, why], { host }) => {
+    const { status, text, runs } = await schedule(host, middleware, { ...AT_ONCE, policy: true });
+    expect(status).toBe(runs === 0 ? 'idle' : 'error');
+    expect(text).toMatch(why);
+    expect(host.warnings).toEqual([expect.stringMatching(why)]);
   });
 
   fault(
@@ -78,13 +109,15 @@ describe('middleware around a tool call', () => {
       const unhandled = vi.fn<(reason: unknown) => void>();
       process.on('unhandledRejection', unhandled);
       try {
-        const { call, runs } = await schedule(host, forgetful, async () => {
+        const { status, text, runs } = await schedule(host, forgetful, {}, async () => {
           await new Promise((resolve) => setImmediate(resolve));
           throw new Error('late');
         });
-        expect(call?.status).toBe('error');
-        expect(call?.result.llmContent).toContain('forgetful returned before next() had settled');
-        expect(runs).toBe(1);
+        expect({ status, runs }).toEqual({ status: 'error', runs: 1 });
+        expect(text).toContain('late');
+        expect(host.warnings).toEqual([
+          expect.stringContaining('"forgetful" returned before next() had settled'),
+        ]);
         // Node tells of such a rejection before the next turn of the event loop.
         await new Promise((resolve) => setImmediate(resolve));
         expect(unhandled).not.toHaveBeenCalled();
@@ -96,46 +129,53 @@ describe('middleware around a tool call', () => {
 
   fault.for([
     ['returns nothing', silent, /no result/],
-    ['throws', throwing, /mine/],
-    ['throws later', throwingLater, /mine/],
-    ['writes what is not there', adding, /extra/],
     ['freezes ctx', freezing, /read only/],
   ] as const)('59 %s: the call fails, the host lives', async ([, middleware, why], { host }) => {
-    const { call } = await schedule(host, middleware);
-    expect(call?.status).toBe('error');
-    expect(call?.result.llmContent).toMatch(why);
+    const { status, text } = await schedule(host, middleware);
+    expect(status).toBe('error');
+    expect(text).toMatch(why);
   });
 });
 
 describe('middleware around hooks', () => {
-  fault.for([
-    ['56 next() twice', twice, /multiple times/],
-    ['59 throws', throwing, /mine/],
-    ['59 throws later', throwingLater, /mine/],
-    ['59 writes what is not there', adding, /extra/],
-    ['59 freezes ctx', freezing, /read only/],
-  ] as const)('%s: the call goes on, with one warning', async ([, middleware, why], { host }) => {
-    const { verdict, text } = await callAround(host, middleware);
+  fault.for(FAULTS)(
+    '%s: the hooks are asked without an observer',
+    async ([, middleware, why], { host }) => {
+      const { verdict, text } = await callAround(host, middleware, AT_ONCE);
+      expect({ verdict, text }).toEqual({ verdict: 'blocked', text: 'no' });
+      expect(host.warnings).toEqual([expect.stringMatching(why)]);
+    },
+  );
+
+  fault.for(FAULTS)('%s: a policy blocks', async ([, middleware, why], { host }) => {
+    const registered = { ...AT_ONCE, policy: true };
+    const { verdict, text } = await callAround(host, middleware, registered);
+    expect(verdict).toBe('blocked');
+    expect(text).toMatch(why);
+  });
+
+  fault('59 freezes ctx: the call goes on, with one warning', async ({ host }) => {
+    const { verdict, text } = await callAround(host, freezing, {});
     expect({ verdict, text }).toEqual({ verdict: 'allowed', text: 'done' });
     expect(host.logger.records.filter(({ level }) => level === 'warn')).toMatchObject([
-      { details: { error: { message: expect.stringMatching(why) } } },
+      { details: { error: { message: expect.stringMatching(/read only/) } } },
     ]);
   });
 
-  fault('59 returns nothing: there are no hooks', async ({ host }) => {
-    const { verdict } = await callAround(host, silent);
-    expect(verdict).toBe('allowed');
-    expect(host.warnings).toEqual([]);
-  });
-
-  fault('59 throws behind the planner: a guard blocks', async ({ host }) => {
+  fault('59 freezes ctx behind the planner: a guard blocks', async ({ host }) => {
     const guard = hook(': > ran', { name: 'guard', onFailure: 'deny' });
     const config = host
       .createConfig({ hooks: { BeforeTool: [{ hooks: [guard] }] } })
-      .use('hook', () => throwing(), { after: 'planner' });
+      .use('hook', (ctx, next) => freezing(ctx, next), { after: 'planner' });
     const { verdict, text } = await host.callToolOf(config);
     expect(verdict).toBe('blocked');
-    expect(text).toMatch(/"guard".*could not be asked.*mine/);
+    expect(text).toMatch(/"guard".*could not be asked.*read only/);
     expect(host.exists('ran')).toBe(false);
+  });
+
+  fault('59 returns nothing: there are no hooks', async ({ host }) => {
+    const { verdict } = await callAround(host, silent, {});
+    expect(verdict).toBe('allowed');
+    expect(host.warnings).toEqual([]);
   });
 });

@@ -48,6 +48,18 @@ describe('expandCommand', () => {
     expect(expandCommand(expanded)).toBe(expanded);
   });
 
+  it.each([
+    ['${extensionPath}/x.sh', '"${extensionPath}"/x.sh'],
+    ['"${extensionPath}${/}x.sh"', '"${extensionPath}/x.sh"'],
+    ['$workspacePath $LLXPRT_PROJECT_DIR', '"${workspacePath}" "${LLXPRT_PROJECT_DIR}"'],
+    [`sh -c '\${extensionPath}\${/}x'`, `sh -c '\${extensionPath}/x'`],
+  ])('makes of %j %j in an extension, and nothing elsewhere', (command, expanded) => {
+    expect(expandCommand(command, 'extension')).toBe(expanded);
+    expect(expandCommand(expanded, 'extension')).toBe(expanded);
+    const [ofProject] = command.split(' ');
+    expect(expandCommand(String(ofProject))).toBe(ofProject);
+  });
+
   it('takes time in proportion to the length', () => {
     const startedAt = performance.now();
     expandCommand('("$(`${'.repeat(50_000) + '$LLXPRT_PROJECT_DIR');

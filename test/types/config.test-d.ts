@@ -6,18 +6,28 @@ import {
   type ConfigOptions,
   type DebugLogger,
   type Extension,
+  type ExtensionMiddleware,
   type HookDefinitions,
+  type HookMiddleware,
   type HookSystem,
   type Middleware,
+  type MiddlewareFactory,
   type ModelCall,
+  type ModelMiddleware,
   type Next,
+  type Position,
   type StageName,
   type ToolCall,
+  type ToolMiddleware,
 } from '../../src/index.js';
 
 declare function createConfig(options: ConfigOptions): Config;
 declare function pass(ctx: unknown, next: Next): Promise<void>;
 declare const ofTools: Middleware<ToolCall>;
+declare const ofModels: ModelMiddleware;
+declare function checkFactory(
+  factory: MiddlewareFactory<ToolMiddleware, { tools: string[] }>,
+): void;
 
 describe('Config', () => {
   it('needs no option', () => {
@@ -122,5 +132,36 @@ describe('config.use', () => {
   it('refuses what does not return a promise, so that next cannot be dropped', () => {
     // @ts-expect-error
     config.use('tool', (_: ToolCall, next: Next) => void next());
+  });
+});
+
+describe('the module of an extension', () => {
+  it('has a type for each stack', () => {
+    expectTypeOf<ToolMiddleware>().parameter(0).toEqualTypeOf<ToolCall>();
+    expectTypeOf<ModelMiddleware>().parameter(0).toEqualTypeOf<ModelCall>();
+    expectTypeOf<HookMiddleware>().parameter(0).toEqualTypeOf<AnyHookContext>();
+  });
+
+  it('may export a factory, which knows its options', () => {
+    checkFactory(({ tools }, { logger }) => async (call, next) => {
+      expectTypeOf(logger).toEqualTypeOf<DebugLogger>();
+      if (tools.includes(call.toolName)) call.block('no');
+      else await next();
+    });
+    // @ts-expect-error
+    checkFactory(() => (_call, next) => void next());
+    // @ts-expect-error
+    checkFactory(() => ofModels);
+  });
+
+  it('stands at a stage of its stack', () => {
+    const position = { before: 'execute', policy: true } satisfies Position<'tool'>;
+    expectTypeOf(position).toExtend<Position<'tool'>>();
+    // @ts-expect-error
+    const ofModel: Position<'tool'> = { before: 'openStream' };
+    // @ts-expect-error
+    const numbered: Position<'model'> = { before: 1 };
+    expectTypeOf([ofModel, numbered]).toBeArray();
+    expectTypeOf<ExtensionMiddleware['stack']>().toEqualTypeOf<'tool' | 'model' | 'hook'>();
   });
 });
