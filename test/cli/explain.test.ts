@@ -47,6 +47,7 @@ describe('explain', () => {
         resolvedCommand: 'touch "$HOME/ran"',
         source: 'user',
         file,
+        extension: null,
         matcher: '^write_',
         dialect: null,
         timeoutMs: 60_000,
