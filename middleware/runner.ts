@@ -39,6 +39,7 @@ import { MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
 import { normalizeTimeout } from '../src/process/normalizeTimeout.js';
 import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';
 import type { StartOptions } from '../src/process/startCommand.js';
+import { traceHook } from '../src/trace/hookSpans.js';
 import { createSpecificHookOutput } from './aggregator.js';
 import { dialect } from './dialect.js';
 
@@ -174,7 +175,16 @@ export function prepareInput(input: HookInput, environment: HookEnvironmentPolic
 }
 
 /** Runs one hook to its end. Never rejects: a hook that fails is a result like any other. */
-export async function executeHook(
+export function executeHook(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  prepared: PreparedInput,
+  options: RunOptions,
+): Promise<HookExecutionResult> {
+  return traceHook(hook, event, prepared.stdin, () => runHook(hook, event, prepared, options));
+}
+
+async function runHook(
   hook: CommandHookConfig,
   event: HookEventName,
   prepared: PreparedInput,

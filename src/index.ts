@@ -90,4 +90,14 @@ export type {
   ToolMiddleware,
 } from './stack.js';
 export { referenceTools } from './tools/referenceTools.js';
+export { toSpanRecord, type SpanRecord } from './trace/record.js';
+export type {
+  Span,
+  SpanChange,
+  SpanFacts,
+  SpanKind,
+  SpanOutcome,
+  SpanVerdict,
+} from './trace/span.js';
+export { traceToFile, type TraceFile, type TraceFileOptions } from './trace/traceFile.js';
 export { ToolErrorType, type Tool, type ToolContext, type ToolResult } from './tools/tools.js';

@@ -2,6 +2,7 @@ import { composeTrusted, type Middleware, type Next } from './compose.js';
 import type { AnyHookContext, ModelCall, ToolCall } from './context.js';
 import type { DebugLogger } from './debugLogger.js';
 import { guard } from './middlewareGuard.js';
+import { isStackTraced, traceable, traceRun } from './trace/stackSpans.js';
 
 /** The stages of each stack, from the outside in. Custom middleware is placed relative to these names. */
 export const STAGES = {
@@ -64,21 +65,36 @@ export interface Stack<S extends StackName> {
   readonly names: readonly string[];
 }
 
-/** Puts the stages of a stack and the custom middleware in order, and composes them once. */
+/**
+ * Puts the stages of a stack and the custom middleware in order, and composes them once; once more, with spans, when
+ * somebody listens to those for the first time.
+ */
 export function buildStack<S extends StackName>(
   stackName: S,
   stages: Record<StageName<S>, Middleware<StackContexts[S]>>,
   registrations: readonly Registration<S>[],
   logger: DebugLogger,
 ): Stack<S> {
-  const layers = inOrder(
-    stackName,
-    registrations,
-    (stage) => stages[stage],
-    (registration) =>
-      guard(registration.middleware, { ...registration, name: nameOf(registration), logger }),
-  );
-  return { run: composeTrusted(layers), names: listLayers(stackName, registrations) };
+  const compose = (around: (registration: Registration<S>) => Middleware<StackContexts[S]>) =>
+    composeTrusted(
+      inOrder(
+        stackName,
+        registrations,
+        (stage) => stages[stage],
+        (registration) =>
+          guard(around(registration), { ...registration, name: nameOf(registration), logger }),
+      ),
+    );
+  const run = compose(({ middleware }) => middleware);
+  let runTraced: typeof run | undefined;
+  return {
+    run: (ctx, next) => {
+      if (!isStackTraced(stackName)) return run(ctx, next);
+      runTraced ??= compose((each) => traceable(nameOf(each), each.middleware));
+      return traceRun(stackName, runTraced, ctx, next);
+    },
+    names: listLayers(stackName, registrations),
+  };
 }
 
 /** What tells where a layer stands, and what it is called. */

@@ -12,11 +12,12 @@ import { describeFiring, formatReport, type FireReport } from './fireReport.js';
 import { latencyOf, type Latency } from './latency.js';
 import { Progress } from './progress.js';
 import { printJson, printLine, printNotice, toOneLine } from './terminal.js';
+import { withTrace, type TraceOption } from './traceOption.js';
 import { UsageError } from './usageError.js';
 import { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.js';
 
 /** The options of `hookstack fire`. */
-export interface FireOptions extends WorkspaceOptions, PayloadOptions {
+export interface FireOptions extends WorkspaceOptions, PayloadOptions, TraceOption {
   readonly json?: boolean;
   /** Says as well which hooks run and why not the others. */
   readonly explain?: boolean;
@@ -44,8 +45,10 @@ export async function fire(eventName: string, options: FireOptions): Promise<num
   });
   const payload = decodeFields(event, fields);
   const explanation = options.explain ? await explainFired(workspace, event, payload) : undefined;
-  const { fired, durations } = await fireRepeatedly(workspace.config, event, payload, repeat);
-
+  const { config } = workspace;
+  const { fired, durations } = await withTrace(options, config, () =>
+    fireRepeatedly(config, event, payload, repeat),
+  );
   const report = describeFiring(event, fired);
   const [fault] = report.results.length === 0 ? (fired?.aggregated.errors ?? []) : [];
   const latencyMs = options.repeat === undefined ? undefined : latencyOf(durations);

@@ -12,6 +12,7 @@ import { addRun } from './commands/run.js';
 import { addStack } from './commands/stack.js';
 import { addDisable, addEnable } from './commands/switch.js';
 import { addTest } from './commands/test.js';
+import { addTrace } from './commands/trace.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
 
@@ -27,6 +28,7 @@ const COMMANDS = [
   addEnable,
   addDisable,
   addStack,
+  addTrace,
   addMigrate,
 ];
 

@@ -1,14 +1,15 @@
-import { text } from 'node:stream/consumers';
+import { text as readText } from 'node:stream/consumers';
 import { AgentError, runAgent } from '../core/agent.js';
 import { referenceTools } from '../tools/referenceTools.js';
 import { connectModel, type ModelConnection } from './connectModel.js';
 import { watchInterruption } from './interruption.js';
 import { createRunOutput, type OutputFormat } from './runOutput.js';
+import { withTrace, type TraceOption } from './traceOption.js';
 import { UsageError } from './usageError.js';
 import { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.js';
 
 /** The options of `hookstack run`. */
-export interface RunOptions extends WorkspaceOptions {
+export interface RunOptions extends WorkspaceOptions, TraceOption {
   /** Name of the model. */
   readonly model: string;
   /** Path of a file of recorded model calls, to be used instead of Gemini. */
@@ -28,14 +29,17 @@ export async function run(prompt: string | undefined, options: RunOptions): Prom
   const workspace = await openWorkspace(options, { withMiddleware: true });
   const connection = await connectModel(options.responses);
   try {
-    return await work(prompt ?? (await readPrompt()), workspace, connection, options);
+    const text = prompt ?? (await readPrompt());
+    return await withTrace(options, workspace.config, () =>
+      work(text, workspace, connection, options),
+    );
   } finally {
     await connection.close();
   }
 }
 
 async function readPrompt(): Promise<string> {
-  const prompt = process.stdin.isTTY ? '' : await text(process.stdin);
+  const prompt = process.stdin.isTTY ? '' : await readText(process.stdin);
   if (prompt.trim() !== '') return prompt;
   throw new UsageError(
     'There is no prompt: write it behind the command, as in hookstack run "What is in this folder?", or pipe it in',

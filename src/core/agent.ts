@@ -10,6 +10,7 @@ import {
 import { errorMessage } from '../errorMessage.js';
 import { notify } from '../notify.js';
 import type { Tool } from '../tools/tools.js';
+import { traced } from '../trace/span.js';
 import type { AgentEvent, AgentResult, ModelCallRecord, Usage } from './agentEvents.js';
 import { AgentHooks } from './agentHooks.js';
 import {
@@ -19,7 +20,15 @@ import {
 } from './coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from './geminiChat.js';
 import { asHookContext } from './llmContent.js';
-import { isAnswerText } from './response.js';
+import {
+  allowedToolsOf,
+  asStop,
+  describeModelCall,
+  functionCallsOf,
+  stopOf,
+  textOf,
+  verdictOf,
+} from './modelTurns.js';
 
 export interface AgentOptions {
   readonly config: Config;
@@ -94,7 +103,20 @@ class AgentRun {
     });
   }
 
-  async run(): Promise<AgentResult> {
+  run(): Promise<AgentResult> {
+    const { config, prompt } = this.#options;
+    const name = config.getSessionId();
+    return traced(
+      'session',
+      {
+        facts: () => ({ name, input: prompt }),
+        outcome: ({ stopped, response }) => ({ ...verdictOf(stopped), output: response }),
+      },
+      () => this.#run(),
+    );
+  }
+
+  async #run(): Promise<AgentResult> {
     const { config, model } = this.#options;
     this.#tell({ type: 'session', sessionId: config.getSessionId(), model });
     try {
@@ -140,21 +162,29 @@ class AgentRun {
   /** From a message to the answer that asks for no more tools. */
   async #converse(message: PartListUnion): Promise<void> {
     const { maxTurns = 50 } = this.#options;
-    let next = message;
-    while (!this.#stopped) {
+    let next: PartListUnion | undefined = message;
+    while (next !== undefined && !this.#stopped) {
       if (this.#modelCalls.length >= maxTurns) {
         throw new Error(
           `The agent did not come to an end within ${maxTurns} model calls (maxTurns)`,
         );
       }
-      await this.#compressWhenLong();
-      if (this.#stopped) return;
-      const turn = await this.#askModel(next);
-      this.#stopped = stopOf(turn);
-      const calls = functionCallsOf(turn);
-      if (this.#stopped || calls.length === 0) return;
-      next = await this.#runTools(calls, turn);
+      const read: PartListUnion = next;
+      const facts = () => ({ name: String(this.#modelCalls.length + 1) });
+      const outcome = () => verdictOf(this.#stopped);
+      next = await traced('turn', { facts, outcome }, () => this.#takeTurn(read));
     }
+  }
+
+  /** One model call and the tools that it asks for; gives what the model is to read next. */
+  async #takeTurn(message: PartListUnion): Promise<PartListUnion | undefined> {
+    await this.#compressWhenLong();
+    if (this.#stopped) return undefined;
+    const turn = await this.#askModel(message);
+    this.#stopped = stopOf(turn);
+    const calls = functionCallsOf(turn);
+    if (this.#stopped || calls.length === 0) return undefined;
+    return this.#runTools(calls, turn);
   }
 
   async #compressWhenLong(): Promise<void> {
@@ -242,36 +272,4 @@ class AgentRun {
       usage: this.#usage,
     };
   }
-}
-
-function describeModelCall({ blocked, synthetic, request, verdict }: ModelTurn): ModelCallRecord {
-  const blockReason = verdict.kind === 'block' ? verdict.reason : undefined;
-  return { blocked, synthetic, request, ...(blockReason !== undefined && { blockReason }) };
-}
-
-function asStop(event: HookEventName, reason: string | undefined): AgentResult['stopped'] {
-  return reason === undefined ? null : { event, reason };
-}
-
-function stopOf({ verdict }: ModelTurn): AgentResult['stopped'] {
-  return verdict.kind === 'stop' ? { event: verdict.event, reason: verdict.reason } : null;
-}
-
-/** The tools that the request left to the model; `undefined` without a restriction. */
-function allowedToolsOf({ request }: ModelTurn): readonly string[] | undefined {
-  const { mode, allowedFunctionNames } = request.config?.toolConfig?.functionCallingConfig ?? {};
-  return mode === 'NONE' ? [] : allowedFunctionNames;
-}
-
-function functionCallsOf({ response }: ModelTurn): FunctionCall[] {
-  const parts = response.candidates?.[0]?.content?.parts ?? [];
-  return parts.flatMap((part) => part.functionCall ?? []);
-}
-
-function textOf({ candidates }: ModelTurn['response']): string {
-  const parts = candidates?.[0]?.content?.parts ?? [];
-  return parts
-    .filter(isAnswerText)
-    .map((part) => part.text)
-    .join('');
 }

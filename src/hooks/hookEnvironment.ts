@@ -81,12 +81,21 @@ export function maskSecrets(
   policy: HookEnvironmentPolicy,
   host: NodeJS.ProcessEnv = process.env,
 ): string {
-  if (!policy.redact?.length) return text;
+  return secretMasker(policy, host)(text);
+}
+
+/** The same for many texts. */
+export function secretMasker(
+  policy: HookEnvironmentPolicy,
+  host: NodeJS.ProcessEnv = process.env,
+): (text: string) => string {
+  if (!policy.redact?.length) return (text) => text;
   const isRedacted = matcherOf(policy.redact);
-  return Object.entries(host)
+  const secrets = Object.entries(host)
     .filter(([name, value]) => isMaskable(value) && isRedacted(name))
-    .toSorted(([, a], [, b]) => (b?.length ?? 0) - (a?.length ?? 0))
-    .reduce((masked, [name, value]) => masked.replaceAll(value ?? '', `[${name}]`), text);
+    .toSorted(([, a], [, b]) => (b?.length ?? 0) - (a?.length ?? 0));
+  return (text) =>
+    secrets.reduce((masked, [name, value]) => masked.replaceAll(value ?? '', `[${name}]`), text);
 }
 
 function inherited(policy: HookEnvironmentPolicy, host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { DEFAULT_PROMPT, DEFAULT_TOOL } from '../defaults.js';
 import type { FireOptions } from '../fire.js';
-import { parseCount, withWorkspaceOptions } from './options.js';
+import { parseCount, traceOption, withWorkspaceOptions } from './options.js';
 
 export function addFire(program: Command): void {
   withWorkspaceOptions(program.command('fire'))
@@ -19,6 +19,7 @@ export function addFire(program: Command): void {
     .option('--repeat <n>', 'fire the event this often, and tell how long that took', parseCount)
     .option('--record <file>', 'write the event and the verdict to a *.hooktest.json')
     .option('--json', 'write one JSON object')
+    .addOption(traceOption())
     .addHelpText(
       'after',
       `

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 
 /** The options that every command has that looks at a project. */
 export function withWorkspaceOptions(command: Command): Command {
@@ -6,6 +6,12 @@ export function withWorkspaceOptions(command: Command): Command {
     .option('--settings <file>', 'use this file instead of project, user and system settings')
     .option('--cwd <dir>', 'the project; default the current directory')
     .option('--trust', "let the hooks of the project's .llxprt/settings.json run");
+}
+
+/** The option of commands that run hooks. */
+export function traceOption(): Option {
+  const what = 'append what happens to this file, for "hookstack trace"';
+  return new Option('--trace <file>', what).env('HOOKSTACK_TRACE');
 }
 
 /** The parser of an option that is a count. */

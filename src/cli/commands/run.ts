@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_MODEL } from '../defaults.js';
 import type { RunOptions } from '../run.js';
-import { parseCount, withWorkspaceOptions } from './options.js';
+import { parseCount, traceOption, withWorkspaceOptions } from './options.js';
 
 export function addRun(program: Command): void {
   withWorkspaceOptions(program.command('run'))
@@ -15,6 +15,7 @@ export function addRun(program: Command): void {
         .choices(['text', 'json', 'stream-json'])
         .default('text'),
     )
+    .addOption(traceOption())
     .addHelpText(
       'after',
       `

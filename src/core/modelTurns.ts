@@ -1,0 +1,53 @@
+import type { FunctionCall } from '@google/genai';
+import type { HookEventName } from '../hooks/types.js';
+import type { SpanOutcome } from '../trace/span.js';
+import type { AgentResult, ModelCallRecord } from './agentEvents.js';
+import type { ModelTurn } from './geminiChat.js';
+import { isAnswerText } from './response.js';
+
+/** What a span says of how far the agent came. */
+export function verdictOf(stopped: AgentResult['stopped']): SpanOutcome {
+  return stopped ? { verdict: 'stop', reason: stopped.reason } : { verdict: 'allow' };
+}
+
+/** A model call as an agent's result has it. */
+export function describeModelCall({
+  blocked,
+  synthetic,
+  request,
+  verdict,
+}: ModelTurn): ModelCallRecord {
+  const blockReason = verdict.kind === 'block' ? verdict.reason : undefined;
+  return { blocked, synthetic, request, ...(blockReason !== undefined && { blockReason }) };
+}
+
+/** A block that ends the agent. */
+export function asStop(event: HookEventName, reason: string | undefined): AgentResult['stopped'] {
+  return reason === undefined ? null : { event, reason };
+}
+
+/** Why the agent ends after a turn; `null` where it does not. */
+export function stopOf({ verdict }: ModelTurn): AgentResult['stopped'] {
+  return verdict.kind === 'stop' ? { event: verdict.event, reason: verdict.reason } : null;
+}
+
+/** The tools that the request left to the model; `undefined` without a restriction. */
+export function allowedToolsOf({ request }: ModelTurn): readonly string[] | undefined {
+  const { mode, allowedFunctionNames } = request.config?.toolConfig?.functionCallingConfig ?? {};
+  return mode === 'NONE' ? [] : allowedFunctionNames;
+}
+
+/** The tools that the model asks for. */
+export function functionCallsOf({ response }: ModelTurn): FunctionCall[] {
+  const parts = response.candidates?.[0]?.content?.parts ?? [];
+  return parts.flatMap((part) => part.functionCall ?? []);
+}
+
+/** The text of an answer, without thoughts. */
+export function textOf({ candidates }: ModelTurn['response']): string {
+  const parts = candidates?.[0]?.content?.parts ?? [];
+  return parts
+    .filter(isAnswerText)
+    .map((part) => part.text)
+    .join('');
+}

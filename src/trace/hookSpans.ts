@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util';
+import { events } from '../hooks/events.js';
+import { isBlocking, type DefaultHookOutput } from '../hooks/hookOutput.js';
+import { hookIdentity } from '../hooks/identity.js';
+import { isRecord, mergeRecords } from '../hooks/merge.js';
+import type {
+  CommandHookConfig,
+  HookEventName,
+  HookExecutionResult,
+  HookOutput,
+} from '../hooks/types.js';
+import { traced, type SpanChange, type SpanOutcome } from './span.js';
+
+/**
+ * Runs one hook, as a span where anybody listens.
+ *
+ * @param stdin what the hook reads; an error where that could not be written
+ */
+export function traceHook(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  stdin: Uint8Array | Error,
+  run: () => Promise<HookExecutionResult>,
+): Promise<HookExecutionResult> {
+  const input = stdin instanceof Error ? undefined : stdin;
+  return traced(
+    'hook',
+    {
+      facts: () => ({ name: hookIdentity(hook), event, command: hook.command, input }),
+      outcome: (result) => describeResult(result, input),
+    },
+    run,
+  );
+}
+
+function describeResult(result: HookExecutionResult, stdin: Uint8Array | undefined): SpanOutcome {
+  const { output, stdout, stderr, exitCode, signal, error, eventName } = result;
+  const counts = result.success || isBlocking(output?.decision);
+  const verdictOutput = output && new events[eventName].Output(output);
+  return {
+    ...(counts
+      ? describeOutput(eventName, verdictOutput, parse(stdin))
+      : { verdict: 'fail', reason: error?.message ?? endingOf(result) }),
+    output: stdout,
+    stderr,
+    exitCode,
+    signal,
+    error,
+    sizes: {
+      stdin: stdin?.byteLength ?? 0,
+      stdout: Buffer.byteLength(stdout ?? ''),
+      stderr: Buffer.byteLength(stderr ?? ''),
+    },
+  };
+}
+
+function endingOf({ exitCode, signal }: HookExecutionResult): string {
+  return signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`;
+}
+
+function parse(stdin: Uint8Array | undefined): unknown {
+  return stdin && JSON.parse(new TextDecoder().decode(stdin));
+}
+
+/**
+ * What hooks want, in one word, and why, and what it would replace.
+ *
+ * @param input what they have read
+ */
+export function describeOutput(
+  event: HookEventName,
+  output: DefaultHookOutput | undefined,
+  input: unknown,
+): Pick<SpanOutcome, 'verdict' | 'reason' | 'changes'> {
+  if (!output) return { verdict: 'allow' };
+  const { effective = (said: HookOutput) => said } = events[event];
+  const changes = changesBy(effective(output), isRecord(input) ? input : {});
+  if (output.shouldStopExecution()) {
+    return { verdict: 'stop', reason: output.getEffectiveReason(), changes };
+  }
+  if (output.isBlockingDecision()) {
+    return { verdict: 'block', reason: output.getEffectiveReason(), changes };
+  }
+  const isChanged = changes.length > 0 || output.suppressOutput === true;
+  return { verdict: isChanged ? 'change' : 'allow', reason: output.reason, changes };
+}
+
+/** Fields that say what the hook is, or what it decides, and change nothing. */
+const WORDS = new Set(['hookEventName', 'permissionDecision', 'permissionDecisionReason']);
+
+function changesBy(
+  { systemMessage, hookSpecificOutput = {} }: HookOutput,
+  input: Record<string, unknown>,
+): SpanChange[] {
+  const fields = Object.entries(hookSpecificOutput).filter(([field]) => !WORDS.has(field));
+  return [...fields, ['systemMessage', systemMessage] as const]
+    .map(([what, wanted]): SpanChange => {
+      const before = input[what] ?? fieldOfRequest(input, what);
+      const merges = isRecord(before) && isRecord(wanted);
+      return { what, before, after: merges ? mergeRecords(before, wanted) : wanted };
+    })
+    .filter(({ before, after }) => !isDeepStrictEqual(before, after));
+}
+
+/** The tool configuration is a part of the request. */
+function fieldOfRequest({ llm_request: request }: Record<string, unknown>, what: string): unknown {
+  return isRecord(request) ? request[what] : undefined;
+}

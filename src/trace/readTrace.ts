@@ -1,0 +1,95 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { isRecord } from '../hooks/merge.js';
+import type { SpanRecord } from './record.js';
+import { SPAN_KINDS, type SpanKind, type SpanVerdict } from './span.js';
+
+/** What a file of spans holds. */
+export interface TraceReading {
+  /** In the order of the lines, which is that in which spans ended. */
+  readonly spans: readonly SpanRecord[];
+  /** Numbers, from 1, of lines that are no spans. */
+  readonly unreadable: readonly number[];
+}
+
+const VERDICTS: ReadonlySet<unknown> = new Set(['allow', 'change', 'block', 'stop', 'fail']);
+
+/**
+ * Reads a trace file. A line that is no span, such as the last one of a process that was killed, is left out.
+ *
+ * @throws the file system's error
+ */
+export async function readTrace(file: string): Promise<TraceReading> {
+  const spans: SpanRecord[] = [];
+  const unreadable: number[] = [];
+  const input = createReadStream(file, 'utf8');
+  let line = 0;
+  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+    line += 1;
+    if (text.trim() === '') continue;
+    const span = readSpan(text);
+    if (span) spans.push(span);
+    else unreadable.push(line);
+  }
+  return { spans, unreadable };
+}
+
+function readSpan(line: string): SpanRecord | undefined {
+  try {
+    const value = JSON.parse(line) as unknown;
+    return isRecord(value) ? checkSpan(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const TEXTS = [
+  'event',
+  'reason',
+  'command',
+  'signal',
+  'error',
+  'change',
+  'input',
+  'output',
+  'stderr',
+] as const;
+
+/** A file may come from anywhere: only what a span has is taken, where it is of the right type. */
+function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
+  const { id, parent, kind, name, start, durationMs, verdict } = value;
+  const isSpan =
+    typeof id === 'string' &&
+    typeof name === 'string' &&
+    isTime(start) &&
+    isTime(durationMs) &&
+    SPAN_KINDS.includes(kind as SpanKind);
+  if (!isSpan) return undefined;
+  const { ownMs, exitCode } = value;
+  return {
+    id,
+    parent: typeof parent === 'string' ? parent : null,
+    kind: kind as SpanKind,
+    name,
+    start,
+    durationMs,
+    verdict: VERDICTS.has(verdict) ? (verdict as SpanVerdict) : 'allow',
+    ...(isTime(ownMs) && { ownMs }),
+    ...(typeof exitCode === 'number' && { exitCode }),
+    ...(isRecord(value['sizes']) && { sizes: readSizes(value['sizes']) }),
+    ...Object.fromEntries(
+      TEXTS.flatMap((field) => (typeof value[field] === 'string' ? [[field, value[field]]] : [])),
+    ),
+  };
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+}
+
+function readSizes(sizes: Record<string, unknown>): Record<string, number> {
+  const counts = Object.entries(sizes).filter(
+    (entry): entry is [string, number] => typeof entry[1] === 'number',
+  );
+  return Object.fromEntries(counts);
+}

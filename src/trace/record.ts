@@ -1,0 +1,105 @@
+import { errorMessage } from '../errorMessage.js';
+import { secretMasker, type HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
+import { removeControls } from '../hooks/sanitizeText.js';
+import { diffLines } from './diff.js';
+import { plainCopy } from './plainCopy.js';
+import type { Span, SpanKind, SpanVerdict } from './span.js';
+
+/** Length to which each text of a record is cut, in characters. */
+export const MAX_TRACE_TEXT = 16 * 1024;
+
+/** A span that has ended, as a line of a trace file has it: masked, cut, and without control characters. */
+export interface SpanRecord {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly kind: SpanKind;
+  readonly name: string;
+  /** Of an event and of its hooks. */
+  readonly event?: string;
+  /** Ms since 1970. */
+  readonly start: number;
+  readonly durationMs: number;
+  /** Of middleware: without what `next()` took. */
+  readonly ownMs?: number;
+  readonly verdict: SpanVerdict;
+  readonly reason?: string;
+  readonly command?: string;
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly sizes?: Readonly<Record<string, number>>;
+  readonly error?: string;
+  /** What was replaced, in the manner of a unified diff. */
+  readonly change?: string;
+  readonly input?: string;
+  readonly output?: string;
+  readonly stderr?: string;
+}
+
+/**
+ * Writes a span down.
+ *
+ * @param policy values of the variables that `redact` names are replaced by their names; without it, those of
+ *   `@secrets`
+ */
+export function toSpanRecord(span: Span, { redact }: HookEnvironmentPolicy = {}): SpanRecord {
+  const mask = secretMasker({ redact: redact?.length ? redact : ['@secrets'] });
+  const clean = (text: string) => cut(removeControls(mask(text)));
+  const write = (value: unknown) => textOf(value, mask, clean);
+  const { id, parent, kind, exitCode, signal, sizes, ownMs } = span;
+  const record = {
+    id,
+    parent,
+    kind,
+    name: clean(span.name),
+    event: span.event,
+    start: toMicroseconds(span.start),
+    durationMs: toMicroseconds(span.durationMs ?? 0),
+    ownMs: ownMs === undefined ? undefined : toMicroseconds(ownMs),
+    verdict: span.verdict ?? 'allow',
+    reason: write(span.reason),
+    command: write(span.command),
+    exitCode,
+    signal,
+    sizes,
+    error: span.error === undefined ? undefined : clean(errorMessage(span.error)),
+    change: writeChanges(span, mask),
+    input: write(span.input),
+    output: write(span.output),
+    stderr: write(span.stderr),
+  };
+  return record;
+}
+
+function writeChanges({ changes = [] }: Span, mask: (text: string) => string): string | undefined {
+  const lines = changes.flatMap(({ what, before, after }) =>
+    diffLines(what, plainCopy(before, mask), plainCopy(after, mask)),
+  );
+  return lines.length > 0 ? cut(removeControls(lines.join('\n'))) : undefined;
+}
+
+/** Text as it is, and everything else as indented JSON. */
+function textOf(
+  value: unknown,
+  mask: (text: string) => string,
+  clean: (text: string) => string,
+): string | undefined {
+  if (value === undefined || value === '') return undefined;
+  const data = value instanceof Uint8Array ? parsed(value) : value;
+  if (typeof data === 'string') return clean(data);
+  return cut(JSON.stringify(plainCopy(data, mask), null, 2) ?? '');
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_TRACE_TEXT) return text;
+  // A cut must not leave half of a character.
+  const kept = text.slice(0, MAX_TRACE_TEXT).replace(/[\ud800-\udbff]$/, '');
+  return `${kept}\n[… ${text.length - kept.length} more characters cut]`;
+}
+
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

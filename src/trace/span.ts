@@ -1,0 +1,188 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
+import type { HookEventName } from '../hooks/types.js';
+
+/** What can be a span, from the outside in. */
+export const SPAN_KINDS = [
+  'session',
+  'turn',
+  'model',
+  'tool',
+  'event',
+  'hook',
+  'middleware',
+] as const;
+
+export type SpanKind = (typeof SPAN_KINDS)[number];
+
+/** What came of a span: `change` where something is not what it was before, `fail` where it broke. */
+export type SpanVerdict = 'allow' | 'change' | 'block' | 'stop' | 'fail';
+
+/** Something that was replaced while a span lasted. */
+export interface SpanChange {
+  /** Such as `input`, `request` or `result`. */
+  readonly what: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** What is known of a span when it begins. */
+export interface SpanFacts {
+  /** The tool's, the model's, the event's, the hook's or the middleware's. */
+  readonly name: string;
+  /** The event, of an event and of its hooks. */
+  readonly event?: HookEventName;
+  /** The command of a hook. */
+  readonly command?: string;
+  /** What the span works on. Of a hook, the bytes of its stdin. */
+  readonly input?: unknown;
+}
+
+/** What is known of a span once it has ended. */
+export interface SpanOutcome {
+  verdict?: SpanVerdict;
+  /** Why it was blocked or stopped, or what went wrong. */
+  reason?: string;
+  /** What came out. Of a hook, the text of its stdout. */
+  output?: unknown;
+  stderr?: string;
+  changes?: readonly SpanChange[];
+  exitCode?: number;
+  signal?: string;
+  /** Bytes, chunks and tokens, by name. */
+  sizes?: Readonly<Record<string, number>>;
+  /** Ms without what `next()` took. Of middleware only. */
+  ownMs?: number;
+  /** What was thrown, or why a hook could not be run to its end. */
+  error?: unknown;
+}
+
+/**
+ * A part of a session: the message on the channels `tracing:hookstack:<kind>:<moment>`. Values are those of the
+ * process itself, neither masked nor cut; {@link toSpanRecord} makes a line of a trace file of them.
+ */
+export interface Span extends SpanFacts, SpanOutcome {
+  /** 16 hexadecimal digits, unique across processes. */
+  readonly id: string;
+  /** The span within which this one began, of those that anybody listens to. */
+  readonly parent: string | null;
+  readonly kind: SpanKind;
+  /** Ms since 1970, with a fraction. */
+  readonly start: number;
+  /** Ms. Missing until the span has ended. */
+  durationMs?: number;
+}
+
+/** One `tracingChannel` a kind. The names are part of the package's interface. */
+export const channels = Object.fromEntries(
+  SPAN_KINDS.map((kind) => [kind, tracingChannel(`hookstack:${kind}`)]),
+) as Record<SpanKind, TracingChannel<unknown, Span>>;
+
+const current = new AsyncLocalStorage<Span>();
+
+/** Whether anybody listens to spans of a kind. Nobody is the usual case, and costs no more than this question. */
+export function isTraced(kind: SpanKind): boolean {
+  return channels[kind].hasSubscribers;
+}
+
+/** A span that has begun. */
+export class OpenSpan {
+  readonly #span: Span;
+  readonly #startedAt = performance.now();
+  readonly #within: <R>(work: () => R) => R;
+  #hasEnded = false;
+
+  constructor(kind: SpanKind, facts: SpanFacts) {
+    const { start, end } = channels[kind];
+    const span: Span = {
+      id: randomBytes(8).toString('hex'),
+      parent: current.getStore()?.id ?? null,
+      kind,
+      ...facts,
+      start: performance.timeOrigin + this.#startedAt,
+    };
+    this.#span = span;
+    // Within what the listeners bound to the channel too, such as the span of a host's own telemetry.
+    this.#within = start.runStores(span, () =>
+      current.run(span, () => AsyncLocalStorage.snapshot()),
+    );
+    end.publish(span);
+  }
+
+  /** Runs something as a part of this span. */
+  within<R>(work: () => R): R {
+    return this.#within(work);
+  }
+
+  /** Reads chunks as a part of this span. */
+  async *iterate<T>(chunks: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    const iterator = this.within(() => chunks[Symbol.asyncIterator]());
+    let isRead = false;
+    try {
+      for (;;) {
+        const step = await this.within(() => iterator.next());
+        isRead = step.done === true;
+        if (step.done) return;
+        yield step.value;
+      }
+    } catch (error) {
+      isRead = true;
+      throw error;
+    } finally {
+      if (!isRead) await this.within(() => iterator.return?.());
+    }
+  }
+
+  /** Ends the span, once. What cannot be described must not harm the work that was done. */
+  end(describe: () => SpanOutcome): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#span.durationMs = performance.now() - this.#startedAt;
+    try {
+      Object.assign(this.#span, describe());
+    } catch (error) {
+      Object.assign(this.#span, { verdict: 'fail', error });
+    }
+    const { asyncStart, asyncEnd, error } = channels[this.#span.kind];
+    if (this.#span.error !== undefined) error.publish(this.#span);
+    asyncStart.publish(this.#span);
+    asyncEnd.publish(this.#span);
+  }
+
+  /** Ends the span with what was thrown. */
+  fail(error: unknown): void {
+    this.end(() => ({ verdict: 'fail', error }));
+  }
+}
+
+/** How a span is told of. */
+export interface Description<T> {
+  readonly facts: () => SpanFacts;
+  readonly outcome: (result: T) => SpanOutcome;
+}
+
+/** Does some work, as a span where anybody listens to spans of this kind. */
+export function traced<T>(
+  kind: SpanKind,
+  description: Description<T>,
+  work: () => Promise<T>,
+): Promise<T> {
+  return isTraced(kind) ? traceWork(kind, description, work) : work();
+}
+
+async function traceWork<T>(
+  kind: SpanKind,
+  { facts, outcome }: Description<T>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const span = new OpenSpan(kind, facts());
+  try {
+    const result = await span.within(work);
+    span.end(() => outcome(result));
+    return result;
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  }
+}

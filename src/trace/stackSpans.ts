@@ -1,0 +1,240 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { GenerateContentResponse } from '@google/genai';
+import type { Middleware, Next } from '../compose.js';
+import type { AnyHookContext, ModelCall, ToolCall, Verdict } from '../context.js';
+import { collectResponse } from '../core/response.js';
+import type { StackContexts, StackName } from '../stack.js';
+import { describeOutput } from './hookSpans.js';
+import {
+  isTraced,
+  OpenSpan,
+  traced,
+  type SpanChange,
+  type SpanFacts,
+  type SpanKind,
+  type SpanOutcome,
+} from './span.js';
+
+/** What one run of a stack is. */
+const SPAN_OF: Record<StackName, SpanKind> = { tool: 'tool', model: 'model', hook: 'event' };
+
+/** Whether anybody wants to know of the runs of a stack, or of the middleware in it. */
+export function isStackTraced(stack: StackName): boolean {
+  return isTraced(SPAN_OF[stack]) || isTraced('middleware');
+}
+
+type Run<C> = (ctx: C, next?: Next) => Promise<void>;
+
+type Tracers = {
+  readonly [S in StackName]: (
+    run: Run<StackContexts[S]>,
+    ctx: StackContexts[S],
+    next: Next | undefined,
+  ) => Promise<void>;
+};
+
+const tracers: Tracers = { tool: traceToolCall, model: traceModelCall, hook: traceEvent };
+
+/** Runs a stack as a span. */
+export function traceRun<S extends StackName>(
+  stack: S,
+  run: Run<StackContexts[S]>,
+  ctx: StackContexts[S],
+  next: Next | undefined,
+): Promise<void> {
+  return isTraced(SPAN_OF[stack]) ? tracers[stack](run, ctx, next) : run(ctx, next);
+}
+
+function traceToolCall(run: Run<ToolCall>, call: ToolCall, next: Next | undefined): Promise<void> {
+  return traced(
+    'tool',
+    {
+      facts: () => ({ name: call.toolName, input: call.originalInput }),
+      outcome: () => {
+        const changes = [
+          ...changeOf('input', call.originalInput, call.input),
+          ...(call.executed ? changeOf('result', call.executed, call.result) : []),
+        ];
+        const error = call.executed?.error;
+        return {
+          ...(error && call.verdict.kind === 'allow'
+            ? { verdict: 'fail', reason: error.message }
+            : verdictOf(call, changes)),
+          changes,
+          output: call.result,
+        };
+      },
+    },
+    () => run(call, next),
+  );
+}
+
+function traceEvent(
+  run: Run<AnyHookContext>,
+  ctx: AnyHookContext,
+  next: Next | undefined,
+): Promise<void> {
+  const { event } = ctx;
+  return traced(
+    'event',
+    {
+      facts: () => ({ name: event, event, input: ctx.payload }),
+      outcome: () => {
+        const { finalOutput, errors = [], results = [] } = ctx.aggregated ?? {};
+        const said = describeOutput(event, finalOutput, ctx.input);
+        const failed = said.verdict === 'allow' && results.some((each) => !each.success);
+        return {
+          ...(failed ? { verdict: 'fail', reason: errors[0]?.message } : said),
+          ...(ctx.verdict.kind !== 'allow' && verdictOf(ctx, [])),
+          output: finalOutput,
+          sizes: { hooks: results.length },
+        };
+      },
+    },
+    () => run(ctx, next),
+  );
+}
+
+/** A model call has not ended before its stream was read. */
+async function traceModelCall(
+  run: Run<ModelCall>,
+  call: ModelCall,
+  next: Next | undefined,
+): Promise<void> {
+  const span = new OpenSpan('model', {
+    name: call.originalRequest.model,
+    input: call.originalRequest,
+  });
+  try {
+    await span.within(() => run(call, next));
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  }
+  if (call.stream) call.stream = readAsPart(span, call, call.stream);
+  else span.end(() => modelOutcome(call, []));
+}
+
+async function* readAsPart(
+  span: OpenSpan,
+  call: ModelCall,
+  stream: AsyncIterable<GenerateContentResponse>,
+): AsyncGenerator<GenerateContentResponse, void, undefined> {
+  const seen: GenerateContentResponse[] = [];
+  try {
+    for await (const chunk of span.iterate(stream)) {
+      seen.push(chunk);
+      yield chunk;
+    }
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  } finally {
+    span.end(() => modelOutcome(call, seen));
+  }
+}
+
+function modelOutcome(call: ModelCall, seen: readonly GenerateContentResponse[]): SpanOutcome {
+  const response = call.response ?? collectResponse(seen);
+  const { promptTokenCount, candidatesTokenCount } = response.usageMetadata ?? {};
+  const changes =
+    call.request === call.originalRequest
+      ? []
+      : changeOf('request', call.originalRequest, call.request);
+  return {
+    ...verdictOf(call, changes),
+    changes,
+    output: response,
+    sizes: {
+      chunks: seen.length,
+      ...(promptTokenCount !== undefined && { promptTokens: promptTokenCount }),
+      ...(candidatesTokenCount !== undefined && { answerTokens: candidatesTokenCount }),
+    },
+  };
+}
+
+function changeOf(what: string, before: unknown, after: unknown): SpanChange[] {
+  return isDeepStrictEqual(before, after) ? [] : [{ what, before, after }];
+}
+
+function verdictOf(
+  { verdict }: { readonly verdict: Verdict },
+  changes: readonly SpanChange[],
+): Pick<SpanOutcome, 'verdict' | 'reason'> {
+  if (verdict.kind !== 'allow') return { verdict: verdict.kind, reason: verdict.reason };
+  return { verdict: changes.length > 0 ? 'change' : 'allow' };
+}
+
+/** What a middleware may replace on its way. */
+type Slots = ReadonlyMap<string, unknown>;
+
+const SLOTS = ['verdict', 'input', 'request', 'result', 'response', 'aggregated'] as const;
+
+/** A middleware whose calls are spans. What it did before `next()` and after it counts; what the rest did does not. */
+export function traceable<C extends object>(
+  name: string,
+  middleware: Middleware<C>,
+): Middleware<C> {
+  const facts = (): SpanFacts => ({ name });
+  return async (ctx, next) => {
+    const visit = new Visit(ctx);
+    await traced('middleware', { facts, outcome: () => visit.outcome() }, async () => {
+      await middleware(ctx, () => visit.leaveFor(next));
+    });
+  };
+}
+
+/** One call of one middleware. */
+class Visit {
+  readonly #startedAt = performance.now();
+  readonly #before: Slots;
+  #atNext: Slots | undefined;
+  #afterNext: Slots | undefined;
+  #nextMs = 0;
+
+  constructor(private readonly ctx: object) {
+    this.#before = slotsOf(ctx);
+  }
+
+  async leaveFor(next: Next): Promise<void> {
+    this.#atNext = slotsOf(this.ctx);
+    const leftAt = performance.now();
+    try {
+      await next();
+    } finally {
+      this.#nextMs += performance.now() - leftAt;
+      this.#afterNext = slotsOf(this.ctx);
+    }
+  }
+
+  outcome(): SpanOutcome {
+    const end = slotsOf(this.ctx);
+    const changes = [
+      ...replaced(this.#before, this.#atNext ?? end),
+      ...(this.#afterNext ? replaced(this.#afterNext, end) : []),
+    ];
+    const decided = changes.some(({ what }) => what === 'verdict');
+    const rest = changes.filter(({ what }) => what !== 'verdict');
+    const verdict = end.get('verdict') as Verdict;
+    return {
+      ...(decided
+        ? verdictOf({ verdict }, rest)
+        : { verdict: rest.length > 0 ? 'change' : 'allow' }),
+      changes: rest,
+      ownMs: performance.now() - this.#startedAt - this.#nextMs,
+    };
+  }
+}
+
+function slotsOf(ctx: object): Slots {
+  const present = SLOTS.filter((slot) => slot in ctx);
+  return new Map(present.map((slot) => [slot, (ctx as Record<string, unknown>)[slot]]));
+}
+
+function replaced(before: Slots, after: Slots): SpanChange[] {
+  return Array.from(before, ([what, value]) => ({
+    what,
+    before: value,
+    after: after.get(what),
+  })).filter((change) => change.before !== change.after);
+}

@@ -1,0 +1,70 @@
+import type { SpanRecord } from './record.js';
+
+/** A span with its place in the tree. */
+export interface StorySpan extends SpanRecord {
+  /** 0 for one that no other contains. */
+  readonly depth: number;
+  /** Ms in which nothing within it was going on; of middleware, without what `next()` took. */
+  readonly ownMs: number;
+}
+
+interface Node {
+  readonly span: SpanRecord;
+  readonly within: Node[];
+}
+
+/**
+ * Puts spans in the order of a story: each behind the one that contains it, those side by side by their start. A span
+ * whose parent is missing, because it was killed or has not ended yet, stands at the beginning of a line.
+ */
+export function tellStory(spans: readonly SpanRecord[]): StorySpan[] {
+  const nodes = spans.map((span): Node => ({ span, within: [] }));
+  const byId = new Map(nodes.map((node) => [node.span.id, node]));
+  const roots: Node[] = [];
+  for (const node of nodes) {
+    const parent = node.span.parent === null ? undefined : byId.get(node.span.parent);
+    (parent?.within ?? roots).push(node);
+  }
+  const story: StorySpan[] = [];
+  const seen = new Set<Node>();
+  // Of spans that contain each other, none is reached from a root.
+  for (const from of [roots.toSorted(byStart), nodes]) walk(from, seen, story);
+  return story;
+}
+
+/** Not recursive, because a file may say that a million spans contain each other. */
+function walk(from: readonly Node[], seen: Set<Node>, story: StorySpan[]): void {
+  for (const root of from) {
+    const pending = [{ node: root, depth: 0 }];
+    for (let next = pending.pop(); next; next = pending.pop()) {
+      const { node, depth } = next;
+      if (seen.has(node)) continue;
+      seen.add(node);
+      story.push({ ...node.span, depth, ownMs: ownTime(node) });
+      const within = node.within.toSorted(byStart).toReversed();
+      pending.push(...within.map((each) => ({ node: each, depth: depth + 1 })));
+    }
+  }
+}
+
+function byStart({ span: a }: Node, { span: b }: Node): number {
+  return a.start - b.start;
+}
+
+/** The span's time without that in which any of those within it was going on. */
+function ownTime({ span, within }: Node): number {
+  if (span.ownMs !== undefined) return span.ownMs;
+  let covered = 0;
+  let until = span.start;
+  for (const { span: part } of within.toSorted(byStart)) {
+    const end = Math.min(part.start + part.durationMs, span.start + span.durationMs);
+    covered += Math.max(0, end - Math.max(until, part.start));
+    until = Math.max(until, end);
+  }
+  return Math.max(0, span.durationMs - covered);
+}
+
+/** Spans that took longest by themselves, slowest first. */
+export function slowest(story: readonly StorySpan[], count: number): StorySpan[] {
+  return story.toSorted((a, b) => b.ownMs - a.ownMs).slice(0, count);
+}

@@ -1,0 +1,98 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { errorMessage } from '../errorMessage.js';
+import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
+import { toSpanRecord } from './record.js';
+import { channels, SPAN_KINDS, type Span } from './span.js';
+
+/** How a trace is written. */
+export interface TraceFileOptions {
+  /** Whose values are masked; see {@link toSpanRecord}. */
+  readonly environment?: HookEnvironmentPolicy;
+  /** Is told, once, that the file cannot be written. The work goes on, without a trace. */
+  readonly onProblem?: (message: string) => void;
+}
+
+/** A trace that is being written. */
+export interface TraceFile {
+  /** Writes what is left, and listens no more. Idempotent. */
+  close(): void;
+}
+
+/**
+ * Listens to the spans of this process, and appends each to a file when it ends: one JSON object a line. The file is
+ * made where it is missing, readable for the user alone. What was not written yet is written when the process ends.
+ *
+ * @param file path; one that cannot be written is reported to `onProblem`, and nothing is thrown
+ */
+export function traceToFile(file: string, options: TraceFileOptions = {}): TraceFile {
+  return new TraceWriter(file, options);
+}
+
+class TraceWriter implements TraceFile {
+  readonly #subscribers = { asyncEnd: (message: unknown) => this.#note(message as Span) };
+  readonly #close = () => this.close();
+  #descriptor: number | undefined;
+  #lines: string[] = [];
+  #timer: NodeJS.Immediate | undefined;
+
+  constructor(
+    private readonly file: string,
+    private readonly options: TraceFileOptions,
+  ) {
+    try {
+      // Non-blocking, as opening a named pipe would otherwise wait for its reader.
+      const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants;
+      this.#descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | (O_NONBLOCK ?? 0), 0o600);
+    } catch (error) {
+      this.#giveUp(error);
+      return;
+    }
+    for (const kind of SPAN_KINDS) channels[kind].asyncEnd.subscribe(this.#subscribers.asyncEnd);
+    process.once('exit', this.#close);
+  }
+
+  close(): void {
+    this.#flush();
+    this.#stopListening();
+  }
+
+  /** A listener that throws would end the process. */
+  #note(span: Span): void {
+    try {
+      this.#lines.push(`${JSON.stringify(toSpanRecord(span, this.options.environment))}\n`);
+      this.#timer ??= setImmediate(() => this.#flush());
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  /** Synchronous, so that lines stay in order and none is lost when the process ends right after. */
+  #flush(): void {
+    clearImmediate(this.#timer);
+    this.#timer = undefined;
+    if (this.#descriptor === undefined || this.#lines.length === 0) return;
+    let rest = Buffer.from(this.#lines.join(''));
+    this.#lines = [];
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(this.#descriptor, rest));
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  #giveUp(error: unknown): void {
+    this.#lines = [];
+    this.#stopListening();
+    this.options.onProblem?.(
+      `The trace ${this.file} cannot be written (${errorMessage(error)}); the work goes on without it. Name a file that can be written`,
+    );
+  }
+
+  #stopListening(): void {
+    if (this.#descriptor === undefined) return;
+    for (const kind of SPAN_KINDS) channels[kind].asyncEnd.unsubscribe(this.#subscribers.asyncEnd);
+    process.off('exit', this.#close);
+    closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+}
