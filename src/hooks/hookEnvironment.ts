@@ -93,9 +93,16 @@ export function secretMasker(
   const isRedacted = matcherOf(policy.redact);
   const secrets = Object.entries(host)
     .filter(([name, value]) => isMaskable(value) && isRedacted(name))
-    .toSorted(([, a], [, b]) => (b?.length ?? 0) - (a?.length ?? 0));
+    .flatMap(([name, value = '']) => writings(value).map((writing) => ({ name, writing })))
+    .toSorted((a, b) => b.writing.length - a.writing.length);
   return (text) =>
-    secrets.reduce((masked, [name, value]) => masked.replaceAll(value ?? '', `[${name}]`), text);
+    secrets.reduce((masked, { name, writing }) => masked.replaceAll(writing, `[${name}]`), text);
+}
+
+/** A value as it is, as a text of JSON has it, and as one does that is itself in a text of JSON. */
+function writings(value: string): string[] {
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  return [...new Set([value, inJson(value), inJson(inJson(value))])];
 }
 
 function inherited(policy: HookEnvironmentPolicy, host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -102,6 +102,6 @@ function paintChange(line: string, { paint, toOneLine }: StoryFormat): string {
 }
 
 function formatMs(ms: number): string {
-  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms >= 1000) return `${Number((ms / 1000).toFixed(2))} s`;
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 }

@@ -399,7 +399,7 @@ function indented(text) {
 }
 
 function formatMs(ms) {
-  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms >= 1000) return `${Number((ms / 1000).toFixed(2))} s`;
   return ms >= 10 || ms === 0 ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
 }
 

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { record } from '../trace/helpers.js';
+import { answer, Cli, group, parseLines, saying, toolCall } from './helpers.js';
+
+const cli = new Cli();
+
+/** Runs the agent with a hook that moves what is written, and traces that. */
+async function traceRun(
+  options: Parameters<Cli['run']>[1] = {},
+  args = ['--trace', 'trace.jsonl'],
+) {
+  const settings = await cli.settings({
+    BeforeTool: group(saying({ hookSpecificOutput: { tool_input: { file_path: 'b.txt' } } }), {
+      name: 'move',
+    }),
+    AfterTool: group('echo broken >&2; exit 3', { name: 'broken' }),
+  });
+  const calls = await cli.record(
+    answer(toolCall('write_file', { file_path: 'a.txt', content: 'x' })),
+    answer('Done.'),
+  );
+  const given = ['--settings', settings, '--responses', calls, ...args];
+  return cli.run(['run', 'Write.', ...given], options);
+}
+
+describe('run --trace', () => {
+  it('writes a story that trace tells as a tree', async () => {
+    expect((await traceRun()).exitCode).toBe(0);
+
+    const { exitCode, stdout, stderr } = await cli.run(['trace', 'trace.jsonl']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout.replaceAll(/\d+(\.\d+)? m?s/g, '…').replace(/session \S+/, 'session')).toBe(
+      [
+        'session  …',
+        '  turn 1  …',
+        '    model gemini-2.5-flash  …',
+        '    tool write_file change  …',
+        '      event BeforeTool change  …',
+        '        hook move (BeforeTool) change  …',
+        '            @@ tool_input.file_path',
+        '            - a.txt',
+        '            + b.txt',
+        '      event AfterTool fail  …',
+        '        hook broken (AfterTool) fail  …, exit code 3',
+        '            exited with code 3',
+        '  turn 2  …',
+        '    model gemini-2.5-flash  …',
+      ].join('\n'),
+    );
+  });
+
+  it('takes the file from the environment, and appends to it', async () => {
+    const env = { HOOKSTACK_TRACE: 'from-env.jsonl' };
+    await traceRun({ env }, []);
+    const once = parseLines((await cli.read('from-env.jsonl')).trimEnd()).length;
+    await traceRun({ env }, []);
+    expect(parseLines((await cli.read('from-env.jsonl')).trimEnd())).toHaveLength(2 * once);
+  });
+
+  it('goes on with one warning where the file cannot be written', async () => {
+    const { exitCode, stderr } = await traceRun({}, ['--trace', 'missing/trace.jsonl']);
+    expect(exitCode).toBe(0);
+    expect(stderr.match(/warning: The trace missing\/trace.jsonl cannot be written/g)).toHaveLength(
+      1,
+    );
+    expect(await cli.read('b.txt')).toBe('x');
+  });
+});
+
+describe('fire --trace', () => {
+  it('writes the event with its hooks', async () => {
+    const settings = await cli.settings({ BeforeTool: group('exit 2', { name: 'no' }) });
+    const args = ['--settings', settings, '--trace', 'trace.jsonl'];
+    expect((await cli.run(['fire', 'BeforeTool', ...args])).exitCode).toBe(2);
+    const lines = parseLines((await cli.read('trace.jsonl')).trimEnd());
+    expect(lines.map(({ kind, name, verdict }) => [kind, name, verdict])).toEqual([
+      ['hook', 'no', 'block'],
+      ['event', 'BeforeTool', 'block'],
+    ]);
+  });
+});
+
+describe('trace', () => {
+  it('lists what took longest', async () => {
+    const spans = [10, 300, 2000].map((durationMs) =>
+      record({ name: `h${durationMs}`, durationMs }),
+    );
+    await cli.write('trace.jsonl', spans.map((span) => JSON.stringify(span)).join('\n'));
+    const { stdout } = await cli.run(['trace', 'trace.jsonl', '--slowest', '2']);
+    expect(stdout).toBe('      2 s  hook h2000\n   300 ms  hook h300');
+  });
+
+  it('writes the story as JSON', async () => {
+    await traceRun();
+    const { stdout } = await cli.run(['trace', 'trace.jsonl', '--json']);
+    const { spans } = JSON.parse(stdout) as { spans: { kind: string; depth: number }[] };
+    expect(spans.slice(0, 3)).toMatchObject([
+      { kind: 'session', depth: 0 },
+      { kind: 'turn', name: '1', depth: 1 },
+      { kind: 'model', depth: 2, ownMs: expect.any(Number) },
+    ]);
+  });
+
+  it('shows what a hook is called and says on its line, and drives no terminal', async () => {
+    const span = record({
+      name: 'a\u001b[2J\nfake',
+      reason: 'x\u001b]0;title\u0007',
+      verdict: 'block',
+    });
+    await cli.write('trace.jsonl', JSON.stringify({ ...span, change: '@@ a\n+ \u001b[31mb' }));
+    const { stdout } = await cli.run(['trace', 'trace.jsonl']);
+    expect(stdout.split('\n')).toEqual([
+      'hook a fake block  10 ms',
+      '    x',
+      '    @@ a',
+      '    + b',
+    ]);
+  });
+
+  it('says which lines it leaves out', async () => {
+    await cli.write('trace.jsonl', `${JSON.stringify(record())}\n{"id":`);
+    const { exitCode, stdout, stderr } = await cli.run(['trace', 'trace.jsonl']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'hook check  10 ms' });
+    expect(stderr).toBe('warning: trace.jsonl:2: 1 line is no span and left out');
+  });
+
+  it.each([
+    { what: 'a missing trace', args: ['missing.jsonl'], says: 'missing.jsonl cannot be read' },
+    { what: 'a directory', args: ['.'], says: 'The trace . cannot be read' },
+    {
+      what: 'a page in place of the trace',
+      args: ['t', '--html', './t'],
+      says: 'overwrite the trace',
+    },
+    { what: 'a page nowhere', args: ['t', '--html', 'no/t.html'], says: 'cannot be written' },
+    { what: 'a wrong number', args: ['t', '--slowest', 'x'], says: 'whole number' },
+  ])('refuses $what', async ({ args, says }) => {
+    await cli.write('t', JSON.stringify(record()));
+    const { exitCode, stderr } = await cli.run(['trace', ...args]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(says);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { diffLines } from '../../src/trace/diff.js';
+
+const lines = (...items: readonly string[]) => items.join('\n');
+
+describe('the difference of two values', () => {
+  it.each<{ what: string; before: unknown; after: unknown; diff: string[] }>([
+    { what: 'the same', before: { a: [1, { b: 2 }] }, after: { a: [1, { b: 2 }] }, diff: [] },
+    {
+      what: 'a changed field',
+      before: { path: 'a', same: 1 },
+      after: { path: 'b', same: 1 },
+      diff: ['@@ it.path', '- a', '+ b'],
+    },
+    {
+      what: 'a field that was added, and one that was removed',
+      before: { old: true },
+      after: { new: { deep: 1 } },
+      diff: ['@@ it.old', '- true', '@@ it.new', '+ {"deep":1}'],
+    },
+    {
+      what: 'an item that was put in between',
+      before: { items: ['a', 'c'] },
+      after: { items: ['a', 'b', 'c'] },
+      diff: ['@@ it.items[1]', '+ b'],
+    },
+    {
+      what: 'a line of a text, with two lines around it',
+      before: lines('1', '2', '3', 'old', '5', '6', '7'),
+      after: lines('1', '2', '3', 'new', '5', '6', '7'),
+      diff: ['@@ it', '  2', '  3', '- old', '+ new', '  5', '  6'],
+    },
+    {
+      what: 'a value in place of one of another type',
+      before: { a: [1] },
+      after: { a: 'one' },
+      diff: ['@@ it.a', '- [1]', '+ one'],
+    },
+    {
+      what: 'keys that objects have by themselves',
+      before: {},
+      after: JSON.parse('{"__proto__":1,"toString":2}'),
+      diff: ['@@ it.__proto__', '+ 1', '@@ it.toString', '+ 2'],
+    },
+  ])('is told for $what', ({ before, after, diff }) => {
+    expect(diffLines('it', before, after)).toEqual(diff);
+  });
+});

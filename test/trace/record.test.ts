@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_TRACE_TEXT, toSpanRecord } from '../../src/trace/record.js';
+import type { Span } from '../../src/trace/span.js';
+
+function written(fields: Partial<Span>) {
+  return toSpanRecord({
+    id: '0123456789abcdef',
+    parent: null,
+    kind: 'tool',
+    name: 'write_file',
+    start: 1,
+    durationMs: 1.23456,
+    ...fields,
+  });
+}
+
+const cyclic: { self?: unknown } = {};
+cyclic.self = cyclic;
+
+function nested(depth: number): unknown {
+  let value: unknown = 'deep';
+  for (let level = 0; level < depth; level++) value = { in: value };
+  return value;
+}
+
+describe('a record of a span', () => {
+  it.each<{ what: string; output: unknown; text: string }>([
+    { what: 'a text as it is', output: 'as it is', text: 'as it is' },
+    { what: 'data as indented JSON', output: { a: [1] }, text: '{\n  "a": [\n    1\n  ]\n}' },
+    { what: 'bytes of JSON as indented JSON', output: bytes('{"a":1}'), text: '{\n  "a": 1\n}' },
+    { what: 'what is cyclic', output: cyclic, text: '{\n  "self": "[cyclic]"\n}' },
+    { what: 'a number that JSON has not', output: { n: 1n }, text: '{\n  "n": "1n"\n}' },
+    {
+      what: 'a key that would change a prototype',
+      output: JSON.parse('{"__proto__":{"polluted":true}}'),
+      text: '{\n  "__proto__": {\n    "polluted": true\n  }\n}',
+    },
+    {
+      what: 'no sequences that drive a terminal',
+      output: 'a\u001b[2Jb\u0007\u009b',
+      text: 'ab',
+    },
+  ])('has $what', ({ output, text }) => {
+    expect(written({ output }).output).toBe(text);
+  });
+
+  it('has what is nested too deeply to be written, up to a depth', () => {
+    expect(written({ output: nested(10_000) }).output).toContain('[nested too deeply]');
+  });
+
+  it('has no text that is longer than the limit, but for the mark that says so', () => {
+    const { output = '', change = '' } = written({
+      output: 'x'.repeat(MAX_TRACE_TEXT + 5),
+      changes: [{ what: 'input', before: 'a', after: '😀'.repeat(MAX_TRACE_TEXT) }],
+    });
+    expect(output).toMatch(/x\n\[… 5 more characters cut\]$/);
+    expect(change.length).toBeLessThan(MAX_TRACE_TEXT + 50);
+    expect(encodeURI(change)).toContain('more%20characters');
+  });
+
+  it('has times to the microsecond', () => {
+    expect(written({}).durationMs).toBe(1.235);
+  });
+});
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

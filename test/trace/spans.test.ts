@@ -1,0 +1,320 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Config } from '../../src/config/config.js';
+import { GeminiChat } from '../../src/core/geminiChat.js';
+import { runAgent } from '../../src/core/agent.js';
+import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
+import { referenceTools } from '../../src/tools/referenceTools.js';
+import type { SpanRecord } from '../../src/trace/record.js';
+import { channels, SPAN_KINDS, type Span, type SpanKind } from '../../src/trace/span.js';
+import { traceToFile } from '../../src/trace/traceFile.js';
+import { atOnce } from '../core/helpers/hookScripts.js';
+import { callTools, failure, reply, type RecordedAnswer } from '../core/helpers/modelAnswers.js';
+import { useSandbox } from '../core/helpers/sandbox.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+
+const { SessionStart, BeforeModel, AfterModel, BeforeTool, AfterTool } = HookEventName;
+const sandbox = useSandbox();
+
+/** What is undone after each test. */
+let undo: (() => void)[] = [];
+
+afterEach(() => {
+  for (const each of undo) each();
+  undo = [];
+});
+
+/** Collects the spans of some kinds as a host would. */
+function listen(...kinds: readonly SpanKind[]): Span[] {
+  const ended: Span[] = [];
+  const note = (message: unknown) => ended.push(message as Span);
+  for (const kind of kinds) {
+    channels[kind].asyncEnd.subscribe(note);
+    undo.push(() => channels[kind].asyncEnd.unsubscribe(note));
+  }
+  return ended;
+}
+
+async function runToEnd(config: Config, ...answers: RecordedAnswer[]) {
+  const { models } = await sandbox.startModel(...answers);
+  const options = { config, models, model: 'gemini-2.5-flash', tools: referenceTools };
+  return runAgent({ ...options, prompt: 'Write a note.' });
+}
+
+const write = (file: string, content = 'text') => ({
+  id: file,
+  name: 'write_file',
+  args: { file_path: file, content },
+});
+
+/** `kind name` of a span and of all that contain it, from the inside out. */
+function pathOf(span: Span, spans: readonly Span[]): string {
+  const parent = spans.find(({ id }) => id === span.parent);
+  const isNamed = span.kind !== 'session' && span.kind !== 'hook';
+  const title = isNamed ? `${span.kind} ${span.name}` : span.kind;
+  return parent ? `${title} < ${pathOf(parent, spans)}` : title;
+}
+
+function find(spans: readonly Span[], kind: SpanKind, name?: string): Span {
+  const found = spans.find((span) => span.kind === kind && span.name === (name ?? span.name));
+  if (!found) throw new Error(`There is no ${kind} "${name ?? ''}"`);
+  return found;
+}
+
+describe('the spans of an agent', () => {
+  it('say within what each of them was', async () => {
+    const spans = listen(...SPAN_KINDS);
+    const quiet = () => atOnce(sandbox.runs('true'));
+    const config = sandbox.createConfig({
+      [SessionStart]: quiet(),
+      [BeforeModel]: quiet(),
+      [AfterModel]: quiet(),
+      [BeforeTool]: quiet(),
+    });
+    config.use('tool', async (_call, next) => next(), { name: 'look' });
+    config.use('model', async (_call, next) => next(), { name: 'inner', before: 'openStream' });
+
+    await runToEnd(config, callTools(write('a.txt'), write('b.txt')), reply('Done.'));
+
+    const paths = spans.map((span) => pathOf(span, spans)).toSorted();
+    const ofTool = 'middleware look < tool write_file < turn 1 < session';
+    expect(paths).toEqual(
+      [
+        'session',
+        'event SessionStart < session',
+        'hook < event SessionStart < session',
+        ...['turn 1 < session', 'turn 2 < session'].flatMap((turn) => [
+          turn,
+          `model gemini-2.5-flash < ${turn}`,
+          `middleware inner < model gemini-2.5-flash < ${turn}`,
+          `event BeforeModel < model gemini-2.5-flash < ${turn}`,
+          `hook < event BeforeModel < model gemini-2.5-flash < ${turn}`,
+          `event AfterModel < model gemini-2.5-flash < ${turn}`,
+          `hook < event AfterModel < model gemini-2.5-flash < ${turn}`,
+        ]),
+        ...['a.txt', 'b.txt'].flatMap(() => [
+          'tool write_file < turn 1 < session',
+          ofTool,
+          `event BeforeTool < ${ofTool}`,
+          `hook < event BeforeTool < ${ofTool}`,
+        ]),
+      ].toSorted(),
+    );
+    expect(new Set(spans.map(({ id }) => id)).size).toBe(spans.length);
+  });
+
+  it('last as long as what is within them', async () => {
+    const spans = listen(...SPAN_KINDS);
+    await runToEnd(
+      sandbox.createConfig({ [AfterModel]: atOnce(sandbox.runs('true')) }),
+      reply('.'),
+    );
+
+    for (const span of spans) {
+      const parent = spans.find(({ id }) => id === span.parent);
+      if (!parent) continue;
+      expect(span.start).toBeGreaterThanOrEqual(parent.start);
+      const end = ({ start, durationMs = Infinity }: Span) => start + durationMs;
+      expect(end(span)).toBeLessThanOrEqual(end(parent) + 0.01);
+    }
+  });
+
+  it.each<{ what: string; event: HookEventName; hook: () => HookDefinitions; hookSays: object }>([
+    {
+      what: 'a block',
+      event: BeforeTool,
+      hook: () => ({ [BeforeTool]: atOnce(sandbox.runs('echo no >&2; exit 2')) }),
+      hookSays: { verdict: 'block', reason: 'no', exitCode: 2 },
+    },
+    {
+      what: 'a change',
+      event: BeforeTool,
+      hook: () => ({
+        [BeforeTool]: atOnce(
+          sandbox.says({ hookSpecificOutput: { tool_input: { file_path: 'b.txt' } } }),
+        ),
+      }),
+      hookSays: { verdict: 'change', exitCode: 0 },
+    },
+    {
+      what: 'a stop',
+      event: AfterTool,
+      hook: () => ({
+        [AfterTool]: atOnce(sandbox.says({ continue: false, stopReason: 'enough' })),
+      }),
+      hookSays: { verdict: 'stop', reason: 'enough' },
+    },
+    {
+      what: 'a failure, after which the tool runs',
+      event: BeforeTool,
+      hook: () => ({ [BeforeTool]: atOnce(sandbox.runs('exit 3')) }),
+      hookSays: { verdict: 'fail', exitCode: 3 },
+    },
+    {
+      what: 'nothing, with an answer that changes nothing',
+      event: BeforeTool,
+      hook: () => ({
+        [BeforeTool]: atOnce(
+          sandbox.says({ hookSpecificOutput: { tool_input: { file_path: 'a.txt' } } }),
+        ),
+      }),
+      hookSays: { verdict: 'allow' },
+    },
+  ])('tell $what of a hook, its event and its tool call', async ({ event, hook, hookSays }) => {
+    const spans = listen(...SPAN_KINDS);
+    await runToEnd(
+      sandbox.createConfig(hook(), { debugLogger: new RecordingLogger() }),
+      callTools(write('a.txt')),
+      reply('Done.'),
+    );
+
+    expect(find(spans, 'hook')).toMatchObject({ event, ...hookSays });
+    const { verdict } = find(spans, 'hook');
+    expect(find(spans, 'event', event).verdict).toBe(verdict);
+    // The tool goes on where a hook fails.
+    expect(find(spans, 'tool', 'write_file').verdict).toBe(verdict === 'fail' ? 'allow' : verdict);
+  });
+
+  it('tell what a middleware decided itself, and not what the rest of the stack did', async () => {
+    const spans = listen('middleware');
+    const config = sandbox.createConfig({});
+    config.use('tool', async (_call, next) => next(), { name: 'outer' });
+    config.use('tool', async (call) => call.block('never'), { name: 'guard' });
+    await runToEnd(config, callTools(write('a.txt')), reply('Done.'));
+
+    expect(find(spans, 'middleware', 'outer')).toMatchObject({ verdict: 'allow', changes: [] });
+    expect(find(spans, 'middleware', 'guard')).toMatchObject({ verdict: 'block', reason: 'never' });
+  });
+
+  it('tell of a middleware that failed, and of the time that was its own', async () => {
+    const spans = listen('middleware');
+    const config = sandbox.createConfig({}, { debugLogger: new RecordingLogger() });
+    config.use(
+      'tool',
+      async (_call, next) => {
+        await next();
+        throw new Error('broken');
+      },
+      { name: 'broken' },
+    );
+    await runToEnd(config, callTools(write('a.txt')), reply('Done.'));
+
+    const span = find(spans, 'middleware', 'broken');
+    expect(span).toMatchObject({ verdict: 'fail', error: new Error('broken') });
+  });
+
+  it('end with the error where the model fails', async () => {
+    const spans = listen('session', 'turn', 'model');
+    await expect(
+      runToEnd(sandbox.createConfig({}), failure(400, 'no such model')),
+    ).rejects.toThrow();
+
+    expect(spans.map(({ kind, verdict }) => `${kind} ${verdict}`)).toEqual([
+      'model fail',
+      'turn fail',
+      'session fail',
+    ]);
+  });
+
+  it('of a model call end when its reader leaves early', async () => {
+    const spans = listen('model');
+    const { models } = await sandbox.startModel(reply('one', 'two', 'three'));
+    const chat = new GeminiChat({ config: sandbox.createConfig({}), models, model: 'flash' });
+    for await (const event of chat.sendMessageStream('Hello')) {
+      if (event.type === 'chunk') break;
+    }
+
+    expect(spans).toMatchObject([{ kind: 'model', name: 'flash', sizes: { chunks: 1 } }]);
+  });
+
+  it('have the nearest span as parent that anybody listens to', async () => {
+    const spans = listen('session', 'hook');
+    const hooks = { [BeforeTool]: atOnce(sandbox.runs('true')) };
+    await runToEnd(sandbox.createConfig(hooks), callTools(write('a.txt')), reply('Done.'));
+
+    expect(spans.map((span) => pathOf(span, spans))).toEqual(['hook < session', 'session']);
+  });
+
+  it('lead to the spans of a host that binds its own store to a channel', async () => {
+    const store = new AsyncLocalStorage<string>();
+    channels.tool.start.bindStore(store, () => 'the host');
+    undo.push(() => channels.tool.start.unbindStore(store));
+    let seen: string | undefined;
+    const config = sandbox.createConfig({});
+    config.use('tool', async (_call, next) => {
+      seen = store.getStore();
+      await next();
+    });
+    await runToEnd(config, callTools(write('a.txt')), reply('Done.'));
+
+    expect(seen).toBe('the host');
+    expect(store.getStore()).toBeUndefined();
+  });
+});
+
+describe('a session to which nobody listens', () => {
+  it('publishes nothing, and stores no context', async () => {
+    const ran = vi.spyOn(AsyncLocalStorage.prototype, 'run');
+    undo.push(() => ran.mockRestore());
+    const session = () =>
+      runToEnd(
+        sandbox.createConfig({ [BeforeTool]: atOnce(sandbox.runs('true')) }),
+        callTools(write('a.txt')),
+        reply('Done.'),
+      );
+
+    await session();
+    expect(ran).not.toHaveBeenCalled();
+
+    listen('hook');
+    await session();
+    expect(ran).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a trace file', () => {
+  async function trace(work: () => Promise<unknown>, environment = {}): Promise<SpanRecord[]> {
+    const file = path.join(sandbox.workingDir, 'trace.jsonl');
+    const writer = traceToFile(file, { environment });
+    await work();
+    writer.close();
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    return lines.map((line) => JSON.parse(line) as SpanRecord);
+  }
+
+  it('has what a hook read, what it printed, and what that changed', async () => {
+    const answer = { hookSpecificOutput: { tool_input: { file_path: 'drafts/a.txt' } } };
+    const config = sandbox.createConfig({ [BeforeTool]: atOnce(sandbox.says(answer)) });
+    const records = await trace(() => runToEnd(config, callTools(write('a.txt')), reply('Done.')));
+
+    const hook = records.find(({ kind }) => kind === 'hook');
+    const change = '@@ tool_input.file_path\n- a.txt\n+ drafts/a.txt';
+    expect(hook).toMatchObject({ change, output: JSON.stringify(answer), exitCode: 0 });
+    expect(JSON.parse(hook?.input ?? '')).toMatchObject({ tool_input: { file_path: 'a.txt' } });
+    expect(records.find(({ kind }) => kind === 'tool')?.change).toBe(
+      '@@ input.file_path\n- a.txt\n+ drafts/a.txt',
+    );
+  });
+
+  it.each([
+    { what: 'of the usual names', name: 'MY_API_KEY', environment: {} },
+    { what: 'that the host names', name: 'MY_NAME', environment: { redact: ['MY_*'] } },
+  ])('has no secret $what, wherever it was', async ({ name, environment }) => {
+    vi.stubEnv(name, 'a "quoted" secret');
+    undo.push(() => vi.unstubAllEnvs());
+    const says = sandbox.runs(`printf '%s' "$input" >&2; printf 'secret: %s' "$${name}"; exit 2`);
+    const config = sandbox.createConfig({ [BeforeTool]: atOnce(says) });
+    const secret = process.env[name];
+    const records = await trace(
+      () => runToEnd(config, callTools(write('a.txt', `key ${secret}`)), reply(`${secret}!`)),
+      environment,
+    );
+
+    const text = JSON.stringify(records);
+    expect(text.replaceAll('\\', '')).not.toContain('a "quoted"');
+    expect(text).toContain(`key [${name}]`);
+    expect(text).toContain(`[${name}]!`);
+  });
+});

@@ -1,0 +1,85 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readTrace } from '../../src/trace/readTrace.js';
+import { slowest, tellStory } from '../../src/trace/story.js';
+import { formatStory } from '../../src/trace/storyText.js';
+import { useTempDir } from '../helpers/tempDir.js';
+import { record } from './helpers.js';
+
+const directory = useTempDir();
+const plain = { paint: (_style: string, text: string) => text, toOneLine: (text: string) => text };
+
+describe('a story', () => {
+  it('has each span behind the one that contains it, whatever the order in the file', () => {
+    const session = record({ kind: 'session', name: 'session', start: 0, durationMs: 100 });
+    const tool = record({
+      parent: session.id,
+      kind: 'tool',
+      name: 'tool',
+      start: 20,
+      durationMs: 30,
+    });
+    const late = record({ parent: tool.id, name: 'late', start: 40, durationMs: 5 });
+    const early = record({ parent: tool.id, name: 'early', start: 20, durationMs: 10 });
+
+    const story = tellStory([late, early, tool, session]);
+    expect(story.map(({ name, depth, ownMs }) => [name, depth, ownMs])).toEqual([
+      ['session', 0, 70],
+      ['tool', 1, 15],
+      ['early', 2, 10],
+      ['late', 2, 5],
+    ]);
+    expect(slowest(story, 2).map(({ name }) => name)).toEqual(['session', 'tool']);
+  });
+
+  it('counts time in which two hooks ran side by side once', () => {
+    const event = record({ kind: 'event', start: 0, durationMs: 30 });
+    const hooks = [0, 5].map((start) => record({ parent: event.id, start, durationMs: 20 }));
+    expect(tellStory([...hooks, event])[0]?.ownMs).toBe(5);
+  });
+
+  it('has spans whose parent is missing, that contain each other, and that share an id', () => {
+    const spans = [
+      record({ id: 'a', parent: 'b', name: 'a' }),
+      record({ id: 'b', parent: 'a', name: 'b' }),
+      record({ id: 'c', parent: 'killed', name: 'orphan' }),
+      record({ id: 'c', parent: 'c', name: 'own parent' }),
+    ];
+    const names = tellStory(spans).map(({ name }) => name);
+    expect(names.toSorted()).toEqual(['a', 'b', 'orphan', 'own parent']);
+  });
+
+  it('is told of a hundred thousand spans that contain each other', () => {
+    const spans = Array.from({ length: 100_000 }, (_, index) =>
+      record({ id: String(index), parent: index > 0 ? String(index - 1) : null, reason: 'why' }),
+    );
+    const story = tellStory(spans);
+    expect(story.at(-1)?.depth).toBe(99_999);
+    // The reason is told once, by the innermost.
+    expect(formatStory(story.slice(0, 5000), plain).match(/why/g)).toHaveLength(1);
+  });
+});
+
+describe('a file of spans', () => {
+  it('is read but for the lines that are no spans', async () => {
+    const file = path.join(directory.path, 'trace.jsonl');
+    const whole = JSON.stringify(record({ name: 'whole' }));
+    const lines = [
+      whole,
+      whole.slice(0, 40),
+      '[]',
+      '{"id":1}',
+      JSON.stringify({ ...record(), durationMs: -1 }),
+      JSON.stringify({ ...record({ name: 'odd' }), reason: 1, verdict: 'maybe', sizes: [] }),
+    ];
+    await writeFile(file, lines.join('\n'));
+
+    const { spans, unreadable } = await readTrace(file);
+    expect(spans.map(({ name, verdict, reason }) => [name, verdict, reason])).toEqual([
+      ['whole', 'allow', undefined],
+      ['odd', 'allow', undefined],
+    ]);
+    expect(unreadable).toEqual([2, 3, 4, 5]);
+  });
+});
