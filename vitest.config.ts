@@ -11,6 +11,8 @@ export default defineConfig({
     reporters: ['default', ['json', { outputFile: 'coverage/report.json' }]],
     // Modules of extensions are loaded by Node itself, as in a host.
     server: { deps: { external: [/\.llxprt\/extensions\//] } },
+    // Style sheets are empty for tests otherwise, also those that are read as text.
+    css: true,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     coverage: {

@@ -181,7 +181,7 @@ export function executeHook(
   prepared: PreparedInput,
   options: RunOptions,
 ): Promise<HookExecutionResult> {
-  return traceHook(hook, event, prepared.stdin, () => runHook(hook, event, prepared, options));
+  return traceHook(hook, event, prepared, () => runHook(hook, event, prepared, options));
 }
 
 async function runHook(

@@ -101,8 +101,11 @@ export function secretMasker(
 
 /** A value as it is, as a text of JSON has it, and as one does that is itself in a text of JSON. */
 function writings(value: string): string[] {
-  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
   return [...new Set([value, inJson(value), inJson(inJson(value))])];
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 function inherited(policy: HookEnvironmentPolicy, host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -7,39 +7,42 @@ import type {
   CommandHookConfig,
   HookEventName,
   HookExecutionResult,
+  HookInput,
   HookOutput,
 } from '../hooks/types.js';
 import { traced, type SpanChange, type SpanOutcome } from './span.js';
 
-/**
- * Runs one hook, as a span where anybody listens.
- *
- * @param stdin what the hook reads; an error where that could not be written
- */
+/** What a hook reads: as an object, and as the JSON that was made of it, or why it could not be made. */
+interface Reading {
+  readonly input: HookInput;
+  readonly stdin: Uint8Array | Error;
+}
+
+/** Runs one hook, as a span where anybody listens. */
 export function traceHook(
   hook: CommandHookConfig,
   event: HookEventName,
-  stdin: Uint8Array | Error,
+  reading: Reading,
   run: () => Promise<HookExecutionResult>,
 ): Promise<HookExecutionResult> {
-  const input = stdin instanceof Error ? undefined : stdin;
+  const { input } = reading;
   return traced(
     'hook',
     {
       facts: () => ({ name: hookIdentity(hook), event, command: hook.command, input }),
-      outcome: (result) => describeResult(result, input),
+      outcome: (result) => describeResult(result, reading),
     },
     run,
   );
 }
 
-function describeResult(result: HookExecutionResult, stdin: Uint8Array | undefined): SpanOutcome {
+function describeResult(result: HookExecutionResult, { input, stdin }: Reading): SpanOutcome {
   const { output, stdout, stderr, exitCode, signal, error, eventName } = result;
   const counts = result.success || isBlocking(output?.decision);
   const verdictOutput = output && new events[eventName].Output(output);
   return {
     ...(counts
-      ? describeOutput(eventName, verdictOutput, parse(stdin))
+      ? describeOutput(eventName, verdictOutput, input)
       : { verdict: 'fail', reason: error?.message ?? endingOf(result) }),
     output: stdout,
     stderr,
@@ -47,7 +50,7 @@ function describeResult(result: HookExecutionResult, stdin: Uint8Array | undefin
     signal,
     error,
     sizes: {
-      stdin: stdin?.byteLength ?? 0,
+      stdin: stdin instanceof Error ? 0 : stdin.byteLength,
       stdout: Buffer.byteLength(stdout ?? ''),
       stderr: Buffer.byteLength(stderr ?? ''),
     },
@@ -56,10 +59,6 @@ function describeResult(result: HookExecutionResult, stdin: Uint8Array | undefin
 
 function endingOf({ exitCode, signal }: HookExecutionResult): string {
   return signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`;
-}
-
-function parse(stdin: Uint8Array | undefined): unknown {
-  return stdin && JSON.parse(new TextDecoder().decode(stdin));
 }
 
 /**

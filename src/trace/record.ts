@@ -84,13 +84,8 @@ function textOf(
   clean: (text: string) => string,
 ): string | undefined {
   if (value === undefined || value === '') return undefined;
-  const data = value instanceof Uint8Array ? parsed(value) : value;
-  if (typeof data === 'string') return clean(data);
-  return cut(JSON.stringify(plainCopy(data, mask), null, 2) ?? '');
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+  if (typeof value === 'string') return clean(value);
+  return cut(JSON.stringify(plainCopy(value, mask), null, 2) ?? '');
 }
 
 function cut(text: string): string {

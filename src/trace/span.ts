@@ -35,7 +35,7 @@ export interface SpanFacts {
   readonly event?: HookEventName;
   /** The command of a hook. */
   readonly command?: string;
-  /** What the span works on. Of a hook, the bytes of its stdin. */
+  /** What the span works on. Of a hook, what it reads, in our own format whatever its dialect. */
   readonly input?: unknown;
 }
 

@@ -63,6 +63,26 @@ function find(spans: readonly Span[], kind: SpanKind, name?: string): Span {
   return found;
 }
 
+function endOf({ start, durationMs = Infinity }: Span): number {
+  return start + durationMs;
+}
+
+/** Runs an agent that calls one tool with one hook. */
+function runWithOneHook() {
+  const hooks = { [BeforeTool]: atOnce(sandbox.runs('true')) };
+  return runToEnd(sandbox.createConfig(hooks), callTools(write('a.txt')), reply('Done.'));
+}
+
+/** What is in a trace file after some work. */
+async function trace(work: () => Promise<unknown>, environment = {}): Promise<SpanRecord[]> {
+  const file = path.join(sandbox.workingDir, 'trace.jsonl');
+  const writer = traceToFile(file, { environment });
+  await work();
+  writer.close();
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as SpanRecord);
+}
+
 describe('the spans of an agent', () => {
   it('say within what each of them was', async () => {
     const spans = listen(...SPAN_KINDS);
@@ -116,8 +136,7 @@ describe('the spans of an agent', () => {
       const parent = spans.find(({ id }) => id === span.parent);
       if (!parent) continue;
       expect(span.start).toBeGreaterThanOrEqual(parent.start);
-      const end = ({ start, durationMs = Infinity }: Span) => start + durationMs;
-      expect(end(span)).toBeLessThanOrEqual(end(parent) + 0.01);
+      expect(endOf(span)).toBeLessThanOrEqual(endOf(parent) + 0.01);
     }
   });
 
@@ -231,8 +250,7 @@ describe('the spans of an agent', () => {
 
   it('have the nearest span as parent that anybody listens to', async () => {
     const spans = listen('session', 'hook');
-    const hooks = { [BeforeTool]: atOnce(sandbox.runs('true')) };
-    await runToEnd(sandbox.createConfig(hooks), callTools(write('a.txt')), reply('Done.'));
+    await runWithOneHook();
 
     expect(spans.map((span) => pathOf(span, spans))).toEqual(['hook < session', 'session']);
   });
@@ -258,32 +276,16 @@ describe('a session to which nobody listens', () => {
   it('publishes nothing, and stores no context', async () => {
     const ran = vi.spyOn(AsyncLocalStorage.prototype, 'run');
     undo.push(() => ran.mockRestore());
-    const session = () =>
-      runToEnd(
-        sandbox.createConfig({ [BeforeTool]: atOnce(sandbox.runs('true')) }),
-        callTools(write('a.txt')),
-        reply('Done.'),
-      );
-
-    await session();
+    await runWithOneHook();
     expect(ran).not.toHaveBeenCalled();
 
     listen('hook');
-    await session();
+    await runWithOneHook();
     expect(ran).toHaveBeenCalledTimes(1);
   });
 });
 
 describe('a trace file', () => {
-  async function trace(work: () => Promise<unknown>, environment = {}): Promise<SpanRecord[]> {
-    const file = path.join(sandbox.workingDir, 'trace.jsonl');
-    const writer = traceToFile(file, { environment });
-    await work();
-    writer.close();
-    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-    return lines.map((line) => JSON.parse(line) as SpanRecord);
-  }
-
   it('has what a hook read, what it printed, and what that changed', async () => {
     const answer = { hookSpecificOutput: { tool_input: { file_path: 'drafts/a.txt' } } };
     const config = sandbox.createConfig({ [BeforeTool]: atOnce(sandbox.says(answer)) });
