@@ -21,6 +21,7 @@ const rawText = {
 export default defineConfig({
   input: {
     index: 'src/index.ts',
+    author: 'src/author.ts',
     cli: 'src/cli/main.ts',
     ...Object.fromEntries(
       globSync('middleware/*.ts').map((file) => [file.replace(/\.ts$/u, ''), file]),

@@ -1,0 +1,127 @@
+import { Console } from 'node:console';
+import { text } from 'node:stream/consumers';
+import type { LLMRequest, LLMResponse, HookToolConfig } from './hooks/hookTranslator.js';
+import type { HookEventTypes, HookOutput } from './hooks/types.js';
+
+/** The name of an event, such as `BeforeTool`. */
+export type EventName = keyof HookEventTypes;
+
+interface WithContext {
+  /** Text that the model reads. */
+  additionalContext?: string;
+}
+
+/** What a hook may say in `hookSpecificOutput`, by event: the fields that have an effect there. */
+export interface HookSpecificOutputs {
+  BeforeTool: {
+    /** Keys to merge over the tool's arguments. */
+    tool_input?: Record<string, unknown>;
+    permissionDecision?: 'allow' | 'approve' | 'ask' | 'block' | 'defer' | 'deny';
+    permissionDecisionReason?: string;
+  };
+  AfterTool: WithContext;
+  BeforeToolSelection: { toolConfig?: HookToolConfig };
+  BeforeModel: {
+    /** Fields that override those of the request. */
+    llm_request?: Partial<LLMRequest>;
+    /** The answer in place of the model's, together with a block. */
+    llm_response?: Partial<LLMResponse>;
+  };
+  AfterModel: {
+    /** Texts that replace those of the answer. */
+    llm_response?: Partial<LLMResponse>;
+  };
+  BeforeAgent: WithContext;
+  AfterAgent: WithContext;
+  SessionStart: WithContext;
+  SessionEnd: unknown;
+  PreCompress: WithContext;
+  Notification: unknown;
+}
+
+/** What a hook of event `E` answers. Every field is optional. */
+export type HookAnswer<E extends EventName> = Omit<HookOutput, 'hookSpecificOutput'> & {
+  hookSpecificOutput?: HookSpecificOutputs[E];
+};
+
+/** What a hook of event `E` reads. */
+export type HookReads<E extends EventName> = HookEventTypes[E]['input'];
+
+/** Throw it from anywhere in a hook to block the operation. Its message is the reason. */
+export class Block extends Error {
+  override readonly name = 'Block';
+}
+
+/**
+ * Runs this script as a hook: reads the event from stdin, calls `hook` with it, writes what it returns to stdout as
+ * JSON, and ends the process.
+ *
+ * The exit code is 0 for an answer, also for one that blocks; nothing returned means: go on. A {@link Block} that is
+ * thrown is answered as `{ "decision": "block" }`. Any other error, an input that is no event of this name, and a
+ * promise that never settles end with exit code 1 and a message on stderr: the hook has failed, and `onFailure` in the
+ * settings says what that means.
+ *
+ * `console.log` writes to stderr from here on, as anything but the answer on stdout would spoil it.
+ *
+ * @param event the event that the hook is for
+ * @param hook takes what the hook reads; returns, or resolves to, its answer
+ * @returns never settles: the process ends
+ */
+export async function defineHook<E extends EventName>(
+  event: E,
+  hook: (input: HookReads<E>) => HookAnswer<E> | void | Promise<HookAnswer<E> | void>,
+): Promise<never> {
+  globalThis.console = new Console(process.stderr);
+  // Whoever reads the answer may leave before it is written; a hook has nobody else to tell.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  process.once('beforeExit', endUnanswered);
+  try {
+    const answer = await blockable(async () => hook(readEvent(event, await text(process.stdin))));
+    return await end(0, process.stdout, answer === undefined ? '' : `${JSON.stringify(answer)}\n`);
+  } catch (error) {
+    return end(1, process.stderr, `${error instanceof Error ? error.message : String(error)}\n`);
+  }
+}
+
+function readEvent<E extends EventName>(event: E, stdin: string): HookReads<E> {
+  if (stdin.trim() === '') {
+    throw new Error(`No event on stdin. Try this hook with: hookstack fire ${event}`);
+  }
+  const input = parseJson(stdin);
+  const name = (input as { hook_event_name?: unknown } | null)?.hook_event_name;
+  if (name === event) return input as HookReads<E>;
+  throw new Error(
+    `This hook is for ${event} and was started for ${JSON.stringify(name)}: move it in the settings`,
+  );
+}
+
+function parseJson(stdin: string): unknown {
+  try {
+    return JSON.parse(stdin) as unknown;
+  } catch (cause) {
+    throw new Error(`stdin is not JSON (${String(cause)}); a hook reads one JSON object`, {
+      cause,
+    });
+  }
+}
+
+async function blockable<T>(run: () => Promise<T>) {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof Block) return { decision: 'block', reason: error.message };
+    throw error;
+  }
+}
+
+/** Ends only when the text has left: an exit would cut what still waits in the pipe. */
+function end(exitCode: number, stream: NodeJS.WriteStream, last: string): Promise<never> {
+  process.off('beforeExit', endUnanswered);
+  return new Promise(() => {
+    stream.write(last, () => process.exit(exitCode));
+  });
+}
+
+function endUnanswered(): void {
+  void end(1, process.stderr, 'The hook never answered: a promise in it does not settle\n');
+}

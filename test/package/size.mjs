@@ -1,0 +1,17 @@
+// Packs the package and fails when it has grown beyond what anybody wants to download.
+import { execFileSync } from 'node:child_process';
+
+const MAX_KB = 300;
+
+const json = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--silent'], {
+  encoding: 'utf8',
+});
+const [{ size, files }] = JSON.parse(json);
+const kilobytes = Math.ceil(size / 1000);
+console.log(`npm pack: ${kilobytes} kB in ${files.length} files`);
+if (kilobytes >= MAX_KB) {
+  console.error(`The limit is ${MAX_KB} kB; the largest files are:`);
+  const largest = files.toSorted((a, b) => b.size - a.size).slice(0, 10);
+  for (const file of largest) console.error(`  ${Math.ceil(file.size / 1000)} kB ${file.path}`);
+  process.exitCode = 1;
+}
