@@ -93,7 +93,7 @@ async function parseManifest(
   if (!identity) return undefined;
   const origin = { scope: 'extension', file: source.file } as const;
   const { hooks, problems } = parseHookDefinitions(value['hooks'] ?? {}, origin);
-  for (const { path, message } of problems) warn(['hooks', ...path], message);
+  for (const { path, message, kind } of problems) warn(['hooks', ...path], message, kind);
   const directory = await realpath(folder);
   const middleware = await parseMiddlewareEntries(value['middleware'], {
     source,
@@ -117,7 +117,9 @@ async function readHooksFile(
   const warn = warningInto(problems, { scope, file }, reading.document);
   warnOfRepeatedKeys(reading.document, (key) => key === 'hooks', warn);
   const parsed = parseHookDefinitions(reading.value['hooks'], { scope: 'extension', file });
-  for (const { path, message } of parsed.problems) warn(['hooks', ...path], message);
+  for (const { path, message, kind } of parsed.problems) {
+    warn(['hooks', ...path], message, kind);
+  }
   return { hooks: parsed.hooks, problems: inFileOrder(problems) };
 }
 

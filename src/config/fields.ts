@@ -1,16 +1,37 @@
 import { inspect } from 'node:util';
-import { define, type Struct } from 'superstruct';
+import { Struct } from 'superstruct';
 import { suggestName } from './suggestName.js';
 
 /** Where a value stands inside another: `['BeforeTool', 1, 'hooks', 0, 'timeout']`. */
 export type Path = readonly (string | number)[];
 
-/** Receives what is wrong with the value at `path`. */
-export type Report = (path: Path, message: string) => void;
+/** JSON Schema, as far as it is written here. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+/** A check of one value, which carries the JSON Schema that says the same. */
+export type Check<T> = Struct<T, JsonSchema>;
+
+/**
+ * Kinds of problem. A `value` of a wrong shape and an `unknown-event` are ignored, and so are an `unknown-key` and a
+ * `misplaced-key`, which are rather a slip; an `unlikely-value` counts, and one with `no-effect` has none here.
+ */
+export type ProblemKind =
+  | 'value'
+  | 'unknown-event'
+  | 'unknown-key'
+  | 'misplaced-key'
+  | 'repeated-key'
+  | 'unlikely-value'
+  | 'no-effect';
+
+/** Receives what is wrong with the value at `path`. Default kind: `value`. */
+export type Report = (path: Path, message: string, kind?: ProblemKind) => void;
 
 /** How one key of an object is checked. */
 export interface Field<T> {
-  readonly struct: Struct<T, null>;
+  readonly struct: Check<T>;
   /** The object makes no sense without this key. */
   readonly required?: boolean;
   /** A bad value takes the whole object with it, not only the field. Implied by `required`. */
@@ -53,7 +74,7 @@ export function readFields<T extends object>(
     }
     fields[key] = good;
     const advice = field.advise?.(good);
-    if (advice !== undefined) report([key], advice);
+    if (advice !== undefined) report([key], advice, 'unlikely-value');
   }
   return fields as T;
 }
@@ -66,7 +87,8 @@ export function reportUnknownKeys(
 ): void {
   for (const key of Object.keys(raw)) {
     if (Object.hasOwn(table, key)) continue;
-    report([key], `unknown key, ignored; ${suggestName(key, Object.keys(table))}`);
+    const hint = suggestName(key, Object.keys(table));
+    report([key], `unknown key, ignored; ${hint}`, 'unknown-key');
   }
 }
 
@@ -82,40 +104,63 @@ export function describe(value: unknown): string {
 // superstruct's own structs print the received value into their message with a template literal,
 // which throws for the prototype-less objects of a parsed settings file. These do not.
 
-/** A struct for the values that `accepts`; `what` completes "expected …". */
-export function expecting<T>(what: string, accepts: (value: unknown) => boolean): Struct<T, null> {
-  return define<T>(what, (value) => accepts(value) || `expected ${what}, got ${describe(value)}`);
+/**
+ * A struct for the values that `accepts`.
+ *
+ * @param what completes "expected …"
+ * @param schema accepts the same values; `{}` where nothing can be said
+ */
+export function expecting<T>(
+  what: string,
+  accepts: (value: unknown) => boolean,
+  schema: JsonSchema = {},
+): Check<T> {
+  return new Struct({
+    type: what,
+    schema,
+    validator: (value) => accepts(value) || `expected ${what}, got ${describe(value)}`,
+  });
 }
 
-export const text = expecting<string>('a string', (value) => typeof value === 'string');
+export const text = expecting<string>('a string', (value) => typeof value === 'string', {
+  type: 'string',
+});
 
 export const nonBlankText = expecting<string>(
   'a string that is not empty',
   (value) => typeof value === 'string' && value.trim() !== '',
+  { type: 'string', pattern: String.raw`\S` },
 );
 
-export const flag = expecting<boolean>('true or false', (value) => typeof value === 'boolean');
+export const flag = expecting<boolean>('true or false', (value) => typeof value === 'boolean', {
+  type: 'boolean',
+});
 
-export const list = expecting<readonly unknown[]>('an array', Array.isArray);
+export const list = expecting<readonly unknown[]>('an array', Array.isArray, { type: 'array' });
 
 export const listOfText = expecting<readonly string[]>(
   'an array of strings',
   (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+  { type: 'array', items: text.schema },
 );
 
 export const count = expecting<number>(
   'a whole number of 0 or more',
   (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 );
 
 export const positiveCount = expecting<number>(
   'a whole number of 1 or more',
   (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+  { ...count.schema, minimum: 1 },
 );
 
-export function oneOf<T extends string>(...choices: readonly T[]): Struct<T, null> {
-  return expecting<T>(choices.map(describe).join(' or '), (value) =>
-    choices.some((choice) => choice === value),
+export function oneOf<T extends string>(...choices: readonly T[]): Check<T> {
+  return expecting<T>(
+    choices.map(describe).join(' or '),
+    (value) => choices.some((choice) => choice === value),
+    { enum: choices },
   );
 }
 

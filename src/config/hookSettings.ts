@@ -22,6 +22,7 @@ import {
   type Field,
   type FieldTable,
   type Path,
+  type ProblemKind,
   type Report,
 } from './fields.js';
 import { isRecord } from '../hooks/merge.js';
@@ -33,6 +34,7 @@ export interface SettingsProblem {
   readonly path: readonly (string | number)[];
   /** What is wrong, and what became of it. */
   readonly message: string;
+  readonly kind: ProblemKind;
 }
 
 /**
@@ -48,7 +50,9 @@ export function parseHookDefinitions(
   origin?: HookOrigin,
 ): { hooks: HookDefinitions; problems: SettingsProblem[] } {
   const problems: SettingsProblem[] = [];
-  const hooks = parseEvents(raw, origin, (path, message) => problems.push({ path, message }));
+  const hooks = parseEvents(raw, origin, (path, message, kind = 'value') =>
+    problems.push({ path, message, kind }),
+  );
   return { hooks, problems };
 }
 
@@ -86,6 +90,7 @@ function timeoutField(
     struct: expecting<number>(
       `a number of ${unit} above 0`,
       (value) => Number.isFinite(value) && Number(value) > 0,
+      { type: 'number', exclusiveMinimum: 0 },
     ),
     advise,
   };
@@ -111,6 +116,11 @@ const PLUGIN_FIELDS: FieldTable<PluginFields> = {
         Object.entries(value).every(
           ([key, item]) => typeof item === 'string' && !UNSAFE_KEYS.includes(key),
         ),
+      {
+        type: 'object',
+        propertyNames: { not: { enum: UNSAFE_KEYS } },
+        additionalProperties: text.schema,
+      },
     ),
   },
 
@@ -119,12 +129,14 @@ const PLUGIN_FIELDS: FieldTable<PluginFields> = {
   prestart: { struct: flag },
 };
 
-const COMMAND_FIELDS: FieldTable<CommandFields> = {
+/** The keys of one hook that runs a command. */
+export const COMMAND_FIELDS: FieldTable<CommandFields> = {
   ...PLUGIN_FIELDS,
   command: { struct: nonBlankText, required: true },
 };
 
-const FILE_GROUP_FIELDS: FieldTable<Omit<GroupFields, 'origin'>> = {
+/** The keys of one group of hooks in a file. */
+export const FILE_GROUP_FIELDS: FieldTable<Omit<GroupFields, 'origin'>> = {
   matcher: { struct: text, vital: true },
   sequential: { struct: flag },
   dialect: { struct: oneOf(...DIALECT_NAMES), vital: true },
@@ -161,19 +173,19 @@ function parseEvents(raw: unknown, origin: HookOrigin | undefined, report: Repor
   }
   for (const [key, groups] of Object.entries(raw)) {
     if (!Array.isArray(groups)) {
-      if (!isEventName(key)) report([key], explainUnknownEvent(key));
+      if (!isEventName(key)) report([key], explainUnknownEvent(key), 'unknown-event');
       else if (groups !== undefined)
         report([key], `expected an array of groups, got ${describe(groups)}; it is ignored`);
       continue;
     }
     if (isEventName(key)) hooks[key] ??= [];
     else if (!groups.some((group) => eventOf(key, group))) {
-      report([key], explainUnknownEvent(key));
+      report([key], explainUnknownEvent(key), 'unknown-event');
       continue;
     }
     parseEach(groups, [key], report, (group, reportGroup) => {
       const eventName = eventOf(key, group);
-      if (!eventName) reportGroup([], explainUnknownEvent(key));
+      if (!eventName) reportGroup([], explainUnknownEvent(key), 'unknown-event');
       const parsed = eventName && parseGroup(group, eventName, origin, reportGroup);
       if (parsed) (hooks[eventName] ??= []).push(parsed);
       return parsed;
@@ -247,10 +259,11 @@ function parseHook(
 function adviseOnFailure(hook: PluginFields, eventName: HookEventName, report: Report): void {
   if (hook.onFailure !== 'deny') return;
   if (!events[eventName].canBlock) {
-    report(['onFailure'], `has no effect: hooks of ${eventName} cannot block`);
+    report(['onFailure'], `has no effect: hooks of ${eventName} cannot block`, 'no-effect');
   }
   if (hook.maxConsecutiveFailures !== undefined) {
-    report(['maxConsecutiveFailures'], 'has no effect beside onFailure "deny": a guard stays on');
+    const message = 'has no effect beside onFailure "deny": a guard stays on';
+    report(['maxConsecutiveFailures'], message, 'no-effect');
   }
 }
 
@@ -262,7 +275,9 @@ function parseEach<T>(
   parse: (item: unknown, report: Report) => T | undefined,
 ): T[] {
   return items.flatMap((item, index) => {
-    const parsed = parse(item, (path, message) => report([...at, index, ...path], message));
+    const parsed = parse(item, (path, message, kind) =>
+      report([...at, index, ...path], message, kind),
+    );
     return parsed === undefined ? [] : [parsed];
   });
 }

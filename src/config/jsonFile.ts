@@ -16,7 +16,12 @@ export type JsonFileReading =
   | { readonly status: 'refused' | 'invalid'; readonly problem: FileProblem };
 
 /** Receives what is wrong at `path` of a file; `position` where that is not where `path` begins. */
-export type Warn = (path: Path, message: string, position?: Position) => void;
+export type Warn = (
+  path: Path,
+  message: string,
+  kind?: FileProblem['kind'],
+  position?: Position,
+) => void;
 
 /**
  * Reads a JSON file, unless somebody else could have written it.
@@ -64,7 +69,7 @@ export function warningInto(
   { scope, file }: SettingsFile,
   document: JsonDocument,
 ): Warn {
-  return (path, message, { line, column } = document.locate(path)) =>
+  return (path, message, kind = 'value', { line, column } = document.locate(path)) =>
     problems.push({
       scope,
       file,
@@ -73,6 +78,7 @@ export function warningInto(
       path: formatPath(path),
       message,
       severity: 'warning',
+      kind,
     });
 }
 
@@ -84,7 +90,8 @@ export function warnOfRepeatedKeys(
 ): void {
   for (const { path, position } of document.repeatedKeys) {
     if (!counts(String(path[0]))) continue;
-    warn(path, 'written again further down, where it replaces this one; merge the two', position);
+    const message = 'written again further down, where it replaces this one; merge the two';
+    warn(path, message, 'repeated-key', position);
   }
 }
 

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
 import { HookEventName, type HookDefinition, type HookDefinitions } from '../hooks/types.js';
+import type { ProblemKind } from './fields.js';
 import { readLayer, refusedLayer, type Layer } from './settingsLayer.js';
 
 /** What all settings files say together, checked. */
@@ -63,6 +64,8 @@ export interface FileProblem {
   readonly message: string;
   /** After an `error` nothing of the file counts; after a `warning` only the named part does not. */
   readonly severity: 'error' | 'warning';
+  /** What kind of thing it is; absent for a file as a whole. */
+  readonly kind?: ProblemKind | 'untrusted';
 }
 
 /** What `loadSettings` takes. */
@@ -88,18 +91,28 @@ export interface LoadSettingsOptions {
  * What is wrong in a file is a problem in the result and leaves the other files alone; never a throw.
  */
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
+  const sources = await findSettingsFiles(options);
+  return mergeLayers(
+    await Promise.all(
+      sources.map((source) =>
+        readLayer(source, source.scope === 'project' ? options.trustProject : undefined),
+      ),
+    ),
+  );
+}
+
+/** Where the settings of a project are looked for, the file with the highest priority first. */
+export async function findSettingsFiles(
+  options: Pick<LoadSettingsOptions, 'workingDir' | 'home' | 'systemPath'>,
+): Promise<SettingsFile[]> {
   const project = settingsFileIn(options.workingDir);
   const user = settingsFileIn(options.home ?? homedir());
   const system = resolve(options.systemPath ?? '/etc/llxprt/settings.json');
-
-  const layers = [
-    readLayer({ scope: 'user', file: user }),
-    readLayer({ scope: 'system', file: system }),
+  return [
+    ...((await isSameFile(project, user)) ? [] : [{ scope: 'project', file: project } as const]),
+    { scope: 'user', file: user },
+    { scope: 'system', file: system },
   ];
-  if (!(await isSameFile(project, user))) {
-    layers.unshift(readLayer({ scope: 'project', file: project }, options.trustProject));
-  }
-  return mergeLayers(await Promise.all(layers));
 }
 
 /**
@@ -135,7 +148,8 @@ async function isSameFile(a: string, b: string): Promise<boolean> {
   return realA === realB;
 }
 
-function mergeLayers(layers: readonly Layer[]): LoadedSettings {
+/** What several files say together; the one with the highest priority comes first. */
+export function mergeLayers(layers: readonly Layer[]): LoadedSettings {
   const scalars: Layer['scalars'] = {};
   // What an untrusted project says gives way to everybody else.
   const rising = layers.toReversed().toSorted((a, b) => Number(a.trusted) - Number(b.trusted));

@@ -58,7 +58,8 @@ export async function readLayer(
 
 type Scalars = Omit<Settings, 'hooks'>;
 
-const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
+/** The top-level keys besides `hooks`. */
+export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
   enableHooks: { struct: flag },
   disabledHooks: { struct: listOfText },
   afterModelDisplay: { struct: oneOf('stream', 'hold') },
@@ -67,6 +68,15 @@ const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
     struct: expecting<HookEnvironmentPolicy>(
       '{ "inherit": "all" | "none", "allow": [names], "redact": [names] }',
       isEnvironmentPolicy,
+      {
+        type: 'object',
+        properties: {
+          inherit: { enum: ['all', 'none'] },
+          allow: listOfText.schema,
+          redact: listOfText.schema,
+        },
+        additionalProperties: false,
+      },
     ),
   },
   maxParallelHooks: { struct: positiveCount },
@@ -74,6 +84,7 @@ const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
     struct: expecting<{ warmShells?: number }>(
       '{ "warmShells": a whole number of 0 or more }',
       (value) => isRecord(value) && count.is(value['warmShells'] ?? 0),
+      { type: 'object', properties: { warmShells: count.schema } },
     ),
   },
 };
@@ -107,7 +118,7 @@ function parseLayer(
     value.hooks === undefined ? {} : value.hooks,
     source,
   );
-  for (const { path, message } of hookProblems) warn(['hooks', ...path], message);
+  for (const { path, message, kind } of hookProblems) warn(['hooks', ...path], message, kind);
   return {
     source,
     status: 'read',
@@ -122,7 +133,8 @@ function warnOfMisplacedSettings(value: Record<string, unknown>, warn: Warn): vo
   for (const { section, key, rightKey } of MISPLACED_SETTINGS) {
     const holder = value[section];
     if (!isRecord(holder) || holder[key] === undefined) continue;
-    warn([section, key], `has no effect; use the key '${rightKey}' at the top level of the file`);
+    const message = `has no effect; use the key '${rightKey}' at the top level of the file`;
+    warn([section, key], message, 'misplaced-key');
   }
 }
 
@@ -134,6 +146,7 @@ function withholdUntrusted(scalars: Partial<Scalars>, warn: Warn): Partial<Scala
     warn(
       [key],
       'ignored, as this project is not trusted; trust the project, or set it in your user settings',
+      'untrusted',
     );
   }
   return kept;

@@ -7,13 +7,18 @@ const MAX_DISTANCE = 3;
  * near, `known are …`. Case counts as no difference.
  */
 export function suggestName(name: string, known: readonly string[]): string {
-  const nearest = known
-    .map((candidate) => ({ candidate, distance: distanceBetween(name, candidate) }))
-    .filter(({ distance, candidate }) => distance <= Math.min(MAX_DISTANCE, candidate.length / 2))
-    .toSorted((a, b) => a.distance - b.distance)[0];
+  const nearest = nearestName(name, known);
   return nearest === undefined
     ? `known are ${known.join(', ')}`
-    : `did you mean ${inspect(nearest.candidate)}?`;
+    : `did you mean ${inspect(nearest)}?`;
+}
+
+/** The one of `known` that is most like `name`, unless none is near. Case counts as no difference. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  return known
+    .map((candidate) => ({ candidate, distance: distanceBetween(name, candidate) }))
+    .filter(({ distance, candidate }) => distance <= Math.min(MAX_DISTANCE, candidate.length / 2))
+    .toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
 function distanceBetween(name: string, candidate: string): number {

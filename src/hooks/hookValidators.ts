@@ -10,7 +10,7 @@ import {
   SessionStartSource,
 } from './types.js';
 
-const jsonObject = expecting<Record<string, unknown>>('an object', isRecord);
+const jsonObject = expecting<Record<string, unknown>>('an object', isRecord, { type: 'object' });
 
 const contents = expecting<ContentListUnion>(
   'text, a content, or a list of contents',

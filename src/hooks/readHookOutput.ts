@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { expecting, flag, listOfText, oneOf, text } from '../config/fields.js';
+import { expecting, flag, listOfText, oneOf, text, type Check } from '../config/fields.js';
 import { DEFAULT_BLOCK_REASON } from './hookOutput.js';
 import { dropUnsafeKeys, isDeeperThan, isRecord } from './merge.js';
 import { sanitizeText } from './sanitizeText.js';
@@ -70,27 +70,42 @@ export function describeNoise(printed: string): string[] {
   ];
 }
 
-/** A check of one value, as far as it is needed here; superstruct's structs are such checks. */
-interface Check {
-  is(value: unknown): boolean;
-  /** Completes "expected …". */
-  readonly type: string;
-}
-
 /** What is known of an object: each field is checked by itself, or is an object that is read the same way. */
-interface Shape {
-  readonly [field: string]: Check | { readonly fields: Shape };
+export interface Shape {
+  readonly [field: string]: FieldCheck | { readonly fields: Shape };
 }
 
-const number = expecting<number>('a number', Number.isFinite);
-const anyObject = expecting<object>('an object', isRecord);
+type FieldCheck = Pick<Check<unknown>, 'type' | 'schema'> & { is(value: unknown): boolean };
+
+const number = expecting<number>('a number', Number.isFinite, { type: 'number' });
+const anyObject = expecting<object>('an object', isRecord, { type: 'object' });
 const messages = expecting<readonly object[]>(
   'a list of { role: "user" | "model" | "system", content: string }',
   (value) => Array.isArray(value) && value.every(isMessage),
+  {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { role: { enum: ['user', 'model', 'system'] }, content: text.schema },
+      required: ['role', 'content'],
+    },
+  },
 );
 const candidates = expecting<readonly object[]>(
   'a list of { content: { parts: [string, …] }, … }',
   (value) => Array.isArray(value) && value.every(isCandidate),
+  {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: {
+        content: { type: 'object', properties: { parts: listOfText.schema } },
+        finishReason: text.schema,
+        index: number.schema,
+        safetyRatings: { type: 'array', items: anyObject.schema },
+      },
+    },
+  },
 );
 const modelConfig: Shape = {
   temperature: number,
@@ -107,7 +122,8 @@ const toolConfig: Shape = {
   allowedFunctionNames: listOfText,
 };
 
-const outputShape: Shape = {
+/** Every field that a hook's answer may have, whatever its event. */
+export const outputShape = {
   decision: oneOf('block', 'deny', 'allow', 'approve', 'ask'),
   reason: text,
   continue: flag,
@@ -133,7 +149,7 @@ const outputShape: Shape = {
       toolConfig: { fields: toolConfig },
     },
   },
-};
+} satisfies Shape;
 
 function isMessage(value: unknown): boolean {
   if (!isRecord(value) || typeof value['content'] !== 'string') return false;

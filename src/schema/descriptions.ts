@@ -1,0 +1,101 @@
+import type { EventName, HookReads, HookSpecificOutputs } from '../author.js';
+import type { HookInput, HookOutput } from '../hooks/types.js';
+
+/** When each event fires. */
+export const eventSummaries: { readonly [E in EventName]: string } = {
+  BeforeTool: 'Before a tool runs.',
+  AfterTool: 'After a tool has run, also when its result is an error.',
+  BeforeToolSelection: 'Before each model call, first: which tools may the model call?',
+  BeforeModel: 'Before each model call, when the request is complete.',
+  AfterModel: 'Once for each model call, when the whole answer has arrived.',
+  BeforeAgent: 'Before the agent begins to work on a prompt.',
+  AfterAgent: 'When the model has given its final answer.',
+  SessionStart: 'When a session begins.',
+  SessionEnd: 'When a session ends, also after a failure.',
+  PreCompress: 'Before the older part of a long history is summed up by the model.',
+  Notification: 'When the user is to be told something.',
+};
+
+/** What every hook reads. */
+export const commonInputs: { readonly [K in keyof HookInput]: string } = {
+  session_id: 'Identifies the session.',
+  cwd: 'The project; also the working directory of the hook.',
+  timestamp: 'ISO 8601.',
+  hook_event_name: 'The name of the event.',
+  transcript_path: 'Path of the transcript of the session, or "" where there is none.',
+};
+
+type Specific<E extends EventName> = Omit<HookReads<E>, keyof HookInput>;
+
+const toolInputs = { tool_name: 'The tool.', tool_input: 'Its arguments.' };
+const modelInputs = { llm_request: 'The request, as text only.' };
+
+/** What the hooks of each event read besides. */
+export const eventInputs: {
+  readonly [E in EventName]: { readonly [K in keyof Specific<E>]-?: string };
+} = {
+  BeforeTool: toolInputs,
+  AfterTool: {
+    ...toolInputs,
+    tool_response:
+      '"llmContent" is what the model reads, "returnDisplay" what the user sees; "metadata" and "error" are there where the tool gave them.',
+  },
+  BeforeToolSelection: modelInputs,
+  BeforeModel: modelInputs,
+  AfterModel: { ...modelInputs, llm_response: 'The answer, as text only.' },
+  BeforeAgent: { prompt: 'What the user asked.' },
+  AfterAgent: {
+    prompt: 'What the user asked.',
+    prompt_response: 'What the model answered.',
+    stop_hook_active: 'Whether a hook has sent the agent back to work already.',
+  },
+  SessionStart: { source: 'Why the session began.' },
+  SessionEnd: { reason: 'Why the session ended.' },
+  PreCompress: { trigger: 'What caused it.' },
+  Notification: {
+    notification_type: 'What it is about.',
+    message: 'What the user is told.',
+    details: 'More of it, by type.',
+  },
+};
+
+/** What every hook may answer. */
+export const commonOutputs: { readonly [K in keyof HookOutput]-?: string } = {
+  decision:
+    '"block" and "deny" are the same; all others let the operation go on. Default: go on.',
+  reason: 'Why. The model or the user reads it.',
+  continue: 'false stops the agent.',
+  stopReason: 'Why the agent is stopped. Default: the reason.',
+  suppressOutput: 'true hides the output from the user; the model still reads it.',
+  systemMessage: 'Text for the model, never for the user.',
+  hookSpecificOutput: 'What is particular to the event.',
+};
+
+const addedContext = { additionalContext: 'Text that the model reads.' };
+const newAnswer = 'Where both "text" and "candidates" changed, "candidates" count.';
+
+/** What the hooks of each event may say in `hookSpecificOutput`: the fields that have an effect there. */
+export const specificOutputs: {
+  readonly [E in EventName]: { readonly [K in keyof HookSpecificOutputs[E]]-?: string };
+} = {
+  BeforeTool: {
+    tool_input: 'Its keys are merged over the arguments of the tool, one level deep.',
+    permissionDecision: '"deny" and "block" block as well; prefer "decision".',
+    permissionDecisionReason: 'The reason of such a block.',
+  },
+  AfterTool: addedContext,
+  BeforeToolSelection: { toolConfig: 'Which tools the model may call.' },
+  BeforeModel: {
+    llm_request: 'Its fields override those of the request; fields that are left out stay.',
+    llm_response: `The answer in place of the model's, together with a block or a stop. ${newAnswer}`,
+  },
+  AfterModel: {
+    llm_response: `Its texts replace those of the answer; tool calls stay. ${newAnswer}`,
+  },
+  BeforeAgent: addedContext,
+  AfterAgent: addedContext,
+  SessionStart: addedContext,
+  SessionEnd: {},
+  PreCompress: addedContext,
+  Notification: {},
+};
