@@ -7,7 +7,7 @@ import { events, type EventDefinition } from '../src/hooks/events.js';
 import { failsClosed } from '../src/hooks/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
 import { hookIdentity } from '../src/hooks/identity.js';
-import type { HookEventName, HookExecutionPlan } from '../src/hooks/types.js';
+import type { HookDefinition, HookEventName, HookExecutionPlan } from '../src/hooks/types.js';
 
 /** What matchers are tested against. Model events have no context: all their hooks run. */
 export interface PlanContext {
@@ -92,6 +92,26 @@ export function isConcerned(
   return !names || names.some((name) => matches(registry, entry, name, logger));
 }
 
+/**
+ * Whether the matcher of a group matches a tool, for those who look at settings and run nothing. One that cannot be
+ * decided counts as not matching.
+ */
+export function matchesTool(
+  { matcher, dialect }: Pick<HookDefinition, 'matcher' | 'dialect'>,
+  toolName: string,
+): boolean {
+  if (matchesAll(matcher)) return true;
+  const spoken = dialect && dialects[dialect];
+  const names = spoken ? theirToolNames(spoken, toolName) : [toolName];
+  const isWhole = spoken?.matches === 'whole';
+  return names.some((name) => tryMatcher(matcher, name, isWhole, () => undefined) === 'yes');
+}
+
+/** Missing, empty and `*` match everything. */
+export function matchesAll(matcher: string | undefined): matcher is undefined | '' | '*' {
+  return matcher === undefined || matcher === '' || matcher === '*';
+}
+
 /** The names that a hook's matcher is tested against; without one, the hook runs in any case. */
 function namesToMatch(
   { config }: HookRegistryEntry,
@@ -110,7 +130,7 @@ function matches(
   logger: DebugLogger,
 ): boolean {
   const { matcher, config, eventName } = entry;
-  if (matcher === undefined || matcher === '' || matcher === '*') return true;
+  if (matchesAll(matcher)) return true;
   const isWhole = config.dialect !== undefined && dialects[config.dialect].matches === 'whole';
   const match = registry.cachedMatch(`${isWhole ? 'whole' : 'part'} ${matcher}`, name, () =>
     tryMatcher(matcher, name, isWhole, (problem) => {

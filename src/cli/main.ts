@@ -13,6 +13,7 @@ import { addStack } from './commands/stack.js';
 import { addDisable, addEnable } from './commands/switch.js';
 import { addTest } from './commands/test.js';
 import { addTrace } from './commands/trace.js';
+import { addValidate } from './commands/validate.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
 
@@ -24,6 +25,7 @@ const COMMANDS = [
   addTest,
   addExplain,
   addDoctor,
+  addValidate,
   addList,
   addEnable,
   addDisable,

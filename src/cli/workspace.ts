@@ -59,7 +59,7 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
   const workingDir = await resolveWorkingDir(options.cwd ?? process.cwd());
-  const isTrusted = options.trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
+  const isTrusted = isTrustedRun(options);
   const { settings, problems, origins } =
     options.settings === undefined
       ? await loadSettings({ workingDir, trustProject: isTrusted })
@@ -111,6 +111,11 @@ export async function addMiddleware(
   if (!extensions.some(({ middleware = [] }) => middleware.length > 0)) return;
   const { useExtensionMiddleware } = await import('../config/extensionMiddleware.js');
   await useExtensionMiddleware(config, extensions, { onRefused, onProblem: printProblem });
+}
+
+/** Whether the project's own hooks may run this time. */
+export function isTrustedRun({ trust }: Pick<WorkspaceOptions, 'trust'>): boolean {
+  return trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Names that bash does not look up on the PATH when they stand where a command does. */
-const NOT_PROGRAMS = new Set(
+export const NOT_PROGRAMS: ReadonlySet<string> = new Set(
   (
     '. : [ [[ alias bg bind break builtin caller case cd command compgen complete compopt continue coproc declare ' +
     'dirs disown do done echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash ' +

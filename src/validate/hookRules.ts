@@ -1,0 +1,151 @@
+import { SCALAR_FIELDS } from '../config/settingsLayer.js';
+import { nearestName } from '../config/suggestName.js';
+import { dialects } from '../dialects/words.js';
+import { events } from '../hooks/events.js';
+import { isRecord } from '../hooks/merge.js';
+import { mayMatchTogether } from './matcherRules.js';
+import { findScripts, readStart } from './programs.js';
+import type { Checked, HookSite, Slip } from './types.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** So much of a script is searched. */
+const MAX_SCRIPT_BYTES = 65_536;
+
+/** Fields of an answer of which one hook's replaces another's. */
+const REWRITTEN = ['tool_input', 'llm_request', 'llm_response'];
+
+/** Hooks that do not run, as hooks are off. */
+export function hooksOff({ files, hooks, settings }: Checked): Slip[] {
+  const [first] = hooks;
+  if (settings.enableHooks || !first) return [];
+  const file = files.find(({ value }) => value['enableHooks'] !== undefined) ?? first.file;
+  const at = file.value['enableHooks'] === undefined ? ['hooks'] : ['enableHooks'];
+  const message = 'no hook runs while hooks are off; set "enableHooks": true';
+  return [{ file, at, message }];
+}
+
+/** Top-level keys that are not known, and look like one that is. Others belong to the agent. */
+export function unknownTopLevelKey({ files }: Checked): Slip[] {
+  const known = [...Object.keys(SCALAR_FIELDS), 'hooks'];
+  return files.flatMap((file) =>
+    Object.keys(file.value).flatMap((key) => {
+      const near = known.includes(key) ? undefined : nearestName(key, known);
+      // A slip seldom hits the first letter: `tools` is a key of the agent.
+      if (near === undefined || near[0] !== key[0]?.toLowerCase()) return [];
+      return { file, at: [key], message: `unknown key, ignored; did you mean '${near}'?` };
+    }),
+  );
+}
+
+/** Lists without a hook in them. */
+export function emptyHooks({ files, groups }: Checked): Slip[] {
+  const ofGroups = groups
+    .filter(({ group, file, at }) => group.hooks.length === 0 && isEmptyIn(file.value, at))
+    .map(({ file, at }) => ({ file, at: [...at, 'hooks'] }));
+  const ofEvents = files.flatMap((file) => {
+    const { hooks } = file.value;
+    return Object.entries(isRecord(hooks) ? hooks : {})
+      .filter(([, list]) => Array.isArray(list) && list.length === 0)
+      .map(([event]) => ({ file, at: ['hooks', event] }));
+  });
+  const message = 'holds no hook; add one, or remove it';
+  return [...ofGroups, ...ofEvents].map((slip) => ({ ...slip, message }));
+}
+
+/** A hook of a kind that cannot be run. */
+export function pluginType({ hook }: HookSite): string | undefined {
+  if (hook.type !== 'plugin') return undefined;
+  return 'a plugin cannot be run; use "type": "command" with a command';
+}
+
+/** A time limit that is none. */
+export function timeoutTooLong({ hook, group }: HookSite): string | undefined {
+  const { timeout = 0 } = hook;
+  const unit = group.dialect ? dialects[group.dialect].timeoutUnit : { name: 'ms', ms: 1 };
+  if (timeout * unit.ms <= DAY_MS) return undefined;
+  return `${timeout} ${unit.name} is more than a day; the operation waits for so long; write less`;
+}
+
+/** The same command again, where both may match. */
+export function duplicateCommand(site: HookSite, { hooks }: Checked): string | undefined {
+  const first = earlierThan(site, hooks).find(
+    (other) =>
+      other.event === site.event &&
+      other.hook.command === site.hook.command &&
+      other.hook.type === 'command' &&
+      other.group.dialect === site.group.dialect &&
+      mayMatchTogether(other, site),
+  );
+  return (
+    first && `the same command as at ${place(first, site)}, which counts: it runs once; remove one`
+  );
+}
+
+/** The same name for another command. */
+export function duplicateName(site: HookSite, { hooks }: Checked): string | undefined {
+  const { name, command } = site.hook;
+  if (name === undefined || name === '') return undefined;
+  const first = earlierThan(site, hooks).find(
+    ({ hook }) => hook.name === name && hook.command !== command,
+  );
+  return (
+    first &&
+    `the name of another hook, at ${place(first, site)}, too: disabledHooks and messages cannot tell them apart; rename one`
+  );
+}
+
+/** Two hooks that change the same data, of which neither reads what the other wrote. */
+export function conflictingRewrites(site: HookSite, checked: Checked): string | undefined {
+  const mine = rewritesOf(site, checked);
+  if (mine.length === 0) return undefined;
+  for (const other of earlierThan(site, checked.hooks)) {
+    if (other.event !== site.event || other.hook.command === site.hook.command) continue;
+    if (!mayMatchTogether(other, site) || isChained(site, checked)) continue;
+    const field = rewritesOf(other, checked).find((each) => mine.includes(each));
+    if (field === undefined) continue;
+    return `writes ${field}, as does the hook at ${place(other, site)}, and neither reads what the other wrote: the later one wins; ${adviceFor(site)}`;
+  }
+  return undefined;
+}
+
+function adviceFor({ event }: HookSite): string {
+  return events[event].chain ? 'set "sequential": true' : 'put both into one script';
+}
+
+/** Whether the hooks of the event run one after the other, each reading what the one before changed. */
+function isChained({ event }: HookSite, { groups }: Checked): boolean {
+  const isSequential = groups.some(
+    (each) => each.event === event && each.group.sequential === true,
+  );
+  return isSequential && events[event].chain !== undefined;
+}
+
+/** The fields that a command, or a script that it names, writes for all that its text says. */
+function rewritesOf(site: HookSite, checked: Checked): string[] {
+  const texts = findScripts(site, checked).map((file) => readStart(file, MAX_SCRIPT_BYTES));
+  return REWRITTEN.filter((field) => {
+    const writing = new RegExp(
+      String.raw`hookSpecificOutput\W{0,12}[:=][^]{0,200}?\b${field}\b\W{0,3}[:=]`,
+      'u',
+    );
+    return [site.hook.command, ...texts].some((text) => writing.test(text));
+  });
+}
+
+function earlierThan(site: HookSite, hooks: readonly HookSite[]): readonly HookSite[] {
+  return hooks.slice(0, hooks.indexOf(site));
+}
+
+/** `line 12`, or `file:12` for another file. */
+function place(site: HookSite, from: HookSite): string {
+  const { line } = site.file.document.locate(site.at);
+  return site.file === from.file ? `line ${line}` : `${site.file.source.file}:${line}`;
+}
+
+/** Whether the list was written without a hook, and not with bad ones, which are told by themselves. */
+function isEmptyIn(value: unknown, at: readonly (string | number)[]): boolean {
+  let item = value;
+  for (const step of [...at, 'hooks']) item = (item as Record<string | number, unknown>)[step];
+  return Array.isArray(item) && item.length === 0;
+}

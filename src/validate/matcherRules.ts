@@ -1,0 +1,93 @@
+import { matchesAll, matchesTool } from '../../middleware/planner.js';
+import { suggestName } from '../config/suggestName.js';
+import { dialects } from '../dialects/words.js';
+import { events } from '../hooks/events.js';
+import { referenceTools } from '../tools/referenceTools.js';
+import type { GroupSite } from './types.js';
+
+/** Each of these says what is wrong with the matcher of one group, if anything. */
+type MatcherRule = (site: GroupSite) => string | undefined | Promise<string | undefined>;
+
+const KNOWN_TOOLS = referenceTools.map(({ name }) => name);
+
+/** Names of tools that others bring, such as `mcp__github__create_issue`. */
+const FOREIGN = /mcp|__/iu;
+
+/** A matcher that looks like a list of names, and not like a pattern. */
+const NAMES_ONLY = /^[\w-]+(?:\|[\w-]+)*$/u;
+
+/** How long the search for an input that takes for ever may go on, in ms. */
+const SEARCH_LIMIT_MS = 2000;
+const SEARCH_END_MS = 5000;
+
+/** Whether two groups may run for the same call, as far as the known tools tell. */
+export function mayMatchTogether(a: GroupSite, b: GroupSite): boolean {
+  if (a.group.matcher === b.group.matcher || !events[a.event].matchOn) return true;
+  return KNOWN_TOOLS.some((tool) => matchesTool(a.group, tool) && matchesTool(b.group, tool));
+}
+
+/** Not a regular expression, so that it is compared as literal text. */
+export const matcherInvalid: MatcherRule = (site) => {
+  const matcher = matcherOf(site);
+  if (matcher === undefined || isRegExp(matcher)) return undefined;
+  return 'is no valid regular expression and is compared as literal text; correct it';
+};
+
+/** A matcher at an event that has none. */
+export const matcherUnused: MatcherRule = ({ event, group: { matcher, dialect } }) => {
+  const { matchOn, dialectsMatchOn } = events[event];
+  if (matchesAll(matcher) || matchOn || (dialect && dialectsMatchOn)) return undefined;
+  return `has no effect: at ${event} every hook runs; remove it`;
+};
+
+/** A matcher that none of the known tools has. */
+export const matcherUnknownTool: MatcherRule = (site) => {
+  const matcher = matcherOf(site);
+  if (matcher === undefined || !isRegExp(matcher) || FOREIGN.test(matcher)) return undefined;
+  // The tools of another agent are known by its names, whether or not they are here.
+  const words = site.group.dialect ? dialects[site.group.dialect].tools : [];
+  const tools = [...KNOWN_TOOLS, ...words.map(({ ours }) => ours)];
+  if (tools.some((tool) => matchesTool(site.group, tool))) return undefined;
+  const names = tools.flatMap((tool) => words.find(({ ours }) => ours === tool)?.theirs ?? [tool]);
+  const hint = suggestName(matcher.replaceAll(/[^\w-]/gu, ''), [...new Set(names)]);
+  return `matches none of the known tools; ${hint}`;
+};
+
+/** A plain name that also matches longer ones. */
+export const matcherUnanchored: MatcherRule = (site) => {
+  const matcher = matcherOf(site);
+  if (matcher === undefined || !NAMES_ONLY.test(matcher)) return undefined;
+  if (site.group.dialect && dialects[site.group.dialect].matches === 'whole') return undefined;
+  const names = matcher.split('|');
+  const more = KNOWN_TOOLS.filter((tool) => !names.includes(tool) && matchesTool(site.group, tool));
+  if (more.length === 0) return undefined;
+  return `is not anchored and also matches ${more.join(', ')}; anchor the names that are meant, such as ^${more[0]}$`;
+};
+
+/** A matcher that takes for ever for some names. */
+export const matcherCatastrophic: MatcherRule = async (site) => {
+  const matcher = matcherOf(site);
+  // Exponential time takes a repetition of something that can match in more than one way: of a group.
+  if (matcher === undefined || !/\)[*+{]/u.test(matcher) || !isRegExp(matcher)) return undefined;
+  // A worker can be ended at any time, and needs neither Java nor a program of another platform.
+  process.env['RECHECK_BACKEND'] ??= 'worker';
+  const { check } = await import('recheck');
+  const signal = AbortSignal.timeout(SEARCH_END_MS);
+  const found = await check(matcher, '', { timeout: SEARCH_LIMIT_MS, signal });
+  // A name is short: what grows with its square or cube takes no time.
+  if (found.status !== 'vulnerable' || found.complexity.type !== 'exponential') return undefined;
+  return `takes exponential time for names such as ${JSON.stringify(found.attack.string.slice(0, 40))}…, and then counts as not matching; let nothing that repeats contain another repetition`;
+};
+
+/** The expression that is tested against the names of tools, if any. */
+function matcherOf({ event, group: { matcher } }: GroupSite): string | undefined {
+  return !events[event].matchOn || matchesAll(matcher) ? undefined : matcher;
+}
+
+function isRegExp(matcher: string): boolean {
+  try {
+    return new RegExp(matcher) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}

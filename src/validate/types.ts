@@ -1,0 +1,71 @@
+import type { FileProblem, Settings, SettingsFile } from '../config/settings.js';
+import type { JsonDocument } from '../config/jsonDocument.js';
+import type { Path } from '../config/fields.js';
+import type { CommandHookConfig, HookDefinition, HookEventName } from '../hooks/types.js';
+
+/** How grave a finding is: after an `error` something that was written does not run as it was meant. */
+export type Severity = FileProblem['severity'];
+
+/** One thing that `hookstack validate` has to say about a settings file. */
+export interface Finding {
+  /** Absolute path. */
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+  /** 1-based, in UTF-16 code units. */
+  readonly column: number;
+  readonly severity: Severity;
+  /** The rule that was broken, such as `matcher-unanchored`. */
+  readonly rule: string;
+  /** Such as `hooks.BeforeTool[1].hooks[0].timeout`; `''` for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A settings file that could be parsed. */
+export interface CheckedFile {
+  readonly source: SettingsFile;
+  readonly document: JsonDocument;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** A group of hooks with its place. */
+export interface GroupSite {
+  readonly file: CheckedFile;
+  readonly event: HookEventName;
+  readonly group: HookDefinition;
+  /** Where the group stands in its file. */
+  readonly at: Path;
+}
+
+/** A hook with its place. */
+export interface HookSite extends GroupSite {
+  readonly hook: CommandHookConfig;
+  readonly groupAt: Path;
+}
+
+/** All that the rules look at together. */
+export interface Checked {
+  readonly files: readonly CheckedFile[];
+  /** Good and empty groups, in order of priority. */
+  readonly groups: readonly GroupSite[];
+  /** Good hooks, in order of priority. */
+  readonly hooks: readonly HookSite[];
+  /** What the files say together. */
+  readonly settings: Settings;
+  /** Absolute path of the project, in which hooks run. */
+  readonly workingDir: string;
+}
+
+/** What a rule finds. */
+export interface Slip {
+  readonly file: CheckedFile;
+  readonly at: Path;
+  readonly message: string;
+}
+
+/** One rule: what it finds wrong. */
+export interface Rule {
+  readonly severity: Severity;
+  readonly check: (checked: Checked) => readonly Slip[] | Promise<readonly Slip[]>;
+}

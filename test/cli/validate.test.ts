@@ -1,0 +1,118 @@
+import { chmod } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Cli, group } from './helpers.js';
+
+const cli = new Cli();
+
+interface Report {
+  readonly files: string[];
+  readonly errors: number;
+  readonly warnings: number;
+  readonly findings: { file: string; line: number; severity: string; rule: string }[];
+}
+
+async function validateJson(...args: string[]) {
+  const { exitCode, stdout, stderr } = await cli.run(['validate', '--json', ...args]);
+  expect(stderr).toBe('');
+  return { exitCode, ...(JSON.parse(stdout) as Report) };
+}
+
+describe('validate', () => {
+  it('says that there is nothing to check', async () => {
+    const { exitCode, stdout, stderr } = await cli.run(['validate']);
+    expect({ exitCode, stdout, stderr }).toEqual({
+      exitCode: 0,
+      stdout: 'There are no settings files: nothing to check',
+      stderr: '',
+    });
+  });
+
+  it('tells file, line, column, what is wrong, and the rule', async () => {
+    await cli.write(
+      '.llxprt/settings.json',
+      '{\n  "enableHooks": true,\n  "hooks": {\n    "BeforTool": []\n  }\n}\n',
+    );
+    const { exitCode, stdout } = await cli.run(['validate']);
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(
+        /^\.llxprt\/settings\.json:4:5: error: hooks\.BeforTool: .*did you mean 'BeforeTool'\? \[unknown-event\]$/u,
+      ),
+      expect.stringMatching(/^\.llxprt\/settings\.json:4:5: warning: .* \[empty-hooks\]$/u),
+      '1 file: 1 error, 1 warning',
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
+  it('exits with 0 for warnings, and for nothing', async () => {
+    await cli.userSettings({ BeforeTool: group('cat', { timeout: 5 }) });
+    expect(await validateJson()).toMatchObject({
+      exitCode: 0,
+      errors: 0,
+      warnings: 1,
+      findings: [{ rule: 'unlikely-value', severity: 'warning' }],
+    });
+    await cli.userSettings({ BeforeTool: group('cat') });
+    expect(await validateJson()).toMatchObject({ exitCode: 0, findings: [] });
+  });
+
+  it('looks at the settings of project and user together', async () => {
+    const project = await cli.projectSettings({ BeforeTool: group('cat', { name: 'guard' }) });
+    const user = await cli.userSettings({ AfterTool: group('true', { name: 'guard' }) });
+    const { files, findings } = await validateJson();
+    expect(files).toEqual([project, user]);
+    expect(findings).toMatchObject([{ file: user, rule: 'duplicate-name' }]);
+  });
+
+  it('tells which keys of a project have no effect until it is trusted', async () => {
+    await cli.projectSettings({ BeforeTool: group('cat') }, { disabledHooks: ['other'] });
+    const { findings } = await validateJson();
+    expect(findings).toMatchObject([{ rule: 'untrusted' }]);
+    expect((await validateJson('--trust')).findings).toEqual([]);
+  });
+
+  it('checks the files that are named, each in the project where it stands', async () => {
+    await cli.write('other/hooks/guard.sh', '#!/bin/sh\n');
+    await chmod(path.join(cli.project, 'other/hooks/guard.sh'), 0o755);
+    const settings = { enableHooks: true, hooks: { BeforeTool: group('./hooks/guard.sh') } };
+    await cli.write('other/.llxprt/settings.json', settings);
+    await cli.write('lone.json', settings);
+    expect((await validateJson('other/.llxprt/settings.json')).findings).toEqual([]);
+    expect((await validateJson('lone.json')).findings).toMatchObject([{ rule: 'script-missing' }]);
+    expect((await validateJson('lone.json', '--cwd', 'other')).findings).toEqual([]);
+  });
+
+  it('reports a file that others may write', async () => {
+    const file = await cli.settings({ BeforeTool: group('cat') });
+    await chmod(file, 0o666);
+    expect(await validateJson(file)).toMatchObject({
+      exitCode: 1,
+      findings: [{ line: 1, rule: 'file', severity: 'error' }],
+    });
+  });
+
+  it('refuses a file that is not there, as wrong usage', async () => {
+    const { exitCode, stdout, stderr } = await cli.run(['validate', 'missing.json']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('There is no file missing.json');
+  });
+
+  it('starts nothing, and lets no control character of a file through', async () => {
+    const command = 'touch started; \u001b]0;x\u0007no-such-program';
+    await cli.userSettings({
+      BeforeTool: group(command, { name: '\u009bx', matcher: '\u001b[2Jx' }),
+    });
+    const { stdout } = await cli.run(['validate']);
+    expect(stdout).toMatch(/^[\P{Cc}\n]+$/u);
+    await expect(cli.read('started')).rejects.toThrow('ENOENT');
+  });
+
+  it('never hangs over a matcher', async () => {
+    const hard = Array.from({ length: 3 }, (_, index) =>
+      group('cat', { matcher: `^((a|b|ab${index})*(\\\\w+)*)+(x{1,900}){1,900}$` }),
+    ).flat();
+    await cli.userSettings({ BeforeTool: hard });
+    const { exitCode } = await cli.run(['validate'], { timeout: 25_000 });
+    expect(exitCode).toBeDefined();
+  });
+});
