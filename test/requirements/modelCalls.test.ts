@@ -68,7 +68,11 @@ describe('AfterModel', () => {
       [reply('Of the ', 'model.'), reply('Done.')],
     );
     expect(again.inputs()[0]).toMatchObject({ prompt_response: 'Of the hook.' });
-    expect(textsOf(sent[1]?.contents)).toEqual(['What is here?', 'Of the hook.', 'Go on.']);
+    expect(textsOf(sent[1]?.contents)).toEqual([
+      'What is here?',
+      'Of the hook.',
+      '<hook_context>\nGo on.\n</hook_context>',
+    ]);
     expect(result).toMatchObject({ response: 'Done.', usage: { totalTokenCount: 7 } });
   });
 });
