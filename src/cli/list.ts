@@ -1,12 +1,18 @@
 import { HookEventName } from '../hooks/types.js';
 import { describeEntries, formatSource, openRegistry, type ListedHook } from './hookEntries.js';
 import { paint, printJson, printLine, toOneLine } from './terminal.js';
+import type { TraceCount } from './traceCounts.js';
 import { openWorkspace, type WorkspaceOptions } from './workspace.js';
 
 /** The options of `hookstack list`. */
 export interface ListOptions extends WorkspaceOptions {
   readonly json?: boolean;
+  /** A trace file, for how often each hook has run. */
+  readonly trace?: string;
 }
+
+/** One hook, as `list --json` writes it; with a trace, what that says of the hook. */
+type CountedHook = ListedHook & Partial<TraceCount>;
 
 /**
  * `hookstack list`: every configured hook on stdout.
@@ -17,12 +23,22 @@ export async function list(options: ListOptions): Promise<void> {
   const { config } = await openWorkspace(options, { needsAllFiles: false });
   const registry = await openRegistry(config);
   const enableHooks = config.getEnableHooks();
-  const hooks = describeEntries(registry, enableHooks);
+  const hooks = await withCounts(describeEntries(registry, enableHooks), options.trace);
   if (options.json) printJson({ enableHooks, hooks });
   else printLine(formatHooks(hooks, enableHooks));
 }
 
-function formatHooks(hooks: readonly ListedHook[], enableHooks: boolean): string {
+async function withCounts(
+  hooks: readonly ListedHook[],
+  trace: string | undefined,
+): Promise<readonly CountedHook[]> {
+  if (!trace) return hooks;
+  const { countRuns } = await import('./traceCounts.js');
+  const countOf = await countRuns(trace);
+  return hooks.map((hook) => ({ ...hook, ...countOf(hook.event, hook.hook) }));
+}
+
+function formatHooks(hooks: readonly CountedHook[], enableHooks: boolean): string {
   const lines = Object.values(HookEventName).flatMap((event) => {
     const ofEvent = hooks.filter((hook) => hook.event === event);
     return ofEvent.length === 0 ? [] : ['', paintHeading(event), ...ofEvent.map(formatHook)];
@@ -31,7 +47,7 @@ function formatHooks(hooks: readonly ListedHook[], enableHooks: boolean): string
   return [hooks.length === 0 ? `${state} None is configured.` : state, ...lines].join('\n');
 }
 
-function formatHook(hook: ListedHook): string {
+function formatHook(hook: CountedHook): string {
   const state = hook.enabled
     ? paint(process.stdout, 'green', 'active')
     : paint(process.stdout, 'yellow', `not run: ${hook.reason}`);
@@ -47,7 +63,13 @@ function formatHook(hook: ListedHook): string {
     ...(hook.hook === hook.command ? [] : [`    command: ${toOneLine(hook.command)}`]),
     `    source: ${formatSource(hook)}`,
     `    ${toOneLine(facts.join(', '))}`,
+    ...(hook.fired === undefined ? [] : [`    ${formatCount(hook.fired, hook.lastVerdict)}`]),
   ].join('\n');
+}
+
+function formatCount(fired: number, lastVerdict: string | null = null): string {
+  if (lastVerdict === null) return 'not fired in the trace';
+  return `fired ${fired} ${fired === 1 ? 'time' : 'times'}, last verdict: ${lastVerdict}`;
 }
 
 function paintHeading(text: string): string {

@@ -152,7 +152,7 @@ describe('doctor', () => {
   it.each([
     {
       what: 'never reads its input',
-      command: 'echo \'{"decision": "allow"}\'',
+      command: 'sleep 0.3; echo \'{"decision": "allow"}\'',
       says: 'it did not read its input',
     },
     {

@@ -124,6 +124,29 @@ AfterTool
     expect(hooks).toMatchObject([{ enabled: false, reason: 'hooks are off' }]);
   });
 
+  it('tells how often each hook has run, by a trace', async () => {
+    await cli.userSettings({
+      BeforeTool: [
+        ...group('exit 2', { name: 'guard' }),
+        ...group('true', { name: 'idle', matcher: '^read_' }),
+      ],
+    });
+    const traced = ['--trace', 'trace.jsonl'];
+    await cli.run(['fire', 'BeforeTool', '--repeat', '2', ...traced]);
+    const { hooks } = await listJson(...traced);
+    expect(hooks).toMatchObject([
+      { hook: 'guard', fired: 2, lastVerdict: 'block' },
+      { hook: 'idle', fired: 0, lastVerdict: null },
+    ]);
+    const { stdout } = await cli.run(['list'], { env: { HOOKSTACK_TRACE: 'trace.jsonl' } });
+    expect(stdout).toContain('fired 2 times, last verdict: block');
+    expect(stdout).toContain('not fired in the trace');
+    const missing = await cli.run(['list', '--trace', 'missing.jsonl']);
+    expect(missing).toMatchObject({ exitCode: 0, stderr: 'note: missing.jsonl is not there yet' });
+    const directory = await cli.run(['list', '--trace', '.']);
+    expect(directory).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+
   it('trusts the project with --trust, and with the environment variable', async () => {
     await cli.projectSettings({ BeforeTool: group('theirs') });
     const { hooks, stderr } = await listJson('--trust');
