@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { loadExtensions, type LoadedExtensions } from '../config/extensions.js';
 import { findSettingsFiles, type SettingsFile } from '../config/settings.js';
 import type { Finding } from '../validate/types.js';
-import { validateFiles } from '../validate/validate.js';
+import { hookFilesOf, validateFiles } from '../validate/validate.js';
 import { paint, printJson, printLine, toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
 import { isTrustedRun, resolveWorkingDir, type WorkspaceOptions } from './workspace.js';
@@ -26,12 +27,12 @@ export async function validate(
 ): Promise<number> {
   const findings: Finding[] = [];
   const jobs = files.length === 0 ? [await findDefaults(options)] : await openEach(files, options);
-  for (const { sources, workingDir } of jobs) {
+  for (const { sources, ...project } of jobs) {
     const trustProject = isTrustedRun(options);
-    findings.push(...(await validateFiles(sources, { workingDir, trustProject })));
+    findings.push(...(await validateFiles(sources, { ...project, trustProject })));
   }
   const errors = findings.filter(({ severity }) => severity === 'error').length;
-  const checked = jobs.flatMap(({ sources }) => sources.map(({ file }) => file));
+  const checked = jobs.flatMap(filesOf);
   const summary = { files: checked, errors, warnings: findings.length - errors };
   if (options.json) printJson({ ...summary, findings });
   else printFindings(findings, summary);
@@ -42,13 +43,22 @@ export async function validate(
 interface Job {
   readonly sources: readonly SettingsFile[];
   readonly workingDir: string;
+  readonly extensions?: LoadedExtensions;
+}
+
+function filesOf({ sources, extensions }: Job): string[] {
+  return [
+    ...sources.map(({ file }) => file),
+    ...(extensions?.extensions ?? []).flatMap(hookFilesOf),
+  ];
 }
 
 async function findDefaults({ cwd }: ValidateCommandOptions): Promise<Job> {
   const workingDir = await resolveWorkingDir(cwd ?? process.cwd());
   const sources = await findSettingsFiles({ workingDir });
   const exists = await Promise.all(sources.map(({ file }) => isThere(file)));
-  return { sources: sources.filter((_, index) => exists[index]), workingDir };
+  const extensions = await loadExtensions({ workingDir });
+  return { sources: sources.filter((_, index) => exists[index]), workingDir, extensions };
 }
 
 /** Each file by itself, as if it had been named with `--settings`. */
@@ -90,9 +100,13 @@ function printFindings(findings: readonly Finding[], { files, errors, warnings }
     const where = at === '' ? '' : `${at}: `;
     printLine(`${place}: ${label} ${toOneLine(`${where}${message}`)} [${rule}]`);
   }
-  const what = files.length === 0 ? 'There are no settings files' : count(files.length, 'file');
   const found = `${count(errors, 'error')}, ${count(warnings, 'warning')}`;
-  printLine(files.length === 0 ? `${what}: nothing to check` : `${what}: ${found}`);
+  const isIdle = files.length === 0 && findings.length === 0;
+  printLine(
+    isIdle
+      ? 'There are no settings files: nothing to check'
+      : `${count(files.length, 'file')}: ${found}`,
+  );
 }
 
 function count(number: number, what: string): string {

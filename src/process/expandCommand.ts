@@ -79,7 +79,8 @@ interface TokenPatterns {
   readonly quoted: RegExp;
 }
 
-const PROJECT_NAMES = 'LLXPRT_PROJECT_DIR|GEMINI_PROJECT_DIR|CLAUDE_PROJECT_DIR';
+/** The names of the project's directory, as alternatives of a regular expression. */
+export const PROJECT_NAMES = 'LLXPRT_PROJECT_DIR|GEMINI_PROJECT_DIR|CLAUDE_PROJECT_DIR';
 const PROJECT_TOKENS = tokenPatterns(PROJECT_NAMES);
 const EXTENSION_TOKENS = tokenPatterns(`${PROJECT_NAMES}|extensionPath|workspacePath`);
 

@@ -1,8 +1,16 @@
+import { PROJECT_NAMES } from '../process/expandCommand.js';
+
 /** A word of a command; without text where only the shell knows what becomes of it. */
 export type Word = string | undefined;
 
-const NAMES = 'LLXPRT_PROJECT_DIR|GEMINI_PROJECT_DIR|CLAUDE_PROJECT_DIR';
-const PROJECT = new RegExp(String.raw`\$(?:(?:${NAMES})\b|\{(?:${NAMES})\})`, 'gu');
+/** What is known of the variables that a command refers to, by their names. */
+export type References = ReadonlyMap<string, string>;
+
+const PROJECT_REFERENCE = new RegExp(
+  String.raw`\$(?:(?:${PROJECT_NAMES})\b|\{(?:${PROJECT_NAMES}|extensionPath)\})`,
+  'gu',
+);
+const REFERENCE = /\$(?:\w+|\{\w+\})/gu;
 const TOKEN = new RegExp(
   [
     String.raw`(?<blank>[ \t]+|\\\n)`,
@@ -11,10 +19,10 @@ const TOKEN = new RegExp(
     String.raw`'(?<single>[^']*)'`,
     String.raw`"(?<double>(?:[^"\\]|\\[^])*)"`,
     String.raw`\\(?<escaped>[^])`,
-    String.raw`(?<reference>${PROJECT.source})`,
+    String.raw`(?<reference>\$(?:\w+|\{\w+\}))`,
     String.raw`(?<plain>[\w@%+:,./=^!{}-]+)`,
     // What a shell would have to expand; the word goes on behind it.
-    String.raw`(?<opaque>\$\w+|\$\{\w+\}|[~*?[\]$])`,
+    String.raw`(?<opaque>[~*?[\]$])`,
   ].join('|'),
   'uy',
 );
@@ -23,9 +31,9 @@ const TOKEN = new RegExp(
  * The programs that a command begins with, as words: the first one and those that read from it through a pipe. What
  * comes after another operator may never run, and what is in a substitution, a loop or a here-document is not read.
  *
- * @param projectDir what stands for the references to the project
+ * @param known what stands for references
  */
-export function readPrograms(command: string, projectDir: string): readonly (readonly Word[])[] {
+export function readPrograms(command: string, known: References): readonly (readonly Word[])[] {
   const programs: Word[][] = [[]];
   let word: { text: Word; isTarget: boolean } | undefined;
   let nextIsTarget = false;
@@ -57,7 +65,7 @@ export function readPrograms(command: string, projectDir: string): readonly (rea
     } else if (groups['pipe'] !== undefined) {
       endWord();
       programs.push([]);
-    } else extend(textOf(groups, token[0], projectDir));
+    } else extend(textOf(groups, token[0], known));
   }
   endWord();
   return programs.map(withoutPrefixes).filter((words) => words.length > 0);
@@ -67,20 +75,30 @@ export function readPrograms(command: string, projectDir: string): readonly (rea
 function textOf(
   { single, double, escaped, reference, plain }: Record<string, string | undefined>,
   token: string,
-  projectDir: string,
+  known: References,
 ): Word {
-  if (reference !== undefined) return projectDir;
-  if (double !== undefined) return unquote(double, projectDir);
+  if (reference !== undefined) return unquote(reference, known);
+  if (double !== undefined) return unquote(double, known);
   // Hardly meant as it is written, which is told by itself.
   if (single !== undefined && findUnexpanded(token).length > 0) return undefined;
   return single ?? escaped ?? (plain === undefined ? undefined : token);
 }
 
-function unquote(quoted: string, projectDir: string): Word {
-  const known = quoted.replaceAll(PROJECT, () => projectDir);
-  return /[$`]/u.test(quoted.replaceAll(PROJECT, ''))
-    ? undefined
-    : known.replaceAll(/\\(?<character>[$`"\\])/gu, '$<character>');
+function unquote(quoted: string, known: References): Word {
+  if (
+    /[$`]/u.test(
+      quoted.replaceAll(REFERENCE, (text) => (valueOf(text, known) === undefined ? text : '')),
+    )
+  ) {
+    return undefined;
+  }
+  return quoted
+    .replaceAll(REFERENCE, (text) => valueOf(text, known) ?? text)
+    .replaceAll(/\\(?<character>[$`"\\])/gu, '$<character>');
+}
+
+function valueOf(reference: string, known: References): string | undefined {
+  return known.get(reference.replaceAll(/[${}]/gu, ''));
 }
 
 /** Leaves out what stands before the program: assignments, and words that only hand over to it. */
@@ -99,7 +117,7 @@ export function findUnexpanded(command: string): readonly string[] {
   return Array.from(command.matchAll(/"(?:[^"\\]|\\[^])*"|\\[^]|'(?<quoted>[^']*)'/gu)).flatMap(
     ({ groups }) => {
       const outside = groups?.['quoted']?.replaceAll(/"(?:[^"\\]|\\[^])*"/gu, '') ?? '';
-      return outside.match(PROJECT) ?? [];
+      return outside.match(PROJECT_REFERENCE) ?? [];
     },
   );
 }

@@ -28,7 +28,8 @@ export function hooksOff({ files, hooks, settings }: Checked): Slip[] {
 /** Top-level keys that are not known, and look like one that is. Others belong to the agent. */
 export function unknownTopLevelKey({ files }: Checked): Slip[] {
   const known = [...Object.keys(SCALAR_FIELDS), 'hooks'];
-  return files.flatMap((file) =>
+  const settings = files.filter(({ extensionPath }) => extensionPath === undefined);
+  return settings.flatMap((file) =>
     Object.keys(file.value).flatMap((key) => {
       const near = known.includes(key) ? undefined : nearestName(key, known);
       // A slip seldom hits the first letter: `tools` is a key of the agent.

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { PROJECT_NAMES } from '../process/expandCommand.js';
 import { findProgram, isExecutable } from '../process/findProgram.js';
 import { NOT_PROGRAMS } from '../process/shellWords.js';
 import { readPrograms, type Word } from './commandWords.js';
@@ -24,8 +25,14 @@ const INTERPRETERS = new Set(
 const SCRIPTLESS = /^-(?:[cdeEmpr]|-(?:eval|print|import|require|loader|test|command|with))/u;
 
 /** The programs that a hook's command starts, as far as they can be told without a shell. */
-export function findPrograms({ hook }: HookSite, { workingDir }: Checked): Program[] {
-  return readPrograms(hook.command, workingDir).flatMap(([name, ...words]) => {
+export function findPrograms({ hook, file }: HookSite, { workingDir }: Checked): Program[] {
+  const { extensionPath } = file;
+  const known = new Map(PROJECT_NAMES.split('|').map((name) => [name, workingDir]));
+  if (extensionPath !== undefined) {
+    known.set('extensionPath', extensionPath).set('workspacePath', workingDir);
+  }
+  const command = extensionPath === undefined ? hook.command : hook.command.replaceAll('${/}', '/');
+  return readPrograms(command, known).flatMap(([name, ...words]) => {
     if (name === undefined || name.startsWith('-')) return [];
     const program = path.basename(name);
     const script = INTERPRETERS.has(program) ? findScript(program, words) : undefined;

@@ -22,11 +22,13 @@ export interface Finding {
   readonly message: string;
 }
 
-/** A settings file that could be parsed. */
+/** A settings file, or an extension's file, that could be parsed. */
 export interface CheckedFile {
   readonly source: SettingsFile;
   readonly document: JsonDocument;
   readonly value: Readonly<Record<string, unknown>>;
+  /** Absolute path of the extension whose file it is. */
+  readonly extensionPath?: string;
 }
 
 /** A group of hooks with its place. */

@@ -1,3 +1,5 @@
+import type { Extension } from '../config/config.js';
+import type { LoadedExtensions } from '../config/extensions.js';
 import { formatPath } from '../config/hookSettings.js';
 import { readJsonFile } from '../config/jsonFile.js';
 import { mergeLayers, type FileProblem, type SettingsFile } from '../config/settings.js';
@@ -12,6 +14,8 @@ export interface ValidateOptions {
   readonly workingDir: string;
   /** Whether everything in the project's own file counts. */
   readonly trustProject: boolean;
+  /** Extensions whose hooks run besides. */
+  readonly extensions?: LoadedExtensions;
 }
 
 /**
@@ -21,7 +25,7 @@ export interface ValidateOptions {
  */
 export async function validateFiles(
   sources: readonly SettingsFile[],
-  { workingDir, trustProject }: ValidateOptions,
+  { workingDir, trustProject, extensions = NO_EXTENSIONS }: ValidateOptions,
 ): Promise<Finding[]> {
   const layers = await Promise.all(
     sources.map((source) =>
@@ -35,7 +39,8 @@ export async function validateFiles(
         : layer,
     ),
   );
-  const files = (await Promise.all(sources.map(openFile))).flatMap((file) => file ?? []);
+  const opened = [...sources.map((source) => openFile(source)), ...openExtensions(extensions)];
+  const files = (await Promise.all(opened)).flatMap((file) => file ?? []);
   const checked: Checked = {
     files,
     groups: files.flatMap(findGroups),
@@ -43,16 +48,37 @@ export async function validateFiles(
     settings,
     workingDir,
   };
-  const order = new Map(sources.map(({ file }, index) => [file, index]));
-  return [...problems.map(toFinding), ...(await applyRules(checked))].toSorted(
+  const findings = [...problems, ...extensions.problems].map(toFinding);
+  findings.push(...(await applyRules(checked)));
+  const order = [...sources, ...files.map(({ source }) => source)].map(({ file }) => file);
+  return findings.toSorted(
     (a, b) =>
-      (order.get(a.file) ?? 0) - (order.get(b.file) ?? 0) || a.line - b.line || a.column - b.column,
+      order.indexOf(a.file) - order.indexOf(b.file) || a.line - b.line || a.column - b.column,
   );
 }
 
-async function openFile(source: SettingsFile): Promise<CheckedFile | undefined> {
+const NO_EXTENSIONS: LoadedExtensions = { extensions: [], problems: [] };
+
+/** The files in which an extension has hooks. */
+export function hookFilesOf({ hooks = {} }: Extension): string[] {
+  const groups = Object.values(hooks).flat();
+  return [...new Set(groups.flatMap(({ origin }) => origin?.file ?? []))];
+}
+
+function openExtensions({ extensions }: LoadedExtensions): Promise<CheckedFile | undefined>[] {
+  return extensions.flatMap((extension) => {
+    const { scope = 'user', directory } = extension;
+    return hookFilesOf(extension).map((file) => openFile({ scope, file }, directory));
+  });
+}
+
+async function openFile(
+  source: SettingsFile,
+  extensionPath?: string,
+): Promise<CheckedFile | undefined> {
   const reading = await readJsonFile(source, 'an object');
-  return reading.status === 'read' ? { source, ...reading } : undefined;
+  if (reading.status !== 'read') return undefined;
+  return { source, ...reading, ...(extensionPath !== undefined && { extensionPath }) };
 }
 
 async function applyRules(checked: Checked): Promise<Finding[]> {

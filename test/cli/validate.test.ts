@@ -82,6 +82,32 @@ describe('validate', () => {
     expect((await validateJson('lone.json', '--cwd', 'other')).findings).toEqual([]);
   });
 
+  it('checks the hooks of extensions, and the manifests', async () => {
+    const folder = path.join(cli.home, '.llxprt/extensions/policy');
+    await cli.userSettings({});
+    const manifest = await cli.write(`${folder}/llxprt-extension.json`, {
+      name: 'policy',
+      hooks: { BeforeTool: group('node "${extensionPath}${/}guard.mjs"') },
+    });
+    expect((await validateJson()).findings).toMatchObject([
+      { file: manifest, rule: 'script-missing' },
+    ]);
+    await cli.write(`${folder}/guard.mjs`, '');
+    expect((await validateJson()).findings).toEqual([]);
+
+    const packed = await cli.write(`${folder}/hooks/hooks.json`, {
+      hooks: { BeforeTool: group('no-such-guard') },
+    });
+    expect((await validateJson()).findings).toMatchObject([
+      { file: packed, rule: 'command-not-found' },
+    ]);
+    await cli.write(manifest, '{');
+    expect(await validateJson()).toMatchObject({
+      exitCode: 1,
+      findings: [{ file: manifest, rule: 'file' }],
+    });
+  });
+
   it('reports a file that others may write', async () => {
     const file = await cli.settings({ BeforeTool: group('cat') });
     await chmod(file, 0o666);
