@@ -14,7 +14,9 @@ export abstract class Timed {
   protected startClock(): void {
     this.counting = true;
     this.#index = running.push(this) - 1;
-    clock ??= setInterval(tick, TICK_MS).unref();
+    clock ??= setInterval(tick, TICK_MS);
+    // What never settles must not let its host end without a word.
+    if (running.length === 1) clock.ref();
   }
 
   /** Idempotent. */
@@ -26,6 +28,7 @@ export abstract class Timed {
       last.#index = this.#index;
     }
     this.#index = -1;
+    if (running.length === 0) clock?.unref();
   }
 
   protected abstract onTimeUp(): void;

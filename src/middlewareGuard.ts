@@ -101,7 +101,7 @@ class GuardedRun<C extends Blockable> extends Timed {
   #catch(error: unknown): void {
     // Where the operation has failed, what comes out of the middleware is that, or made of it.
     if (this.#restState === 'failed') this.#end(rejected(error));
-    else this.#fail(`failed: ${errorMessage(error)}`, error);
+    else this.#fail('failed', error);
   }
 
   protected override onTimeUp(): void {
@@ -111,13 +111,17 @@ class GuardedRun<C extends Blockable> extends Timed {
   /** A fault of the middleware itself. */
   #fail(what: string, error?: unknown): void {
     if (this.#isOver) return;
-    const { name, policy, logger } = this.options;
-    if (policy) {
-      logger.warn(`The middleware "${name}" ${what}. The operation is blocked`, { error });
-      this.#end(this.#block(`Blocked: the middleware "${name}" ${what}`));
-    } else {
-      logger.warn(`The middleware "${name}" ${what}. The operation goes on without it`, { error });
-      this.#end(this.#rest ?? this.next());
+    const { name, policy } = this.options;
+    const fault = `The middleware "${name}" ${error === undefined ? what : `${what}: ${textOf(error)}`}`;
+    this.#end(policy ? this.#block(fault) : (this.#rest ?? this.next()));
+    this.#warn(`${fault}. The operation ${policy ? 'is blocked' : 'goes on without it'}`, error);
+  }
+
+  #warn(message: string, error: unknown): void {
+    try {
+      this.options.logger.warn(message, { error });
+    } catch {
+      // A log that cannot be written must not undo what was decided.
     }
   }
 
@@ -142,4 +146,13 @@ function rejected(reason: unknown): Promise<never> {
   const rejection = Promise.reject(reason);
   rejection.catch(() => undefined);
   return rejection;
+}
+
+/** Anything can be thrown, also what throws when it is asked what it says. */
+function textOf(error: unknown): string {
+  try {
+    return errorMessage(error);
+  } catch {
+    return 'an error that cannot be shown';
+  }
 }

@@ -173,6 +173,10 @@ export function checkPosition(
       );
     }
   }
+  const { deadlineMs } = position;
+  if (deadlineMs !== undefined && !(deadlineMs > 0)) {
+    throw new RangeError(`deadlineMs must be a number of ms above 0, and is ${String(deadlineMs)}`);
+  }
   if (position.before !== undefined && position.after !== undefined) {
     throw new RangeError(`A middleware stands before one stage or after one, not both`);
   }

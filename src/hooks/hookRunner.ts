@@ -11,8 +11,8 @@ import {
 } from '../../middleware/runner.js';
 import { DebugLogger } from '../debugLogger.js';
 import { dropPrestarted, prestart } from '../process/prestarted.js';
-import { dropWarmShells, prepareWarmShells } from '../process/warmShells.js';
-import { buildHookEnvironment } from './hookEnvironment.js';
+import { dropWarmShells, prepareWarmShell } from '../process/warmShells.js';
+import { buildHookEnvironment, hookDepth, MAX_HOOK_DEPTH } from './hookEnvironment.js';
 import { hookIdentity } from './identity.js';
 import type {
   CommandHookConfig,
@@ -22,10 +22,14 @@ import type {
   HookOutput,
 } from './types.js';
 
+/** Shells are kept for the largest plan of so many events. */
+const RECENT_EVENTS = 32;
+
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */
 export class HookRunner implements Runner {
   readonly #options: RunOptions;
-  #largestPlan = 0;
+  /** How many shells the last events used, the latest last. */
+  #recentPlans: number[] = [];
   #isPreparing = true;
 
   /**
@@ -93,6 +97,11 @@ export class HookRunner implements Runner {
     return applyHookOutputToInput(input, output, eventName);
   }
 
+  /** Ends what was started ahead in a directory, because other hooks count now. */
+  forgetPrestarted(cwd: string): void {
+    dropPrestarted(cwd);
+  }
+
   /** Prepares nothing any more, and lets go of what waits in a directory. */
   stopPreparing(cwd: string): void {
     this.#isPreparing = false;
@@ -106,15 +115,20 @@ export class HookRunner implements Runner {
    */
   prepare(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
     const { environment, warmShells, logger } = this.#options;
-    const eager = hookConfigs.filter((hook) => hook.prestart === true);
-    this.#largestPlan = Math.max(this.#largestPlan, hookConfigs.length - eager.length);
-    const shells = Math.min(this.#largestPlan, warmShells);
+    if (hookDepth() >= MAX_HOOK_DEPTH) return;
+    const commands = hookConfigs.filter(({ type }) => type === 'command');
+    const eager = commands.filter((hook) => hook.prestart === true);
+    this.#recentPlans = [
+      ...this.#recentPlans.slice(1 - RECENT_EVENTS),
+      commands.length - eager.length,
+    ];
+    const shells = Math.min(Math.max(...this.#recentPlans), warmShells);
     if (shells === 0 && eager.length === 0) return;
     setImmediate(() => {
       if (!this.#isPreparing) return;
       const { cwd, session_id } = input;
       const env = buildHookEnvironment(environment, cwd);
-      if (shells > 0) prepareWarmShells({ cwd, env }, shells);
+      if (shells > 0) this.#refill({ cwd, env }, shells);
       for (const hook of eager) {
         void prestart(startOptions(hook, { input: { cwd, session_id }, env }), () =>
           logger.warn(
@@ -123,5 +137,11 @@ export class HookRunner implements Runner {
         );
       }
     });
+  }
+
+  /** One at a time, so that whatever else the host has to do does not wait for all of them. */
+  #refill(place: { cwd: string; env: NodeJS.ProcessEnv }, shells: number): void {
+    if (!this.#isPreparing || !prepareWarmShell(place, shells)) return;
+    setImmediate(() => this.#refill(place, shells));
   }
 }

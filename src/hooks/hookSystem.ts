@@ -63,6 +63,12 @@ export class HookSystem {
     });
   }
 
+  /** What was started ahead may belong to a hook that runs no more. */
+  #prepareAnew(): void {
+    this.#runner.forgetPrestarted(this.config.getWorkingDir());
+    this.#prepareFirst();
+  }
+
   /** Whether the hooks have been read, by `initialize()` or by the first request on the message bus. */
   isInitialized(): boolean {
     return this.#registry.isInitialized();
@@ -104,13 +110,16 @@ export class HookSystem {
    * @throws HookSystemNotInitializedError
    */
   setHookEnabled(id: string, enabled: boolean): number {
-    return this.getRegistry().setHookEnabled(id, enabled);
+    const found = this.getRegistry().setHookEnabled(id, enabled);
+    this.#prepareAnew();
+    return found;
   }
 
   /** Reads the configured hooks again. An event in flight keeps the plan that it started with. */
   async reload(): Promise<void> {
     await this.initialize();
     await this.#registry.reload();
+    this.#prepareAnew();
   }
 
   /**

@@ -1,12 +1,23 @@
 import { untrackGroup } from './liveGroups.js';
 import { killGroups } from './processGroup.js';
-import { startCommand, type RunningCommand, type StartOptions } from './startCommand.js';
+import {
+  inheritedState,
+  startCommand,
+  type RunningCommand,
+  type StartOptions,
+} from './startCommand.js';
 
 /** How often a command that ends before it is needed is started anew. */
 const MAX_EARLY_ENDS = 3;
 
+/** So many commands of a process wait at most: each of them takes the memory of its interpreter. */
+const MAX_PRESTARTED = 16;
+
 interface Prestarted {
   readonly cwd: string;
+  /** What it inherited, which must not have changed when it is taken. */
+  readonly surroundings: string;
+  isStarting: boolean;
   /** Absent while it is being started, and once it has ended too early. */
   command?: RunningCommand;
   earlyEnds: number;
@@ -17,12 +28,12 @@ const prestarted = new Map<string, Prestarted>();
 
 /** Whether a command was started ahead and still waits for its input. */
 export function isPrestarted(options: StartOptions): boolean {
-  return prestarted.get(keyOf(options))?.command !== undefined;
+  return findPrestarted(options)?.command !== undefined;
 }
 
 /** Takes a command that was started ahead and still waits for its input. */
 export function takePrestarted(options: StartOptions): RunningCommand | undefined {
-  const entry = prestarted.get(keyOf(options));
+  const entry = findPrestarted(options);
   const command = entry?.command;
   if (!entry || !command) return undefined;
   entry.command = undefined;
@@ -38,21 +49,34 @@ export function takePrestarted(options: StartOptions): RunningCommand | undefine
  * @param onGivingUp called once when it ended too early too often
  */
 export async function prestart(options: StartOptions, onGivingUp: () => void): Promise<void> {
-  const key = keyOf(options);
-  const entry = prestarted.get(key) ?? { cwd: options.cwd, earlyEnds: -1 };
-  if (entry.command || entry.earlyEnds > MAX_EARLY_ENDS) return;
-  entry.earlyEnds = Math.max(0, entry.earlyEnds);
-  prestarted.set(key, entry);
+  const entry = entryFor(options);
+  if (!entry || entry.isStarting || entry.command || entry.earlyEnds > MAX_EARLY_ENDS) return;
+  entry.isStarting = true;
   try {
     const command = await startCommand(options);
     command.setReferenced(false);
     command.stdin.on('error', () => undefined);
     entry.command = command;
-    if (prestarted.get(key) === entry) void noticeEarlyEnd(entry, command, onGivingUp);
+    if (prestarted.get(keyOf(options)) === entry) void noticeEarlyEnd(entry, command, onGivingUp);
     else end(entry);
   } catch {
     // When it is needed it is started again, and what is wrong is reported then.
+  } finally {
+    entry.isStarting = false;
   }
+}
+
+/** The entry of a command, a new one where its surroundings have changed. `undefined` when there are too many. */
+function entryFor(options: StartOptions): Prestarted | undefined {
+  const key = keyOf(options);
+  const known = prestarted.get(key);
+  const surroundings = surroundingsOf(options);
+  if (known?.surroundings === surroundings) return known;
+  if (known) end(known);
+  else if (prestarted.size >= MAX_PRESTARTED) return undefined;
+  const entry = { cwd: options.cwd, surroundings, isStarting: false, earlyEnds: 0 };
+  prestarted.set(key, entry);
+  return entry;
 }
 
 async function noticeEarlyEnd(
@@ -85,6 +109,15 @@ function end(entry: Prestarted): void {
   untrackGroup(command.group);
 }
 
-function keyOf({ command, cwd, env, extraEnv }: StartOptions): string {
-  return JSON.stringify([command, cwd, env, extraEnv]);
+function findPrestarted(options: StartOptions): Prestarted | undefined {
+  const entry = prestarted.get(keyOf(options));
+  return entry?.surroundings === surroundingsOf(options) ? entry : undefined;
+}
+
+function keyOf({ command, cwd, extraEnv }: StartOptions): string {
+  return JSON.stringify([command, cwd, extraEnv]);
+}
+
+function surroundingsOf({ env }: StartOptions): string {
+  return JSON.stringify([inheritedState(), env]);
 }

@@ -72,7 +72,7 @@ export async function runCommand(
   if (options.signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   let command: RunningCommand;
   try {
-    command = startedAhead(options) ?? (await startCommand(options));
+    command = (await takeStartedAhead(options)) ?? (await startCommand(options));
   } catch (error) {
     return { ...NOT_RUN, durationMs: millisecondsSince(startedAt), error: error as Error };
   }
@@ -106,7 +106,10 @@ export async function runCommand(
   };
 }
 
-function startedAhead(options: CommandOptions): RunningCommand | undefined {
+async function takeStartedAhead(options: CommandOptions): Promise<RunningCommand | undefined> {
+  if (!options.warm && !options.prestart) return undefined;
+  // What has died while the host was busy must not be taken for what waits.
+  await letPendingEventsThrough();
   const prestarted = options.prestart ? takePrestarted(options) : undefined;
   return prestarted ?? (options.warm ? startInWarmShell(options) : undefined);
 }

@@ -10,14 +10,14 @@ export const NOT_PROGRAMS: ReadonlySet<string> = new Set(
 );
 
 const PLAIN = String.raw`[\w@%+:,./-]`;
-const REFERENCE = String.raw`\$\{\w+\}`;
+const REFERENCE = String.raw`\$\{(?:LLXPRT|GEMINI|CLAUDE)_PROJECT_DIR\}`;
 const QUOTED = String.raw`'[^']*'|"(?:[^"$\x60\\!]|${REFERENCE})*"`;
 const WORD = String.raw`(?:${PLAIN}|=|${QUOTED})+`;
 const SIMPLE_COMMAND = new RegExp(String.raw`^\s*((?:${PLAIN}|${QUOTED})+)(?:[ \t]+${WORD})*\s*$`);
 
 /**
  * Whether a shell command is nothing but a program with arguments, so that a shell can become the program: no
- * operators, assignments, globs, expansions other than quoted `"${NAME}"`, and no builtin. When in doubt, no.
+ * operators, assignments, globs, expansions other than of the project's directory in quotes, and no builtin. When in doubt, no.
  */
 export function isSimpleCommand(command: string): boolean {
   const first = SIMPLE_COMMAND.exec(command)?.[1];

@@ -151,3 +151,8 @@ const EXECA_OPTIONS = {
   encoding: 'buffer',
   detached: isDetached,
 } as const;
+
+/** What a process inherits of its host besides the environment, and cannot be told once it runs. */
+export function inheritedState(): string {
+  return [process.umask(), process.geteuid?.(), process.getegid?.()].join(':');
+}

@@ -8,6 +8,7 @@ import { isSimpleCommand } from './shellWords.js';
 import { resolveShell } from './shell.js';
 import {
   asRunningCommand,
+  inheritedState,
   isDetached,
   newRunId,
   OWN_ENVIRONMENT,
@@ -19,22 +20,22 @@ import {
 
 /**
  * What a waiting shell runs: it reads, each ended by a NUL, the id of the run, variables up to an empty one, the
- * word `simple` or nothing, and the command. Then it becomes the command, so that nothing of the waiting remains. A
- * program that is not found is left to `bash -c`, for the message that people know, and so is one with a relative
- * path, which `exec` would tell its program as an absolute one. At the end of the input, when
- * the host has ended, the shell does so too.
+ * word `simple` or nothing, and the command. Then it becomes the command, so that nothing of the waiting remains: the
+ * last command of all that bash was given replaces it, with `$_` set as for any other. (Before 5.1 bash would stay,
+ * and `bash -c` does without that.) A program that is not found is left to `bash -c`, for the message that people
+ * know, and so is one with a relative path, which would be told as an absolute one. At the end of the input, when the
+ * host has ended, the shell does so too. All of it is one line, as messages tell the line of a fault.
  */
-const WAIT_FOR_COMMAND = `
-IFS= read -r -d '' -u 3 __hookstack || exit
-export "${RUN_ID}=$__hookstack"
-while IFS= read -r -d '' -u 3 __hookstack || exit; [[ $__hookstack ]]; do export "$__hookstack"; done
-IFS= read -r -d '' -u 3 __hookstack_simple && IFS= read -r -d '' -u 3 __hookstack || exit
-exec 3<&-
-if [[ $__hookstack_simple ]]; then
-  eval "set -- $__hookstack"
-  if [[ $1 == */* ]]; then [[ $1 == /* && -f $1 && -x $1 ]]; else hash -- "$1" 2>/dev/null; fi && exec -- "$@"
-fi
-exec "$BASH" -c "$__hookstack"`;
+const WAIT_FOR_COMMAND = [
+  "IFS= read -r -d '' -u 3 __hookstack || exit",
+  `export "${RUN_ID}=$__hookstack"`,
+  `while IFS= read -r -d '' -u 3 __hookstack || exit; [[ $__hookstack ]]; do export "$__hookstack"; done`,
+  "IFS= read -r -d '' -u 3 __hookstack_simple && IFS= read -r -d '' -u 3 __hookstack || exit",
+  'exec 3<&-',
+  '[[ ! $__hookstack_simple ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) || eval "set -- $__hookstack"',
+  'if [[ $1 == */* ]]; then [[ $1 == /* && -f $1 && -x $1 ]]; else hash -- "$1" 2>/dev/null; fi || exec "$BASH" -c "$__hookstack"',
+  '"$@"',
+].join('; ');
 
 /** Ms without use after which waiting shells are let go. */
 const IDLE_MS = 60_000;
@@ -46,12 +47,16 @@ const MAX_WAITING = 32;
 interface WaitingShell {
   readonly place: string;
   readonly subprocess: WaitingProcess;
+  /** Lets go of it: it has said something, such as that a locale is missing, which is not the command's to say. */
+  readonly onNoise: () => void;
 }
 
 type WaitingProcess = NonNullable<ReturnType<typeof spawnWaitingShell>>;
 
 /** All shells of this process that wait, those that waited longest first. */
 let waiting: WaitingShell[] = [];
+/** Where shells say something before they have a command. */
+const noisyPlaces = new Set<string>();
 let idleTimer: NodeJS.Timeout | undefined;
 
 /**
@@ -67,34 +72,53 @@ export function startInWarmShell(options: StartOptions): RunningCommand | undefi
   const index = waiting.findIndex((shell) => shell.place === place);
   const [shell] = index < 0 ? [] : waiting.splice(index, 1);
   if (!shell) return undefined;
+  shell.subprocess.stderr.off('data', shell.onNoise);
   return whileWatchingHost(() => handOver(shell.subprocess, options));
 }
 
 /**
- * Starts shells until `count` wait in a place. To be called when nobody waits for an answer, because starting a
- * process takes the longer the more memory the host has.
+ * Starts one more shell, unless `count` wait in a place, and lets go of those that are too many. To be called when
+ * nobody waits for an answer, because starting a process takes the longer the more memory the host has.
+ *
+ * @returns whether it is to be called again for more, once others have had their turn
  */
-export function prepareWarmShells(options: Omit<StartOptions, 'command'>, count: number): void {
+export function prepareWarmShell(options: Omit<StartOptions, 'command'>, count: number): boolean {
   keepWarm();
-  const shell = resolveShell();
-  // Only bash can read what it is to run from a descriptor, exactly.
-  if (!shell.file.endsWith('/bash')) return;
-  const place = placeOf(options);
-  if (place === undefined) return;
+  const place = canBeWaitedIn(options.env) ? placeOf(options) : undefined;
+  if (place === undefined || noisyPlaces.has(place)) return false;
   // Shells with an environment that has changed since serve nobody any more.
   letGo(waiting.filter((each) => isIn(each, options.cwd) && each.place !== place));
-  const ready = waiting.filter((each) => each.place === place).length;
-  for (let missing = count - ready; missing > 0; missing--) {
-    const subprocess = spawnWaitingShell(options);
-    if (!subprocess) return;
-    const entry: WaitingShell = { place, subprocess };
-    waiting.push(entry);
-    subprocess.once('exit', () => {
-      waiting = waiting.filter((each) => each !== entry);
-    });
-  }
+  const ready = waiting.filter((each) => each.place === place);
+  const wanted = Math.min(count, MAX_WAITING);
+  letGo(ready.slice(wanted));
+  if (ready.length >= wanted) return false;
+  const subprocess = spawnWaitingShell(options);
+  if (!subprocess) return false;
+  const onNoise = () => {
+    noisyPlaces.add(place);
+    letGo(waiting.filter((each) => each.place === place));
+  };
+  const entry: WaitingShell = { place, subprocess, onNoise };
+  waiting.push(entry);
+  subprocess.stderr.on('data', onNoise);
+  subprocess.once('exit', () => {
+    waiting = waiting.filter((each) => each !== entry);
+  });
   letGo(waiting.slice(0, -MAX_WAITING));
+  return ready.length + 1 < wanted;
 }
+
+/** Only bash can read what it is to run from a descriptor, exactly; and only where nothing changes how it reads. */
+function canBeWaitedIn(env: StartOptions['env']): boolean {
+  return (
+    resolveShell().file.endsWith('/bash') &&
+    !Object.entries(env).some(([name, value]) => value !== undefined && CHANGING_BASH.test(name))
+  );
+}
+
+/** Exported functions could stand in the place of a program, and the others change what bash does or prints. */
+const CHANGING_BASH =
+  /^(?:BASH_FUNC_.*|BASHOPTS|SHELLOPTS|BASH_COMPAT|POSIXLY_CORRECT|LD_PRELOAD)$/;
 
 /** How many shells wait, in a directory or everywhere. */
 export function countWarmShells(cwd?: string): number {
@@ -136,7 +160,7 @@ function placeOf({ cwd, env }: Omit<StartOptions, 'command'>): string | undefine
     environment = JSON.stringify(env);
     environments.set(env, environment);
   }
-  return `${cwd}\0${directory.dev}:${directory.ino}\0${environment}`;
+  return `${cwd}\0${directory.dev}:${directory.ino}\0${inheritedState()}\0${environment}`;
 }
 
 /** `undefined` for what cannot be used, for which reason ever: a command that starts there says which. */
@@ -149,21 +173,20 @@ function findDirectory(cwd: string): Stats | undefined {
   }
 }
 
-/** From this length on, in bytes, a system may refuse a command: told to start it, it says so. */
-const MAX_COMMAND_BYTES = 100_000;
+/** So many bytes at most are handed over: bash reads them one by one, and would be slower than a start. */
+const MAX_HANDED_OVER_BYTES = 4096;
 
 /** NUL ends what a waiting shell reads, and bash has variables that cannot be set. */
 function canBeHandedOver(command: string, extraEnv: Readonly<Record<string, string>>): boolean {
-  if (command.includes('\0') || Buffer.byteLength(command) > MAX_COMMAND_BYTES) return false;
-  return Object.entries(extraEnv).every(
-    ([name, value]) =>
-      /^[A-Za-z_]\w*$/.test(name) && !value.includes('\0') && !OWN_VARIABLES.test(name),
-  );
+  const variables = Object.entries(extraEnv);
+  const all = [command, ...variables.flat()].join('');
+  if (all.includes('\0') || Buffer.byteLength(all) > MAX_HANDED_OVER_BYTES) return false;
+  return variables.every(([name]) => /^[A-Za-z_]\w*$/.test(name) && !OWN_VARIABLES.test(name));
 }
 
 /** Variables that bash keeps for itself, that change how it reads on, or that tell which run it is. */
 const OWN_VARIABLES =
-  /^(?:__hookstack.*|HOOKSTACK_RUN_ID|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*)$/;
+  /^(?:__hookstack.*|HOOKSTACK_RUN_ID|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*|LC_.*|LANG|LANGUAGE|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS)$/;
 
 function handOver(subprocess: WaitingProcess, options: StartOptions): RunningCommand {
   const { command, env, extraEnv = {} } = options;

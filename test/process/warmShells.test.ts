@@ -1,13 +1,10 @@
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runCommand, type CommandOutcome } from '../../src/process/runCommand.js';
 import { isSimpleCommand } from '../../src/process/shellWords.js';
-import {
-  countWarmShells,
-  dropWarmShells,
-  prepareWarmShells,
-} from '../../src/process/warmShells.js';
+import { countWarmShells, dropWarmShells, prepareWarmShell } from '../../src/process/warmShells.js';
 import { isRunning, withTempDir } from './helpers.js';
 
 afterEach(() => dropWarmShells());
@@ -20,6 +17,10 @@ printf '%s|' "$0" "$-" "$(umask)" "$#" "$@"
 ulimit -a; trap; pwd; cat`;
 
 const env = { ...process.env, CI_MARK: 'as it is' };
+
+function prepareWarmShells(place: Parameters<typeof prepareWarmShell>[0], count: number): void {
+  while (prepareWarmShell(place, count));
+}
 
 async function runBothWays(
   command: string,
@@ -36,7 +37,12 @@ async function runBothWays(
   return { cold: withoutTime(cold), warm: withoutTime(warm) };
 }
 
-function withoutTime({ durationMs: _ms, ...outcome }: CommandOutcome): Partial<CommandOutcome> {
+/** Whether a command that reads nothing leaves its input unread is a matter of moments. */
+function withoutTime({
+  durationMs: _ms,
+  inputTaken: _taken,
+  ...outcome
+}: CommandOutcome): Partial<CommandOutcome> {
   return outcome;
 }
 
@@ -54,6 +60,12 @@ describe('a command in a shell that was started ahead', () => {
     './no-such-file',
     './not-executable',
     'mkdir .',
+    'printenv _',
+    './bad-interpreter',
+    './no-shebang one two',
+    './empty',
+    'bash -c "${BASH_EXECUTION_STRING}"',
+    '/bin/echo "${LINENO}"',
     'exit 7',
     'kill -TERM $$',
     './dies',
@@ -66,9 +78,24 @@ describe('a command in a shell that was started ahead', () => {
     await withTempDir(async (cwd) => {
       await writeFile(path.join(cwd, 'probe'), PROBE, { mode: 0o755 });
       await writeFile(path.join(cwd, 'dies'), '#!/bin/sh\nkill -9 $$\n', { mode: 0o755 });
+      await writeFile(path.join(cwd, 'bad-interpreter'), '#!/no/such\n', { mode: 0o755 });
+      await writeFile(path.join(cwd, 'no-shebang'), 'echo "$0 $#"', { mode: 0o755 });
+      await writeFile(path.join(cwd, 'empty'), '', { mode: 0o755 });
       await writeFile(path.join(cwd, 'not-executable'), 'echo no', { mode: 0o644 });
       const { cold, warm } = await runBothWays(command, cwd);
       expect(warm).toEqual(cold);
+    });
+  });
+
+  it('becomes a program with the same environment, in whatever order', async () => {
+    await withTempDir(async (cwd) => {
+      const { cold, warm } = await runBothWays('env', cwd);
+      const variables = ({ stdout }: Partial<CommandOutcome>) =>
+        stdout
+          ?.split('\n')
+          .filter((line) => !line.startsWith('HOOKSTACK_RUN_ID='))
+          .toSorted();
+      expect(variables(warm)).toEqual(variables(cold));
     });
   });
 
@@ -153,12 +180,66 @@ describe('a shell that waits', () => {
   it('is one of no more than asked for, and is let go', async () => {
     await withTempDir(async (cwd) => {
       prepareWarmShells({ cwd, env }, 3);
-      prepareWarmShells({ cwd, env }, 2);
       expect(countWarmShells()).toBe(3);
+      prepareWarmShells({ cwd, env }, 2);
+      expect(countWarmShells()).toBe(2);
       prepareWarmShells({ cwd, env }, 100);
       expect(countWarmShells()).toBe(32);
       dropWarmShells(cwd);
       expect(countWarmShells()).toBe(0);
+    });
+  });
+
+  it.each([
+    ['an exported function', { 'BASH_FUNC_cat%%': '() {  echo function\n}' }],
+    ['options of the shell', { SHELLOPTS: 'xtrace' }],
+    ['a library to be loaded first', { LD_PRELOAD: '/no/such.so' }],
+  ])('is not started with %s in the environment', async (_what, more) => {
+    await withTempDir(async (cwd) => {
+      prepareWarmShells({ cwd, env: { ...env, ...more } }, 1);
+      expect(countWarmShells()).toBe(0);
+    });
+  });
+
+  it('is let go, and not started again, when it has something to say by itself', async () => {
+    await withTempDir(async (cwd) => {
+      const missing = { ...env, LC_ALL: 'no_SUCH.locale' };
+      prepareWarmShells({ cwd, env: missing }, 2);
+      await vi.waitFor(() => expect(countWarmShells()).toBe(0));
+      prepareWarmShells({ cwd, env: missing }, 2);
+      expect(countWarmShells()).toBe(0);
+    });
+  });
+
+  it('serves nobody once the host has another umask', async () => {
+    await withTempDir(async (cwd) => {
+      prepareWarmShells({ cwd, env }, 1);
+      const before = process.umask(0o077);
+      try {
+        const { stdout } = await runCommand({
+          ...base(cwd),
+          command: 'umask; : >new; stat -c %a new',
+        });
+        expect(stdout).toBe('0077\n600\n');
+      } finally {
+        process.umask(before);
+      }
+    });
+  });
+
+  it('that was killed serves nobody', async () => {
+    await withTempDir(async (cwd) => {
+      prepareWarmShells({ cwd, env }, 1);
+      const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
+      for (const pid of children.trim().split(' ')) {
+        const comm = await readFile(`/proc/${pid}/comm`, 'utf8');
+        if (comm !== 'bash\n') continue;
+        process.kill(Number(pid), 'SIGKILL');
+        // Without letting Node hear of it.
+        while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')));
+      }
+      const { ending, stdout } = await runCommand({ ...base(cwd), command: 'echo ran' });
+      expect({ ending, stdout }).toEqual({ ending: 'exit', stdout: 'ran\n' });
     });
   });
 
@@ -175,7 +256,7 @@ describe('isSimpleCommand', () => {
   it.each([
     './a',
     'node x.mjs',
-    '"${HOME}/a b" c',
+    '"${GEMINI_PROJECT_DIR}/a b" c',
     "python3 'a b.py' --x=1",
     '/usr/bin/env FOO=bar a',
   ])('is true of %s', (command) => expect(isSimpleCommand(command)).toBe(true));
