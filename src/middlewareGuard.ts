@@ -112,9 +112,13 @@ class GuardedRun<C extends Blockable> extends Timed {
   #fail(what: string, error?: unknown): void {
     if (this.#isOver) return;
     const { name, policy } = this.options;
-    const fault = `The middleware "${name}" ${error === undefined ? what : `${what}: ${textOf(error)}`}`;
-    this.#end(policy ? this.#block(fault) : (this.#rest ?? this.next()));
-    this.#warn(`${fault}. The operation ${policy ? 'is blocked' : 'goes on without it'}`, error);
+    const said = error === undefined ? what : `${what}: ${textOf(error)}`;
+    const fault = `middleware "${name}" ${said}`;
+    this.#end(policy ? this.#block(`Blocked: the ${fault}`) : (this.#rest ?? this.next()));
+    this.#warn(
+      `The ${fault}. The operation ${policy ? 'is blocked' : 'goes on without it'}`,
+      error,
+    );
   }
 
   #warn(message: string, error: unknown): void {

@@ -139,7 +139,8 @@ function nameOf({ name, middleware }: Placed): string {
 /**
  * Checks a registration while its author can still be told.
  *
- * @throws RangeError when there is no such stack or stage; the message lists those there are
+ * @throws RangeError when there is no such stack or stage, and the message lists those there are; or when the deadline
+ *   is none
  * @throws TypeError when the middleware is no function
  */
 export function checkRegistration(
@@ -155,6 +156,10 @@ export function checkRegistration(
     throw new TypeError(
       `A middleware of the ${stackName} stack must be a function (ctx, next), and is ${typeof middleware}`,
     );
+  }
+  const { deadlineMs } = position;
+  if (deadlineMs !== undefined && !(deadlineMs > 0)) {
+    throw new RangeError(`deadlineMs must be a number of ms above 0, and is ${String(deadlineMs)}`);
   }
   checkPosition(stackName, position);
 }
@@ -172,10 +177,6 @@ export function checkPosition(
         `The ${stackName} stack has no stage "${stage}" (${key}). Its stages are: ${stages.join(', ')}`,
       );
     }
-  }
-  const { deadlineMs } = position;
-  if (deadlineMs !== undefined && !(deadlineMs > 0)) {
-    throw new RangeError(`deadlineMs must be a number of ms above 0, and is ${String(deadlineMs)}`);
   }
   if (position.before !== undefined && position.after !== undefined) {
     throw new RangeError(`A middleware stands before one stage or after one, not both`);

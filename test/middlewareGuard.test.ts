@@ -211,3 +211,32 @@ describe('next() that comes too late', () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 });
+
+const failing = () => Promise.reject(new Error('mine'));
+
+describe('a log that cannot be written', () => {
+  it.each([false, true])('undoes nothing (policy: %s)', async (policy) => {
+    logger.warn = () => {
+      throw new Error('disk full');
+    };
+    const next = countingNext();
+    await run(failing, next, { policy });
+    expect(next.calls).toBe(policy ? 0 : 1);
+    expect(asked.blocked !== undefined).toBe(policy);
+  });
+});
+
+it('an error that cannot be shown is a fault like any other', async () => {
+  const unspeakable = new Error('x');
+  Object.defineProperty(unspeakable, 'message', {
+    get: () => {
+      throw new Error('no');
+    },
+  });
+  await run(
+    () => Promise.reject(unspeakable),
+    async () => undefined,
+    { policy: true },
+  );
+  expect(asked.blocked).toMatch(/an error that cannot be shown/);
+});

@@ -37,6 +37,11 @@ async function runBothWays(
   return { cold: withoutTime(cold), warm: withoutTime(warm) };
 }
 
+function variablesIn({ stdout }: Partial<CommandOutcome>): string[] | undefined {
+  const lines = stdout?.split('\n');
+  return lines?.filter((line) => !line.startsWith('HOOKSTACK_RUN_ID=')).toSorted();
+}
+
 /** Whether a command that reads nothing leaves its input unread is a matter of moments. */
 function withoutTime({
   durationMs: _ms,
@@ -90,12 +95,7 @@ describe('a command in a shell that was started ahead', () => {
   it('becomes a program with the same environment, in whatever order', async () => {
     await withTempDir(async (cwd) => {
       const { cold, warm } = await runBothWays('env', cwd);
-      const variables = ({ stdout }: Partial<CommandOutcome>) =>
-        stdout
-          ?.split('\n')
-          .filter((line) => !line.startsWith('HOOKSTACK_RUN_ID='))
-          .toSorted();
-      expect(variables(warm)).toEqual(variables(cold));
+      expect(variablesIn(warm)).toEqual(variablesIn(cold));
     });
   });
 

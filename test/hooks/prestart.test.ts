@@ -1,0 +1,152 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Config, executeToolWithHooks, type ConfigOptions } from '../../src/index.js';
+import { SessionStartSource } from '../../src/hooks/types.js';
+import { countWarmShells } from '../../src/process/warmShells.js';
+import { hook } from '../helpers/hooks.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { useTempDir } from '../helpers/tempDir.js';
+import { isRunning } from '../process/helpers.js';
+
+const temp = useTempDir();
+const WAIT = { timeout: 10_000 };
+const configs: Config[] = [];
+let logger: RecordingLogger;
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const config of configs.splice(0)) await config.getHookSystem()?.dispose();
+});
+
+async function open(options: ConfigOptions): Promise<Config> {
+  logger = new RecordingLogger();
+  const workingDir = temp.path;
+  const config = new Config({ enableHooks: true, workingDir, debugLogger: logger, ...options });
+  configs.push(config);
+  await config.getHookSystem()?.initialize();
+  return config;
+}
+
+async function callTool(config: Config): Promise<unknown> {
+  const { llmContent } = await executeToolWithHooks(config, 'write_file', {}, async () => ({
+    llmContent: 'ran',
+    returnDisplay: '',
+  }));
+  return llmContent;
+}
+
+/** Tells in `pids` that it runs, and in `served` that it was asked. */
+const WAITING = 'echo $$ >>pids; read -r -d "" _; echo $$ >>served';
+const prestarted = (command = WAITING) => hook(command, { name: 'ahead', prestart: true });
+
+async function linesOf(file: string): Promise<string[]> {
+  const text = await readFile(path.join(temp.path, file), 'utf8').catch(() => '');
+  return text.split('\n').filter(Boolean);
+}
+
+/** The processes that wait, once there are so many. */
+async function waitingPids(count: number): Promise<number[]> {
+  return vi.waitFor(async () => {
+    const running = (await linesOf('pids')).map(Number).filter((pid) => isRunning(pid));
+    expect(running).toHaveLength(count);
+    return running;
+  }, WAIT);
+}
+
+describe('a hook that is started ahead', () => {
+  it('is one process for a command, also at two events, and the one that is asked', async () => {
+    const groups = [{ hooks: [prestarted()] }];
+    const config = await open({ hooks: { BeforeTool: groups, AfterTool: groups } });
+    const [pid] = await waitingPids(1);
+    expect(await callTool(config)).toBe('ran');
+    expect((await linesOf('served'))[0]).toBe(String(pid));
+  });
+
+  it('is started anew when the environment changes, and the one before ends', async () => {
+    const config = await open({ hooks: { BeforeTool: [{ hooks: [prestarted()] }] } });
+    await waitingPids(1);
+    vi.stubEnv('TRACEPARENT', '1');
+    await callTool(config);
+    vi.stubEnv('TRACEPARENT', '2');
+    await callTool(config);
+    await waitingPids(1);
+  });
+
+  it.each<[string, (config: Config) => unknown]>([
+    ['is switched off', (config) => config.getHookSystem()?.setHookEnabled('ahead', false)],
+    ['loses its system', (config) => config.getHookSystem()?.dispose()],
+  ])('ends when it %s', async (_when, end) => {
+    const config = await open({ hooks: { BeforeTool: [{ hooks: [prestarted()] }] } });
+    await waitingPids(1);
+    await end(config);
+    await waitingPids(0);
+  });
+
+  it('is not restarted for ever when it does not wait, with one warning', async () => {
+    const config = await open({
+      hooks: { BeforeTool: [{ hooks: [prestarted('echo $$ >>pids')] }] },
+    });
+    await vi.waitFor(async () => {
+      await callTool(config);
+      expect(logger.warnings.filter((each) => each.includes('not started ahead any more'))).toEqual(
+        [expect.stringContaining('"ahead"')],
+      );
+    }, WAIT);
+    const before = (await linesOf('pids')).length;
+    await callTool(config);
+    expect((await linesOf('pids')).length).toBe(before + 1);
+  });
+
+  it('still denies as a guard when it died before it was asked', async () => {
+    const guard = hook('read -r -d "" _; echo no >&2; exit 2', {
+      prestart: true,
+      onFailure: 'deny',
+    });
+    const config = await open({ hooks: { BeforeTool: [{ hooks: [guard] }] } });
+    await callTool(config);
+    expect(await callTool(config)).toBe('no');
+  });
+
+  it('is not started in a hook of a hook of a hook', async () => {
+    vi.stubEnv('HOOKSTACK_DEPTH', '3');
+    const config = await open({ hooks: { BeforeTool: [{ hooks: [prestarted(), hook('true')] }] } });
+    await callTool(config);
+    expect(await linesOf('pids')).toEqual([]);
+    expect(countWarmShells(temp.path)).toBe(0);
+  });
+});
+
+describe('shells that wait', () => {
+  it.each<[string, ConfigOptions]>([
+    ['hooks are off', { enableHooks: false, hooks: { BeforeTool: [{ hooks: [hook('true')] }] } }],
+    [
+      'no hook is a command',
+      { hooks: { BeforeTool: [{ hooks: [{ type: 'plugin', command: '' }] }] } },
+    ],
+    [
+      'none is to wait',
+      { hooks: { BeforeTool: [{ hooks: [hook('true')] }] }, hooksRunner: { warmShells: 0 } },
+    ],
+  ])('are not started when %s', async (_when, options) => {
+    const config = await open(options);
+    await callTool(config);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(countWarmShells(temp.path)).toBe(0);
+  });
+
+  it('are as many as recent events needed, and no more', async () => {
+    const config = await open({
+      hooksRunner: { warmShells: 16 },
+      hooks: {
+        SessionStart: [{ hooks: ['a', 'b', 'c', 'd'].map((name) => hook(`: ${name}`)) }],
+        BeforeTool: [{ hooks: [hook('true')] }],
+      },
+    });
+    const handler = config.getHookSystem()?.getEventHandler();
+    await handler?.fireSessionStartEvent({ source: SessionStartSource.Startup });
+    await vi.waitFor(() => expect(countWarmShells(temp.path)).toBe(4), WAIT);
+    for (let call = 0; call < 32; call++) await callTool(config);
+    await vi.waitFor(() => expect(countWarmShells(temp.path)).toBe(1), WAIT);
+  });
+});
