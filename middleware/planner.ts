@@ -53,7 +53,7 @@ export function createExecutionPlan(
   const matching = registry
     .getHooksForEvent(event)
     .filter((entry) => isConcerned(registry, entry, context, logger));
-  const entries = withoutDuplicates(matching);
+  const entries = withoutDuplicates(registry, matching);
   if (entries.length === 0) return null;
   return {
     eventName: event,
@@ -66,7 +66,10 @@ export function createExecutionPlan(
  * Runs each command once. What is first counts, but a guard among the duplicates makes it a guard, and what cannot be
  * run takes the place of nothing.
  */
-function withoutDuplicates(entries: readonly HookRegistryEntry[]): HookRegistryEntry[] {
+function withoutDuplicates(
+  registry: HookRegistry,
+  entries: readonly HookRegistryEntry[],
+): HookRegistryEntry[] {
   const kept = new Map<unknown, HookRegistryEntry>();
   for (const entry of entries) {
     const { type, command, onFailure, dialect = '', extensionPath = '' } = entry.config;
@@ -75,7 +78,7 @@ function withoutDuplicates(entries: readonly HookRegistryEntry[]): HookRegistryE
     const first = kept.get(key);
     if (!first) kept.set(key, entry);
     else if (onFailure === 'deny' && first.config.onFailure !== 'deny') {
-      kept.set(key, { ...first, config: { ...first.config, onFailure } });
+      kept.set(key, registry.asGuard(first));
     }
   }
   return [...kept.values()];

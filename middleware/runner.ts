@@ -82,7 +82,14 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Stands next to the process of each hook: sees what it reads and how it ends, as they are. */
   readonly probe?: Middleware<HookRun>;
+  /** Asked right before a hook starts: why it must not, as the end of "The hook …". */
+  readonly findObjection?: FindObjection;
 }
+
+/** Why a hook must not be started now; synchronously where that is known. */
+export type FindObjection = (
+  hook: CommandHookConfig,
+) => string | undefined | Promise<string | undefined>;
 
 /** Runs all hooks at once on the same input. Results come in plan order. */
 export async function executeParallel(
@@ -191,7 +198,8 @@ async function runHook(
   options: RunOptions,
 ): Promise<HookExecutionResult> {
   const { input, stdin } = prepared;
-  const refusal = findRefusal(hook, stdin);
+  const objection = options.findObjection?.(hook);
+  const refusal = findRefusal(hook, stdin, objection && (await objection));
   if (refusal || stdin instanceof Error) {
     return toResult({ hook, event, read: {}, failure: refusal }, options);
   }
@@ -280,7 +288,9 @@ function readSaid({ ending, exitCode, stdout, stderr }: Said): Partial<ReadOutpu
 function findRefusal(
   hook: CommandHookConfig,
   stdin: PreparedInput['stdin'],
+  objection: string | undefined,
 ): HookFailure | undefined {
+  if (objection !== undefined) return { kind: 'untrusted', what: objection };
   if (hook.type !== 'command') {
     return refused(`has the type "${hook.type}", which cannot be run: use "command"`);
   }

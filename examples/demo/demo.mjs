@@ -46,7 +46,7 @@ async function work(workingDir, account) {
   });
   for (const problem of problems) console.error(formatProblem(problem));
 
-  const config = new Config({ ...settings, workingDir });
+  const config = new Config({ ...settings, workingDir, trustedFolder: true });
   account.watch(config);
   console.log(`The user says: ${PROMPT}`);
   const ai = new GoogleGenAI({ apiKey: 'recorded', httpOptions: { baseUrl: model.baseUrl } });

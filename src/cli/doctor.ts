@@ -90,7 +90,8 @@ async function examine(
   const tool = events[event].matchOn ? findTool(entry, registry) : null;
   const about = { event, hook: hookIdentity(hook), command: hook.command, tool, timeoutMs };
   const reason = findReason(entry, true);
-  const observed = reason === null ? await runOnce(entry, tool, config, signal) : undefined;
+  const observed =
+    reason === null ? await runOnce(entry, tool, registry, config, signal) : undefined;
   if (!observed) {
     const ending = reason ?? 'it could not be asked';
     const nothing = { exitCode: null, signal: null, durationMs: 0, findings: [] };
@@ -123,6 +124,7 @@ function findTool(entry: HookRegistryEntry, registry: HookRegistry): string {
 async function runOnce(
   { config: hook, eventName: event }: HookRegistryEntry,
   tool: string | null,
+  registry: HookRegistry,
   config: Config,
   signal: AbortSignal,
 ): Promise<Omit<ObservedRun, 'timeoutMs'> | undefined> {
@@ -144,6 +146,7 @@ async function runOnce(
         maxParallelHooks: 1,
         warmShells: 0,
         signal,
+        findObjection: (started) => registry.findObjection(started),
         probe: async (seen, next) => {
           run = seen;
           seen.stdin = padded(seen.stdin);

@@ -66,12 +66,13 @@ export function isSameCommand({
 
 /** Why a hook would not run; `null` for one that would. */
 export function findReason(
-  { skipped, config }: HookRegistryEntry,
+  { skipped, config, review }: HookRegistryEntry,
   enableHooks: boolean,
 ): string | null {
   if (skipped === 'disabled') return 'disabled by name';
   if (skipped !== undefined) return skipped;
   if (config.type !== HookType.Command) return `type ${config.type} cannot be run`;
+  if (review && review.status !== 'allowed') return 'untrusted, and denies';
   return enableHooks ? null : 'hooks are off';
 }
 

@@ -14,6 +14,7 @@ import { addDisable, addEnable } from './commands/switch.js';
 import { addTest } from './commands/test.js';
 import { addTrace } from './commands/trace.js';
 import { addValidate } from './commands/validate.js';
+import { addTrust, addUntrust } from './commands/trust.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
 
@@ -31,6 +32,8 @@ const COMMANDS = [
   addDisable,
   addStack,
   addTrace,
+  addTrust,
+  addUntrust,
   addMigrate,
 ];
 

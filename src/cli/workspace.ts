@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
-import { Config, type Extension } from '../config/config.js';
+import { Config } from '../config/config.js';
 import type { UseExtensionMiddlewareOptions } from '../config/extensionMiddleware.js';
 import type { LoadedExtensions } from '../config/extensions.js';
 import {
@@ -20,7 +20,7 @@ export interface WorkspaceOptions {
   readonly cwd?: string;
   /** A settings file to use in place of the project's, the user's and the system's, and of all extensions. */
   readonly settings?: string;
-  /** Lets the hooks of the project's own settings file run. */
+  /** Lets everything of the project run, whether it was allowed or not. */
   readonly trust?: boolean;
 }
 
@@ -46,10 +46,12 @@ export interface WorkspaceNeeds {
   readonly firesOnce?: boolean;
   /** Whether the middleware of extensions is imported, as whoever fires events wants. Default false. */
   readonly withMiddleware?: boolean;
+  /** What the user has allowed is what runs, whatever the environment says. Default false. */
+  readonly asksForConsent?: boolean;
 }
 
 /**
- * Reads the settings of a project, and tells on stderr what is wrong with them and which hooks are not trusted.
+ * Reads the settings of a project, and tells on stderr what is wrong with them.
  *
  * @throws UsageError when `cwd` is no directory, or `settings` cannot be read
  */
@@ -59,7 +61,7 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
   const workingDir = await resolveWorkingDir(options.cwd ?? process.cwd());
-  const isTrusted = isTrustedRun(options);
+  const isTrusted = !needs.asksForConsent && isTrustedRun(options);
   const { settings, problems, origins } =
     options.settings === undefined
       ? await loadSettings({ workingDir, trustProject: isTrusted })
@@ -73,13 +75,12 @@ export async function openWorkspace(
   if (forceHooks && !settings.enableHooks) {
     printNotice('note', 'cyan', 'enableHooks is not true in the settings; here hooks run anyway');
   }
-  if (enableHooks && !isTrusted) announceUntrusted(settings, found.extensions);
   const config = new Config({
     ...settings,
     extensions: found.extensions,
     workingDir,
     enableHooks,
-    trustedFolder: isTrusted,
+    ...(isTrusted && { trustedFolder: true }),
     // One event and no next one: nothing to keep ready for.
     ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
     debugLogger: new CliLogger('llxprt:core:hooks'),
@@ -151,22 +152,4 @@ function reportProblems(
 
 function printProblem(problem: FileProblem): void {
   printNotice('warning', 'yellow', formatProblem(problem));
-}
-
-function announceUntrusted({ hooks }: Settings, extensions: readonly Extension[]): void {
-  const ofSettings = Object.values(hooks)
-    .flat()
-    .filter(({ origin }) => origin?.scope === 'project');
-  const ofExtensions = extensions
-    .filter(({ scope }) => scope === 'project')
-    .flatMap((extension) => Object.values(extension.hooks ?? {}).flat());
-  const groups = [...ofSettings, ...ofExtensions];
-  const count = groups.reduce((total, group) => total + group.hooks.length, 0);
-  if (count === 0) return;
-  const [what, them] = count === 1 ? ['1 hook', 'it'] : [`${count} hooks`, 'them'];
-  printNotice(
-    'warning',
-    'yellow',
-    `${what} of this project skipped, as the project is not trusted; allow ${them} with --trust or HOOKSTACK_TRUST_WORKSPACE=true`,
-  );
 }

@@ -6,6 +6,8 @@ import { DebugLogger } from '../debugLogger.js';
 import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import type { HookDefinitions } from '../hooks/types.js';
+import type { HookConsent } from './consent.js';
+import { openConsent } from './openConsent.js';
 import {
   buildStack,
   checkRegistration,
@@ -24,7 +26,7 @@ export interface Extension {
   /** Hooks of an extension that is not active are not registered. */
   readonly isActive: boolean;
   readonly hooks?: HookDefinitions;
-  /** Who installed it. The hooks of a project's run only where the project is trusted. */
+  /** Who installed it. Hooks and middleware of a project's need the user's consent. */
   readonly scope?: 'project' | 'user';
   /** Absolute real path of its folder, for `${extensionPath}` in its commands. */
   readonly directory?: string;
@@ -50,7 +52,13 @@ export interface ConfigOptions {
   readonly hooks?: HookDefinitions;
   readonly extensions?: readonly Extension[];
   readonly disabledHooks?: readonly string[];
+  /**
+   * Whether the project's own hooks run: `true` all of them, `false` none. Without it, those that the user has allowed
+   * (see `consent`), and those that the host passes in code.
+   */
   readonly trustedFolder?: boolean;
+  /** What the user has allowed. Default: what `hookstack trust` has noted in the home directory. */
+  readonly consent?: HookConsent;
   readonly afterModelDisplay?: AfterModelDisplay;
   readonly transcriptPath?: string;
   readonly hookEnvironment?: HookEnvironmentPolicy;
@@ -61,7 +69,10 @@ export interface ConfigOptions {
   readonly debugLogger?: DebugLogger;
 }
 
-/** What the hook system knows of its host. Reads nothing from disk; see `loadSettings` for that. */
+/**
+ * What the hook system knows of its host. Reads nothing from disk but what the user has allowed, and that only for
+ * hooks that came with a project; see `loadSettings` for the rest.
+ */
 export class Config {
   readonly #options: ConfigOptions;
   readonly #sessionId: string;
@@ -75,6 +86,7 @@ export class Config {
   #modelStack: Stack<'model'> | undefined;
   #closed = false;
   #logger: DebugLogger | undefined;
+  #consent: Promise<HookConsent> | undefined;
 
   /** @throws RangeError when a limit makes no sense */
   constructor(options: ConfigOptions = {}) {
@@ -119,6 +131,19 @@ export class Config {
   /** Whether the project's own hooks may run. Default true: a host that passes hooks in code means them. */
   isTrustedFolder(): boolean {
     return this.#options.trustedFolder ?? true;
+  }
+
+  /** Whether hooks that came with the project need the user's consent: unless `trustedFolder` says all or none. */
+  needsConsent(): boolean {
+    return this.#options.trustedFolder === undefined;
+  }
+
+  /** What the user has allowed of the project; read at the first call, unless the host has passed it. */
+  getConsent(): Promise<HookConsent> {
+    this.#consent ??= this.#options.consent
+      ? Promise.resolve(this.#options.consent)
+      : openConsent({ workingDir: this.getWorkingDir() });
+    return this.#consent;
   }
 
   /** Identifies the session in every hook's input. Default a random UUID. */

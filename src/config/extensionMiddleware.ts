@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { types } from 'node:util';
-import { basename } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import type { Middleware } from '../compose.js';
 import type { DebugLogger } from '../debugLogger.js';
 import { errorMessage } from '../errorMessage.js';
@@ -8,6 +8,7 @@ import { isRecord } from '../hooks/merge.js';
 import type { Blockable } from '../middlewareGuard.js';
 import type { Config, Extension } from './config.js';
 import { describe } from './fields.js';
+import type { ProjectModule } from './hookDigest.js';
 import type { ExtensionMiddleware } from './middlewareEntries.js';
 import { formatProblem, type FileProblem } from './settings.js';
 
@@ -21,7 +22,8 @@ export interface ExtensionModule {
 export interface UseExtensionMiddlewareOptions {
   /**
    * Says why a module may not be used; `undefined` for one that may. A refused one is not imported, and blocks nothing
-   * even where it is a policy. Default: those of a project are refused unless `config.isTrustedFolder()`.
+   * even where it is a policy. Default: those of a project are refused, unless the user has allowed them as they are or
+   * the config says `trustedFolder: true`.
    */
   readonly refuse?: (module: ExtensionModule) => Promise<string | undefined>;
   /** Is told of each refused module. Default: `onProblem` is. */
@@ -53,16 +55,20 @@ export async function useExtensionMiddleware(
     onProblem = (problem) => config.getDebugLogger().warn(formatProblem(problem)),
     onRefused = (module, reason) => onProblem(problemOf(module, `not used: ${reason}`)),
   } = options;
-  const modules = extensions
-    .filter(({ isActive }) => isActive)
-    .flatMap((extension) =>
-      (extension.middleware ?? []).map((middleware) => ({ extension, middleware })),
-    );
-  for (const module of modules) {
+  for (const module of listModules(extensions)) {
     const reason = await askWhetherToRefuse(refuse, module);
     if (reason === undefined) await useModule(config, module, onProblem);
     else onRefused(module, reason);
   }
+}
+
+/** The modules of all active extensions. */
+export function listModules(extensions: readonly Extension[]): ExtensionModule[] {
+  return extensions
+    .filter(({ isActive }) => isActive)
+    .flatMap((extension) =>
+      (extension.middleware ?? []).map((middleware) => ({ extension, middleware })),
+    );
 }
 
 /** What a module's middleware is called in lists and messages, where the middleware itself has no name. */
@@ -74,10 +80,28 @@ export function nameOfModule({ extension, middleware }: ExtensionModule, own = '
 }
 
 function refuseUntrusted(config: Config) {
-  return async ({ extension }: ExtensionModule) =>
-    extension.scope === 'project' && !config.isTrustedFolder()
-      ? 'the project is not trusted'
-      : undefined;
+  return async (module: ExtensionModule) => {
+    if (module.extension.scope !== 'project') return undefined;
+    if (!config.needsConsent()) {
+      return config.isTrustedFolder() ? undefined : 'the project is not trusted';
+    }
+    const consent = await config.getConsent();
+    const [review] = await consent.reviewModules([toProjectModule(module)]);
+    if (review?.status === 'allowed') return undefined;
+    const reason = review?.reason ?? 'has not been looked at';
+    return `it ${reason}; to see and allow it, run in the project: hookstack trust`;
+  };
+}
+
+/** A module as it is allowed: nothing of it tells where the project is on this machine. */
+export function toProjectModule({ extension, middleware }: ExtensionModule): ProjectModule {
+  const { place: _place, module, ...entry } = middleware;
+  const directory = extension.directory ?? dirname(module);
+  return {
+    extension: extension.name,
+    directory,
+    entry: { ...entry, module: relative(directory, module) },
+  };
 }
 
 async function askWhetherToRefuse(

@@ -36,7 +36,12 @@ export async function readGuardedFile(
   }
 }
 
-function findObjection(file: string, stats: Stats, groupMayWrite: boolean): string | undefined {
+/** Why a regular file must not decide what runs: somebody else could have written it. */
+export function findObjection(
+  file: string,
+  stats: Stats,
+  groupMayWrite: boolean,
+): string | undefined {
   if (!stats.isFile()) {
     const kind = stats.isDirectory() ? 'a directory' : 'no regular file';
     return `it is ${kind}; put a file there, or remove it`;

@@ -1,3 +1,4 @@
+import { delimiter, isAbsolute } from 'node:path';
 import type { CommandHookConfig } from './types.js';
 
 /** Which variables of the host reach its hooks. */
@@ -47,7 +48,27 @@ export function buildHookEnvironment(
   cwd: string,
   host: NodeJS.ProcessEnv = process.env,
 ): NodeJS.ProcessEnv {
-  return { ...inherited(policy, host), ...factsOf(cwd, host) };
+  const env: NodeJS.ProcessEnv = { ...inherited(policy, host), ...factsOf(cwd, host) };
+  const searchPath = env['PATH'];
+  if (searchPath !== undefined && !isAbsolutePath(searchPath)) {
+    env['PATH'] = withoutRelativeEntries(searchPath);
+  }
+  return env;
+}
+
+/**
+ * The entries of a search path that are relative, and so name a directory of whatever project is open; the empty one
+ * means the project itself.
+ */
+export function relativeEntries(searchPath = ''): readonly string[] {
+  return searchPath === '' ? [] : searchPath.split(delimiter).filter((entry) => !isAbsolute(entry));
+}
+
+/** Why the variables of a project's hook must not be set: they decide which code its programs load. */
+export function forbiddenVariables(own: Readonly<Record<string, string>> = {}): string | undefined {
+  const names = Object.keys(own).filter((name) => FORBIDDEN.test(name));
+  if (names.length === 0) return undefined;
+  return `its "env" sets ${names.join(', ')}, which makes programs run other code: remove it`;
 }
 
 /**
@@ -64,6 +85,37 @@ export function ownVariables(
     ...Object.fromEntries(own),
     ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
   };
+}
+
+/** What shells, loaders and interpreters run or load before the program that was named. Systems disagree on case. */
+const FORBIDDEN = new RegExp(
+  `^(?:${[
+    'PATH|CDPATH|IFS|ENV|BASH_ENV|BASH_FUNC_.*|BASH_LOADABLES_PATH|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|ZDOTDIR',
+    'LD_.*|DYLD_.*|GCONV_PATH|LOCPATH',
+    'NODE_OPTIONS|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|BUN_.*|DENO_.*',
+    'PYTHONSTARTUP|PYTHONPATH|PYTHONHOME|PYTHONINSPECT|PYTHONBREAKPOINT|PYTHONUSERBASE|PYTHONWARNINGS',
+    'PERL5LIB|PERL5OPT|PERL5DB|PERLLIB|RUBYOPT|RUBYLIB|GEM_PATH|GEM_HOME|LUA_INIT.*|LUA_PATH.*|LUA_CPATH.*|PHPRC',
+    'JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_STARTUP_HOOKS|CORECLR_.*|R_PROFILE.*',
+    'PAGER|EDITOR|VISUAL|BROWSER|GIT_(?:CONFIG.*|EXEC_PATH|SSH|SSH_COMMAND|ASKPASS|.*EDITOR|PAGER|EXTERNAL_DIFF|PROXY_COMMAND)',
+  ].join('|')})$`,
+  'i',
+);
+
+let absolutePath: string | undefined;
+
+/** Every event asks, and a host's search path hardly changes. */
+function isAbsolutePath(searchPath: string): boolean {
+  if (searchPath === absolutePath) return true;
+  if (relativeEntries(searchPath).length > 0) return false;
+  absolutePath = searchPath;
+  return true;
+}
+
+function withoutRelativeEntries(searchPath: string): string {
+  return searchPath
+    .split(delimiter)
+    .filter((entry) => isAbsolute(entry))
+    .join(delimiter);
 }
 
 function factsOf(cwd: string, host: NodeJS.ProcessEnv) {

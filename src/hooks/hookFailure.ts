@@ -14,7 +14,8 @@ export type FailureKind =
   | 'aborted'
   | 'spawn'
   | 'output'
-  | 'refused';
+  | 'refused'
+  | 'untrusted';
 
 /** A hook that did not do what it was started for. */
 export interface HookFailure {
@@ -68,6 +69,8 @@ export function reportFailure(
   outcome: CommandOutcome | undefined,
   { logger, environment }: { logger: DebugLogger; environment: HookEnvironmentPolicy },
 ): void {
+  // Whoever objects tells it, and once; but what is blocked is told each time.
+  if (failure.kind === 'untrusted' && !failsClosed(hook, event)) return;
   const identity = hookIdentity(hook);
   const consequence = failsClosed(hook, event)
     ? 'the operation is blocked (onFailure: "deny")'

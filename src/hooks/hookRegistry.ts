@@ -1,9 +1,13 @@
 import type { Config, Extension } from '../config/config.js';
 import { formatPath, parseHookDefinitions } from '../config/hookSettings.js';
+import type { ConsentReview } from '../config/consent.js';
 import { DebugLogger } from '../debugLogger.js';
 import type { DialectName } from '../dialects/dialect.js';
 import { dialects } from '../dialects/words.js';
+import { ConsentGate } from './consentGate.js';
 import { HookRegistryNotInitializedError } from './errors.js';
+import { relativeEntries } from './hookEnvironment.js';
+import { failsClosed } from './hookFailure.js';
 import { hookIdentity } from './identity.js';
 import { isRecord } from './merge.js';
 import {
@@ -24,15 +28,24 @@ export interface HookRegistryEntry {
   readonly matcher?: string;
   readonly sequential?: boolean;
   readonly origin?: HookOrigin;
-  /** The extension that brought it, where one did. */
+  /** Every field of the group that it was written in. */
+  readonly group: HookGroup;
+  /** The extension that brings it, where one does. */
   readonly extension?: Extension;
+  /** What the user's consent says, for hooks that need it. */
+  readonly review?: ConsentReview;
   /** Whether it runs. See `skipped` for why not. */
   enabled: boolean;
-  /** Why the hook does not run: switched off by name, from a folder that is not trusted, or failed too often. */
-  skipped?: 'disabled' | 'untrusted' | 'failing';
+  /**
+   * Why the hook does not run: switched off by name, from a project and not allowed, not to be allowed by anybody, or
+   * failed too often.
+   */
+  skipped?: 'disabled' | 'untrusted' | 'refused' | 'failing';
   /** Failures in a row, up to now. */
   failures: number;
 }
+
+type HookGroup = Omit<HookDefinition, 'hooks' | 'origin'>;
 
 /** What came of trying a matcher. `undecided`: it took too long. */
 export type Match = 'yes' | 'no' | 'undecided';
@@ -53,11 +66,14 @@ export class HookRegistry {
   #reading: Promise<void> | undefined;
   readonly #plans = new Map<HookEventName, Map<string | undefined, HookExecutionPlan | null>>();
   readonly #matches = new Map<string, Match>();
+  readonly #gate: ConsentGate;
 
   constructor(
     private readonly config: Config,
     private readonly logger = new DebugLogger('llxprt:core:hooks:registry'),
-  ) {}
+  ) {
+    this.#gate = new ConsentGate(config, logger);
+  }
 
   /**
    * Reads the hooks, once. Concurrent first calls share one reading; after a failed one the next call tries again.
@@ -85,7 +101,9 @@ export class HookRegistry {
       if (!extension.isActive) continue;
       entries.push(...this.#readExtension(extension));
     }
-    this.#entries = entries.toSorted(
+    const admitted = await this.#gate.admit(entries);
+    this.#warnOfSearchPath(admitted);
+    this.#entries = admitted.toSorted(
       (a, b) => SOURCE_PRIORITY[a.source] - SOURCE_PRIORITY[b.source],
     );
     this.#plans.clear();
@@ -123,7 +141,7 @@ export class HookRegistry {
    */
   setHookEnabled(id: string, enabled: boolean): number {
     const found = this.getAllHooks().filter(
-      (entry) => hookIdentity(entry.config) === id && entry.skipped !== 'untrusted',
+      (entry) => hookIdentity(entry.config) === id && !isNotAllowed(entry),
     );
     for (const entry of found) {
       entry.enabled = enabled;
@@ -154,6 +172,28 @@ export class HookRegistry {
     );
   }
 
+  /** The same hook as a guard, for one that stands for a guard as well. */
+  asGuard(entry: HookRegistryEntry): HookRegistryEntry {
+    const config = { ...entry.config, onFailure: 'deny' } as const;
+    this.#gate.follow(config, entry.config);
+    return { ...entry, config };
+  }
+
+  /**
+   * Why a hook must not be started now, as the end of "The hook …". One that has changed since the user allowed it is
+   * switched off, with one warning; a guard stays on, to deny.
+   */
+  findObjection(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
+    return this.#gate.findObjection(config, (reason) => {
+      const entry = this.#entries?.find((each) => each.config === config);
+      if (!entry?.enabled || failsClosed(config, entry.eventName)) return;
+      entry.enabled = false;
+      entry.skipped = 'untrusted';
+      this.#plans.clear();
+      this.#gate.warnSkipped(entry, reason);
+    });
+  }
+
   /** The plan for an event and a tool's name, made at the first call. */
   cachedPlan(
     event: HookEventName,
@@ -168,6 +208,14 @@ export class HookRegistry {
   /** Whether a matcher matches a tool's name, tried at the first call. */
   cachedMatch(matcher: string, toolName: string, tryIt: () => Match): Match {
     return cached(this.#matches, `${matcher}\0${toolName}`, tryIt);
+  }
+
+  #warnOfSearchPath(entries: readonly HookRegistryEntry[]): void {
+    const relative = relativeEntries(process.env['PATH']);
+    if (relative.length === 0 || !entries.some(({ enabled }) => enabled)) return;
+    this.logger.warn(
+      `PATH holds entries that are not absolute (${relative.map((entry) => JSON.stringify(entry)).join(', ')}): hooks do not get them, since a project could put its programs there`,
+    );
   }
 
   #readExtension(extension: Extension): HookRegistryEntry[] {
@@ -199,17 +247,19 @@ export class HookRegistry {
 
   #register(
     config: CommandHookConfig,
-    { matcher, sequential, origin, dialect }: HookDefinition,
+    definition: HookDefinition,
     eventName: HookEventName,
     source: ConfigSource,
     extension: Extension | undefined,
   ): HookRegistryEntry {
+    const { hooks: _hooks, origin, ...group } = definition;
+    const { matcher, sequential } = group;
     const skipped = this.#reasonToSkip(config, source, origin, extension);
     const enabled = skipped === undefined;
     const extensionPath = extension?.directory;
     return {
       config: {
-        ...(dialect === undefined ? config : inDialect(config, dialect)),
+        ...(group.dialect === undefined ? config : inDialect(config, group.dialect)),
         ...(extensionPath !== undefined && { extensionPath }),
       },
       source,
@@ -217,6 +267,7 @@ export class HookRegistry {
       matcher,
       sequential,
       origin,
+      group,
       extension,
       enabled,
       skipped,
@@ -244,6 +295,10 @@ function inDialect(config: CommandHookConfig, dialect: DialectName): CommandHook
   const { ms } = dialects[dialect].timeoutUnit;
   const { timeout } = config;
   return { ...config, dialect, ...(timeout !== undefined && { timeout: timeout * ms }) };
+}
+
+function isNotAllowed({ skipped }: HookRegistryEntry): boolean {
+  return skipped === 'untrusted' || skipped === 'refused';
 }
 
 /** A block by exit code 2 is what a hook is for. */

@@ -114,7 +114,7 @@ export class HookRunner implements Runner {
    * nobody waits for an answer, because starting a process takes the longer the more memory the host has.
    */
   prepare(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
-    const { environment, warmShells, logger } = this.#options;
+    const { environment, warmShells } = this.#options;
     if (hookDepth() >= MAX_HOOK_DEPTH) return;
     const commands = hookConfigs.filter(({ type }) => type === 'command');
     const eager = commands.filter((hook) => hook.prestart === true);
@@ -130,11 +130,7 @@ export class HookRunner implements Runner {
       const env = buildHookEnvironment(environment, cwd);
       if (shells > 0) this.#refill({ cwd, env }, shells);
       for (const hook of eager) {
-        void prestart(startOptions(hook, { input: { cwd, session_id }, env }), () =>
-          logger.warn(
-            `The hook "${hookIdentity(hook)}" ends before it is asked, and is not started ahead any more: let it read stdin, or remove "prestart"`,
-          ),
-        );
+        void this.#prestart(hook, { input: { cwd, session_id }, env });
       }
     });
   }
@@ -143,5 +139,19 @@ export class HookRunner implements Runner {
   #refill(place: { cwd: string; env: NodeJS.ProcessEnv }, shells: number): void {
     if (!this.#isPreparing || !prepareWarmShell(place, shells)) return;
     setImmediate(() => this.#refill(place, shells));
+  }
+
+  async #prestart(
+    hook: CommandHookConfig,
+    prepared: { input: SessionFields; env: NodeJS.ProcessEnv },
+  ): Promise<void> {
+    const { findObjection, logger } = this.#options;
+    // When its event comes, it is asked again, and the objection is told.
+    if ((await findObjection?.(hook)) !== undefined || !this.#isPreparing) return;
+    await prestart(startOptions(hook, prepared), () =>
+      logger.warn(
+        `The hook "${hookIdentity(hook)}" ends before it is asked, and is not started ahead any more: let it read stdin, or remove "prestart"`,
+      ),
+    );
   }
 }

@@ -30,6 +30,7 @@ export class HookSystem {
       environment: config.getHookEnvironment(),
       maxParallelHooks: config.getMaxParallelHooks(),
       warmShells: config.getWarmShells(),
+      findObjection: (hook) => this.#registry.findObjection(hook),
     });
     this.#eventHandler = new HookEventHandler(
       config,

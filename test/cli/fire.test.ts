@@ -373,7 +373,7 @@ describe('trust, in fire', () => {
     const skipped = await cli.run(['fire', 'BeforeTool']);
     expect(skipped.exitCode).toBe(0);
     expect(skipped.stderr).toBe(
-      'warning: 2 hooks of this project skipped, as the project is not trusted; allow them with --trust or HOOKSTACK_TRUST_WORKSPACE=true',
+      'warning: 2 hooks of this project skipped until you allow them; to see and allow them, run in the project: hookstack trust',
     );
     expect(await cli.run(['fire', 'BeforeTool', '--trust'])).toMatchObject({
       exitCode: 2,

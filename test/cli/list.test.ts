@@ -111,7 +111,7 @@ AfterTool
       { hook: 'plug', source: 'user', enabled: false, reason: 'type plugin cannot be run' },
     ]);
     expect(stderr).toBe(
-      'warning: 1 hook of this project skipped, as the project is not trusted; allow it with --trust or HOOKSTACK_TRUST_WORKSPACE=true',
+      'warning: 1 hook of this project skipped until you allow it; to see and allow it, run in the project: hookstack trust',
     );
     const { stdout } = await cli.run(['list']);
     expect(stdout).toContain('theirs [not run: untrusted]');

@@ -65,7 +65,8 @@ hook
     const files = { 'guard.mjs': `process.stderr.write('imported');${GUARD}` };
     await cli.extension('project', 'week', { middleware }, files);
     const { stacks, stderr } = await showJson('tool');
-    const reason = 'the project is not trusted';
+    const reason =
+      'it has not been allowed yet; to see and allow it, run in the project: hookstack trust';
     const layer = { name: 'week/guard', kind: 'middleware', reason };
     expect(stacks['tool']?.[2]).toEqual(layer);
     expect(stderr).toBe('');
@@ -117,7 +118,9 @@ describe('the agent', () => {
     await cli.extension('project', 'week', { middleware }, { 'guard.mjs': GUARD });
     const { toolCalls, stderr } = await run();
     expect(toolCalls).toMatchObject([{ status: 'success' }]);
-    expect(stderr).toMatch(/middleware\[0\]: not used: the project is not trusted/u);
+    expect(stderr).toMatch(
+      /middleware\[0\]: not used: it has not been allowed yet; .*: hookstack trust/u,
+    );
     expect((await run('--trust')).toolCalls).toMatchObject([{ status: 'idle' }]);
   });
 });

@@ -242,7 +242,9 @@ describe.each(['cold', 'warm'] as const)('started %s', (start) => {
         const { settings, problems } = await host.loadSettings();
         expect(problems).toMatchObject([{ path: 'hooks.BeforeTool[0].hooks[0].timeout' }]);
         const hooks: HookDefinitions = settings.hooks;
-        expect((await host.callToolOf(host.createConfig({ hooks }))).verdict).toBe('blocked');
+        expect(
+          (await host.callToolOf(host.createConfig({ hooks, trustedFolder: true }))).verdict,
+        ).toBe('blocked');
         expect(host.warnings).toEqual([]);
       },
     );

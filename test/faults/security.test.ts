@@ -96,7 +96,7 @@ describe('67 the environment of hooks', () => {
       hooks: { BeforeTool: [{ hooks: [hook('echo "[$API_TOKEN]" > seen')] }] },
     });
     const { settings } = await host.loadSettings();
-    await host.callToolOf(host.createConfig(settings));
+    await host.callToolOf(host.createConfig({ ...settings, trustedFolder: true }));
     expect(host.lines('seen')).toEqual(['[]']);
   });
 });

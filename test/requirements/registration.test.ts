@@ -25,7 +25,7 @@ describe('the registry', () => {
       hooks: { BeforeTool: [{ hooks: [hook('e')] }] },
     };
     const system = new HookSystem(
-      new Config({ enableHooks: true, hooks, extensions: [extension] }),
+      new Config({ enableHooks: true, trustedFolder: true, hooks, extensions: [extension] }),
     );
     await system.initialize();
     const entries = system.getRegistry().getHooksForEvent(BeforeTool);

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { TrustOptions } from '../trust.js';
+
+export function addTrust(program: Command): void {
+  program
+    .command('trust')
+    .description("Show what a project's hooks and middleware would run, and allow it")
+    .option('--cwd <dir>', 'the project; default the current directory')
+    .option('--yes', 'allow without being asked')
+    .option('--check', 'only tell by the exit code whether all is allowed')
+    .option('--lock', 'write .llxprt/hooks.lock, for machines that know its digest')
+    .option('--json', 'write one JSON object')
+    .addHelpText(
+      'after',
+      `
+Environment:
+  HOOKSTACK_TRUST_LOCK  sha256:… of a .llxprt/hooks.lock, whose hooks need no consent
+
+Exit codes: 0 all is allowed, or the lock is written; 3 something is not; 2 wrong usage or settings
+
+Example:
+  $ hookstack trust --check || hookstack trust`,
+    )
+    .action(async (options: TrustOptions) => {
+      const { trust } = await import('../trust.js');
+      process.exitCode = await trust(options);
+    });
+}
+
+export function addUntrust(program: Command): void {
+  program
+    .command('untrust')
+    .description('Take back what was allowed for a project')
+    .option('--cwd <dir>', 'the project; default the current directory')
+    .action(async (options: Pick<TrustOptions, 'cwd'>) => {
+      const { untrust } = await import('../trust.js');
+      await untrust(options);
+    });
+}

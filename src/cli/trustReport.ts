@@ -1,0 +1,116 @@
+import { relative } from 'node:path';
+import { compareItems, definitionLines } from '../config/consentChanges.js';
+import type { ConsentReview } from '../config/consent.js';
+import { paint, type TextStyle } from './terminal.js';
+import type { ReviewedItem, ReviewedProject } from './trustItems.js';
+
+/** So many files that are as they were are shown; of an extension there may be hundreds. */
+const MAX_SHOWN_FILES = 20;
+
+/** `hookstack trust --json`. */
+export function describeProject({ consent, items }: ReviewedProject) {
+  return {
+    project: consent.project,
+    allowed: items.every(({ review }) => review.status === 'allowed'),
+    problems: consent.problems,
+    items: items.map(({ review, file, position }) => ({
+      kind: review.item.kind,
+      status: review.status,
+      reason: review.reason ?? null,
+      definition: review.item.definition,
+      files: review.item.files,
+      digest: review.item.digest,
+      file: file ?? null,
+      line: position?.line ?? null,
+      previous: review.previous
+        ? { definition: review.previous.definition, files: review.previous.files }
+        : null,
+    })),
+  };
+}
+
+/** All that would run, for somebody who is to decide. */
+export function formatProject({ consent, items }: ReviewedProject): string {
+  const project = toVisible(consent.project);
+  if (items.length === 0) return `Nothing in ${project} needs to be allowed.`;
+  const formatted = items.map((item) => formatItem(item, consent.project));
+  return [`What ${project} would run:`, ...formatted].join('\n\n');
+}
+
+export function countItems(count: number): string {
+  return count === 1 ? '1 hook or module' : `${count} hooks and modules`;
+}
+
+function formatItem({ review, file, position }: ReviewedItem, project: string): string {
+  const { event, stack, extension } = review.item.definition;
+  const title = toVisible(
+    typeof event === 'string' ? event : `Middleware (${JSON.stringify(stack)})`,
+  );
+  const of = typeof extension === 'string' ? ` of the extension ${toVisible(extension)}` : '';
+  const at = position ? `:${position.line}:${position.column}` : '';
+  return [
+    `${paint(process.stdout, 'bold', title)}${of} [${formatStatus(review)}]`,
+    ...(file === undefined ? [] : [`    from ${toVisible(relative(project, file))}${at}`]),
+    ...formatDefinition(review),
+    ...formatFiles(review),
+  ].join('\n');
+}
+
+const STATUS_STYLES: Readonly<Record<ConsentReview['status'], TextStyle>> = {
+  allowed: 'green',
+  new: 'yellow',
+  changed: 'yellow',
+  refused: 'red',
+};
+
+function formatStatus({ status, reason = '' }: ConsentReview): string {
+  const text = status === 'refused' ? reason.replace(/^is /, '') : status;
+  return paint(process.stdout, STATUS_STYLES[status], toVisible(text));
+}
+
+function formatDefinition({ item, previous }: ConsentReview): string[] {
+  if (!previous) return definitionLines(item).map((line) => mark(' ', line));
+  const { removedLines, addedLines } = compareItems(previous, item);
+  const kept = definitionLines(item).filter((line) => !addedLines.includes(line));
+  return [
+    ...kept.map((line) => mark(' ', line)),
+    ...removedLines.map((line) => mark('-', line)),
+    ...addedLines.map((line) => mark('+', line)),
+  ];
+}
+
+function formatFiles({ item, previous }: ConsentReview): string[] {
+  const toLine = (sign: Sign) => (file: string) =>
+    mark(sign, `${file}  ${(item.files[file] ?? previous?.files[file] ?? '').slice(0, SHORT)}`);
+  const { changedFiles, addedFiles, removedFiles } = compareItems(previous ?? item, item);
+  const different = new Set([...changedFiles, ...addedFiles]);
+  const same = Object.keys(item.files).filter((file) => !different.has(file));
+  const more = same.length - MAX_SHOWN_FILES;
+  return [
+    ...same.slice(0, MAX_SHOWN_FILES).map(toLine(' ')),
+    ...(more > 0 ? [mark(' ', `and ${more} more files`)] : []),
+    ...changedFiles.map(toLine('~')),
+    ...removedFiles.map(toLine('-')),
+    ...addedFiles.map(toLine('+')),
+  ];
+}
+
+/** `sha256:` and 12 digits. */
+const SHORT = 19;
+
+const SIGN_STYLES = { '-': 'red', '+': 'green', '~': 'yellow' } as const;
+
+type Sign = ' ' | keyof typeof SIGN_STYLES;
+
+function mark(sign: Sign, line: string): string {
+  const text = `  ${sign} ${toVisible(line)}`;
+  return sign === ' ' ? text : paint(process.stdout, SIGN_STYLES[sign], text);
+}
+
+/** Shows what would be invisible, or would move the cursor: nobody allows what he cannot see. */
+function toVisible(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
+  );
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { isRecord } from '../hooks/merge.js';
+import { readGuardedFile } from './guardedFile.js';
+import type { ConsentItem } from './hookDigest.js';
+import { parseJsonDocument } from './jsonDocument.js';
+
+/** What somebody has allowed, by the real path of the project. */
+export type Consents = ReadonlyMap<string, readonly ConsentItem[]>;
+
+/** What was read of a file that allows something, or why it allows nothing. */
+export type ConsentReading<T> =
+  | { readonly content: T; readonly refusal?: undefined }
+  | { readonly content?: undefined; readonly refusal: string };
+
+/** Where consent is kept: outside of every project, so that none can write it by being cloned. */
+export function consentFileIn(home = homedir()): string {
+  return join(home, '.llxprt', 'trusted-hooks.json');
+}
+
+/** Reads all consents. A missing file holds none; one that somebody else could have written is refused. */
+export async function readConsents(file: string): Promise<ConsentReading<Consents>> {
+  const reading = await readGuardedFile(file, { groupMayWrite: false });
+  if (reading.status === 'missing') return { content: new Map() };
+  if (reading.status === 'refused') return { refusal: `${file}: ${reading.reason}` };
+  const { value } = parseJsonDocument(reading.text);
+  const projects = isRecord(value) && value['version'] === 1 ? value['projects'] : undefined;
+  if (!isRecord(projects)) return { refusal: `${file} is damaged, and allows nothing; remove it` };
+  return {
+    content: new Map(
+      Object.entries(projects).map(([project, items]) => [project, readItems(items)] as const),
+    ),
+  };
+}
+
+/**
+ * Replaces the consents of one project. The file is there as a whole or as it was, whatever happens.
+ *
+ * @param items what is allowed from now on; nothing forgets the project
+ * @throws Error when the file is refused, or cannot be written
+ */
+export async function writeConsents(
+  file: string,
+  project: string,
+  items: readonly ConsentItem[],
+): Promise<void> {
+  const { content, refusal } = await readConsents(file);
+  if (!content) throw new Error(refusal);
+  const projects = new Map(content).set(project, items);
+  if (items.length === 0) projects.delete(project);
+  const sorted = [...projects].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const text = JSON.stringify({ version: 1, projects: Object.fromEntries(sorted) }, undefined, 2);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeAtomically(file, `${text}\n`, 0o600);
+}
+
+/** Writes a file under another name first, so that no reader ever sees half of it. */
+export async function writeAtomically(file: string, text: string, mode: number): Promise<void> {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    const handle = await open(temporary, 'wx', mode);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    // The mask of the process may have taken bits away.
+    await chmod(temporary, mode);
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** The items of a list from a file. What is none is left out, and so allows nothing. */
+export function readItems(list: unknown): ConsentItem[] {
+  return Array.isArray(list) ? list.filter(isItem) : [];
+}
+
+function isItem(value: unknown): value is ConsentItem {
+  if (!isRecord(value)) return false;
+  const { kind, definition, files, digest } = value;
+  return (
+    (kind === 'hook' || kind === 'middleware') &&
+    isRecord(definition) &&
+    isRecord(files) &&
+    Object.values(files).every((each) => typeof each === 'string') &&
+    typeof digest === 'string'
+  );
+}

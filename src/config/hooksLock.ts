@@ -1,0 +1,45 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isRecord } from '../hooks/merge.js';
+import { readItems, writeAtomically, type ConsentReading } from './consentStore.js';
+import { sha256 } from './fileDigest.js';
+import { readGuardedFile } from './guardedFile.js';
+import type { ConsentItem } from './hookDigest.js';
+import { parseJsonDocument } from './jsonDocument.js';
+
+/** The lock of a project: what may run there, for machines that know the digest of this very file. */
+export function lockFileIn(project: string): string {
+  return join(project, '.llxprt', 'hooks.lock');
+}
+
+/** Writes the lock; returns the digest to hand to other machines. The same items make the same bytes. */
+export async function writeLock(project: string, items: readonly ConsentItem[]): Promise<string> {
+  const sorted = items.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
+  const text = `${JSON.stringify({ version: 1, items: sorted }, undefined, 2)}\n`;
+  const file = lockFileIn(project);
+  await mkdir(dirname(file), { recursive: true });
+  await writeAtomically(file, text, 0o644);
+  return sha256(text);
+}
+
+/**
+ * Reads what a lock allows.
+ *
+ * @param trusted the digest of the lock's bytes, from outside of the project
+ */
+export async function readLock(
+  project: string,
+  trusted: string,
+): Promise<ConsentReading<readonly ConsentItem[]>> {
+  const file = lockFileIn(project);
+  const reading = await readGuardedFile(file, { groupMayWrite: true });
+  if (reading.status === 'missing') return { refusal: `${file} does not exist` };
+  if (reading.status === 'refused') return { refusal: `${file}: ${reading.reason}` };
+  const actual = sha256(reading.text);
+  if (actual !== trusted.trim().toLowerCase()) {
+    return { refusal: `${file} is ${actual}, not ${trusted}` };
+  }
+  const { value } = parseJsonDocument(reading.text);
+  if (!isRecord(value) || value['version'] !== 1) return { refusal: `${file} is no lock` };
+  return { content: readItems(value['items']) };
+}

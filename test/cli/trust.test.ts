@@ -1,0 +1,257 @@
+import { existsSync } from 'node:fs';
+import { chmod, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Cli, group, MAIN } from './helpers.js';
+
+const cli = new Cli();
+
+beforeEach(async () => {
+  await cli.write('guard.sh', 'touch ran');
+  await cli.projectSettings({ BeforeTool: group('sh guard.sh', { name: 'guard' }) });
+});
+
+const fire = (env: NodeJS.ProcessEnv = {}) => cli.run(['fire', 'BeforeTool'], { env });
+const hasRun = () => existsSync(join(cli.project, 'ran'));
+
+/** Runs the program on a terminal of its own, and types. */
+async function onTerminal(args: string, typed: string) {
+  const command = `'${process.execPath}' '${MAIN}' ${args}`;
+  const { exitCode, stdout } = await execa('script', ['-qefc', command, '/dev/null'], {
+    cwd: cli.project,
+    env: { ...cli.env, NO_COLOR: '1', SHELL: '/bin/sh' },
+    extendEnv: false,
+    input: typed,
+    reject: false,
+  });
+  return { exitCode, shown: stdout.replaceAll('\r\n', '\n') };
+}
+
+describe('trust', () => {
+  it('says that there is nothing to allow', async () => {
+    await cli.projectSettings({});
+    await cli.userSettings({ BeforeTool: group('true') });
+    expect(await cli.run(['trust'])).toEqual({
+      exitCode: 0,
+      stdout: `Nothing in ${cli.project} needs to be allowed.`,
+      stderr: '',
+    });
+  });
+
+  it('asks on a terminal, and lets run what is agreed to', async () => {
+    const { exitCode, shown } = await onTerminal('trust', 'y\n');
+    expect(shown).toContain('Allow 1 hook or module to run on this machine? (y/N)');
+    expect(shown).toContain('Allowed: 1 hook or module.');
+    expect(exitCode).toBe(0);
+    expect(await fire()).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(hasRun()).toBe(true);
+  });
+
+  it.each([
+    ['no', 'n\n'],
+    ['nothing', '\n'],
+    ['something else', 'maybe\n'],
+    ['the end of the input', '\u0004'],
+  ])('takes %s for no', async (_, typed) => {
+    const { exitCode } = await onTerminal('trust', typed);
+    expect(exitCode).toBe(3);
+    await fire();
+    expect(hasRun()).toBe(false);
+  });
+
+  it('asks nothing without a terminal, and says what to do', async () => {
+    const { exitCode, stderr } = await cli.run(['trust'], { input: 'y\n' });
+    expect(exitCode).toBe(3);
+    expect(stderr).toBe(
+      'error: 1 hook or module not allowed: nobody can be asked here; look at the list, then run: hookstack trust --yes',
+    );
+    expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 3 });
+  });
+
+  it('asks nothing with --yes, and knows the next time', async () => {
+    expect(await cli.run(['trust', '--yes'])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await cli.run(['trust'])).toMatchObject({ exitCode: 0, stderr: '' });
+    await fire();
+    expect(hasRun()).toBe(true);
+  });
+
+  it('shows what would run, from where, and what has changed since', async () => {
+    expect((await cli.run(['trust', '--yes'])).stdout).toMatch(
+      `What ${cli.project} would run:
+
+BeforeTool [new]
+    from .llxprt/settings.json:1:54
+    command: "sh guard.sh"
+    event: "BeforeTool"
+    name: "guard"
+    type: "command"
+    guard.sh  sha256:`,
+    );
+    await cli.write('guard.sh', 'touch pwned');
+    await cli.write('more.sh', 'touch pwned');
+    await cli.projectSettings({
+      BeforeTool: group('sh guard.sh; sh more.sh', { name: 'guard', matcher: 'write' }),
+    });
+    const { exitCode, stdout } = await cli.run(['trust']);
+    expect(exitCode).toBe(3);
+    expect(stdout.replaceAll(/:[\da-f]{12}/g, ':…')).toBe(`What ${cli.project} would run:
+
+BeforeTool [changed]
+    from .llxprt/settings.json:1:72
+    event: "BeforeTool"
+    name: "guard"
+    type: "command"
+  - command: "sh guard.sh"
+  + command: "sh guard.sh; sh more.sh"
+  + matcher: "write"
+  ~ guard.sh  sha256:…
+  + more.sh  sha256:…`);
+  });
+
+  it('shows what a terminal would hide', async () => {
+    await cli.projectSettings({
+      BeforeTool: group('touch pwned #\u001b[2K\r\u202eharmless\u009b1m'),
+    });
+    const { stdout } = await cli.run(['trust']);
+    expect(stdout).toContain(
+      String.raw`command: "touch pwned #\u001b[2K\r\u{202e}harmless\u{9b}1m"`,
+    );
+  });
+
+  it('skips only what has changed, and names what to run', async () => {
+    await cli.projectSettings({
+      BeforeTool: [...group('sh guard.sh'), ...group('touch second')],
+    });
+    await cli.run(['trust', '--yes']);
+    await cli.write('guard.sh', 'touch ran; true');
+    const { stderr } = await fire();
+    expect(stderr).toContain(
+      'The hook "sh guard.sh" is skipped; to see and allow it, run in the project: hookstack trust. It has changed since it was allowed (guard.sh)',
+    );
+    expect(hasRun()).toBe(false);
+    expect(existsSync(join(cli.project, 'second'))).toBe(true);
+  });
+
+  it('lets a guard deny that has changed since it was allowed, and a new one do nothing', async () => {
+    await cli.projectSettings({ BeforeTool: group('sh guard.sh', { onFailure: 'deny' }) });
+    expect(await fire()).toMatchObject({ exitCode: 0 });
+    await cli.run(['trust', '--yes']);
+    expect(await fire()).toMatchObject({ exitCode: 0, stderr: '' });
+    await rm(join(cli.project, 'ran'));
+    for (const [command, onFailure] of [
+      ['sh guard.sh # changed', 'deny'],
+      ['sh guard.sh', 'allow'],
+    ] as const) {
+      await cli.projectSettings({ BeforeTool: group(command, { onFailure }) });
+      const { exitCode, stdout } = await fire();
+      expect(stdout).toContain('must not be bypassed, and it was not started');
+      expect(stdout).toContain('hookstack trust');
+      expect(exitCode).toBe(2);
+    }
+    expect(hasRun()).toBe(false);
+  });
+
+  it('allows nothing that is refused', async () => {
+    await chmod(join(cli.project, 'guard.sh'), 0o666);
+    const { exitCode, stdout, stderr } = await cli.run(['trust', '--yes']);
+    expect(stdout).toContain('[refused: guard.sh: other users may write it');
+    expect(stderr).toContain('1 hook or module refused');
+    expect(exitCode).toBe(3);
+    expect(await cli.run(['trust', '--lock'])).toMatchObject({ exitCode: 3 });
+    await fire();
+    expect(hasRun()).toBe(false);
+  });
+
+  it('writes everything as JSON', async () => {
+    const { exitCode, stdout } = await cli.run(['trust', '--json']);
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout)).toEqual({
+      project: cli.project,
+      allowed: false,
+      problems: [],
+      items: [
+        {
+          kind: 'hook',
+          status: 'new',
+          reason: 'has not been allowed yet',
+          definition: {
+            type: 'command',
+            event: 'BeforeTool',
+            command: 'sh guard.sh',
+            name: 'guard',
+          },
+          files: { 'guard.sh': expect.stringMatching(/^sha256:[\da-f]{64}$/) },
+          digest: expect.stringMatching(/^sha256:[\da-f]{64}$/),
+          file: join(cli.project, '.llxprt/settings.json'),
+          line: 1,
+          previous: null,
+        },
+      ],
+    });
+  });
+
+  it('takes one of --yes, --check and --lock', async () => {
+    expect(await cli.run(['trust', '--yes', '--check'])).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('trust --check', () => {
+  it('tells by its exit code, and lists what is not allowed', async () => {
+    const before = await cli.run(['trust', '--check']);
+    expect(before).toMatchObject({
+      exitCode: 3,
+      stderr: 'error: 1 hook or module not allowed; see them with: hookstack trust',
+    });
+    expect(before.stdout).toContain('sh guard.sh');
+    await cli.run(['trust', '--yes']);
+    expect(await cli.run(['trust', '--check'])).toEqual({
+      exitCode: 0,
+      stdout: 'All is allowed.',
+      stderr: '',
+    });
+  });
+
+  it('is not satisfied by the environment of one run', async () => {
+    const env = { HOOKSTACK_TRUST_WORKSPACE: 'true' };
+    expect(await cli.run(['trust', '--check'], { env })).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('trust --lock', () => {
+  it('writes what another machine allows by its digest, and prints that', async () => {
+    const { exitCode, stdout: digest } = await cli.run(['trust', '--lock']);
+    expect(exitCode).toBe(0);
+    expect(digest).toMatch(/^sha256:[\da-f]{64}$/);
+    expect((await cli.run(['trust', '--lock'])).stdout).toBe(digest);
+    await fire();
+    expect(hasRun()).toBe(false);
+    const env = { HOOKSTACK_TRUST_LOCK: digest };
+    expect(await cli.run(['trust', '--check'], { env })).toMatchObject({ exitCode: 0 });
+    expect(await fire(env)).toMatchObject({ stderr: '' });
+    expect(hasRun()).toBe(true);
+  });
+});
+
+describe('untrust', () => {
+  it('takes back what was allowed', async () => {
+    expect((await cli.run(['untrust'])).stdout).toBe('Nothing was allowed here.');
+    await cli.run(['trust', '--yes']);
+    expect(await cli.run(['untrust'])).toEqual({
+      exitCode: 0,
+      stdout: 'No longer allowed: 1 hook or module.',
+      stderr: '',
+    });
+    await fire();
+    expect(hasRun()).toBe(false);
+  });
+});
+
+it('--trust and HOOKSTACK_TRUST_WORKSPACE allow all for one run', async () => {
+  await cli.run(['fire', 'BeforeTool', '--trust']);
+  expect(hasRun()).toBe(true);
+  await rm(join(cli.project, 'ran'));
+  await fire({ HOOKSTACK_TRUST_WORKSPACE: 'true' });
+  expect(hasRun()).toBe(true);
+  expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 3 });
+});

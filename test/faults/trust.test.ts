@@ -1,0 +1,225 @@
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, vi } from 'vitest';
+import type { ConfigOptions } from '../../src/config/config.js';
+import { HookConsent } from '../../src/config/consent.js';
+import { loadSettings } from '../../src/config/settings.js';
+import type { CommandHookConfig, HookDefinition } from '../../src/hooks/types.js';
+import { hook } from '../helpers/hooks.js';
+import { fault, type Host } from './helpers/host.js';
+
+const SETTINGS = '.llxprt/settings.json';
+
+function project(hooks: readonly CommandHookConfig[], others: object = {}) {
+  const groups: HookDefinition[] = [{ hooks }];
+  return { enableHooks: true, hooks: { BeforeTool: groups }, ...others };
+}
+
+/** What a host does that knows nothing of trust, with a home of its own. */
+async function openProject(host: Host, options: ConfigOptions = {}) {
+  const home = path.join(host.directory, 'home');
+  const { settings } = await loadSettings({
+    workingDir: host.directory,
+    home,
+    systemPath: path.join(host.directory, 'none'),
+  });
+  const consent = await HookConsent.open({ workingDir: host.directory, home });
+  return { config: host.createConfig({ ...settings, consent, ...options }), consent };
+}
+
+/** Allows all hooks of the project, as they are. */
+async function allowAll(host: Host): Promise<void> {
+  const { config, consent } = await openProject(host);
+  await config.getHookSystem()?.initialize();
+  const entries = config.getHookSystem()?.getAllHooks() ?? [];
+  await consent.allow(entries.flatMap(({ review }) => review ?? []));
+  host.logger.records.length = 0;
+}
+
+describe('63 before consent', () => {
+  fault(
+    '63 hooks of a clone do not run in a host that has not asked for them',
+    async ({ host, onTestFinished }) => {
+      vi.stubEnv('HOME', path.join(host.directory, 'home'));
+      onTestFinished(() => void vi.unstubAllEnvs());
+      await host.write(
+        SETTINGS,
+        project([hook('touch pwned'), hook('exit 2', { onFailure: 'deny' })]),
+      );
+      const { settings } = await loadSettings({ workingDir: host.directory });
+      const { verdict } = await host.callToolOf(host.createConfig(settings));
+      expect(verdict).toBe('allowed');
+      expect(host.exists('pwned')).toBe(false);
+      expect(host.warnings).toEqual([
+        '2 hooks of this project skipped until you allow them; to see and allow them, run in the project: hookstack trust',
+      ]);
+    },
+  );
+
+  fault('63 what a host passes in code, and what it trusts, runs', async ({ host }) => {
+    await host.write(SETTINGS, project([hook('touch ran')]));
+    const { config } = await openProject(host, { trustedFolder: true });
+    await host.callToolOf(config);
+    expect(host.exists('ran')).toBe(true);
+    const { verdict } = await host.callTool([hook('exit 2')]);
+    expect(verdict).toBe('blocked');
+  });
+
+  fault('63 nothing is started ahead', async ({ host }) => {
+    await host.write(SETTINGS, project([hook('touch pwned; cat', { prestart: true })]));
+    const { config } = await openProject(host);
+    await host.callToolOf(config);
+    await host.callToolOf(config);
+    expect(host.exists('pwned')).toBe(false);
+  });
+});
+
+describe('64 after a change', () => {
+  fault.for<[string, (host: Host) => Promise<unknown>]>([
+    ['the command', (host) => host.write(SETTINGS, project([hook('sh x.sh; true')]))],
+    [
+      'the matcher',
+      (host) => {
+        const groups = [{ matcher: '.*', hooks: [hook('sh x.sh')] }];
+        return host.write(SETTINGS, { enableHooks: true, hooks: { BeforeTool: groups } });
+      },
+    ],
+    [
+      'the environment',
+      (host) => host.write(SETTINGS, project([hook('sh x.sh', { env: { A: 'b' } })])),
+    ],
+    ["the script's bytes", (host) => host.write('x.sh', 'touch pwned')],
+  ])('64 of %s, the user is asked again', async ([, change], { host }) => {
+    await host.write('x.sh', 'echo ran >> ran');
+    await host.write(SETTINGS, project([hook('sh x.sh')]));
+    await allowAll(host);
+    await host.callToolOf((await openProject(host)).config);
+    expect(host.lines('ran')).toEqual(['ran']);
+    expect(host.warnings).toEqual([]);
+    await change(host);
+    const { config } = await openProject(host);
+    for (let call = 0; call < 3; call++) await host.callToolOf(config);
+    expect(host.lines('ran')).toEqual(['ran']);
+    expect(host.exists('pwned')).toBe(false);
+    expect(host.warnings).toEqual([
+      expect.stringMatching(
+        / is skipped; .*: hookstack trust\. It has changed since it was allowed \(.+\)$/,
+      ),
+    ]);
+  });
+
+  fault(
+    '64 in the middle of a session, that hook alone is skipped, and told once',
+    async ({ host }) => {
+      await host.write('x.sh', 'echo ran >> ran');
+      await host.write(SETTINGS, project([hook('sh x.sh'), hook('echo said >> other')]));
+      await allowAll(host);
+      const { config } = await openProject(host);
+      await host.callToolOf(config);
+      await host.write('x.sh', 'touch pwned');
+      await host.callToolOf(config);
+      await host.callToolOf(config);
+      expect(host.exists('pwned')).toBe(false);
+      expect(host.lines('ran')).toEqual(['ran']);
+      expect(host.lines('other')).toHaveLength(3);
+      expect(host.warnings).toEqual([expect.stringContaining('The hook "sh x.sh" is skipped')]);
+    },
+  );
+
+  fault('64 a guard denies until it is as it was', async ({ host }) => {
+    await host.write('x.sh', 'true');
+    await host.write(SETTINGS, project([hook('sh x.sh', { onFailure: 'deny' })]));
+    await allowAll(host);
+    const { config } = await openProject(host);
+    expect((await host.callToolOf(config)).verdict).toBe('allowed');
+    await host.write('x.sh', 'touch pwned');
+    const { verdict, text } = await host.callToolOf(config);
+    expect(verdict).toBe('blocked');
+    expect(text).toContain('has changed since it was allowed (x.sh)');
+    expect(text).toContain('hookstack trust');
+    await host.write('x.sh', 'true');
+    expect((await host.callToolOf(config)).verdict).toBe('allowed');
+    expect(host.exists('pwned')).toBe(false);
+  });
+
+  fault(
+    '64 a command that was started ahead gets no input, and is not started again',
+    async ({ host }) => {
+      await host.write('x.sh', 'read line; echo "$line" >> read');
+      await host.write(SETTINGS, project([hook('sh x.sh', { prestart: true })]));
+      await allowAll(host);
+      const { config } = await openProject(host);
+      await host.callToolOf(config);
+      await host.write('x.sh', 'touch pwned; read line');
+      await host.callToolOf(config);
+      await host.callToolOf(config);
+      expect(host.lines('read')).toHaveLength(1);
+      expect(host.exists('pwned')).toBe(false);
+    },
+  );
+});
+
+describe('65 settings that claim trust', () => {
+  fault.for<[string, object]>([
+    ['for themselves', { trustedFolder: true, trustProject: true, trusted: true, consent: true }],
+    [
+      'in the name of the user',
+      {
+        hooks: { BeforeTool: [{ origin: { scope: 'user' }, hooks: [hook('touch pwned')] }] },
+      },
+    ],
+    [
+      'by the environment',
+      { hookEnvironment: { allow: ['*'] }, env: { HOOKSTACK_TRUST_WORKSPACE: 'true' } },
+    ],
+  ])('65 %s', async ([, claims], { host }) => {
+    await host.write(SETTINGS, project([hook('touch pwned')], claims));
+    const { config } = await openProject(host);
+    await host.callToolOf(config);
+    expect(host.exists('pwned')).toBe(false);
+    expect(host.warnings).toEqual([expect.stringContaining('1 hook of this project skipped')]);
+  });
+
+  fault('65 by a file of consents, or a lock, of their own', async ({ host }) => {
+    await host.write(SETTINGS, project([hook('touch pwned')]));
+    await allowAll(host);
+    await rename(
+      path.join(host.directory, 'home/.llxprt/trusted-hooks.json'),
+      path.join(host.directory, '.llxprt/trusted-hooks.json'),
+    );
+    await host.write('.llxprt/hooks.lock', { version: 1, items: [] });
+    const { config } = await openProject(host);
+    await host.callToolOf(config);
+    expect(host.exists('pwned')).toBe(false);
+  });
+});
+
+describe('69 which programs a hook finds', () => {
+  fault.for(['PATH', 'LD_PRELOAD', 'LD_LIBRARY_PATH', 'NODE_OPTIONS', 'BASH_ENV', 'PYTHONSTARTUP'])(
+    '69 %s set by a hook of the project: refused, also where all is trusted',
+    async (name, { host }) => {
+      await host.write(SETTINGS, project([hook('touch pwned', { env: { [name]: './evil' } })]));
+      for (const options of [{}, { trustedFolder: true }]) {
+        host.logger.records.length = 0;
+        const { config } = await openProject(host, options);
+        await host.callToolOf(config);
+        expect(host.exists('pwned')).toBe(false);
+        expect(host.warnings).toEqual([expect.stringContaining(`its "env" sets ${name}`)]);
+      }
+    },
+  );
+
+  fault.for(['.', '', 'bin', './bin'])(
+    '69 the entry %j of PATH: no hook gets it',
+    async (entry, { host, onTestFinished }) => {
+      vi.stubEnv('PATH', `${entry}:${process.env['PATH']}:${entry}`);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      for (const file of ['guard', 'bin/guard'])
+        await host.write(file, '#!/bin/sh\ntouch pwned', 0o755);
+      const { hooks } = await host.callTool([hook('guard; printf %s "$PATH"')]);
+      expect(host.exists('pwned')).toBe(false);
+      expect(hooks[0]?.stdout?.split(':').every((each) => path.isAbsolute(each))).toBe(true);
+      expect(host.warnings[0]).toContain('PATH holds entries that are not absolute');
+    },
+  );
+});
