@@ -73,7 +73,7 @@ export class ConsentGate {
   warnSkipped({ config, eventName }: HookRegistryEntry, reason: string): void {
     // A long command must not hide what to do.
     const hook = hookIdentity(config).slice(0, 60);
-    this.logger.warn(`The hook "${hook}" is skipped: it ${reason}; ${ADVICE}`, {
+    this.logger.warn(`The hook "${hook}" is skipped; ${ADVICE}. It ${reason}`, {
       event: eventName,
     });
   }
