@@ -16,9 +16,9 @@ export async function compilePackage(directory: string): Promise<CompiledPackage
   };
   await writeFile(path.join(directory, 'package.json'), JSON.stringify(manifest));
   const out = path.join(directory, 'dist');
-  const flags = ['--noCheck', '--declaration', 'false', '--outDir', out];
-  await execa('tsc', ['-p', ROOT, ...flags], { preferLocal: true, localDir: ROOT });
-  return { index: path.join(out, 'src/index.js'), cli: path.join(out, 'src/cli/main.js') };
+  const flags = ['--config', '--dir', out];
+  await execa('rolldown', flags, { cwd: ROOT, preferLocal: true, localDir: ROOT });
+  return { index: path.join(out, 'index.js'), cli: path.join(out, 'cli.js') };
 }
 
 /** Absolute paths. */
