@@ -31,5 +31,11 @@ export default defineConfig({
   logLevel: 'warn',
   external: /^[a-z@]/u,
   plugins: [rawText],
-  output: { dir: 'dist', cleanDir: true, chunkFileNames: 'chunks/[name]-[hash].js' },
+  // What comments say of exports is in the declarations, which editors read.
+  output: {
+    dir: 'dist',
+    cleanDir: true,
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    comments: false,
+  },
 });
