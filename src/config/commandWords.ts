@@ -25,6 +25,11 @@ function collect(text: string, depth: number, words: Set<string>): void {
 
 function addWord(word: string, words: Set<string>): void {
   const plain = word.replace(HOME, homedir()).replace(LEADING_REFERENCE, '');
+  if (plain.startsWith('-')) {
+    // A flag, or one with a file right behind it: `-r./hook.js`.
+    if (/[./]/.test(plain)) addWord(plain.slice(2), words);
+    return;
+  }
   if (/[^./\\]/.test(plain) && !plain.includes('\0')) words.add(plain);
 }
 

@@ -93,7 +93,7 @@ export class HookConsent {
     return inspections.map((inspection, index) => {
       const review = this.#judge(inspection, present);
       const hook = hooks[index];
-      if (hook) this.#hooks.set(hook, { words: wordsOfHook(hook), inspection, review });
+      if (hook) this.#remember(hook, { words: wordsOfHook(hook), inspection, review });
       return review;
     });
   }
@@ -116,10 +116,10 @@ export class HookConsent {
   recheck(hook: ProjectHook): string | undefined | Promise<string | undefined> {
     const known = this.#hooks.get(hook);
     if (!known) return 'has not been looked at';
-    const { inspection, review, words } = known;
+    const { inspection, review, words, judgedBy } = known;
     const isSame =
       inspection.isSettled &&
-      this.#storeSignature === this.#signStore() &&
+      judgedBy === this.#signStore() &&
       inspection.signature === signatureOfHook(hook, this.project, words);
     return isSame ? review.reason : this.#reviewAgain(hook, known);
   }
@@ -153,8 +153,12 @@ export class HookConsent {
     await this.#refresh();
     const inspection = withForbidden(await inspectHook(hook, this.project, words), hook);
     const again = this.#judge(inspection, new Set([inspection.item.digest]), review.item);
-    this.#hooks.set(hook, { words, inspection, review: again });
+    this.#remember(hook, { words, inspection, review: again });
     return again.reason;
+  }
+
+  #remember(hook: ProjectHook, known: Omit<KnownHook, 'judgedBy'>): void {
+    this.#hooks.set(hook, { ...known, judgedBy: this.#storeSignature });
   }
 
   #judge(
@@ -199,6 +203,8 @@ interface KnownHook {
   readonly words: readonly string[];
   readonly inspection: HookInspection;
   readonly review: ConsentReview;
+  /** The state of the consents that the review is of. */
+  readonly judgedBy: string | undefined;
 }
 
 function withForbidden(inspection: HookInspection, { config }: ProjectHook): HookInspection {

@@ -6,6 +6,7 @@ const MAX_PLACES = 2000;
 
 /** Where a bare name of a module may be found by Node, Python or a shell. */
 const MODULE_SUFFIXES = ['.js', '.json', '.node', '.py', '.sh'];
+const HAS_SUFFIX = /\.(?:[cm]?[jt]s|json|node|py|rb|pl|sh|bash)$/;
 const MODULE_FILES = ['package.json', 'index.js', '__main__.py'];
 
 /** Where the words of a command are looked for. */
@@ -38,17 +39,21 @@ export function findNamedFiles(words: readonly string[], places: SearchPlaces): 
   const found = new Map<string, BigIntStats>();
   const seen = new Set<string>();
   const bases = [...places.bases];
-  // A command may go to a directory that it names: its words may be relative to that one.
+  const programs = searchPathInside(places);
+  const look = (path: string) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    if (seen.size > MAX_PLACES) throw new RangeError('it names too many files to check');
+    const stats = statOf(path);
+    if (stats?.isFile()) found.set(path, stats);
+    if (!stats?.isDirectory()) return;
+    for (const file of MODULE_FILES) look(join(path, file));
+    // A command may go to a directory that it names: its words may be relative to that one.
+    if (isInside(path, places.project)) bases.push(path);
+  };
   for (let index = 0; index < bases.length; index++) {
     const base = bases[index] ?? '';
-    for (const path of words.flatMap((word) => candidates(word, base, places))) {
-      if (seen.has(path)) continue;
-      seen.add(path);
-      if (seen.size > MAX_PLACES) throw new RangeError('it names too many files to check');
-      const stats = statOf(path);
-      if (stats?.isFile()) found.set(path, stats);
-      else if (stats?.isDirectory() && isInside(path, places.project)) bases.push(path);
-    }
+    for (const word of words) candidates(word, base, programs).forEach(look);
   }
   const files = [...found.keys()].toSorted();
   return {
@@ -72,22 +77,18 @@ export function isInside(path: string, directory: string): boolean {
   );
 }
 
-function candidates(word: string, base: string, places: SearchPlaces): string[] {
+function candidates(word: string, base: string, programs: readonly string[]): string[] {
   const isPath = word.includes('/') || word.includes(sep);
   // What begins with a slash may have had a reference to the project before it.
   const path = isAbsolute(word) ? join(base, word) : resolve(base, word);
   if (isPath && /[*?[]/.test(word)) return [path, ...expandGlob(path)];
-  if (isPath) return [...(isAbsolute(word) ? withModules(word) : []), ...withModules(path)];
-  const inside = searchPathInside(places).map((directory) => join(directory, word));
-  return [...withModules(path), ...inside];
+  if (isPath) return [...(isAbsolute(word) ? withSuffixes(word) : []), ...withSuffixes(path)];
+  return [...withSuffixes(path), ...programs.map((directory) => join(directory, word))];
 }
 
-function withModules(path: string): string[] {
-  return [
-    path,
-    ...MODULE_SUFFIXES.map((suffix) => path + suffix),
-    ...MODULE_FILES.map((file) => join(path, file)),
-  ];
+function withSuffixes(path: string): string[] {
+  if (HAS_SUFFIX.test(path)) return [path];
+  return [path, ...MODULE_SUFFIXES.map((suffix) => path + suffix)];
 }
 
 /** Programs of the machine are its own affair; those that a project brings are not. */

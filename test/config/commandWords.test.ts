@@ -14,6 +14,7 @@ describe('the words of a command that may name files', () => {
     ['of a script in the command', `node -e "require('./guard.cjs')"`, './guard.cjs'],
     ['of a longer script', `node -e "const a = require('./guard.cjs')"`, './guard.cjs'],
     ['behind an option', 'node --import=./guard.mjs x.mjs', './guard.mjs'],
+    ['behind a short option', 'node -r./guard.cjs x.mjs', './guard.cjs'],
     ['behind an assignment', 'SCRIPT=guard.sh; sh $SCRIPT', 'guard.sh'],
     ['in a substitution', 'echo $(sh guard.sh)', 'guard.sh'],
     ['behind a substitution', 'sh $(git rev-parse --show-toplevel)/guard.sh', '/guard.sh'],

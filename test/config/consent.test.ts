@@ -191,6 +191,17 @@ describe('consent to a hook', () => {
     expect(await consent.recheck(projectHook)).toBeUndefined();
   });
 
+  it('counts at once, and is taken back at once, where it was given', async () => {
+    const projectHook = guard('true');
+    const consent = await open();
+    const reviews = await consent.review([projectHook]);
+    expect(await consent.recheck(projectHook)).toBe('has not been allowed yet');
+    await consent.allow(reviews);
+    expect(await consent.recheck(projectHook)).toBeUndefined();
+    await consent.forget();
+    expect(await consent.recheck(projectHook)).toBe('has not been allowed yet');
+  });
+
   it('is taken back at once, also by another process', async () => {
     const projectHook = guard('true');
     const consent = await allowing(projectHook);
