@@ -31,6 +31,7 @@ export async function openProject(sandbox: Sandbox, hooks: object) {
   });
   const logger = new RecordingLogger();
   const config = new Config({
+    trustedFolder: true,
     ...loaded.settings,
     workingDir,
     sessionId: 'session',
