@@ -20,7 +20,7 @@ import { findReason, openRegistry } from './hookEntries.js';
 import { watchInterruption } from './interruption.js';
 import { Progress } from './progress.js';
 import { ScratchProject } from './scratchProject.js';
-import { paint, printJson, printLine, toOneLine, type TextStyle } from './terminal.js';
+import { paint, printJson, printLine, toOneLine, toVisible, type TextStyle } from './terminal.js';
 import { openWorkspace, type WorkspaceOptions } from './workspace.js';
 
 /** The options of `hookstack doctor`. */
@@ -198,7 +198,7 @@ function formatExamination(examination: Examination): string {
   const sample = tool === null ? event : `${event} of ${tool}`;
   const time = status === 'not run' ? '' : `; ${durationMs} ms of ${timeoutMs} ms`;
   return [
-    `${toOneLine(hook)} [${paint(process.stdout, STYLES[status], status)}]`,
+    `${toVisible(hook)} [${paint(process.stdout, STYLES[status], status)}]`,
     `  ${toOneLine(sample)}: ${toOneLine(ending)}${time}`,
     ...findings.map(
       ({ severity, message }) =>

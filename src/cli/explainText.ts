@@ -1,9 +1,8 @@
 import { events } from '../hooks/events.js';
-import { removeControls } from '../hooks/sanitizeText.js';
 import type { HookEventName } from '../hooks/types.js';
 import type { ExplainedHook, Explanation } from './explain.js';
 import { formatSource } from './hookEntries.js';
-import { paint, toOneLine } from './terminal.js';
+import { paint, toVisible } from './terminal.js';
 
 const LINE_WIDTH = 100;
 
@@ -25,7 +24,7 @@ function formatHeading(explanation: Explanation, count: number): string {
   const { event, tool, sequential } = explanation;
   const how = count > 1 ? `, ${sequential ? 'one after the other' : 'all at once'}` : '';
   const what = count === 1 ? '1 hook runs' : `${count === 0 ? 'no' : count} hooks run`;
-  const subject = `${event}${tool === null ? '' : ` of ${toOneLine(tool)}`}`;
+  const subject = `${event}${tool === null ? '' : ` of ${toVisible(tool)}`}`;
   const heading = paint(process.stdout, 'bold', `${subject}: ${what}${how}.`);
   return [heading, ...formatSwitch(explanation)].join('\n');
 }
@@ -35,13 +34,13 @@ function formatSwitch({ enableHooks, enableHooksFile }: Explanation): string[] {
   const why =
     enableHooksFile === null
       ? 'no settings file says "enableHooks": true'
-      : `enableHooks is false in ${toOneLine(enableHooksFile)}`;
+      : `enableHooks is false in ${toVisible(enableHooksFile)}`;
   return [paint(process.stdout, 'yellow', `Hooks are off, so that nothing runs in fact: ${why}.`)];
 }
 
 function formatHook(hook: ExplainedHook, { event, tool }: Explanation): string {
   const state =
-    hook.reason === null ? '' : paint(process.stdout, 'yellow', `: ${toOneLine(hook.reason)}`);
+    hook.reason === null ? '' : paint(process.stdout, 'yellow', `: ${toVisible(hook.reason)}`);
   const facts = [
     `timeout: ${hook.timeoutMs} ms`,
     ...(hook.dialect === null ? [] : [`dialect: ${hook.dialect}`]),
@@ -49,11 +48,11 @@ function formatHook(hook: ExplainedHook, { event, tool }: Explanation): string {
     ...(hook.environment.length > 0 ? [`own variables: ${hook.environment.join(', ')}`] : []),
   ];
   return [
-    `${paint(process.stdout, 'bold', toOneLine(hook.hook))}${state}`,
-    `command: ${toOneLine(hook.resolvedCommand)}`,
+    `${paint(process.stdout, 'bold', toVisible(hook.hook))}${state}`,
+    `command: ${toVisible(hook.resolvedCommand)}`,
     `source: ${formatSource(hook)}`,
     `matcher: ${formatMatcher(hook, event, tool)}`,
-    toOneLine(facts.join(', ')),
+    toVisible(facts.join(', ')),
   ].join('\n     ');
 }
 
@@ -63,12 +62,12 @@ function formatMatcher(
   tool: string | null,
 ): string {
   if (matcher === null) return 'all';
-  const quoted = toOneLine(JSON.stringify(matcher));
+  const quoted = toVisible(JSON.stringify(matcher));
   if (!events[event].matchOn) {
     return dialect === null ? `${quoted}, has no effect on ${event}` : quoted;
   }
   if (tool === null) return `${quoted}, not tested: name a tool with --tool`;
-  return runs ? `${quoted}, matches ${toOneLine(tool)}` : quoted;
+  return runs ? `${quoted}, matches ${toVisible(tool)}` : quoted;
 }
 
 function formatEnvironment(environment: readonly string[], withheld: readonly string[]): string[] {
@@ -83,7 +82,7 @@ function formatEnvironment(environment: readonly string[], withheld: readonly st
 function wrapNames(names: readonly string[]): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const name of names.map((each) => removeControls(each))) {
+  for (const name of names.map(toVisible)) {
     if (line !== '' && line.length + name.length > LINE_WIDTH) {
       lines.push(line);
       line = '';

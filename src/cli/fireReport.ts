@@ -3,7 +3,7 @@ import { hookIdentity } from '../hooks/identity.js';
 import type { ProcessedHookResult } from '../hooks/processedResult.js';
 import { removeControls } from '../hooks/sanitizeText.js';
 import type { HookEventName, HookExecutionResult, HookOutput } from '../hooks/types.js';
-import { paint, toOneLine } from './terminal.js';
+import { paint, toOneLine, toVisible } from './terminal.js';
 
 /** What all hooks of one event said together, as `fire --json` writes it. */
 export interface FireReport {
@@ -88,7 +88,7 @@ function formatHook(hook: HookReport): string {
     `${hook.durationMs} ms`,
     hook.output?.decision && `decision ${hook.output.decision}`,
   ].filter(Boolean);
-  const title = paint(process.stdout, isHealthy ? 'bold' : ['bold', 'red'], toOneLine(hook.hook));
+  const title = paint(process.stdout, isHealthy ? 'bold' : ['bold', 'red'], toVisible(hook.hook));
   return [
     `${title}: ${facts.join(', ')}`,
     ...formatText('error', hook.error),

@@ -4,7 +4,7 @@ import { hookIdentity } from '../hooks/identity.js';
 import { HookEventName, HookType } from '../hooks/types.js';
 import { normalizeTimeout } from '../process/normalizeTimeout.js';
 import { CliLogger } from './cliLogger.js';
-import { toOneLine } from './terminal.js';
+import { toVisible } from './terminal.js';
 
 /** Reads the hooks of a project. The hook system has none while hooks are off, and then too they are worth a look. */
 export async function openRegistry(config: Config): Promise<HookRegistry> {
@@ -84,6 +84,6 @@ export function formatSource({
 }: Pick<ListedHook, 'source' | 'extension' | 'file'>): string {
   return [source, extension, file]
     .flatMap((part) => part ?? [])
-    .map(toOneLine)
+    .map(toVisible)
     .join(' ');
 }

@@ -1,6 +1,6 @@
 import { HookEventName } from '../hooks/types.js';
 import { describeEntries, formatSource, openRegistry, type ListedHook } from './hookEntries.js';
-import { paint, printJson, printLine, toOneLine } from './terminal.js';
+import { paint, printJson, printLine, toVisible } from './terminal.js';
 import type { TraceCount } from './traceCounts.js';
 import { openWorkspace, type WorkspaceOptions } from './workspace.js';
 
@@ -59,10 +59,10 @@ function formatHook(hook: CountedHook): string {
     ...(hook.duplicateOf === null ? [] : [`runs once where "${hook.duplicateOf}" matches too`]),
   ];
   return [
-    `  ${toOneLine(hook.hook)} [${state}]`,
-    ...(hook.hook === hook.command ? [] : [`    command: ${toOneLine(hook.command)}`]),
+    `  ${toVisible(hook.hook)} [${state}]`,
+    ...(hook.hook === hook.command ? [] : [`    command: ${toVisible(hook.command)}`]),
     `    source: ${formatSource(hook)}`,
-    `    ${toOneLine(facts.join(', '))}`,
+    `    ${toVisible(facts.join(', '))}`,
     ...(hook.fired === undefined ? [] : [`    ${formatCount(hook.fired, hook.lastVerdict)}`]),
   ].join('\n');
 }

@@ -2,7 +2,7 @@ import { nameOfModule } from '../config/extensionMiddleware.js';
 import { suggestName } from '../config/suggestName.js';
 import type { Config } from '../config/config.js';
 import { STAGES, type StackName } from '../stack.js';
-import { paint, printJson, printLine, toOneLine } from './terminal.js';
+import { paint, printJson, printLine, toVisible } from './terminal.js';
 import { UsageError } from './usageError.js';
 import { addMiddleware, openWorkspace, type WorkspaceOptions } from './workspace.js';
 
@@ -65,7 +65,7 @@ function formatStack({ name, layers }: { name: StackName; layers: readonly Layer
 
 function formatLayer({ name, kind, reason }: Layer): string {
   if (kind === 'stage') return `  ${name}`;
-  const state = reason === null ? 'active' : `not run: ${toOneLine(reason)}`;
+  const state = reason === null ? 'active' : `not run: ${toVisible(reason)}`;
   const style = reason === null ? 'green' : 'yellow';
-  return `  ${toOneLine(name)} [${paint(process.stdout, style, state)}]`;
+  return `  ${toVisible(name)} [${paint(process.stdout, style, state)}]`;
 }

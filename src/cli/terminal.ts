@@ -18,6 +18,28 @@ export function toOneLine(text: string): string {
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }
 
+/**
+ * What settings say of a hook, on one line and whole: what would be invisible, end the line or move the cursor is
+ * written as an escape. The shell runs what a terminal hides, so that nobody must judge a command by less.
+ */
+export function toVisible(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu, escapeCharacter);
+}
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+  '\n': String.raw`\n`,
+  '\r': String.raw`\r`,
+  '\t': String.raw`\t`,
+};
+
+function escapeCharacter(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
+  if (code > 0xffff) return `\\u{${hex}}`;
+  const long = code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`;
+  return SHORT_ESCAPES[character] ?? long;
+}
+
 /** Writes a value as JSON on one line of stdout. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);

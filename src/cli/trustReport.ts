@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { compareItems, definitionLines } from '../config/consentChanges.js';
 import type { ConsentReview } from '../config/consent.js';
-import { paint, type TextStyle } from './terminal.js';
+import { paint, toVisible, type TextStyle } from './terminal.js';
 import type { ReviewedItem, ReviewedProject } from './trustItems.js';
 
 /** So many files that are as they were are shown; of an extension there may be hundreds. */
@@ -105,12 +105,4 @@ type Sign = ' ' | keyof typeof SIGN_STYLES;
 function mark(sign: Sign, line: string): string {
   const text = `  ${sign} ${toVisible(line)}`;
   return sign === ' ' ? text : paint(process.stdout, SIGN_STYLES[sign], text);
-}
-
-/** Shows what would be invisible, or would move the cursor: nobody allows what he cannot see. */
-function toVisible(text: string): string {
-  return text.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
-  );
 }

@@ -5,7 +5,7 @@ import { loadExtensions, type LoadedExtensions } from '../config/extensions.js';
 import { findSettingsFiles, type SettingsFile } from '../config/settings.js';
 import type { Finding } from '../validate/types.js';
 import { hookFilesOf, validateFiles } from '../validate/validate.js';
-import { paint, printJson, printLine, toOneLine } from './terminal.js';
+import { paint, printJson, printLine, toVisible } from './terminal.js';
 import { UsageError } from './usageError.js';
 import { isTrustedRun, resolveWorkingDir, type WorkspaceOptions } from './workspace.js';
 
@@ -96,9 +96,9 @@ interface Summary {
 function printFindings(findings: readonly Finding[], { files, errors, warnings }: Summary): void {
   for (const { file, line, column, severity, rule, path: at, message } of findings) {
     const label = paint(process.stdout, severity === 'error' ? 'red' : 'yellow', `${severity}:`);
-    const place = toOneLine(`${path.relative('', file)}:${line}:${column}`);
+    const place = toVisible(`${path.relative('', file)}:${line}:${column}`);
     const where = at === '' ? '' : `${at}: `;
-    printLine(`${place}: ${label} ${toOneLine(`${where}${message}`)} [${rule}]`);
+    printLine(`${place}: ${label} ${toVisible(`${where}${message}`)} [${rule}]`);
   }
   const found = `${count(errors, 'error')}, ${count(warnings, 'warning')}`;
   const isIdle = files.length === 0 && findings.length === 0;

@@ -1,7 +1,9 @@
 /** Length to which a text of a hook is cut, in characters. */
 export const MAX_HOOK_TEXT = 10_000;
 
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu;
+/** Control characters other than newline and tab, and those that change the direction of the text around them. */
+const CONTROL =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const ESCAPE_SEQUENCE =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/gu;
 
@@ -10,7 +12,7 @@ const FORGED_MARK = /^[ \t]*(?:\[system\][ \t]*)+|<\/?hook_context\b[^>\n]*>?/gi
 
 /**
  * Makes text of a hook fit to be read by a model or shown on a terminal: control characters other than newline
- * and tab are removed, terminal escape sequences as a whole, and the marks by which a model knows the hook system's
+ * and tab are removed, those of the direction of text too, terminal escape sequences as a whole, and the marks by which a model knows the hook system's
  * own notes; what is longer than 10,000 characters is cut with a visible mark.
  */
 export function sanitizeText(text: string): string {
@@ -26,7 +28,15 @@ export function quoteMarks(text: string): string {
   return text.replace(FORGED_MARK, String.raw`\$&`);
 }
 
-/** Removes control characters other than newline and tab, and terminal escape sequences as a whole. */
+/** The first character that {@link removeControls} would remove, if any. The end of a line may be `\r\n`. */
+export function findControl(text: string): string | undefined {
+  return text.replaceAll('\r\n', '\n').match(CONTROL)?.[0];
+}
+
+/**
+ * Removes control characters other than newline and tab, those of the direction of text too, and terminal escape
+ * sequences as a whole.
+ */
 export function removeControls(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(ESCAPE_SEQUENCE, '').replace(CONTROL, '');
 }

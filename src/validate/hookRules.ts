@@ -3,6 +3,7 @@ import { nearestName } from '../config/suggestName.js';
 import { dialects } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import { isRecord } from '../hooks/merge.js';
+import { findControl } from '../hooks/sanitizeText.js';
 import { mayMatchTogether } from './matcherRules.js';
 import { findScripts, readStart } from './programs.js';
 import type { Checked, HookSite, Slip } from './types.js';
@@ -52,6 +53,19 @@ export function emptyHooks({ files, groups }: Checked): Slip[] {
   });
   const message = 'holds no hook; add one, or remove it';
   return [...ofGroups, ...ofEvents].map((slip) => ({ ...slip, message }));
+}
+
+/** Characters that make a reader see something else than what runs. */
+export function hiddenCharacters({ hooks }: Checked): Slip[] {
+  return hooks.flatMap(({ file, at, hook }) =>
+    (['name', 'command'] as const).flatMap((key) => {
+      const code = findControl(hook[key] ?? '')?.codePointAt(0);
+      if (code === undefined) return [];
+      const character = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+      const message = `contains the control character ${character}, which hides text from its reader; remove it`;
+      return { file, at: [...at, key], message };
+    }),
+  );
 }
 
 /** A hook of a kind that cannot be run. */

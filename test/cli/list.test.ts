@@ -205,7 +205,7 @@ AfterTool
       BeforeTool: group('echo \u001b]0;x\u0007\u001b[2Jhi', { name: '\u009bx' }),
     });
     const { stdout } = await cli.run(['list']);
-    expect(stdout).toContain('command: echo hi');
+    expect(stdout).toContain(String.raw`command: echo \x1b]0;x\x07\x1b[2Jhi`);
     expect(stdout).toMatch(/^[\P{Cc}\n]+$/u);
   });
 

@@ -114,9 +114,7 @@ BeforeTool [changed]
       BeforeTool: group('touch pwned #\u001b[2K\r\u202eharmless\u009b1m'),
     });
     const { stdout } = await cli.run(['trust']);
-    expect(stdout).toContain(
-      String.raw`command: "touch pwned #\u001b[2K\r\u{202e}harmless\u{9b}1m"`,
-    );
+    expect(stdout).toContain(String.raw`command: "touch pwned #\u001b[2K\r\u202eharmless\x9b1m"`);
   });
 
   it('skips only what has changed, and names what to run', async () => {

@@ -205,6 +205,11 @@ describe('control characters', () => {
     expect(readHookOutput(text).output?.systemMessage).toBe('abcdefg');
   });
 
+  it('are removed where they change the direction of text', () => {
+    const text = '\u202aa\u202eb\u2066c\u2069d\u200ee\u200ff\u061cg';
+    expect(read({ reason: text }).output?.reason).toBe('abcdefg');
+  });
+
   it('leaves newlines, tabs and other scripts', () => {
     const text = 'één\n\tдва 三 🎣';
     expect(read({ systemMessage: text }).output?.systemMessage).toBe(text);
