@@ -2,7 +2,6 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { editSettings, type SettingsEdit } from '../config/editSettings.js';
 import { parseHookDefinitions } from '../config/hookSettings.js';
-import { settingsFileIn } from '../config/settings.js';
 import { hookIdentity } from '../hooks/identity.js';
 import { isRecord } from '../hooks/merge.js';
 import { removeControls } from '../hooks/sanitizeText.js';
@@ -16,6 +15,7 @@ import {
   type StarterHook,
   type StarterLanguage,
 } from './starterHooks.js';
+import { projectSettingsToWrite } from './projectFile.js';
 import { paint, printJson, printLine, printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
 import { resolveWorkingDir } from './workspace.js';
@@ -31,12 +31,13 @@ export interface InitOptions {
 /**
  * `hookstack init`: a first hook in a project, with an event to test it, and what to try next on stdout.
  *
- * @throws UsageError when the project has such a hook or such a file already
+ * @throws UsageError when the project has such a hook or such a file already, or what is written would not be its own
  * @throws Error when a file cannot be written
  */
 export async function init(options: InitOptions): Promise<void> {
   const { event } = options;
   const project = await resolveWorkingDir(options.cwd ?? process.cwd());
+  const settings = await projectSettingsToWrite(project);
   const hook = starterHook(event);
   const language = starterLanguages[options.language];
   for (const program of language.programs) {
@@ -44,7 +45,6 @@ export async function init(options: InitOptions): Promise<void> {
     printNotice('warning', 'yellow', `the hook needs ${program}, which is not on your PATH`);
   }
   const files = filesOf(hook, language, event);
-  const settings = settingsFileIn(project);
   await createFiles(project, files, () => addToSettings(settings, hook, language, event));
 
   const created = files.map(({ path }) => path);

@@ -5,6 +5,7 @@ import { editSettings, planSettings, type SettingsEdit } from '../config/editSet
 import { readGuardedFile } from '../config/guardedFile.js';
 import { formatPath } from '../config/hookSettings.js';
 import { parseJsonDocument } from '../config/jsonDocument.js';
+import { settingsFileIn } from '../config/settings.js';
 import type { DialectName } from '../dialects/dialect.js';
 import { carryOver, type CarriedOver } from '../dialects/migration.js';
 import { dialects, ourEventName } from '../dialects/words.js';
@@ -13,6 +14,7 @@ import { isRecord } from '../hooks/merge.js';
 import { removeControls } from '../hooks/sanitizeText.js';
 import type { HookDefinition } from '../hooks/types.js';
 import { diffLines } from './lineDiff.js';
+import { projectSettingsToWrite } from './projectFile.js';
 import { paint, printJson, printLine, toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
 import { resolveWorkingDir } from './workspace.js';
@@ -34,14 +36,14 @@ const SOURCES: Readonly<Record<DialectName, readonly string[]>> = {
 /**
  * `hookstack migrate`: adds the hooks of another agent's settings to ours.
  *
- * @throws UsageError
+ * @throws UsageError when settings cannot be read, or those of the project would not be its own
  */
 export async function migrate({ from, dryRun = false, cwd, json }: MigrateOptions): Promise<void> {
   const project = await resolveWorkingDir(cwd ?? process.cwd());
   const home = await realpath(homedir()).catch(homedir);
   const directories = project === home ? [home] : [project, home];
   const moves: Move[] = [];
-  for (const directory of directories) moves.push(await planMove(directory, from));
+  for (const directory of directories) moves.push(await planMove(directory, from, home));
   if (!dryRun) for (const move of moves) await writeMove(move);
   if (json) printJson({ from, dryRun, files: moves.map(describeMove) });
   else printLine(formatMoves(moves, from, dryRun));
@@ -73,11 +75,12 @@ interface Remark {
   readonly message: string;
 }
 
-async function planMove(directory: string, from: DialectName): Promise<Move> {
+async function planMove(directory: string, from: DialectName, home: string): Promise<Move> {
   const files = SOURCES[from].map((file) => path.join(directory, file));
   const read = await Promise.all(files.map((file) => readSource(file, from)));
   const sources = read.filter((source) => source !== undefined);
-  const target = path.join(directory, '.llxprt/settings.json');
+  const isWritten = directory !== home && sources.length > 0;
+  const target = isWritten ? await projectSettingsToWrite(directory) : settingsFileIn(directory);
   let counts = { added: 0, present: 0 };
   try {
     const { before, after } = await planSettings(target, (current) => {

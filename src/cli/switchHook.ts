@@ -1,10 +1,11 @@
 import { homedir } from 'node:os';
 import { editSettings, type SettingsEdit } from '../config/editSettings.js';
-import { settingsFileIn } from '../config/settings.js';
+import { findSettingsFiles, settingsFileIn } from '../config/settings.js';
 import { suggestName } from '../config/suggestName.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { hookIdentity } from '../hooks/identity.js';
 import { openRegistry } from './hookEntries.js';
+import { projectSettingsToWrite } from './projectFile.js';
 import { printJson, printLine, printNotice, toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
 import { openWorkspace, type Workspace } from './workspace.js';
@@ -26,7 +27,7 @@ export interface SwitchOptions {
  *
  * @param name of the hook, or its command where it has none
  * @returns the exit code: 0
- * @throws UsageError when there is no such hook
+ * @throws UsageError when there is no such hook, or the project's settings file is not its own
  * @throws Error when the settings cannot be changed
  */
 export async function disable(name: string, options: SwitchOptions): Promise<number> {
@@ -35,7 +36,7 @@ export async function disable(name: string, options: SwitchOptions): Promise<num
   requireHook(name, namesOf(entries));
   const [first] = chosenScopes(options);
   const scope = first ?? scopeOf(name, entries);
-  const file = fileOf(scope, workspace);
+  const file = await fileOf(scope, workspace);
   const changed = await editSettings(file, (current) => addName(file, current, name));
   if (options.json) {
     printJson({ hook: name, enabled: false, changed: changed ? [file] : [], disabledIn: [file] });
@@ -53,7 +54,7 @@ export async function disable(name: string, options: SwitchOptions): Promise<num
  *
  * @param name of the hook, or its command where it has none
  * @returns the exit code: 0 no settings switch it off any more, 1 some still do
- * @throws UsageError when there is no such hook
+ * @throws UsageError when there is no such hook, or the project's settings file is not its own
  * @throws Error when the settings cannot be changed
  */
 export async function enable(name: string, options: SwitchOptions): Promise<number> {
@@ -62,9 +63,9 @@ export async function enable(name: string, options: SwitchOptions): Promise<numb
   const { disabledHooks } = workspace.origins;
   requireHook(name, [...namesOf(entries), ...disabledHooks.keys()]);
   const scopes = chosenScopes(options);
-  const files = (scopes.length > 0 ? scopes : SCOPES).map((scope) => fileOf(scope, workspace));
   const changed: string[] = [];
-  for (const file of files) {
+  for (const scope of scopes.length > 0 ? scopes : await ownScopes(workspace)) {
+    const file = await fileOf(scope, workspace);
     if (await editSettings(file, (current) => removeName(current, name))) changed.push(file);
   }
   const remaining = (disabledHooks.get(name) ?? [])
@@ -100,8 +101,16 @@ function scopeOf(name: string, entries: readonly HookRegistryEntry[]): Scope {
   return named.every(({ origin }) => origin?.scope === 'project') ? 'project' : 'user';
 }
 
-function fileOf(scope: Scope, { config }: Workspace): string {
-  return settingsFileIn(scope === 'project' ? config.getWorkingDir() : homedir());
+/** In the home directory there is no project beside the user. */
+async function ownScopes({ config }: Workspace): Promise<Scope[]> {
+  const files = await findSettingsFiles({ workingDir: config.getWorkingDir() });
+  return SCOPES.filter((scope) => files.some((file) => file.scope === scope));
+}
+
+async function fileOf(scope: Scope, { config }: Workspace): Promise<string> {
+  return scope === 'user'
+    ? settingsFileIn(homedir())
+    : await projectSettingsToWrite(config.getWorkingDir());
 }
 
 function namesOf(entries: readonly HookRegistryEntry[]): string[] {

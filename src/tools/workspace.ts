@@ -104,7 +104,7 @@ function refuse(given: string, workingDir: string, why: string) {
 }
 
 /** The real path, or `undefined` where a dangling symbolic link would be followed on creation. */
-async function realpathOfNearestExisting(absolute: string): Promise<string | undefined> {
+export async function realpathOfNearestExisting(absolute: string): Promise<string | undefined> {
   const real = await fs.realpath(absolute).catch(missingAsUndefined);
   if (real !== undefined) return real;
   if (await fs.lstat(absolute).catch(missingAsUndefined)) return undefined;

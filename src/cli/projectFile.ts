@@ -1,0 +1,39 @@
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { findSettingsFiles, settingsFileIn } from '../config/settings.js';
+import { realpathOfNearestExisting } from '../tools/workspace.js';
+import { toOneLine } from './terminal.js';
+import { UsageError } from './usageError.js';
+
+/**
+ * The settings file of a project, for writing. A repository may bring links: what is written for the project must not
+ * end up in the settings of the user, where it needs no trust, nor anywhere else outside of the project.
+ *
+ * @param project real path of a directory
+ * @returns absolute path
+ * @throws UsageError when the file, or the directory of hooks beside it, is not the project's own
+ */
+export async function projectSettingsToWrite(project: string): Promise<string> {
+  const file = settingsFileIn(project);
+  const real = await realpathOfNearestExisting(file);
+  const others = (await findSettingsFiles({ workingDir: project })).filter(
+    ({ scope }) => scope !== 'project',
+  );
+  for (const { scope, file: other } of others) {
+    if (real === undefined || (await realpathOfNearestExisting(other)) !== real) continue;
+    throw new UsageError(
+      `${toOneLine(file)} is not written for the project: it is the settings file of the ${scope}, which counts in every project; name another project with --cwd`,
+    );
+  }
+  for (const path of [file, join(project, '.llxprt', 'hooks')]) await requireInside(project, path);
+  return file;
+}
+
+async function requireInside(project: string, path: string): Promise<void> {
+  const real = await realpathOfNearestExisting(path);
+  const below = real === undefined ? undefined : relative(project, real);
+  if (below !== undefined && below.split(sep)[0] !== '..' && !isAbsolute(below)) return;
+  const where = real === undefined ? 'that does not exist' : `outside of the project: ${real}`;
+  throw new UsageError(
+    `${toOneLine(path)} is not written: a link leads to a place ${toOneLine(where)}; remove the link first`,
+  );
+}
