@@ -14,7 +14,7 @@ export function paint(stream: NodeJS.WriteStream, style: TextStyle, text: string
 
 /** Text of a hook, a model or a file on one line: short, and without control characters. */
 export function toOneLine(text: string): string {
-  const line = removeControls(text).replaceAll(/\s+/gu, ' ').trim();
+  const line = withoutBreaks(text);
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }
 
@@ -38,6 +38,11 @@ function escapeCharacter(character: string): string {
   if (code > 0xffff) return `\\u{${hex}}`;
   const long = code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`;
   return SHORT_ESCAPES[character] ?? long;
+}
+
+/** All of a text on one line, without control characters: where its end says what to do. */
+export function withoutBreaks(text: string): string {
+  return removeControls(text).replaceAll(/\s+/gu, ' ').trim();
 }
 
 /** Writes a value as JSON on one line of stdout. */

@@ -10,7 +10,7 @@ import { completeFields, decodeFields } from './firePayload.js';
 import { describeFiring, type FireReport } from './fireReport.js';
 import { compare, HOOK_TEST_SUFFIX, parseHookTest, type Difference } from './hookTest.js';
 import { Progress } from './progress.js';
-import { paint, printJson, printLine, toOneLine } from './terminal.js';
+import { paint, printJson, printLine, toOneLine, withoutBreaks } from './terminal.js';
 import { UsageError } from './usageError.js';
 import { openWorkspace, type WorkspaceOptions } from './workspace.js';
 
@@ -116,10 +116,10 @@ function formatResult({ file, event, passed, differences, problems }: TestResult
   const state = passed
     ? paint(process.stdout, 'green', 'ok')
     : paint(process.stdout, 'red', 'not ok');
-  const name = removeControls(relative(process.cwd(), file)).replaceAll('\n', ' ');
+  const name = withoutBreaks(relative(process.cwd(), file));
   return [
     `${state} ${name}${event === null ? '' : `: ${event}`}`,
-    ...problems.map((problem) => `  ${removeControls(problem)}`),
+    ...problems.map((problem) => `  ${withoutBreaks(problem)}`),
     ...differences.flatMap(formatDifference),
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { errorMessage } from '../errorMessage.js';
 import { readTrace, type TraceReading } from '../trace/readTrace.js';
@@ -59,14 +59,23 @@ async function writePage(
   out: string,
   story: ReturnType<typeof tellStory>,
 ): Promise<void> {
-  if (path.resolve(out) === path.resolve(file)) {
+  if (await isSameFile(out, file)) {
     throw new UsageError(`--html ${out} would overwrite the trace itself; name another file`);
   }
   const { renderPage } = await import('../trace/renderPage.js');
   try {
-    await writeFile(out, renderPage(story, path.basename(file)));
+    // It holds what the trace does, which is its owner's alone.
+    await writeFile(out, renderPage(story, path.basename(file)), { mode: 0o600 });
   } catch (cause) {
     throw new UsageError(`--html ${out} cannot be written (${errorMessage(cause)})`, { cause });
   }
   printLine(`Wrote ${out}: open it in a browser`);
+}
+
+/** Whether both paths lead to one file, by links of any kind. */
+async function isSameFile(a: string, b: string): Promise<boolean> {
+  const [first, second] = await Promise.all(
+    [a, b].map((file) => stat(file, { bigint: true }).catch(() => undefined)),
+  );
+  return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }

@@ -5,7 +5,7 @@ import { applyEdits, modify, type FormattingOptions } from 'jsonc-parser';
 import { isRecord } from '../hooks/merge.js';
 import { describe, type Path } from './fields.js';
 import { readGuardedFile } from './guardedFile.js';
-import { parseJsonDocument } from './jsonDocument.js';
+import { parseJsonDocument, type JsonDocument } from './jsonDocument.js';
 
 /** One change of a settings file. */
 export interface SettingsEdit {
@@ -57,20 +57,42 @@ export async function planSettings(
   const reading = await readGuardedFile(file, { groupMayWrite: true });
   if (reading.status === 'refused') throw new Error(`${file} is not changed: ${reading.reason}`);
   const before = reading.status === 'read' ? reading.text : '';
-  const after = decide(parseObject(file, before)).reduce(applyEdit, before);
+  const { settings, repeatedKeys } = parseSettings(file, before);
+  const edits = decide(settings);
+  for (const { path } of edits) refuseRepeatedKey(file, path, repeatedKeys);
+  const after = edits.reduce(applyEdit, before);
   const isComplete = after === before || after.endsWith('\n');
   return { before, after: isComplete ? after : `${after}\n` };
 }
 
-function parseObject(file: string, text: string): Record<string, unknown> {
-  if (text.trim() === '') return {};
-  const { value, syntaxError } = parseJsonDocument(text);
+interface ParsedSettings extends Pick<JsonDocument, 'repeatedKeys'> {
+  readonly settings: Record<string, unknown>;
+}
+
+function parseSettings(file: string, text: string): ParsedSettings {
+  if (text.trim() === '') return { settings: {}, repeatedKeys: [] };
+  const { value, syntaxError, repeatedKeys } = parseJsonDocument(text);
   if (syntaxError) {
     const { line, column, message } = syntaxError;
     throw new Error(`${file}:${line}:${column}: not valid JSON: ${message}; mend it first`);
   }
-  if (isRecord(value)) return value;
+  if (isRecord(value)) return { settings: value, repeatedKeys };
   throw new Error(`${file}: expected an object of settings, got ${describe(value)}; mend it first`);
+}
+
+/** The first of two keys would be edited, and the last one counts. */
+function refuseRepeatedKey(
+  file: string,
+  edited: Path,
+  repeatedKeys: JsonDocument['repeatedKeys'],
+): void {
+  const repeated = repeatedKeys.find(({ path }) => path.every((step, at) => step === edited[at]));
+  if (repeated === undefined) return;
+  const { line, column } = repeated.position;
+  const key = String(repeated.path.at(-1));
+  throw new Error(
+    `${file}:${line}:${column}: not changed: "${key}" is written again below, and only the last one counts; remove one of them first`,
+  );
 }
 
 function applyEdit(text: string, { path, value, isInsertion }: SettingsEdit): string {

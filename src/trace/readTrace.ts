@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { isRecord } from '../hooks/merge.js';
 import type { SpanRecord } from './record.js';
 import { SPAN_KINDS, type SpanKind, type SpanVerdict } from './span.js';
@@ -12,19 +11,21 @@ export interface TraceReading {
   readonly unreadable: readonly number[];
 }
 
+/** In UTF-16 code units. */
+const MAX_LINE = 64 * 1024 * 1024;
+
 const VERDICTS: ReadonlySet<unknown> = new Set(['allow', 'change', 'block', 'stop', 'fail']);
 
 /**
  * Reads a trace file. A line that is no span, such as the last one of a process that was killed, is left out.
  *
- * @throws the file system's error
+ * @throws the file system's error, or an Error for a line of more than 67,108,864 characters
  */
 export async function readTrace(file: string): Promise<TraceReading> {
   const spans: SpanRecord[] = [];
   const unreadable: number[] = [];
-  const input = createReadStream(file, 'utf8');
   let line = 0;
-  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+  for await (const text of readLines(file)) {
     line += 1;
     if (text.trim() === '') continue;
     const span = readSpan(text);
@@ -32,6 +33,26 @@ export async function readTrace(file: string): Promise<TraceReading> {
     else unreadable.push(line);
   }
   return { spans, unreadable };
+}
+
+/** A line may be longer than the longest string there is. */
+async function* readLines(file: string): AsyncGenerator<string> {
+  let pieces: string[] = [];
+  let length = 0;
+  let number = 1;
+  for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    const [first = '', ...others] = chunk.split('\n');
+    pieces.push(first);
+    length += first.length;
+    if (length > MAX_LINE) throw new Error(`line ${number} is longer than ${MAX_LINE} characters`);
+    for (const other of others) {
+      yield pieces.join('');
+      number += 1;
+      pieces = [other];
+      length = other.length;
+    }
+  }
+  yield pieces.join('');
 }
 
 function readSpan(line: string): SpanRecord | undefined {

@@ -104,6 +104,25 @@ describe('disable and enable', () => {
     expect(await disabledIn(project)).toBeUndefined();
   });
 
+  it('change nothing where the list is written twice, of which only the last one counts', async () => {
+    const text = `{
+  "hooks": { "BeforeTool": [{ "hooks": [{ "type": "command", "command": "mine" }] }] },
+  "disabledHooks": [],
+  "disabledHooks": ["other"]
+}
+`;
+    await cli.write(userFile(), text);
+    for (const args of [
+      ['disable', 'mine'],
+      ['enable', 'other'],
+    ]) {
+      const { exitCode, stderr } = await cli.run(args);
+      expect(stderr).toContain(`${userFile()}:3:3: not changed: "disabledHooks" is written again`);
+      expect(exitCode).toBe(1);
+    }
+    expect(await readFile(userFile(), 'utf8')).toBe(text);
+  });
+
   it('take either --project or --user', async () => {
     const { exitCode, stderr } = await cli.run(['disable', 'x', '--project', '--user']);
     expect(stderr).toContain("option '--project' cannot be used with option '--user'");

@@ -171,6 +171,15 @@ describe('test', () => {
     expect(stdout).toContain('2 passed, 0 failed');
   });
 
+  it('lets no name of a file and nothing in it pass for a result', async () => {
+    await cli.write('a\nok forged.hooktest.json', '{\nok: forged');
+    await cli.write('b\nok forged/b.hooktest.json', {});
+    const { stdout, exitCode } = await cli.run(['test', '.', 'b\nok forged']);
+    expect(stdout.split('\n').filter((line) => line.startsWith('ok'))).toEqual([]);
+    expect(stdout).toContain('0 passed, 2 failed');
+    expect(exitCode).toBe(1);
+  });
+
   it('is wrong usage where there is nothing to run', async () => {
     const { exitCode, stderr } = await cli.run(['test']);
     expect(stderr).toContain('There is no *.hooktest.json in ');

@@ -1,3 +1,5 @@
+import { link, stat, symlink, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { record } from '../trace/helpers.js';
 import { answer, Cli, group, parseLines, saying, toolCall } from './helpers.js';
@@ -122,6 +124,29 @@ describe('trace', () => {
     const { exitCode, stdout, stderr } = await cli.run(['trace', 'trace.jsonl']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'hook check  10 ms' });
     expect(stderr).toBe('warning: trace.jsonl:2: 1 line is no span and left out');
+  });
+
+  it('writes a page for its owner alone, and never over the trace that a link leads to', async () => {
+    const text = JSON.stringify(record());
+    const trace = await cli.write('t', text);
+    expect(await cli.run(['trace', 't', '--html', 't.html'])).toMatchObject({ exitCode: 0 });
+    expect((await stat(join(cli.project, 't.html'))).mode & 0o777).toBe(0o600);
+
+    await symlink(trace, join(cli.project, 'symbolic.html'));
+    await link(trace, join(cli.project, 'hard.html'));
+    for (const page of ['symbolic.html', 'hard.html']) {
+      const { exitCode, stderr } = await cli.run(['trace', 't', '--html', page]);
+      expect(stderr).toContain('would overwrite the trace itself');
+      expect(exitCode).toBe(2);
+    }
+    expect(await cli.read('t')).toBe(text);
+  });
+
+  it('refuses a trace with a line that no memory holds', async () => {
+    await truncate(await cli.write('huge', ''), 600 * 1024 * 1024);
+    const { exitCode, stdout, stderr } = await cli.run(['trace', 'huge']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: The trace huge cannot be read \(line 1 is longer than [^\n]+$/);
   });
 
   it.each([
