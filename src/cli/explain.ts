@@ -1,6 +1,6 @@
 import { createExecutionPlan, isConcerned, type PlanContext } from '../../middleware/planner.js';
 import { startOptions } from '../../middleware/runner.js';
-import type { SettingsOrigins } from '../config/settings.js';
+import type { FileProblem, SettingsOrigins } from '../config/settings.js';
 import { events } from '../hooks/events.js';
 import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
@@ -37,6 +37,8 @@ export interface Explanation {
   readonly sequential: boolean;
   /** Those that run, in their order, then the others. */
   readonly hooks: readonly ExplainedHook[];
+  /** What was left out of the settings: a hook that is missing may be in there. */
+  readonly problems: readonly FileProblem[];
   /** Names of the variables that all hooks get. */
   readonly environment: readonly string[];
   /** Names of the variables of this process that hooks do not get. */
@@ -77,7 +79,7 @@ export async function explain(eventName: string, options: ExplainOptions): Promi
 
 /** @param context what matchers are tested against; without it, hooks count as matching */
 export async function explainEvent(
-  { config, settings, origins }: Workspace,
+  { config, settings, origins, problems }: Workspace,
   event: HookEventName,
   context: PlanContext | undefined,
 ): Promise<Explanation> {
@@ -107,6 +109,7 @@ export async function explainEvent(
       ...running.map((hook, index) => ({ ...hook, order: index + 1 })),
       ...hooks.filter(({ runs }) => !runs),
     ],
+    problems,
     environment: common,
     withheld: namesOf(process.env).filter((name) => !common.includes(name)),
   };

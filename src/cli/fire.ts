@@ -13,11 +13,12 @@ import { latencyOf, type Latency } from './latency.js';
 import { Progress } from './progress.js';
 import { printJson, printLine, printNotice, toOneLine } from './terminal.js';
 import { withTrace, type TraceOption } from './traceOption.js';
+import type { Recorded, ReplayOptions } from './replay.js';
 import { UsageError } from './usageError.js';
 import { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.js';
 
 /** The options of `hookstack fire`. */
-export interface FireOptions extends WorkspaceOptions, PayloadOptions, TraceOption {
+export interface FireOptions extends WorkspaceOptions, PayloadOptions, ReplayOptions, TraceOption {
   readonly json?: boolean;
   /** Says as well which hooks run and why not the others. */
   readonly explain?: boolean;
@@ -30,19 +31,23 @@ export interface FireOptions extends WorkspaceOptions, PayloadOptions, TraceOpti
 /**
  * `hookstack fire`: one event through the hook stack, and what came of it on stdout.
  *
+ * @param eventName may be missing where the event comes from a trace
  * @returns the exit code: 0 proceed, 1 the hook system itself failed, 2 blocked, 3 stopped
  * @throws UsageError
  */
-export async function fire(eventName: string, options: FireOptions): Promise<number> {
-  const event = requireEvent(eventName);
+export async function fire(eventName: string | undefined, options: FireOptions): Promise<number> {
   const { record, repeat = 1 } = options;
   if (record !== undefined) await checkRecordName(record);
-  const fields = await readFields(event, options);
+  const { recorded, event, fields } = await readEvent(eventName, options);
   const workspace = await openWorkspace(options, {
     forceHooks: true,
     firesOnce: repeat === 1,
     withMiddleware: true,
   });
+  if (recorded) {
+    const { noticePlaceholders } = await import('./replay.js');
+    noticePlaceholders(recorded, workspace);
+  }
   const payload = decodeFields(event, fields);
   const explanation = options.explain ? await explainFired(workspace, event, payload) : undefined;
   const { config } = workspace;
@@ -63,6 +68,30 @@ export async function fire(eventName: string, options: FireOptions): Promise<num
   }
   if (record !== undefined) await writeRecord(record, event, fields, report);
   return exitCodeOf(report);
+}
+
+/** What is fired: as options say it, or as a trace has it. */
+async function readEvent(
+  eventName: string | undefined,
+  options: FireOptions,
+): Promise<Pick<Recorded, 'event' | 'fields'> & { readonly recorded?: Recorded }> {
+  const named = eventName === undefined ? undefined : requireEvent(eventName);
+  if (options.fromTrace === undefined) {
+    if (options.span !== undefined) throw new UsageError('--span needs --from-trace FILE');
+    if (named) return { event: named, fields: await readFields(named, options) };
+    throw new UsageError(
+      'There is no event: name one, such as BeforeTool, or a trace with --from-trace FILE',
+    );
+  }
+  const { readRecorded } = await import('./replay.js');
+  const recorded = await readRecorded(options.fromTrace, options);
+  const { event, fields } = recorded;
+  if (named && named !== event) {
+    throw new UsageError(
+      `The event in ${options.fromTrace} is a ${event} and no ${named}; leave the name out, or name another --span`,
+    );
+  }
+  return { recorded, event, fields };
 }
 
 async function explainFired<E extends HookEventName>(

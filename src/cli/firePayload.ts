@@ -46,6 +46,24 @@ export function completeFields<E extends HookEventName>(event: E, fields: object
   return checkFields(event, ownFields(event, sources[event].fieldsOf({}), fields, 'input'));
 }
 
+/**
+ * The fields of an event of which there is a payload in JSON.
+ *
+ * @throws UsageError when the payload is not what the event takes
+ */
+export function recordedFields<E extends HookEventName>(
+  event: E,
+  payload: Record<string, unknown>,
+): EventFields<E> {
+  const names = Object.keys(events[event].fields.schema);
+  const fields = names.map((name) => [name, payload[toCamelCase(name)]] as const);
+  return checkFields(event, Object.fromEntries(fields.filter(([, value]) => value !== undefined)));
+}
+
+function toCamelCase(name: string): string {
+  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** The payload that fields of an event stand for. */
 export function decodeFields<E extends HookEventName>(
   event: E,
@@ -62,7 +80,8 @@ function checkFields<E extends HookEventName>(event: E, fields: object): EventFi
   return checked;
 }
 
-const OPTIONS = ['tool', 'input', 'request', 'response', 'prompt'] as const;
+/** Those of the command line. */
+export const OPTIONS = ['tool', 'input', 'request', 'response', 'prompt'] as const;
 type OptionName = (typeof OPTIONS)[number];
 
 /** The options, with JSON parsed. */

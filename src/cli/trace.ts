@@ -1,10 +1,13 @@
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { errorMessage } from '../errorMessage.js';
-import { readTrace, type TraceReading } from '../trace/readTrace.js';
+import { removeControls } from '../hooks/sanitizeText.js';
+import { quoteWord } from '../process/quoteWord.js';
+import type { SpanRecord } from '../trace/record.js';
 import { slowest, tellStory } from '../trace/story.js';
 import { formatSlowest, formatStory, type StoryFormat } from '../trace/storyText.js';
-import { paint, printJson, printLine, printNotice, toOneLine } from './terminal.js';
+import { lastBlock, openTrace } from './openTrace.js';
+import { paint, printJson, printLine, toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
 
 /** The options of `hookstack trace`. */
@@ -26,11 +29,7 @@ const format: StoryFormat = {
  * @throws UsageError
  */
 export async function trace(file: string, options: TraceOptions): Promise<void> {
-  const { spans, unreadable } = await read(file);
-  if (unreadable.length > 0) {
-    const count = unreadable.length === 1 ? '1 line is' : `${unreadable.length} lines are`;
-    printNotice('warning', 'yellow', `${file}:${unreadable[0]}: ${count} no span and left out`);
-  }
+  const spans = await openTrace(file);
   const story = tellStory(spans);
   if (options.html !== undefined) {
     await writePage(file, options.html, story);
@@ -39,19 +38,20 @@ export async function trace(file: string, options: TraceOptions): Promise<void> 
   const chosen = options.slowest === undefined ? story : slowest(story, options.slowest);
   if (options.json) printJson({ spans: chosen });
   else if (chosen.length === 0) printLine(`${file} holds no spans`);
-  else if (options.slowest === undefined) printLine(formatStory(chosen, format));
-  else printLine(formatSlowest(chosen, format));
+  else if (options.slowest !== undefined) printLine(formatSlowest(chosen, format));
+  else printLine([formatStory(chosen, format), ...formatReplay(file, spans)].join('\n'));
 }
 
-async function read(file: string): Promise<TraceReading> {
-  try {
-    return await readTrace(file);
-  } catch (cause) {
-    throw new UsageError(
-      `The trace ${file} cannot be read (${errorMessage(cause)}); write one with --trace ${file}`,
-      { cause },
-    );
-  }
+/** The command that fires the last blocked event again. What a trace holds is data, and not for a shell to read. */
+function formatReplay(file: string, spans: readonly SpanRecord[]): string[] {
+  const blocked = lastBlock(spans);
+  if (!blocked) return [];
+  const words = [file, blocked.id].map((word) => shellWord(removeControls(word)));
+  return ['', `Replay: hookstack fire --from-trace ${words[0]} --span ${words[1]}`];
+}
+
+function shellWord(text: string): string {
+  return /^[\w./][\w./-]*$/.test(text) ? text : quoteWord(text);
 }
 
 async function writePage(

@@ -30,6 +30,8 @@ export interface Workspace {
   readonly settings: Settings;
   /** Where the settings come from. */
   readonly origins: SettingsOrigins;
+  /** What was left out of the files of settings and extensions, and why. */
+  readonly problems: readonly FileProblem[];
   readonly isTrusted: boolean;
 }
 
@@ -62,14 +64,15 @@ export async function openWorkspace(
   const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
   const workingDir = await resolveWorkingDir(options.cwd ?? process.cwd());
   const isTrusted = !needs.asksForConsent && isTrustedRun(options);
-  const { settings, problems, origins } =
+  const { settings, origins, ...loaded } =
     options.settings === undefined
       ? await loadSettings({ workingDir, trustProject: isTrusted })
       : await loadSettingsFile(options.settings);
   const isNeeded = ({ scope }: FileProblem) =>
     scope === 'file' || (needsAllFiles && (isTrusted || scope !== 'project'));
   const found = await findExtensions(workingDir, options);
-  reportProblems([...problems, ...found.problems], isNeeded);
+  const problems = [...loaded.problems, ...found.problems];
+  reportProblems(problems, isNeeded);
 
   const enableHooks = settings.enableHooks || forceHooks;
   if (forceHooks && !settings.enableHooks) {
@@ -86,7 +89,7 @@ export async function openWorkspace(
     debugLogger: new CliLogger('llxprt:core:hooks'),
   });
   if (needs.withMiddleware) await addMiddleware(config);
-  return { config, settings, origins, isTrusted };
+  return { config, settings, origins, problems, isTrusted };
 }
 
 /** A settings file that was named is all there is. */

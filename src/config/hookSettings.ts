@@ -1,5 +1,5 @@
 import { DIALECT_NAMES, type Dialect } from '../dialects/dialect.js';
-import { dialects, ourEventName } from '../dialects/words.js';
+import { dialects, foreignEvent, ourEventName } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import {
   HookEventName,
@@ -287,9 +287,9 @@ function explainUnknownEvent(name: string): string {
   if (rightKey !== undefined) {
     return `not an event, ignored; use the key '${rightKey}' at the top level of the file`;
   }
-  for (const dialect of DIALECT_NAMES) {
-    const ours = ourEventName(dialects[dialect], name);
-    if (!ours) continue;
+  const foreign = foreignEvent(name);
+  if (foreign) {
+    const { dialect, ours } = foreign;
     return `not an event here, ignored; use '${ours}', or say "dialect": "${dialect}" in a group that was written for ${dialects[dialect].agent}`;
   }
   return `unknown event, ignored; ${suggestName(name, EVENT_NAMES)}`;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { HookEventName } from '../hooks/types.js';
 import { claude } from './claude.js';
-import type { Dialect, DialectName, ToolWords } from './dialect.js';
+import { DIALECT_NAMES, type Dialect, type DialectName, type ToolWords } from './dialect.js';
 import { gemini } from './gemini.js';
 
 /** All dialects, by the name that settings use. */
@@ -15,6 +15,18 @@ export function ourEventName(dialect: Dialect, name: string): HookEventName | un
   const events = Object.values(HookEventName);
   return (
     events.find((ours) => dialect.events[ours] === name) ?? events.find((ours) => ours === name)
+  );
+}
+
+/** The event that another agent calls by this name. */
+export function foreignEvent(
+  name: string,
+): { readonly dialect: DialectName; readonly ours: HookEventName } | undefined {
+  return DIALECT_NAMES.map((dialect) => ({
+    dialect,
+    ours: ourEventName(dialects[dialect], name),
+  })).find(
+    (known): known is { dialect: DialectName; ours: HookEventName } => known.ours !== undefined,
   );
 }
 

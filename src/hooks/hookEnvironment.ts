@@ -151,6 +151,13 @@ export function secretMasker(
     secrets.reduce((masked, { name, writing }) => masked.replaceAll(writing, `[${name}]`), text);
 }
 
+/** The names of redacted variables that a text has in brackets, as {@link maskSecrets} puts them for the values. */
+export function maskedNames(text: string, { redact = [] }: HookEnvironmentPolicy): string[] {
+  const isRedacted = matcherOf(redact);
+  const names = Array.from(text.matchAll(/\[(\w+)\]/g), ([, name = '']) => name);
+  return [...new Set(names)].filter((name) => isRedacted(name));
+}
+
 /** A value as it is, as a text of JSON has it, and as one does that is itself in a text of JSON. */
 function writings(value: string): string[] {
   return [...new Set([value, inJson(value), inJson(inJson(value))])];

@@ -1,5 +1,5 @@
 import { errorMessage } from '../errorMessage.js';
-import { secretMasker, type HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
+import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
 import { removeControls } from '../hooks/sanitizeText.js';
 import { diffLines } from './diff.js';
 import { plainCopy } from './plainCopy.js';
@@ -41,8 +41,8 @@ export interface SpanRecord {
  * @param policy values of the variables that `redact` names are replaced by their names; without it, those of
  *   `@secrets`
  */
-export function toSpanRecord(span: Span, { redact }: HookEnvironmentPolicy = {}): SpanRecord {
-  const mask = secretMasker({ redact: redact?.length ? redact : ['@secrets'] });
+export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): SpanRecord {
+  const mask = secretMasker(maskingOf(policy));
   const clean = (text: string) => cut(removeControls(mask(text)));
   const write = (value: unknown) => textOf(value, mask, clean);
   const { id, parent, kind, exitCode, signal, sizes, ownMs } = span;
@@ -93,6 +93,21 @@ function cut(text: string): string {
   // A cut must not leave half of a character.
   const kept = text.slice(0, MAX_TRACE_TEXT).replace(/[\ud800-\udbff]$/, '');
   return `${kept}\n[… ${text.length - kept.length} more characters cut]`;
+}
+
+function maskingOf({ redact }: HookEnvironmentPolicy): HookEnvironmentPolicy {
+  return { redact: redact?.length ? redact : ['@secrets'] };
+}
+
+/** What a text of a record has in place of something else: names of masked secrets, and words for what was left out. */
+export function findPlaceholders(text: string, policy: HookEnvironmentPolicy): string[] {
+  const names = maskedNames(text, maskingOf(policy)).map((name) => `[${name}]`);
+  return [...names, ...new Set(text.match(/\[(?:cyclic|nested too deeply|\d+ bytes)\]/g))];
+}
+
+/** Whether a text of a record is only the beginning of what there was. */
+export function isCut(text: string): boolean {
+  return /\n\[… \d+ more characters cut\]$/.test(text);
 }
 
 function toMicroseconds(ms: number): number {

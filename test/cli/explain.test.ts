@@ -9,6 +9,7 @@ interface Explained {
   enableHooks: boolean;
   sequential: boolean;
   hooks: { hook: string; runs: boolean; order: number | null; reason: string | null }[];
+  problems: object[];
   environment: string[];
   withheld: string[];
 }
@@ -119,6 +120,26 @@ describe('explain', () => {
     const { stdout } = await cli.run(['explain', 'BeforeAgent'], { env });
     expect(stdout).toContain('Variables that are withheld (1):\n  SHOP_TOKEN');
     expect(stdout).not.toMatch(/hush-hush|hats/u);
+  });
+
+  it('tells which entries of the settings were left out, and why', async () => {
+    const file = await cli.userSettings({ BeforTool: group('mine') });
+    const { hooks, problems } = await explainJson(['BeforeTool']);
+    expect(hooks).toEqual([]);
+    expect(problems).toMatchObject([
+      {
+        file,
+        line: 1,
+        path: 'hooks.BeforTool',
+        message: `unknown event, ignored; did you mean 'BeforeTool'?`,
+      },
+    ]);
+  });
+
+  it('says what an event of another agent is called here', async () => {
+    const { exitCode, stderr } = await cli.run(['explain', 'PreToolUse']);
+    expect(stderr).toBe(`error: "PreToolUse" is not an event here; use 'BeforeTool'`);
+    expect(exitCode).toBe(2);
   });
 
   it('refuses an event that there is not, with the nearest one', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HookEventName } from '../../src/hooks/types.js';
+import { record as recordSpan } from '../trace/helpers.js';
 import { Cli, group, keepingInput, saying } from './helpers.js';
 
 const cli = new Cli();
@@ -477,5 +478,104 @@ describe('fire --record', () => {
     expect(stderr).toContain(says);
     expect(exitCode).toBe(1);
     expect(await cli.read('there.hooktest.json')).toBe('mine');
+  });
+});
+
+const recordedPayload = { toolName: 'write_file', toolInput: { content: 'x' } };
+const recordedEvent = {
+  kind: 'event' as const,
+  name: 'BeforeTool',
+  event: 'BeforeTool',
+  input: JSON.stringify(recordedPayload),
+};
+
+const toolOf = (toolName: string) => ({ input: JSON.stringify({ ...recordedPayload, toolName }) });
+
+function writeTrace(...spans: readonly object[]): Promise<string> {
+  return cli.write('t.jsonl', spans.map((span) => JSON.stringify(span)).join('\n'));
+}
+
+describe('fire --from-trace', () => {
+  it.each([
+    ['AfterTool', ['--response', '{"llmContent": "x", "returnDisplay": "y"}']],
+    ['BeforeModel', ['--request', '{"config": {"temperature": 0.5}}']],
+    ['AfterModel', ['--prompt', 'Why?']],
+    ['BeforeAgent', ['--prompt', 'Why?']],
+    ['AfterAgent', ['--prompt', 'Why?', '--response', 'So.']],
+    ['SessionStart', ['--input', '{"source": "clear"}']],
+    ['Notification', ['--input', '{"message": "m", "details": {"a": 1}}']],
+  ])('lets hooks of %s read what they have read', async (name, args) => {
+    const common = { session_id: '', timestamp: '' };
+    const traced = await inputOf(name, [...args, '--trace', 't.jsonl']);
+    const replayed = await inputOf(name, ['--from-trace', 't.jsonl']);
+    expect({ ...replayed, ...common }).toEqual({ ...traced, ...common });
+  });
+
+  it('takes the last blocked event, else the last, or the one around a span', async () => {
+    const spans = [
+      recordSpan({ ...recordedEvent, ...toolOf('first'), id: 'e1', verdict: 'block' }),
+      recordSpan({ ...recordedEvent, ...toolOf('second'), id: 'e2', verdict: 'block' }),
+      recordSpan({ id: 'h3', parent: 'e3' }),
+      recordSpan({ ...recordedEvent, ...toolOf('third'), id: 'e3' }),
+    ];
+    const settings = await cli.settings({ BeforeTool: group(keepingInput('seen.json')) });
+    const toolFired = async (...args: string[]) => {
+      await cli.run(['fire', '--from-trace', 't.jsonl', '--settings', settings, ...args]);
+      return (JSON.parse(await cli.read('seen.json')) as { tool_name: string }).tool_name;
+    };
+    await writeTrace(...spans);
+    expect(await toolFired()).toBe('second');
+    expect(await toolFired('BeforeTool', '--span', 'e1')).toBe('first');
+    expect(await toolFired('--span', 'h3')).toBe('third');
+    await writeTrace(...spans.slice(2));
+    expect(await toolFired()).toBe('third');
+  });
+
+  it('says what was masked', async () => {
+    const settings = await cli.settings({ BeforeTool: group('true') });
+    const input = JSON.stringify({
+      ...recordedPayload,
+      toolInput: { a: '[SHOP_TOKEN] [1] [NAME]' },
+    });
+    await writeTrace(recordSpan({ ...recordedEvent, input }));
+    const fired = await cli.run(['fire', '--from-trace', 't.jsonl', '--settings', settings]);
+    expect(fired).toMatchObject({
+      exitCode: 0,
+      stderr:
+        'note: the trace has [SHOP_TOKEN] in place of what was masked or left out; a hook that looks at it may decide otherwise',
+    });
+  });
+
+  it('refuses an input that was cut', async () => {
+    const input = JSON.stringify({ content: 'x'.repeat(20_000) });
+    const settings = ['--settings', await cli.settings({ BeforeTool: group('true') })];
+    await cli.run(['fire', 'BeforeTool', '--input', input, '--trace', 't.jsonl', ...settings]);
+    const { exitCode, stderr } = await cli.run(['fire', '--from-trace', 't.jsonl', ...settings]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('the trace holds only the beginning of its input');
+  });
+
+  it.each([
+    { args: ['--span', 'none'], says: 'holds no span none' },
+    { args: ['--span', 'lost'], says: 'the span lost is a hook, and part of no event' },
+    { args: ['AfterTool'], says: 'is a BeforeTool and no AfterTool' },
+    { args: ['--tool', 'x'], says: '--tool cannot be given with --from-trace' },
+    { args: ['--span', 'empty'], says: 'the event empty has no input' },
+  ])('refuses $args', async ({ args, says }) => {
+    await writeTrace(
+      recordSpan({ id: 'lost', parent: 'gone' }),
+      recordSpan({ ...recordedEvent, id: 'empty', input: '' }),
+      recordSpan(recordedEvent),
+    );
+    const { exitCode, stderr } = await cli.run(['fire', '--from-trace', 't.jsonl', ...args]);
+    expect(stderr).toContain(says);
+    expect(exitCode).toBe(1);
+  });
+
+  it('refuses a span without a trace, and a trace without events', async () => {
+    await writeTrace(recordSpan());
+    expect((await cli.run(['fire', '--from-trace', 't.jsonl'])).stderr).toContain('holds no event');
+    const { stderr } = await cli.run(['fire', 'BeforeTool', '--span', 'x']);
+    expect(stderr).toContain('--span needs --from-trace FILE');
   });
 });

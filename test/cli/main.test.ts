@@ -45,7 +45,7 @@ describe('hookstack', () => {
     { args: ['fier'], says: /unknown command 'fier'\n\(Did you mean fire\?\)/u, code: 2 },
     { args: ['run', '--nope'], says: /unknown option '--nope'/u, code: 2 },
     { args: ['list', 'all'], says: /too many arguments/u, code: 2 },
-    { args: ['fire'], says: /missing required argument 'event'/u, code: 1 },
+    { args: ['fire'], says: /There is no event: name one, such as BeforeTool/u, code: 1 },
     { args: ['fire', 'BeforeTool', '--nope'], says: /unknown option '--nope'/u, code: 1 },
   ])('refuses $args', async ({ args, says, code }) => {
     const { exitCode, stdout, stderr } = await cli.run(args);

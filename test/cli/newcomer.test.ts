@@ -1,7 +1,7 @@
 import { access, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Cli, group } from './helpers.js';
+import { answer, Cli, group, toolCall } from './helpers.js';
 
 const cli = new Cli();
 
@@ -52,7 +52,34 @@ describe('a newcomer', () => {
     );
   });
 
-  it('replays a blocked call with one command', async () => {
+  it('replays a blocked call of a session with the command that its trace names', async () => {
+    const settings = await cli.settings({
+      BeforeTool: group('grep -q secret && exit 2; true', { name: 'guard' }),
+    });
+    const calls = await cli.record(
+      answer(toolCall('write_file', { file_path: 'a.txt', content: 'a secret' })),
+      answer(toolCall('write_file', { file_path: 'b.txt', content: 'fine' })),
+      answer('Done.'),
+    );
+    const given = ['--settings', settings, '--responses', calls, '--trace', 'trace.jsonl'];
+    expect((await cli.run(['run', 'Write.', ...given])).exitCode).toBe(0);
+
+    const { stdout } = await cli.run(['trace', 'trace.jsonl']);
+    const command = stdout.match(
+      /\nReplay: hookstack (fire --from-trace trace\.jsonl --span \w+)$/,
+    );
+    const words = command?.[1]?.split(' ') ?? [];
+    const keep = ['--record', 'blocked.hooktest.json', '--settings', settings];
+    const replayed = await cli.run([...words, ...keep]);
+    expect(replayed).toMatchObject({ exitCode: 2, stderr: 'recorded: blocked.hooktest.json' });
+    expect(replayed.stdout).toContain('guard: exit code 2');
+    expect(JSON.parse(await cli.read('blocked.hooktest.json'))).toMatchObject({
+      event: 'BeforeTool',
+      input: { tool_name: 'write_file', tool_input: { file_path: 'a.txt', content: 'a secret' } },
+    });
+  });
+
+  it('keeps a blocked call as a test with one command', async () => {
     const settings = await cli.settings({ BeforeTool: group('grep -q secret && exit 2; true') });
     const args = ['--tool', 'write_file', '--input', '{"content": "secret"}'];
     const record = ['--record', 'blocked.hooktest.json', '--settings', settings];

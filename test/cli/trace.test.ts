@@ -119,6 +119,20 @@ describe('trace', () => {
     ]);
   });
 
+  it('names the command that replays a block so that a shell reads only words', async () => {
+    const blocked = record({
+      id: "$(x)'\u0007",
+      kind: 'event',
+      verdict: 'block',
+      name: 'BeforeTool',
+    });
+    await cli.write('a b.jsonl', JSON.stringify(blocked));
+    const { stdout } = await cli.run(['trace', 'a b.jsonl']);
+    expect(stdout.split('\n').at(-1)).toBe(
+      String.raw`Replay: hookstack fire --from-trace 'a b.jsonl' --span '$(x)'\'''`,
+    );
+  });
+
   it('says which lines it leaves out', async () => {
     await cli.write('trace.jsonl', `${JSON.stringify(record())}\n{"id":`);
     const { exitCode, stdout, stderr } = await cli.run(['trace', 'trace.jsonl']);
