@@ -1,4 +1,3 @@
-import vm from 'node:vm';
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
@@ -8,6 +7,7 @@ import { failsClosed } from '../src/hooks/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
 import { hookIdentity } from '../src/hooks/identity.js';
 import type { HookDefinition, HookEventName, HookExecutionPlan } from '../src/hooks/types.js';
+import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/hooks/testWithLimit.js';
 
 /** What matchers are tested against. Model events have no context: all their hooks run. */
 export interface PlanContext {
@@ -145,11 +145,6 @@ function matches(
   return match === 'yes' || (match === 'undecided' && failsClosed(config, eventName));
 }
 
-/** Processor time that one matcher may take for one name, in ms. Matchers come from files, and some never end. */
-const MATCH_LIMIT_MS = 50;
-
-let sandbox: vm.Context | undefined;
-
 /** Tests a matcher as a regular expression; one that is not valid is compared as literal text. */
 function tryMatcher(
   matcher: string,
@@ -157,11 +152,10 @@ function tryMatcher(
   isWhole: boolean,
   warn: (problem: string) => void,
 ): Match {
-  const expression = JSON.stringify(isWhole ? `^(?:${matcher})$` : matcher);
-  // What is valid only between the anchors is no expression of its own.
-  const source = `new RegExp(${JSON.stringify(matcher)}); new RegExp(${expression}).test(${JSON.stringify(name)})`;
   try {
-    return runWithLimit(source) === true ? 'yes' : 'no';
+    // What is valid only between the anchors is no expression of its own.
+    const { source } = new RegExp(matcher);
+    return testWithLimit(isWhole ? `^(?:${source})$` : source, '', name) ? 'yes' : 'no';
   } catch (error) {
     if (isTimeout(error)) {
       warn(
@@ -172,22 +166,4 @@ function tryMatcher(
     warn('is no valid regular expression and is compared as literal text');
     return matcher === name ? 'yes' : 'no';
   }
-}
-
-function runWithLimit(source: string): unknown {
-  sandbox ??= vm.createContext(Object.create(null));
-  const before = process.cpuUsage();
-  for (;;) {
-    try {
-      return vm.runInContext(source, sandbox, { timeout: MATCH_LIMIT_MS });
-    } catch (error) {
-      // The limit is on the wall clock, which goes on while a busy machine runs something else.
-      const { user, system } = process.cpuUsage(before);
-      if (!isTimeout(error) || user + system >= MATCH_LIMIT_MS * 1000) throw error;
-    }
-  }
-}
-
-function isTimeout(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

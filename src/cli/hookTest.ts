@@ -14,6 +14,7 @@ import { parseJsonDocument } from '../config/jsonDocument.js';
 import { suggestName } from '../config/suggestName.js';
 import { isHookEventName } from '../hooks/events.js';
 import { dropUnsafeKeys, isRecord } from '../hooks/merge.js';
+import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../hooks/testWithLimit.js';
 import { HookEventName } from '../hooks/types.js';
 import type { FireReport } from './fireReport.js';
 
@@ -84,7 +85,11 @@ export function expectationsOf(report: FireReport): HookExpectations {
   };
 }
 
-/** Compares what hooks said with what was expected. */
+/**
+ * Compares what hooks said with what was expected.
+ *
+ * @throws Error where a pattern takes too long
+ */
 export function compare(expected: HookExpectations, report: FireReport): Difference[] {
   const actual = observe(report);
   const differences = [
@@ -129,7 +134,18 @@ function isSameData(expected: unknown, actual: unknown): boolean {
 
 function matchesText(expected: unknown, actual: unknown): boolean {
   const pattern = typeof expected === 'string' ? toPattern(expected) : undefined;
-  return pattern ? typeof actual === 'string' && pattern.test(actual) : expected === actual;
+  if (!pattern) return expected === actual;
+  if (typeof actual !== 'string') return false;
+  try {
+    return testWithLimit(pattern.source, pattern.flags, actual);
+  } catch (cause) {
+    if (!isTimeout(cause)) throw cause;
+    const advice = 'simplify it: let nothing that repeats contain another repetition';
+    throw new Error(
+      `the pattern ${JSON.stringify(expected)} took longer than ${MATCH_LIMIT_MS} ms; ${advice}`,
+      { cause },
+    );
+  }
 }
 
 const PATTERN_FORM = /^\/(.+)\/([dimsuvy]*)$/su;

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { PROJECT_NAMES } from '../process/expandCommand.js';
 import { findProgram, isExecutable } from '../process/findProgram.js';
@@ -15,6 +15,9 @@ export interface Program {
   /** Absolute path of the script that it is given to interpret. */
   readonly script?: string;
 }
+
+/** Opening a pipe waits for its other end otherwise. Windows has no such flag. */
+const NONBLOCK = process.platform === 'win32' ? 0 : constants.O_NONBLOCK;
 
 /** Programs that are given a script, and no filter or sub-command. */
 const INTERPRETERS = new Set(
@@ -76,11 +79,12 @@ export function kindOf(file: string): 'file' | 'other' | 'missing' {
   return stats.isFile() ? 'file' : 'other';
 }
 
-/** The first bytes of a file as text; `''` where it cannot be read. */
+/** The first bytes of a file as text; `''` where it cannot be read, or is none: a pipe has no end. */
 export function readStart(file: string, bytes: number): string {
   try {
-    const descriptor = openSync(file, 'r');
+    const descriptor = openSync(file, constants.O_RDONLY | NONBLOCK);
     try {
+      if (!fstatSync(descriptor).isFile()) return '';
       const buffer = Buffer.alloc(bytes);
       return buffer.toString('utf8', 0, readSync(descriptor, buffer));
     } finally {

@@ -66,6 +66,15 @@ describe('test', () => {
     });
   });
 
+  it('gives up a pattern that takes for ever, and says so', async () => {
+    const test = { event: 'BeforeTool', expect: { reason: '/^(a+)+$/' } };
+    const tested = await check(test, `echo ${'a'.repeat(60)}b >&2; exit 2`);
+    expect(tested).toMatchObject({ exitCode: 1, passed: false, differences: [] });
+    expect(tested.problems).toEqual([
+      expect.stringMatching(/one\.hooktest\.json: the pattern "\/\^\(a\+\)\+\$\/" took longer/u),
+    ]);
+  });
+
   it('compares what hooks changed', async () => {
     const event = 'BeforeTool';
     const same = { event, expect: { modified: { tool_input: { file_path: 'b' } } } };

@@ -1,5 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { Cli, group } from './helpers.js';
 
@@ -131,6 +133,18 @@ describe('validate', () => {
     const { stdout } = await cli.run(['validate']);
     expect(stdout).toMatch(/^[\P{Cc}\n]+$/u);
     await expect(cli.read('started')).rejects.toThrow('ENOENT');
+  });
+
+  it('never waits for what a pipe would say', async () => {
+    const pipe = path.join(cli.project, 'pipe');
+    await execa('mkfifo', [pipe]);
+    const input = new PassThrough();
+    await cli.userSettings({
+      BeforeTool: [...group(pipe), ...group(`node ${pipe}`), ...group('sh /dev/stdin')],
+    });
+    const { exitCode } = await cli.run(['validate'], { input, timeout: 10_000 });
+    input.end();
+    expect(exitCode).toBe(1);
   });
 
   it('never hangs over a matcher', async () => {
