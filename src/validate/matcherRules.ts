@@ -14,7 +14,7 @@ const KNOWN_TOOLS = referenceTools.map(({ name }) => name);
 const FOREIGN = /mcp|__/iu;
 
 /** A matcher that looks like a list of names, and not like a pattern. */
-const NAMES_ONLY = /^[\w-]+(?:\|[\w-]+)*$/u;
+const NAMES_ONLY = /^(?:[\w-]+(?:\|[\w-]+)*|\((?:\?:)?[\w-]+(?:\|[\w-]+)*\))$/u;
 
 /** How long the search for an input that takes for ever may go on, in ms. */
 const SEARCH_LIMIT_MS = 2000;
@@ -49,23 +49,78 @@ export const matcherUnknownTool: MatcherRule = (site) => {
   const tools = [...KNOWN_TOOLS, ...words.map(({ ours }) => ours)];
   if (tools.some((tool) => matchesTool(site.group, tool))) return undefined;
   const names = tools.flatMap((tool) => words.find(({ ours }) => ours === tool)?.theirs ?? [tool]);
+  const agent = site.group.dialect ? undefined : speakerOf(matcher);
+  if (agent !== undefined) return `matches none of the known tools; ${agent}`;
   const hint = suggestName(matcher.replaceAll(/[^\w-]/gu, ''), [...new Set(names)]);
   return `matches none of the known tools; ${hint}`;
 };
 
-/** A plain name that also matches longer ones. */
+/** Names of another agent's tools, in a group that does not say so. */
+function speakerOf(matcher: string): string | undefined {
+  const names = matcher.match(/[\w-]+/gu) ?? [];
+  for (const [dialect, { agent, tools }] of Object.entries(dialects)) {
+    const name = names.find((each) => tools.some(({ theirs }) => theirs.includes(each)));
+    if (name !== undefined) return `${name} is a tool of ${agent}: set "dialect": "${dialect}"`;
+  }
+  return undefined;
+}
+
+/** A wildcard of a shell, which means something else in an expression. */
+export const matcherGlob: MatcherRule = (site) => {
+  if (!/[\w-]_\*/u.test(matcherOf(site) ?? '')) return undefined;
+  return 'repeats the _ before the *, which is no wildcard here; write _.* for names that go on';
+};
+
+/** A plain name that also matches longer ones, or anchors that hold for one of several names. */
 export const matcherUnanchored: MatcherRule = (site) => {
   const matcher = matcherOf(site);
-  if (matcher === undefined || !NAMES_ONLY.test(matcher)) return undefined;
+  if (matcher === undefined) return undefined;
   if (site.group.dialect && dialects[site.group.dialect].matches === 'whole') return undefined;
-  const names = matcher.split('|');
+  if (hasMixedAnchors(matcher)) {
+    const names = matcher.replaceAll(/[\^$]/gu, '');
+    return `is anchored in part: ^ and $ hold for the name beside them only, and not for all; write ^(${names})$`;
+  }
+  if (!NAMES_ONLY.test(matcher)) return undefined;
+  const names = matcher.replaceAll(/[()?:]/gu, '').split('|');
   const more = KNOWN_TOOLS.filter((tool) => !names.includes(tool) && matchesTool(site.group, tool));
   if (more.length === 0) return undefined;
   return `is not anchored and also matches ${more.join(', ')}; anchor the names that are meant, such as ^${more[0]}$`;
 };
 
+/** Whether `^` or `$` was meant for all of `^a|b$`. A list of names that begin so, as in `^a|^b$`, is no slip. */
+function hasMixedAnchors(matcher: string): boolean {
+  if (!/^\^?[\w-]+\$?(?:\|\^?[\w-]+\$?)+$/u.test(matcher)) return false;
+  const names = matcher.split('|');
+  const begun = names.filter((name) => name.startsWith('^')).length;
+  const ended = names.filter((name) => name.endsWith('$')).length;
+  return begun === 0 ? ended > 0 && ended < names.length : begun < names.length;
+}
+
 /** A matcher that takes for ever for some names. */
 export const matcherCatastrophic: MatcherRule = async (site) => {
+  const found = await searchAttack(site);
+  // A name is short: what grows with its square or cube takes no time.
+  if (found?.status !== 'vulnerable' || found.complexity.type !== 'exponential') return undefined;
+  return `takes exponential time for names such as ${JSON.stringify(found.attack.string.slice(0, 40))}…, and then counts as not matching; let nothing that repeats contain another repetition`;
+};
+
+/** A matcher of which it could not be found out whether it takes for ever. */
+export const matcherUndecided: MatcherRule = async (site) => {
+  const found = await searchAttack(site);
+  if (found?.status !== 'unknown') return undefined;
+  return 'could not be decided: it may take for ever for some names, and then counts as not matching; simplify it';
+};
+
+const searches = new WeakMap<GroupSite, ReturnType<typeof search>>();
+
+/** Two rules ask, and one search answers. */
+function searchAttack(site: GroupSite): ReturnType<typeof search> {
+  const found = searches.get(site) ?? search(site);
+  searches.set(site, found);
+  return found;
+}
+
+async function search(site: GroupSite) {
   const matcher = matcherOf(site);
   // Exponential time takes a repetition of something that can match in more than one way: of a group.
   if (matcher === undefined || !/\)[*+{]/u.test(matcher) || !isRegExp(matcher)) return undefined;
@@ -73,11 +128,8 @@ export const matcherCatastrophic: MatcherRule = async (site) => {
   process.env['RECHECK_BACKEND'] ??= 'worker';
   const { check } = await import('recheck');
   const signal = AbortSignal.timeout(SEARCH_END_MS);
-  const found = await check(matcher, '', { timeout: SEARCH_LIMIT_MS, signal });
-  // A name is short: what grows with its square or cube takes no time.
-  if (found.status !== 'vulnerable' || found.complexity.type !== 'exponential') return undefined;
-  return `takes exponential time for names such as ${JSON.stringify(found.attack.string.slice(0, 40))}…, and then counts as not matching; let nothing that repeats contain another repetition`;
-};
+  return check(matcher, '', { timeout: SEARCH_LIMIT_MS, signal });
+}
 
 /** The expression that is tested against the names of tools, if any. */
 function matcherOf({ event, group: { matcher } }: GroupSite): string | undefined {

@@ -18,8 +18,10 @@ import {
 } from './hookRules.js';
 import {
   matcherCatastrophic,
+  matcherGlob,
   matcherInvalid,
   matcherUnanchored,
+  matcherUndecided,
   matcherUnknownTool,
   matcherUnused,
 } from './matcherRules.js';
@@ -34,6 +36,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'empty-hooks': { severity: 'warning', check: emptyHooks },
   'matcher-invalid': eachMatcher('error', matcherInvalid),
   'matcher-catastrophic': eachMatcher('error', matcherCatastrophic),
+  'matcher-undecided': eachMatcher('warning', matcherUndecided),
+  'matcher-glob': eachMatcher('warning', matcherGlob),
   'matcher-unused': eachMatcher('warning', matcherUnused),
   'matcher-unknown-tool': eachMatcher('warning', matcherUnknownTool),
   'matcher-unanchored': eachMatcher('warning', matcherUnanchored),

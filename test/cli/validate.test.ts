@@ -147,6 +147,12 @@ describe('validate', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('names the dialect of tools that another agent has', async () => {
+    await cli.userSettings({ BeforeTool: group('cat', { matcher: 'Write|Edit' }) });
+    const { stdout } = await cli.run(['validate']);
+    expect(stdout).toContain('Write is a tool of Claude Code: set "dialect": "claude"');
+  });
+
   it('never hangs over a matcher', async () => {
     const hard = Array.from({ length: 3 }, (_, index) =>
       group('cat', { matcher: `^((a|b|ab${index})*(\\\\w+)*)+(x{1,900}){1,900}$` }),
