@@ -72,9 +72,9 @@ function withoutDuplicates(
 ): HookRegistryEntry[] {
   const kept = new Map<unknown, HookRegistryEntry>();
   for (const entry of entries) {
-    const { type, command, onFailure, dialect = '', extensionPath = '' } = entry.config;
-    // The same words mean another file in each extension.
-    const key = type === 'command' ? [dialect, extensionPath, command].join('\0') : entry;
+    const { type, command, onFailure, env, dialect, extensionPath } = entry.config;
+    // The same words mean another file in each extension, and something else with other variables.
+    const key = type === 'command' ? JSON.stringify([dialect, extensionPath, command, env]) : entry;
     const first = kept.get(key);
     if (!first) kept.set(key, entry);
     else if (onFailure === 'deny' && first.config.onFailure !== 'deny') {

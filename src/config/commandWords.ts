@@ -26,11 +26,13 @@ function collect(text: string, depth: number, words: Set<string>): void {
 function addWord(word: string, words: Set<string>): void {
   const plain = word.replace(HOME, homedir()).replace(LEADING_REFERENCE, '');
   if (plain.startsWith('-')) {
-    // A flag, or one with a file right behind it: `-r./hook.js`.
-    if (/[./]/.test(plain)) addWord(plain.slice(2), words);
+    // A flag, or one with a file right behind it: `-r./hook.js`, `-Ihooks`.
+    addWord(plain.slice(2), words);
     return;
   }
-  if (/[^./\\]/.test(plain) && !plain.includes('\0')) words.add(plain);
+  if (plain && !plain.includes('\0')) words.add(plain);
+  // A module of Python: `-m hooks.check`.
+  if (/^\w+(?:\.\w+)+$/.test(plain)) words.add(plain.replaceAll('.', '/'));
 }
 
 const HOME = /^(?:~|\$HOME|\$\{HOME\})(?=\/)/;
@@ -46,9 +48,12 @@ interface Word {
 
 const TOKEN = new RegExp(
   [
+    // A line that goes on, and a quote with escapes.
+    String.raw`(?<nothing>\\\n|\$(?=['"]))`,
     String.raw`(?<space>\s+)`,
-    String.raw`(?<output>(?:(?<![^\s;|&(])\d+)?&?>>?[|&]?)(?![(>&])`,
-    String.raw`(?<operator>[;|&()<>\x60])`,
+    String.raw`<>`,
+    String.raw`(?<output>(?<!=)(?:(?<![^\s;|&(])\d+)?&?>>?[|&]?)(?![(>&])`,
+    String.raw`[;|&()<>\x60]`,
     String.raw`'(?<single>[^']*)(?:'|$)`,
     String.raw`"(?<double>(?:\\[^]|[^"\\])*)(?:"|$)`,
     String.raw`\\(?<escaped>[^])`,
@@ -63,7 +68,8 @@ function* splitWords(text: string): Generator<Word> {
   let word: string | undefined;
   let isOutput = false;
   for (const { groups = {} } of text.matchAll(TOKEN)) {
-    const { single, double, escaped, plain, output, space } = groups;
+    const { nothing, single, double, escaped, plain, output, space } = groups;
+    if (nothing !== undefined) continue;
     const piece = single ?? double?.replaceAll(/\\(["\\$`])/gu, '$1') ?? escaped ?? plain;
     if (piece !== undefined) {
       word = (word ?? '') + piece;

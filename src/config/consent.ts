@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { forbiddenVariables } from '../hooks/hookEnvironment.js';
@@ -53,6 +53,7 @@ export class HookConsent {
   private constructor(
     /** Absolute real path. */
     readonly project: string,
+    private readonly workingDir: string,
     private readonly file: string,
   ) {}
 
@@ -63,7 +64,8 @@ export class HookConsent {
     trustedLock = process.env['HOOKSTACK_TRUST_LOCK'],
   }: ConsentOptions): Promise<HookConsent> {
     const path = resolve(workingDir);
-    const consent = new HookConsent(await realpath(path).catch(() => path), consentFileIn(home));
+    const project = await realpath(path).catch(() => path);
+    const consent = new HookConsent(project, path, consentFileIn(home));
     await consent.#refresh();
     if (trustedLock) {
       const { content = [], refusal } = await readLock(consent.project, trustedLock);
@@ -116,6 +118,8 @@ export class HookConsent {
   recheck(hook: ProjectHook): string | undefined | Promise<string | undefined> {
     const known = this.#hooks.get(hook);
     if (!known) return 'has not been looked at';
+    if (!this.#leadsToProject())
+      return 'would run in another directory than the one it is allowed in';
     const { inspection, review, words, judgedBy } = known;
     const isSame =
       inspection.isSettled &&
@@ -147,6 +151,15 @@ export class HookConsent {
     if (count > 0) await writeConsents(this.file, this.project, []);
     await this.#refresh();
     return count;
+  }
+
+  /** A link to the project may have been turned elsewhere. */
+  #leadsToProject(): boolean {
+    try {
+      return realpathSync(this.workingDir) === this.project;
+    } catch {
+      return false;
+    }
   }
 
   async #reviewAgain(hook: ProjectHook, { review, words }: KnownHook): Promise<string | undefined> {

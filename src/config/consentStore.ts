@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../hooks/merge.js';
 import { readGuardedFile } from './guardedFile.js';
-import type { ConsentItem } from './hookDigest.js';
+import { digestOf, type ConsentItem } from './hookDigest.js';
 import { parseJsonDocument } from './jsonDocument.js';
 
 /** What somebody has allowed, by the real path of the project. */
@@ -76,9 +76,13 @@ export async function writeAtomically(file: string, text: string, mode: number):
   }
 }
 
-/** The items of a list from a file. What is none is left out, and so allows nothing. */
+/**
+ * The items of a list from a file. What is none is left out, and so allows nothing; nor does an item that says one
+ * thing, for those who read it, and has the digest of another.
+ */
 export function readItems(list: unknown): ConsentItem[] {
-  return Array.isArray(list) ? list.filter(isItem) : [];
+  if (!Array.isArray(list)) return [];
+  return list.filter(isItem).filter((item) => item.digest === digestOf(item));
 }
 
 function isItem(value: unknown): value is ConsentItem {

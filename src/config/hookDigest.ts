@@ -140,6 +140,10 @@ function makeItem(
   files: FileDigests,
 ): ConsentItem {
   const sorted = Object.fromEntries(Object.entries(files).toSorted(byKey));
-  const digest = sha256(JSON.stringify([kind, definition, sorted]));
-  return { kind, definition, files: sorted, digest };
+  return { kind, definition, files: sorted, digest: digestOf({ kind, definition, files: sorted }) };
+}
+
+/** The digest of what an item says, in whatever order that was written. */
+export function digestOf({ kind, definition, files }: Omit<ConsentItem, 'digest'>): string {
+  return sha256(JSON.stringify([kind, sortKeys(definition), sortKeys(files)]));
 }

@@ -1,13 +1,13 @@
 import { readdirSync, statSync, type BigIntStats } from 'node:fs';
-import { delimiter, isAbsolute, join, parse, resolve, sep } from 'node:path';
+import { delimiter, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 
 /** So many places are looked at for one command. */
 const MAX_PLACES = 2000;
 
 /** Where a bare name of a module may be found by Node, Python or a shell. */
-const MODULE_SUFFIXES = ['.js', '.json', '.node', '.py', '.sh'];
+const MODULE_SUFFIXES = ['.js', '.json', '.node', '.py', '.pm', '.sh'];
 const HAS_SUFFIX = /\.(?:[cm]?[jt]s|json|node|py|rb|pl|sh|bash)$/;
-const MODULE_FILES = ['package.json', 'index.js', '__main__.py'];
+const MODULE_FILES = ['package.json', 'index.js', '__main__.py', '__init__.py'];
 
 /** Where the words of a command are looked for. */
 export interface SearchPlaces {
@@ -38,6 +38,7 @@ export interface NamedFiles {
 export function findNamedFiles(words: readonly string[], places: SearchPlaces): NamedFiles {
   const found = new Map<string, BigIntStats>();
   const seen = new Set<string>();
+  const entered = new Set<string>();
   const bases = [...places.bases];
   const programs = searchPathInside(places);
   const look = (path: string) => {
@@ -49,11 +50,14 @@ export function findNamedFiles(words: readonly string[], places: SearchPlaces): 
     if (!stats?.isDirectory()) return;
     for (const file of MODULE_FILES) look(join(path, file));
     // A command may go to a directory that it names: its words may be relative to that one.
-    if (isInside(path, places.project)) bases.push(path);
+    if (!isNear(path, places.project) || entered.has(identityOf(stats))) return;
+    entered.add(identityOf(stats));
+    bases.push(path);
   };
   for (let index = 0; index < bases.length; index++) {
     const base = bases[index] ?? '';
-    for (const word of words) candidates(word, base, programs).forEach(look);
+    const isProject = index === 0;
+    for (const word of words) candidates(word, { base, isProject }, programs).forEach(look);
   }
   const files = [...found.keys()].toSorted();
   return {
@@ -77,13 +81,36 @@ export function isInside(path: string, directory: string): boolean {
   );
 }
 
-function candidates(word: string, base: string, programs: readonly string[]): string[] {
+/** Whether a directory is in the project, or up to three levels above it, as in a repository of many projects. */
+function isNear(path: string, project: string): boolean {
+  const folded = resolve(path);
+  return isInside(folded, project) || /^(?:\.\.[\\/]?){1,3}$/.test(relative(project, folded));
+}
+
+function identityOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+function candidates(
+  word: string,
+  { base, isProject }: { base: string; isProject: boolean },
+  programs: readonly string[],
+): string[] {
   const isPath = word.includes('/') || word.includes(sep);
   // What begins with a slash may have had a reference to the project before it.
   const path = isAbsolute(word) ? join(base, word) : resolve(base, word);
-  if (isPath && /[*?[]/.test(word)) return [path, ...expandGlob(path)];
-  if (isPath) return [...(isAbsolute(word) ? withSuffixes(word) : []), ...withSuffixes(path)];
-  return [...withSuffixes(path), ...programs.map((directory) => join(directory, word))];
+  // Not as text alone: where a link leads decides what is above it.
+  const asItStands = word.includes('..') ? withSuffixes(`${base}${sep}${word}`) : [];
+  // A bare `*` in the project's own folder is more often one of a `case` than one of a loop over its files.
+  if (/[*?[]/.test(word) && (isPath || !isProject)) return [path, ...expandPattern(path)];
+  if (isPath) {
+    return [...(isAbsolute(word) ? withSuffixes(word) : []), ...withSuffixes(path), ...asItStands];
+  }
+  return [
+    ...withSuffixes(path),
+    ...asItStands,
+    ...programs.map((directory) => join(directory, word)),
+  ];
 }
 
 function withSuffixes(path: string): string[] {
@@ -101,15 +128,24 @@ function searchPathInside({ project, searchPath = '' }: SearchPlaces): string[] 
 /** So many wildcards are looked at closely; a pattern of more is taken to match everything. */
 const MAX_WILDCARDS = 8;
 
-/** What a pattern in the last part of a path matches now. */
-function expandGlob(path: string): string[] {
-  const { dir, base } = parse(path);
-  const parts = base.split(/\*+|\?|\[[^\]]*\]?/);
+/** What a path with patterns in its parts matches now. */
+function expandPattern(path: string): string[] {
+  const { root } = parse(path);
+  let found = [root];
+  for (const part of path.slice(root.length).split(sep)) {
+    found = found.flatMap((directory) => matchesIn(directory, part)).slice(0, MAX_PLACES + 1);
+  }
+  return found;
+}
+
+function matchesIn(directory: string, part: string): string[] {
+  if (!/[*?[]/.test(part)) return [join(directory, part)];
+  const pieces = part.split(/\*+|\?|\[[^\]]*\]?/);
   const wildcard =
-    parts.length > MAX_WILDCARDS ? /^/ : new RegExp(`^${parts.map(escape).join('.*')}$`, 's');
-  return namesIn(dir)
+    pieces.length > MAX_WILDCARDS ? /^/ : new RegExp(`^${pieces.map(escape).join('.*')}$`, 's');
+  return namesIn(directory)
     .filter((name) => wildcard.test(name))
-    .map((name) => join(dir, name));
+    .map((name) => join(directory, name));
 }
 
 function escape(text: string): string {

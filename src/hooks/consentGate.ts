@@ -1,12 +1,12 @@
 import type { Config } from '../config/config.js';
 import type { ConsentReview, HookConsent } from '../config/consent.js';
-import type { ProjectHook } from '../config/hookDigest.js';
+import type { ConsentItem, ProjectHook } from '../config/hookDigest.js';
 import type { DebugLogger } from '../debugLogger.js';
 import { events } from './events.js';
 import { forbiddenVariables } from './hookEnvironment.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
 import { hookIdentity } from './identity.js';
-import { ConfigSource, type CommandHookConfig } from './types.js';
+import { ConfigSource, HookEventName, type CommandHookConfig } from './types.js';
 
 /** What to do about a hook that is not allowed. */
 const ADVICE = 'to see and allow it, run in the project: hookstack trust';
@@ -88,12 +88,13 @@ export class ConsentGate {
       this.#hooks.set(entry.config, hook);
       return { ...entry, review };
     }
-    const wasGuard = entry.enabled && previous?.definition['onFailure'] === 'deny';
-    if (wasGuard && events[entry.eventName].canBlock) {
-      // It was to be asked and cannot be: so it is planned, and denies.
+    const guard = previous && asItWas(entry, previous.definition);
+    if (entry.enabled && guard && events[guard.eventName].canBlock) {
+      // It was to be asked and cannot be: so it is planned, where it was, and denies.
+      this.warnSkipped(entry, `${reason}, and blocks what it guarded`);
       const config = { ...entry.config, onFailure: 'deny' } as const;
       this.#hooks.set(config, hook);
-      return { ...entry, config, review };
+      return { ...guard, config, review };
     }
     if (status !== 'new') this.warnSkipped(entry, reason);
     const skipped = status === 'refused' ? 'refused' : 'untrusted';
@@ -116,6 +117,17 @@ export class ConsentGate {
     });
     return { ...entry, enabled: false, skipped: 'refused' };
   }
+}
+
+/** A guard at the event and with the matcher that the user allowed. `undefined` for what was no guard. */
+function asItWas(
+  entry: HookRegistryEntry,
+  { event, matcher, onFailure }: ConsentItem['definition'],
+): HookRegistryEntry | undefined {
+  if (onFailure !== 'deny') return undefined;
+  const eventName = Object.values(HookEventName).find((name) => name === event);
+  if (!eventName) return undefined;
+  return { ...entry, eventName, matcher: typeof matcher === 'string' ? matcher : undefined };
 }
 
 /** Whether a hook came with the project, as opposed to one of the user, the system or the host. */

@@ -8,7 +8,7 @@ const ESCAPE_SEQUENCE =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/gu;
 
 /** How the hook system marks what it says itself to the model, see `asSystemNote` and `asHookContext`. */
-const FORGED_MARK = /^[ \t]*(?:\[system\][ \t]*)+|<\/?hook_context\b[^>\n]*>?/gimu;
+const FORGED_MARK = /^(?:[^\S\n]|\p{Cf})*(?:\[system\][^\S\n]*)+|<\/?hook_context\b[^>\n]*>?/gimu;
 
 /**
  * Makes text of a hook fit to be read by a model or shown on a terminal: control characters other than newline
@@ -16,7 +16,8 @@ const FORGED_MARK = /^[ \t]*(?:\[system\][ \t]*)+|<\/?hook_context\b[^>\n]*>?/gi
  * own notes; what is longer than 10,000 characters is cut with a visible mark.
  */
 export function sanitizeText(text: string): string {
-  const clean = removeControls(text).replace(FORGED_MARK, '');
+  // What is left of a text may be a mark again.
+  const clean = quoteMarks(removeControls(text).replace(FORGED_MARK, ''));
   if (clean.length <= MAX_HOOK_TEXT) return clean;
   // A cut must not leave half of a character.
   const kept = clean.slice(0, MAX_HOOK_TEXT).replace(/[\ud800-\udbff]$/, '');
