@@ -8,12 +8,17 @@ const ESCAPE_SEQUENCE =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/gu;
 
 /** How the hook system marks what it says itself to the model, see `asSystemNote` and `asHookContext`. */
-const FORGED_MARK = /^(?:[^\S\n]|\p{Cf})*(?:\[system\][^\S\n]*)+|<\/?hook_context\b[^>\n]*>?/gimu;
+const BLANK = String.raw`(?:(?![\n\r\u2028\u2029])[\s\p{Cf}])*`;
+// One class without the ends of lines: alternatives that overlap, or blanks that begin lines, would take for ever.
+const FORGED_MARK = new RegExp(
+  String.raw`^${BLANK}(?:\[system\]${BLANK})+|<\/?hook_context\b[^>\n]*>?`,
+  'gimu',
+);
 
 /**
  * Makes text of a hook fit to be read by a model or shown on a terminal: control characters other than newline
- * and tab are removed, those of the direction of text too, terminal escape sequences as a whole, and the marks by which a model knows the hook system's
- * own notes; what is longer than 10,000 characters is cut with a visible mark.
+ * and tab are removed, those of the direction of text too, terminal escape sequences as a whole, and the marks by
+ * which a model knows the hook system's own notes; what is longer than 10,000 characters is cut with a visible mark.
  */
 export function sanitizeText(text: string): string {
   // What is left of a text may be a mark again.
