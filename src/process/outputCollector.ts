@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { MAX_KEPT_BYTES } from './limits.js';
 
 /** Reads a stream to its end and keeps only its beginning, so that a flood costs time but no memory. */
@@ -59,11 +60,20 @@ export class OutputCollector {
   }
 }
 
+let sink: MessagePort | undefined;
+
 /**
- * Gives the memory of a chunk back at once, where Node can (from 21 on), since garbage of a flood piles up faster
- * than it is collected. The chunk must be nobody else's.
+ * Gives the memory of a chunk back at once, since garbage of a flood piles up faster than it is collected: what is
+ * sent to nobody is freed. The chunk must be nobody else's.
  */
 function release({ buffer, byteLength }: Uint8Array): void {
-  const releasable: ArrayBufferLike & { transfer?: (length: number) => unknown } = buffer;
-  if (byteLength === buffer.byteLength) releasable.transfer?.(0);
+  if (byteLength !== buffer.byteLength || !(buffer instanceof ArrayBuffer)) return;
+  sink ??= openSink();
+  sink.postMessage(null, [buffer]);
+}
+
+function openSink(): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  port2.close();
+  return port1;
 }
