@@ -115,11 +115,13 @@ export function expecting<T>(
   accepts: (value: unknown) => boolean,
   schema: JsonSchema = {},
 ): Check<T> {
-  return new Struct({
+  const check: Check<T> = new Struct({
     type: what,
     schema,
     validator: (value) => accepts(value) || `expected ${what}, got ${describe(value)}`,
   });
+  // The same answer, without all that superstruct makes ready to describe a failure: each output of a hook asks.
+  return Object.assign(check, { is: accepts });
 }
 
 export const text = expecting<string>('a string', (value) => typeof value === 'string', {

@@ -39,7 +39,8 @@ export function hookDepth(env: NodeJS.ProcessEnv = process.env): number {
 }
 
 /**
- * The environment that all hooks of an event have in common.
+ * The environment that all hooks of an event have in common: the same object as before, as long as nothing of it has
+ * changed.
  *
  * @param cwd the project's directory, which hooks find under three names
  */
@@ -47,6 +48,35 @@ export function buildHookEnvironment(
   policy: HookEnvironmentPolicy,
   cwd: string,
   host: NodeJS.ProcessEnv = process.env,
+): Readonly<NodeJS.ProcessEnv> {
+  if (last?.policy !== policy || last.cwd !== cwd || !isLike(last.host, host)) {
+    const copy = { ...host };
+    last = { policy, cwd, host: copy, env: build(policy, cwd, copy) };
+  }
+  return last.env;
+}
+
+let last:
+  | {
+      readonly policy: HookEnvironmentPolicy;
+      readonly cwd: string;
+      readonly host: NodeJS.ProcessEnv;
+      readonly env: NodeJS.ProcessEnv;
+    }
+  | undefined;
+
+/** Faster than another copy: the names and values of `process.env` are read from the system each time. */
+function isLike(known: NodeJS.ProcessEnv, host: NodeJS.ProcessEnv): boolean {
+  const names = Object.getOwnPropertyNames(host);
+  return (
+    names.length === Object.keys(known).length && names.every((name) => host[name] === known[name])
+  );
+}
+
+function build(
+  policy: HookEnvironmentPolicy,
+  cwd: string,
+  host: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...inherited(policy, host), ...factsOf(cwd, host) };
   const searchPath = env['PATH'];

@@ -22,7 +22,7 @@ const FORGED_MARK = new RegExp(
  */
 export function sanitizeText(text: string): string {
   // What is left of a text may be a mark again.
-  const clean = quoteMarks(removeControls(text).replace(FORGED_MARK, ''));
+  const clean = quoteMarks(replaceMarks(removeControls(text), ''));
   if (clean.length <= MAX_HOOK_TEXT) return clean;
   // A cut must not leave half of a character.
   const kept = clean.slice(0, MAX_HOOK_TEXT).replace(/[\ud800-\udbff]$/, '');
@@ -31,7 +31,12 @@ export function sanitizeText(text: string): string {
 
 /** Text that is no hook's, such as a file's that a tool has read: forged marks stay readable, behind a backslash. */
 export function quoteMarks(text: string): string {
-  return text.replace(FORGED_MARK, String.raw`\$&`);
+  return replaceMarks(text, String.raw`\$&`);
+}
+
+/** The characters are looked for first: most texts have none of them, and the expression is slow to get going. */
+function replaceMarks(text: string, replacement: string): string {
+  return /[[<]/.test(text) ? text.replace(FORGED_MARK, replacement) : text;
 }
 
 /** The first character that {@link removeControls} would remove, if any. The end of a line may be `\r\n`. */

@@ -10,7 +10,7 @@ export function whileWatchingHost<T>(start: () => T): T {
   try {
     return start();
   } finally {
-    stopWatchingWhenIdle();
+    lookForIdleness();
   }
 }
 
@@ -25,12 +25,24 @@ export function trackGroup(group: ProcessGroup): void {
 /** Forgets a group that has ended, or that may outlive the host. */
 export function untrackGroup(group: ProcessGroup): void {
   live.delete(group);
-  // After the answer: some thirty listeners are removed.
-  setImmediate(stopWatchingWhenIdle);
+  lookForIdleness();
 }
+
+/** Ms without a command after which the host is watched no longer: events come in bursts, and listening takes time. */
+const LINGER_MS = 1000;
 
 const live = new Set<ProcessGroup>();
 let stopWatching: (() => void) | undefined;
+let lingering: NodeJS.Timeout | undefined;
+
+function lookForIdleness(): void {
+  if (live.size > 0) return;
+  lingering ??= setTimeout(() => {
+    lingering = undefined;
+    stopWatchingWhenIdle();
+  }, LINGER_MS).unref();
+  lingering.refresh();
+}
 
 // The host's signals are its own while no command runs.
 function stopWatchingWhenIdle(): void {

@@ -6,6 +6,7 @@ import {
   type RunningCommand,
   type StartOptions,
 } from './startCommand.js';
+import { letPendingEventsThrough } from './waiting.js';
 
 /** How often a command that ends before it is needed is started anew. */
 const MAX_EARLY_ENDS = 3;
@@ -32,7 +33,10 @@ export function isPrestarted(options: StartOptions): boolean {
 }
 
 /** Takes a command that was started ahead and still waits for its input. */
-export function takePrestarted(options: StartOptions): RunningCommand | undefined {
+export async function takePrestarted(options: StartOptions): Promise<RunningCommand | undefined> {
+  if (!isPrestarted(options)) return undefined;
+  // What has died while the host was busy must not be taken for what waits.
+  await letPendingEventsThrough();
   const entry = findPrestarted(options);
   const command = entry?.command;
   if (!entry || !command) return undefined;

@@ -107,10 +107,7 @@ export async function runCommand(
 }
 
 async function takeStartedAhead(options: CommandOptions): Promise<RunningCommand | undefined> {
-  if (!options.warm && !options.prestart) return undefined;
-  // What has died while the host was busy must not be taken for what waits.
-  await letPendingEventsThrough();
-  const prestarted = options.prestart ? takePrestarted(options) : undefined;
+  const prestarted = options.prestart ? await takePrestarted(options) : undefined;
   return prestarted ?? (options.warm ? startInWarmShell(options) : undefined);
 }
 

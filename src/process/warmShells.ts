@@ -4,36 +4,38 @@ import { Socket } from 'node:net';
 import path from 'node:path';
 import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
+import type { ProcessGroup } from './processGroup.js';
 import { isSimpleCommand } from './shellWords.js';
 import { resolveShell } from './shell.js';
 import {
   asRunningCommand,
+  environmentOf,
   inheritedState,
   isDetached,
   newRunId,
-  OWN_ENVIRONMENT,
   RUN_ID,
   setReferenced,
   type RunningCommand,
   type StartOptions,
 } from './startCommand.js';
+import { letPendingEventsThrough } from './waiting.js';
 
 /**
- * What a waiting shell runs: it reads, each ended by a NUL, the id of the run, variables up to an empty one, the
- * word `simple` or nothing, and the command. Then it becomes the command, so that nothing of the waiting remains: the
- * last command of all that bash was given replaces it, with `$_` set as for any other. (Before 5.1 bash would stay,
- * and `bash -c` does without that.) A program that is not found is left to `bash -c`, for the message that people
- * know, and so is one with a relative path, which would be told as an absolute one. At the end of the input, when the
- * host has ended, the shell does so too. All of it is one line, as messages tell the line of a fault.
+ * What a waiting shell runs: it reads, each ended by a NUL, variables up to an empty one, the word `simple` or nothing,
+ * and the command; and after all that a NUL that says go. Then it becomes the command, so that nothing of the waiting
+ * remains: the last command of all that bash was given replaces it, with `$_` set as for any other. (Before 5.1 bash
+ * would stay, and `bash -c` does without that.) A program that is not found is left to `bash -c`, for the message that
+ * people know, and so is one with a relative path, which would be told as an absolute one. At the end of the input,
+ * when the host has ended, the shell does so too. All of it is one line, as messages tell the line of a fault.
  */
 const WAIT_FOR_COMMAND = [
-  "IFS= read -r -d '' -u 3 __hookstack || exit",
-  `export "${RUN_ID}=$__hookstack"`,
   `while IFS= read -r -d '' -u 3 __hookstack || exit; [[ $__hookstack ]]; do export "$__hookstack"; done`,
   "IFS= read -r -d '' -u 3 __hookstack_simple && IFS= read -r -d '' -u 3 __hookstack || exit",
-  'exec 3<&-',
   '[[ ! $__hookstack_simple ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) || eval "set -- $__hookstack"',
-  'if [[ $1 == */* ]]; then [[ $1 == /* && -f $1 && -x $1 ]]; else hash -- "$1" 2>/dev/null; fi || exec "$BASH" -c "$__hookstack"',
+  'if [[ $1 == */* ]]; then [[ $1 == /* && -f $1 && -x $1 ]]; else hash -- "$1" 2>/dev/null; fi || set --',
+  "IFS= read -r -d '' -u 3 || exit",
+  'exec 3<&-',
+  '(($#)) || exec "$BASH" -c "$__hookstack"',
   '"$@"',
 ].join('; ');
 
@@ -46,12 +48,13 @@ const MAX_WAITING = 32;
 /** A shell that waits for its command, in one directory and with one environment. */
 interface WaitingShell {
   readonly place: string;
-  readonly subprocess: WaitingProcess;
+  /** What it was started in besides, which must not have changed when it is taken. */
+  readonly surroundings: string;
+  readonly subprocess: NonNullable<ReturnType<typeof spawnWaitingShell>>['subprocess'];
+  readonly group: ProcessGroup;
   /** Lets go of it: it has said something, such as that a locale is missing, which is not the command's to say. */
   readonly onNoise: () => void;
 }
-
-type WaitingProcess = NonNullable<ReturnType<typeof spawnWaitingShell>>;
 
 /** All shells of this process that wait, those that waited longest first. */
 let waiting: WaitingShell[] = [];
@@ -60,20 +63,37 @@ const noisyPlaces = new Set<string>();
 let idleTimer: NodeJS.Timeout | undefined;
 
 /**
- * Hands a command to a shell that was started ahead, in the same directory and with the same environment.
+ * Hands a command to a shell that was started ahead, in the same directory and with the same environment. The shell
+ * makes ready while it is looked at whether it may go: meanwhile it may turn out to have died, while the host was busy.
  *
  * @returns `undefined` when none waits there, or the command asks for what such a shell cannot give
  */
-export function startInWarmShell(options: StartOptions): RunningCommand | undefined {
+export async function startInWarmShell(options: StartOptions): Promise<RunningCommand | undefined> {
   const { command, extraEnv = {} } = options;
   if (!canBeHandedOver(command, extraEnv)) return undefined;
   const place = placeOf(options);
-  if (place === undefined) return undefined;
   const index = waiting.findIndex((shell) => shell.place === place);
   const [shell] = index < 0 ? [] : waiting.splice(index, 1);
   if (!shell) return undefined;
-  shell.subprocess.stderr.off('data', shell.onNoise);
-  return whileWatchingHost(() => handOver(shell.subprocess, options));
+  const { subprocess, group } = shell;
+  const control = subprocess.stdio[3];
+  // Node's pipes carry both ways, which its types do not know.
+  if (!(control instanceof Socket)) return undefined;
+  control.write(messageFor(options));
+  const surroundings = surroundingsOf(options.cwd);
+  await letPendingEventsThrough();
+  const hasEnded = subprocess.exitCode !== null || subprocess.signalCode !== null;
+  if (hasEnded || noisyPlaces.has(place) || shell.surroundings !== surroundings) {
+    letGo([shell]);
+    return undefined;
+  }
+  subprocess.stderr.off('data', shell.onNoise);
+  return whileWatchingHost(() => {
+    trackGroup(group);
+    control.end('\0');
+    setReferenced(subprocess, true);
+    return asRunningCommand(subprocess, group);
+  });
 }
 
 /**
@@ -84,24 +104,27 @@ export function startInWarmShell(options: StartOptions): RunningCommand | undefi
  */
 export function prepareWarmShell(options: Omit<StartOptions, 'command'>, count: number): boolean {
   keepWarm();
-  const place = canBeWaitedIn(options.env) ? placeOf(options) : undefined;
-  if (place === undefined || noisyPlaces.has(place)) return false;
+  const surroundings = canBeWaitedIn(options.env) ? surroundingsOf(options.cwd) : undefined;
+  const place = placeOf(options);
+  if (surroundings === undefined || noisyPlaces.has(place)) return false;
+  const isReady = (shell: WaitingShell) =>
+    shell.place === place && shell.surroundings === surroundings;
   // Shells with an environment that has changed since serve nobody any more.
-  letGo(waiting.filter((each) => isIn(each, options.cwd) && each.place !== place));
-  const ready = waiting.filter((each) => each.place === place);
+  letGo(waiting.filter((each) => isIn(each, options.cwd) && !isReady(each)));
+  const ready = waiting.filter(isReady);
   const wanted = Math.min(count, MAX_WAITING);
   letGo(ready.slice(wanted));
   if (ready.length >= wanted) return false;
-  const subprocess = spawnWaitingShell(options);
-  if (!subprocess) return false;
+  const started = spawnWaitingShell(options);
+  if (!started) return false;
   const onNoise = () => {
     noisyPlaces.add(place);
     letGo(waiting.filter((each) => each.place === place));
   };
-  const entry: WaitingShell = { place, subprocess, onNoise };
+  const entry: WaitingShell = { place, surroundings, ...started, onNoise };
   waiting.push(entry);
-  subprocess.stderr.on('data', onNoise);
-  subprocess.once('exit', () => {
+  started.subprocess.stderr.on('data', onNoise);
+  started.subprocess.once('exit', () => {
     waiting = waiting.filter((each) => each !== entry);
   });
   letGo(waiting.slice(0, -MAX_WAITING));
@@ -152,22 +175,20 @@ function keepWarm(): void {
 const environments = new WeakMap<object, string>();
 
 /** A shell serves where it was started: in a directory, and with an environment of which nothing has changed since. */
-function placeOf({ cwd, env }: Omit<StartOptions, 'command'>): string | undefined {
-  const directory = findDirectory(cwd);
-  if (!directory) return undefined;
+function placeOf({ cwd, env }: Omit<StartOptions, 'command'>): string {
   let environment = environments.get(env);
   if (environment === undefined) {
     environment = JSON.stringify(env);
     environments.set(env, environment);
   }
-  return `${cwd}\0${directory.dev}:${directory.ino}\0${inheritedState()}\0${environment}`;
+  return `${cwd}\0${environment}`;
 }
 
-/** `undefined` for what cannot be used, for which reason ever: a command that starts there says which. */
-function findDirectory(cwd: string): Stats | undefined {
+/** `undefined` for a directory that cannot be used, for which reason ever: a command that starts there says which. */
+function surroundingsOf(cwd: string): string | undefined {
   try {
     const found = statSync(cwd);
-    return found.isDirectory() ? found : undefined;
+    return found.isDirectory() ? `${found.dev}:${found.ino}:${inheritedState()}` : undefined;
   } catch {
     return undefined;
   }
@@ -188,20 +209,11 @@ function canBeHandedOver(command: string, extraEnv: Readonly<Record<string, stri
 const OWN_VARIABLES =
   /^(?:__hookstack.*|HOOKSTACK_RUN_ID|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*|LC_.*|LANG|LANGUAGE|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS)$/;
 
-function handOver(subprocess: WaitingProcess, options: StartOptions): RunningCommand {
-  const { command, env, extraEnv = {} } = options;
-  const runId = newRunId(env[RUN_ID]);
-  const group = { id: Number(subprocess.pid), mark: `${RUN_ID}=${runId}` };
-  trackGroup(group);
-  setReferenced(subprocess, true);
+/** All that a shell is told before it may go. */
+function messageFor({ command, env, extraEnv = {} }: StartOptions): string {
   const variables = Object.entries(extraEnv).map(([name, value]) => `${name}=${value}`);
   const kind = isSimpleCommand(command) && hasAbsolutePath(env) ? 'simple' : '';
-  const control = subprocess.stdio[3];
-  // Node's pipes carry both ways, which its types do not know.
-  if (control instanceof Socket) {
-    control.end([runId, ...variables, '', kind, command, ''].join('\0'));
-  }
-  return asRunningCommand(subprocess, group);
+  return [...variables, '', kind, command, ''].join('\0');
 }
 
 function hasAbsolutePath({ PATH = '' }: StartOptions['env']): boolean {
@@ -213,9 +225,10 @@ function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
   try {
     assertDescriptorHeadroom();
     const shell = resolveShell();
+    const runId = newRunId(env[RUN_ID]);
     const subprocess = spawn(shell.file, shell.argumentsFor(WAIT_FOR_COMMAND), {
       cwd,
-      env: { ...env, ...OWN_ENVIRONMENT },
+      env: environmentOf({ env }, runId),
       detached: isDetached,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
@@ -224,7 +237,7 @@ function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
     if (subprocess.pid === undefined) return undefined;
     // Shells that only wait keep no host alive.
     setReferenced(subprocess, false);
-    return subprocess;
+    return { subprocess, group: { id: subprocess.pid, mark: `${RUN_ID}=${runId}` } };
   } catch {
     // The next command starts cold, and reports what is wrong if it still is.
     return undefined;

@@ -52,10 +52,10 @@ describe('a command that is started ahead', () => {
     await withTempDir(async (cwd) => {
       const options = { command: 'cat', cwd, env };
       await prestart(options, never);
-      expect(takePrestarted({ ...options, command: 'cat ' })).toBeUndefined();
-      expect(takePrestarted({ ...options, cwd: path.dirname(cwd) })).toBeUndefined();
-      expect(takePrestarted({ ...options, env: {} })).toBeUndefined();
-      expect(takePrestarted({ ...options, extraEnv: { A: '1' } })).toBeUndefined();
+      expect(await takePrestarted({ ...options, command: 'cat ' })).toBeUndefined();
+      expect(await takePrestarted({ ...options, cwd: path.dirname(cwd) })).toBeUndefined();
+      expect(await takePrestarted({ ...options, env: {} })).toBeUndefined();
+      expect(await takePrestarted({ ...options, extraEnv: { A: '1' } })).toBeUndefined();
     });
   });
 

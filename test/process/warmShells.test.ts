@@ -144,10 +144,11 @@ describe('a shell that waits', () => {
       prepareWarmShells({ cwd, env }, 1);
       await runCommand({ ...base(parent), command: 'true' });
       await runCommand({ ...base(cwd), command: 'true', env: { ...env, CI_MARK: 'changed' } });
+      expect(countWarmShells()).toBe(1);
       await rename(cwd, `${cwd}-before`);
       await mkdir(cwd);
-      await runCommand({ ...base(cwd), command: 'true' });
-      expect(countWarmShells()).toBe(1);
+      const { stdout } = await runCommand({ ...base(cwd), command: '/bin/pwd -P' });
+      expect(stdout).toBe(`${cwd}\n`);
     });
   });
 
