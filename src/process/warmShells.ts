@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { statSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
+import type { Writable } from 'node:stream';
 import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
@@ -18,7 +19,6 @@ import {
   type RunningCommand,
   type StartOptions,
 } from './startCommand.js';
-import { letPendingEventsThrough } from './waiting.js';
 
 /**
  * What a waiting shell runs: it reads, each ended by a NUL, variables up to an empty one, the word `simple` or nothing,
@@ -51,6 +51,7 @@ interface WaitingShell {
   /** What it was started in besides, which must not have changed when it is taken. */
   readonly surroundings: string;
   readonly subprocess: NonNullable<ReturnType<typeof spawnWaitingShell>>['subprocess'];
+  readonly control: Writable;
   readonly group: ProcessGroup;
   /** Lets go of it: it has said something, such as that a locale is missing, which is not the command's to say. */
   readonly onNoise: () => void;
@@ -64,36 +65,32 @@ let idleTimer: NodeJS.Timeout | undefined;
 
 /**
  * Hands a command to a shell that was started ahead, in the same directory and with the same environment. The shell
- * makes ready while it is looked at whether it may go: meanwhile it may turn out to have died, while the host was busy.
+ * makes ready while it is looked at whether it may go.
  *
  * @returns `undefined` when none waits there, or the command asks for what such a shell cannot give
  */
-export async function startInWarmShell(options: StartOptions): Promise<RunningCommand | undefined> {
+export function startInWarmShell(options: StartOptions): RunningCommand | undefined {
   const { command, extraEnv = {} } = options;
   if (!canBeHandedOver(command, extraEnv)) return undefined;
   const place = placeOf(options);
   const index = waiting.findIndex((shell) => shell.place === place);
   const [shell] = index < 0 ? [] : waiting.splice(index, 1);
   if (!shell) return undefined;
-  const { subprocess, group } = shell;
-  const control = subprocess.stdio[3];
-  // Node's pipes carry both ways, which its types do not know.
-  if (!(control instanceof Socket)) return undefined;
-  control.write(messageFor(options));
-  const surroundings = surroundingsOf(options.cwd);
-  await letPendingEventsThrough();
-  const hasEnded = subprocess.exitCode !== null || subprocess.signalCode !== null;
-  if (hasEnded || noisyPlaces.has(place) || shell.surroundings !== surroundings) {
-    letGo([shell]);
-    return undefined;
-  }
-  subprocess.stderr.off('data', shell.onNoise);
-  return whileWatchingHost(() => {
-    trackGroup(group);
-    control.end('\0');
-    setReferenced(subprocess, true);
-    return asRunningCommand(subprocess, group);
-  });
+  shell.control.write(messageFor(options));
+  const isUsable = shell.surroundings === surroundingsOf(options.cwd);
+  const running = isUsable ? whileWatchingHost(() => go(shell)) : undefined;
+  if (!running) letGo([shell]);
+  return running;
+}
+
+function go({ subprocess, control, group, onNoise }: WaitingShell): RunningCommand | undefined {
+  subprocess.stderr.off('data', onNoise);
+  control.end('\0');
+  // What has died while the host was busy reads nothing, which is known at once: its exit is not.
+  if (control.errored) return undefined;
+  trackGroup(group);
+  setReferenced(subprocess, true);
+  return asRunningCommand(subprocess, group);
 }
 
 /**
@@ -234,10 +231,12 @@ function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
     });
     subprocess.on('error', () => undefined);
     for (const pipe of subprocess.stdio) pipe?.on('error', () => undefined);
-    if (subprocess.pid === undefined) return undefined;
+    const control = subprocess.stdio[3];
+    // Node's pipes carry both ways, which its types do not know.
+    if (subprocess.pid === undefined || !(control instanceof Socket)) return undefined;
     // Shells that only wait keep no host alive.
     setReferenced(subprocess, false);
-    return { subprocess, group: { id: subprocess.pid, mark: `${RUN_ID}=${runId}` } };
+    return { subprocess, control, group: { id: subprocess.pid, mark: `${RUN_ID}=${runId}` } };
   } catch {
     // The next command starts cold, and reports what is wrong if it still is.
     return undefined;
