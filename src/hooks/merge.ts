@@ -55,7 +55,8 @@ export function copyData<T>(value: T): T {
  * Whether a parsed JSON value is nested deeper than `limit` levels. Does not recurse, as below.
  */
 export function isDeeperThan(value: unknown, limit: number): boolean {
-  let level = [value];
+  if (typeof value !== 'object') return false;
+  let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > limit) return true;
     level = level.flatMap((item) =>

@@ -12,6 +12,8 @@
  * @returns the command to hand to the shell; expanding it again changes nothing
  */
 export function expandCommand(command: string, scope: CommandScope = 'project'): string {
+  // Every reference begins so, and most commands have none.
+  if (!command.includes('$')) return command;
   if (scope === 'project') return quoteReferences(command, PROJECT_TOKENS);
   // No shell knows such a variable, and the separator is never anything but this.
   return quoteReferences(command.replaceAll('${/}', '/'), EXTENSION_TOKENS);
@@ -66,6 +68,8 @@ function openFrame(opener: string, quoted: boolean): Frame[] {
   }
 }
 
+// Only makes the walk shorter: each of these would be a token of its own.
+const PLAIN_WORD = String.raw`[\w./:=,-]+`;
 const ESCAPE = String.raw`\\[^]|\$\$`;
 const SINGLE_QUOTED = String.raw`\$'(?:\\[^]|[^'\\])*'|'[^']*'`;
 const COMMENT = String.raw`(?<![^\s;&|(])#[^\n]*`;
@@ -90,13 +94,14 @@ function tokenPatterns(names: string): TokenPatterns {
     new RegExp(`${reference}|${frameEdge}|(?<plain>${plain.join('|')})`, 'y');
   return {
     unquoted: toPattern(String.raw`\$?\(|\$\{|["\`)}]`, [
+      PLAIN_WORD,
       ESCAPE,
       SINGLE_QUOTED,
       COMMENT,
       HERE_DOCUMENT,
       ANYTHING,
     ]),
-    quoted: toPattern(String.raw`\$[({]|["\`}]`, [ESCAPE, ANYTHING]),
+    quoted: toPattern(String.raw`\$[({]|["\`}]`, [PLAIN_WORD, ESCAPE, ANYTHING]),
   };
 }
 

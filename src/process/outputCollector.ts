@@ -4,7 +4,7 @@ import { MAX_KEPT_BYTES } from './limits.js';
 
 /** Reads a stream to its end and keeps only its beginning, so that a flood costs time but no memory. */
 export class OutputCollector {
-  /** Settles when the stream has closed: everybody who could write to it is gone. */
+  /** Settles when nothing more can come: everybody who could write to the stream is gone. */
   readonly closed: Promise<unknown>;
   readonly #stream: Readable;
   readonly #maxKeptBytes: number;
@@ -20,11 +20,14 @@ export class OutputCollector {
     // A read error ends the stream, and what was read before it still counts.
     stream.on('error', () => undefined);
     stream.on('data', (chunk: Uint8Array) => this.#collect(chunk));
-    this.closed = new Promise((resolve) => void stream.once('close', resolve));
+    this.closed = new Promise((resolve) => {
+      // The end comes one turn of the loop earlier, and not at all after an error.
+      for (const event of ['end', 'close']) stream.once(event, resolve);
+    });
   }
 
   get isClosed(): boolean {
-    return this.#stream.closed;
+    return this.#stream.readableEnded || this.#stream.closed;
   }
 
   /** All bytes, kept or dropped. */
