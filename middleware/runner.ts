@@ -161,7 +161,8 @@ export type SessionFields = Pick<HookInput, 'cwd' | 'session_id'>;
 /** What the hooks of an event have in common: where they run, with which variables, and what they read. */
 export interface PreparedInput {
   readonly input: HookInput;
-  readonly env: NodeJS.ProcessEnv;
+  /** Built when it is first read. */
+  readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The JSON for stdin, which many hooks may share; or why there is none. */
   readonly stdin: Uint8Array | Error;
 }
@@ -171,13 +172,23 @@ export interface PreparedInput {
  * of its fields.
  */
 export function prepareInput(input: HookInput, environment: HookEnvironmentPolicy): PreparedInput {
-  const env = buildHookEnvironment(environment, input.cwd);
+  let built: PreparedInput['env'] | undefined;
+  return {
+    input,
+    get env() {
+      return (built ??= buildHookEnvironment(environment, input.cwd));
+    },
+    stdin: writeInput(input),
+  };
+}
+
+function writeInput(input: HookInput): PreparedInput['stdin'] {
   try {
     const missing = Object.entries(input).find(([, value]) => value === undefined);
     if (missing) throw new TypeError(`${missing[0]} is undefined`);
-    return { input, env, stdin: encodeInput(input) };
+    return encodeInput(input);
   } catch (error) {
-    return { input, env, stdin: error as Error };
+    return error as Error;
   }
 }
 
@@ -234,8 +245,7 @@ async function startProcess(
   options: RunOptions,
 ): Promise<void> {
   const { hook, stdin } = run;
-  run.outcome = await runCommand({
-    ...startOptions(hook, prepared),
+  const command = Object.assign(startOptions(hook, prepared), {
     input: stdin,
     // An answer may hold all of the input, changed.
     keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
@@ -244,20 +254,24 @@ async function startProcess(
     warm: options.warmShells > 0,
     prestart: hook.prestart,
   });
+  run.outcome = await runCommand(command);
   run.said = run.outcome;
 }
 
-/** What is started for a hook, now or ahead of its event. */
+/** What is started for a hook, now or ahead of its event. Its environment is read late, when a shell makes ready. */
 export function startOptions(
   hook: CommandHookConfig,
-  { input, env }: { readonly input: SessionFields } & Pick<PreparedInput, 'env'>,
+  prepared: { readonly input: SessionFields } & Pick<PreparedInput, 'env'>,
 ): StartOptions {
+  const { input } = prepared;
   const spoken = hook.dialect && dialects[hook.dialect];
   const scope = hook.extensionPath === undefined ? 'project' : 'extension';
   return {
     command: expandCommand(hook.command, scope),
     cwd: input.cwd,
-    env,
+    get env() {
+      return prepared.env;
+    },
     extraEnv: { ...ownVariables(hook, input.cwd), ...spoken?.environment(input) },
   };
 }

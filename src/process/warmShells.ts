@@ -47,9 +47,10 @@ const MAX_WAITING = 32;
 
 /** A shell that waits for its command, in one directory and with one environment. */
 interface WaitingShell {
-  readonly place: string;
-  /** What it was started in besides, which must not have changed when it is taken. */
+  readonly cwd: string;
+  /** All that it inherited, which must not have changed when it is taken. */
   readonly surroundings: string;
+  readonly hasAbsolutePath: boolean;
   readonly subprocess: NonNullable<ReturnType<typeof spawnWaitingShell>>['subprocess'];
   readonly control: Writable;
   readonly group: ProcessGroup;
@@ -59,8 +60,8 @@ interface WaitingShell {
 
 /** All shells of this process that wait, those that waited longest first. */
 let waiting: WaitingShell[] = [];
-/** Where shells say something before they have a command. */
-const noisyPlaces = new Set<string>();
+/** Surroundings in which shells say something before they have a command. */
+const noisy = new Set<string>();
 let idleTimer: NodeJS.Timeout | undefined;
 
 /**
@@ -72,12 +73,11 @@ let idleTimer: NodeJS.Timeout | undefined;
 export function startInWarmShell(options: StartOptions): RunningCommand | undefined {
   const { command, extraEnv = {} } = options;
   if (!canBeHandedOver(command, extraEnv)) return undefined;
-  const place = placeOf(options);
-  const index = waiting.findIndex((shell) => shell.place === place);
+  const index = waiting.findIndex((shell) => shell.cwd === options.cwd);
   const [shell] = index < 0 ? [] : waiting.splice(index, 1);
   if (!shell) return undefined;
-  shell.control.write(messageFor(options));
-  const isUsable = shell.surroundings === surroundingsOf(options.cwd);
+  shell.control.write(messageFor(options, shell));
+  const isUsable = shell.surroundings === surroundingsOf(options);
   const running = isUsable ? whileWatchingHost(() => go(shell)) : undefined;
   if (!running) letGo([shell]);
   return running;
@@ -101,13 +101,12 @@ function go({ subprocess, control, group, onNoise }: WaitingShell): RunningComma
  */
 export function prepareWarmShell(options: Omit<StartOptions, 'command'>, count: number): boolean {
   keepWarm();
-  const surroundings = canBeWaitedIn(options.env) ? surroundingsOf(options.cwd) : undefined;
-  const place = placeOf(options);
-  if (surroundings === undefined || noisyPlaces.has(place)) return false;
-  const isReady = (shell: WaitingShell) =>
-    shell.place === place && shell.surroundings === surroundings;
+  const { cwd, env } = options;
+  const surroundings = canBeWaitedIn(env) ? surroundingsOf(options) : undefined;
+  if (surroundings === undefined || noisy.has(surroundings)) return false;
+  const isReady = (shell: WaitingShell) => shell.surroundings === surroundings;
   // Shells with an environment that has changed since serve nobody any more.
-  letGo(waiting.filter((each) => isIn(each, options.cwd) && !isReady(each)));
+  letGo(waiting.filter((each) => each.cwd === cwd && !isReady(each)));
   const ready = waiting.filter(isReady);
   const wanted = Math.min(count, MAX_WAITING);
   letGo(ready.slice(wanted));
@@ -115,10 +114,10 @@ export function prepareWarmShell(options: Omit<StartOptions, 'command'>, count: 
   const started = spawnWaitingShell(options);
   if (!started) return false;
   const onNoise = () => {
-    noisyPlaces.add(place);
-    letGo(waiting.filter((each) => each.place === place));
+    noisy.add(surroundings);
+    letGo(waiting.filter(isReady));
   };
-  const entry: WaitingShell = { place, surroundings, ...started, onNoise };
+  const entry = { cwd, surroundings, ...started, hasAbsolutePath: hasAbsolutePath(env), onNoise };
   waiting.push(entry);
   started.subprocess.stderr.on('data', onNoise);
   started.subprocess.once('exit', () => {
@@ -150,8 +149,8 @@ export function dropWarmShells(cwd?: string): void {
   letGo(waiting.filter((shell) => isIn(shell, cwd)));
 }
 
-function isIn({ place }: WaitingShell, cwd: string | undefined): boolean {
-  return cwd === undefined || place.startsWith(`${cwd}\0`);
+function isIn(shell: WaitingShell, cwd: string | undefined): boolean {
+  return cwd === undefined || shell.cwd === cwd;
 }
 
 function letGo(shells: readonly WaitingShell[]): void {
@@ -171,24 +170,28 @@ function keepWarm(): void {
 
 const environments = new WeakMap<object, string>();
 
-/** A shell serves where it was started: in a directory, and with an environment of which nothing has changed since. */
-function placeOf({ cwd, env }: Omit<StartOptions, 'command'>): string {
+/**
+ * What a shell that is started now inherits, the directory among it: under the same name there may be another.
+ *
+ * @returns `undefined` for a directory that cannot be used, for which reason ever: a command that starts there says which
+ */
+function surroundingsOf({ cwd, env }: Omit<StartOptions, 'command'>): string | undefined {
+  try {
+    const found = statSync(cwd);
+    if (!found.isDirectory()) return undefined;
+    return [found.dev, found.ino, inheritedState(), cwd, environmentAsText(env)].join('\0');
+  } catch {
+    return undefined;
+  }
+}
+
+function environmentAsText(env: StartOptions['env']): string {
   let environment = environments.get(env);
   if (environment === undefined) {
     environment = JSON.stringify(env);
     environments.set(env, environment);
   }
-  return `${cwd}\0${environment}`;
-}
-
-/** `undefined` for a directory that cannot be used, for which reason ever: a command that starts there says which. */
-function surroundingsOf(cwd: string): string | undefined {
-  try {
-    const found = statSync(cwd);
-    return found.isDirectory() ? `${found.dev}:${found.ino}:${inheritedState()}` : undefined;
-  } catch {
-    return undefined;
-  }
+  return environment;
 }
 
 /** So many bytes at most are handed over: bash reads them one by one, and would be slower than a start. */
@@ -207,9 +210,12 @@ const OWN_VARIABLES =
   /^(?:__hookstack.*|HOOKSTACK_RUN_ID|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*|LC_.*|LANG|LANGUAGE|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS)$/;
 
 /** All that a shell is told before it may go. */
-function messageFor({ command, env, extraEnv = {} }: StartOptions): string {
+function messageFor(
+  { command, extraEnv = {} }: Pick<StartOptions, 'command' | 'extraEnv'>,
+  shell: WaitingShell,
+): string {
   const variables = Object.entries(extraEnv).map(([name, value]) => `${name}=${value}`);
-  const kind = isSimpleCommand(command) && hasAbsolutePath(env) ? 'simple' : '';
+  const kind = shell.hasAbsolutePath && isSimpleCommand(command) ? 'simple' : '';
   return [...variables, '', kind, command, ''].join('\0');
 }
 

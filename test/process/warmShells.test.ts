@@ -143,8 +143,13 @@ describe('a shell that waits', () => {
       await mkdir(cwd);
       prepareWarmShells({ cwd, env }, 1);
       await runCommand({ ...base(parent), command: 'true' });
-      await runCommand({ ...base(cwd), command: 'true', env: { ...env, CI_MARK: 'changed' } });
       expect(countWarmShells()).toBe(1);
+      const changed = { ...base(cwd), env: { ...env, CI_MARK: 'changed' } };
+      expect(await runCommand({ ...changed, command: 'echo $CI_MARK' })).toMatchObject({
+        stdout: 'changed\n',
+      });
+      expect(countWarmShells()).toBe(0);
+      prepareWarmShells({ cwd, env }, 1);
       await rename(cwd, `${cwd}-before`);
       await mkdir(cwd);
       const { stdout } = await runCommand({ ...base(cwd), command: '/bin/pwd -P' });
