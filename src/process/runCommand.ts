@@ -86,7 +86,8 @@ export async function runCommand(
 
   const inputTaken = command.stdin.writableFinished;
   const stragglers = !interruption && !(stdout.isClosed && stderr.isClosed);
-  closePipes(command);
+  // Once there is an answer, because it takes a while.
+  setImmediate(closePipes, command);
   if (stragglers) void endStragglers(command, timings);
   else untrackGroup(command.group);
 

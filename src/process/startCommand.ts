@@ -100,6 +100,8 @@ interface StartedProcess {
 /** A process whose group is tracked, as those who talk to it see it. */
 export function asRunningCommand(subprocess: StartedProcess, group: ProcessGroup): RunningCommand {
   const { stdin, stdout, stderr } = subprocess;
+  // Nobody writes to them. Unless told so, Node closes each at its end, and takes its time before it hears of the exit.
+  for (const output of [stdout, stderr]) if (output instanceof Socket) output.allowHalfOpen = true;
   return {
     group,
     stdin,

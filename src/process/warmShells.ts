@@ -5,15 +5,14 @@ import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
-import type { ProcessGroup } from './processGroup.js';
 import { isSimpleCommand } from './shellWords.js';
 import { resolveShell } from './shell.js';
 import {
   asRunningCommand,
-  environmentOf,
   inheritedState,
   isDetached,
   newRunId,
+  OWN_ENVIRONMENT,
   RUN_ID,
   setReferenced,
   type RunningCommand,
@@ -22,7 +21,7 @@ import {
 
 /**
  * What a waiting shell runs: it reads, each ended by a NUL, variables up to an empty one, the word `simple` or nothing,
- * and the command; and after all that a NUL that says go. Then it becomes the command, so that nothing of the waiting
+ * and the command; and after all that a NUL that says go. The first of the variables tells which run it is. Then it becomes the command, so that nothing of the waiting
  * remains: the last command of all that bash was given replaces it, with `$_` set as for any other. (Before 5.1 bash
  * would stay, and `bash -c` does without that.) A program that is not found is left to `bash -c`, for the message that
  * people know, and so is one with a relative path, which would be told as an absolute one. At the end of the input,
@@ -51,9 +50,10 @@ interface WaitingShell {
   /** All that it inherited, which must not have changed when it is taken. */
   readonly surroundings: string;
   readonly hasAbsolutePath: boolean;
+  /** The run of the hook within which this host runs. */
+  readonly outerRunId: string | undefined;
   readonly subprocess: NonNullable<ReturnType<typeof spawnWaitingShell>>['subprocess'];
   readonly control: Writable;
-  readonly group: ProcessGroup;
   /** Lets go of it: it has said something, such as that a locale is missing, which is not the command's to say. */
   readonly onNoise: () => void;
 }
@@ -76,18 +76,23 @@ export function startInWarmShell(options: StartOptions): RunningCommand | undefi
   const index = waiting.findIndex((shell) => shell.cwd === options.cwd);
   const [shell] = index < 0 ? [] : waiting.splice(index, 1);
   if (!shell) return undefined;
-  shell.control.write(messageFor(options, shell));
+  const runId = newRunId(shell.outerRunId);
+  shell.control.write(messageFor(options, shell, runId));
   const isUsable = shell.surroundings === surroundingsOf(options);
-  const running = isUsable ? whileWatchingHost(() => go(shell)) : undefined;
+  const running = isUsable ? whileWatchingHost(() => go(shell, runId)) : undefined;
   if (!running) letGo([shell]);
   return running;
 }
 
-function go({ subprocess, control, group, onNoise }: WaitingShell): RunningCommand | undefined {
+function go(
+  { subprocess, control, onNoise }: WaitingShell,
+  runId: string,
+): RunningCommand | undefined {
   subprocess.stderr.off('data', onNoise);
   control.end('\0');
   // What has died while the host was busy reads nothing, which is known at once: its exit is not.
   if (control.errored) return undefined;
+  const group = { id: Number(subprocess.pid), mark: `${RUN_ID}=${runId}` };
   trackGroup(group);
   setReferenced(subprocess, true);
   return asRunningCommand(subprocess, group);
@@ -117,7 +122,14 @@ export function prepareWarmShell(options: Omit<StartOptions, 'command'>, count: 
     noisy.add(surroundings);
     letGo(waiting.filter(isReady));
   };
-  const entry = { cwd, surroundings, ...started, hasAbsolutePath: hasAbsolutePath(env), onNoise };
+  const entry = {
+    ...started,
+    cwd,
+    surroundings,
+    hasAbsolutePath: hasAbsolutePath(env),
+    outerRunId: env[RUN_ID],
+    onNoise,
+  };
   waiting.push(entry);
   started.subprocess.stderr.on('data', onNoise);
   started.subprocess.once('exit', () => {
@@ -213,8 +225,10 @@ const OWN_VARIABLES =
 function messageFor(
   { command, extraEnv = {} }: Pick<StartOptions, 'command' | 'extraEnv'>,
   shell: WaitingShell,
+  runId: string,
 ): string {
-  const variables = Object.entries(extraEnv).map(([name, value]) => `${name}=${value}`);
+  const own = { [RUN_ID]: runId, ...extraEnv };
+  const variables = Object.entries(own).map(([name, value]) => `${name}=${value}`);
   const kind = shell.hasAbsolutePath && isSimpleCommand(command) ? 'simple' : '';
   return [...variables, '', kind, command, ''].join('\0');
 }
@@ -228,10 +242,9 @@ function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
   try {
     assertDescriptorHeadroom();
     const shell = resolveShell();
-    const runId = newRunId(env[RUN_ID]);
     const subprocess = spawn(shell.file, shell.argumentsFor(WAIT_FOR_COMMAND), {
       cwd,
-      env: environmentOf({ env }, runId),
+      env: { ...env, ...OWN_ENVIRONMENT },
       detached: isDetached,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
@@ -242,7 +255,7 @@ function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
     if (subprocess.pid === undefined || !(control instanceof Socket)) return undefined;
     // Shells that only wait keep no host alive.
     setReferenced(subprocess, false);
-    return { subprocess, control, group: { id: subprocess.pid, mark: `${RUN_ID}=${runId}` } };
+    return { subprocess, control };
   } catch {
     // The next command starts cold, and reports what is wrong if it still is.
     return undefined;
