@@ -47,14 +47,14 @@ async function beforeTool(call: ToolCall, next: Next): Promise<void> {
 async function afterTool(call: ToolCall, next: Next): Promise<void> {
   await next();
   if (!call.result) return;
-  if (call.config.getEnableHooks()) {
-    call.result = { ...call.result, llmContent: withQuotedMarks(call.result.llmContent) };
-  }
+  if (call.config.getEnableHooks()) call.result = withQuotedMarks(call.result);
   const { llmContent, returnDisplay, metadata, error } = call.result;
   const toolResponse = { llmContent, returnDisplay, metadata, error };
   const payload = { toolName: call.toolName, toolInput: call.input, toolResponse };
-  const fired = await fireHook(call.config, HookEventName.AfterTool, payload, call);
-  const output = fired?.aggregated.finalOutput;
+  const firing = fireHook(call.config, HookEventName.AfterTool, payload, call);
+  if (!firing) return;
+  const fired = await firing;
+  const output = fired.aggregated.finalOutput;
   if (!output) return;
 
   // The tool has run, so a block comes too late; its reason is still of use to the model.

@@ -14,9 +14,7 @@ export abstract class Timed {
   protected startClock(): void {
     this.counting = true;
     this.#index = running.push(this) - 1;
-    clock ??= setInterval(tick, TICK_MS);
-    // What never settles must not let its host end without a word.
-    if (running.length === 1) clock.ref();
+    clock ??= windUp();
   }
 
   /** Idempotent. */
@@ -28,7 +26,7 @@ export abstract class Timed {
       last.#index = this.#index;
     }
     this.#index = -1;
-    if (running.length === 0) clock?.unref();
+    if (running.length === 0 && isHolding) letHostEnd();
   }
 
   protected abstract onTimeUp(): void;
@@ -47,11 +45,30 @@ export abstract class Timed {
 // A list out of which each is taken by its place: a Set leaves garbage behind at every call.
 const running: Timed[] = [];
 let clock: NodeJS.Timeout | undefined;
+let isHolding = false;
+
+function windUp(): NodeJS.Timeout {
+  process.on('beforeExit', holdHost);
+  return setInterval(tick, TICK_MS).unref();
+}
+
+/** What never settles must not let its host end without a word. Asked at the end, it costs nothing at each start. */
+function holdHost(): void {
+  if (running.length === 0) return;
+  isHolding = true;
+  clock?.ref();
+}
+
+function letHostEnd(): void {
+  isHolding = false;
+  clock?.unref();
+}
 
 function tick(): void {
   if (running.length === 0) {
     clearInterval(clock);
     clock = undefined;
+    process.off('beforeExit', holdHost);
   }
   for (const each of running.toReversed()) each.tick();
 }

@@ -7,6 +7,7 @@ import type {
 } from '@google/genai';
 import { toContents } from '../hooks/messages.js';
 import { quoteMarks } from '../hooks/sanitizeText.js';
+import type { ToolResult } from '../tools/tools.js';
 
 /** Appends text to what a model reads of a tool's result: to the text itself, or as a further part. */
 export function appendText(content: PartListUnion, text: string): PartListUnion {
@@ -24,9 +25,11 @@ export function asHookContext(text: string): string {
   return `<hook_context>\n${text}\n</hook_context>`;
 }
 
-/** What a tool gave, with marks of the hook system in it made visible as quoted. */
-export function withQuotedMarks(content: PartListUnion): PartListUnion {
-  return Array.isArray(content) ? content.map(quotedPart) : quotedPart(content);
+/** What a tool gave, with marks of the hook system in it made visible as quoted; the same object where it has none. */
+export function withQuotedMarks(result: ToolResult): ToolResult {
+  const { llmContent: content } = result;
+  const llmContent = Array.isArray(content) ? content.map(quotedPart) : quotedPart(content);
+  return llmContent === content ? result : { ...result, llmContent };
 }
 
 function quotedPart(part: PartUnion): PartUnion {
