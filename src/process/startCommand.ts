@@ -1,7 +1,8 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import type { execa as Execa } from 'execa';
 import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
@@ -44,36 +45,45 @@ export interface RunningCommand {
  */
 export async function startCommand(options: StartOptions): Promise<RunningCommand> {
   try {
-    const execa = loaded ?? (await loadExeca());
-    assertDescriptorHeadroom();
-    const { subprocess, group } = whileWatchingHost(() => spawnShell(execa, options));
-    if (group === undefined) throw (await subprocess).cause;
-    return asRunningCommand(subprocess, group);
+    const runId = newRunId(options.env[RUN_ID]);
+    const env = environmentOf(options, runId);
+    const { subprocess, running } = whileWatchingHost(() => {
+      const started = spawnShell(options.command, { cwd: options.cwd, env }, PIPES);
+      return { subprocess: started, running: asRunningCommand(started, runId) };
+    });
+    if (!running) throw (await once(subprocess, 'error'))[0];
+    return running;
   } catch (error) {
     throw startFailure(error, options.cwd);
   }
 }
 
-let loaded: typeof Execa | undefined;
+/** Stdin, stdout and stderr. */
+const PIPES = ['pipe', 'pipe', 'pipe'] as const;
 
-/** Loading it takes longer than all the rest of the package, and a host whose hooks never run needs it never. */
-async function loadExeca(): Promise<typeof Execa> {
-  loaded ??= (await import('execa')).execa;
-  return loaded;
-}
-
-function spawnShell(execa: typeof Execa, { command, cwd, env, extraEnv }: StartOptions) {
-  const runId = newRunId(env[RUN_ID]);
+/**
+ * Starts the shell with something to run, in a process group of its own. Its `error` event may go unheard.
+ *
+ * @param pipes one for each descriptor, from 0 on
+ * @throws the system's error, for some of those that say why there is no process; it has no `pid` for the others
+ */
+export function spawnShell(
+  command: string,
+  { cwd, env }: Pick<StartOptions, 'cwd' | 'env'>,
+  pipes: readonly 'pipe'[],
+): ChildProcessWithoutNullStreams {
+  // Without descriptors, Node starts a process that has no pipes.
+  assertDescriptorHeadroom();
   const shell = resolveShell();
-  const subprocess = execa(shell.file, shell.argumentsFor(command), {
+  const subprocess = spawn(shell.file, shell.argumentsFor(command), {
     cwd,
-    env: environmentOf({ env, extraEnv }, runId),
-    ...EXECA_OPTIONS,
+    env,
+    detached: isDetached,
+    stdio: [...pipes],
+    windowsHide: true,
   });
-  if (subprocess.pid === undefined) return { subprocess, group: undefined };
-  const group = { id: subprocess.pid, mark: `${RUN_ID}=${runId}` };
-  trackGroup(group);
-  return { subprocess, group };
+  subprocess.on('error', () => undefined);
+  return subprocess;
 }
 
 /** All that a command finds in its environment; what is `undefined` is not there. */
@@ -84,22 +94,19 @@ export function environmentOf(
   return { ...env, ...extraEnv, ...OWN_ENVIRONMENT, [RUN_ID]: runId };
 }
 
-/** What is needed of a started process, whoever started it. */
-interface StartedProcess {
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  readonly stdio: readonly unknown[];
-  readonly exitCode: number | null;
-  readonly signalCode: NodeJS.Signals | null;
-  once(event: 'exit', listener: () => void): unknown;
-  ref(): void;
-  unref(): void;
-}
-
-/** A process whose group is tracked, as those who talk to it see it. */
-export function asRunningCommand(subprocess: StartedProcess, group: ProcessGroup): RunningCommand {
-  const { stdin, stdout, stderr } = subprocess;
+/**
+ * Takes over a started process: its group is tracked from now on.
+ *
+ * @returns `undefined` when there is no process
+ */
+export function asRunningCommand(
+  subprocess: ChildProcessWithoutNullStreams,
+  runId: string,
+): RunningCommand | undefined {
+  const { stdin, stdout, stderr, pid } = subprocess;
+  if (pid === undefined) return undefined;
+  const group = { id: pid, mark: `${RUN_ID}=${runId}` };
+  trackGroup(group);
   // Nobody writes to them. Unless told so, Node closes each at its end, and takes its time before it hears of the exit.
   for (const output of [stdout, stderr]) if (output instanceof Socket) output.allowHalfOpen = true;
   return {
@@ -115,7 +122,7 @@ export function asRunningCommand(subprocess: StartedProcess, group: ProcessGroup
 
 /** Says whether a process and its pipes keep the host alive. */
 export function setReferenced(
-  subprocess: Pick<StartedProcess, 'ref' | 'unref' | 'stdio'>,
+  subprocess: ChildProcessWithoutNullStreams,
   isReferenced: boolean,
 ): void {
   const sockets = subprocess.stdio.filter((pipe) => pipe instanceof Socket);
@@ -144,15 +151,6 @@ export const OWN_ENVIRONMENT = {
 
 /** A process group of its own, so that a signal reaches what the shell has started. */
 export const isDetached = process.platform !== 'win32';
-
-const EXECA_OPTIONS = {
-  extendEnv: false,
-  // Its result is not what we wait for: it comes only when the last holder of the pipes has gone.
-  reject: false,
-  buffer: false,
-  encoding: 'buffer',
-  detached: isDetached,
-} as const;
 
 /** What a process inherits of its host besides the environment, and cannot be told once it runs. */
 export function inheritedState(): string {

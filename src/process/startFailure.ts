@@ -8,19 +8,13 @@ import { statSync } from 'node:fs';
  * @returns an error with the `code` of its cause, such as `E2BIG`
  */
 export function startFailure(cause: unknown, cwd: string): Error & { code?: string } {
-  const { message } = cause as Error;
-  const code = readCode(cause as NodeJS.ErrnoException);
+  const { message, code } = cause as NodeJS.ErrnoException;
   const explanation = explain(code, cwd) ?? message;
   const error = new Error(
     `The command could not be started in ${JSON.stringify(cwd)} (${code ?? 'unknown error'}): ${explanation}`,
     { cause },
   );
   return Object.assign(error, { code });
-}
-
-// What execa refuses itself has no code; Node refuses the same with this one.
-function readCode(cause: NodeJS.ErrnoException): string | undefined {
-  return cause.code ?? (cause.message.includes('null bytes') ? 'ERR_INVALID_ARG_VALUE' : undefined);
 }
 
 function explain(code: string | undefined, cwd: string): string | undefined {

@@ -1,20 +1,19 @@
-import { spawn } from 'node:child_process';
-import { statSync, type Stats } from 'node:fs';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
-import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
-import { trackGroup, whileWatchingHost } from './liveGroups.js';
+import { whileWatchingHost } from './liveGroups.js';
 import { isSimpleCommand } from './shellWords.js';
 import { resolveShell } from './shell.js';
 import {
   asRunningCommand,
   inheritedState,
-  isDetached,
   newRunId,
   OWN_ENVIRONMENT,
   RUN_ID,
   setReferenced,
+  spawnShell,
   type RunningCommand,
   type StartOptions,
 } from './startCommand.js';
@@ -52,7 +51,7 @@ interface WaitingShell {
   readonly hasAbsolutePath: boolean;
   /** The run of the hook within which this host runs. */
   readonly outerRunId: string | undefined;
-  readonly subprocess: NonNullable<ReturnType<typeof spawnWaitingShell>>['subprocess'];
+  readonly subprocess: ChildProcessWithoutNullStreams;
   readonly control: Writable;
   /** Lets go of it: it has said something, such as that a locale is missing, which is not the command's to say. */
   readonly onNoise: () => void;
@@ -92,10 +91,8 @@ function go(
   control.end('\0');
   // What has died while the host was busy reads nothing, which is known at once: its exit is not.
   if (control.errored) return undefined;
-  const group = { id: Number(subprocess.pid), mark: `${RUN_ID}=${runId}` };
-  trackGroup(group);
   setReferenced(subprocess, true);
-  return asRunningCommand(subprocess, group);
+  return asRunningCommand(subprocess, runId);
 }
 
 /**
@@ -237,18 +234,10 @@ function hasAbsolutePath({ PATH = '' }: StartOptions['env']): boolean {
   return PATH.split(path.delimiter).every((directory) => path.isAbsolute(directory));
 }
 
-/** Uses nothing but Node: of all that execa adds, a shell that only waits needs nothing, and it costs as much again. */
 function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
   try {
-    assertDescriptorHeadroom();
-    const shell = resolveShell();
-    const subprocess = spawn(shell.file, shell.argumentsFor(WAIT_FOR_COMMAND), {
-      cwd,
-      env: { ...env, ...OWN_ENVIRONMENT },
-      detached: isDetached,
-      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-    });
-    subprocess.on('error', () => undefined);
+    const surroundings = { cwd, env: { ...env, ...OWN_ENVIRONMENT } };
+    const subprocess = spawnShell(WAIT_FOR_COMMAND, surroundings, PIPES_OF_WAITING);
     for (const pipe of subprocess.stdio) pipe?.on('error', () => undefined);
     const control = subprocess.stdio[3];
     // Node's pipes carry both ways, which its types do not know.
@@ -261,3 +250,6 @@ function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
     return undefined;
   }
 }
+
+/** Stdin, stdout, stderr, and what the shell is told. */
+const PIPES_OF_WAITING = ['pipe', 'pipe', 'pipe', 'pipe'] as const;
