@@ -1,15 +1,11 @@
 import { composeTrusted, type Middleware, type Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
-import { dialects } from '../src/dialects/words.js';
-import { encodeInput } from '../src/hooks/encodeInput.js';
 import { events } from '../src/hooks/events.js';
 import {
-  buildHookEnvironment,
   hookDepth,
   maskSecrets,
   MAX_HOOK_DEPTH,
-  ownVariables,
   type HookEnvironmentPolicy,
 } from '../src/hooks/hookEnvironment.js';
 import {
@@ -21,6 +17,7 @@ import {
 } from '../src/hooks/hookFailure.js';
 import type { HookRun, Said } from '../src/hooks/hookRun.js';
 import { hookIdentity } from '../src/hooks/identity.js';
+import { prepareInput, startOptions, type PreparedInput } from '../src/hooks/preparedInput.js';
 import {
   convertPlainTextToHookOutput,
   readHookOutput,
@@ -34,11 +31,9 @@ import type {
   HookInput,
   HookOutput,
 } from '../src/hooks/types.js';
-import { expandCommand } from '../src/process/expandCommand.js';
 import { MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
 import { normalizeTimeout } from '../src/process/normalizeTimeout.js';
 import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';
-import type { StartOptions } from '../src/process/startCommand.js';
 import { traceHook } from '../src/trace/hookSpans.js';
 import { createSpecificHookOutput } from './aggregator.js';
 import { dialect } from './dialect.js';
@@ -155,43 +150,6 @@ function endsChain(output: HookOutput, event: HookEventName): boolean {
   return verdict.isBlockingDecision() || verdict.shouldStopExecution();
 }
 
-/** What of an input tells where and for whom a hook runs. */
-export type SessionFields = Pick<HookInput, 'cwd' | 'session_id'>;
-
-/** What the hooks of an event have in common: where they run, with which variables, and what they read. */
-export interface PreparedInput {
-  readonly input: HookInput;
-  /** Built when it is first read. */
-  readonly env: Readonly<NodeJS.ProcessEnv>;
-  /** The JSON for stdin, which many hooks may share; or why there is none. */
-  readonly stdin: Uint8Array | Error;
-}
-
-/**
- * Writes an input as JSON, which fails for one that is cyclic, holds a BigInt, is nested too deeply, or misses one
- * of its fields.
- */
-export function prepareInput(input: HookInput, environment: HookEnvironmentPolicy): PreparedInput {
-  let built: PreparedInput['env'] | undefined;
-  return {
-    input,
-    get env() {
-      return (built ??= buildHookEnvironment(environment, input.cwd));
-    },
-    stdin: writeInput(input),
-  };
-}
-
-function writeInput(input: HookInput): PreparedInput['stdin'] {
-  try {
-    const missing = Object.entries(input).find(([, value]) => value === undefined);
-    if (missing) throw new TypeError(`${missing[0]} is undefined`);
-    return encodeInput(input);
-  } catch (error) {
-    return error as Error;
-  }
-}
-
 /** Runs one hook to its end. Never rejects: a hook that fails is a result like any other. */
 export function executeHook(
   hook: CommandHookConfig,
@@ -256,24 +214,6 @@ async function startProcess(
   });
   run.outcome = await runCommand(command);
   run.said = run.outcome;
-}
-
-/** What is started for a hook, now or ahead of its event. Its environment is read late, when a shell makes ready. */
-export function startOptions(
-  hook: CommandHookConfig,
-  prepared: { readonly input: SessionFields } & Pick<PreparedInput, 'env'>,
-): StartOptions {
-  const { input } = prepared;
-  const spoken = hook.dialect && dialects[hook.dialect];
-  const scope = hook.extensionPath === undefined ? 'project' : 'extension';
-  return {
-    command: expandCommand(hook.command, scope),
-    cwd: input.cwd,
-    get env() {
-      return prepared.env;
-    },
-    extraEnv: { ...ownVariables(hook, input.cwd), ...spoken?.environment(input) },
-  };
 }
 
 const LEFT_RUNNING =

@@ -11,6 +11,10 @@ export abstract class Timed {
   /** @param allowedMs how long it may take; that it took longer is noticed up to two ticks late */
   constructor(private readonly allowedMs: number) {}
 
+  get isCounting(): boolean {
+    return this.counting;
+  }
+
   protected startClock(): void {
     this.counting = true;
     this.#index = running.push(this) - 1;
@@ -52,9 +56,12 @@ function windUp(): NodeJS.Timeout {
   return setInterval(tick, TICK_MS).unref();
 }
 
-/** What never settles must not let its host end without a word. Asked at the end, it costs nothing at each start. */
+/**
+ * What never settles must not let its host end without a word. Asked at the end, it costs nothing at each start. Who
+ * waits for somebody else is not told to hurry, and so holds nobody.
+ */
 function holdHost(): void {
-  if (running.length === 0) return;
+  if (!running.some((each) => each.isCounting)) return;
   isHolding = true;
   clock?.ref();
 }

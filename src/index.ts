@@ -9,6 +9,7 @@ export { openConsent } from './config/openConsent.js';
 export {
   useExtensionMiddleware,
   type ExtensionModule,
+  type ModuleRefusal,
   type UseExtensionMiddlewareOptions,
 } from './config/extensionMiddleware.js';
 export {

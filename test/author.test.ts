@@ -107,7 +107,7 @@ describe('a hook made with defineHook', () => {
     ['its answer', "return { systemMessage: 'x'.repeat(1_000_000) };", '> >(exec 0<&-)'],
     [
       'what it logs',
-      "await new Promise((done) => process.stderr.write('x'.repeat(1_000_000), () => setTimeout(done, 50)));",
+      "await new Promise((done) => process.stderr.write('x'.repeat(1_000_000), () => setImmediate(done)));",
       '2> >(exec 0<&-)',
     ],
   ])('does not fail when nobody reads %s', async (_, body, redirection) => {

@@ -32,7 +32,7 @@ function run(
   return guard(middleware, { name, deadlineMs: 1, logger, ...options })(asked, next);
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** The same, not at once. */
 const slowly = (next: Next) => async () => {
@@ -40,13 +40,18 @@ const slowly = (next: Next) => async () => {
   await next();
 };
 
-const aWhile = () => new Promise<void>((resolve) => setTimeout(resolve, 900));
-
 async function handle(_ctx: Asked, next: Next): Promise<void> {
   await next().catch(() => undefined);
 }
 
 const never = () => new Promise<void>(() => undefined);
+
+/** As long as it takes until somebody else has been found to take too long. */
+const aWhile = () =>
+  guard(never, { name: 'another', deadlineMs: 1, logger: new RecordingLogger() })(
+    new Asked(),
+    settled,
+  );
 
 /** What a middleware can do wrong by itself, and what is said about it. */
 const FAULTS: [string, Middleware<Asked>, RegExp][] = [

@@ -1,5 +1,5 @@
 import { isConcerned } from '../../middleware/planner.js';
-import { executeHook, prepareInput } from '../../middleware/runner.js';
+import { executeHook } from '../../middleware/runner.js';
 import { toHookInput } from '../../middleware/translator.js';
 import type { Config } from '../config/config.js';
 import { DebugLogger } from '../debugLogger.js';
@@ -8,6 +8,7 @@ import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
 import type { HookRegistry, HookRegistryEntry } from '../hooks/hookRegistry.js';
 import type { HookRun } from '../hooks/hookRun.js';
 import { hookIdentity } from '../hooks/identity.js';
+import { prepareInput } from '../hooks/preparedInput.js';
 import { removeControls } from '../hooks/sanitizeText.js';
 import type { HookEventName } from '../hooks/types.js';
 import { normalizeTimeout } from '../process/normalizeTimeout.js';

@@ -1,10 +1,10 @@
 import { createExecutionPlan, isConcerned, type PlanContext } from '../../middleware/planner.js';
-import { startOptions } from '../../middleware/runner.js';
 import type { FileProblem, SettingsOrigins } from '../config/settings.js';
 import { events } from '../hooks/events.js';
 import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { hookIdentity } from '../hooks/identity.js';
+import { startOptions } from '../hooks/preparedInput.js';
 import type { HookEventName } from '../hooks/types.js';
 import { environmentOf } from '../process/startCommand.js';
 import { CliLogger } from './cliLogger.js';

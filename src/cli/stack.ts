@@ -37,10 +37,12 @@ export async function stack(only: string | undefined, options: StackOptions): Pr
 /** @returns why layers are only named and do not run, by name */
 async function fillStacks(config: Config): Promise<ReadonlyMap<string, string>> {
   const refused = new Map<string, string>();
-  await addMiddleware(config, (module, reason) => {
+  await addMiddleware(config, (module, { reason, blocks }) => {
     const { stack: stackName, before, after } = module.middleware;
     const name = nameOfModule(module);
     refused.set(name, reason);
+    // What blocks has a place of its own.
+    if (blocks) return;
     // Nothing is fired here: this only takes the place.
     config.use(stackName, (_ctx, next) => next(), { name, before, after });
   });

@@ -45,7 +45,7 @@ export function summarize(changes: ConsentChanges): string {
 
 /**
  * Finds what was allowed in an item's place: what is called the same or runs the same, else what was there for the
- * same event.
+ * same event or, of middleware, in the same stack.
  */
 export function findPrevious(
   item: ConsentItem,
@@ -62,6 +62,7 @@ export function findPrevious(
     ['command'],
     ['module'],
     ['event'],
+    ['stack', 'policy'],
   ]) {
     const found = candidates.find(({ definition }) =>
       keys.every(

@@ -6,9 +6,10 @@ import type { DebugLogger } from '../debugLogger.js';
 import { errorMessage } from '../errorMessage.js';
 import { isRecord } from '../hooks/merge.js';
 import type { Blockable } from '../middlewareGuard.js';
+import { STAGES, type StackName } from '../stack.js';
 import type { Config, Extension } from './config.js';
 import { describe } from './fields.js';
-import type { ProjectModule } from './hookDigest.js';
+import type { ConsentItem, ProjectModule } from './hookDigest.js';
 import type { ExtensionMiddleware } from './middlewareEntries.js';
 import { formatProblem, type FileProblem } from './settings.js';
 
@@ -18,19 +19,29 @@ export interface ExtensionModule {
   readonly middleware: ExtensionMiddleware;
 }
 
+/** Why a module may not be used, and what takes its place. */
+export interface ModuleRefusal {
+  readonly reason: string;
+  /** The stack of which every call is blocked meanwhile. Default: none, even where the module is a policy. */
+  readonly blocks?: StackName;
+}
+
 /** How `useExtensionMiddleware` treats what it finds. */
 export interface UseExtensionMiddlewareOptions {
   /**
-   * Says why a module may not be used; `undefined` for one that may. A refused one is not imported, and blocks nothing
-   * even where it is a policy. Default: those of a project are refused, unless the user has allowed them as they are or
-   * the config says `trustedFolder: true`.
+   * Says why a module may not be used; `undefined` for one that may. A refused one is not imported. Default: those of a
+   * project are refused, unless the user has allowed them as they are or the config says `trustedFolder: true`; where
+   * the user had allowed a policy that has changed since, its stack is blocked. When this rejects, the module is refused,
+   * and the stack of a policy that is not the project's is blocked.
    */
-  readonly refuse?: (module: ExtensionModule) => Promise<string | undefined>;
+  readonly refuse?: (module: ExtensionModule) => Promise<string | ModuleRefusal | undefined>;
   /** Is told of each refused module. Default: `onProblem` is. */
-  readonly onRefused?: (module: ExtensionModule, reason: string) => void;
+  readonly onRefused?: (module: ExtensionModule, refusal: ModuleRefusal) => void;
   /** Is told what is wrong. Default: a warning in the log of `config`. */
   readonly onProblem?: (problem: FileProblem) => void;
 }
+
+const STACK_NAMES = Object.keys(STAGES) as StackName[];
 
 /** Ms in which a module has to be loaded. */
 const LOAD_LIMIT_MS = 10_000;
@@ -53,12 +64,16 @@ export async function useExtensionMiddleware(
   const {
     refuse = refuseUntrusted(config),
     onProblem = (problem) => config.getDebugLogger().warn(formatProblem(problem)),
-    onRefused = (module, reason) => onProblem(problemOf(module, `not used: ${reason}`)),
+    onRefused = (module, { reason }) => onProblem(problemOf(module, `not used: ${reason}`)),
   } = options;
   for (const module of listModules(extensions)) {
-    const reason = await askWhetherToRefuse(refuse, module);
-    if (reason === undefined) await useModule(config, module, onProblem);
-    else onRefused(module, reason);
+    const refusal = await askWhetherToRefuse(refuse, module);
+    if (!refusal) {
+      await useModule(config, module, onProblem);
+      continue;
+    }
+    onRefused(module, refusal);
+    if (refusal.blocks) blockAll(config, module, refusal.reason, refusal.blocks);
   }
 }
 
@@ -88,9 +103,20 @@ function refuseUntrusted(config: Config) {
     const consent = await config.getConsent();
     const [review] = await consent.reviewModules([toProjectModule(module)]);
     if (review?.status === 'allowed') return undefined;
-    const reason = review?.reason ?? 'has not been looked at';
-    return `it ${reason}; to see and allow it, run in the project: hookstack trust`;
+    const reason = `it ${review?.reason ?? 'has not been looked at'}`;
+    const advice = 'to see and allow it, run in the project: hookstack trust';
+    const blocks = stackOfPolicy(review?.previous);
+    const effect = blocks
+      ? `, and as it was a policy, every call of the ${blocks} stack is blocked`
+      : '';
+    return { reason: `${reason}${effect}; ${advice}`, blocks };
   };
+}
+
+/** The stack that a module was to have the last word on, as the user had allowed it. */
+function stackOfPolicy(allowed: ConsentItem | undefined): StackName | undefined {
+  const { policy, stack } = allowed?.definition ?? {};
+  return policy === true ? STACK_NAMES.find((name) => name === stack) : undefined;
 }
 
 /** A module as it is allowed: nothing of it tells where the project is on this machine. */
@@ -107,11 +133,17 @@ export function toProjectModule({ extension, middleware }: ExtensionModule): Pro
 async function askWhetherToRefuse(
   refuse: NonNullable<UseExtensionMiddlewareOptions['refuse']>,
   module: ExtensionModule,
-): Promise<string | undefined> {
+): Promise<ModuleRefusal | undefined> {
   try {
-    return await refuse(module);
+    const answer = await refuse(module);
+    return typeof answer === 'string' ? { reason: answer } : answer;
   } catch (error) {
-    return `whether it may be used cannot be found out: ${errorMessage(error)}`;
+    const { extension, middleware } = module;
+    const isOwnPolicy = middleware.policy === true && extension.scope !== 'project';
+    return {
+      reason: `whether it may be used cannot be found out: ${errorMessage(error)}`,
+      blocks: isOwnPolicy ? middleware.stack : undefined,
+    };
   }
 }
 
@@ -138,11 +170,16 @@ async function useModule(
 }
 
 /** A policy that cannot be asked lets nothing pass. Outermost, so that nothing of the call happens. */
-function blockAll(config: Config, module: ExtensionModule, why: string): void {
+function blockAll(
+  config: Config,
+  module: ExtensionModule,
+  why: string,
+  stack = module.middleware.stack,
+): void {
   const name = nameOfModule(module);
   const reason = `Blocked: the policy "${name}" cannot be asked: ${why}`;
   const block = async (ctx: Blockable) => ctx.block(reason);
-  config.use(module.middleware.stack, block, { name, policy: true });
+  config.use(stack, block, { name, policy: true });
 }
 
 async function loadMiddleware(

@@ -100,7 +100,8 @@ async function parseEntry(
   const entry = await readEntry(raw, report, manifest);
   const place = { ...manifest.source, ...manifest.document.locate(path), path: formatPath(path) };
   if (entry) return [{ ...entry, place }];
-  return raw['policy'] === true ? inPlaceOf(raw, { policy: true, place, fault }) : [];
+  if (raw['policy'] !== true) return [];
+  return inPlaceOf(raw, manifest.directory, { policy: true, place, fault });
 }
 
 /** @returns `undefined` when it cannot be used; what was reported last says why */
@@ -153,10 +154,13 @@ async function findModule(
 /** A policy without a stack might stand in any: nothing gets past it in either of those that surround operations. */
 function inPlaceOf(
   raw: Record<string, unknown>,
+  directory: string,
   broken: Pick<ExtensionMiddleware, 'policy' | 'place' | 'fault'>,
 ): ExtensionMiddleware[] {
-  const module = typeof raw['module'] === 'string' ? raw['module'] : 'module';
+  // By these two it is known as one that was allowed.
+  const module = resolve(directory, typeof raw['module'] === 'string' ? raw['module'] : 'module');
+  const name = typeof raw['name'] === 'string' ? { name: raw['name'] } : {};
   const named = STACK_NAMES.filter((stack) => stack === raw['stack']);
   const stacks: readonly StackName[] = named.length > 0 ? named : ['tool', 'model'];
-  return stacks.map((stack) => ({ ...broken, stack, module }));
+  return stacks.map((stack) => ({ ...broken, ...name, stack, module }));
 }

@@ -25,7 +25,7 @@ export function asHookContext(text: string): string {
   return `<hook_context>\n${text}\n</hook_context>`;
 }
 
-/** What a tool gave, with marks of the hook system in it made visible as quoted; the same object where it has none. */
+/** What a tool gave, with marks of the hook system in it made visible as quoted. */
 export function withQuotedMarks(result: ToolResult): ToolResult {
   const { llmContent: content } = result;
   const llmContent = Array.isArray(content) ? content.map(quotedPart) : quotedPart(content);
@@ -34,7 +34,8 @@ export function withQuotedMarks(result: ToolResult): ToolResult {
 
 function quotedPart(part: PartUnion): PartUnion {
   if (typeof part === 'string') return quoteMarks(part);
-  return part.text === undefined ? part : { ...part, text: quoteMarks(part.text) };
+  const text = part.text && quoteMarks(part.text);
+  return text === part.text ? part : { ...part, text };
 }
 
 /** Every form in which the SDK takes parts, as a list of parts. */

@@ -1,6 +1,6 @@
 import { isBlocking } from '../hooks/hookOutput.js';
 import { isRecord } from '../hooks/merge.js';
-import type { Dialect, DialectAnswer } from './dialect.js';
+import { readCommonFields, type Dialect, type DialectAnswer } from './dialect.js';
 
 /** The format of hooks for Claude Code. */
 export const claude: Dialect = {
@@ -82,15 +82,6 @@ function fileResponse({ error }: Fields, { file_path: filePath }: Fields) {
 function shellResponse({ llmContent, error }: Fields) {
   const stdout = typeof llmContent === 'string' ? llmContent : '';
   return { stdout, stderr: '', interrupted: false, isImage: false, success: error === undefined };
-}
-
-/** `suppressOutput` hides what a hook printed, which nobody is shown here anyway. */
-function readCommonFields({
-  systemMessage: forUser,
-  suppressOutput: _hidden,
-  ...output
-}: Fields): DialectAnswer {
-  return { output, forUser };
 }
 
 /** The reason of a permission that is given is for the user's eyes, and would pass for that of a later block. */

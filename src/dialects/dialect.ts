@@ -64,3 +64,15 @@ export interface Dialect {
   /** How an answer is read; a block by exit code 2 is the answer `{ decision: "deny", reason }`. */
   readonly answers: ByEvent<AnswerReader>;
 }
+
+/**
+ * Reads the fields that other agents agree on: what is said to the user, and what `suppressOutput` hides. That is what a
+ * hook printed, and nothing that the operation has to do with.
+ */
+export function readCommonFields({
+  systemMessage: forUser,
+  suppressOutput: _hidden,
+  ...output
+}: Readonly<Record<string, unknown>>): DialectAnswer {
+  return { output, forUser };
+}

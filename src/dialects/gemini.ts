@@ -1,4 +1,4 @@
-import type { Dialect, DialectAnswer } from './dialect.js';
+import { readCommonFields, type Dialect, type DialectAnswer } from './dialect.js';
 
 /** The format of hooks for Gemini CLI. Names and fields that are not here are ours. */
 export const gemini: Dialect = {
@@ -19,15 +19,6 @@ export const gemini: Dialect = {
   plainText: { otherwise: 'user' },
   answers: { AfterModel: readModelVerdict, otherwise: readCommonFields },
 };
-
-/** `suppressOutput` keeps a hook out of the agent's logs, and is nothing that the operation has to do with. */
-function readCommonFields({
-  systemMessage: forUser,
-  suppressOutput: _hidden,
-  ...output
-}: Fields): DialectAnswer {
-  return { output, forUser };
-}
 
 /** A refused answer ends the turn and is dropped: what a stop means here. */
 function readModelVerdict(said: Fields): DialectAnswer {

@@ -3,17 +3,15 @@ import {
   executeHook,
   executeParallel,
   executeSequential,
-  prepareInput,
-  startOptions,
   type Runner,
   type RunOptions,
-  type SessionFields,
 } from '../../middleware/runner.js';
 import { DebugLogger } from '../debugLogger.js';
 import { dropPrestarted, prestart } from '../process/prestarted.js';
 import { dropWarmShells, prepareWarmShell } from '../process/warmShells.js';
 import { buildHookEnvironment, hookDepth, MAX_HOOK_DEPTH } from './hookEnvironment.js';
 import { hookIdentity } from './identity.js';
+import { prepareInput, startOptions, type SessionFields } from './preparedInput.js';
 import type {
   CommandHookConfig,
   HookEventName,

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { MAX_KEPT_BYTES } from './limits.js';
@@ -13,10 +14,12 @@ export class OutputCollector {
   #bytesRead = 0;
   #lastReadAt = -Infinity;
 
-  /** Starts to read `stream`, of which at most `maxKeptBytes` are kept. */
+  /** Starts to read `stream`, of which at most `maxKeptBytes` are kept. It is to be destroyed by whoever reads it. */
   constructor(stream: Readable, maxKeptBytes = MAX_KEPT_BYTES) {
     this.#stream = stream;
     this.#maxKeptBytes = maxKeptBytes;
+    // Nobody writes to it. Unless told so, Node closes it at its end, and takes its time before it hears of the exit.
+    if (stream instanceof Socket) stream.allowHalfOpen = true;
     // A read error ends the stream, and what was read before it still counts.
     stream.on('error', () => undefined);
     stream.on('data', (chunk: Uint8Array) => this.#collect(chunk));

@@ -19,7 +19,7 @@ export interface CommandOptions extends StartOptions {
   readonly signal?: AbortSignal;
   /** Bytes of stdout to keep; the rest is read and dropped. Default 1 MiB, as for stderr. */
   readonly keepStdoutBytes?: number;
-  /** Whether a shell that was started ahead may run it; see `prepareWarmShells`. Default false. */
+  /** Whether a shell that was started ahead may run it; see `prepareWarmShell`. Default false. */
   readonly warm?: boolean;
   /** Whether it may have been started ahead; see `prestart`. Default false. */
   readonly prestart?: boolean;

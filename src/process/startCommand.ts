@@ -107,8 +107,6 @@ export function asRunningCommand(
   if (pid === undefined) return undefined;
   const group = { id: pid, mark: `${RUN_ID}=${runId}` };
   trackGroup(group);
-  // Nobody writes to them. Unless told so, Node closes each at its end, and takes its time before it hears of the exit.
-  for (const output of [stdout, stderr]) if (output instanceof Socket) output.allowHalfOpen = true;
   return {
     group,
     stdin,

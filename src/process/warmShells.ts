@@ -31,7 +31,7 @@ const WAIT_FOR_COMMAND = [
   "IFS= read -r -d '' -u 3 __hookstack_simple && IFS= read -r -d '' -u 3 __hookstack || exit",
   '[[ ! $__hookstack_simple ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) || eval "set -- $__hookstack"',
   'if [[ $1 == */* ]]; then [[ $1 == /* && -f $1 && -x $1 ]]; else hash -- "$1" 2>/dev/null; fi || set --',
-  "IFS= read -r -d '' -u 3 || exit",
+  "IFS= read -r -d '' -u 3 __hookstack_go || exit",
   'exec 3<&-',
   '(($#)) || exec "$BASH" -c "$__hookstack"',
   '"$@"',
@@ -90,7 +90,7 @@ function go(
   subprocess.stderr.off('data', onNoise);
   control.end('\0');
   // What has died while the host was busy reads nothing, which is known at once: its exit is not.
-  if (control.errored) return undefined;
+  if (control.errored || control.destroyed) return undefined;
   setReferenced(subprocess, true);
   return asRunningCommand(subprocess, runId);
 }
@@ -144,9 +144,9 @@ function canBeWaitedIn(env: StartOptions['env']): boolean {
   );
 }
 
-/** Exported functions could stand in the place of a program, and the others change what bash does or prints. */
+/** Exported functions could stand in the place of a program, and the others change what bash does or prints, or how long it waits. */
 const CHANGING_BASH =
-  /^(?:BASH_FUNC_.*|BASHOPTS|SHELLOPTS|BASH_COMPAT|POSIXLY_CORRECT|LD_PRELOAD)$/;
+  /^(?:BASH_FUNC_.*|BASHOPTS|SHELLOPTS|BASH_COMPAT|POSIXLY_CORRECT|LD_PRELOAD|TMOUT)$/;
 
 /** How many shells wait, in a directory or everywhere. */
 export function countWarmShells(cwd?: string): number {

@@ -1,8 +1,11 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Config } from '../../src/config/config.js';
+import { HookConsent } from '../../src/config/consent.js';
 import {
+  listModules,
+  toProjectModule,
   useExtensionMiddleware,
   type UseExtensionMiddlewareOptions,
 } from '../../src/config/extensionMiddleware.js';
@@ -225,6 +228,76 @@ export default async (call, next) => next();`;
     await load({ refuse, onProblem: ({ message }) => problems.push(message) });
     expect(await hasRun('user')).toBe(false);
     expect(problems).toEqual([expect.stringContaining('changed since you allowed it')]);
+  });
+});
+
+/** Allows the module as it stands, unless it has been allowed before. */
+async function loadAllowed({ allowing }: { allowing: boolean }) {
+  const { extensions } = await folders.load();
+  const consent = await HookConsent.open({ workingDir: folders.project, home: folders.home });
+  if (allowing) {
+    const modules = listModules(extensions).map(toProjectModule);
+    await consent.allow(await consent.reviewModules(modules));
+  }
+  const config = new Config({
+    workingDir: folders.project,
+    extensions,
+    consent,
+    debugLogger: logger,
+  });
+  await useExtensionMiddleware(config, extensions);
+  return callTool(config);
+}
+
+const at = (file: string) => path.join(folders.folder('project', 'ext'), file);
+
+/** A manifest with one policy. */
+const manifest = (module: string) => ({
+  'llxprt-extension.json': {
+    name: 'ext',
+    middleware: [{ module, stack: 'tool', policy: true }],
+  },
+});
+
+describe('a module that has changed since the user allowed it', () => {
+  const GIVES_WAY = 'export default async (call, next) => next();';
+
+  beforeEach(async () => {
+    await mkdir(folders.home);
+  });
+
+  it.each([
+    ['its module', 'changed', {}],
+    ['its policy', GIVES_WAY, { policy: false }],
+    ['its stack', GIVES_WAY, { stack: 'model' }],
+    ['its place', GIVES_WAY, { after: 'nowhere' }],
+  ])('blocks what it had the last word on, when it was a policy: %s', async (_, source, entry) => {
+    await write('a.mjs', GIVES_WAY, { policy: true }, 'project');
+    expect(await loadAllowed({ allowing: true })).toEqual({ text: '{}', error: undefined });
+    await write('a.mjs', source, { policy: true, ...entry }, 'project');
+    const { text, error } = await loadAllowed({ allowing: false });
+    expect(error).toBe('blocked_by_hook');
+    expect(text).toContain('the policy "ext/a" cannot be asked: it has changed since');
+    expect(logger.warnings).toEqual([
+      expect.stringContaining('every call of the tool stack is blocked; to see and allow it'),
+    ]);
+  });
+
+  it('blocks too when its file has gone, or has another name', async () => {
+    await write('a.mjs', GIVES_WAY, { policy: true }, 'project');
+    await loadAllowed({ allowing: true });
+    await rename(at('a.mjs'), at('b.mjs'));
+    expect((await loadAllowed({ allowing: false })).error).toBe('blocked_by_hook');
+    await folders.write('project', 'ext', manifest('./b.mjs'));
+    expect((await loadAllowed({ allowing: false })).error).toBe('blocked_by_hook');
+  });
+
+  it('is left out, when it was none', async () => {
+    await write('a.mjs', GIVES_WAY, {}, 'project');
+    await loadAllowed({ allowing: true });
+    await write('a.mjs', GIVES_WAY, { policy: true }, 'project');
+    expect(await loadAllowed({ allowing: false })).toEqual({ text: '{}', error: undefined });
+    expect(logger.warnings).toEqual([expect.stringContaining('not used: it has changed')]);
   });
 });
 

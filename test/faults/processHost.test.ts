@@ -106,6 +106,14 @@ async function setProcessLimit({ pid }: ResultPromise, soft: string): Promise<vo
   await execa('prlimit', ['--pid', String(pid), `--nproc=${soft}:`], limitedUser());
 }
 
+fault('58 a policy that never settles, in a host that has nothing else to do', async () => {
+  const { stdout } = await execa('node', [fixture('hangingMiddleware.mjs'), compiled.index]);
+  expect(JSON.parse(stdout)).toEqual({
+    llmContent: expect.stringContaining('"hanging" took longer than 1 ms') as string,
+    isHeld: false,
+  });
+});
+
 describe('30 the host ends', TIMED, () => {
   const command =
     ': > started; sleep 300 & setsid sleep 300 & ' +

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { run, SHORT_TIMINGS, withTempDir } from './helpers.js';
 
 const MEGABYTE = 1_000_000;
@@ -37,6 +37,15 @@ describe('a plain run', () => {
       expect(durationMs).toBeLessThan(5_000);
       expect(Number.isInteger(durationMs)).toBe(true);
     });
+  });
+
+  it('listens to the signals of the host while it runs, and a moment longer', async () => {
+    const stopping = new AbortController();
+    const running = run('sleep 300', { signal: stopping.signal });
+    await vi.waitFor(() => expect(process.listenerCount('SIGPWR')).toBe(1));
+    stopping.abort();
+    await running;
+    await vi.waitFor(() => expect(process.listenerCount('SIGPWR')).toBe(0), { timeout: 10_000 });
   });
 
   it('inherits nothing from the host', async () => {

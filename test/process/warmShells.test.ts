@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,7 +17,7 @@ ps -o pgid=,sid=,comm= -p $$ | awk '{ print $1 == $2, $3 }'
 printf '%s|' "$0" "$-" "$(umask)" "$#" "$@"
 ulimit -a; trap; pwd; cat`;
 
-const env = { ...process.env, CI_MARK: 'as it is' };
+const env = { ...process.env, CI_MARK: 'as it is', REPLY: 'kept' };
 
 function prepareWarmShells(place: Parameters<typeof prepareWarmShell>[0], count: number): void {
   while (prepareWarmShell(place, count));
@@ -32,9 +33,24 @@ async function runBothWays(
   const options = { command, cwd, env: inProject, extraEnv, input, timeoutMs: 10_000 };
   const cold = await runCommand(options);
   prepareWarmShells({ cwd, env: inProject }, 1);
+  const starts = countStarts();
   const warm = await runCommand({ ...options, warm: true });
-  expect(countWarmShells(), 'the warm shell was used').toBe(0);
+  expect(starts(), 'the warm shell was used').toBe(0);
   return { cold: withoutTime(cold), warm: withoutTime(warm) };
+}
+
+/** Counts the processes that Node starts from now on. */
+function countStarts(): () => number {
+  let count = 0;
+  const watch = createHook({
+    init: (_id, type) => {
+      if (type === 'PROCESSWRAP') count += 1;
+    },
+  }).enable();
+  return () => {
+    watch.disable();
+    return count;
+  };
 }
 
 function variablesIn({ stdout }: Partial<CommandOutcome>): string[] | undefined {
@@ -200,6 +216,7 @@ describe('a shell that waits', () => {
     ['an exported function', { 'BASH_FUNC_cat%%': '() {  echo function\n}' }],
     ['options of the shell', { SHELLOPTS: 'xtrace' }],
     ['a library to be loaded first', { LD_PRELOAD: '/no/such.so' }],
+    ['a limit to how long it may read', { TMOUT: '30' }],
   ])('is not started with %s in the environment', async (_what, more) => {
     await withTempDir(async (cwd) => {
       prepareWarmShells({ cwd, env: { ...env, ...more } }, 1);
