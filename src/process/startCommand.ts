@@ -15,8 +15,8 @@ export interface StartOptions {
   readonly command: string;
   readonly cwd: string;
   /**
-   * The environment, of which nothing is inherited on top. `BASH_ENV` and `ENV` are dropped, since they name files that a shell runs first,
-   * and `SHLVL` and `HOOKSTACK_RUN_ID` are set.
+   * The environment, of which nothing is inherited on top. `BASH_ENV` and `ENV` are dropped, since they name files that
+   * a shell runs first, and `SHLVL` and `HOOKSTACK_RUN_ID` are set.
    */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Variables of this command alone, on top of those. */

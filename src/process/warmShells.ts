@@ -19,12 +19,13 @@ import {
 } from './startCommand.js';
 
 /**
- * What a waiting shell runs: it reads, each ended by a NUL, variables up to an empty one, the word `simple` or nothing,
- * and the command; and after all that a NUL that says go. The first of the variables tells which run it is. Then it becomes the command, so that nothing of the waiting
- * remains: the last command of all that bash was given replaces it, with `$_` set as for any other. (Before 5.1 bash
- * would stay, and `bash -c` does without that.) A program that is not found is left to `bash -c`, for the message that
- * people know, and so is one with a relative path, which would be told as an absolute one. At the end of the input,
- * when the host has ended, the shell does so too. All of it is one line, as messages tell the line of a fault.
+ * What a waiting shell runs: it reads, each ended by a NUL, variables up to an empty one, of which the first tells the
+ * run, the word `simple` or nothing, and the command; and after all that a NUL that says go. Then it becomes the
+ * command, so that nothing of the waiting remains: the last command of all that bash was given replaces it, with `$_`
+ * set as for any other. (Before 5.1 bash would stay, and `bash -c` does without that.) A program that is not found is
+ * left to `bash -c`, for the message that people know, and so is one with a relative path, which would be told as an
+ * absolute one. At the end of the input, when the host has ended, the shell does so too. All of it is one line, as
+ * messages tell the line of a fault.
  */
 const WAIT_FOR_COMMAND = [
   `while IFS= read -r -d '' -u 3 __hookstack || exit; [[ $__hookstack ]]; do export "$__hookstack"; done`,
@@ -144,7 +145,10 @@ function canBeWaitedIn(env: StartOptions['env']): boolean {
   );
 }
 
-/** Exported functions could stand in the place of a program, and the others change what bash does or prints, or how long it waits. */
+/**
+ * Exported functions could stand in the place of a program, and the others change what bash does or prints, or how long
+ * it waits.
+ */
 const CHANGING_BASH =
   /^(?:BASH_FUNC_.*|BASHOPTS|SHELLOPTS|BASH_COMPAT|POSIXLY_CORRECT|LD_PRELOAD|TMOUT)$/;
 
@@ -182,7 +186,8 @@ const environments = new WeakMap<object, string>();
 /**
  * What a shell that is started now inherits, the directory among it: under the same name there may be another.
  *
- * @returns `undefined` for a directory that cannot be used, for which reason ever: a command that starts there says which
+ * @returns `undefined` for a directory that cannot be used, for which reason ever: a command that starts there says
+ *   which
  */
 function surroundingsOf({ cwd, env }: Omit<StartOptions, 'command'>): string | undefined {
   try {
