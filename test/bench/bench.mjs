@@ -14,7 +14,7 @@ import { IN_PROCESS, PRESTART } from './rows.mjs';
 import { withHosts } from './withHosts.mjs';
 
 const FULL = { rounds: 150, importRounds: 50 };
-const QUICK = { rounds: 6, importRounds: 2 };
+const QUICK = { rounds: 4, importRounds: 1 };
 
 const { values } = parseArgs({
   options: {
