@@ -40,6 +40,10 @@ export type MiddlewareFactory<
 > = (options: O, context: { readonly logger: DebugLogger }) => M;
 
 export type StackName = keyof StackContexts;
+
+/** The stacks, in the order in which they are listed. */
+export const STACK_NAMES = Object.keys(STAGES) as StackName[];
+
 export type StageName<S extends StackName = StackName> = (typeof STAGES)[S][number];
 
 /** Where a custom middleware stands; without a position it is outermost, after those registered earlier. */
@@ -149,7 +153,7 @@ export function checkRegistration(
   position: Position,
 ): void {
   if (!Object.hasOwn(STAGES, stackName)) {
-    const known = Object.keys(STAGES).join(', ');
+    const known = STACK_NAMES.join(', ');
     throw new RangeError(`There is no stack "${stackName}". The stacks are: ${known}`);
   }
   if (typeof middleware !== 'function') {

@@ -1,7 +1,7 @@
 import { nameOfModule } from '../config/extensionMiddleware.js';
 import { suggestName } from '../config/suggestName.js';
 import type { Config } from '../config/config.js';
-import { STAGES, type StackName } from '../stack.js';
+import { STACK_NAMES, STAGES, type StackName } from '../stack.js';
 import { paint, printJson, printLine, toVisible } from './terminal.js';
 import { UsageError } from './usageError.js';
 import { addMiddleware, openWorkspace, type WorkspaceOptions } from './workspace.js';
@@ -18,13 +18,9 @@ export interface StackOptions extends WorkspaceOptions {
  * @throws UsageError
  */
 export async function stack(only: string | undefined, options: StackOptions): Promise<void> {
-  const names = (Object.keys(STAGES) as StackName[]).filter(
-    (name) => only === undefined || name === only,
-  );
+  const names = STACK_NAMES.filter((name) => only === undefined || name === only);
   if (names.length === 0) {
-    throw new UsageError(
-      `There is no stack "${only}"; ${suggestName(String(only), Object.keys(STAGES))}`,
-    );
+    throw new UsageError(`There is no stack "${only}"; ${suggestName(String(only), STACK_NAMES)}`);
   }
   const { config } = await openWorkspace(options, { needsAllFiles: false });
   const refused = await fillStacks(config);

@@ -6,7 +6,7 @@ import type { DebugLogger } from '../debugLogger.js';
 import { errorMessage } from '../errorMessage.js';
 import { isRecord } from '../hooks/merge.js';
 import type { Blockable } from '../middlewareGuard.js';
-import { STAGES, type StackName } from '../stack.js';
+import { STACK_NAMES, type StackName } from '../stack.js';
 import type { Config, Extension } from './config.js';
 import { describe } from './fields.js';
 import type { ConsentItem, ProjectModule } from './hookDigest.js';
@@ -40,8 +40,6 @@ export interface UseExtensionMiddlewareOptions {
   /** Is told what is wrong. Default: a warning in the log of `config`. */
   readonly onProblem?: (problem: FileProblem) => void;
 }
-
-const STACK_NAMES = Object.keys(STAGES) as StackName[];
 
 /** Ms in which a module has to be loaded. */
 const LOAD_LIMIT_MS = 10_000;

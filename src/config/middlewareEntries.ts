@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { errorMessage } from '../errorMessage.js';
 import { isRecord } from '../hooks/merge.js';
-import { checkPosition, STAGES, type Position, type StackName } from '../stack.js';
+import { checkPosition, STACK_NAMES, type Position, type StackName } from '../stack.js';
 import {
   describe,
   expecting,
@@ -67,8 +67,6 @@ interface EntryFields {
   readonly deadlineMs?: number;
   readonly options?: unknown;
 }
-
-const STACK_NAMES = Object.keys(STAGES) as StackName[];
 
 const ENTRY_FIELDS: FieldTable<EntryFields> = {
   stack: { struct: oneOf(...STACK_NAMES), required: true },

@@ -80,9 +80,7 @@ function build(
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...inherited(policy, host), ...factsOf(cwd, host) };
   const searchPath = env['PATH'];
-  if (searchPath !== undefined && !isAbsolutePath(searchPath)) {
-    env['PATH'] = withoutRelativeEntries(searchPath);
-  }
+  if (searchPath !== undefined) env['PATH'] = withoutRelativeEntries(searchPath);
   return env;
 }
 
@@ -130,16 +128,6 @@ const FORBIDDEN = new RegExp(
   ].join('|')})$`,
   'i',
 );
-
-let absolutePath: string | undefined;
-
-/** Every event asks, and a host's search path hardly changes. */
-function isAbsolutePath(searchPath: string): boolean {
-  if (searchPath === absolutePath) return true;
-  if (relativeEntries(searchPath).length > 0) return false;
-  absolutePath = searchPath;
-  return true;
-}
 
 function withoutRelativeEntries(searchPath: string): string {
   return searchPath
