@@ -123,8 +123,8 @@ function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): strin
 }
 
 function explainHook(entry: HookRegistryEntry, reason: string | null): ExplainedHook {
-  const { event, hook, command, source, file, extension, matcher, dialect, timeoutMs } =
-    describeEntry(entry, true);
+  const described = describeEntry(entry, true);
+  const { event, hook, command, source, file, extension, matcher, dialect, timeoutMs } = described;
   const { command: resolvedCommand, extraEnv } = startOptions(entry.config, {
     input: { cwd: '', session_id: '' },
     env: {},
@@ -143,6 +143,7 @@ function explainHook(entry: HookRegistryEntry, reason: string | null): Explained
     matcher,
     dialect,
     timeoutMs,
+    class: described.class,
     onFailure: entry.config.onFailure ?? 'allow',
     environment: Object.keys(extraEnv ?? {}).toSorted(),
   };

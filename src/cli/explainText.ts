@@ -44,6 +44,7 @@ function formatHook(hook: ExplainedHook, { event, tool }: Explanation): string {
   const facts = [
     `timeout: ${hook.timeoutMs} ms`,
     ...(hook.dialect === null ? [] : [`dialect: ${hook.dialect}`]),
+    ...(hook.class === null ? [] : [`consent: ${hook.class}`]),
     ...(hook.onFailure === 'deny' ? [`a failure blocks (onFailure: "deny")`] : []),
     ...(hook.environment.length > 0 ? [`own variables: ${hook.environment.join(', ')}`] : []),
   ];

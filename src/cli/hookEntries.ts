@@ -34,6 +34,7 @@ export function describeEntry(
   earlier?: HookRegistryEntry,
 ) {
   const { config, eventName, origin, extension, source, matcher, sequential = false } = entry;
+  const { review } = entry;
   const reason = findReason(entry, enableHooks);
   return {
     event: eventName,
@@ -48,6 +49,7 @@ export function describeEntry(
     timeoutMs: normalizeTimeout(config.timeout).timeoutMs,
     enabled: reason === null,
     reason,
+    class: review && review.status !== 'refused' ? review.class : null,
     duplicateOf: earlier ? hookIdentity(earlier.config) : null,
   };
 }

@@ -1,32 +1,41 @@
-import { createInterface } from 'node:readline/promises';
-import { HookConsent } from '../config/consent.js';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { HookConsent, type ConsentReview } from '../config/consent.js';
 import { lockFileIn, writeLock } from '../config/hooksLock.js';
-import { printJson, printLine, printNotice } from './terminal.js';
-import { reviewProject, type ReviewedProject } from './trustItems.js';
-import { countItems, describeProject, formatProject } from './trustReport.js';
+import { errorMessage } from '../errorMessage.js';
+import { printJson, printLine, printNotice, toVisible } from './terminal.js';
+import { reviewProject, type ReviewedItem, type ReviewedProject } from './trustItems.js';
+import { countItems, describeProject, formatItem, formatProject } from './trustReport.js';
 import { UsageError } from './usageError.js';
 import { resolveWorkingDir } from './workspace.js';
 
 /** The options of `hookstack trust`. */
 export interface TrustOptions {
   readonly cwd?: string;
+  /** Allows what is pinned, and pinned by file. */
   readonly yes?: boolean;
+  /** Allows what is open as well; of a lock, puts it in. */
+  readonly open?: boolean;
   readonly check?: boolean;
   readonly lock?: boolean;
   readonly json?: boolean;
 }
 
-const NOT_ALLOWED = 3;
+const NOT_ALLOWED = 1;
 
 /**
  * `hookstack trust`: shows what would run, and asks whether it may.
  *
- * @returns the exit code: 0 all is allowed, or the lock is written; 3 something is not
+ * @returns the exit code: 0 all is allowed, or the lock is written; 1 something is not
  * @throws UsageError
  */
 export async function trust(options: TrustOptions): Promise<number> {
   if ([options.yes, options.check, options.lock].filter(Boolean).length > 1) {
     throw new UsageError('--yes, --check and --lock exclude each other: use one of them');
+  }
+  if (options.open && options.check) {
+    throw new UsageError('--open and --check exclude each other: --check allows nothing');
   }
   const project = await reviewProject(options.cwd);
   for (const problem of project.consent.problems) printNotice('warning', 'yellow', problem);
@@ -57,20 +66,25 @@ function check(project: ReviewedProject, { json }: TrustOptions): number {
   return NOT_ALLOWED;
 }
 
-async function lock(project: ReviewedProject, { json }: TrustOptions): Promise<number> {
+async function lock(project: ReviewedProject, { json, open }: TrustOptions): Promise<number> {
   const refused = project.items.filter(({ review }) => review.status === 'refused');
   if (refused.length > 0) {
     if (!json) printLine(formatProject({ ...project, items: refused }));
     printNotice('error', 'red', 'No lock is written: what is refused cannot be allowed anywhere');
     return NOT_ALLOWED;
   }
+  const locked = project.items.filter(({ review }) => open || review.class !== 'open');
   const file = lockFileIn(project.consent.project);
   const digest = await writeLock(
     project.consent.project,
-    project.items.map(({ review }) => review.item),
+    locked.map(({ review }) => review.item),
   );
   if (json) printJson({ file, digest, ...describeProject(project) });
   else printLine(digest);
+  const left = project.items.length - locked.length;
+  if (left > 0) {
+    printNotice('warning', 'yellow', `${countItems(left)} left out, as open: add --open to put in`);
+  }
   printNotice(
     'note',
     'cyan',
@@ -83,40 +97,110 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
   const { consent, items } = project;
   if (options.json) printJson(describeProject(project));
   else printLine(formatProject(project));
-  const open = items.filter(({ review }) => review.status !== 'allowed');
-  if (open.length === 0) return 0;
-
-  const allowable = open.filter(({ review }) => review.status !== 'refused');
-  if (allowable.length > 0) {
-    const isAgreed = options.yes === true || (await ask(allowable.length, options));
-    if (!isAgreed) return NOT_ALLOWED;
-    await consent.allow(items.map(({ review }) => review));
-    const told = `Allowed: ${countItems(allowable.length)}.`;
-    if (!options.json) printLine(told);
+  const missing = items.filter(({ review }) => review.status !== 'allowed');
+  const allowable = missing.filter(({ review }) => review.status !== 'refused');
+  const agreed = allowable.length === 0 ? [] : await agree(allowable, project, options);
+  if (agreed.length > 0) {
+    const before = items.filter(({ review }) => review.status === 'allowed');
+    await consent.allow([...before.map(({ review }) => review), ...agreed], { open: true });
+    if (!options.json) printLine(`Allowed: ${countItems(agreed.length)}.`);
   }
-  if (allowable.length === open.length) return 0;
-  const count = countItems(open.length - allowable.length);
-  printNotice('error', 'red', `${count} refused, and cannot be allowed: mend what is named above`);
-  return NOT_ALLOWED;
+  tellWhatIsLeft(missing, agreed, options);
+  return agreed.length === missing.length ? 0 : NOT_ALLOWED;
 }
 
-/** Asks where somebody can answer. */
-async function ask(count: number, { json }: TrustOptions): Promise<boolean> {
-  if (json || !process.stdin.isTTY || !process.stdout.isTTY) {
-    const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
-    printNotice('error', 'red', `${countItems(count)} not allowed: ${advice}`);
-    return false;
+/** What is to be allowed now: as the options say, or as somebody answers. */
+async function agree(
+  allowable: readonly ReviewedItem[],
+  { consent }: ReviewedProject,
+  { yes, open, json }: TrustOptions,
+): Promise<readonly ConsentReview[]> {
+  if (yes || open) {
+    return allowable.map(({ review }) => review).filter((review) => open || !isOpen(review));
   }
+  if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent.project);
+  const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
+  printNotice('error', 'red', `${countItems(allowable.length)} not allowed: ${advice}`);
+  return [];
+}
+
+function isOpen(review: ConsentReview): boolean {
+  return review.class === 'open';
+}
+
+function tellWhatIsLeft(
+  missing: readonly ReviewedItem[],
+  agreed: readonly ConsentReview[],
+  { yes }: TrustOptions,
+): void {
+  const left = missing.map(({ review }) => review).filter((review) => !agreed.includes(review));
+  const refused = left.filter(({ status }) => status === 'refused').length;
+  const open = left.filter((review) => review.status !== 'refused' && isOpen(review)).length;
+  if (yes && open > 0) {
+    const advice =
+      'only their definition is covered; if you accept that, run: hookstack trust --open';
+    printNotice('error', 'red', `${countItems(open)} not allowed, as open: ${advice}`);
+  }
+  if (refused > 0) {
+    const advice = 'and cannot be allowed: fix what is named above';
+    printNotice('error', 'red', `${countItems(refused)} refused, ${advice}`);
+  }
+}
+
+/** Asks about each. The end of the input, and whatever is no answer, is no. */
+async function ask(
+  allowable: readonly ReviewedItem[],
+  project: string,
+): Promise<readonly ConsentReview[]> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const agreed: ConsentReview[] = [];
+  let allPinned = false;
   try {
-    // The end of the input answers as well.
-    const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('')));
-    const question = `Allow ${countItems(count)} to run on this machine? (y/N) `;
-    const answer = await Promise.race([terminal.question(question), closed]);
-    const isAgreed = /^\s*y(es)?\s*$/i.test(answer);
-    if (!isAgreed) printLine('Nothing is allowed.');
-    return isAgreed;
+    for (const [index, item] of allowable.entries()) {
+      const { review } = item;
+      if (allPinned && !isOpen(review)) {
+        agreed.push(review);
+        continue;
+      }
+      printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, project)}`);
+      for (const script of review.scripts) printLine(await showScript(project, script));
+      const answer = await answerTo(
+        'Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit: ',
+        terminal,
+      );
+      allPinned ||= answer === 'a';
+      if (answer === 'y' || (answer === 'a' && !isOpen(review))) agreed.push(review);
+      else if (answer === 'a') printLine('This one is open: it needs a yes of its own.');
+      if (answer === 'q') break;
+    }
   } finally {
     terminal.close();
+  }
+  if (agreed.length === 0) printLine('Nothing is allowed.');
+  return agreed;
+}
+
+/** The first letter of what is typed; that of `quit` once the input has ended. */
+async function answerTo(question: string, terminal: Interface): Promise<string> {
+  const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('q')));
+  const answer = await Promise.race([terminal.question(question).catch(() => 'q'), closed]);
+  const [, word = 'n'] = /^\s*(y|yes|n|no|a|all|q|quit)\s*$/iu.exec(answer) ?? [];
+  return word.charAt(0).toLowerCase();
+}
+
+/** Lines of a script that are shown with the question. */
+const MAX_SHOWN_LINES = 100;
+
+async function showScript(project: string, name: string): Promise<string> {
+  try {
+    const lines = (await readFile(join(project, name), 'utf8')).trimEnd().split('\n');
+    const more = lines.length - MAX_SHOWN_LINES;
+    return [
+      `--- ${toVisible(name)}`,
+      ...lines.slice(0, MAX_SHOWN_LINES).map((line) => `  | ${toVisible(line)}`),
+      ...(more > 0 ? [`  | … ${more} more lines`] : []),
+    ].join('\n');
+  } catch (error) {
+    return `--- ${toVisible(name)} cannot be shown: ${errorMessage(error)}`;
   }
 }

@@ -17,6 +17,8 @@ export function describeProject({ consent, items }: ReviewedProject) {
       kind: review.item.kind,
       status: review.status,
       reason: review.reason ?? null,
+      class: review.class,
+      covers: review.covers,
       definition: review.item.definition,
       files: review.item.files,
       digest: review.item.digest,
@@ -41,7 +43,8 @@ export function countItems(count: number): string {
   return count === 1 ? '1 hook or module' : `${count} hooks and modules`;
 }
 
-function formatItem({ review, file, position }: ReviewedItem, project: string): string {
+/** One hook or module, with what consent to it covers. */
+export function formatItem({ review, file, position }: ReviewedItem, project: string): string {
   const { event, stack, extension } = review.item.definition;
   const title = toVisible(
     typeof event === 'string' ? event : `Middleware (${JSON.stringify(stack)})`,
@@ -51,6 +54,7 @@ function formatItem({ review, file, position }: ReviewedItem, project: string): 
   return [
     `${paint(process.stdout, 'bold', title)}${of} [${formatStatus(review)}]`,
     ...(file === undefined ? [] : [`    from ${toVisible(relative(project, file))}${at}`]),
+    ...(review.status === 'refused' ? [] : [formatClass(review)]),
     ...formatDefinition(review),
     ...formatFiles(review),
   ].join('\n');
@@ -66,6 +70,16 @@ const STATUS_STYLES: Readonly<Record<ConsentReview['status'], TextStyle>> = {
 function formatStatus({ status, reason = '' }: ConsentReview): string {
   const text = status === 'refused' ? reason.replace(/^is /, '') : status;
   return paint(process.stdout, STATUS_STYLES[status], toVisible(text));
+}
+
+const CLASS_STYLES: Readonly<Record<ConsentReview['class'], TextStyle>> = {
+  pinned: 'green',
+  'pinned by file': 'yellow',
+  open: 'red',
+};
+
+function formatClass({ class: covers, covers: sentence }: ConsentReview): string {
+  return `    ${paint(process.stdout, CLASS_STYLES[covers], covers)}: ${toVisible(sentence)}`;
 }
 
 function formatDefinition({ item, previous }: ConsentReview): string[] {

@@ -1,22 +1,18 @@
 import { realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { forbiddenVariables } from '../hooks/hookEnvironment.js';
-import { compareItems, findPrevious, summarize } from './consentChanges.js';
-import { consentFileIn, readConsents, writeConsents } from './consentStore.js';
+import type { ConsentClass } from '../trust/commandCoverage.js';
 import {
-  inspectHook,
-  inspectModule,
-  signatureOfHook,
-  wordsOfHook,
+  isSameDefinition,
   type ConsentItem,
-  type HookInspection,
-  type Inspection,
   type ProjectHook,
   type ProjectModule,
-} from './hookDigest.js';
+} from '../trust/consentItem.js';
+import { isUnchanged, stampOf } from '../trust/coveredFiles.js';
+import { inspectHooks, inspectModules, type Inspection } from '../trust/inspection.js';
+import { compareItems, findPrevious, summarize } from './consentChanges.js';
+import { consentFileIn, readConsents, writeConsents } from './consentStore.js';
 import { readLock } from './hooksLock.js';
-import { signatureOf } from './namedFiles.js';
 
 /** Whether something of a project may run. `changed`: it was allowed as it was before. */
 export type ConsentStatus = 'allowed' | 'new' | 'changed' | 'refused';
@@ -27,6 +23,12 @@ export interface ConsentReview {
   /** Completes "The hook …", unless it is allowed. */
   readonly reason?: string;
   readonly item: ConsentItem;
+  /** How much of what it starts is covered by consent. */
+  readonly class: ConsentClass;
+  /** What consent covers, in one sentence. */
+  readonly covers: string;
+  /** Names of the scripts that it starts, relative to the project. */
+  readonly scripts: readonly string[];
   /** What was allowed in its place, where something was. */
   readonly previous?: ConsentItem;
 }
@@ -41,7 +43,11 @@ export interface ConsentOptions {
   readonly trustedLock?: string;
 }
 
-/** What of a project's hooks and middleware the user has allowed, by what they are and by the bytes of their files. */
+/**
+ * What of a project's hooks and middleware the user has allowed. A hook starts only while its definition, the file that
+ * its command starts, and every file in that file's folder are, byte for byte, those that were seen. A hook of which
+ * that cannot be known is open, and needs a yes of its own.
+ */
 export class HookConsent {
   readonly #hooks = new WeakMap<ProjectHook, KnownHook>();
   #allowed: readonly ConsentItem[] = [];
@@ -82,20 +88,20 @@ export class HookConsent {
     return [this.#storeRefusal, this.#lockRefusal].filter((problem) => problem !== undefined);
   }
 
-  /** Looks at hooks together with their files. One review for each, in the same order. */
+  /**
+   * Looks at hooks together with the files that consent covers. One that cannot be looked at is refused, and so are all
+   * of a project that wants too much to be looked at.
+   *
+   * @returns one review for each, in the same order; never rejects
+   */
   async review(hooks: readonly ProjectHook[]): Promise<ConsentReview[]> {
     await this.#refresh();
-    const inspections: HookInspection[] = [];
-    for (const hook of hooks) {
-      const words = wordsOfHook(hook);
-      const inspection = await inspectHook(hook, this.project, words);
-      inspections.push(withForbidden(inspection, hook));
-    }
+    const inspections = await inspectHooks(hooks, this.project);
     const present = new Set(inspections.map(({ item }) => item.digest));
     return inspections.map((inspection, index) => {
       const review = this.#judge(inspection, present);
       const hook = hooks[index];
-      if (hook) this.#remember(hook, { words: wordsOfHook(hook), inspection, review });
+      if (hook) this.#remember(hook, { inspection, review });
       return review;
     });
   }
@@ -103,8 +109,7 @@ export class HookConsent {
   /** Looks at middleware modules, with all files of their extensions. One review for each, in the same order. */
   async reviewModules(modules: readonly ProjectModule[]): Promise<ConsentReview[]> {
     await this.#refresh();
-    const inspections: Inspection[] = [];
-    for (const module of modules) inspections.push(await inspectModule(module, this.project));
+    const inspections = await inspectModules(modules, this.project);
     const present = new Set(inspections.map(({ item }) => item.digest));
     return inspections.map((inspection) => this.#judge(inspection, present));
   }
@@ -120,21 +125,27 @@ export class HookConsent {
     if (!known) return 'has not been looked at';
     if (!this.#leadsToProject())
       return 'would run in another directory than the one it is allowed in';
-    const { inspection, review, words, judgedBy } = known;
+    const { inspection, review, judgedBy } = known;
     const isSame =
-      inspection.isSettled &&
-      judgedBy === this.#signStore() &&
-      inspection.signature === signatureOfHook(hook, this.project, words);
+      inspection.isSettled && judgedBy === this.#signStore() && isUnchanged(inspection.watch);
     return isSame ? review.reason : this.#reviewAgain(hook, known);
   }
 
   /**
    * Allows what was reviewed, exactly as it was then, and nothing else of the project.
    *
+   * @param options.open whether hooks of which only the definition is covered are allowed as well, where they are not
+   *   yet; this needs a yes of its own. Default false
    * @throws Error when the consents cannot be written
    */
-  async allow(reviews: readonly ConsentReview[]): Promise<void> {
-    const items = reviews.filter(({ status }) => status !== 'refused').map(({ item }) => item);
+  async allow(
+    reviews: readonly ConsentReview[],
+    { open = false }: { readonly open?: boolean } = {},
+  ): Promise<void> {
+    const items = reviews
+      .filter((review) => review.status !== 'refused')
+      .filter((review) => open || review.class !== 'open' || review.status === 'allowed')
+      .map(({ item }) => item);
     await writeConsents(this.file, this.project, items);
     await this.#refresh();
   }
@@ -156,17 +167,18 @@ export class HookConsent {
   /** A link to the project may have been turned elsewhere. */
   #leadsToProject(): boolean {
     try {
-      return realpathSync(this.workingDir) === this.project;
+      return realpathSync.native(this.workingDir) === this.project;
     } catch {
       return false;
     }
   }
 
-  async #reviewAgain(hook: ProjectHook, { review, words }: KnownHook): Promise<string | undefined> {
+  async #reviewAgain(hook: ProjectHook, { review }: KnownHook): Promise<string | undefined> {
     await this.#refresh();
-    const inspection = withForbidden(await inspectHook(hook, this.project, words), hook);
+    const [inspection] = await inspectHooks([hook], this.project);
+    if (!inspection) return 'has not been looked at';
     const again = this.#judge(inspection, new Set([inspection.item.digest]), review.item);
-    this.#remember(hook, { words, inspection, review: again });
+    this.#remember(hook, { inspection, review: again });
     return again.reason;
   }
 
@@ -175,23 +187,26 @@ export class HookConsent {
   }
 
   #judge(
-    { item, refusal }: Inspection,
+    { item, refusal, covers, scripts }: Inspection,
     present: ReadonlySet<string>,
     before?: ConsentItem,
   ): ConsentReview {
+    const facts = { item, class: item.class ?? 'pinned', covers, scripts } as const;
     const allowed = [...this.#allowed, ...this.#locked];
     const isAllowed = allowed.some(({ digest }) => digest === item.digest);
-    if (isAllowed && refusal === undefined) return { status: 'allowed', item };
+    const unseen = unseenOfOld(allowed, item);
+    if (refusal === undefined && (isAllowed || unseen?.length === 0)) {
+      return { status: 'allowed', ...facts };
+    }
     const gone = allowed.filter(({ digest }) => digest === item.digest || !present.has(digest));
     const earlier = gone.find(({ digest }) => digest === before?.digest);
     const previous = earlier ?? findPrevious(item, gone);
     if (refusal !== undefined) {
-      return { status: 'refused', reason: `is refused: ${refusal}`, item, previous };
+      return { status: 'refused', reason: `is refused: ${refusal}`, previous, ...facts };
     }
-    if (!previous) return { status: 'new', reason: 'has not been allowed yet', item };
-    const what = summarize(compareItems(previous, item));
-    const reason = `has changed since it was allowed (${what})`;
-    return { status: 'changed', reason, item, previous };
+    if (!previous) return { status: 'new', reason: 'has not been allowed yet', ...facts };
+    const reason = reasonOfChange(previous, facts, unseen);
+    return { status: 'changed', reason, previous, ...facts };
   }
 
   async #refresh(): Promise<void> {
@@ -205,7 +220,7 @@ export class HookConsent {
 
   #signStore(): string {
     try {
-      return signatureOf(statSync(this.file, { bigint: true, throwIfNoEntry: false }));
+      return stampOf(statSync(this.file, { throwIfNoEntry: false }));
     } catch {
       return '';
     }
@@ -213,14 +228,37 @@ export class HookConsent {
 }
 
 interface KnownHook {
-  readonly words: readonly string[];
-  readonly inspection: HookInspection;
+  readonly inspection: Inspection;
   readonly review: ConsentReview;
   /** The state of the consents that the review is of. */
   readonly judgedBy: string | undefined;
 }
 
-function withForbidden(inspection: HookInspection, { config }: ProjectHook): HookInspection {
-  const refusal = forbiddenVariables(config.env) ?? inspection.refusal;
-  return { ...inspection, refusal };
+function reasonOfChange(
+  previous: ConsentItem,
+  { item, covers }: Pick<ConsentReview, 'item' | 'covers'>,
+  unseen: readonly string[] | undefined,
+): string {
+  if (unseen) {
+    const [first = '', ...more] = unseen;
+    const others = more.length > 0 ? ` and ${more.length} more` : '';
+    return `was allowed before all files beside its script counted, and has not been allowed with these: ${first}${others}`;
+  }
+  if (isSameDefinition(previous, item) && previous.class !== item.class) {
+    const before = previous.class ?? 'by the files that its command names';
+    return `was allowed when it was covered otherwise (${before}); now ${covers}`;
+  }
+  return `has changed since it was allowed (${summarize(compareItems(previous, item))})`;
+}
+
+/**
+ * The files of a hook that were not seen when it was allowed in the form without classes, not even with another hook.
+ * `undefined` where it was not allowed in that form, or is open now.
+ */
+function unseenOfOld(allowed: readonly ConsentItem[], item: ConsentItem): string[] | undefined {
+  if (item.class === undefined || item.class === 'open') return undefined;
+  const old = allowed.filter((each) => each.kind === 'hook' && each.class === undefined);
+  if (!old.some((each) => isSameDefinition(each, item))) return undefined;
+  const seen = new Set(old.flatMap(({ files }) => Object.entries(files).map(String)));
+  return Object.entries(item.files).flatMap((file) => (seen.has(String(file)) ? [] : [file[0]]));
 }

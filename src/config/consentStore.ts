@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../hooks/merge.js';
 import { readGuardedFile } from './guardedFile.js';
-import { digestOf, type ConsentItem } from './hookDigest.js';
+import { digestOf, type ConsentItem } from '../trust/consentItem.js';
 import { parseJsonDocument } from './jsonDocument.js';
 
 /** What somebody has allowed, by the real path of the project. */
@@ -14,6 +14,14 @@ export type Consents = ReadonlyMap<string, readonly ConsentItem[]>;
 export type ConsentReading<T> =
   | { readonly content: T; readonly refusal?: undefined }
   | { readonly content?: undefined; readonly refusal: string };
+
+/** The form in which consents are written now: since the second one, they hold a class. */
+export const FORM = 2;
+
+/** Whether a file is in a form that can be read. */
+export function isKnownVersion(version: unknown): boolean {
+  return version === 1 || version === FORM;
+}
 
 /** Where consent is kept: outside of every project, so that none can write it by being cloned. */
 export function consentFileIn(home = homedir()): string {
@@ -26,7 +34,8 @@ export async function readConsents(file: string): Promise<ConsentReading<Consent
   if (reading.status === 'missing') return { content: new Map() };
   if (reading.status === 'refused') return { refusal: `${file}: ${reading.reason}` };
   const { value } = parseJsonDocument(reading.text);
-  const projects = isRecord(value) && value['version'] === 1 ? value['projects'] : undefined;
+  const projects =
+    isRecord(value) && isKnownVersion(value['version']) ? value['projects'] : undefined;
   if (!isRecord(projects)) return { refusal: `${file} is damaged, and allows nothing; remove it` };
   return {
     content: new Map(
@@ -51,7 +60,11 @@ export async function writeConsents(
   const projects = new Map(content).set(project, items);
   if (items.length === 0) projects.delete(project);
   const sorted = [...projects].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const text = JSON.stringify({ version: 1, projects: Object.fromEntries(sorted) }, undefined, 2);
+  const text = JSON.stringify(
+    { version: FORM, projects: Object.fromEntries(sorted) },
+    undefined,
+    2,
+  );
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeAtomically(file, `${text}\n`, 0o600);
 }
@@ -87,9 +100,10 @@ export function readItems(list: unknown): ConsentItem[] {
 
 function isItem(value: unknown): value is ConsentItem {
   if (!isRecord(value)) return false;
-  const { kind, definition, files, digest } = value;
+  const { kind, class: covers = 'open', definition, files, digest } = value;
   return (
     (kind === 'hook' || kind === 'middleware') &&
+    (covers === 'open' || covers === 'pinned' || covers === 'pinned by file') &&
     isRecord(definition) &&
     isRecord(files) &&
     Object.values(files).every((each) => typeof each === 'string') &&

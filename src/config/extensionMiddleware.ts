@@ -9,7 +9,7 @@ import type { Blockable } from '../middlewareGuard.js';
 import { STACK_NAMES, type StackName } from '../stack.js';
 import type { Config, Extension } from './config.js';
 import { describe } from './fields.js';
-import type { ConsentItem, ProjectModule } from './hookDigest.js';
+import type { ConsentItem, ProjectModule } from '../trust/consentItem.js';
 import type { ExtensionMiddleware } from './middlewareEntries.js';
 import { formatProblem, type FileProblem } from './settings.js';
 

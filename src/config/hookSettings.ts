@@ -68,7 +68,7 @@ export function formatPath(path: readonly (string | number)[]): string {
 }
 
 type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };
-type CommandFields = Omit<CommandHookConfig, 'dialect' | 'extensionPath'>;
+type CommandFields = Omit<CommandHookConfig, 'dialect' | 'extensionPath' | 'ofProject'>;
 type PluginFields = Omit<CommandFields, 'command'> & { readonly command?: string };
 
 /** Keys that plain assignment or a careless merge would turn into something else than a key. */

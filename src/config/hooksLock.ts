@@ -1,10 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../hooks/merge.js';
-import { readItems, writeAtomically, type ConsentReading } from './consentStore.js';
-import { sha256 } from './fileDigest.js';
+import { sha256, type ConsentItem } from '../trust/consentItem.js';
+import {
+  FORM,
+  isKnownVersion,
+  readItems,
+  writeAtomically,
+  type ConsentReading,
+} from './consentStore.js';
 import { readGuardedFile } from './guardedFile.js';
-import type { ConsentItem } from './hookDigest.js';
 import { parseJsonDocument } from './jsonDocument.js';
 
 /** The lock of a project: what may run there, for machines that know the digest of this very file. */
@@ -15,7 +20,7 @@ export function lockFileIn(project: string): string {
 /** Writes the lock; returns the digest to hand to other machines. The same items make the same bytes. */
 export async function writeLock(project: string, items: readonly ConsentItem[]): Promise<string> {
   const sorted = items.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
-  const text = `${JSON.stringify({ version: 1, items: sorted }, undefined, 2)}\n`;
+  const text = `${JSON.stringify({ version: FORM, items: sorted }, undefined, 2)}\n`;
   const file = lockFileIn(project);
   await mkdir(dirname(file), { recursive: true });
   await writeAtomically(file, text, 0o644);
@@ -40,6 +45,7 @@ export async function readLock(
     return { refusal: `${file} is ${actual}, not ${trusted}` };
   }
   const { value } = parseJsonDocument(reading.text);
-  if (!isRecord(value) || value['version'] !== 1) return { refusal: `${file} is no lock` };
+  if (!isRecord(value) || !isKnownVersion(value['version']))
+    return { refusal: `${file} is no lock` };
   return { content: readItems(value['items']) };
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { ConsentReview, HookConsent } from '../config/consent.js';
-import type { ConsentItem, ProjectHook } from '../config/hookDigest.js';
+import type { ConsentItem, ProjectHook } from '../trust/consentItem.js';
 import type { DebugLogger } from '../debugLogger.js';
 import { events } from './events.js';
 import { forbiddenVariables } from './hookEnvironment.js';

@@ -1,4 +1,6 @@
-import { delimiter, isAbsolute } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, isAbsolute, join, sep } from 'node:path';
 import type { CommandHookConfig } from './types.js';
 
 /** Which variables of the host reach its hooks. */
@@ -80,7 +82,7 @@ function build(
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...inherited(policy, host), ...factsOf(cwd, host) };
   const searchPath = env['PATH'];
-  if (searchPath !== undefined) env['PATH'] = withoutRelativeEntries(searchPath);
+  if (searchPath !== undefined) env['PATH'] = safeSearchPath(searchPath, cwd);
   return env;
 }
 
@@ -90,6 +92,43 @@ function build(
  */
 export function relativeEntries(searchPath = ''): readonly string[] {
   return searchPath === '' ? [] : searchPath.split(delimiter).filter((entry) => !isAbsolute(entry));
+}
+
+/**
+ * A search path without the entries in which a project could put its programs: those that are relative, that lead into
+ * the project, or nowhere yet, and that are the `node_modules` of a folder above it.
+ *
+ * @param project absolute path
+ */
+export function safeSearchPath(searchPath = '', project: string): string {
+  const projects = [project, realOf(project) ?? project];
+  const isSafe = (entry: string) => {
+    const real = isAbsolute(entry) ? realOf(entry) : undefined;
+    return real !== undefined && ![entry, real].some((path) => isOf(projects, path));
+  };
+  return searchPath.split(delimiter).filter(isSafe).join(delimiter);
+}
+
+function isOf(projects: readonly string[], entry: string): boolean {
+  const [above = '', modules] = entry.split(`${sep}node_modules`);
+  return projects.some(
+    (project) =>
+      isInOrAt(entry, project) || (modules !== undefined && isInOrAt(project, above || sep)),
+  );
+}
+
+function isInOrAt(path: string, directory: string): boolean {
+  return (
+    path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
+  );
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Why the variables of a project's hook must not be set: they decide which code its programs load. */
@@ -104,7 +143,11 @@ export function forbiddenVariables(own: Readonly<Record<string, string>> = {}): 
  * extension, where that and the project are.
  */
 export function ownVariables(
-  { env = {}, extensionPath }: Pick<CommandHookConfig, 'env' | 'extensionPath'>,
+  {
+    env = {},
+    extensionPath,
+    ofProject,
+  }: Pick<CommandHookConfig, 'env' | 'extensionPath' | 'ofProject'>,
   cwd: string,
 ): Record<string, string> {
   const facts = factsOf('', {});
@@ -112,29 +155,36 @@ export function ownVariables(
   return {
     ...Object.fromEntries(own),
     ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
+    ...(ofProject && { PYTHONPYCACHEPREFIX: compiledFolder() }),
   };
+}
+
+/**
+ * Where Python keeps what it has compiled for hooks of projects: those of the project are never read, since nobody has
+ * seen them.
+ */
+function compiledFolder(): string {
+  try {
+    return join(homedir(), '.llxprt', 'pycache');
+  } catch {
+    // Nothing can be kept there, which costs time and no more.
+    return '/dev/null';
+  }
 }
 
 /** What shells, loaders and interpreters run or load before the program that was named. Systems disagree on case. */
 const FORBIDDEN = new RegExp(
   `^(?:${[
-    'PATH|CDPATH|IFS|ENV|BASH_ENV|BASH_FUNC_.*|BASH_LOADABLES_PATH|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|ZDOTDIR',
-    'LD_.*|DYLD_.*|GCONV_PATH|LOCPATH',
-    'NODE_OPTIONS|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|BUN_.*|DENO_.*',
-    'PYTHONSTARTUP|PYTHONPATH|PYTHONHOME|PYTHONINSPECT|PYTHONBREAKPOINT|PYTHONUSERBASE|PYTHONWARNINGS',
-    'PERL5LIB|PERL5OPT|PERL5DB|PERLLIB|RUBYOPT|RUBYLIB|GEM_PATH|GEM_HOME|LUA_INIT.*|LUA_PATH.*|LUA_CPATH.*|PHPRC',
-    'JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_STARTUP_HOOKS|CORECLR_.*|R_PROFILE.*',
-    'PAGER|EDITOR|VISUAL|BROWSER|GIT_(?:CONFIG.*|EXEC_PATH|SSH|SSH_COMMAND|ASKPASS|.*EDITOR|PAGER|EXTERNAL_DIFF|PROXY_COMMAND)',
+    'PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|XDG_.*|SHELL|CDPATH|IFS|ENV|BASH_.*|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|ZDOTDIR',
+    'LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_TUNABLES|OPENSSL_.*|SSL_CERT_.*',
+    'NODE_(?!ENV$).*|npm_.*|YARN_.*|PNPM_.*|COREPACK_.*|BUN_.*|DENO_.*',
+    'PYTHON(?!UNBUFFERED$|DONTWRITEBYTECODE$|IOENCODING$|UTF8$).*|PIP_.*|UV_.*|VIRTUAL_ENV|CONDA_.*',
+    'PERL.*|RUBYOPT|RUBYLIB|GEM_.*|BUNDLE_.*|LUA_.*|PHPRC|PHP_INI_SCAN_DIR|R_.*',
+    'JAVA_.*|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_.*|CORECLR_.*|COMPLUS_.*|CARGO_.*|RUST.*|GO[A-Z]+|MAKEFLAGS',
+    'PAGER|EDITOR|VISUAL|BROWSER|LESS.*|CURL_HOME|RIPGREP_CONFIG_PATH|GIT_.*|SSH_.*|DOCKER_.*',
   ].join('|')})$`,
   'i',
 );
-
-function withoutRelativeEntries(searchPath: string): string {
-  return searchPath
-    .split(delimiter)
-    .filter((entry) => isAbsolute(entry))
-    .join(delimiter);
-}
 
 function factsOf(cwd: string, host: NodeJS.ProcessEnv) {
   return {

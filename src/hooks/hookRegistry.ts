@@ -261,6 +261,7 @@ export class HookRegistry {
       config: {
         ...(group.dialect === undefined ? config : inDialect(config, group.dialect)),
         ...(extensionPath !== undefined && { extensionPath }),
+        ...((origin?.scope === 'project' || extension?.scope === 'project') && { ofProject: true }),
       },
       source,
       eventName,

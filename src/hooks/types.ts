@@ -93,6 +93,8 @@ export interface CommandHookConfig {
    * registry; settings cannot say it.
    */
   readonly extensionPath?: string;
+  /** Whether the hook came with the project. Set by the registry; settings cannot say it. */
+  readonly ofProject?: boolean;
 }
 
 /** The settings file that a hook was read from, for lists and messages. */

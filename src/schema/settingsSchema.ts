@@ -35,7 +35,7 @@ const group: Descriptions<Omit<HookDefinition, 'origin'>> = {
   hooks: 'The hooks of this group, in order.',
 };
 
-const hook: Descriptions<Omit<CommandHookConfig, 'dialect' | 'extensionPath'>> = {
+const hook: Descriptions<Omit<CommandHookConfig, 'dialect' | 'extensionPath' | 'ofProject'>> = {
   type: '"command" runs a shell command. "plugin" is accepted as well, but cannot be run.',
   command:
     'A shell command; it runs in the project. It reads the event on stdin as JSON, and answers with JSON on stdout, or with exit code 2 to block. $LLXPRT_PROJECT_DIR names the project.',

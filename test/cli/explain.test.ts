@@ -52,6 +52,7 @@ describe('explain', () => {
         matcher: '^write_',
         dialect: null,
         timeoutMs: 60_000,
+        class: null,
         onFailure: 'allow',
         environment: ['STYLE'],
       },
@@ -59,6 +60,7 @@ describe('explain', () => {
         order: 2,
         resolvedCommand: 'node "${LLXPRT_PROJECT_DIR}"/second.mjs',
         timeoutMs: 5000,
+        class: null,
         onFailure: 'deny',
       }),
     ]);

@@ -15,17 +15,26 @@ beforeEach(async () => {
 const fire = (env: NodeJS.ProcessEnv = {}) => cli.run(['fire', 'BeforeTool'], { env });
 const hasRun = () => existsSync(join(cli.project, 'ran'));
 
-/** Runs the program on a terminal of its own, and types. */
-async function onTerminal(args: string, typed: string) {
+/** Runs the program on a terminal of its own, and types an answer to each question. */
+async function onTerminal(args: string, ...answers: string[]) {
   const command = `'${process.execPath}' '${MAIN}' ${args}`;
-  const { exitCode, stdout } = await execa('script', ['-qefc', command, '/dev/null'], {
+  const subprocess = execa('script', ['-qefc', command, '/dev/null'], {
     cwd: cli.project,
     env: { ...cli.env, NO_COLOR: '1', SHELL: '/bin/sh' },
     extendEnv: false,
-    input: typed,
+    stdin: 'pipe',
     reject: false,
   });
-  return { exitCode, shown: stdout.replaceAll('\r\n', '\n') };
+  let asked = 0;
+  let shown = '';
+  subprocess.stdout.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+    for (; shown.split('(q)uit: ').length - 1 > asked; asked++) {
+      subprocess.stdin.write(answers[asked] ?? 'q\n');
+    }
+  });
+  const { exitCode } = await subprocess;
+  return { exitCode, shown: shown.replaceAll('\r\n', '\n') };
 }
 
 describe('trust', () => {
@@ -41,7 +50,9 @@ describe('trust', () => {
 
   it('asks on a terminal, and lets run what is agreed to', async () => {
     const { exitCode, shown } = await onTerminal('trust', 'y\n');
-    expect(shown).toContain('Allow 1 hook or module to run on this machine? (y/N)');
+    expect(shown).toContain('1 of 1: BeforeTool [new]');
+    expect(shown).toContain('--- guard.sh\n  | touch ran\n');
+    expect(shown).toContain('Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit:');
     expect(shown).toContain('Allowed: 1 hook or module.');
     expect(exitCode).toBe(0);
     expect(await fire()).toMatchObject({ exitCode: 0, stderr: '' });
@@ -55,18 +66,18 @@ describe('trust', () => {
     ['the end of the input', '\u0004'],
   ])('takes %s for no', async (_, typed) => {
     const { exitCode } = await onTerminal('trust', typed);
-    expect(exitCode).toBe(3);
+    expect(exitCode).toBe(1);
     await fire();
     expect(hasRun()).toBe(false);
   });
 
   it('asks nothing without a terminal, and says what to do', async () => {
     const { exitCode, stderr } = await cli.run(['trust'], { input: 'y\n' });
-    expect(exitCode).toBe(3);
+    expect(exitCode).toBe(1);
     expect(stderr).toBe(
       'error: 1 hook or module not allowed: nobody can be asked here; look at the list, then run: hookstack trust --yes',
     );
-    expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 3 });
+    expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 1 });
   });
 
   it('asks nothing with --yes, and knows the next time', async () => {
@@ -82,6 +93,7 @@ describe('trust', () => {
 
 BeforeTool [new]
     from .llxprt/settings.json:1:54
+    pinned by file: its definition and the files listed here are covered, and no others: its script lies in the project's root folder
     command: "sh guard.sh"
     event: "BeforeTool"
     name: "guard"
@@ -94,11 +106,12 @@ BeforeTool [new]
       BeforeTool: group('sh guard.sh; sh more.sh', { name: 'guard', matcher: 'write' }),
     });
     const { exitCode, stdout } = await cli.run(['trust']);
-    expect(exitCode).toBe(3);
+    expect(exitCode).toBe(1);
     expect(stdout.replaceAll(/:[\da-f]{12}/g, ':…')).toBe(`What ${cli.project} would run:
 
 BeforeTool [changed]
     from .llxprt/settings.json:1:72
+    pinned by file: its definition and the files listed here are covered, and no others: its script lies in the project's root folder
     event: "BeforeTool"
     name: "guard"
     type: "command"
@@ -107,6 +120,41 @@ BeforeTool [changed]
   + matcher: "write"
   ~ guard.sh  sha256:…
   + more.sh  sha256:…`);
+  });
+
+  it('asks about each, takes all that are pinned at once, and open ones one by one', async () => {
+    const commands = ['touch first', 'npm test', 'sh guard.sh', 'bash -c "touch second"'];
+    await cli.projectSettings({ BeforeTool: commands.flatMap((command) => group(command)) });
+    const { exitCode, shown } = await onTerminal('trust', 'a\n', 'n\n', 'y\n');
+    expect(shown).toContain('1 of 4: BeforeTool [new]');
+    expect(shown).toContain('2 of 4: BeforeTool [new]');
+    expect(shown).not.toContain('3 of 4');
+    expect(shown).toContain('4 of 4: BeforeTool [new]');
+    expect(shown).toContain('Allowed: 3 hooks and modules.');
+    expect(exitCode).toBe(1);
+    const { stdout } = await cli.run(['trust', '--check', '--json']);
+    const { items } = JSON.parse(stdout) as { items: { status: string; class: string }[] };
+    expect(items.map(({ status, class: covers }) => [status, covers])).toEqual([
+      ['allowed', 'pinned'],
+      ['new', 'open'],
+      ['allowed', 'pinned by file'],
+      ['allowed', 'open'],
+    ]);
+  });
+
+  it('allows an open hook with --open, and not with --yes', async () => {
+    await cli.projectSettings({ BeforeTool: group('bash -c "touch ran"') });
+    const plain = await cli.run(['trust', '--yes']);
+    expect(plain.exitCode).toBe(1);
+    expect(plain.stdout).toContain(
+      'open: only its definition is covered: what it runs may change unasked, because it gives bash code or an option (-c)',
+    );
+    expect(plain.stderr).toContain('if you accept that, run: hookstack trust --open');
+    await fire();
+    expect(hasRun()).toBe(false);
+    expect(await cli.run(['trust', '--open'])).toMatchObject({ exitCode: 0, stderr: '' });
+    await fire();
+    expect(hasRun()).toBe(true);
   });
 
   it('shows what a terminal would hide', async () => {
@@ -155,15 +203,15 @@ BeforeTool [changed]
     const { exitCode, stdout, stderr } = await cli.run(['trust', '--yes']);
     expect(stdout).toContain('[refused: guard.sh: other users may write it');
     expect(stderr).toContain('1 hook or module refused');
-    expect(exitCode).toBe(3);
-    expect(await cli.run(['trust', '--lock'])).toMatchObject({ exitCode: 3 });
+    expect(exitCode).toBe(1);
+    expect(await cli.run(['trust', '--lock'])).toMatchObject({ exitCode: 1 });
     await fire();
     expect(hasRun()).toBe(false);
   });
 
   it('writes everything as JSON', async () => {
     const { exitCode, stdout } = await cli.run(['trust', '--json']);
-    expect(exitCode).toBe(3);
+    expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toEqual({
       project: cli.project,
       allowed: false,
@@ -173,6 +221,8 @@ BeforeTool [changed]
           kind: 'hook',
           status: 'new',
           reason: 'has not been allowed yet',
+          class: 'pinned by file',
+          covers: expect.stringContaining('its script lies in'),
           definition: {
             type: 'command',
             event: 'BeforeTool',
@@ -191,6 +241,7 @@ BeforeTool [changed]
 
   it('takes one of --yes, --check and --lock', async () => {
     expect(await cli.run(['trust', '--yes', '--check'])).toMatchObject({ exitCode: 2 });
+    expect(await cli.run(['trust', '--open', '--check'])).toMatchObject({ exitCode: 2 });
   });
 });
 
@@ -198,7 +249,7 @@ describe('trust --check', () => {
   it('tells by its exit code, and lists what is not allowed', async () => {
     const before = await cli.run(['trust', '--check']);
     expect(before).toMatchObject({
-      exitCode: 3,
+      exitCode: 1,
       stderr: 'error: 1 hook or module not allowed; see them with: hookstack trust',
     });
     expect(before.stdout).toContain('sh guard.sh');
@@ -212,7 +263,7 @@ describe('trust --check', () => {
 
   it('is not satisfied by the environment of one run', async () => {
     const env = { HOOKSTACK_TRUST_WORKSPACE: 'true' };
-    expect(await cli.run(['trust', '--check'], { env })).toMatchObject({ exitCode: 3 });
+    expect(await cli.run(['trust', '--check'], { env })).toMatchObject({ exitCode: 1 });
   });
 });
 
@@ -227,6 +278,21 @@ describe('trust --lock', () => {
     const env = { HOOKSTACK_TRUST_LOCK: digest };
     expect(await cli.run(['trust', '--check'], { env })).toMatchObject({ exitCode: 0 });
     expect(await fire(env)).toMatchObject({ stderr: '' });
+    expect(hasRun()).toBe(true);
+  });
+});
+
+describe('trust --lock of an open hook', () => {
+  it('leaves it out, and says so, unless --open puts it in', async () => {
+    await cli.projectSettings({ BeforeTool: group('bash -c "touch ran"') });
+    const without = await cli.run(['trust', '--lock']);
+    expect(without.stderr).toContain('1 hook or module left out, as open: add --open to put in');
+    const lock = { HOOKSTACK_TRUST_LOCK: without.stdout };
+    expect(await cli.run(['trust', '--check'], { env: lock })).toMatchObject({ exitCode: 1 });
+    const { stdout: digest } = await cli.run(['trust', '--lock', '--open']);
+    const env = { HOOKSTACK_TRUST_LOCK: digest };
+    expect(await cli.run(['trust', '--check'], { env })).toMatchObject({ exitCode: 0 });
+    await fire(env);
     expect(hasRun()).toBe(true);
   });
 });
@@ -251,5 +317,5 @@ it('--trust and HOOKSTACK_TRUST_WORKSPACE allow all for one run', async () => {
   await rm(join(cli.project, 'ran'));
   await fire({ HOOKSTACK_TRUST_WORKSPACE: 'true' });
   expect(hasRun()).toBe(true);
-  expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 3 });
+  expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 1 });
 });

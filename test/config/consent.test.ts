@@ -13,9 +13,9 @@ import {
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { HookConsent } from '../../src/config/consent.js';
-import type { ProjectHook } from '../../src/config/hookDigest.js';
 import { writeLock } from '../../src/config/hooksLock.js';
 import { HookEventName } from '../../src/hooks/types.js';
+import { digestOf, type ConsentItem, type ProjectHook } from '../../src/trust/consentItem.js';
 import { hook } from '../helpers/hooks.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
@@ -57,6 +57,11 @@ const module = () => ({
   entry: { module: 'm.js', stack: 'tool' },
 });
 
+async function turn(file: string, target: string): Promise<void> {
+  await rm(inProject(file));
+  await symlink(target, inProject(file));
+}
+
 /** A consent that allows one hook, which still is as it was. */
 async function allowing(projectHook: ProjectHook): Promise<HookConsent> {
   const consent = await open();
@@ -79,7 +84,11 @@ describe('consent to a hook', () => {
     ['the order', guard('sh x.sh', { group: { sequential: true } }), 'its sequential'],
     ['the dialect', guard('sh x.sh', { group: { dialect: 'claude' } }), 'its dialect'],
     ['the command', guard('sh x.sh; true'), 'its command'],
-    ['the environment', guard('', { config: hook('sh x.sh', { env: { A: '1' } }) }), 'its env'],
+    [
+      'the environment',
+      guard('', { config: hook('sh x.sh', { env: { HOOK_A: '1' } }) }),
+      'its env',
+    ],
     ['the timeout', guard('', { config: hook('sh x.sh', { timeout: 5000 }) }), 'its timeout'],
     ['onFailure', guard('', { config: hook('sh x.sh', { onFailure: 'deny' }) }), 'its onFailure'],
   ])('ends when %s changes', async (_, changed, reason) => {
@@ -98,17 +107,16 @@ describe('consent to a hook', () => {
   });
 
   it.each<[string, string, () => Promise<unknown>]>([
-    ['a script', 'sh $LLXPRT_PROJECT_DIR/x.sh', edit('x.sh')],
-    ['a script in quotes', `bash -c 'sh "x.sh" && true'`, edit('x.sh')],
-    ['a script in a directory that the command goes to', 'cd hooks && sh y.sh', edit('hooks/y.sh')],
-    ['a script that a pattern matches', 'for f in ./hooks/*.sh; do . $f; done', edit('hooks/y.sh')],
-    ['a module without its suffix', 'node hooks/module', edit('hooks/module.js')],
-    ['the main file of a folder', 'node ./hooks', edit('hooks/index.js')],
-    ['a Python module', 'python3 -m tool', edit('tool.py')],
-    ['a file that a variable of the hook names', 'sh $SCRIPT', edit('x.sh')],
-    ['a script that appears later', '[ -f late.sh ] && sh late.sh', edit('late.sh')],
-    ['a script in a folder that appears later', 'sh late/x.sh || true', edit('late/x.sh')],
-    ['a script that goes', 'sh x.sh || sh hooks/y.sh', () => rm(inProject('x.sh'))],
+    ['a script', 'sh $LLXPRT_PROJECT_DIR/hooks/x.sh', edit('hooks/x.sh')],
+    ['a script of the project itself', 'sh x.sh', edit('x.sh')],
+    ['a file beside it', 'sh hooks/x.sh', edit('hooks/y.sh')],
+    ['a file below it', 'sh hooks/x.sh', edit('hooks/lib/z.sh')],
+    ['a new file beside it', 'sh hooks/x.sh', edit('hooks/new.sh')],
+    ['a new file in a new folder below it', 'sh hooks/x.sh', edit('hooks/new/new.sh')],
+    ['a file that goes', 'sh hooks/x.sh', () => rm(inProject('hooks/y.sh'))],
+    ['the second script', 'sh hooks/x.sh && sh x.sh', edit('x.sh')],
+    ['a script that goes', 'sh x.sh || sh hooks/x.sh', () => rm(inProject('x.sh'))],
+    ['a file that a program of the machine reads', 'grep -f x.sh', edit('x.sh')],
     [
       'a script that another is renamed over',
       'sh x.sh',
@@ -116,58 +124,32 @@ describe('consent to a hook', () => {
     ],
     [
       'a folder that another is renamed over',
-      'sh hooks/y.sh',
+      'sh hooks/x.sh',
       async () => {
         await rename(inProject('hooks'), inProject('old'));
         await rename(inProject('other'), inProject('hooks'));
       },
     ],
-    [
-      'the target of a link',
-      'sh link.sh',
-      async () => {
-        await rm(inProject('link.sh'));
-        await symlink('hooks/y.sh', inProject('link.sh'));
-      },
-    ],
-    [
-      'the target of a link, to the same bytes',
-      'sh link.sh',
-      async () => {
-        await rm(inProject('link.sh'));
-        await symlink('copy.sh', inProject('link.sh'));
-      },
-    ],
+    ['a folder that a link leads to', 'sh way/x.sh', () => turn('way', 'other')],
+    ['the target of a link', 'sh link.sh', () => turn('link.sh', 'hooks/y.sh')],
+    ['the target of a link, to the same bytes', 'sh link.sh', () => turn('link.sh', 'copy.sh')],
+    ['the target of a link beside it', 'sh links/x.sh', () => turn('links/l', '../hooks/y.sh')],
+    ['the file that a link beside it leads to', 'sh links/x.sh', edit('x.sh')],
   ])('ends when %s changes, at the next start', async (_, command, change) => {
-    for (const file of [
-      'x.sh',
-      'copy.sh',
-      'hooks/y.sh',
-      'hooks/module.js',
-      'hooks/index.js',
-      'tool.py',
-    ]) {
-      await write(file, file === 'copy.sh' ? '# x.sh' : `# ${file}`);
+    for (const file of ['x.sh', 'hooks/x.sh', 'hooks/y.sh', 'hooks/lib/z.sh', 'links/x.sh']) {
+      await write(file, `# ${file}`);
     }
-    await write('other/y.sh', '# another');
+    await write('copy.sh', '# x.sh');
+    await write('other/x.sh', '# another');
+    await symlink('hooks', inProject('way'));
     await symlink('x.sh', inProject('link.sh'));
-    const projectHook = guard('', { config: hook(command, { env: { SCRIPT: 'x.sh' } }) });
+    await symlink('../x.sh', inProject('links/l'));
+    const projectHook = guard(command);
     const consent = await allowing(projectHook);
     expect(await consent.recheck(projectHook)).toBeUndefined();
     await change();
-    expect(await consent.recheck(projectHook)).toMatch(/^has changed since it was allowed \(.+\)$/);
+    expect(await consent.recheck(projectHook)).toMatch(/^(?:has changed since|was) /);
     expect(await review(await open(), projectHook)).toMatchObject({ status: 'changed' });
-  });
-
-  it('ends when a program appears in a folder of the project that is in PATH', async ({
-    onTestFinished,
-  }) => {
-    vi.stubEnv('PATH', `${inProject('bin')}:${process.env['PATH']}`);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const projectHook = guard('lint --fix');
-    const consent = await allowing(projectHook);
-    await write('bin/lint', 'touch pwned');
-    expect(await consent.recheck(projectHook)).toContain('bin/lint is new');
   });
 
   it('ends when a file changes to the same size in no time', async () => {
@@ -183,10 +165,10 @@ describe('consent to a hook', () => {
   });
 
   it('does not end when nothing but the time of a file changes, or what the hook writes', async () => {
-    await write('x.sh', 'a');
-    const projectHook = guard('sh x.sh >> out.log');
+    await write('hooks/x.sh', 'a');
+    const projectHook = guard('sh hooks/x.sh >> out.log');
     const consent = await allowing(projectHook);
-    await write('x.sh', 'a');
+    await write('hooks/x.sh', 'a');
     await write('out.log', 'said');
     expect(await consent.recheck(projectHook)).toBeUndefined();
   });
@@ -229,6 +211,85 @@ describe('consent to a hook', () => {
   });
 });
 
+describe('a hook of which only the definition can be covered', () => {
+  it('is allowed by a yes of its own only', async () => {
+    const projectHook = guard('npm test');
+    const consent = await open();
+    const reviews = await consent.review([projectHook]);
+    expect(reviews).toMatchObject([{ status: 'new', class: 'open' }]);
+    await consent.allow(reviews);
+    expect(await review(consent, projectHook)).toMatchObject({ status: 'new' });
+    await consent.allow(reviews, { open: true });
+    expect(await review(consent, projectHook)).toMatchObject({ status: 'allowed' });
+    await consent.allow(await consent.review([projectHook]));
+    expect(await review(consent, projectHook)).toMatchObject({ status: 'allowed' });
+  });
+
+  it('needs another yes where it was covered before', async () => {
+    await write('hooks/x.sh', 'true');
+    const projectHook = guard('sh hooks/x.sh');
+    const consent = await allowing(projectHook);
+    await symlink('..', inProject('hooks/up'));
+    expect(await consent.recheck(projectHook)).toMatch(
+      /^was allowed when it was covered otherwise \(pinned\); now only its definition/,
+    );
+  });
+});
+
+/** As the first version wrote it: files that the command named. */
+function oldItem(command: string, files: Record<string, string>): ConsentItem {
+  const definition = { command, event: 'BeforeTool', type: 'command' };
+  const item = { kind: 'hook', definition, files } as const;
+  return { ...item, digest: digestOf(item) };
+}
+
+async function writeOld(...items: ConsentItem[]): Promise<void> {
+  await mkdir(path.dirname(storeFile()), { recursive: true });
+  const projects = { [path.join(temporary.path, 'project')]: items };
+  await writeFile(storeFile(), JSON.stringify({ version: 1, projects }), { mode: 0o600 });
+}
+
+async function digestOfFile(file: string): Promise<string> {
+  const { item } = await review(await open(), guard(`sh ${file}`));
+  return item.files[file] ?? '';
+}
+
+describe('a consent from before there were classes', () => {
+  it('counts where it saw all files that are covered now', async () => {
+    await write('hooks/x.sh', 'a');
+    await write('hooks/y.sh', 'b');
+    const x = oldItem('sh hooks/x.sh', { 'hooks/x.sh': await digestOfFile('hooks/x.sh') });
+    const y = oldItem('sh hooks/y.sh', { 'hooks/y.sh': await digestOfFile('hooks/y.sh') });
+    await writeOld(x, y);
+    const consent = await open();
+    const projectHook = guard('sh hooks/x.sh');
+    expect(await review(consent, projectHook)).toMatchObject({ status: 'allowed' });
+    await write('hooks/y.sh', 'touch pwned');
+    expect(await consent.recheck(projectHook)).toContain('hooks/y.sh');
+  });
+
+  it('asks again, and says why, where it did not, or the hook is open', async () => {
+    await write('hooks/x.sh', 'a');
+    await write('hooks/unseen.sh', 'b');
+    await writeOld(
+      oldItem('sh hooks/x.sh', { 'hooks/x.sh': await digestOfFile('hooks/x.sh') }),
+      oldItem('npm test', {}),
+    );
+    const reasons = {
+      'sh hooks/x.sh':
+        'was allowed before all files beside its script counted, and has not been allowed with these: hooks/unseen.sh',
+      'npm test':
+        'was allowed when it was covered otherwise (by the files that its command names); now only its definition',
+    };
+    for (const [command, reason] of Object.entries(reasons)) {
+      expect(await review(await open(), guard(command))).toMatchObject({
+        status: 'changed',
+        reason: expect.stringContaining(reason),
+      });
+    }
+  });
+});
+
 describe('what is refused', () => {
   it.each([
     'PATH',
@@ -261,10 +322,15 @@ describe('what is refused', () => {
     );
   });
 
-  it('a file of which nobody knows whether it is the same, because it is too large', async () => {
-    await write('x.sh', '');
-    await truncate(inProject('x.sh'), 2 ** 40);
-    expect(await review(await open(), guard('sh x.sh'))).toMatchObject({ status: 'refused' });
+  it('all hooks of a project that names more than can be checked', async () => {
+    for (const name of ['a', 'b', 'c']) {
+      await write(`${name}.sh`, '');
+      await truncate(inProject(`${name}.sh`), 30 * 1024 * 1024);
+    }
+    const hooks = ['true', 'sh a.sh', 'sh b.sh', 'sh c.sh'].map((command) => guard(command));
+    const reviews = await (await open()).review(hooks);
+    expect(reviews.map(({ status }) => status)).toEqual(hooks.map(() => 'refused'));
+    expect(reviews[0]?.reason).toContain('more than 67108864 bytes');
   });
 
   it('a file called __proto__ is a file like any other', async () => {

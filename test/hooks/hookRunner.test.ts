@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -304,7 +305,7 @@ describe('executeHook', () => {
       temp.path,
       temp.path,
       temp.path,
-      process.env['PATH'],
+      process.env['PATH']?.split(':').filter(existsSync).join(':'),
       'strict',
       '',
     ]);

@@ -6,7 +6,8 @@ export function addTrust(program: Command): void {
     .command('trust')
     .description("Show what a project's hooks and middleware would run, and allow it")
     .option('--cwd <dir>', 'the project; default the current directory')
-    .option('--yes', 'allow without being asked')
+    .option('--yes', 'allow without being asked what is pinned, and pinned by file')
+    .option('--open', 'allow also what is open: hooks of which only the definition is covered')
     .option('--check', 'only tell by the exit code whether all is allowed')
     .option('--lock', 'write .llxprt/hooks.lock, for machines that know its digest')
     .option('--json', 'write one JSON object')
@@ -16,7 +17,8 @@ export function addTrust(program: Command): void {
 Environment:
   HOOKSTACK_TRUST_LOCK  sha256:… of a .llxprt/hooks.lock, whose hooks need no consent
 
-Exit codes: 0 all is allowed, or the lock is written; 3 something is not; 2 wrong usage or settings
+Exit codes: 0 all is allowed, or the lock is written; 1 something is not allowed; 2 wrong usage or
+settings
 
 Example:
   $ hookstack trust --check || hookstack trust`,

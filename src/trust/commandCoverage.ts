@@ -1,0 +1,317 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { PROJECT_NAMES, expandCommand } from '../process/expandCommand.js';
+import { NOT_PROGRAMS } from '../process/shellWords.js';
+import { readCommand, type SimpleCommand } from '../shell/readCommand.js';
+import { realPathOf, shownPath, statsOf } from './fileSystem.js';
+import { isInside } from './paths.js';
+import { OverBudget, type ReviewBudget } from './reviewBudget.js';
+import { isHarmlessVariable, isPlainBuiltin, isWriter, kindOfProgram } from './programs.js';
+
+/**
+ * How much consent to a hook covers. `pinned`: its definition, and the folder of the script that it starts. `pinned by
+ * file`: its definition, and single files. `open`: its definition only.
+ */
+export type ConsentClass = 'pinned' | 'pinned by file' | 'open';
+
+/** What a command starts, as far as that is known before it runs. */
+export interface CommandCoverage {
+  /** Why only the definition can be covered, as the end of "because it …". */
+  readonly open?: string;
+  /** Scripts and programs of the project that it starts. */
+  readonly scripts: readonly StartedFile[];
+  /** Other files of the project that it names; absolute paths. */
+  readonly files: readonly string[];
+  /** Folders of the project that it names, which are data and are not covered. */
+  readonly folders: readonly string[];
+}
+
+/** A file of the project that a command starts. */
+export interface StartedFile {
+  /** Absolute path, as it is named. */
+  readonly path: string;
+  /** Whether what Python has compiled beside it is neither read nor written. */
+  readonly ignoresCompiled: boolean;
+}
+
+/** Where a command runs. */
+export interface CommandPlace {
+  /** Absolute real path of the project. */
+  readonly project: string;
+  /** Absolute real path of the extension's folder, for a hook of an extension. */
+  readonly extension?: string;
+  /** The search path of its environment. */
+  readonly searchPath: string;
+  readonly budget: ReviewBudget;
+}
+
+/**
+ * Finds out which files of the project a shell command starts. Whatever cannot be known for certain makes it open.
+ *
+ * @param command as it stands in the settings
+ * @throws OverBudget
+ */
+export function coverCommand(command: string, place: CommandPlace): CommandCoverage {
+  if (process.platform === 'win32') return openBecause('is run by PowerShell, which is not read');
+  const scope = place.extension === undefined ? 'project' : 'extension';
+  const { commands, unknown } = readCommand(expandCommand(command, scope), referencesIn(place));
+  if (unknown !== undefined) return openBecause(unknown);
+  const coverage = new Coverage(place);
+  try {
+    for (const each of commands) coverage.add(each);
+    return coverage.finish();
+  } catch (error) {
+    if (error instanceof OverBudget) throw error;
+    return openBecause(error instanceof Open ? error.message : 'cannot be looked at');
+  }
+}
+
+/** A command that starts who knows what. */
+export function openBecause(open: string): CommandCoverage {
+  return { open, scripts: [], files: [], folders: [] };
+}
+
+function referencesIn({ project, extension }: CommandPlace): ReadonlyMap<string, string> {
+  const references = new Map(PROJECT_NAMES.split('|').map((name) => [name, project]));
+  if (extension !== undefined) {
+    references.set('extensionPath', extension).set('workspacePath', project);
+  }
+  return references;
+}
+
+/** Why a command is open. */
+class Open extends Error {}
+
+class Coverage {
+  readonly #scripts: StartedFile[] = [];
+  readonly #files = new Set<string>();
+  readonly #folders = new Set<string>();
+  readonly #outputs: string[] = [];
+  /** A program that may write anywhere. */
+  #writer: string | undefined;
+
+  constructor(private readonly place: CommandPlace) {}
+
+  add({ words, variables, inputs, outputs }: SimpleCommand): void {
+    for (const name of variables) checkVariable(name);
+    for (const input of inputs) this.#addData(input);
+    for (const output of outputs) this.#addOutput(output);
+    if (words.length > 0) this.#addProgram(words);
+  }
+
+  finish(): CommandCoverage {
+    const started = [...this.#scripts.map(({ path }) => path), ...this.#files];
+    if (this.#writer !== undefined && this.#scripts.length > 0) {
+      throw new Open(`lets ${this.#writer} write files while it starts one of the project`);
+    }
+    const output = this.#outputs.find((path) => started.some((file) => isBeside(path, file)));
+    if (output !== undefined) throw new Open(`writes ${this.#show(output)}, beside what it starts`);
+    return { scripts: this.#scripts, files: [...this.#files], folders: [...this.#folders] };
+  }
+
+  #addProgram(words: readonly string[]): void {
+    const [word = '', ...rest] = words;
+    if (isPlainBuiltin(word, rest)) return;
+    const isBuiltin = NOT_PROGRAMS.has(word) && word !== 'exec' && word !== 'command';
+    if (isBuiltin) throw new Open(`uses ${word}, of which only the shell knows what it runs`);
+    const file = this.#locate(word);
+    if (file !== undefined) {
+      this.#addScript(file, rest);
+      return;
+    }
+    const name = basename(word);
+    const kind = this.#isOfMachine(word) ? kindOfProgram(name) : undefined;
+    if (!kind)
+      throw new Open(`starts ${name}, which may load or start files of the project by itself`);
+    if (kind.is === 'wrapper') this.#addWrapped(name, rest, kind.skip(rest));
+    else if (kind.is === 'interpreter') this.#addInterpreted(name, rest, kind);
+    else this.#addReader(name, rest, kind);
+  }
+
+  #addWrapped(name: string, words: readonly string[], count: number | undefined): void {
+    if (count === undefined) throw new Open(`uses ${name} in a way that is not looked through`);
+    for (const word of words.slice(0, count)) {
+      if (name === 'env') checkVariable(word.replace(/=[^]*/u, ''));
+    }
+    if (count < words.length) this.#addProgram(words.slice(count));
+  }
+
+  /** The first word that is no flag is the script; without one, code comes from the words or from stdin. */
+  #addInterpreted(
+    name: string,
+    words: readonly string[],
+    { flags, flagsWithValue }: { readonly flags: RegExp; readonly flagsWithValue?: RegExp },
+  ): void {
+    let position = 0;
+    for (; words[position]?.match(/^[-+]/u); position++) {
+      const flag = words[position] ?? '';
+      if (flagsWithValue?.test(flag)) position++;
+      else if (!flags.test(flag)) throw new Open(`gives ${name} code or an option (${flag})`);
+    }
+    const script = words[position];
+    if (script === undefined) throw new Open(`lets ${name} run what it reads from stdin`);
+    const file = this.#inProject(script);
+    if (file === undefined) throw new Open(`starts ${script}, which is outside of the project`);
+    // With -I, Python does not hear of the folder that its compiled files are sent to.
+    const isIsolated = words.slice(0, position).some((flag) => /^-\w*I/u.test(flag));
+    if (!statsOf(file)?.isFile()) throw new Open(`starts ${this.#show(file)}, which is no file`);
+    this.#scripts.push({ path: file, ignoresCompiled: name.startsWith('python') && !isIsolated });
+  }
+
+  #addReader(
+    name: string,
+    words: readonly string[],
+    { unless, scriptFlag }: { readonly unless?: RegExp; readonly scriptFlag?: RegExp },
+  ): void {
+    if (isWriter(name)) this.#writer ??= name;
+    for (let position = 0; position < words.length; position++) {
+      const word = words[position] ?? '';
+      const script = words[position + 1];
+      if (scriptFlag?.test(word) && script !== undefined) {
+        this.#addInterpreted(name, [script], { flags: /^$/u });
+        position++;
+      } else if (unless?.test(word)) {
+        throw new Open(`gives ${name} an option (${word}) that may start or load files`);
+      } else this.#addDataWord(word);
+    }
+  }
+
+  /** In `--file=x`, `-fx` and `@x` there is another one. */
+  #addDataWord(word: string): void {
+    // A dot is more often an expression than the project.
+    if (word === '.') return;
+    this.#addData(word);
+    for (const [, value = ''] of word.matchAll(/(?<=[=@:,]|^-\w)([^=@:,]+)/gu))
+      this.#addData(value);
+  }
+
+  /** A program of the project, which its own first line may hand to an interpreter. */
+  #addScript(file: string, words: readonly string[]): void {
+    const line = readShebang(file);
+    if (line === undefined) this.#scripts.push({ path: file, ignoresCompiled: false });
+    else this.#addShebang(line, file, words);
+  }
+
+  #addShebang(line: string, file: string, words: readonly string[]): void {
+    const [program = '', ...rest] = splitShebang(line);
+    const isKnown = isAbsolute(program) && this.#inProject(program) === undefined;
+    const [interpreter = '', ...flags] = basename(program) === 'env' ? rest : [program, ...rest];
+    const kind = kindOfProgram(basename(interpreter));
+    const isOfMachine = this.#isOfMachine(program) && this.#locate(interpreter) === undefined;
+    if (!isKnown || !isOfMachine || kind?.is !== 'interpreter') {
+      throw new Open(`starts ${this.#show(file)}, whose first line names ${program || 'nothing'}`);
+    }
+    this.#addInterpreted(basename(interpreter), [...flags, file, ...words], kind);
+  }
+
+  /** A program that is named by its path counts as the machine's where its folder is on the search path. */
+  #isOfMachine(word: string): boolean {
+    if (!word.includes('/')) return true;
+    return this.place.searchPath.split(delimiter).includes(dirname(word));
+  }
+
+  /** The path of a program of the project; `undefined` for one of the machine. */
+  #locate(word: string): string | undefined {
+    if (word.includes('/')) return this.#inProject(word);
+    const found = this.place.searchPath
+      .split(delimiter)
+      .filter((entry) => isAbsolute(entry))
+      .map((entry) => join(entry, word))
+      .find((path) => statsOf(path)?.isFile());
+    return found === undefined ? undefined : this.#inProject(found);
+  }
+
+  /** The absolute path of a word that leads into the project. `undefined` for one that is outside. */
+  #inProject(word: string): string | undefined {
+    const path = this.#at(word);
+    if (/^\/(?:proc|dev)\//u.test(path)) throw new Open(`names ${word}, which may be anything`);
+    const real = realPathOf(path);
+    const isNamed = this.#covers(resolve(path));
+    const isReal = real !== undefined && this.#covers(real);
+    if (!isNamed && !isReal && !climbs(word)) return undefined;
+    if (climbs(word)) throw new Open(`names ${word}, which leads upwards`);
+    if (real === undefined) throw new Open(`names ${word}, which does not exist`);
+    if (!isReal) throw new Open(`names ${word}, which leads out of the project`);
+    return isNamed ? resolve(path) : real;
+  }
+
+  #covers(path: string): boolean {
+    const { project, extension } = this.place;
+    return isInside(path, project) || (extension !== undefined && isInside(path, extension));
+  }
+
+  /** What a program of the machine reads. A name of nothing is a word like any other. */
+  #addData(word: string): void {
+    const path = this.#at(word);
+    const stats = word.length < MAX_PATH ? statsOf(path) : undefined;
+    const real = stats && realPathOf(path);
+    if (real === undefined || !(this.#covers(resolve(path)) || this.#covers(real))) return;
+    if (climbs(word)) throw new Open(`names ${word}, which leads upwards`);
+    if (!this.#covers(real)) throw new Open(`names ${word}, which leads out of the project`);
+    if (stats?.isFile()) this.#files.add(resolve(path));
+    else if (stats?.isDirectory()) this.#folders.add(real);
+    else throw new Open(`names ${word}, which is neither a file nor a folder`);
+  }
+
+  #addOutput(word: string): void {
+    const path = join(this.#at(word));
+    this.#outputs.push(realPathOf(path) ?? join(realPathOf(dirname(path)) ?? '/', basename(path)));
+  }
+
+  /** Not normalized: where a link leads decides what is above it. */
+  #at(word: string): string {
+    this.place.budget.look();
+    return isAbsolute(word) ? word : `${this.place.project}/${word}`;
+  }
+
+  #show(path: string): string {
+    return shownPath(path, this.place.project);
+  }
+}
+
+/** What a link in the middle of a path is turned to would decide where it leads. */
+function climbs(word: string): boolean {
+  return word.split('/').includes('..');
+}
+
+/** Whether a path that is written is that of a file, or in its folder. */
+function isBeside(path: string, file: string): boolean {
+  return isInside(path, dirname(realPathOf(file) ?? file));
+}
+
+function checkVariable(name: string): void {
+  if (!isHarmlessVariable(name)) throw new Open(`sets the variable ${name}`);
+}
+
+/** Bytes: a longer word is the name of no file. */
+const MAX_PATH = 4096;
+
+/** Bytes of a first line that Linux reads. */
+const MAX_SHEBANG = 255;
+
+/** What follows `#!`; `undefined` for a program without such a line. */
+function readShebang(file: string): string | undefined {
+  if (!statsOf(file)?.isFile()) throw new Open(`starts ${file}, which is no file`);
+  const buffer = Buffer.alloc(MAX_SHEBANG + 1);
+  const descriptor = openSync(file, 'r');
+  try {
+    const length = readSync(descriptor, buffer, 0, buffer.length, 0);
+    const head = buffer.toString('latin1', 0, length);
+    if (!head.startsWith('#!')) return undefined;
+    const end = head.indexOf('\n');
+    if (end < 0 && length > MAX_SHEBANG)
+      throw new Open(`starts ${file}, whose first line is too long`);
+    return head.slice(2, end < 0 ? undefined : end);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Linux hands all that follows the program over as one word; `env -S` splits it. */
+function splitShebang(line: string): string[] {
+  const [, program = '', rest = ''] = /^[ \t]*([^ \t]*)[ \t]*([^]*?)[ \t]*$/u.exec(line) ?? [];
+  const split = /^-S[ \t]*([\w./= \t-]+)$/u.exec(rest);
+  if (basename(program) === 'env' && split)
+    return [program, ...(split[1] ?? '').trim().split(/[ \t]+/u)];
+  return rest === '' ? [program] : [program, rest];
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { isRecord } from '../hooks/merge.js';
+import type { CommandHookConfig, HookDefinition, HookEventName } from '../hooks/types.js';
+import type { ConsentClass } from './commandCoverage.js';
+import type { FileDigests } from './coveredFiles.js';
+
+/** A hook of a project, as far as it decides what runs. */
+export interface ProjectHook {
+  readonly event: HookEventName;
+  readonly group: Omit<HookDefinition, 'hooks' | 'origin'>;
+  readonly config: CommandHookConfig;
+  /** The project's extension that brings it, where one does. */
+  readonly extension?: { readonly name: string; readonly directory?: string };
+}
+
+/** A middleware module of a project's extension. */
+export interface ProjectModule {
+  readonly extension: string;
+  /** Absolute path of the extension's folder. */
+  readonly directory: string;
+  /** Its entry in the manifest. */
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+/** What somebody allows: exactly this, with exactly these files. */
+export interface ConsentItem {
+  readonly kind: 'hook' | 'middleware';
+  /** How much of what it starts is covered. Absent in consents from before there were classes, and of middleware. */
+  readonly class?: ConsentClass;
+  /** Every field that decides what runs and when. */
+  readonly definition: Readonly<Record<string, unknown>>;
+  readonly files: FileDigests;
+  /** `sha256:…` of all of that. */
+  readonly digest: string;
+}
+
+/** What a hook is, with the files that it starts. */
+export function itemOfHook(
+  { event, group, config, extension }: ProjectHook,
+  covered: { readonly class: ConsentClass; readonly files: FileDigests },
+): ConsentItem {
+  // Set by the registry: where the project is on this machine changes nothing of what runs.
+  const { extensionPath: _path, ofProject: _of, ...fields } = config;
+  const definition = canonical({ ...group, ...fields, event, extension: extension?.name });
+  return withDigest({ kind: 'hook', class: covered.class, definition, files: covered.files });
+}
+
+/** What a module is, with the files of its extension. */
+export function itemOfModule({ entry, extension }: ProjectModule, files: FileDigests): ConsentItem {
+  return withDigest({ kind: 'middleware', definition: canonical({ ...entry, extension }), files });
+}
+
+/** The digest of what an item says, in whatever order that was written. */
+export function digestOf({
+  kind,
+  class: covers,
+  definition,
+  files,
+}: Omit<ConsentItem, 'digest'>): string {
+  const said = [kind, sortKeys(definition), sortKeys(files)];
+  return sha256(JSON.stringify(covers === undefined ? said : [...said, covers]));
+}
+
+/** Whether two definitions say the same. */
+export function isSameDefinition(a: ConsentItem, b: ConsentItem): boolean {
+  return (
+    a.kind === b.kind &&
+    JSON.stringify(sortKeys(a.definition)) === JSON.stringify(sortKeys(b.definition))
+  );
+}
+
+/** The digest of bytes, as it is written everywhere. */
+export function sha256(bytes: string | Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+function withDigest(item: Omit<ConsentItem, 'digest'>): ConsentItem {
+  return { ...item, digest: digestOf(item) };
+}
+
+/** The same for the same content, in whatever order its keys were written. */
+function canonical(
+  definition: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return sortKeys(definition) as Readonly<Record<string, unknown>>;
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([key, item]) => [key, sortKeys(item)]));
+}

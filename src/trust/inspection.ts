@@ -1,0 +1,136 @@
+import { errorMessage } from '../errorMessage.js';
+import { forbiddenVariables, safeSearchPath } from '../hooks/hookEnvironment.js';
+import { coverCommand, openBecause, type CommandCoverage } from './commandCoverage.js';
+import {
+  itemOfHook,
+  itemOfModule,
+  type ConsentItem,
+  type ProjectHook,
+  type ProjectModule,
+} from './consentItem.js';
+import { FileCoverage, NO_FILES, type CoveredFiles, type FileWatch } from './coveredFiles.js';
+import { isInside } from './paths.js';
+import { isHarmlessVariable } from './programs.js';
+import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
+
+/** An item as it is now, or why it must not run whatever anybody allows. */
+export interface Inspection {
+  readonly item: ConsentItem;
+  readonly refusal?: string;
+  /** What consent to it covers, in one sentence. */
+  readonly covers: string;
+  /** Names of the scripts that it starts. */
+  readonly scripts: readonly string[];
+  readonly watch: FileWatch;
+  /** Whether `watch` tells apart what happens from now on: clocks of file systems are coarse. */
+  readonly isSettled: boolean;
+}
+
+/** Files that changed this many ms ago cannot change again without another time stamp. */
+const SETTLING_MS = 1000;
+
+/**
+ * Looks at hooks with all files that consent to them covers, each by itself: one that cannot be looked at is refused.
+ * Where together they want more to be looked at than one project may, all are.
+ *
+ * @param project absolute real path
+ * @returns one for each, in the same order; never rejects
+ */
+export async function inspectHooks(
+  hooks: readonly ProjectHook[],
+  project: string,
+  limits?: ReviewLimits,
+): Promise<Inspection[]> {
+  const budget = new ReviewBudget(limits);
+  const files = new FileCoverage(project, budget);
+  const inspections: Inspection[] = [];
+  try {
+    for (const hook of hooks) inspections.push(await inspectHook(hook, project, files, budget));
+    return inspections;
+  } catch (error) {
+    const refusal = `the hooks of this project cannot be checked: it ${errorMessage(error)}`;
+    return hooks.map((hook) => refused(itemOfHook(hook, NOTHING), refusal));
+  }
+}
+
+/** The same for modules, with the whole folder of their extensions, since a module imports others. */
+export async function inspectModules(
+  modules: readonly ProjectModule[],
+  project: string,
+): Promise<Inspection[]> {
+  const inspections: Inspection[] = [];
+  for (const module of modules) {
+    const startedAt = Date.now();
+    try {
+      const covered = await new FileCoverage(project, new ReviewBudget()).ofFolder(
+        module.directory,
+      );
+      inspections.push(asInspection(itemOfModule(module, covered.files), covered, startedAt));
+    } catch (error) {
+      inspections.push(
+        refused(itemOfModule(module, {}), `its folder cannot be read: ${errorMessage(error)}`),
+      );
+    }
+  }
+  return inspections;
+}
+
+async function inspectHook(
+  hook: ProjectHook,
+  project: string,
+  files: FileCoverage,
+  budget: ReviewBudget,
+): Promise<Inspection> {
+  const startedAt = Date.now();
+  try {
+    const covered = await files.ofCommand(coverageOf(hook, project, budget));
+    const inspection = asInspection(itemOfHook(hook, covered), covered, startedAt);
+    return { ...inspection, refusal: forbiddenVariables(hook.config.env) ?? inspection.refusal };
+  } catch (error) {
+    if (error instanceof OverBudget) throw error;
+    return refused(itemOfHook(hook, NOTHING), `it cannot be checked: ${errorMessage(error)}`);
+  }
+}
+
+const NOTHING = { class: 'open', files: {} } as const;
+
+function refused(item: ConsentItem, refusal: string): Inspection {
+  const covers = 'nothing of it can be covered';
+  return { item, refusal, covers, scripts: [], watch: NO_FILES, isSettled: false };
+}
+
+function asInspection(item: ConsentItem, covered: CoveredFiles, startedAt: number): Inspection {
+  const { refusal, scripts, watch } = covered;
+  const isSettled = watch.changedAt < startedAt - SETTLING_MS;
+  return { item, refusal, covers: sentenceOf(covered), scripts, watch, isSettled };
+}
+
+/** What the hook starts; its variables decide that too. */
+function coverageOf(
+  { config, extension }: ProjectHook,
+  project: string,
+  budget: ReviewBudget,
+): CommandCoverage {
+  const odd = Object.keys(config.env ?? {}).find((name) => !isHarmlessVariable(name));
+  if (odd !== undefined) return openBecause(`sets the variable ${odd}: call it HOOK_${odd}`);
+  const directory = extension?.directory;
+  if (directory !== undefined && !isInside(directory, project)) {
+    return openBecause(`belongs to an extension that is outside of the project, in ${directory}`);
+  }
+  const searchPath = safeSearchPath(process.env['PATH'], project);
+  return coverCommand(config.command, { project, extension: directory, searchPath, budget });
+}
+
+function sentenceOf({ class: covers, why, folders }: CoveredFiles): string {
+  const all = folders.map((folder) => `${folder}/`).join(' and ');
+  switch (covers) {
+    case 'open':
+      return `only its definition is covered: what it runs may change unasked, because it ${why}`;
+    case 'pinned by file':
+      return `its definition and the files listed here are covered, and no others: ${why}`;
+    default:
+      return folders.length === 0
+        ? 'its definition is covered, and it starts no file of the project'
+        : `its definition and every file of ${all} are covered; what its script loads or starts from elsewhere is not`;
+  }
+}

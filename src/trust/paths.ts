@@ -1,0 +1,8 @@
+import { sep } from 'node:path';
+
+/** Whether a path is that of a directory, or below it. Both absolute, and not resolved any further. */
+export function isInside(path: string, directory: string): boolean {
+  return (
+    path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
+  );
+}

@@ -1,0 +1,49 @@
+/** How much a project may make its review look at. */
+export interface ReviewLimits {
+  /** Places in the file system. */
+  readonly places: number;
+  /** Bytes of files. */
+  readonly bytes: number;
+  /** Ms. */
+  readonly time: number;
+}
+
+/** More than any project needs, and little enough for a start with a hostile one to take no more than 2 s. */
+export const REVIEW_LIMITS: ReviewLimits = { places: 50_000, bytes: 64 * 1024 * 1024, time: 1500 };
+
+/** A project that wants more to be looked at than the limits allow; the message completes "the project …". */
+export class OverBudget extends Error {
+  override readonly name = 'OverBudget';
+}
+
+/** What is left of the limits for one review of a project. */
+export class ReviewBudget {
+  #places = 0;
+  #bytes = 0;
+  readonly #startedAt: number;
+
+  constructor(
+    private readonly limits = REVIEW_LIMITS,
+    private readonly now = () => performance.now(),
+  ) {
+    this.#startedAt = now();
+  }
+
+  /** @throws OverBudget */
+  look(places = 1): void {
+    this.#places += places;
+    if (this.#places > this.limits.places) {
+      throw new OverBudget(`names more than ${this.limits.places} places to look at`);
+    }
+    if (this.now() - this.#startedAt > this.limits.time) {
+      throw new OverBudget(`takes longer than ${this.limits.time} ms to look at`);
+    }
+  }
+
+  /** @throws OverBudget */
+  read(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= this.limits.bytes) return;
+    throw new OverBudget(`names files of more than ${this.limits.bytes} bytes to check`);
+  }
+}
