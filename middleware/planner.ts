@@ -6,6 +6,7 @@ import { events, type EventDefinition } from '../src/hooks/events.js';
 import { failsClosed } from '../src/hooks/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
 import { hookIdentity } from '../src/hooks/identity.js';
+import { findSubstitutes } from '../src/hooks/sameCommand.js';
 import type { HookDefinition, HookEventName, HookExecutionPlan } from '../src/hooks/types.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/hooks/testWithLimit.js';
 
@@ -39,8 +40,8 @@ export function planContext<E extends HookEventName>(
 }
 
 /**
- * Which hooks run, in which order: those that match, each command once (the first, which comes from the source
- * of the highest priority). One sequential group makes the whole event sequential.
+ * Which hooks run, in which order: those that match, each command once (the first, which comes from the source of the
+ * highest priority, but never a project's in place of another). One sequential group makes the whole event sequential.
  *
  * @returns `null` when there is nothing to run
  */
@@ -62,26 +63,22 @@ export function createExecutionPlan(
   };
 }
 
-/**
- * Runs each command once. What is first counts, but a guard among the duplicates makes it a guard, and what cannot be
- * run takes the place of nothing.
- */
+/** Runs each command once; a guard among the duplicates makes the one that runs a guard. */
 function withoutDuplicates(
   registry: HookRegistry,
   entries: readonly HookRegistryEntry[],
 ): HookRegistryEntry[] {
-  const kept = new Map<unknown, HookRegistryEntry>();
-  for (const entry of entries) {
-    const { type, command, onFailure, env, dialect, extensionPath } = entry.config;
-    // The same words mean another file in each extension, and something else with other variables.
-    const key = type === 'command' ? JSON.stringify([dialect, extensionPath, command, env]) : entry;
-    const first = kept.get(key);
-    if (!first) kept.set(key, entry);
-    else if (onFailure === 'deny' && first.config.onFailure !== 'deny') {
-      kept.set(key, registry.asGuard(first));
-    }
-  }
-  return [...kept.values()];
+  const substitutes = findSubstitutes(entries);
+  const guarded = new Set(
+    entries
+      .filter(({ config }) => config.onFailure === 'deny')
+      .map((entry) => substitutes.get(entry)),
+  );
+  return entries
+    .filter((entry) => substitutes.get(entry) === entry)
+    .map((entry) =>
+      guarded.has(entry) && entry.config.onFailure !== 'deny' ? registry.asGuard(entry) : entry,
+    );
 }
 
 /** Whether a hook's matcher lets it run. */

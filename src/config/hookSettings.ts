@@ -25,6 +25,7 @@ import {
   type ProblemKind,
   type Report,
 } from './fields.js';
+import { errorMessage } from '../errorMessage.js';
 import { isRecord } from '../hooks/merge.js';
 import { suggestName } from './suggestName.js';
 
@@ -267,7 +268,7 @@ function adviseOnFailure(hook: PluginFields, eventName: HookEventName, report: R
   }
 }
 
-/** Parses each item with a report of its own place, and keeps those that came out. */
+/** Parses each item by itself, with a report of its own place, and keeps those that came out. */
 function parseEach<T>(
   items: readonly unknown[],
   at: Path,
@@ -275,10 +276,14 @@ function parseEach<T>(
   parse: (item: unknown, report: Report) => T | undefined,
 ): T[] {
   return items.flatMap((item, index) => {
-    const parsed = parse(item, (path, message, kind) =>
-      report([...at, index, ...path], message, kind),
-    );
-    return parsed === undefined ? [] : [parsed];
+    const reportItem: Report = (path, message, kind) =>
+      report([...at, index, ...path], message, kind);
+    try {
+      return parse(item, reportItem) ?? [];
+    } catch (error) {
+      reportItem([], `cannot be read (${errorMessage(error)}); it is ignored`);
+      return [];
+    }
   });
 }
 
