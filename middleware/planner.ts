@@ -5,7 +5,7 @@ import { dialects, theirToolNames } from '../src/dialects/words.js';
 import { events, type EventDefinition } from '../src/hooks/events.js';
 import { failsClosed } from '../src/hooks/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
-import { hookIdentity } from '../src/hooks/identity.js';
+import { hookIdentity, isFromProject } from '../src/hooks/identity.js';
 import { findSubstitutes } from '../src/hooks/sameCommand.js';
 import type { HookDefinition, HookEventName, HookExecutionPlan } from '../src/hooks/types.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/hooks/testWithLimit.js';
@@ -51,9 +51,10 @@ export function createExecutionPlan(
   event: HookEventName,
   context?: PlanContext,
 ): HookExecutionPlan | null {
+  const budget = new MatcherBudget();
   const matching = registry
     .getHooksForEvent(event)
-    .filter((entry) => isConcerned(registry, entry, context, logger));
+    .filter((entry) => isConcerned(registry, entry, context, logger, budget));
   const entries = withoutDuplicates(registry, matching);
   if (entries.length === 0) return null;
   return {
@@ -81,15 +82,47 @@ function withoutDuplicates(
     );
 }
 
-/** Whether a hook's matcher lets it run. */
+/** Processor time that all matchers of a project may take for one event, in ms. */
+const PROJECT_LIMIT_MS = 250;
+
+/** What is left of the time in which the matchers of a project's hooks are tried, for one event. */
+export class MatcherBudget {
+  #spentMs = 0;
+  #isTold = false;
+
+  /** Does what counts, unless the time is up. */
+  spend(tryIt: () => Match, logger: DebugLogger, name: string): Match {
+    if (this.#spentMs >= PROJECT_LIMIT_MS) {
+      if (!this.#isTold) {
+        logger.warn(
+          `The matchers of this project took longer than ${PROJECT_LIMIT_MS} ms for the tool "${name.slice(0, 100)}": hooks whose matcher was not tried do not run, and guards do; simplify them`,
+        );
+      }
+      this.#isTold = true;
+      return 'undecided';
+    }
+    const before = process.cpuUsage();
+    const match = tryIt();
+    const { user, system } = process.cpuUsage(before);
+    this.#spentMs += (user + system) / 1000;
+    return match;
+  }
+}
+
+/**
+ * Whether a hook's matcher lets it run.
+ *
+ * @param budget what the matchers of a project's hooks share
+ */
 export function isConcerned(
   registry: HookRegistry,
   entry: HookRegistryEntry,
   context: PlanContext | undefined,
   logger: DebugLogger,
+  budget = new MatcherBudget(),
 ): boolean {
   const names = namesToMatch(entry, context);
-  return !names || names.some((name) => matches(registry, entry, name, logger));
+  return !names || names.some((name) => matches(registry, entry, name, logger, budget));
 }
 
 /**
@@ -128,16 +161,22 @@ function matches(
   entry: HookRegistryEntry,
   name: string,
   logger: DebugLogger,
+  budget: MatcherBudget,
 ): boolean {
   const { matcher, config, eventName } = entry;
   if (matchesAll(matcher)) return true;
   const isWhole = config.dialect !== undefined && dialects[config.dialect].matches === 'whole';
-  const match = registry.cachedMatch(`${isWhole ? 'whole' : 'part'} ${matcher}`, name, () =>
+  const tryIt = () =>
     tryMatcher(matcher, name, isWhole, (problem) => {
-      const hook = hookIdentity(config);
-      const quoted = JSON.stringify(matcher);
+      const hook = hookIdentity(config).slice(0, 100);
+      const quoted = JSON.stringify(matcher.slice(0, 200));
       logger.warn(`The matcher ${quoted} of the hook "${hook}" ${problem}`, { event: eventName });
-    }),
+    });
+  const isOfProject = isFromProject(entry);
+  // What a project has used up must not count for another's hook with the same matcher.
+  const key = `${isOfProject ? 'project' : 'own'} ${isWhole ? 'whole' : 'part'} ${matcher}`;
+  const match = registry.cachedMatch(key, name, () =>
+    isOfProject ? budget.spend(tryIt, logger, name) : tryIt(),
   );
   return match === 'yes' || (match === 'undecided' && failsClosed(config, eventName));
 }

@@ -1,4 +1,9 @@
-import { createExecutionPlan, isConcerned, type PlanContext } from '../../middleware/planner.js';
+import {
+  createExecutionPlan,
+  isConcerned,
+  MatcherBudget,
+  type PlanContext,
+} from '../../middleware/planner.js';
 import type { FileProblem, SettingsOrigins } from '../config/settings.js';
 import { events } from '../hooks/events.js';
 import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
@@ -82,10 +87,11 @@ export async function explainEvent(
   const logger = new CliLogger('llxprt:core:hooks:planner');
   const tested = context?.toolName ?? context?.subject;
   const entries = registry.getAllHooks().filter(({ eventName }) => eventName === event);
+  const budget = new MatcherBudget();
   const substitutes = findSubstitutes(
     entries
       .filter(({ enabled }) => enabled)
-      .filter((entry) => isConcerned(registry, entry, context, logger)),
+      .filter((entry) => isConcerned(registry, entry, context, logger, budget)),
   );
   const hooks = entries.map((entry) => {
     const counted = substitutes.get(entry);

@@ -17,6 +17,12 @@ const ADVICE = 'to see and allow it, run in the project: hookstack trust';
 /** Longer commands of a project are refused: nobody reads them, and each is looked at before anybody allows it. */
 const MAX_COMMAND_BYTES = 64 * 1024;
 
+/** Longer matchers of a project are refused: the time that it takes to prepare them cannot be limited. */
+const MAX_MATCHER_LENGTH = 2000;
+
+/** So many hooks that do not run are told of by themselves. */
+const MAX_TOLD = 10;
+
 /** So much of a command or a name stands in a message. */
 const MAX_QUOTED = 60;
 
@@ -31,6 +37,7 @@ export class ConsentGate {
   /** The guards of the project that were allowed when the project was last looked at. */
   #guards: readonly HookRegistryEntry[] = [];
   readonly #told = new Set<string>();
+  #skips = 0;
 
   constructor(
     private readonly config: Config,
@@ -109,6 +116,7 @@ export class ConsentGate {
     for (const problem of this.#consent.problems) this.#tellOnce(problem);
     const hooks = ofProject.map(toProjectHook);
     const reviews = await reviewEach(this.#consent, hooks);
+    this.#skips = 0;
     const admitted = new Map(
       ofProject.map((entry, index) => {
         const [hook, review] = [hooks[index], reviews[index]];
@@ -116,6 +124,11 @@ export class ConsentGate {
         return [entry, this.#admitReviewed(entry, hook, review)] as const;
       }),
     );
+    if (this.#skips > MAX_TOLD) {
+      this.logger.warn(
+        `${this.#skips - MAX_TOLD} more hooks of this project are skipped; ${ADVICE}`,
+      );
+    }
     this.#guards = [...admitted.values()].filter(
       ({ enabled, config, eventName }) => enabled && failsClosed(config, eventName),
     );
@@ -138,6 +151,11 @@ export class ConsentGate {
     return [...this.#guards, ...others];
   }
 
+  #tellSkipped(entry: HookRegistryEntry, reason: string): void {
+    this.#skips += 1;
+    if (this.#skips <= MAX_TOLD) this.warnSkipped(entry, reason);
+  }
+
   #tellOnce(message: string): void {
     if (this.#told.has(message)) return;
     this.#told.add(message);
@@ -157,11 +175,11 @@ export class ConsentGate {
     const guard = previous && asItWas(entry, previous.definition);
     if (guard && failsClosed(guard.config, guard.eventName) && !this.#isOff(guard)) {
       // It was to be asked and cannot be: so it is planned, where it was, and denies.
-      this.warnSkipped(entry, `${reason}, and blocks what it guarded`);
+      this.#tellSkipped(entry, `${reason}, and blocks what it guarded`);
       this.#hooks.set(guard.config, hook);
       return { ...guard, review };
     }
-    if (status !== 'new') this.warnSkipped(entry, reason);
+    if (status !== 'new') this.#tellSkipped(entry, reason);
     const skipped = status === 'refused' ? 'refused' : 'untrusted';
     return { ...entry, review, enabled: false, skipped };
   }
@@ -181,7 +199,7 @@ export class ConsentGate {
   /** What no hook of a project may be, whoever trusts it. */
   #refuseHarmful(entry: HookRegistryEntry): HookRegistryEntry {
     if (!isFromProject(entry) || !entry.enabled) return entry;
-    const refusal = forbiddenVariables(entry.config.env) ?? excessOf(entry.config);
+    const refusal = forbiddenVariables(entry.config.env) ?? excessOf(toProjectHook(entry));
     if (refusal === undefined) return entry;
     const hook = hookIdentity(entry.config).slice(0, MAX_QUOTED);
     this.logger.warn(`The hook "${hook}" is refused: ${refusal}`, { event: entry.eventName });
@@ -196,7 +214,7 @@ async function reviewEach(
 ): Promise<ConsentReview[]> {
   const refusals = new Map<ProjectHook, string>();
   for (const hook of hooks) {
-    const excess = excessOf(hook.config);
+    const excess = excessOf(hook);
     if (excess !== undefined) refusals.set(hook, excess);
   }
   try {
@@ -258,9 +276,15 @@ function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
   return { ...entry, review, enabled: false, skipped: 'refused' };
 }
 
-function excessOf({ command }: CommandHookConfig): string | undefined {
-  if (Buffer.byteLength(command) <= MAX_COMMAND_BYTES) return undefined;
-  return 'its command is longer than 64 KB; put it into a script';
+function excessOf({
+  group: { matcher = '' },
+  config: { command },
+}: ProjectHook): string | undefined {
+  if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
+    return 'its command is longer than 64 KB; put it into a script';
+  }
+  if (matcher.length <= MAX_MATCHER_LENGTH) return undefined;
+  return `its matcher is longer than ${MAX_MATCHER_LENGTH} characters; simplify it`;
 }
 
 /** A guard as the user allowed it, in every field. `undefined` for what was no guard. */

@@ -52,7 +52,8 @@ export async function waitForDescriptors<T>(work: () => Promise<T>): Promise<T> 
   }
 }
 
-function isShortage(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+/** Whether an error says that there are no descriptors left. */
+export function isShortage(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'EMFILE' || code === 'ENFILE';
 }
