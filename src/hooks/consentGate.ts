@@ -9,6 +9,7 @@ import { forbiddenVariables } from './hookEnvironment.js';
 import { failsClosed } from './hookFailure.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
 import { hookIdentity, isFromProject } from './identity.js';
+import { MAX_EXPRESSION_LENGTH } from './testWithLimit.js';
 import { HookEventName, type CommandHookConfig } from './types.js';
 
 /** What to do about a hook that is not allowed. */
@@ -16,9 +17,6 @@ const ADVICE = 'to see and allow it, run in the project: hookstack trust';
 
 /** Longer commands of a project are refused: nobody reads them, and each is looked at before anybody allows it. */
 const MAX_COMMAND_BYTES = 64 * 1024;
-
-/** Longer matchers of a project are refused: the time that it takes to prepare them cannot be limited. */
-const MAX_MATCHER_LENGTH = 2000;
 
 /** So many hooks that do not run are told of by themselves. */
 const MAX_TOLD = 10;
@@ -283,8 +281,8 @@ function excessOf({
   if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
     return 'its command is longer than 64 KB; put it into a script';
   }
-  if (matcher.length <= MAX_MATCHER_LENGTH) return undefined;
-  return `its matcher is longer than ${MAX_MATCHER_LENGTH} characters; simplify it`;
+  if (matcher.length <= MAX_EXPRESSION_LENGTH) return undefined;
+  return `its matcher is longer than ${MAX_EXPRESSION_LENGTH} characters; simplify it`;
 }
 
 /** A guard as the user allowed it, in every field. `undefined` for what was no guard. */

@@ -45,7 +45,7 @@ export class AttackSearch {
     return new Promise((resolve) => {
       const give = (found?: Diagnostics) => {
         clearTimeout(timer);
-        worker.removeAllListeners();
+        worker.removeAllListeners('message').removeAllListeners('error');
         worker.unref();
         if (!found) {
           this.#worker = undefined;

@@ -2,6 +2,7 @@ import { matchesAll, matchesTool } from '../../middleware/planner.js';
 import { suggestName } from '../config/suggestName.js';
 import { dialects } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
+import { MAX_EXPRESSION_LENGTH } from '../hooks/testWithLimit.js';
 import { referenceTools } from '../tools/referenceTools.js';
 import { AttackSearch } from './attackSearch.js';
 import type { GroupSite } from './types.js';
@@ -26,7 +27,9 @@ export function mayMatchTogether(a: GroupSite, b: GroupSite): boolean {
 const matched = new WeakMap<GroupSite['group'], readonly string[]>();
 
 /** The known tools that a group matches. Matchers take their time, and each hook is compared with all others. */
-function toolsOf({ group }: GroupSite): readonly string[] {
+function toolsOf(site: GroupSite): readonly string[] {
+  const { group } = site;
+  if (isTooLong(site)) return [];
   const known = matched.get(group) ?? KNOWN_TOOLS.filter((tool) => matchesTool(group, tool));
   matched.set(group, known);
   return known;
@@ -112,6 +115,9 @@ export const matcherCatastrophic: MatcherRule = async (site) => {
 
 /** A matcher of which it could not be found out whether it takes for ever. */
 export const matcherUndecided: MatcherRule = async (site) => {
+  if (isTooLong(site)) {
+    return `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
+  }
   const searched = await searchAttack(site);
   if (!searched || (searched.found && searched.found.status !== 'unknown')) return undefined;
   return 'could not be decided: it may take for ever for some names, and then counts as not matching; simplify it';
@@ -134,9 +140,16 @@ async function search(site: GroupSite) {
   return { found: await attacks.find(matcher) };
 }
 
-/** The expression that is tested against the names of tools, if any. */
-function matcherOf({ event, group: { matcher } }: GroupSite): string | undefined {
-  return !events[event].matchOn || matchesAll(matcher) ? undefined : matcher;
+/** The expression that is tested against the names of tools, if any, and if it can be looked at in time. */
+function matcherOf(site: GroupSite): string | undefined {
+  const { matcher } = site.group;
+  return !events[site.event].matchOn || matchesAll(matcher) || isTooLong(site)
+    ? undefined
+    : matcher;
+}
+
+function isTooLong({ group: { matcher = '' } }: GroupSite): boolean {
+  return matcher.length > MAX_EXPRESSION_LENGTH;
 }
 
 function isRegExp(matcher: string): boolean {

@@ -3,44 +3,16 @@ import path from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { ConfigOptions } from '../../src/config/config.js';
-import { HookConsent } from '../../src/config/consent.js';
-import { loadSettings } from '../../src/config/settings.js';
 import { HookEventName, type CommandHookConfig } from '../../src/hooks/types.js';
 import { hook } from '../helpers/hooks.js';
 import { makeTempDir } from '../process/helpers.js';
 import { ChangingConfig } from './helpers/changingConfig.js';
 import { compilePackage, fixture, type CompiledPackage } from './helpers/childHost.js';
 import { fault, type Host } from './helpers/host.js';
+import { allowAll, openProject, writeSettings } from './helpers/project.js';
 
-const SETTINGS = '.llxprt/settings.json';
 const GUARD = hook('echo guarded >&2; exit 2', { name: 'guard', onFailure: 'deny' });
 const PLAIN = hook('echo plain >&2; exit 2', { name: 'plain' });
-
-/** Writes the settings of the user, and those of the project. */
-async function writeSettings(host: Host, ofUser: readonly object[], ofProject: readonly object[]) {
-  const user = { enableHooks: true, hooks: { BeforeTool: ofUser } };
-  await host.write(`home/${SETTINGS}`, user);
-  await host.write(SETTINGS, { hooks: { BeforeTool: ofProject } });
-}
-
-/** What a host does that knows nothing of trust, with a home of its own. */
-async function openProject(host: Host, options: ConfigOptions = {}) {
-  const home = path.join(host.directory, 'home');
-  const workingDir = host.directory;
-  const systemPath = path.join(host.directory, 'none');
-  const { settings } = await loadSettings({ workingDir, home, systemPath });
-  const consent = await HookConsent.open({ workingDir, home });
-  return { config: host.createConfig({ ...settings, consent, ...options }), consent };
-}
-
-/** Allows all hooks of the project, as they are. */
-async function allowAll(host: Host): Promise<void> {
-  const { config, consent } = await openProject(host);
-  await config.getHookSystem()?.initialize();
-  const entries = config.getHookSystem()?.getAllHooks() ?? [];
-  await consent.allow(entries.flatMap(({ review }) => review ?? []));
-  host.logger.records.length = 0;
-}
 
 /** Commands that some reader of commands once choked on. */
 const HOSTILE: readonly (readonly [string, string])[] = [
@@ -313,4 +285,134 @@ describe('a hook system that cannot start', () => {
       expect(host.warnings).toEqual([expect.stringContaining('"broken" cannot be read')]);
     },
   );
+});
+
+describe('a guard that was allowed, and has changed', () => {
+  const guard = hook('true', { name: 'mine', onFailure: 'deny' });
+  const before = { matcher: 'write_file', hooks: [guard] };
+
+  /** What becomes of calls of both tools after a change of the group. */
+  async function callAfter(host: Host, ...groups: readonly object[]) {
+    await writeSettings(host, [], [before]);
+    await allowAll(host);
+    await writeSettings(host, [], groups);
+    const { config } = await openProject(host);
+    const verdicts = [];
+    for (const toolName of ['write_file', 'read_file']) {
+      verdicts.push((await host.callToolOf(config, { toolName })).verdict);
+    }
+    return verdicts;
+  }
+
+  fault.for<[string, object]>([
+    ['a dialect', { ...before, dialect: 'claude' }],
+    ['another dialect', { ...before, dialect: 'gemini' }],
+    ['another matcher', { ...before, matcher: 'nothing' }],
+    ['onFailure "allow"', { ...before, hooks: [{ ...guard, onFailure: 'allow' }] }],
+    ['no onFailure', { ...before, hooks: [hook('true', { name: 'mine' })] }],
+    ['the type plugin', { ...before, hooks: [{ ...guard, type: 'plugin' }] }],
+    ['a timeout', { ...before, hooks: [{ ...guard, timeout: 1 }] }],
+    ['another name', { ...before, hooks: [{ ...guard, name: 'other' }] }],
+    ['a huge matcher', { ...before, matcher: 'x|'.repeat(5000) }],
+    ['a matcher that never ends', { ...before, matcher: '^(\\w+)+!$' }],
+  ])('76 %s: denies what it guarded, and nothing else', async ([, group], { host }) => {
+    expect(await callAfter(host, group)).toEqual(['blocked', 'allowed']);
+  });
+
+  fault('76 the name of a hook that the user has switched off: denies', async ({ host }) => {
+    await writeSettings(host, [], [before]);
+    await allowAll(host);
+    await writeSettings(host, [], [{ ...before, hooks: [{ ...guard, name: 'off' }] }]);
+    const { config } = await openProject(host, { disabledHooks: ['off'] });
+    expect((await host.callToolOf(config)).verdict).toBe('blocked');
+  });
+});
+
+async function openAllowed(host: Host, ofUser: object, ofProject: object) {
+  await writeSettings(host, [ofUser], [ofProject]);
+  await allowAll(host);
+  return openProject(host);
+}
+
+describe('the same command of the user and of the project', () => {
+  const command = 'sleep 0.2; echo denied >&2; exit 2';
+  const own = hook(command, { name: 'own' });
+
+  fault.for<[string, object, object]>([
+    ['a short timeout', { hooks: [own] }, { hooks: [{ ...own, timeout: 1 }] }],
+    [
+      'no onFailure',
+      { hooks: [hook('kill -9 $$', { onFailure: 'deny' })] },
+      { hooks: [hook('kill -9 $$')] },
+    ],
+    [
+      'onFailure "allow"',
+      { hooks: [hook('kill -9 $$', { onFailure: 'deny' })] },
+      { hooks: [hook('kill -9 $$', { onFailure: 'allow', maxConsecutiveFailures: 1 })] },
+    ],
+    [
+      'other blanks',
+      { hooks: [hook('grep -q . nothing', { onFailure: 'deny' })] },
+      { hooks: [hook('grep  -q .\tnothing ')] },
+    ],
+  ])(
+    "77 %s in the project's copy changes nothing of the user's",
+    async ([, ofUser, ofProject], { host }) => {
+      const { config } = await openAllowed(host, ofUser, ofProject);
+      for (let call = 0; call < 2; call++) {
+        const { verdict, hooks } = await host.callToolOf(config);
+        expect(verdict).toBe('blocked');
+        expect(hooks).toHaveLength(1);
+      }
+    },
+  );
+
+  fault(
+    "77 a project's copy that is not allowed any more does not take the user's with it",
+    async ({ host }) => {
+      const guard = hook('sh x.sh', { name: 'own' });
+      await host.write('x.sh', 'echo denied >&2; exit 2');
+      const { config } = await openAllowed(
+        host,
+        { hooks: [guard] },
+        { hooks: [{ ...guard, name: 'copy' }] },
+      );
+      await host.write('x.sh', 'echo changed >&2; exit 2');
+      expect(await host.callToolOf(config)).toMatchObject({ verdict: 'blocked', text: 'changed' });
+    },
+  );
+
+  fault('77 the project may make it a guard', async ({ host }) => {
+    const failing = hook('kill -9 $$', { name: 'own' });
+    const { config } = await openAllowed(
+      host,
+      { hooks: [failing] },
+      { hooks: [{ ...failing, onFailure: 'deny' }] },
+    );
+    const { verdict, hooks } = await host.callToolOf(config);
+    expect(verdict).toBe('blocked');
+    expect(hooks.map(({ hookConfig: { name } }) => name)).toEqual(['own']);
+  });
+
+  fault("77 where only the project's matches, it runs as the project has it", async ({ host }) => {
+    const { config } = await openAllowed(
+      host,
+      { matcher: 'read_file', hooks: [own] },
+      { hooks: [hook(command, { name: 'copy' })] },
+    );
+    const { hooks } = await host.callToolOf(config);
+    expect(hooks.map(({ hookConfig: { name } }) => name)).toEqual(['copy']);
+  });
+
+  fault('77 results come in the order of the plan', async ({ host }) => {
+    await writeSettings(
+      host,
+      [{ hooks: [hook('true', { name: 'own' }), hook(':', { name: 'last' })] }],
+      [{ hooks: [hook('true', { name: 'copy' }), hook('pwd', { name: 'first' })] }],
+    );
+    await allowAll(host);
+    const { config } = await openProject(host);
+    const { hooks } = await host.callToolOf(config);
+    expect(hooks.map(({ hookConfig: { name } }) => name)).toEqual(['first', 'own', 'last']);
+  });
 });
