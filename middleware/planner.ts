@@ -5,7 +5,8 @@ import { dialects, theirToolNames } from '../src/dialects/words.js';
 import { events, type EventDefinition } from '../src/hooks/events.js';
 import { failsClosed } from '../src/hooks/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
-import { hookIdentity } from '../src/hooks/identity.js';
+import { hookIdentity, isFromProject } from '../src/hooks/identity.js';
+import { findSubstitutes } from '../src/hooks/sameCommand.js';
 import type { HookDefinition, HookEventName, HookExecutionPlan } from '../src/hooks/types.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/hooks/testWithLimit.js';
 
@@ -39,8 +40,8 @@ export function planContext<E extends HookEventName>(
 }
 
 /**
- * Which hooks run, in which order: those that match, each command once (the first, which comes from the source
- * of the highest priority). One sequential group makes the whole event sequential.
+ * Which hooks run, in which order: those that match, each command once (the first, which comes from the source of the
+ * highest priority, but never a project's in place of another). One sequential group makes the whole event sequential.
  *
  * @returns `null` when there is nothing to run
  */
@@ -50,9 +51,10 @@ export function createExecutionPlan(
   event: HookEventName,
   context?: PlanContext,
 ): HookExecutionPlan | null {
+  const budget = new MatcherBudget();
   const matching = registry
     .getHooksForEvent(event)
-    .filter((entry) => isConcerned(registry, entry, context, logger));
+    .filter((entry) => isConcerned(registry, entry, context, logger, budget));
   const entries = withoutDuplicates(registry, matching);
   if (entries.length === 0) return null;
   return {
@@ -62,37 +64,65 @@ export function createExecutionPlan(
   };
 }
 
-/**
- * Runs each command once. What is first counts, but a guard among the duplicates makes it a guard, and what cannot be
- * run takes the place of nothing.
- */
+/** Runs each command once; a guard among the duplicates makes the one that runs a guard. */
 function withoutDuplicates(
   registry: HookRegistry,
   entries: readonly HookRegistryEntry[],
 ): HookRegistryEntry[] {
-  const kept = new Map<unknown, HookRegistryEntry>();
-  for (const entry of entries) {
-    const { type, command, onFailure, env, dialect, extensionPath } = entry.config;
-    // The same words mean another file in each extension, and something else with other variables.
-    const key = type === 'command' ? JSON.stringify([dialect, extensionPath, command, env]) : entry;
-    const first = kept.get(key);
-    if (!first) kept.set(key, entry);
-    else if (onFailure === 'deny' && first.config.onFailure !== 'deny') {
-      kept.set(key, registry.asGuard(first));
-    }
-  }
-  return [...kept.values()];
+  const substitutes = findSubstitutes(entries);
+  const guarded = new Set(
+    entries
+      .filter(({ config }) => config.onFailure === 'deny')
+      .map((entry) => substitutes.get(entry)),
+  );
+  return entries
+    .filter((entry) => substitutes.get(entry) === entry)
+    .map((entry) =>
+      guarded.has(entry) && entry.config.onFailure !== 'deny' ? registry.asGuard(entry) : entry,
+    );
 }
 
-/** Whether a hook's matcher lets it run. */
+/** Processor time that all matchers of a project may take for one event, in ms. */
+const PROJECT_LIMIT_MS = 250;
+
+/** What is left of the time in which the matchers of a project's hooks are tried, for one event. */
+export class MatcherBudget {
+  #spentMs = 0;
+  #isTold = false;
+
+  /** Does what counts, unless the time is up. */
+  spend(tryIt: () => Match, logger: DebugLogger, name: string): Match {
+    if (this.#spentMs >= PROJECT_LIMIT_MS) {
+      if (!this.#isTold) {
+        logger.warn(
+          `The matchers of this project took longer than ${PROJECT_LIMIT_MS} ms for the tool "${name.slice(0, 100)}": hooks whose matcher was not tried do not run, and guards do; simplify them`,
+        );
+      }
+      this.#isTold = true;
+      return 'undecided';
+    }
+    const before = process.cpuUsage();
+    const match = tryIt();
+    const { user, system } = process.cpuUsage(before);
+    this.#spentMs += (user + system) / 1000;
+    return match;
+  }
+}
+
+/**
+ * Whether a hook's matcher lets it run.
+ *
+ * @param budget what the matchers of a project's hooks share
+ */
 export function isConcerned(
   registry: HookRegistry,
   entry: HookRegistryEntry,
   context: PlanContext | undefined,
   logger: DebugLogger,
+  budget = new MatcherBudget(),
 ): boolean {
   const names = namesToMatch(entry, context);
-  return !names || names.some((name) => matches(registry, entry, name, logger));
+  return !names || names.some((name) => matches(registry, entry, name, logger, budget));
 }
 
 /**
@@ -131,16 +161,22 @@ function matches(
   entry: HookRegistryEntry,
   name: string,
   logger: DebugLogger,
+  budget: MatcherBudget,
 ): boolean {
   const { matcher, config, eventName } = entry;
   if (matchesAll(matcher)) return true;
   const isWhole = config.dialect !== undefined && dialects[config.dialect].matches === 'whole';
-  const match = registry.cachedMatch(`${isWhole ? 'whole' : 'part'} ${matcher}`, name, () =>
+  const tryIt = () =>
     tryMatcher(matcher, name, isWhole, (problem) => {
-      const hook = hookIdentity(config);
-      const quoted = JSON.stringify(matcher);
+      const hook = hookIdentity(config).slice(0, 100);
+      const quoted = JSON.stringify(matcher.slice(0, 200));
       logger.warn(`The matcher ${quoted} of the hook "${hook}" ${problem}`, { event: eventName });
-    }),
+    });
+  const isOfProject = isFromProject(entry);
+  // What a project has used up must not count for another's hook with the same matcher.
+  const key = `${isOfProject ? 'project' : 'own'} ${isWhole ? 'whole' : 'part'} ${matcher}`;
+  const match = registry.cachedMatch(key, name, () =>
+    isOfProject ? budget.spend(tryIt, logger, name) : tryIt(),
   );
   return match === 'yes' || (match === 'undecided' && failsClosed(config, eventName));
 }

@@ -1,22 +1,22 @@
-import { createExecutionPlan, isConcerned, type PlanContext } from '../../middleware/planner.js';
+import {
+  createExecutionPlan,
+  isConcerned,
+  MatcherBudget,
+  type PlanContext,
+} from '../../middleware/planner.js';
 import type { FileProblem, SettingsOrigins } from '../config/settings.js';
 import { events } from '../hooks/events.js';
 import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { hookIdentity } from '../hooks/identity.js';
+import { findSubstitutes } from '../hooks/sameCommand.js';
 import { startOptions } from '../hooks/preparedInput.js';
 import type { HookEventName } from '../hooks/types.js';
 import { environmentOf } from '../process/startCommand.js';
 import { CliLogger } from './cliLogger.js';
 import { requireEvent } from './eventName.js';
 import { formatExplanation } from './explainText.js';
-import {
-  describeEntry,
-  findReason,
-  isSameCommand,
-  openRegistry,
-  type ListedHook,
-} from './hookEntries.js';
+import { describeEntry, findReason, openRegistry, type ListedHook } from './hookEntries.js';
 import { printJson, printLine, printNotice } from './terminal.js';
 import { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.js';
 
@@ -86,14 +86,21 @@ export async function explainEvent(
   const registry = await openRegistry(config);
   const logger = new CliLogger('llxprt:core:hooks:planner');
   const tested = context?.toolName ?? context?.subject;
-  const matches = (entry: HookRegistryEntry) => isConcerned(registry, entry, context, logger);
   const entries = registry.getAllHooks().filter(({ eventName }) => eventName === event);
-  const hooks = entries.map((entry, index) => {
-    const earlier = entries.slice(0, index).filter(matches).find(isSameCommand(entry));
+  const budget = new MatcherBudget();
+  const substitutes = findSubstitutes(
+    entries
+      .filter(({ enabled }) => enabled)
+      .filter((entry) => isConcerned(registry, entry, context, logger, budget)),
+  );
+  const hooks = entries.map((entry) => {
+    const counted = substitutes.get(entry);
     const reason =
       reasonToSkip(entry, origins) ??
-      (matches(entry) ? null : `its matcher ${quote(entry.matcher)} does not match ${tested}`) ??
-      (earlier ? `runs once, as "${hookIdentity(earlier.config)}": it is the same command` : null);
+      (counted ? null : `its matcher ${quote(entry.matcher)} does not match ${tested}`) ??
+      (counted === entry
+        ? null
+        : `runs once, as "${hookIdentity((counted ?? entry).config)}": it is the same command`);
     return explainHook(entry, reason);
   });
   const running = hooks.filter(({ runs }) => runs);

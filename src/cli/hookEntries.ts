@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import { HookRegistry, type HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { hookIdentity } from '../hooks/identity.js';
+import { findSubstitutes } from '../hooks/sameCommand.js';
 import { HookEventName, HookType } from '../hooks/types.js';
 import { normalizeTimeout } from '../process/normalizeTimeout.js';
 import { CliLogger } from './cliLogger.js';
@@ -15,24 +16,18 @@ export async function openRegistry(config: Config): Promise<HookRegistry> {
 
 /** All hooks, by event. */
 export function describeEntries(registry: HookRegistry, enableHooks: boolean): ListedHook[] {
-  return Object.values(HookEventName).flatMap((event) =>
-    registry
-      .getAllHooks()
-      .filter((entry) => entry.eventName === event)
-      .map((entry, index, ofEvent) =>
-        describeEntry(entry, enableHooks, ofEvent.slice(0, index).find(isSameCommand(entry))),
-      ),
-  );
+  return Object.values(HookEventName).flatMap((event) => {
+    const ofEvent = registry.getAllHooks().filter(({ eventName }) => eventName === event);
+    const substitutes = findSubstitutes(ofEvent.filter(({ enabled }) => enabled));
+    return ofEvent.map((entry) => describeEntry(entry, enableHooks, substitutes.get(entry)));
+  });
 }
 
 /** One hook, as `list --json` writes it. */
 export type ListedHook = ReturnType<typeof describeEntry>;
 
-export function describeEntry(
-  entry: HookRegistryEntry,
-  enableHooks: boolean,
-  earlier?: HookRegistryEntry,
-) {
+/** @param substitute the entry that runs in its place, where both match */
+export function describeEntry(entry: HookRegistryEntry, enableHooks: boolean, substitute = entry) {
   const { config, eventName, origin, extension, source, matcher, sequential = false } = entry;
   const { review } = entry;
   const reason = findReason(entry, enableHooks);
@@ -50,20 +45,8 @@ export function describeEntry(
     enabled: reason === null,
     reason,
     class: review && review.status !== 'refused' ? review.class : null,
-    duplicateOf: earlier ? hookIdentity(earlier.config) : null,
+    duplicateOf: substitute === entry ? null : hookIdentity(substitute.config),
   };
-}
-
-/** Where both match, a command runs once for an event, and the first entry counts. */
-export function isSameCommand({
-  config,
-}: HookRegistryEntry): (other: HookRegistryEntry) => boolean {
-  return (other) =>
-    other.enabled &&
-    config.type === HookType.Command &&
-    other.config.command === config.command &&
-    other.config.extensionPath === config.extensionPath &&
-    other.config.dialect === config.dialect;
 }
 
 /** Why a hook would not run; `null` for one that would. */
@@ -72,6 +55,7 @@ export function findReason(
   enableHooks: boolean,
 ): string | null {
   if (skipped === 'disabled') return 'disabled by name';
+  if (skipped === 'refused') return review?.reason?.replace(/^is (?=refused)/u, '') ?? skipped;
   if (skipped !== undefined) return skipped;
   if (config.type !== HookType.Command) return `type ${config.type} cannot be run`;
   if (review && review.status !== 'allowed') return 'untrusted, and denies';

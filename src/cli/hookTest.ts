@@ -5,6 +5,7 @@ import {
   oneOf,
   readFields,
   reportUnknownKeys,
+  textOf,
   text,
   type FieldTable,
   type Report,
@@ -67,7 +68,7 @@ export function parseHookTest(
   const report: Report = (path, message) => {
     const { line, column } = document.locate(path);
     const where = path.length === 0 ? '' : `${formatPath(path)}: `;
-    problems.push(`${line}:${column}: ${where}${message}`);
+    problems.push(`${line}:${column}: ${where}${textOf(message)}`);
   };
   const test = readTest(dropUnsafeKeys(document.value), report);
   return test && problems.length === 0 ? { test } : { problems };

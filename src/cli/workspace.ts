@@ -68,11 +68,16 @@ export async function openWorkspace(
     options.settings === undefined
       ? await loadSettings({ workingDir, trustProject: isTrusted })
       : await loadSettingsFile(options.settings);
-  const isNeeded = ({ scope }: FileProblem) =>
-    scope === 'file' || (needsAllFiles && (isTrusted || scope !== 'project'));
   const found = await findExtensions(workingDir, options);
   const problems = [...loaded.problems, ...found.problems];
-  reportProblems(problems, isNeeded);
+  const isBroken = problems.some(
+    ({ scope, severity }) => scope === 'project' && severity === 'error',
+  );
+  const countsProject = isTrusted || (isBroken && needsAllFiles && (await isAllowed(workingDir)));
+  reportProblems(
+    problems,
+    ({ scope }) => scope === 'file' || (needsAllFiles && (countsProject || scope !== 'project')),
+  );
 
   const enableHooks = settings.enableHooks || forceHooks;
   if (forceHooks && !settings.enableHooks) {
@@ -90,6 +95,14 @@ export async function openWorkspace(
   });
   if (needs.withMiddleware) await addMiddleware(config);
   return { config, settings, origins, problems, isTrusted };
+}
+
+/** Whether the user has allowed anything of a project: then a guard may be in a file of it that cannot be read. */
+async function isAllowed(project: string): Promise<boolean> {
+  if (process.env['HOOKSTACK_TRUST_LOCK']) return true;
+  const { consentFileIn, readConsents } = await import('../config/consentStore.js');
+  const { content } = await readConsents(consentFileIn());
+  return content?.has(project) === true;
 }
 
 /** A settings file that was named is all there is. */

@@ -138,11 +138,18 @@ export class Config {
     return this.#options.trustedFolder === undefined;
   }
 
-  /** What the user has allowed of the project; read at the first call, unless the host has passed it. */
+  /**
+   * What the user has allowed of the project; read at the first call, unless the host has passed it.
+   *
+   * @returns rejects when that cannot be found out; the next call tries again
+   */
   getConsent(): Promise<HookConsent> {
     this.#consent ??= this.#options.consent
       ? Promise.resolve(this.#options.consent)
-      : openConsent({ workingDir: this.getWorkingDir() });
+      : openConsent({ workingDir: this.getWorkingDir() }).catch((error: unknown) => {
+          this.#consent = undefined;
+          throw error;
+        });
     return this.#consent;
   }
 

@@ -1,18 +1,21 @@
 import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { HookEventName, type HookDefinition, type HookDefinitions } from '../hooks/types.js';
 import type { Extension } from './config.js';
 import { expecting, readFields, text, type FieldTable } from './fields.js';
-import { parseHookDefinitions } from './hookSettings.js';
+import { countHooks, readHookDefinitions } from './hookSettings.js';
 import {
-  inFileOrder,
+  fileError,
+  MAX_PROJECT_FILE_BYTES,
+  MAX_PROJECT_HOOKS,
+  ProblemList,
   readJsonFile,
-  warningInto,
   warnOfRepeatedKeys,
+  type JsonFileReading,
   type Warn,
 } from './jsonFile.js';
 import type { JsonDocument } from './jsonDocument.js';
-import { parseMiddlewareEntries } from './middlewareEntries.js';
+import { blockInPlaceOf, parseMiddlewareEntries } from './middlewareEntries.js';
 import type { FileProblem, SettingsFile } from './settings.js';
 
 /** What came of reading an extension's folder. */
@@ -25,26 +28,79 @@ export interface ExtensionReading {
 
 const MANIFESTS = ['llxprt-extension.json', 'gemini-extension.json'] as const;
 
+/** What may still be read of the extensions of a project, before anybody has allowed anything of them. */
+export class ExtensionBudget {
+  #bytes = 4 * MAX_PROJECT_FILE_BYTES;
+  #entries = MAX_PROJECT_HOOKS;
+
+  /** The largest file that may be read next. */
+  get maxBytes(): number {
+    return Math.min(MAX_PROJECT_FILE_BYTES, this.#bytes);
+  }
+
+  /** Whether there is nothing left of it. */
+  get isSpent(): boolean {
+    return this.#bytes <= 0 || this.#entries < 0;
+  }
+
+  spend({ size, value }: Extract<JsonFileReading, { status: 'read' }>): void {
+    const { hooks, middleware } = value;
+    this.#bytes -= size;
+    this.#entries -= countHooks(hooks) + (Array.isArray(middleware) ? middleware.length : 0);
+  }
+}
+
 /**
  * Reads the manifest of one extension, and its `hooks/hooks.json`.
  *
  * @param folder absolute path
+ * @param budget what of a project is read at most
  * @returns without an `extension` when there is none, or nothing of its manifest counts. Never rejects.
  */
 export async function readExtension(
   scope: NonNullable<Extension['scope']>,
   folder: string,
+  budget?: ExtensionBudget,
 ): Promise<ExtensionReading> {
   for (const name of MANIFESTS) {
     const source = { scope, file: join(folder, name) };
-    const reading = await readJsonFile(source, 'the manifest of an extension');
+    const reading = await readWithin(source, 'the manifest of an extension', budget);
     if (reading.status === 'missing') continue;
-    if (reading.status !== 'read') return { problems: [reading.problem] };
-    return readManifest({ ...reading, scope, source, folder });
+    if (reading.status === 'read')
+      return readManifest({ ...reading, scope, source, folder, budget });
+    return inPlaceOfExtension(source, reading, basename(folder));
   }
   const place = { scope, file: join(folder, MANIFESTS[0]), line: 1, column: 1, path: '' };
   const message = `there is no ${MANIFESTS.join(' or ')}; add one, or remove the folder`;
   return { problems: [{ ...place, message, severity: 'warning' }] };
+}
+
+async function readWithin(
+  source: SettingsFile,
+  what: string,
+  budget: ExtensionBudget | undefined,
+): Promise<JsonFileReading> {
+  const reading = await readJsonFile(source, what, budget?.maxBytes);
+  if (!budget || reading.status !== 'read') return reading;
+  budget.spend(reading);
+  if (!budget.isSpent) return reading;
+  const message = `refused: the extensions of a project may hold ${MAX_PROJECT_HOOKS.toLocaleString('en')} hooks and middleware together, and 4 MB of text; nothing in this file counts until there are fewer`;
+  return { status: 'invalid', problem: fileError(source, message) };
+}
+
+/**
+ * What stands for an extension that cannot be read: nothing, unless it is for want of descriptors and not the project's.
+ * Then it blocks, since a policy of the user may be in it.
+ */
+export function inPlaceOfExtension(
+  source: SettingsFile & { readonly scope: NonNullable<Extension['scope']> },
+  { problem, isShortage }: { readonly problem: FileProblem; readonly isShortage?: boolean },
+  name: string,
+): ExtensionReading {
+  const { scope } = source;
+  if (scope === 'project' || !isShortage) return { problems: [problem] };
+  const middleware = blockInPlaceOf(source, problem.message);
+  return { extension: { name, isActive: true, scope, middleware }, problems: [problem] };
 }
 
 interface Manifest {
@@ -53,22 +109,28 @@ interface Manifest {
   readonly folder: string;
   readonly value: Record<string, unknown>;
   readonly document: JsonDocument;
+  readonly budget: ExtensionBudget | undefined;
 }
 
 async function readManifest(manifest: Manifest): Promise<ExtensionReading> {
-  const { scope, source, folder, document } = manifest;
-  const problems: FileProblem[] = [];
-  const warn = warningInto(problems, source, document);
-  warnOfRepeatedKeys(document, (key) => MANIFEST_KEYS.has(key), warn);
-  const extension = await parseManifest(manifest, warn);
+  const { scope, source, folder, document, budget } = manifest;
+  const list = new ProblemList(source, document);
+  warnOfRepeatedKeys(document, (key) => MANIFEST_KEYS.has(key), list.warn);
+  const extension = await parseManifest(manifest, list.warn);
+  const problems = list.inOrder();
   if (!extension) return { problems: problems.map((each) => ({ ...each, severity: 'error' })) };
 
-  const packed = await readHooksFile(scope, folder);
+  const packed = await readHooksFile(scope, folder, budget);
   const place = { ...source, ...document.locate(['name']), path: 'name' };
+  const { hooks, middleware = [] } = extension;
   return {
-    extension: { ...extension, hooks: joinHooks(extension.hooks, packed.hooks) },
+    extension: {
+      ...extension,
+      hooks: joinHooks(hooks, packed.hooks),
+      middleware: [...middleware, ...packed.middleware],
+    },
     nameProblem: (message) => ({ ...place, message, severity: 'warning' }),
-    problems: [...inFileOrder(problems), ...packed.problems],
+    problems: [...problems, ...packed.problems],
   };
 }
 
@@ -92,8 +154,9 @@ async function parseManifest(
   const identity = readFields(value, IDENTITY_FIELDS, 'extension', warn);
   if (!identity) return undefined;
   const origin = { scope: 'extension', file: source.file } as const;
-  const { hooks, problems } = parseHookDefinitions(value['hooks'] ?? {}, origin);
-  for (const { path, message, kind } of problems) warn(['hooks', ...path], message, kind);
+  const hooks = readHookDefinitions(value['hooks'] ?? {}, origin, (path, message, kind) =>
+    warn(['hooks', ...path], message, kind),
+  );
   const directory = await realpath(folder);
   const middleware = await parseMiddlewareEntries(value['middleware'], {
     source,
@@ -106,21 +169,24 @@ async function parseManifest(
 
 /** What Gemini's extensions have in a file of their own: `{ "hooks": { event: groups } }`. */
 async function readHooksFile(
-  scope: SettingsFile['scope'],
+  scope: NonNullable<Extension['scope']>,
   folder: string,
-): Promise<{ hooks: HookDefinitions; problems: readonly FileProblem[] }> {
-  const file = join(folder, 'hooks', 'hooks.json');
-  const reading = await readJsonFile({ scope, file }, 'an object { "hooks": {…} }');
-  if (reading.status === 'missing') return { hooks: {}, problems: [] };
-  if (reading.status !== 'read') return { hooks: {}, problems: [reading.problem] };
-  const problems: FileProblem[] = [];
-  const warn = warningInto(problems, { scope, file }, reading.document);
-  warnOfRepeatedKeys(reading.document, (key) => key === 'hooks', warn);
-  const parsed = parseHookDefinitions(reading.value['hooks'], { scope: 'extension', file });
-  for (const { path, message, kind } of parsed.problems) {
-    warn(['hooks', ...path], message, kind);
+  budget: ExtensionBudget | undefined,
+): Promise<Required<Pick<Extension, 'hooks' | 'middleware'>> & Pick<ExtensionReading, 'problems'>> {
+  const source = { scope, file: join(folder, 'hooks', 'hooks.json') };
+  const reading = await readWithin(source, 'an object { "hooks": {…} }', budget);
+  if (reading.status === 'missing') return { hooks: {}, middleware: [], problems: [] };
+  if (reading.status !== 'read') {
+    const { extension, problems } = inPlaceOfExtension(source, reading, '');
+    return { hooks: {}, middleware: extension?.middleware ?? [], problems };
   }
-  return { hooks: parsed.hooks, problems: inFileOrder(problems) };
+  const list = new ProblemList(source, reading.document);
+  warnOfRepeatedKeys(reading.document, (key) => key === 'hooks', list.warn);
+  const origin = { scope: 'extension', file: source.file } as const;
+  const hooks = readHookDefinitions(reading.value['hooks'], origin, (path, message, kind) =>
+    list.warn(['hooks', ...path], message, kind),
+  );
+  return { hooks, middleware: [], problems: list.inOrder() };
 }
 
 function joinHooks(first: HookDefinitions = {}, second: HookDefinitions): HookDefinitions {

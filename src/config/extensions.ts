@@ -1,12 +1,17 @@
 import type { Dirent } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { opendir, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { errorMessage } from '../errorMessage.js';
+import { isShortage, waitForDescriptors } from '../process/descriptorHeadroom.js';
 import type { Extension } from './config.js';
-import { readExtension, type ExtensionReading } from './extensionManifest.js';
+import {
+  ExtensionBudget,
+  inPlaceOfExtension,
+  readExtension,
+  type ExtensionReading,
+} from './extensionManifest.js';
 import { fileError } from './jsonFile.js';
-import type { FileProblem } from './settings.js';
+import { findHome, type FileProblem } from './settings.js';
 
 /** What `loadExtensions` takes. */
 export interface LoadExtensionsOptions {
@@ -31,14 +36,13 @@ export interface LoadedExtensions {
  * name one counts: the user's before the project's.
  */
 export async function loadExtensions(options: LoadExtensionsOptions): Promise<LoadedExtensions> {
-  const [project, user] = await Promise.all(
-    [options.workingDir, options.home ?? homedir()].map(findRealFolder),
-  );
-  const [ofProject, ofUser] = await Promise.all([
-    project === user ? [] : readFolder('project', project),
-    readFolder('user', user),
-  ]);
-  // What a project brings must not take the place of what the user has installed.
+  const home = options.home ?? findHome();
+  const project = await findRealFolder(options.workingDir);
+  const user = home === undefined ? undefined : await findRealFolder(home);
+  // One after the other: what a project brings must not use up what it takes to read the user's.
+  const ofUser = await readFolder('user', user);
+  const ofProject = project === user ? [] : await readFolder('project', project);
+  // Nor take the place of what the user has installed.
   const taken = new Map<string, Extension>();
   const kept = [...ofUser, ...ofProject].map((reading) => dropTaken(reading, taken));
   const inOrder = [...kept.slice(ofUser.length), ...kept.slice(0, ofUser.length)];
@@ -49,6 +53,12 @@ export async function loadExtensions(options: LoadExtensionsOptions): Promise<Lo
 }
 
 type Scope = NonNullable<Extension['scope']>;
+
+/** So many extensions are read at a time. */
+const BATCH = 16;
+
+/** More of them in a project are refused. */
+const MAX_PROJECT_EXTENSIONS = 1000;
 
 /** The folder of extensions in a directory, without symbolic links where it exists. */
 async function findRealFolder(directory: string): Promise<string> {
@@ -61,17 +71,65 @@ async function readFolder(
   folder: string | undefined,
 ): Promise<readonly ExtensionReading[]> {
   if (folder === undefined) return [];
+  const source = { scope, file: folder };
   try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    const directories = await Promise.all(entries.map((entry) => findDirectory(folder, entry)));
-    const found = directories.flatMap((directory) => directory ?? []);
-    return await Promise.all(found.toSorted().map((directory) => readExtension(scope, directory)));
+    const entries = await listEntries(
+      folder,
+      scope === 'project' ? MAX_PROJECT_EXTENSIONS : Infinity,
+    );
+    if (!entries) {
+      const limit = MAX_PROJECT_EXTENSIONS.toLocaleString('en');
+      const message = `refused: a project may have ${limit} extensions, and here are more; none of them counts until there are fewer`;
+      return [{ problems: [fileError(source, message)] }];
+    }
+    return await (scope === 'project'
+      ? readWithinBudget(folder, entries)
+      : readAll(folder, entries));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
     const message = `its extensions cannot be read (${errorMessage(error)}); make the folder readable, or remove it`;
-    return [{ problems: [fileError({ scope, file: folder }, message)] }];
+    const reading = { problem: fileError(source, message), isShortage: isShortage(error) };
+    return [inPlaceOfExtension(source, reading, 'extensions')];
   }
+}
+
+/** The entries of a folder, sorted by name; `undefined` where there are more than `limit`. */
+async function listEntries(folder: string, limit: number): Promise<Dirent[] | undefined> {
+  const entries: Dirent[] = [];
+  for await (const entry of await waitForDescriptors(() => opendir(folder))) {
+    if (entries.length >= limit) return undefined;
+    entries.push(entry);
+  }
+  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function readAll(folder: string, entries: readonly Dirent[]): Promise<ExtensionReading[]> {
+  const readings: ExtensionReading[] = [];
+  for (let start = 0; start < entries.length; start += BATCH) {
+    const batch = entries.slice(start, start + BATCH).map(async (entry) => {
+      const directory = await findDirectory(folder, entry);
+      return directory === undefined ? [] : [await readExtension('user', directory)];
+    });
+    readings.push(...(await Promise.all(batch)).flat());
+  }
+  return readings;
+}
+
+/** Those of a project, until there are more than are read before anybody has allowed them. */
+async function readWithinBudget(
+  folder: string,
+  entries: readonly Dirent[],
+): Promise<ExtensionReading[]> {
+  const budget = new ExtensionBudget();
+  const readings: ExtensionReading[] = [];
+  for (const entry of entries) {
+    const directory = await findDirectory(folder, entry);
+    if (directory === undefined) continue;
+    readings.push(await readExtension('project', directory, budget));
+    if (budget.isSpent) break;
+  }
+  return readings;
 }
 
 async function findDirectory(folder: string, entry: Dirent): Promise<string | undefined> {

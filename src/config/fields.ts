@@ -26,8 +26,15 @@ export type ProblemKind =
   | 'unlikely-value'
   | 'no-effect';
 
+/** A message, or what makes it, where that takes long and nobody may want it. */
+export type Message = string | (() => string);
+
+export function textOf(message: Message): string {
+  return typeof message === 'string' ? message : message();
+}
+
 /** Receives what is wrong with the value at `path`. Default kind: `value`. */
-export type Report = (path: Path, message: string, kind?: ProblemKind) => void;
+export type Report = (path: Path, message: Message, kind?: ProblemKind) => void;
 
 /** How one key of an object is checked. */
 export interface Field<T> {
@@ -87,8 +94,8 @@ export function reportUnknownKeys(
 ): void {
   for (const key of Object.keys(raw)) {
     if (Object.hasOwn(table, key)) continue;
-    const hint = suggestName(key, Object.keys(table));
-    report([key], `unknown key, ignored; ${hint}`, 'unknown-key');
+    const message = () => `unknown key, ignored; ${suggestName(key, Object.keys(table))}`;
+    report([key], message, 'unknown-key');
   }
 }
 

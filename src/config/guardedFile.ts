@@ -1,39 +1,94 @@
 import type { Stats } from 'node:fs';
 import { constants, open, type FileHandle } from 'node:fs/promises';
+import { isShortage, waitForDescriptors } from '../process/descriptorHeadroom.js';
 import { quoteWord } from '../process/quoteWord.js';
 
 /** What became of reading a file. */
 export type GuardedReading =
   | { readonly status: 'read'; readonly text: string }
   | { readonly status: 'missing' }
-  | { readonly status: 'refused'; readonly reason: string };
+  | {
+      readonly status: 'refused';
+      readonly reason: string;
+      /** The system has no descriptors left, and may have some later. */
+      readonly isShortage?: boolean;
+    };
+
+/** Which files are refused. */
+export interface GuardedFileOptions {
+  /** Whether to accept a file that its group may write. */
+  readonly groupMayWrite: boolean;
+  /** A larger file is refused. Default 16 MiB. */
+  readonly maxBytes?: number;
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * Reads a file that decides which commands run, unless somebody else could have written it.
  *
  * Refused are, on POSIX systems, a file that others may write and a file that belongs neither to the
- * current user nor to root; everywhere, what is no regular file and what cannot be read.
+ * current user nor to root; everywhere, what is no regular file, what is too large and what cannot be read.
  *
  * @param file absolute path
- * @param options.groupMayWrite whether to accept a file that its group may write
  * @returns the text, decoded as UTF-8, without a byte order mark. Never rejects.
  */
 export async function readGuardedFile(
   file: string,
-  options: { readonly groupMayWrite: boolean },
+  options: GuardedFileOptions,
+): Promise<GuardedReading> {
+  return withGuardedFile(file, options, readText);
+}
+
+/** The same as {@link readGuardedFile}, without reading it: the text is empty, and no size is too large. */
+export async function checkGuardedFile(
+  file: string,
+  { groupMayWrite }: Pick<GuardedFileOptions, 'groupMayWrite'>,
+): Promise<GuardedReading> {
+  return withGuardedFile(file, { groupMayWrite, maxBytes: Infinity }, readNothing);
+}
+
+async function readNothing(): Promise<string> {
+  return '';
+}
+
+async function withGuardedFile(
+  file: string,
+  { groupMayWrite, maxBytes = MAX_BYTES }: GuardedFileOptions,
+  read: (handle: FileHandle, maxBytes: number) => Promise<string | undefined>,
 ): Promise<GuardedReading> {
   let handle: FileHandle | undefined;
   try {
     // Non-blocking, as opening a named pipe would otherwise wait for its writer.
-    handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const reason = findObjection(file, await handle.stat(), options.groupMayWrite);
+    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+    handle = await waitForDescriptors(() => open(file, flags));
+    const stats = await handle.stat();
+    const reason = findObjection(file, stats, groupMayWrite);
     if (reason !== undefined) return { status: 'refused', reason };
-    return { status: 'read', text: new TextDecoder().decode(await handle.readFile()) };
+    const text = stats.size > maxBytes ? undefined : await read(handle, maxBytes);
+    return text === undefined ? tooLarge(maxBytes) : { status: 'read', text };
   } catch (error) {
     return explainFailure(error);
   } finally {
     await handle?.close();
   }
+}
+
+/** The text of a file, unless it is, or has become, larger. */
+async function readText(handle: FileHandle, maxBytes: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  const stream = handle.createReadStream({ end: maxBytes, autoClose: false });
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  const bytes = Buffer.concat(chunks);
+  return bytes.length > maxBytes ? undefined : new TextDecoder().decode(bytes);
+}
+
+function tooLarge(maxBytes: number): GuardedReading {
+  const limit = `${maxBytes.toLocaleString('en')} bytes`;
+  return {
+    status: 'refused',
+    reason: `it is larger than the ${limit} that are read of it; make it smaller, or remove it`,
+  };
 }
 
 /** Why a regular file must not decide what runs: somebody else could have written it. */
@@ -75,5 +130,6 @@ function explainFailure(error: unknown): GuardedReading {
   return {
     status: 'refused',
     reason: `it cannot be read (${cause}); make it readable, or remove it`,
+    isShortage: isShortage(error),
   };
 }

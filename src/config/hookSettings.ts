@@ -19,12 +19,14 @@ import {
   readFields,
   reportUnknownKeys,
   text,
+  textOf,
   type Field,
   type FieldTable,
   type Path,
   type ProblemKind,
   type Report,
 } from './fields.js';
+import { errorMessage } from '../errorMessage.js';
 import { isRecord } from '../hooks/merge.js';
 import { suggestName } from './suggestName.js';
 
@@ -50,10 +52,24 @@ export function parseHookDefinitions(
   origin?: HookOrigin,
 ): { hooks: HookDefinitions; problems: SettingsProblem[] } {
   const problems: SettingsProblem[] = [];
-  const hooks = parseEvents(raw, origin, (path, message, kind = 'value') =>
-    problems.push({ path, message, kind }),
+  const hooks = readHookDefinitions(raw, origin, (path, message, kind = 'value') =>
+    problems.push({ path, message: textOf(message), kind }),
   );
   return { hooks, problems };
+}
+
+/** How many hooks, or groups of hooks, are under the `hooks` key, good or bad; whichever are more. */
+export function countHooks(raw: unknown): number {
+  const groups = isRecord(raw) ? Object.values(raw).flatMap((each) => listOf(each)) : [];
+  const hooks = groups.map((group) => (isRecord(group) ? listOf(group['hooks']).length : 0));
+  return Math.max(
+    groups.length,
+    hooks.reduce((sum, count) => sum + count, 0),
+  );
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** Writes a path as one would in code: `hooks.BeforeTool[1].hooks[0].timeout`. `''` for an empty path. */
@@ -165,7 +181,12 @@ const MISPLACED_KEYS: ReadonlyMap<string, string> = new Map([
 
 const EVENT_NAMES: readonly string[] = Object.values(HookEventName);
 
-function parseEvents(raw: unknown, origin: HookOrigin | undefined, report: Report) {
+/** The same as {@link parseHookDefinitions}, where `report` is told of each problem. */
+export function readHookDefinitions(
+  raw: unknown,
+  origin: HookOrigin | undefined,
+  report: Report,
+): HookDefinitions {
   const hooks: { [E in HookEventName]?: HookDefinition[] } = {};
   if (!isRecord(raw)) {
     report([], `expected an object of event names, got ${describe(raw)}; no hook is read from it`);
@@ -173,19 +194,19 @@ function parseEvents(raw: unknown, origin: HookOrigin | undefined, report: Repor
   }
   for (const [key, groups] of Object.entries(raw)) {
     if (!Array.isArray(groups)) {
-      if (!isEventName(key)) report([key], explainUnknownEvent(key), 'unknown-event');
+      if (!isEventName(key)) report([key], () => explainUnknownEvent(key), 'unknown-event');
       else if (groups !== undefined)
         report([key], `expected an array of groups, got ${describe(groups)}; it is ignored`);
       continue;
     }
     if (isEventName(key)) hooks[key] ??= [];
     else if (!groups.some((group) => eventOf(key, group))) {
-      report([key], explainUnknownEvent(key), 'unknown-event');
+      report([key], () => explainUnknownEvent(key), 'unknown-event');
       continue;
     }
     parseEach(groups, [key], report, (group, reportGroup) => {
       const eventName = eventOf(key, group);
-      if (!eventName) reportGroup([], explainUnknownEvent(key), 'unknown-event');
+      if (!eventName) reportGroup([], () => explainUnknownEvent(key), 'unknown-event');
       const parsed = eventName && parseGroup(group, eventName, origin, reportGroup);
       if (parsed) (hooks[eventName] ??= []).push(parsed);
       return parsed;
@@ -267,7 +288,7 @@ function adviseOnFailure(hook: PluginFields, eventName: HookEventName, report: R
   }
 }
 
-/** Parses each item with a report of its own place, and keeps those that came out. */
+/** Parses each item by itself, with a report of its own place, and keeps those that came out. */
 function parseEach<T>(
   items: readonly unknown[],
   at: Path,
@@ -275,10 +296,14 @@ function parseEach<T>(
   parse: (item: unknown, report: Report) => T | undefined,
 ): T[] {
   return items.flatMap((item, index) => {
-    const parsed = parse(item, (path, message, kind) =>
-      report([...at, index, ...path], message, kind),
-    );
-    return parsed === undefined ? [] : [parsed];
+    const reportItem: Report = (path, message, kind) =>
+      report([...at, index, ...path], message, kind);
+    try {
+      return parse(item, reportItem) ?? [];
+    } catch (error) {
+      reportItem([], `cannot be read (${errorMessage(error)}); it is ignored`);
+      return [];
+    }
   });
 }
 

@@ -88,10 +88,21 @@ function findOffset(root: Node, path: Path): number {
   return offset;
 }
 
+const properties = new WeakMap<Node, ReadonlyMap<string, Node>>();
+
 /** The last one of that name, as it is the one that counts. */
 function findProperty(node: Node | undefined, name: string): Node | undefined {
-  if (node?.type !== 'object') return undefined;
-  return node.children?.findLast((property) => nameOf(property) === name);
+  return node?.type === 'object' ? propertiesOf(node).get(name) : undefined;
+}
+
+/** Looked up more than once, as there may be many problems in one large object. */
+function propertiesOf(node: Node): ReadonlyMap<string, Node> {
+  let known = properties.get(node);
+  if (!known) {
+    known = new Map(node.children?.map((property) => [nameOf(property), property]));
+    properties.set(node, known);
+  }
+  return known;
 }
 
 function* findRepeatedKeys(node: Node, at: Path): Generator<{ path: Path; offset: number }> {
@@ -101,7 +112,7 @@ function* findRepeatedKeys(node: Node, at: Path): Generator<{ path: Path; offset
     }
   }
   if (node.type !== 'object') return;
-  const last = new Map(node.children?.map((property) => [nameOf(property), property]));
+  const last = propertiesOf(node);
   for (const property of node.children ?? []) {
     const path = [...at, nameOf(property)];
     const value = property.children?.[1];

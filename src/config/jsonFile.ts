@@ -1,7 +1,9 @@
 import { isRecord } from '../hooks/merge.js';
-import { describe, type Path } from './fields.js';
-import { readGuardedFile, type GuardedReading } from './guardedFile.js';
-import { formatPath } from './hookSettings.js';
+import { isShortage, onDemand, waitForDescriptors } from '../process/descriptorHeadroom.js';
+import { errorMessage } from '../errorMessage.js';
+import { describe, textOf, type Message, type Path } from './fields.js';
+import { readGuardedFile, type GuardedFileOptions } from './guardedFile.js';
+import { countHooks, formatPath } from './hookSettings.js';
 import type { JsonDocument, Position } from './jsonDocument.js';
 import type { FileProblem, SettingsFile } from './settings.js';
 
@@ -11,14 +13,32 @@ export type JsonFileReading =
       readonly status: 'read';
       readonly value: Record<string, unknown>;
       readonly document: JsonDocument;
+      /** The length of its text. */
+      readonly size: number;
     }
   | { readonly status: 'missing' }
-  | { readonly status: 'refused' | 'invalid'; readonly problem: FileProblem };
+  | {
+      readonly status: 'refused' | 'invalid';
+      readonly problem: FileProblem;
+      /** The system has no descriptors left, and may have some later. */
+      readonly isShortage?: boolean;
+    };
+
+/** Larger files of a project are refused: they are read before anybody has allowed anything of it. */
+export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
+
+/** More hooks, or groups of hooks, of a project are refused. */
+export const MAX_PROJECT_HOOKS = 1000;
+
+/** So many problems of one file are told. */
+const MAX_PROBLEMS = 20;
+
+const loadParser = onDemand(() => import('./jsonDocument.js'));
 
 /** Receives what is wrong at `path` of a file; `position` where that is not where `path` begins. */
 export type Warn = (
   path: Path,
-  message: string,
+  message: Message,
   kind?: FileProblem['kind'],
   position?: Position,
 ) => void;
@@ -27,16 +47,41 @@ export type Warn = (
  * Reads a JSON file, unless somebody else could have written it.
  *
  * @param what completes "expected …"
+ * @param maxBytes a larger file is refused. Default 1 MiB for one of a project, 16 MiB for others
  * @returns never rejects
  */
-export async function readJsonFile(source: SettingsFile, what: string): Promise<JsonFileReading> {
-  const reading = await readFileOf(source.scope, source.file);
+export async function readJsonFile(
+  source: SettingsFile,
+  what: string,
+  maxBytes?: number,
+): Promise<JsonFileReading> {
+  const reading = await readGuardedFile(source.file, guardOf(source.scope, maxBytes));
   if (reading.status === 'missing') return reading;
-  if (reading.status === 'refused') {
-    return { status: 'refused', problem: fileError(source, `refused: ${reading.reason}`) };
+  if (reading.status === 'refused') return refused(source, reading);
+  try {
+    const { parseJsonDocument } = await waitForDescriptors(loadParser);
+    const { text } = reading;
+    return readDocument(source, what, parseJsonDocument(text), text.length);
+  } catch (error) {
+    const reason = `it cannot be read (${errorMessage(error)})`;
+    return refused(source, { reason, isShortage: isShortage(error) });
   }
-  const { parseJsonDocument } = await import('./jsonDocument.js');
-  const document = parseJsonDocument(reading.text);
+}
+
+function refused(
+  source: SettingsFile,
+  { reason, isShortage: isTemporary }: { reason: string; isShortage?: boolean },
+): JsonFileReading {
+  const problem = fileError(source, `refused: ${reason}`);
+  return { status: 'refused', problem, isShortage: isTemporary };
+}
+
+function readDocument(
+  source: SettingsFile,
+  what: string,
+  document: JsonDocument,
+  size: number,
+): JsonFileReading {
   const { value, syntaxError } = document;
   if (syntaxError !== undefined) {
     const message = `not valid JSON: ${syntaxError.message}; nothing in this file counts until it is mended`;
@@ -46,12 +91,15 @@ export async function readJsonFile(source: SettingsFile, what: string): Promise<
     const message = `expected ${what}, got ${describe(value)}; nothing in this file counts`;
     return { status: 'invalid', problem: fileError(source, message, document.locate([])) };
   }
-  return { status: 'read', value, document };
+  return { status: 'read', value, document, size };
 }
 
-/** Reads a file that decides what runs; that of a project may be written by its group. */
-export function readFileOf(scope: SettingsFile['scope'], file: string): Promise<GuardedReading> {
-  return readGuardedFile(file, { groupMayWrite: scope === 'project' || scope === 'file' });
+/** Which files of a scope are refused: those of a project may be written by its group. */
+export function guardOf(scope: SettingsFile['scope'], maxBytes?: number): GuardedFileOptions {
+  return {
+    groupMayWrite: scope === 'project' || scope === 'file',
+    maxBytes: maxBytes ?? (scope === 'project' ? MAX_PROJECT_FILE_BYTES : undefined),
+  };
 }
 
 /** After this problem, nothing of the file counts. */
@@ -63,23 +111,50 @@ export function fileError(
   return { scope, file, line, column, path: '', message, severity: 'error' };
 }
 
-/** Adds what is wrong in a file to `problems`, with the place where it was written. */
-export function warningInto(
-  problems: FileProblem[],
-  { scope, file }: SettingsFile,
-  document: JsonDocument,
-): Warn {
-  return (path, message, kind = 'value', { line, column } = document.locate(path)) =>
-    problems.push({
-      scope,
-      file,
-      line,
-      column,
-      path: formatPath(path),
-      message,
-      severity: 'warning',
-      kind,
-    });
+/** What is wrong in one file, each with the place where it was written: the first twenty, and how many more. */
+export class ProblemList {
+  readonly #problems: FileProblem[] = [];
+  #omitted = 0;
+  #worstOmitted: FileProblem['kind'];
+
+  constructor(
+    private readonly source: SettingsFile,
+    private readonly document: JsonDocument,
+  ) {}
+
+  readonly warn: Warn = (path, message, kind = 'value', position) => {
+    if (this.#problems.length >= MAX_PROBLEMS) {
+      this.#omitted += 1;
+      if (!this.#worstOmitted || kind === 'value' || kind === 'unknown-event') {
+        this.#worstOmitted = kind;
+      }
+      return;
+    }
+    const { line, column } = position ?? this.document.locate(path);
+    this.#add({ line, column, path: formatPath(path), message: textOf(message), kind });
+  };
+
+  /** In the order in which they stand in the file. */
+  inOrder(): readonly FileProblem[] {
+    const inOrder = this.#problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    if (this.#omitted === 0) return inOrder;
+    const message = `${this.#omitted} more like these; mend those above first`;
+    const place = { line: 1, column: 1, path: '' };
+    const rest = { ...this.source, ...place, message, severity: 'warning' } as const;
+    return [...inOrder, { ...rest, kind: this.#worstOmitted }];
+  }
+
+  #add(problem: Omit<FileProblem, 'scope' | 'file' | 'severity'>): void {
+    const { scope, file } = this.source;
+    this.#problems.push({ scope, file, ...problem, severity: 'warning' });
+  }
+}
+
+/** Why the hooks of a project are refused that has more than anybody can read. */
+export function tooManyHooks(hooks: unknown): string {
+  const count = countHooks(hooks).toLocaleString('en');
+  const limit = MAX_PROJECT_HOOKS.toLocaleString('en');
+  return `refused: it holds ${count} hooks, and a project may have ${limit}; nothing in this file counts until there are fewer`;
 }
 
 /** Reports keys that are written twice, below those top-level keys that `counts`. */
@@ -93,9 +168,4 @@ export function warnOfRepeatedKeys(
     const message = 'written again further down, where it replaces this one; merge the two';
     warn(path, message, 'repeated-key', position);
   }
-}
-
-/** In the order in which they stand in their file. */
-export function inFileOrder(problems: readonly FileProblem[]): readonly FileProblem[] {
-  return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }

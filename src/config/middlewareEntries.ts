@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { errorMessage } from '../errorMessage.js';
 import { isRecord } from '../hooks/merge.js';
 import { checkPosition, STACK_NAMES, type Position, type StackName } from '../stack.js';
@@ -13,12 +13,15 @@ import {
   readFields,
   reportUnknownKeys,
   text,
+  textOf,
   type FieldTable,
+  type Message,
   type Path,
 } from './fields.js';
 import { formatPath } from './hookSettings.js';
 import type { JsonDocument } from './jsonDocument.js';
-import { readFileOf, type Warn } from './jsonFile.js';
+import { checkGuardedFile } from './guardedFile.js';
+import { guardOf, type Warn } from './jsonFile.js';
 import type { FileProblem, SettingsFile } from './settings.js';
 
 /** A middleware module of an extension, as its manifest names it. */
@@ -52,8 +55,12 @@ export async function parseMiddlewareEntries(
     manifest.warn(['middleware'], `expected an array, got ${describe(raw)}; it is ignored`);
     return [];
   }
-  const parsed = raw.map((entry, index) => parseEntry(entry, ['middleware', index], manifest));
-  return (await Promise.all(parsed)).flat();
+  const parsed: ExtensionMiddleware[] = [];
+  // One after the other: each opens a file.
+  for (const [index, entry] of raw.entries()) {
+    parsed.push(...(await parseEntry(entry, ['middleware', index], manifest)));
+  }
+  return parsed;
 }
 
 /** The keys of an entry, the positions still unchecked. */
@@ -90,8 +97,8 @@ async function parseEntry(
     return [];
   }
   let fault = '';
-  const report = (at: Path, message: string) => {
-    fault = message;
+  const report = (at: Path, message: Message) => {
+    fault = textOf(message);
     manifest.warn([...path, ...at], message);
   };
   reportUnknownKeys(raw, ENTRY_FIELDS, report);
@@ -105,7 +112,7 @@ async function parseEntry(
 /** @returns `undefined` when it cannot be used; what was reported last says why */
 async function readEntry(
   raw: Record<string, unknown>,
-  report: (at: Path, message: string) => void,
+  report: (at: Path, message: Message) => void,
   { source, directory }: Manifest,
 ): Promise<Omit<ExtensionMiddleware, 'place'> | undefined> {
   const fields = readFields(raw, ENTRY_FIELDS, 'middleware', report);
@@ -139,7 +146,7 @@ async function findModule(
   if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
     return { objection: `${describe(path)} is outside of the extension's folder` };
   }
-  const reading = await readFileOf(scope, module);
+  const reading = await checkGuardedFile(module, guardOf(scope));
   if (reading.status === 'missing') {
     return { objection: `there is no file ${describe(path)} in the extension's folder` };
   }
@@ -147,6 +154,12 @@ async function findModule(
     return { objection: `${describe(path)} is refused: ${reading.reason}` };
   }
   return { module };
+}
+
+/** In place of what an extension has that cannot be read: policies may be among it. */
+export function blockInPlaceOf(place: SettingsFile, fault: string): ExtensionMiddleware[] {
+  const at = { ...place, line: 1, column: 1, path: '' };
+  return inPlaceOf({}, dirname(place.file), { policy: true, place: at, fault });
 }
 
 /** A policy without a stack might stand in any: nothing gets past it in either of those that surround operations. */

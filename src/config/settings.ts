@@ -93,20 +93,31 @@ export interface LoadSettingsOptions {
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
   const sources = await findSettingsFiles(options);
   return mergeLayers(
-    await Promise.all(
-      sources.map((source) =>
-        readLayer(source, source.scope === 'project' ? options.trustProject : undefined),
-      ),
-    ),
+    await Promise.all(sources.map((source) => readFoundLayer(source, options.trustProject))),
   );
 }
+
+/** Reads a file of `findSettingsFiles`. */
+export async function readFoundLayer(
+  source: SettingsFile,
+  trustProject: boolean | undefined,
+): Promise<Layer> {
+  if (source.file === UNKNOWN_HOME) {
+    return refusedLayer(source, 'your home directory is not known, nor your settings: set HOME');
+  }
+  return readLayer(source, source.scope === 'project' ? trustProject : undefined);
+}
+
+/** Stands for the user's file where the system does not tell a home directory. */
+const UNKNOWN_HOME = '~/.llxprt/settings.json';
 
 /** Where the settings of a project are looked for, the file with the highest priority first. */
 export async function findSettingsFiles(
   options: Pick<LoadSettingsOptions, 'workingDir' | 'home' | 'systemPath'>,
 ): Promise<SettingsFile[]> {
   const project = settingsFileIn(options.workingDir);
-  const user = settingsFileIn(options.home ?? homedir());
+  const home = options.home ?? findHome();
+  const user = home === undefined ? UNKNOWN_HOME : settingsFileIn(home);
   const system = resolve(options.systemPath ?? '/etc/llxprt/settings.json');
   return [
     ...((await isSameFile(project, user)) ? [] : [{ scope: 'project', file: project } as const]),
@@ -141,6 +152,15 @@ export function formatProblem(problem: FileProblem): string {
 /** The settings file of a project, or of a user whose home it is. */
 export function settingsFileIn(directory: string): string {
   return join(resolve(directory), '.llxprt', 'settings.json');
+}
+
+/** The home directory, unless the system does not know the user, and HOME is not set. */
+export function findHome(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
 }
 
 async function isSameFile(a: string, b: string): Promise<boolean> {

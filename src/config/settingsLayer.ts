@@ -11,12 +11,13 @@ import {
   type FieldTable,
 } from './fields.js';
 import { isRecord } from '../hooks/merge.js';
-import { parseHookDefinitions } from './hookSettings.js';
+import { countHooks, readHookDefinitions } from './hookSettings.js';
 import {
   fileError,
-  inFileOrder,
+  MAX_PROJECT_HOOKS,
+  ProblemList,
   readJsonFile,
-  warningInto,
+  tooManyHooks,
   warnOfRepeatedKeys,
   type JsonFileReading,
   type Warn,
@@ -108,24 +109,27 @@ function parseLayer(
   { value, document }: Extract<JsonFileReading, { status: 'read' }>,
   trusted: boolean,
 ): Layer {
-  const problems: FileProblem[] = [];
-  const warn = warningInto(problems, source, document);
+  if (source.scope === 'project' && countHooks(value.hooks) > MAX_PROJECT_HOOKS) {
+    const error = fileError(source, tooManyHooks(value.hooks), document.locate(['hooks']));
+    return emptyLayer(source, 'read', [error]);
+  }
+  const problems = new ProblemList(source, document);
+  const { warn } = problems;
   const counts = (key: string) => key === 'hooks' || Object.hasOwn(SCALAR_FIELDS, key);
   warnOfRepeatedKeys(document, counts, warn);
   warnOfMisplacedSettings(value, warn);
   const scalars = readFields(value, SCALAR_FIELDS, 'file', warn) ?? {};
-  const { hooks, problems: hookProblems } = parseHookDefinitions(
-    value.hooks === undefined ? {} : value.hooks,
-    source,
+  const given = value.hooks === undefined ? {} : value.hooks;
+  const hooks = readHookDefinitions(given, source, (path, message, kind) =>
+    warn(['hooks', ...path], message, kind),
   );
-  for (const { path, message, kind } of hookProblems) warn(['hooks', ...path], message, kind);
   return {
     source,
     status: 'read',
     trusted,
     scalars: trusted ? scalars : withholdUntrusted(scalars, warn),
     hooks,
-    problems: inFileOrder(problems),
+    problems: problems.inOrder(),
   };
 }
 

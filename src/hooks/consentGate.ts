@@ -1,46 +1,66 @@
 import type { Config } from '../config/config.js';
 import type { ConsentReview, HookConsent } from '../config/consent.js';
 import type { ConsentItem, ProjectHook } from '../trust/consentItem.js';
+import { readFields } from '../config/fields.js';
+import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../config/hookSettings.js';
 import type { DebugLogger } from '../debugLogger.js';
-import { events } from './events.js';
+import { errorMessage } from '../errorMessage.js';
 import { forbiddenVariables } from './hookEnvironment.js';
+import { failsClosed } from './hookFailure.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
-import { hookIdentity } from './identity.js';
-import { ConfigSource, HookEventName, type CommandHookConfig } from './types.js';
+import { hookIdentity, isFromProject } from './identity.js';
+import { MAX_EXPRESSION_LENGTH } from './testWithLimit.js';
+import { HookEventName, type CommandHookConfig } from './types.js';
 
 /** What to do about a hook that is not allowed. */
 const ADVICE = 'to see and allow it, run in the project: hookstack trust';
 
-/** Lets hooks that came with the project run only as the user has allowed them. All others pass at no cost. */
+/** Longer commands of a project are refused: nobody reads them, and each is looked at before anybody allows it. */
+const MAX_COMMAND_BYTES = 64 * 1024;
+
+/** So many hooks that do not run are told of by themselves. */
+const MAX_TOLD = 10;
+
+/** So much of a command or a name stands in a message. */
+const MAX_QUOTED = 60;
+
+/**
+ * Lets hooks that came with the project run only as the user has allowed them. All others pass at no cost, whatever is
+ * wrong with those of the project.
+ */
 export class ConsentGate {
   readonly #hooks = new WeakMap<CommandHookConfig, ProjectHook>();
   #consent: HookConsent | undefined;
+  #isSettled = true;
+  /** The guards of the project that were allowed when the project was last looked at. */
+  #guards: readonly HookRegistryEntry[] = [];
+  readonly #told = new Set<string>();
+  #skips = 0;
 
   constructor(
     private readonly config: Config,
     private readonly logger: DebugLogger,
   ) {}
 
-  /** Decides which entries may run, and tells once why the others do not. */
+  /** Whether the last `admit` could find out what is allowed. Where it could not, the next event is to ask again. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Decides which entries may run, and tells once why the others do not. Never rejects. */
   async admit(entries: readonly HookRegistryEntry[]): Promise<HookRegistryEntry[]> {
+    this.#isSettled = true;
     const ofProject = entries.filter(
       (entry) => isFromProject(entry) && entry.skipped !== 'untrusted',
     );
     if (ofProject.length === 0) return [...entries];
-    if (!this.config.needsConsent()) return entries.map((entry) => this.#refuseForbidden(entry));
-    this.#consent = await this.config.getConsent();
-    for (const problem of this.#consent.problems) this.logger.warn(problem);
-    const hooks = ofProject.map(toProjectHook);
-    const reviews = await this.#consent.review(hooks);
-    const admitted = new Map(
-      ofProject.map((entry, index) => {
-        const [hook, review] = [hooks[index], reviews[index]];
-        if (!hook || !review) throw new RangeError('There must be one review for each hook');
-        return [entry, this.#admitReviewed(entry, hook, review)] as const;
-      }),
-    );
-    this.#tellNew(reviews.filter(({ status }) => status === 'new').length);
-    return entries.map((entry) => admitted.get(entry) ?? entry);
+    if (!this.config.needsConsent()) return entries.map((entry) => this.#refuseHarmful(entry));
+    try {
+      return await this.#admitAllowed(entries, ofProject);
+    } catch (error) {
+      this.#isSettled = false;
+      return this.#refuseAll(entries, ofProject, errorMessage(error));
+    }
   }
 
   /** Makes `copy` need the same consent as `original`. */
@@ -50,32 +70,94 @@ export class ConsentGate {
   }
 
   /**
-   * Why a hook must not be started now, as the end of "The hook …".
+   * Why a hook must not be started now, as the end of "The hook …". Never throws or rejects.
    *
-   * @param onObjection called before the objection is returned
+   * @param onObjection called before the objection is returned; `isLasting` unless the hook could not be looked at now
    */
   findObjection(
     config: CommandHookConfig,
-    onObjection: (reason: string) => void,
+    onObjection: (reason: string, isLasting: boolean) => void,
   ): string | undefined | Promise<string | undefined> {
     const hook = this.#hooks.get(config);
     if (!hook) return undefined;
-    const tell = (reason: string | undefined) => {
+    const tell = (reason: string | undefined, isLasting = true) => {
       if (reason === undefined) return undefined;
-      onObjection(reason);
+      onObjection(reason, isLasting);
       return `was not started, because it ${reason}; ${ADVICE}`;
     };
-    const reason = this.#consent?.recheck(hook);
-    return reason instanceof Promise ? reason.then(tell) : tell(reason);
+    const tellFault = (error: unknown) =>
+      tell(`could not be looked at (${errorMessage(error)})`, false);
+    try {
+      const reason = this.#consent
+        ? this.#consent.recheck(hook)
+        : 'could not be looked at, as what is allowed is not known';
+      return reason instanceof Promise ? reason.then(tell, tellFault) : tell(reason);
+    } catch (error) {
+      return tellFault(error);
+    }
   }
 
   /** The one warning about a hook that does not run any more. */
   warnSkipped({ config, eventName }: HookRegistryEntry, reason: string): void {
     // A long command must not hide what to do.
-    const hook = hookIdentity(config).slice(0, 60);
+    const hook = hookIdentity(config).slice(0, MAX_QUOTED);
     this.logger.warn(`The hook "${hook}" is skipped; ${ADVICE}. It ${reason}`, {
       event: eventName,
     });
+  }
+
+  async #admitAllowed(
+    entries: readonly HookRegistryEntry[],
+    ofProject: readonly HookRegistryEntry[],
+  ): Promise<HookRegistryEntry[]> {
+    this.#consent = await this.config.getConsent();
+    for (const problem of this.#consent.problems) this.#tellOnce(problem);
+    const hooks = ofProject.map(toProjectHook);
+    const reviews = await reviewEach(this.#consent, hooks);
+    this.#skips = 0;
+    const admitted = new Map(
+      ofProject.map((entry, index) => {
+        const [hook, review] = [hooks[index], reviews[index]];
+        if (!hook || !review) throw new RangeError('There must be one review for each hook');
+        return [entry, this.#admitReviewed(entry, hook, review)] as const;
+      }),
+    );
+    if (this.#skips > MAX_TOLD) {
+      this.logger.warn(
+        `${this.#skips - MAX_TOLD} more hooks of this project are skipped; ${ADVICE}`,
+      );
+    }
+    this.#guards = [...admitted.values()].filter(
+      ({ enabled, config, eventName }) => enabled && failsClosed(config, eventName),
+    );
+    this.#tellNew(reviews.filter(({ status }) => status === 'new').length);
+    return entries.map((entry) => admitted.get(entry) ?? entry);
+  }
+
+  /** Where nobody knows what is allowed, nothing of the project runs, and guards that were allowed before deny. */
+  #refuseAll(
+    entries: readonly HookRegistryEntry[],
+    ofProject: readonly HookRegistryEntry[],
+    why: string,
+  ): HookRegistryEntry[] {
+    this.#tellOnce(
+      `The hooks of this project are refused, as it could not be found out which of them are allowed (${why}); the next event tries again`,
+    );
+    const reason = `is refused: it could not be found out whether it is allowed (${why})`;
+    const refused = new Set(ofProject);
+    const others = entries.map((entry) => (refused.has(entry) ? refuse(entry, reason) : entry));
+    return [...this.#guards, ...others];
+  }
+
+  #tellSkipped(entry: HookRegistryEntry, reason: string): void {
+    this.#skips += 1;
+    if (this.#skips <= MAX_TOLD) this.warnSkipped(entry, reason);
+  }
+
+  #tellOnce(message: string): void {
+    if (this.#told.has(message)) return;
+    this.#told.add(message);
+    this.logger.warn(message);
   }
 
   #admitReviewed(
@@ -89,16 +171,19 @@ export class ConsentGate {
       return { ...entry, review };
     }
     const guard = previous && asItWas(entry, previous.definition);
-    if (entry.enabled && guard && events[guard.eventName].canBlock) {
+    if (guard && failsClosed(guard.config, guard.eventName) && !this.#isOff(guard)) {
       // It was to be asked and cannot be: so it is planned, where it was, and denies.
-      this.warnSkipped(entry, `${reason}, and blocks what it guarded`);
-      const config = { ...entry.config, onFailure: 'deny' } as const;
-      this.#hooks.set(config, hook);
-      return { ...guard, config, review };
+      this.#tellSkipped(entry, `${reason}, and blocks what it guarded`);
+      this.#hooks.set(guard.config, hook);
+      return { ...guard, review };
     }
-    if (status !== 'new') this.warnSkipped(entry, reason);
+    if (status !== 'new') this.#tellSkipped(entry, reason);
     const skipped = status === 'refused' ? 'refused' : 'untrusted';
     return { ...entry, review, enabled: false, skipped };
+  }
+
+  #isOff({ config }: HookRegistryEntry): boolean {
+    return this.config.getDisabledHooks().includes(hookIdentity(config));
   }
 
   #tellNew(count: number): void {
@@ -109,32 +194,128 @@ export class ConsentGate {
     );
   }
 
-  #refuseForbidden(entry: HookRegistryEntry): HookRegistryEntry {
-    const refusal = isFromProject(entry) ? forbiddenVariables(entry.config.env) : undefined;
-    if (refusal === undefined || !entry.enabled) return entry;
-    this.logger.warn(`The hook "${hookIdentity(entry.config)}" is refused: ${refusal}`, {
-      event: entry.eventName,
-    });
-    return { ...entry, enabled: false, skipped: 'refused' };
+  /** What no hook of a project may be, whoever trusts it. */
+  #refuseHarmful(entry: HookRegistryEntry): HookRegistryEntry {
+    if (!isFromProject(entry) || !entry.enabled) return entry;
+    const refusal = forbiddenVariables(entry.config.env) ?? excessOf(toProjectHook(entry));
+    if (refusal === undefined) return entry;
+    const hook = hookIdentity(entry.config).slice(0, MAX_QUOTED);
+    this.logger.warn(`The hook "${hook}" is refused: ${refusal}`, { event: entry.eventName });
+    return refuse(entry, `is refused: ${refusal}`);
   }
 }
 
-/** A guard at the event and with the matcher that the user allowed. `undefined` for what was no guard. */
-function asItWas(
-  entry: HookRegistryEntry,
-  { event, matcher, onFailure }: ConsentItem['definition'],
-): HookRegistryEntry | undefined {
-  if (onFailure !== 'deny') return undefined;
-  const eventName = Object.values(HookEventName).find((name) => name === event);
-  if (!eventName) return undefined;
-  return { ...entry, eventName, matcher: typeof matcher === 'string' ? matcher : undefined };
+/** Looks at each hook as if it were alone: one that cannot be looked at is refused, and the others are not. */
+async function reviewEach(
+  consent: HookConsent,
+  hooks: readonly ProjectHook[],
+): Promise<ConsentReview[]> {
+  const refusals = new Map<ProjectHook, string>();
+  for (const hook of hooks) {
+    const excess = excessOf(hook);
+    if (excess !== undefined) refusals.set(hook, excess);
+  }
+  try {
+    return await reviewOthers(consent, hooks, refusals);
+  } catch {
+    for (const hook of hooks) {
+      if (refusals.has(hook)) continue;
+      try {
+        await consent.review([hook]);
+      } catch (error) {
+        refusals.set(hook, `it cannot be looked at (${errorMessage(error)})`);
+      }
+    }
+    return reviewOthers(consent, hooks, refusals);
+  }
 }
 
-/** Whether a hook came with the project, as opposed to one of the user, the system or the host. */
-function isFromProject({ source, origin, extension }: HookRegistryEntry): boolean {
-  if (source === ConfigSource.Extensions) return extension?.scope === 'project';
-  return origin?.scope === 'project';
+/**
+ * Reviews hooks together, which tells a changed one from a new one. In place of what is refused, the bare hook is
+ * looked at: it may stand where a guard was allowed.
+ */
+async function reviewOthers(
+  consent: HookConsent,
+  hooks: readonly ProjectHook[],
+  refusals: ReadonlyMap<ProjectHook, string>,
+): Promise<ConsentReview[]> {
+  const reviews = await consent.review(
+    hooks.map((hook) => (refusals.has(hook) ? withoutContent(hook) : hook)),
+  );
+  return reviews.map((review, index) => {
+    const hook = hooks[index];
+    const refusal = hook && refusals.get(hook);
+    if (!hook || refusal === undefined) return review;
+    const previous = review.status === 'allowed' ? review.item : review.previous;
+    return { ...refusedReview(hook, `is refused: ${refusal}`), previous };
+  });
 }
+
+/** A hook of the same event and name, of which nothing can fail. */
+function withoutContent({ event, config, extension }: ProjectHook): ProjectHook {
+  const { type, name, onFailure } = config;
+  return { event, group: {}, config: { type, name, onFailure, command: 'true' }, extension };
+}
+
+function refusedReview(
+  { event, group, config, extension }: ProjectHook,
+  reason: string,
+): ConsentReview {
+  const { extensionPath: _, ...fields } = config;
+  const command =
+    config.command.length > MAX_QUOTED ? `${config.command.slice(0, MAX_QUOTED)}…` : config.command;
+  const brought = extension && { extension: extension.name };
+  const definition = { ...group, ...fields, command, event, ...brought };
+  return { status: 'refused', reason, item: { kind: 'hook', definition, files: {}, digest: '' } };
+}
+
+function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
+  const review = refusedReview(toProjectHook(entry), reason);
+  return { ...entry, review, enabled: false, skipped: 'refused' };
+}
+
+function excessOf({
+  group: { matcher = '' },
+  config: { command },
+}: ProjectHook): string | undefined {
+  if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
+    return 'its command is longer than 64 KB; put it into a script';
+  }
+  if (matcher.length <= MAX_EXPRESSION_LENGTH) return undefined;
+  return `its matcher is longer than ${MAX_EXPRESSION_LENGTH} characters; simplify it`;
+}
+
+/** A guard as the user allowed it, in every field. `undefined` for what was no guard. */
+function asItWas(
+  entry: HookRegistryEntry,
+  definition: ConsentItem['definition'],
+): HookRegistryEntry | undefined {
+  if (definition['onFailure'] !== 'deny') return undefined;
+  const eventName = Object.values(HookEventName).find((name) => name === definition['event']);
+  const group = readFields({ ...definition, hooks: [] }, FILE_GROUP_FIELDS, 'group', ignoreProblem);
+  const fields = readFields({ ...definition }, COMMAND_FIELDS, 'hook', ignoreProblem);
+  if (!eventName || !group || !fields) return undefined;
+  const { matcher, sequential, dialect } = group;
+  const { extensionPath } = entry.config;
+  const config = {
+    ...fields,
+    ...(dialect && { dialect }),
+    ...(extensionPath && { extensionPath }),
+  };
+  return {
+    ...entry,
+    eventName,
+    matcher,
+    sequential,
+    group: { matcher, sequential, dialect },
+    config,
+    enabled: true,
+    skipped: undefined,
+  };
+}
+
+/** What was allowed was told of when it was read. */
+function ignoreProblem(): void {}
 
 function toProjectHook({ eventName, group, config, extension }: HookRegistryEntry): ProjectHook {
   return { event: eventName, group, config, extension };

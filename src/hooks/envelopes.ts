@@ -1,8 +1,16 @@
+import type { Config, Extension } from '../config/config.js';
+import { parseHookDefinitions } from '../config/hookSettings.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
 import { events } from './events.js';
 import { denyForFailure, failsClosed } from './hookFailure.js';
 import type { DefaultHookOutput } from './hookOutput.js';
-import type { AggregatedHookResult } from './types.js';
+import { hookIdentity } from './identity.js';
+import type {
+  AggregatedHookResult,
+  HookDefinition,
+  HookEventName,
+  HookExecutionPlan,
+} from './types.js';
 
 /** The result of an event for which nothing ran; always a fresh object, because callers own what they get. */
 export function makeEmptySuccessResult(): AggregatedHookResult {
@@ -37,6 +45,48 @@ export function buildFailureEnvelope(
     finalOutput: denialOfGuards(fault),
     errors: [fault],
   };
+}
+
+/**
+ * The guards (`onFailure: "deny"`) that are configured for an event, whatever their matchers say: for when the hooks
+ * themselves cannot be read, or not be planned. Those of a project count only where all of it is trusted, or a clone
+ * could stop the agent.
+ *
+ * @returns `undefined` when there are none. Never throws
+ */
+export function planOfGuards(config: Config, event: HookEventName): HookExecutionPlan | undefined {
+  const isTrusted = attempt(() => !config.needsConsent() && config.isTrustedFolder(), false);
+  const disabled = attempt(() => config.getDisabledHooks(), []);
+  const extensions = attempt(() => config.getExtensions(), []).filter((extension) =>
+    attempt(() => extension.isActive && (isTrusted || extension.scope !== 'project'), false),
+  );
+  const groups = [
+    ...attempt(() => groupsOf(config.getHooks(), event), []).filter(
+      ({ origin }) => isTrusted || origin?.scope !== 'project',
+    ),
+    ...extensions.flatMap((extension: Extension) =>
+      attempt(() => groupsOf(extension.hooks, event), []),
+    ),
+  ];
+  const guards = groups
+    .flatMap(({ hooks }) => hooks)
+    .filter((hook) => failsClosed(hook, event) && !disabled.includes(hookIdentity(hook)));
+  return guards.length === 0
+    ? undefined
+    : { eventName: event, hookConfigs: guards, sequential: false };
+}
+
+function groupsOf(raw: unknown, event: HookEventName): readonly HookDefinition[] {
+  return parseHookDefinitions(raw).hooks[event] ?? [];
+}
+
+/** What failed once may fail again. */
+function attempt<T>(work: () => T, otherwise: T): T {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
 }
 
 function denialOfGuards({ message, meta }: HookPipelineError): DefaultHookOutput | undefined {

@@ -15,7 +15,7 @@ import {
 import { DebugLogger } from '../debugLogger.js';
 import { notify } from '../notify.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
-import { buildFailureEnvelope, makeEmptySuccessResult } from './envelopes.js';
+import { buildFailureEnvelope, makeEmptySuccessResult, planOfGuards } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
 import { recordEvent } from './eventRecord.js';
 import { events } from './events.js';
@@ -52,10 +52,11 @@ export function fireHook<E extends HookEventName>(
     const system = config.getHookSystem();
     if (!system) return undefined;
     const isIdle = system.isInitialized() && !system.getEventHandler().hasWork(event, payload);
-    return isIdle ? undefined : fireThroughStack(system, event, payload, options);
+    return isIdle ? undefined : fireThroughStack(config, system, event, payload, options);
   } catch (error) {
     new DebugLogger('llxprt:core:hooks').warn(`${event}: the hooks cannot be reached`, { error });
-    const envelope = buildFailureEnvelope(error, 'planning', { event });
+    const plan = planOfGuards(config, event);
+    const envelope = buildFailureEnvelope(error, 'planning', { event, plan });
     return Promise.resolve(processCommonHookOutputFields(envelope));
   }
 }
@@ -73,6 +74,7 @@ export function hasHooks(config: Config, event: HookEventName): boolean {
 }
 
 async function fireThroughStack<E extends HookEventName>(
+  config: Config,
   system: HookSystem,
   event: E,
   payload: HookPayload<E>,
@@ -82,7 +84,8 @@ async function fireThroughStack<E extends HookEventName>(
     await system.initialize();
   } catch (error) {
     system.logger.warn(`${event}: the hooks could not be read and do not run`, { error });
-    return processCommonHookOutputFields(buildFailureEnvelope(error, 'initialization', { event }));
+    const meta = { event, plan: planOfGuards(config, event) };
+    return processCommonHookOutputFields(buildFailureEnvelope(error, 'initialization', meta));
   }
   const aggregated = await system.getEventHandler().fire(event, payload, signal);
   if (aggregated.results.length > 0) notify(system.logger, onHooks, event, aggregated);
@@ -143,6 +146,7 @@ export class HookEventHandler {
 
   /** Whether firing the event would do anything. Synchronous; builds nothing but the plan, once. */
   hasWork<E extends HookEventName>(event: E, payload?: HookPayload<E>): boolean {
+    if (!this.registry.isSettled()) return true;
     if (this.config.registrations('hook').some(standsOutsideOfPlanner)) return true;
     const context = payload && planContext({ event, payload });
     return this.plans.createExecutionPlan(event, context) !== null;
@@ -209,13 +213,14 @@ export class HookEventHandler {
     payload: HookPayload<E>,
     signal?: AbortSignal,
   ): Promise<AggregatedHookResult> {
-    if (!this.registry.isInitialized()) await this.#initialize(event);
+    if (!this.registry.isSettled()) await this.#initialize(event);
     const ctx = createHookContext(event, payload, signal);
     try {
       // A context of one event is one of any event; TypeScript cannot see that through the generic.
       await this.#getStack().run(ctx as HookContext as AnyHookContext);
     } catch (error) {
-      throw new HookPipelineError(error, stageReached(ctx), { event, plan: ctx.plan ?? undefined });
+      const plan = ctx.plan ?? planOfGuards(this.config, event);
+      throw new HookPipelineError(error, stageReached(ctx), { event, plan });
     }
     const aggregated = withVerdict(ctx.aggregated ?? makeEmptySuccessResult(), ctx);
     if (!ctx.aggregated) return aggregated;
@@ -232,7 +237,8 @@ export class HookEventHandler {
     try {
       await this.registry.initialize();
     } catch (error) {
-      throw new HookPipelineError(error, 'initialization', { event });
+      const plan = planOfGuards(this.config, event);
+      throw new HookPipelineError(error, 'initialization', { event, plan });
     }
   }
 

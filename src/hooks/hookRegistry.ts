@@ -4,11 +4,12 @@ import type { ConsentReview } from '../config/consent.js';
 import { DebugLogger } from '../debugLogger.js';
 import type { DialectName } from '../dialects/dialect.js';
 import { dialects } from '../dialects/words.js';
+import { errorMessage } from '../errorMessage.js';
 import { ConsentGate } from './consentGate.js';
 import { HookRegistryNotInitializedError } from './errors.js';
 import { relativeEntries } from './hookEnvironment.js';
 import { failsClosed } from './hookFailure.js';
-import { hookIdentity } from './identity.js';
+import { hookIdentity, isFromProject } from './identity.js';
 import { isRecord } from './merge.js';
 import {
   ConfigSource,
@@ -64,6 +65,8 @@ const SOURCE_PRIORITY: Record<ConfigSource, number> = {
 export class HookRegistry {
   #entries: HookRegistryEntry[] | undefined;
   #reading: Promise<void> | undefined;
+  /** The hooks of the project as they were read, while it is not known which of them are allowed. */
+  #unsettled: readonly HookRegistryEntry[] = [];
   readonly #plans = new Map<HookEventName, Map<string | undefined, HookExecutionPlan | null>>();
   readonly #matches = new Map<string, Match>();
   readonly #gate: ConsentGate;
@@ -76,11 +79,12 @@ export class HookRegistry {
   }
 
   /**
-   * Reads the hooks, once. Concurrent first calls share one reading; after a failed one the next call tries again.
+   * Reads the hooks, once. Concurrent first calls share one reading; after a failed one the next call tries again, and
+   * so it does where it could not be found out which hooks of the project are allowed.
    */
   async initialize(): Promise<void> {
-    if (this.#entries) return;
-    this.#reading ??= this.reload().finally(() => {
+    if (this.isSettled()) return;
+    this.#reading ??= (this.#entries ? this.#settle() : this.reload()).finally(() => {
       this.#reading = undefined;
     });
     await this.#reading;
@@ -91,6 +95,11 @@ export class HookRegistry {
     return this.#entries !== undefined;
   }
 
+  /** Whether the hooks have been read, and it is known which of the project's are allowed. */
+  isSettled(): boolean {
+    return this.#entries !== undefined && this.#unsettled.length === 0;
+  }
+
   /**
    * Reads the hooks of the configuration and its extensions again. Entries of a wrong shape are left out with a
    * warning.
@@ -98,16 +107,29 @@ export class HookRegistry {
   async reload(): Promise<void> {
     const entries = this.#readSource('hooks', this.config.getHooks(), ConfigSource.Project);
     for (const extension of this.config.getExtensions()) {
-      if (!extension.isActive) continue;
       entries.push(...this.#readExtension(extension));
     }
-    const admitted = await this.#gate.admit(entries);
+    await this.#admit(entries, []);
+    this.logger.debug('hook registry initialized', { hooks: this.#entries?.length });
+  }
+
+  /** Asks again which hooks of the project are allowed. What the host has said of the others since then stays. */
+  async #settle(): Promise<void> {
+    const others = this.#entries?.filter((entry) => !isFromProject(entry)) ?? [];
+    await this.#admit(this.#unsettled, others);
+  }
+
+  async #admit(
+    entries: readonly HookRegistryEntry[],
+    others: readonly HookRegistryEntry[],
+  ): Promise<void> {
+    const admitted = [...(await this.#gate.admit(entries)), ...others];
+    this.#unsettled = this.#gate.isSettled ? [] : entries.filter(isFromProject);
     this.#warnOfSearchPath(admitted);
     this.#entries = admitted.toSorted(
       (a, b) => SOURCE_PRIORITY[a.source] - SOURCE_PRIORITY[b.source],
     );
     this.#plans.clear();
-    this.logger.debug('hook registry initialized', { hooks: this.#entries.length });
   }
 
   /**
@@ -184,12 +206,14 @@ export class HookRegistry {
    * switched off, with one warning; a guard stays on, to deny.
    */
   findObjection(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
-    return this.#gate.findObjection(config, (reason) => {
+    return this.#gate.findObjection(config, (reason, isLasting) => {
       const entry = this.#entries?.find((each) => each.config === config);
       if (!entry?.enabled || failsClosed(config, entry.eventName)) return;
-      entry.enabled = false;
-      entry.skipped = 'untrusted';
-      this.#plans.clear();
+      if (isLasting) {
+        entry.enabled = false;
+        entry.skipped = 'untrusted';
+        this.#plans.clear();
+      }
       this.#gate.warnSkipped(entry, reason);
     });
   }
@@ -218,9 +242,18 @@ export class HookRegistry {
     );
   }
 
+  /** One extension that cannot be read does not keep the others from being read. */
   #readExtension(extension: Extension): HookRegistryEntry[] {
-    const at = `extension ${extension.name}: hooks`;
-    return this.#readSource(at, extension.hooks ?? {}, ConfigSource.Extensions, extension);
+    try {
+      if (!extension.isActive) return [];
+      const at = `extension ${extension.name}: hooks`;
+      return this.#readSource(at, extension.hooks ?? {}, ConfigSource.Extensions, extension);
+    } catch (error) {
+      this.logger.warn(
+        `The hooks of the extension "${extension.name}" cannot be read and do not run: ${errorMessage(error)}`,
+      );
+      return [];
+    }
   }
 
   #readSource(

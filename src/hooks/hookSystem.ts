@@ -45,12 +45,13 @@ export class HookSystem {
 
   /**
    * Reads and checks the configured hooks, once. Concurrent first calls share one reading; after a failed one the
-   * next call tries again.
+   * next call tries again. Also where it could not be found out which hooks of the project are allowed.
    */
   async initialize(): Promise<void> {
-    if (this.isInitialized()) return;
+    if (this.#registry.isSettled()) return;
+    const isFirst = !this.isInitialized();
     await this.#registry.initialize();
-    this.#prepareFirst();
+    if (isFirst) this.#prepareFirst();
   }
 
   /** Makes ready for the first hooks: all that are to be started ahead, and one other. */

@@ -3,6 +3,9 @@ import vm from 'node:vm';
 /** Processor time that one test of an expression may take, in ms. Expressions come from files, and some never end. */
 export const MATCH_LIMIT_MS = 50;
 
+/** Longer expressions are not worth it: the time that it takes to prepare them cannot be limited. */
+export const MAX_EXPRESSION_LENGTH = 2000;
+
 let sandbox: vm.Context | undefined;
 
 /**

@@ -15,6 +15,13 @@ const QUOTED = String.raw`'[^']*'|"(?:[^"$\x60\\!]|${REFERENCE})*"`;
 const WORD = String.raw`(?:${PLAIN}|=|${QUOTED})+`;
 const SIMPLE_COMMAND = new RegExp(String.raw`^\s*((?:${PLAIN}|${QUOTED})+)(?:[ \t]+${WORD})*\s*$`);
 
+const WORDS = new RegExp(WORD, 'g');
+
+/** The words of a command that is nothing but a program with arguments, quotes as they are. */
+export function splitSimpleCommand(command: string): readonly string[] | undefined {
+  return isSimpleCommand(command) ? (command.match(WORDS) ?? undefined) : undefined;
+}
+
 /**
  * Whether a shell command is nothing but a program with arguments, so that a shell can become the program: no
  * operators, assignments, globs, expansions other than of the project's directory in quotes, and no builtin. When in doubt, no.

@@ -3,6 +3,7 @@ import { nearestName } from '../config/suggestName.js';
 import { dialects } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import { isRecord } from '../hooks/merge.js';
+import { commandKey } from '../hooks/sameCommand.js';
 import { findControl } from '../hooks/sanitizeText.js';
 import { mayMatchTogether } from './matcherRules.js';
 import { findScripts, readStart } from './programs.js';
@@ -84,17 +85,25 @@ export function timeoutTooLong({ hook, group }: HookSite): string | undefined {
 
 /** The same command again, where both may match. */
 export function duplicateCommand(site: HookSite, { hooks }: Checked): string | undefined {
+  const key = keyOf(site);
+  if (key === undefined) return undefined;
   const first = earlierThan(site, hooks).find(
-    (other) =>
-      other.event === site.event &&
-      other.hook.command === site.hook.command &&
-      other.hook.type === 'command' &&
-      other.group.dialect === site.group.dialect &&
-      mayMatchTogether(other, site),
+    (other) => other.event === site.event && keyOf(other) === key && mayMatchTogether(other, site),
   );
-  return (
-    first && `the same command as at ${place(first, site)}, which counts: it runs once; remove one`
-  );
+  if (!first) return undefined;
+  const [given, here] = [first, site].map(({ file }) => file.source.scope === 'project');
+  const counting = given && !here ? 'and this one counts' : 'which counts';
+  return `the same command as at ${place(first, site)}, ${counting}: it runs once; remove one`;
+}
+
+const keys = new WeakMap<HookSite, string | undefined>();
+
+function keyOf(site: HookSite): string | undefined {
+  if (keys.has(site)) return keys.get(site);
+  const { hook, group, file } = site;
+  const key = commandKey({ ...hook, dialect: group.dialect, extensionPath: file.extensionPath });
+  keys.set(site, key);
+  return key;
 }
 
 /** The same name for another command. */

@@ -2,7 +2,9 @@ import { matchesAll, matchesTool } from '../../middleware/planner.js';
 import { suggestName } from '../config/suggestName.js';
 import { dialects } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
+import { MAX_EXPRESSION_LENGTH } from '../hooks/testWithLimit.js';
 import { referenceTools } from '../tools/referenceTools.js';
+import { AttackSearch } from './attackSearch.js';
 import type { GroupSite } from './types.js';
 
 /** Each of these says what is wrong with the matcher of one group, if anything. */
@@ -16,14 +18,21 @@ const FOREIGN = /mcp|__/iu;
 /** A matcher that looks like a list of names, and not like a pattern. */
 const NAMES_ONLY = /^(?:[\w-]+(?:\|[\w-]+)*|\((?:\?:)?[\w-]+(?:\|[\w-]+)*\))$/u;
 
-/** How long the search for an input that takes for ever may go on, in ms. */
-const SEARCH_LIMIT_MS = 2000;
-const SEARCH_END_MS = 5000;
-
 /** Whether two groups may run for the same call, as far as the known tools tell. */
 export function mayMatchTogether(a: GroupSite, b: GroupSite): boolean {
   if (a.group.matcher === b.group.matcher || !events[a.event].matchOn) return true;
-  return KNOWN_TOOLS.some((tool) => matchesTool(a.group, tool) && matchesTool(b.group, tool));
+  return toolsOf(a).some((tool) => toolsOf(b).includes(tool));
+}
+
+const matched = new WeakMap<GroupSite['group'], readonly string[]>();
+
+/** The known tools that a group matches. Matchers take their time, and each hook is compared with all others. */
+function toolsOf(site: GroupSite): readonly string[] {
+  const { group } = site;
+  if (isTooLong(site)) return [];
+  const known = matched.get(group) ?? KNOWN_TOOLS.filter((tool) => matchesTool(group, tool));
+  matched.set(group, known);
+  return known;
 }
 
 /** Not a regular expression, so that it is compared as literal text. */
@@ -98,7 +107,7 @@ function hasMixedAnchors(matcher: string): boolean {
 
 /** A matcher that takes for ever for some names. */
 export const matcherCatastrophic: MatcherRule = async (site) => {
-  const found = await searchAttack(site);
+  const found = (await searchAttack(site))?.found;
   // A name is short: what grows with its square or cube takes no time.
   if (found?.status !== 'vulnerable' || found.complexity.type !== 'exponential') return undefined;
   return `takes exponential time for names such as ${JSON.stringify(found.attack.string.slice(0, 40))}…, and then counts as not matching; let nothing that repeats contain another repetition`;
@@ -106,11 +115,15 @@ export const matcherCatastrophic: MatcherRule = async (site) => {
 
 /** A matcher of which it could not be found out whether it takes for ever. */
 export const matcherUndecided: MatcherRule = async (site) => {
-  const found = await searchAttack(site);
-  if (found?.status !== 'unknown') return undefined;
+  if (isTooLong(site)) {
+    return `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
+  }
+  const searched = await searchAttack(site);
+  if (!searched || (searched.found && searched.found.status !== 'unknown')) return undefined;
   return 'could not be decided: it may take for ever for some names, and then counts as not matching; simplify it';
 };
 
+const attacks = new AttackSearch();
 const searches = new WeakMap<GroupSite, ReturnType<typeof search>>();
 
 /** Two rules ask, and one search answers. */
@@ -124,16 +137,19 @@ async function search(site: GroupSite) {
   const matcher = matcherOf(site);
   // Exponential time takes a repetition of something that can match in more than one way: of a group.
   if (matcher === undefined || !/\)[*+{]/u.test(matcher) || !isRegExp(matcher)) return undefined;
-  // A worker can be ended at any time, and needs neither Java nor a program of another platform.
-  process.env['RECHECK_BACKEND'] ??= 'worker';
-  const { check } = await import('recheck');
-  const signal = AbortSignal.timeout(SEARCH_END_MS);
-  return check(matcher, '', { timeout: SEARCH_LIMIT_MS, signal });
+  return { found: await attacks.find(matcher) };
 }
 
-/** The expression that is tested against the names of tools, if any. */
-function matcherOf({ event, group: { matcher } }: GroupSite): string | undefined {
-  return !events[event].matchOn || matchesAll(matcher) ? undefined : matcher;
+/** The expression that is tested against the names of tools, if any, and if it can be looked at in time. */
+function matcherOf(site: GroupSite): string | undefined {
+  const { matcher } = site.group;
+  return !events[site.event].matchOn || matchesAll(matcher) || isTooLong(site)
+    ? undefined
+    : matcher;
+}
+
+function isTooLong({ group: { matcher = '' } }: GroupSite): boolean {
+  return matcher.length > MAX_EXPRESSION_LENGTH;
 }
 
 function isRegExp(matcher: string): boolean {

@@ -2,8 +2,13 @@ import type { Extension } from '../config/config.js';
 import type { LoadedExtensions } from '../config/extensions.js';
 import { formatPath } from '../config/hookSettings.js';
 import { readJsonFile } from '../config/jsonFile.js';
-import { mergeLayers, type FileProblem, type SettingsFile } from '../config/settings.js';
-import { readLayer, refusedLayer } from '../config/settingsLayer.js';
+import {
+  mergeLayers,
+  readFoundLayer,
+  type FileProblem,
+  type SettingsFile,
+} from '../config/settings.js';
+import { refusedLayer } from '../config/settingsLayer.js';
 import { loaderSeverities, rules } from './rules.js';
 import { findGroups, findHooks } from './sites.js';
 import type { Checked, CheckedFile, Finding } from './types.js';
@@ -27,11 +32,7 @@ export async function validateFiles(
   sources: readonly SettingsFile[],
   { workingDir, trustProject, extensions = NO_EXTENSIONS }: ValidateOptions,
 ): Promise<Finding[]> {
-  const layers = await Promise.all(
-    sources.map((source) =>
-      readLayer(source, source.scope === 'project' ? trustProject : undefined),
-    ),
-  );
+  const layers = await Promise.all(sources.map((source) => readFoundLayer(source, trustProject)));
   const { problems, settings } = mergeLayers(
     layers.map((layer) =>
       layer.status === 'missing' && layer.source.scope === 'file'

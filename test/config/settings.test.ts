@@ -281,7 +281,7 @@ describe('loadSettings', () => {
     expect('enableHooks' in {}).toBe(false);
   });
 
-  it('reads 10,000 bad hooks in a time that grows with their number only', async () => {
+  it('reads 10,000 bad hooks in a time that grows with their number only, and tells of twenty', async () => {
     const hooks = Array.from({ length: 10_000 }, (_, index) => ({
       ...hook(`${index}`),
       timeout: 5,
@@ -290,8 +290,8 @@ describe('loadSettings', () => {
     const startedAt = performance.now();
     const { problems } = await load();
     expect(performance.now() - startedAt).toBeLessThan(10_000);
-    expect(problems).toHaveLength(10_000);
-    expect(problems.at(-1)).toMatchObject({ line: 50_004, column: 13 });
+    expect(problems).toHaveLength(21);
+    expect(problems.at(-2)).toMatchObject({ line: 104, column: 13 });
   });
 });
 

@@ -1,39 +1,15 @@
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, vi } from 'vitest';
-import type { ConfigOptions } from '../../src/config/config.js';
-import { HookConsent } from '../../src/config/consent.js';
 import { loadSettings } from '../../src/config/settings.js';
 import type { CommandHookConfig, HookDefinition } from '../../src/hooks/types.js';
 import { hook } from '../helpers/hooks.js';
 import { fault, type Host } from './helpers/host.js';
-
-const SETTINGS = '.llxprt/settings.json';
+import { allowAll, openProject, SETTINGS } from './helpers/project.js';
 
 function project(hooks: readonly CommandHookConfig[], others: object = {}) {
   const groups: HookDefinition[] = [{ hooks }];
   return { enableHooks: true, hooks: { BeforeTool: groups }, ...others };
-}
-
-/** What a host does that knows nothing of trust, with a home of its own. */
-async function openProject(host: Host, options: ConfigOptions = {}) {
-  const home = path.join(host.directory, 'home');
-  const { settings } = await loadSettings({
-    workingDir: host.directory,
-    home,
-    systemPath: path.join(host.directory, 'none'),
-  });
-  const consent = await HookConsent.open({ workingDir: host.directory, home });
-  return { config: host.createConfig({ ...settings, consent, ...options }), consent };
-}
-
-/** Allows all hooks of the project, as they are. */
-async function allowAll(host: Host): Promise<void> {
-  const { config, consent } = await openProject(host);
-  await config.getHookSystem()?.initialize();
-  const entries = config.getHookSystem()?.getAllHooks() ?? [];
-  await consent.allow(entries.flatMap(({ review }) => review ?? []));
-  host.logger.records.length = 0;
 }
 
 describe('63 before consent', () => {
