@@ -15,6 +15,7 @@ export type FailureKind =
   | 'spawn'
   | 'output'
   | 'refused'
+  | 'input'
   | 'untrusted';
 
 /** A hook that did not do what it was started for. */
@@ -55,7 +56,19 @@ export function failsClosed(hook: CommandHookConfig, event: HookEventName): bool
   return hook.onFailure === 'deny' && events[event].canBlock;
 }
 
-/** What a guard says that failed. */
+/**
+ * Whether a failure blocks the operation: that of a guard; and of any hook, if the input cannot be put to it. Arguments
+ * that nobody can read would else be the way past all of them.
+ */
+export function blocksByFailing(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  { kind }: HookFailure,
+): boolean {
+  return failsClosed(hook, event) || (kind === 'input' && events[event].canBlock);
+}
+
+/** What is said in place of a hook whose failure blocks. */
 export function denyForFailure(hook: CommandHookConfig, failure: HookFailure): HookOutput {
   const reason = `The hook "${hookIdentity(hook)}" must not be bypassed, and it ${failure.what}`;
   return { decision: 'deny', reason: sanitizeText(reason) };
@@ -72,11 +85,8 @@ export function reportFailure(
   // Whoever objects tells it, and once; but what is blocked is told each time.
   if (failure.kind === 'untrusted' && !failsClosed(hook, event)) return;
   const identity = hookIdentity(hook);
-  const consequence = failsClosed(hook, event)
-    ? 'the operation is blocked (onFailure: "deny")'
-    : 'the operation goes on without it';
   const stderr = outcome && maskSecrets(removeControls(outcome.stderr), environment);
-  logger.warn(`The hook "${identity}" ${failure.what}; ${consequence}`, {
+  logger.warn(`The hook "${identity}" ${failure.what}; ${consequenceOf(hook, event, failure)}`, {
     event,
     hook: identity,
     kind: failure.kind,
@@ -87,4 +97,14 @@ export function reportFailure(
     truncated: outcome?.truncated,
     stderr: stderr?.slice(0, 1024),
   });
+}
+
+function consequenceOf(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  failure: HookFailure,
+): string {
+  if (!blocksByFailing(hook, event, failure)) return 'the operation goes on without it';
+  const why = failsClosed(hook, event) ? ' (onFailure: "deny")' : '';
+  return `the operation is blocked${why}`;
 }
