@@ -9,11 +9,12 @@ import {
   theirResponse,
   theirToolNames,
 } from '../src/dialects/words.js';
+import { failsClosed } from '../src/hooks/hookFailure.js';
 import { DEFAULT_BLOCK_REASON } from '../src/hooks/hookOutput.js';
 import type { HookRun, Said } from '../src/hooks/hookRun.js';
 import { isRecord, isTooDeep } from '../src/hooks/merge.js';
 import { writeInput } from '../src/hooks/preparedInput.js';
-import { describeNoise, parseAnswer } from '../src/hooks/readHookOutput.js';
+import { describeNoise, isBrokenJson, parseAnswer } from '../src/hooks/readHookOutput.js';
 import { sanitizeText } from '../src/hooks/sanitizeText.js';
 import type { HookEventName, HookInput } from '../src/hooks/types.js';
 
@@ -92,6 +93,8 @@ function toOurAnswer(spoken: Dialect, run: HookRun, said: Said): Said {
 
 function readPlainText(spoken: Dialect, run: HookRun, said: Said): Said {
   const text = said.stdout.trim();
+  // Prose is no answer, but of a guard that tried to give one nothing is known.
+  if (failsClosed(run.hook, run.event) && isBrokenJson(text)) return said;
   const meaning = spoken.plainText[run.event] ?? spoken.plainText.otherwise;
   if (meaning === 'context') {
     const output = { hookSpecificOutput: { additionalContext: text } };

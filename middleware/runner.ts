@@ -198,7 +198,9 @@ async function runHook(
   // Of what surrounds a process, only hooks of another dialect need anything.
   await (hook.dialect === undefined ? start() : inDialect(run, start));
   const { outcome, said = outcome } = run;
-  const failure = outcome ? findFailure(outcome, timeoutMs) : findFaultOf(run.stdin);
+  const failure = outcome
+    ? findFailure(outcome, timeoutMs, failsClosed(hook, event))
+    : findFaultOf(run.stdin);
   const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
   const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
   for (const each of [...(read.problems ?? []), ...left]) warn(each);
@@ -215,7 +217,7 @@ async function startProcess(
   timeoutMs: number,
   options: RunOptions,
 ): Promise<void> {
-  const { hook, stdin } = run;
+  const { hook, event, stdin } = run;
   if (stdin instanceof Error) return;
   const command = Object.assign(startOptions(hook, prepared), {
     input: stdin,
@@ -223,6 +225,7 @@ async function startProcess(
     keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
     timeoutMs,
     signal: options.signal,
+    mustAnswer: failsClosed(hook, event),
     warm: options.warmShells > 0,
     prestart: hook.prestart,
   });

@@ -3,6 +3,7 @@ import type { CommandOutcome } from '../process/runCommand.js';
 import { events } from './events.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { hookIdentity } from './identity.js';
+import { parseAnswer } from './readHookOutput.js';
 import { removeControls, sanitizeText } from './sanitizeText.js';
 import type { CommandHookConfig, HookEventName, HookOutput } from './types.js';
 
@@ -25,13 +26,24 @@ export interface HookFailure {
   readonly what: string;
 }
 
-/** What went wrong with a command, if anything did. A block by exit code 2 is what it was started for. */
-export function findFailure(outcome: CommandOutcome, timeoutMs: number): HookFailure | undefined {
-  const { ending, exitCode, signal, error, stdout, stdoutTruncated } = outcome;
+/**
+ * What went wrong with a command, if anything did. A block by exit code 2 is what it was started for.
+ *
+ * @param isGuard whether silence counts only where nothing can still speak
+ */
+export function findFailure(
+  outcome: CommandOutcome,
+  timeoutMs: number,
+  isGuard: boolean,
+): HookFailure | undefined {
+  const { ending, exitCode, signal, error, stdout, stdoutTruncated, stdoutHeld } = outcome;
   switch (ending) {
     case 'exit':
       if (exitCode === 0 && stdoutTruncated && isPartOfJson(stdout)) {
         return { kind: 'output', what: 'printed more than is read of an answer: print less' };
+      }
+      if (isGuard && exitCode === 0 && stdoutHeld && !parseAnswer(stdout.trim())) {
+        return { kind: 'output', what: NO_ANSWER };
       }
       if (exitCode === 0 || exitCode === 2) return undefined;
       return { kind: 'exit', what: `exited with code ${exitCode}` };
@@ -45,6 +57,9 @@ export function findFailure(outcome: CommandOutcome, timeoutMs: number): HookFai
       return { kind: 'spawn', what: `could not be started: ${error?.message ?? 'unknown reason'}` };
   }
 }
+
+const NO_ANSWER =
+  'left a process running that held its stdout, and no answer came: let it wait for its filters, and redirect the output of jobs that are to go on';
 
 /** Of plain text the beginning is as good as all of it; of JSON it is nothing. */
 function isPartOfJson(text: string): boolean {

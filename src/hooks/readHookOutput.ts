@@ -70,6 +70,11 @@ export function describeNoise(printed: string): string[] {
   ];
 }
 
+/** Whether text that could not be read was meant as JSON: it begins as JSON does, or holds an object somewhere. */
+export function isBrokenJson(printed: string): boolean {
+  return /^(?:[[\]}"]|-?\d|(?:true|false|null)\b)|\{/.test(printed);
+}
+
 /** What is known of an object: each field is checked by itself, or is an object that is read the same way. */
 export interface Shape {
   readonly [field: string]: FieldCheck | { readonly fields: Shape };

@@ -19,6 +19,11 @@ export interface CommandOptions extends StartOptions {
   readonly signal?: AbortSignal;
   /** Bytes of stdout to keep; the rest is read and dropped. Default 1 MiB, as for stderr. */
   readonly keepStdoutBytes?: number;
+  /**
+   * Whether it has to answer on stdout: what holds an empty stdout after exit code 0 is then waited for, for as long as
+   * output is waited for at all. Default false.
+   */
+  readonly mustAnswer?: boolean;
   /** Whether a shell that was started ahead may run it; see `prepareWarmShell`. Default false. */
   readonly warm?: boolean;
   /** Whether it may have been started ahead; see `prestart`. Default false. */
@@ -51,6 +56,8 @@ export interface CommandOutcome {
   readonly stdoutTruncated: boolean;
   /** Whether something still held the pipes after the exit, and was ended for it. */
   readonly stragglers: boolean;
+  /** Whether that held stdout, so that what was read may not be all. */
+  readonly stdoutHeld: boolean;
   readonly durationMs: number;
   /** Why the command never started, with the system's `code`. Present for `spawn-failed` only. */
   readonly error?: Error & { code?: string };
@@ -82,10 +89,16 @@ export async function runCommand(
 
   const interruption = await waitForExit(command, options);
   if (interruption) await endInterrupted(command, [stdout, stderr], timings);
-  else await drain([stdout, stderr], Promise.all([stdout.closed, stderr.closed]), timings);
+  else {
+    const isAwaited = options.mustAnswer && command.status.exitCode === 0;
+    const canEnd = () => !isAwaited || stdout.isClosed || stdout.text().trim() !== '';
+    const ended = Promise.all([stdout.closed, stderr.closed]);
+    await drain([stdout, stderr], ended, timings, canEnd);
+  }
 
   const inputTaken = command.stdin.writableFinished;
-  const stragglers = !interruption && !(stdout.isClosed && stderr.isClosed);
+  const stdoutHeld = !interruption && !stdout.isClosed;
+  const stragglers = stdoutHeld || (!interruption && !stderr.isClosed);
   // Once there is an answer, because it takes a while.
   setImmediate(closePipes, command);
   if (stragglers) void endStragglers(command, timings);
@@ -103,6 +116,7 @@ export async function runCommand(
     truncated: stdout.truncated || stderr.truncated,
     stdoutTruncated: stdout.truncated,
     stragglers,
+    stdoutHeld,
     durationMs: millisecondsSince(startedAt),
   };
 }
@@ -123,6 +137,7 @@ const NOT_RUN = {
   truncated: false,
   stdoutTruncated: false,
   stragglers: false,
+  stdoutHeld: false,
   durationMs: 0,
 } as const satisfies CommandOutcome;
 
