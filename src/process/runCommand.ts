@@ -3,17 +3,21 @@ import { drain } from './drain.js';
 import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
 import { untrackGroup } from './liveGroups.js';
 import { OutputCollector } from './outputCollector.js';
-import { takePrestarted } from './prestarted.js';
+import { dropPrestarted, takePrestarted } from './prestarted.js';
 import { endGroup } from './processGroup.js';
+import { letNextTry, noteEnd, noteStart, startWithRoom } from './shortage.js';
 import { startCommand, type RunningCommand, type StartOptions } from './startCommand.js';
 import { letPendingEventsThrough } from './waiting.js';
-import { startInWarmShell } from './warmShells.js';
+import { dropWarmShells, startInWarmShell } from './warmShells.js';
 
 /** One command, and what it needs to run. */
 export interface CommandOptions extends StartOptions {
   /** Bytes for stdin, shared between commands that run side by side and never modified. */
   readonly input: Uint8Array;
-  /** Ms until the command's process group is ended, as `normalizeTimeout` returns it. */
+  /**
+   * Ms until the command's process group is ended, as `normalizeTimeout` returns it; and until it is given up, where the
+   * system has no room for it.
+   */
   readonly timeoutMs: number;
   /** Ends the command's process group when it fires. */
   readonly signal?: AbortSignal;
@@ -76,13 +80,32 @@ export async function runCommand(
   timings: CommandTimings = COMMAND_TIMINGS,
 ): Promise<CommandOutcome> {
   const startedAt = performance.now();
-  if (options.signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
-  let command: RunningCommand;
+  const { signal, timeoutMs } = options;
+  if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   try {
-    command = (await takeStartedAhead(options)) ?? (await startCommand(options));
+    const ahead = await takeStartedAhead(options);
+    if (ahead) {
+      const outcome = await follow(ahead, options, timings, startedAt);
+      const hasEnded = outcome.ending === 'exit' || outcome.ending === 'signal';
+      if (!hasEnded || !ahead.neverBegan?.()) return outcome;
+    }
+    const patience = { until: startedAt + timeoutMs, signal };
+    const command = await startWithRoom(() => startCommand(options), dropPrepared, patience);
+    return await follow(command, options, timings, startedAt);
   } catch (error) {
-    return { ...NOT_RUN, durationMs: millisecondsSince(startedAt), error: error as Error };
+    const durationMs = millisecondsSince(startedAt);
+    if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
+    return { ...NOT_RUN, durationMs, error: error as Error };
   }
+}
+
+/** Hands a command its input, and stays with it to its end. */
+async function follow(
+  command: RunningCommand,
+  options: CommandOptions,
+  timings: CommandTimings,
+  startedAt: number,
+): Promise<CommandOutcome> {
   const stdout = new OutputCollector(command.stdout, options.keepStdoutBytes);
   const stderr = new OutputCollector(command.stderr);
   writeInput(command, options.input);
@@ -121,9 +144,17 @@ export async function runCommand(
   };
 }
 
+/** Descriptors and processes that are only kept ready are the first to go. */
+function dropPrepared(): boolean {
+  const hadShells = dropWarmShells();
+  return dropPrestarted() || hadShells;
+}
+
 async function takeStartedAhead(options: CommandOptions): Promise<RunningCommand | undefined> {
   const prestarted = options.prestart ? await takePrestarted(options) : undefined;
-  return prestarted ?? (options.warm ? startInWarmShell(options) : undefined);
+  const command = prestarted ?? (options.warm ? startInWarmShell(options) : undefined);
+  if (command) noteStart();
+  return command;
 }
 
 const NOT_RUN = {
@@ -144,6 +175,7 @@ const NOT_RUN = {
 function writeInput({ stdin }: RunningCommand, input: Uint8Array): void {
   // EPIPE: a command need not read its input.
   stdin.on('error', () => undefined);
+  stdin.once('close', letNextTry);
   stdin.end(input);
 }
 
@@ -204,6 +236,7 @@ async function endStragglers({ group }: RunningCommand, timings: CommandTimings)
 
 function closePipes({ stdin, stdout, stderr }: RunningCommand): void {
   for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
+  noteEnd();
 }
 
 function millisecondsSince(start: number): number {

@@ -34,6 +34,8 @@ export interface RunningCommand {
   readonly exited: Promise<void>;
   /** How the shell ended; both `null` while it runs. */
   readonly status: { readonly exitCode: number | null; readonly signalCode: NodeJS.Signals | null };
+  /** Whether it ended before anything of the command was run. Absent where that cannot be known. */
+  readonly neverBegan?: () => boolean;
   /** Whether the host stays alive for the command. It does, unless told otherwise. */
   readonly setReferenced: (isReferenced: boolean) => void;
 }

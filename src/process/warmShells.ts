@@ -6,6 +6,7 @@ import type { Writable } from 'node:stream';
 import { whileWatchingHost } from './liveGroups.js';
 import { isSimpleCommand } from './shellWords.js';
 import { resolveShell } from './shell.js';
+import { isShortOfRoom } from './shortage.js';
 import {
   asRunningCommand,
   inheritedState,
@@ -93,7 +94,9 @@ function go(
   // What has died while the host was busy reads nothing, which is known at once: its exit is not.
   if (control.errored || control.destroyed) return undefined;
   setReferenced(subprocess, true);
-  return asRunningCommand(subprocess, runId);
+  const running = asRunningCommand(subprocess, runId);
+  // A socket that is closed with something unread in it is an error for the other end, and the word is the last of all.
+  return running && { ...running, neverBegan: () => control.errored !== null };
 }
 
 /**
@@ -105,7 +108,7 @@ function go(
 export function prepareWarmShell(options: Omit<StartOptions, 'command'>, count: number): boolean {
   keepWarm();
   const { cwd, env } = options;
-  const surroundings = canBeWaitedIn(env) ? surroundingsOf(options) : undefined;
+  const surroundings = canBeWaitedIn(env) && !isShortOfRoom() ? surroundingsOf(options) : undefined;
   if (surroundings === undefined || noisy.has(surroundings)) return false;
   const isReady = (shell: WaitingShell) => shell.surroundings === surroundings;
   // Shells with an environment that has changed since serve nobody any more.
@@ -157,9 +160,11 @@ export function countWarmShells(cwd?: string): number {
   return waiting.filter((shell) => isIn(shell, cwd)).length;
 }
 
-/** Ends the shells that wait in a directory, or all. */
-export function dropWarmShells(cwd?: string): void {
-  letGo(waiting.filter((shell) => isIn(shell, cwd)));
+/** Ends the shells that wait in a directory, or all; says whether there were any. */
+export function dropWarmShells(cwd?: string): boolean {
+  const dropped = waiting.filter((shell) => isIn(shell, cwd));
+  letGo(dropped);
+  return dropped.length > 0;
 }
 
 function isIn(shell: WaitingShell, cwd: string | undefined): boolean {
