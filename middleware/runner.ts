@@ -234,7 +234,7 @@ async function startProcess(
 }
 
 const LEFT_RUNNING =
-  'left a process running that held its stdout or stderr, and that was ended; redirect both of them for a job that is to go on';
+  'left a process running that held its stdout or stderr, and that is ended where it can be found; redirect both of them for a job that is to go on';
 
 /** What a hook said. Problems quote it in the log, cut to a length, so they are found in the masked text. */
 function readMasked(said: Said, environment: HookEnvironmentPolicy): Partial<ReadOutput> {

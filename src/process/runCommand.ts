@@ -58,7 +58,7 @@ export interface CommandOutcome {
   readonly truncated: boolean;
   /** Whether bytes of stdout were dropped, so that what was kept may not be all of an answer. */
   readonly stdoutTruncated: boolean;
-  /** Whether something still held the pipes after the exit, and was ended for it. */
+  /** Whether something still held the pipes after the exit, for which it is ended where it can be found. */
   readonly stragglers: boolean;
   /** Whether that held stdout, so that what was read may not be all. */
   readonly stdoutHeld: boolean;
@@ -123,9 +123,11 @@ async function follow(
   const stdoutHeld = !interruption && !stdout.isClosed;
   const stragglers = stdoutHeld || (!interruption && !stderr.isClosed);
   // Once there is an answer, because it takes a while.
-  setImmediate(closePipes, command);
-  if (stragglers) void endStragglers(command, timings);
-  else untrackGroup(command.group);
+  setImmediate(() => {
+    closePipes(command);
+    if (stragglers) void endStragglers(command, timings);
+  });
+  if (!stragglers) untrackGroup(command.group);
 
   const { exitCode, signalCode } = command.status;
   return {

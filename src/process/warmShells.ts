@@ -11,10 +11,12 @@ import {
   asRunningCommand,
   inheritedState,
   newRunId,
+  noteBeginnings,
   OWN_ENVIRONMENT,
   RUN_ID,
   setReferenced,
   spawnShell,
+  type Beginnings,
   type RunningCommand,
   type StartOptions,
 } from './startCommand.js';
@@ -54,6 +56,7 @@ interface WaitingShell {
   /** The run of the hook within which this host runs. */
   readonly outerRunId: string | undefined;
   readonly subprocess: ChildProcessWithoutNullStreams;
+  readonly beginnings: Beginnings;
   readonly control: Writable;
   /** Lets go of it: it has said something, such as that a locale is missing, which is not the command's to say. */
   readonly onNoise: () => void;
@@ -86,7 +89,7 @@ export function startInWarmShell(options: StartOptions): RunningCommand | undefi
 }
 
 function go(
-  { subprocess, control, onNoise }: WaitingShell,
+  { subprocess, beginnings, control, onNoise }: WaitingShell,
   runId: string,
 ): RunningCommand | undefined {
   subprocess.stderr.off('data', onNoise);
@@ -94,7 +97,7 @@ function go(
   // What has died while the host was busy reads nothing, which is known at once: its exit is not.
   if (control.errored || control.destroyed) return undefined;
   setReferenced(subprocess, true);
-  const running = asRunningCommand(subprocess, runId);
+  const running = asRunningCommand(subprocess, runId, beginnings);
   // A socket that is closed with something unread in it is an error for the other end, and the word is the last of all.
   return running && { ...running, neverBegan: () => control.errored !== null };
 }
@@ -254,7 +257,7 @@ function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
     if (subprocess.pid === undefined || !(control instanceof Socket)) return undefined;
     // Shells that only wait keep no host alive.
     setReferenced(subprocess, false);
-    return { subprocess, control };
+    return { subprocess, beginnings: noteBeginnings(subprocess), control };
   } catch {
     // The next command starts cold, and reports what is wrong if it still is.
     return undefined;

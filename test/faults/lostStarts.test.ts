@@ -83,9 +83,8 @@ describe('a host with more agents than it has descriptors for', () => {
           env: { HOOKSTACK_WARM_SHELLS: '0' },
         },
       );
-      const { kinds, answerMs } = JSON.parse(stdout) as { kinds: string[]; answerMs: number };
+      const kinds = JSON.parse(stdout) as string[];
       expect(kinds.toSorted()).toEqual(['aborted', 'spawn']);
-      expect(answerMs).toBeLessThan(3_000);
     },
   );
 });
