@@ -1,6 +1,12 @@
 import type { GenerateContentResponse } from '@google/genai';
 import type { Next } from '../src/compose.js';
-import type { ModelCall, ToolCall } from '../src/context.js';
+import {
+  cancelled,
+  takeResult,
+  takeStream,
+  type ModelCall,
+  type ToolCall,
+} from '../src/context.js';
 import {
   askAfterModel,
   askBeforeModel,
@@ -46,7 +52,8 @@ async function beforeTool(call: ToolCall, next: Next): Promise<void> {
 /** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */
 async function afterTool(call: ToolCall, next: Next): Promise<void> {
   await next();
-  if (!call.result) return;
+  // Of a call that was given up before its tool ran, there is nothing to look at.
+  if (!call.result || (call.signal?.aborted && !call.executed)) return;
   if (call.config.getEnableHooks()) call.result = withQuotedMarks(call.result);
   const { llmContent, returnDisplay, metadata, error } = call.result;
   const toolResponse = { llmContent, returnDisplay, metadata, error };
@@ -73,11 +80,14 @@ function isRefused({ verdict }: ToolCall | ModelCall): boolean {
   return verdict.kind !== 'allow';
 }
 
-/** The operation itself. */
+/** The operation itself. Hooks that were ended by an abort did not object, but it is not wanted any more. */
 async function execute(call: ToolCall, next: Next): Promise<void> {
   if (isRefused(call)) return;
-  call.executed = await call.execute(call.input);
-  call.result = call.executed;
+  if (call.signal?.aborted) {
+    call.result = cancelled(call.toolName);
+    return;
+  }
+  takeResult(call, await call.execute(call.input));
   await next();
 }
 
@@ -135,10 +145,11 @@ async function afterModel(call: ModelCall, next: Next): Promise<void> {
   }
 }
 
-/** The operation itself. */
+/** The operation itself. It is not begun after an abort, as above. */
 async function openStream(call: ModelCall, next: Next): Promise<void> {
   if (isRefused(call)) return;
-  call.stream = await call.open(call.request);
+  call.signal?.throwIfAborted();
+  takeStream(call, await call.open(call.request));
   await next();
 }
 
@@ -152,22 +163,29 @@ async function* throughAfterModel(
   const isHeld = call.config.getAfterModelDisplay() === 'hold';
   const seen: GenerateContentResponse[] = [];
   for await (const chunk of chunks) {
+    if (isDropped(call)) return;
     seen.push(chunk);
     if (!isHeld) yield chunk;
   }
+  if (isDropped(call)) return;
   const response = collectResponse(seen);
   applyAfterModel(call, await askAfterModel(call.config, call.request, response, call));
   // Hooks that the abort ended have not seen the answer, so nobody else may see it as if they had.
   call.signal?.throwIfAborted();
-  if (isHeld && !call.suppressDisplay) yield call.response ?? response;
+  if (isHeld && !call.suppressDisplay && !isDropped(call)) yield call.response ?? response;
+}
+
+/** Whether somebody has blocked the call while its answer came. */
+function isDropped({ stream }: ModelCall): boolean {
+  return stream === undefined;
 }
 
 function applyAfterModel(call: ModelCall, result: AfterModelHookResult | undefined): void {
-  if (!result) return;
+  if (!result || isDropped(call)) return;
   const { stopReason = DEFAULT_STOP_REASON } = result;
   call.response = result.response;
-  call.suppressDisplay = result.suppressOutput ?? false;
-  if (result.stopped) {
+  call.suppressDisplay ||= result.suppressOutput ?? false;
+  if (result.stopped && !isRefused(call)) {
     call.verdict = { kind: 'stop', event: HookEventName.AfterModel, reason: stopReason };
   }
   if (result.systemMessage) call.contextForModel.push(asSystemNote(result.systemMessage));

@@ -9,11 +9,12 @@ import {
   theirResponse,
   theirToolNames,
 } from '../src/dialects/words.js';
-import { encodeInput } from '../src/hooks/encodeInput.js';
+import { failsClosed } from '../src/hooks/hookFailure.js';
 import { DEFAULT_BLOCK_REASON } from '../src/hooks/hookOutput.js';
 import type { HookRun, Said } from '../src/hooks/hookRun.js';
-import { isDeeperThan, isRecord } from '../src/hooks/merge.js';
-import { describeNoise, MAX_NESTING, parseAnswer } from '../src/hooks/readHookOutput.js';
+import { isRecord, isTooDeep } from '../src/hooks/merge.js';
+import { writeInput } from '../src/hooks/preparedInput.js';
+import { describeNoise, isBrokenJson, parseAnswer } from '../src/hooks/readHookOutput.js';
 import { sanitizeText } from '../src/hooks/sanitizeText.js';
 import type { HookEventName, HookInput } from '../src/hooks/types.js';
 
@@ -24,7 +25,7 @@ import type { HookEventName, HookInput } from '../src/hooks/types.js';
 export async function dialect(run: HookRun, next: Next): Promise<void> {
   const spoken = run.hook.dialect && dialects[run.hook.dialect];
   if (!spoken) return next();
-  run.stdin = encodeInput(toTheirInput(spoken, run.event, run.input));
+  run.stdin = writeInput(() => toTheirInput(spoken, run.event, run.input));
   await next();
   if (run.said) run.said = toOurAnswer(spoken, run, run.said);
 }
@@ -87,11 +88,13 @@ function toOurAnswer(spoken: Dialect, run: HookRun, said: Said): Said {
   const parsed = parseAnswer(said.stdout.trim());
   if (!parsed) return readPlainText(spoken, run, said);
   // What is nested too deeply is refused when the answer is read.
-  return isDeeperThan(parsed, MAX_NESTING) ? said : inOurWords(spoken, run, said, reader(parsed));
+  return isTooDeep(parsed) ? said : inOurWords(spoken, run, said, reader(parsed));
 }
 
 function readPlainText(spoken: Dialect, run: HookRun, said: Said): Said {
   const text = said.stdout.trim();
+  // Prose is no answer, but of a guard that tried to give one nothing is known.
+  if (failsClosed(run.hook, run.event) && isBrokenJson(text)) return said;
   const meaning = spoken.plainText[run.event] ?? spoken.plainText.otherwise;
   if (meaning === 'context') {
     const output = { hookSpecificOutput: { additionalContext: text } };

@@ -1,6 +1,7 @@
 import { composeTrusted, type Middleware, type Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
+import { errorMessage } from '../src/errorMessage.js';
 import { events } from '../src/hooks/events.js';
 import {
   hookDepth,
@@ -9,6 +10,7 @@ import {
   type HookEnvironmentPolicy,
 } from '../src/hooks/hookEnvironment.js';
 import {
+  blocksByFailing,
   denyForFailure,
   failsClosed,
   findFailure,
@@ -17,7 +19,12 @@ import {
 } from '../src/hooks/hookFailure.js';
 import type { HookRun, Said } from '../src/hooks/hookRun.js';
 import { hookIdentity } from '../src/hooks/identity.js';
-import { prepareInput, startOptions, type PreparedInput } from '../src/hooks/preparedInput.js';
+import {
+  prepareInput,
+  startOptions,
+  type PreparedInput,
+  type Stdin,
+} from '../src/hooks/preparedInput.js';
 import {
   convertPlainTextToHookOutput,
   readHookOutput,
@@ -157,7 +164,15 @@ export function executeHook(
   prepared: PreparedInput,
   options: RunOptions,
 ): Promise<HookExecutionResult> {
-  return traceHook(hook, event, prepared, () => runHook(hook, event, prepared, options));
+  return traceHook(hook, event, prepared, async () => {
+    try {
+      return await runHook(hook, event, prepared, options);
+    } catch (error) {
+      // A fault around one hook is no reason to lose what the others say.
+      const failure = refused(`could not be run: ${errorMessage(error)}`);
+      return toResult({ hook, event, read: {}, failure }, options);
+    }
+  });
 }
 
 async function runHook(
@@ -168,10 +183,8 @@ async function runHook(
 ): Promise<HookExecutionResult> {
   const { input, stdin } = prepared;
   const objection = options.findObjection?.(hook);
-  const refusal = findRefusal(hook, stdin, objection && (await objection));
-  if (refusal || stdin instanceof Error) {
-    return toResult({ hook, event, read: {}, failure: refusal }, options);
-  }
+  const refusal = findRefusal(hook, objection && (await objection)) ?? findFaultOf(stdin);
+  if (refusal) return toResult({ hook, event, read: {}, failure: refusal }, options);
   const { timeoutMs, problem } = normalizeTimeout(hook.timeout);
   if (problem) options.logger.warn(`Hook "${hookIdentity(hook)}": ${problem}`);
   const warn = (message: string) =>
@@ -185,7 +198,9 @@ async function runHook(
   // Of what surrounds a process, only hooks of another dialect need anything.
   await (hook.dialect === undefined ? start() : inDialect(run, start));
   const { outcome, said = outcome } = run;
-  const failure = outcome && findFailure(outcome, timeoutMs);
+  const failure = outcome
+    ? findFailure(outcome, timeoutMs, failsClosed(hook, event))
+    : findFaultOf(run.stdin);
   const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
   const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
   for (const each of [...(read.problems ?? []), ...left]) warn(each);
@@ -202,13 +217,15 @@ async function startProcess(
   timeoutMs: number,
   options: RunOptions,
 ): Promise<void> {
-  const { hook, stdin } = run;
+  const { hook, event, stdin } = run;
+  if (stdin instanceof Error) return;
   const command = Object.assign(startOptions(hook, prepared), {
     input: stdin,
     // An answer may hold all of the input, changed.
     keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
     timeoutMs,
     signal: options.signal,
+    mustAnswer: failsClosed(hook, event),
     warm: options.warmShells > 0,
     prestart: hook.prestart,
   });
@@ -217,7 +234,7 @@ async function startProcess(
 }
 
 const LEFT_RUNNING =
-  'left a process running that held its stdout or stderr, and that was ended; redirect both of them for a job that is to go on';
+  'left a process running that held its stdout or stderr, and that is ended where it can be found; redirect both of them for a job that is to go on';
 
 /** What a hook said. Problems quote it in the log, cut to a length, so they are found in the masked text. */
 function readMasked(said: Said, environment: HookEnvironmentPolicy): Partial<ReadOutput> {
@@ -241,20 +258,24 @@ function readSaid({ ending, exitCode, stdout, stderr }: Said): Partial<ReadOutpu
 
 function findRefusal(
   hook: CommandHookConfig,
-  stdin: PreparedInput['stdin'],
   objection: string | undefined,
 ): HookFailure | undefined {
   if (objection !== undefined) return { kind: 'untrusted', what: objection };
   if (hook.type !== 'command') {
     return refused(`has the type "${hook.type}", which cannot be run: use "command"`);
   }
-  if (stdin instanceof Error) {
-    return refused(`was not started, because its input is no JSON: ${stdin.message}`);
-  }
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
   return undefined;
+}
+
+function findFaultOf(stdin: Stdin): HookFailure | undefined {
+  if (!(stdin instanceof Error)) return undefined;
+  return {
+    kind: 'input',
+    what: `was not started, because its input is no JSON: ${stdin.message}`,
+  };
 }
 
 function refused(what: string): HookFailure {
@@ -279,7 +300,8 @@ function toResult(
   const misread: HookFailure | undefined =
     isGuard && read.unreadable ? { kind: 'output', what: read.unreadable } : undefined;
   const fault = failure ?? misread;
-  const output = fault && isGuard ? denyForFailure(hook, fault) : read.output;
+  const output =
+    fault && blocksByFailing(hook, event, fault) ? denyForFailure(hook, fault) : read.output;
   if (fault) reportFailure(hook, event, fault, outcome, options);
   return {
     hookConfig: hook,

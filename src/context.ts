@@ -1,6 +1,7 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from './config/config.js';
 import { emptyResponse } from './core/response.js';
+import { errorMessage } from './errorMessage.js';
 import { copyData } from './hooks/merge.js';
 import {
   HookEventName,
@@ -70,10 +71,13 @@ export interface ToolCall {
   input: Record<string, unknown>;
   /** What the tool itself gave; `undefined` when it did not run. */
   executed: ToolResult | undefined;
-  /** What the call gives in the end: set once the tool ran, or by the layer that blocked it. */
+  /**
+   * What the call gives in the end: set once the tool ran, or by the layer that blocked it. There from the beginning
+   * for a call that is refused before any layer has seen it.
+   */
   result: ToolResult | undefined;
   verdict: Verdict;
-  /** Blocks the call: the tool does not run, or what it gave is replaced by the reason. */
+  /** Blocks the call: the tool does not run, or what it gave is replaced by the reason. A stop stands all the same. */
   block(reason: string): void;
   /** Stops the agent. The tool does not run; what it has given already stays. */
   stop(reason: string): void;
@@ -125,7 +129,10 @@ export interface CallOptions {
   readonly onHooks?: HookObserver;
 }
 
-/** A tool call at the beginning of its way. */
+/**
+ * A tool call at the beginning of its way. It has its `result` already where nothing is to run at all: the call was
+ * aborted, or its arguments are nested too deeply for hooks to read.
+ */
 export function createToolCall(
   config: Config,
   toolName: string,
@@ -154,19 +161,26 @@ class ToolCallContext implements ToolCall {
   ) {
     this.signal = signal;
     this.onHooks = onHooks;
-    this.input = copyOf(originalInput);
+    const copied = copyArguments(toolName, originalInput);
+    this.input = copied.input;
+    this.result = copied.refusal ?? (signal?.aborted ? cancelled(toolName) : undefined);
   }
 
   block(reason: string): void {
+    if (this.verdict.kind === 'stop') {
+      this.result = errorResult(ToolErrorType.StopExecution, this.verdict.reason);
+      return;
+    }
     this.#decide('block', reason);
-    this.result = refusal(ToolErrorType.Blocked, reason);
+    this.result = errorResult(ToolErrorType.Blocked, reason);
   }
 
   stop(reason: string): void {
-    const given = this.verdict.kind === 'allow' ? this.result : undefined;
+    const isGiven =
+      this.verdict.kind === 'allow' || (this.verdict.kind === 'stop' && this.executed);
+    const given = isGiven ? this.result : undefined;
     this.#decide('stop', reason);
-    const type = ToolErrorType.StopExecution;
-    this.result = given ? { ...given, error: { type, message: reason } } : refusal(type, reason);
+    this.result = given ? stopped(given, reason) : errorResult(ToolErrorType.StopExecution, reason);
   }
 
   #decide(kind: 'block' | 'stop', reason: string): void {
@@ -175,8 +189,29 @@ class ToolCallContext implements ToolCall {
   }
 }
 
-function refusal(type: ToolErrorType, reason: string): ToolResult {
-  return { llmContent: reason, returnDisplay: reason, error: { type, message: reason } };
+/** Takes what the tool gave. What was decided while it ran stands. */
+export function takeResult(call: ToolCall, executed: ToolResult): void {
+  const { verdict } = call;
+  call.executed = executed;
+  if (verdict.kind !== 'block') call.result = executed;
+  if (verdict.kind === 'allow') return;
+  call.verdict = { ...verdict, event: HookEventName.AfterTool };
+  if (verdict.kind === 'stop') call.result = stopped(executed, verdict.reason);
+}
+
+/** The result of a call that failed or was refused, in the same words for the model and the user. */
+export function errorResult(type: ToolErrorType, message: string): ToolResult {
+  return { llmContent: message, returnDisplay: message, error: { type, message } };
+}
+
+/** The result of a call that was aborted before its tool ran. */
+export function cancelled(toolName: string): ToolResult {
+  const message = `The call of "${toolName}" was cancelled before it ran.`;
+  return errorResult(ToolErrorType.Cancelled, message);
+}
+
+function stopped(result: ToolResult, reason: string): ToolResult {
+  return { ...result, error: { type: ToolErrorType.StopExecution, message: reason } };
 }
 
 /** A model call at the beginning of its way. */
@@ -213,7 +248,7 @@ class ModelCallContext implements ModelCall {
   }
 
   block(reason: string): void {
-    this.#decide('block', reason);
+    if (this.verdict.kind !== 'stop') this.#decide('block', reason);
     this.stream = undefined;
     this.response = emptyResponse();
     this.synthetic = false;
@@ -228,6 +263,16 @@ class ModelCallContext implements ModelCall {
     const event = this.stream ? HookEventName.AfterModel : HookEventName.BeforeModel;
     this.verdict = { kind, event, reason };
   }
+}
+
+/** Takes the stream that the model opened. What was decided meanwhile stands: a block drops it. */
+export function takeStream(call: ModelCall, stream: AsyncIterable<GenerateContentResponse>): void {
+  const { verdict } = call;
+  if (verdict.kind !== 'block') call.stream = stream;
+  if (verdict.kind === 'allow') return;
+  call.verdict = { ...verdict, event: HookEventName.AfterModel };
+  // The empty answer stood for that of a model that is not asked.
+  if (verdict.kind === 'stop') call.response = undefined;
 }
 
 /** A fired event at the beginning of its way. */
@@ -254,6 +299,7 @@ class FiredEvent<E extends HookEventName> implements HookContext<E> {
   ) {}
 
   block(reason: string): void {
+    if (this.verdict.kind === 'stop') return;
     this.verdict = { kind: 'block', event: this.event, reason };
   }
 
@@ -262,12 +308,18 @@ class FiredEvent<E extends HookEventName> implements HookContext<E> {
   }
 }
 
-/** A tool may modify what it is given, and the caller's object is not ours to lend. */
-function copyOf(input: Record<string, unknown>): Record<string, unknown> {
+/**
+ * A copy of a tool's arguments, which a tool may modify, and which are not ours to lend; or why the call is refused.
+ * The limit is the same with and without hooks, so that none of them is what makes the difference.
+ */
+export function copyArguments(
+  toolName: string,
+  input: Record<string, unknown>,
+): { readonly input: Record<string, unknown>; readonly refusal?: ToolResult } {
   try {
-    return copyData(input);
-  } catch {
-    // Cyclic, or nested deeper than the call stack.
-    return { ...input };
+    return { input: copyData(input) };
+  } catch (error) {
+    const message = `The tool "${toolName}" was not run, as its arguments cannot be read: ${errorMessage(error)}`;
+    return { input: {}, refusal: errorResult(ToolErrorType.InvalidParams, message) };
   }
 }

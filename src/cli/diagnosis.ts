@@ -27,7 +27,7 @@ export interface ObservedRun {
 
 /** What the end of a hook means for an operation, in words. */
 export function describeEnding({ hook, event, outcome, timeoutMs }: ObservedRun): string {
-  const failure = findFailure(outcome, timeoutMs);
+  const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
   if (outcome.exitCode === 0) return 'exit code 0: it has an answer, or no objection';
   return events[event].canBlock
@@ -44,8 +44,8 @@ export function diagnose(run: ObservedRun): Finding[] {
 }
 
 function diagnoseEnding(run: ObservedRun): Finding[] {
-  const { outcome, timeoutMs } = run;
-  const failure = findFailure(outcome, timeoutMs);
+  const { hook, event, outcome, timeoutMs } = run;
+  const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   const cause = findCause(outcome.stderr);
   const hint = cause?.isOfFile
     ? `; it ran in a scratch directory, where files of the project are found through $LLXPRT_PROJECT_DIR`

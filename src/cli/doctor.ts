@@ -150,7 +150,7 @@ async function runOnce(
         findObjection: (started) => registry.findObjection(started),
         probe: async (seen, next) => {
           run = seen;
-          seen.stdin = padded(seen.stdin);
+          if (!(seen.stdin instanceof Error)) seen.stdin = padded(seen.stdin);
           await next();
         },
       },

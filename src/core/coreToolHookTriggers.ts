@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import { fireHook, type FireOptions } from '../hooks/hookEventHandler.js';
 import type { DefaultHookOutput } from '../hooks/hookOutput.js';
 import { HookEventName } from '../hooks/types.js';
-import { createToolCall, type ExecuteTool } from '../context.js';
+import { createToolCall, type ExecuteTool, type ToolCall } from '../context.js';
 import type { ToolResult } from '../tools/tools.js';
 
 /**
@@ -45,6 +45,8 @@ export async function fireAfterToolHook(
  * @param executeFn runs the tool with the arguments that hooks and middleware left
  * @returns the tool's result with the effects of its hooks. Of a blocked call, `llmContent` is the reason and
  *   `error` says so; of one that stops the agent, `error.type` is `stop_execution` and `error.message` the reason.
+ *   A call whose `signal` has fired before the tool ran has the error `cancelled`, and one whose arguments are nested
+ *   deeper than 200 levels `invalid_tool_params`; in both cases the tool does not run.
  * @throws what `executeFn` throws, as it is
  */
 export async function executeToolWithHooks(
@@ -54,12 +56,20 @@ export async function executeToolWithHooks(
   executeFn: ExecuteTool,
   options: FireOptions = {},
 ): Promise<ToolResult> {
-  const call = createToolCall(config, toolName, toolInput, executeFn, options);
-  await config.getToolStack().run(call);
-  if (!call.result) {
-    throw new Error(
-      `A middleware ended the call of "${toolName}" without a result: set call.result`,
-    );
-  }
-  return call.result;
+  return runToolCall(createToolCall(config, toolName, toolInput, executeFn, options));
+}
+
+/**
+ * Runs a tool call through the tool stack, unless it was refused from the beginning: then no middleware, no hook and no
+ * tool runs.
+ *
+ * @throws what the tool throws; an Error when a middleware leaves the call without a result
+ */
+export async function runToolCall(call: ToolCall): Promise<ToolResult> {
+  if (call.result) return call.result;
+  await call.config.getToolStack().run(call);
+  if (call.result) return call.result;
+  throw new Error(
+    `A middleware ended the call of "${call.toolName}" without a result: set call.result`,
+  );
 }

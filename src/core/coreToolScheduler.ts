@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { FunctionCall, Part } from '@google/genai';
 import type { Config } from '../config/config.js';
-import { createToolCall, type CallOptions, type ToolCall } from '../context.js';
-import { dropUnsafeKeys } from '../hooks/merge.js';
+import {
+  copyArguments,
+  createToolCall,
+  errorResult,
+  type CallOptions,
+  type ToolCall,
+} from '../context.js';
 import type { HookEventName } from '../hooks/types.js';
 import { ToolErrorType, type Tool, type ToolResult } from '../tools/tools.js';
 import { errorMessage } from '../errorMessage.js';
 import { notify } from '../notify.js';
+import { runToolCall } from './coreToolHookTriggers.js';
 import { toParts } from './llmContent.js';
 
 /** `idle` is terminal: a hook blocked the call, and its result tells the model why. */
@@ -106,9 +112,7 @@ export class CoreToolScheduler {
   /** What the call gives; whatever goes wrong with it is told in the result. */
   async #runStack(call: ToolCall): Promise<ToolResult> {
     try {
-      await this.#options.config.getToolStack().run(call);
-      if (call.result) return call.result;
-      throw new Error('a middleware gave no result');
+      return await runToolCall(call);
     } catch (error) {
       return failed(call.toolName, error);
     }
@@ -117,14 +121,8 @@ export class CoreToolScheduler {
   #createCall(tool: Tool, record: ToolCallRecord, signal: AbortSignal | undefined): ToolCall {
     const { config, onHooks } = this.#options;
     const context = { workingDir: config.getWorkingDir(), signal };
-    return createToolCall(
-      config,
-      tool.name,
-      record.originalInput,
-      // Hooks that were ended by the abort did not object, but the call is not wanted any more.
-      async (input) => (signal?.aborted ? cancelled(tool.name) : tool.execute(input, context)),
-      { signal, onHooks },
-    );
+    const execute = (input: Record<string, unknown>) => tool.execute(input, context);
+    return createToolCall(config, tool.name, record.originalInput, execute, { signal, onHooks });
   }
 
   #tell(record: ToolCallRecord): void {
@@ -147,17 +145,11 @@ export function toFunctionResponse({ callId, name, result }: CompletedToolCall):
   return [{ functionResponse: { id: callId, name, response } }, ...others];
 }
 
-/** A copy of the model's call. One whose arguments are nested too deeply to be copied has failed. */
-function toRecord({ id, name, args }: FunctionCall): ToolCallRecord {
-  const call = { callId: id ?? randomUUID(), name: name ?? '' };
-  try {
-    const input = dropUnsafeKeys(structuredClone(args ?? {})) as Record<string, unknown>;
-    return { ...call, originalInput: input, input, status: 'scheduled' };
-  } catch (error) {
-    const message = `The tool "${call.name}" was not run, as its arguments cannot be read: ${errorMessage(error)}`;
-    const result = errorResult(ToolErrorType.InvalidParams, message);
-    return { ...call, originalInput: {}, input: {}, status: 'error', result };
-  }
+/** A copy of the model's call. One whose arguments cannot be copied has failed. */
+function toRecord({ id, name = '', args = {} }: FunctionCall): ToolCallRecord {
+  const { input, refusal: result } = copyArguments(name, args);
+  const call = { callId: id ?? randomUUID(), name, originalInput: input, input };
+  return result ? { ...call, status: 'error', result } : { ...call, status: 'scheduled' };
 }
 
 function finalStatus({ verdict, executed }: ToolCall, result: ToolResult): ToolCallStatus {
@@ -165,10 +157,6 @@ function finalStatus({ verdict, executed }: ToolCall, result: ToolResult): ToolC
   // A stop after the tool rides on the result's error, and says nothing about the tool.
   const outcome = verdict.kind === 'stop' ? executed : result;
   return outcome?.error ? 'error' : 'success';
-}
-
-function errorResult(type: ToolErrorType, message: string): ToolResult {
-  return { llmContent: message, returnDisplay: message, error: { type, message } };
 }
 
 function notAllowed(name: string, allowed: readonly string[]): ToolResult {
@@ -187,10 +175,6 @@ function unknownTool(name: string, known: readonly string[]): ToolResult {
     ToolErrorType.UnknownTool,
     `There is no tool "${name}". The tools are: ${known.join(', ')}.`,
   );
-}
-
-function cancelled(name: string): ToolResult {
-  return errorResult(ToolErrorType.Cancelled, `The call of "${name}" was cancelled before it ran.`);
 }
 
 function failed(name: string, error: unknown): ToolResult {

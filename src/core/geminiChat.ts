@@ -178,6 +178,8 @@ export class GeminiChat {
       signal.throwIfAborted();
       await config.getModelStack().run(call);
       for await (const value of call.stream ?? []) {
+        // Whoever blocks an answer that is on its way ends it.
+        if (!call.stream) break;
         chunks.push(value);
         yield { type: 'chunk', value };
       }

@@ -3,6 +3,7 @@ import type { CommandOutcome } from '../process/runCommand.js';
 import { events } from './events.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { hookIdentity } from './identity.js';
+import { parseAnswer } from './readHookOutput.js';
 import { removeControls, sanitizeText } from './sanitizeText.js';
 import type { CommandHookConfig, HookEventName, HookOutput } from './types.js';
 
@@ -15,6 +16,7 @@ export type FailureKind =
   | 'spawn'
   | 'output'
   | 'refused'
+  | 'input'
   | 'untrusted';
 
 /** A hook that did not do what it was started for. */
@@ -24,13 +26,24 @@ export interface HookFailure {
   readonly what: string;
 }
 
-/** What went wrong with a command, if anything did. A block by exit code 2 is what it was started for. */
-export function findFailure(outcome: CommandOutcome, timeoutMs: number): HookFailure | undefined {
-  const { ending, exitCode, signal, error, stdout, stdoutTruncated } = outcome;
+/**
+ * What went wrong with a command, if anything did. A block by exit code 2 is what it was started for.
+ *
+ * @param isGuard whether silence counts only where nothing can still speak
+ */
+export function findFailure(
+  outcome: CommandOutcome,
+  timeoutMs: number,
+  isGuard: boolean,
+): HookFailure | undefined {
+  const { ending, exitCode, signal, error, stdout, stdoutTruncated, stdoutHeld } = outcome;
   switch (ending) {
     case 'exit':
       if (exitCode === 0 && stdoutTruncated && isPartOfJson(stdout)) {
         return { kind: 'output', what: 'printed more than is read of an answer: print less' };
+      }
+      if (isGuard && exitCode === 0 && stdoutHeld && !parseAnswer(stdout.trim())) {
+        return { kind: 'output', what: NO_ANSWER };
       }
       if (exitCode === 0 || exitCode === 2) return undefined;
       return { kind: 'exit', what: `exited with code ${exitCode}` };
@@ -45,6 +58,9 @@ export function findFailure(outcome: CommandOutcome, timeoutMs: number): HookFai
   }
 }
 
+const NO_ANSWER =
+  'left a process running that held its stdout, and no answer came: let it wait for its filters, and redirect the output of jobs that are to go on';
+
 /** Of plain text the beginning is as good as all of it; of JSON it is nothing. */
 function isPartOfJson(text: string): boolean {
   return text.trimStart().startsWith('{');
@@ -55,7 +71,19 @@ export function failsClosed(hook: CommandHookConfig, event: HookEventName): bool
   return hook.onFailure === 'deny' && events[event].canBlock;
 }
 
-/** What a guard says that failed. */
+/**
+ * Whether a failure blocks the operation: that of a guard; and of any hook, if the input cannot be put to it. Arguments
+ * that nobody can read would else be the way past all of them.
+ */
+export function blocksByFailing(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  { kind }: HookFailure,
+): boolean {
+  return failsClosed(hook, event) || (kind === 'input' && events[event].canBlock);
+}
+
+/** What is said in place of a hook whose failure blocks. */
 export function denyForFailure(hook: CommandHookConfig, failure: HookFailure): HookOutput {
   const reason = `The hook "${hookIdentity(hook)}" must not be bypassed, and it ${failure.what}`;
   return { decision: 'deny', reason: sanitizeText(reason) };
@@ -72,11 +100,8 @@ export function reportFailure(
   // Whoever objects tells it, and once; but what is blocked is told each time.
   if (failure.kind === 'untrusted' && !failsClosed(hook, event)) return;
   const identity = hookIdentity(hook);
-  const consequence = failsClosed(hook, event)
-    ? 'the operation is blocked (onFailure: "deny")'
-    : 'the operation goes on without it';
   const stderr = outcome && maskSecrets(removeControls(outcome.stderr), environment);
-  logger.warn(`The hook "${identity}" ${failure.what}; ${consequence}`, {
+  logger.warn(`The hook "${identity}" ${failure.what}; ${consequenceOf(hook, event, failure)}`, {
     event,
     hook: identity,
     kind: failure.kind,
@@ -87,4 +112,14 @@ export function reportFailure(
     truncated: outcome?.truncated,
     stderr: stderr?.slice(0, 1024),
   });
+}
+
+function consequenceOf(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  failure: HookFailure,
+): string {
+  if (!blocksByFailing(hook, event, failure)) return 'the operation goes on without it';
+  const why = failsClosed(hook, event) ? ' (onFailure: "deny")' : '';
+  return `the operation is blocked${why}`;
 }

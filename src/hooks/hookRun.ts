@@ -1,4 +1,5 @@
 import type { CommandOutcome } from '../process/runCommand.js';
+import type { Stdin } from './preparedInput.js';
 import type { CommandHookConfig, HookEventName, HookInput } from './types.js';
 
 /** What a hook that has ended said: what its answer is read from. */
@@ -12,8 +13,11 @@ export interface HookRun {
   readonly input: HookInput;
   /** Tells the user something about this hook. */
   readonly warn: (message: string) => void;
-  /** The bytes that the process reads; in our own format, unless a middleware replaced them. */
-  stdin: Uint8Array;
+  /**
+   * The bytes that the process reads; in our own format, unless a middleware replaced them. Where there are none,
+   * nothing is started.
+   */
+  stdin: Stdin;
   /** What became of the process; written by the innermost layer. */
   outcome: CommandOutcome | undefined;
   /** What the hook said, in our own format. Of a dialect, not what the process wrote. */

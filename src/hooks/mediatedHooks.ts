@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { describe } from '../config/fields.js';
 import { MessageBusType, type MessageBus, type Unsubscribe } from '../confirmation-bus/types.js';
 import type { DebugLogger } from '../debugLogger.js';
+import { errorMessage } from '../errorMessage.js';
 import { buildFailureEnvelope } from './envelopes.js';
 import { HookPipelineError } from './errors.js';
 import { events, isHookEventName } from './events.js';
 import type { HookExecutionRequest, HookExecutionResponse } from './hookBusContracts.js';
-import { isRecord } from './merge.js';
+import { isRecord, isTooDeep, TOO_DEEP } from './merge.js';
 import { HookEventName, type AggregatedHookResult, type HookPayload } from './types.js';
 
 /** Fires an event; rejects with a `HookPipelineError` when the hook system itself fails. */
@@ -118,7 +119,10 @@ function narrowEventName(name: unknown): HookEventName {
 function readPayload<E extends HookEventName>(event: E, input: unknown): HookPayload<E> {
   const { fields, decode } = events[event];
   const [failure, checked] = fields.validate(isRecord(input) ? input : undefined);
-  if (!failure) return decode(checked);
+  if (!failure) {
+    checkReadable(event, checked);
+    return decode(checked);
+  }
   const details = failure.failures().map(({ path, message }) => ({
     path: ['input', ...path].join('.'),
     message,
@@ -128,6 +132,19 @@ function readPayload<E extends HookEventName>(event: E, input: unknown): HookPay
     event,
     details,
   });
+}
+
+/** What cannot be put to hooks is refused before it is known whether there are any. */
+function checkReadable(event: HookEventName, input: object): void {
+  try {
+    const deep = Object.entries(input).find(([, value]) => isTooDeep(value));
+    if (deep) throw new RangeError(`${deep[0]} is ${TOO_DEEP}`);
+    JSON.stringify(input);
+  } catch (error) {
+    const message = `input is no JSON that hooks can read: ${errorMessage(error)}`;
+    const details = [{ path: 'input', message }];
+    throw new HookPipelineError(message, 'validation', { event, details });
+  }
 }
 
 /** A broker can only carry what can be written as JSON, in which an `Error` would be an empty object. */

@@ -36,34 +36,52 @@ export function mergeModelData(
 }
 
 /**
+ * So many levels of objects and arrays there may be in the arguments of a tool, in each field that hooks read, and in
+ * each that they answer. Deeper than any real value, and shallow enough for every reader: jq 1.6 gives up at 256.
+ */
+export const MAX_NESTING = 200;
+
+/** Completes "It is …". */
+export const TOO_DEEP = `nested deeper than ${MAX_NESTING} levels, or without end`;
+
+/**
  * A deep copy of plain objects and arrays, in a tenth of the time that `structuredClone` takes. Unsafe keys are
  * dropped, and instances of classes stay what they are.
  *
- * @throws RangeError for a value that is cyclic, or nested deeper than the call stack
+ * @throws RangeError for a value that is nested deeper than `MAX_NESTING`, as one is that contains itself
  */
 export function copyData<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(copyData) as T;
-  if (!isRecord(value) || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
-    if (!UNSAFE_KEYS.has(key)) copy[key] = copyData(value[key]);
-  }
-  return copy as T;
+  return copyLevels(value, MAX_NESTING) as T;
 }
 
-/**
- * Whether a parsed JSON value is nested deeper than `limit` levels. Does not recurse, as below.
- */
-export function isDeeperThan(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object') return false;
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) return true;
-    level = level.flatMap((item) =>
-      typeof item === 'object' && item !== null ? (Object.values(item) as unknown[]) : [],
-    );
+function copyLevels(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const isList = Array.isArray(value);
+  if (!isList && Object.getPrototypeOf(value) !== Object.prototype) return value;
+  if (levels === 0) throw new RangeError(`they are ${TOO_DEEP}`);
+  if (isList) return value.map((item) => copyLevels(item, levels - 1));
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    if (UNSAFE_KEYS.has(key)) continue;
+    copy[key] = copyLevels((value as Record<string, unknown>)[key], levels - 1);
+  }
+  return copy;
+}
+
+/** Whether a value is nested deeper than `MAX_NESTING`, as one is that contains itself. */
+export function isTooDeep(value: unknown): boolean {
+  let level = objectsAmong([value]);
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_NESTING) return true;
+    // Each once: what contains itself twice would double with every level.
+    const inside = objectsAmong(level.flatMap((item) => Object.values(item)));
+    level = inside.length > 1 ? [...new Set(inside)] : inside;
   }
   return false;
+}
+
+function objectsAmong(values: readonly unknown[]): object[] {
+  return values.filter((value) => typeof value === 'object' && value !== null);
 }
 
 /**

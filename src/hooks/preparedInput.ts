@@ -1,4 +1,5 @@
 import { dialects } from '../dialects/words.js';
+import { errorMessage } from '../errorMessage.js';
 import { expandCommand } from '../process/expandCommand.js';
 import type { StartOptions } from '../process/startCommand.js';
 import { encodeInput } from './encodeInput.js';
@@ -7,10 +8,14 @@ import {
   ownVariables,
   type HookEnvironmentPolicy,
 } from './hookEnvironment.js';
+import { isTooDeep, TOO_DEEP } from './merge.js';
 import type { CommandHookConfig, HookInput } from './types.js';
 
 /** What of an input tells where and for whom a hook runs. */
 export type SessionFields = Pick<HookInput, 'cwd' | 'session_id'>;
+
+/** What a hook reads; or why that cannot be written. */
+export type Stdin = Uint8Array | Error;
 
 /** What the hooks of an event have in common: where they run, with which variables, and what they read. */
 export interface PreparedInput {
@@ -18,13 +23,10 @@ export interface PreparedInput {
   /** Built when it is first read. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The JSON for stdin, which many hooks may share; or why there is none. */
-  readonly stdin: Uint8Array | Error;
+  readonly stdin: Stdin;
 }
 
-/**
- * Writes an input as JSON, which fails for one that is cyclic, holds a BigInt, is nested too deeply, or misses one
- * of its fields.
- */
+/** Writes an input as JSON, once for all hooks that read it. */
 export function prepareInput(input: HookInput, environment: HookEnvironmentPolicy): PreparedInput {
   let built: PreparedInput['env'] | undefined;
   return {
@@ -32,17 +34,29 @@ export function prepareInput(input: HookInput, environment: HookEnvironmentPolic
     get env() {
       return (built ??= buildHookEnvironment(environment, input.cwd));
     },
-    stdin: writeInput(input),
+    stdin: writeInput(() => withAllFields(input)),
   };
 }
 
-function writeInput(input: HookInput): PreparedInput['stdin'] {
+function withAllFields(input: HookInput): HookInput {
+  const missing = Object.entries(input).find(([, value]) => value === undefined);
+  if (missing) throw new TypeError(`${missing[0]} is undefined`);
+  return input;
+}
+
+/**
+ * Writes what hooks read as JSON, which fails for what is cyclic, holds a BigInt, or is nested too deeply.
+ *
+ * @param build makes what is to be written; it may throw as well
+ */
+export function writeInput(build: () => object): Stdin {
   try {
-    const missing = Object.entries(input).find(([, value]) => value === undefined);
-    if (missing) throw new TypeError(`${missing[0]} is undefined`);
+    const input = build();
+    const deep = Object.entries(input).find(([, value]) => isTooDeep(value));
+    if (deep) throw new RangeError(`${deep[0]} is ${TOO_DEEP}`);
     return encodeInput(input);
   } catch (error) {
-    return error as Error;
+    return error instanceof Error ? error : new Error(errorMessage(error), { cause: error });
   }
 }
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expecting, flag, listOfText, oneOf, text, type Check } from '../config/fields.js';
 import { DEFAULT_BLOCK_REASON } from './hookOutput.js';
-import { dropUnsafeKeys, isDeeperThan, isRecord } from './merge.js';
+import { dropUnsafeKeys, isRecord, isTooDeep, TOO_DEEP } from './merge.js';
 import { sanitizeText } from './sanitizeText.js';
 import type { HookOutput } from './types.js';
 
@@ -68,6 +68,11 @@ export function describeNoise(printed: string): string[] {
   return [
     `stdout looks like JSON with other text around it and is taken as plain text, so its decision does not count; print nothing else on stdout (found ${JSON.stringify(sanitizeText(noise.trim()).slice(0, 80))})`,
   ];
+}
+
+/** Whether text that could not be read was meant as JSON: it begins as JSON does, or holds an object somewhere. */
+export function isBrokenJson(printed: string): boolean {
+  return /^(?:[[\]}"]|-?\d|(?:true|false|null)\b)|\{/.test(printed);
 }
 
 /** What is known of an object: each field is checked by itself, or is an object that is read the same way. */
@@ -165,9 +170,6 @@ function isCandidate(value: unknown): boolean {
   return isContent && isRated && text.is(finishReason) && number.is(index);
 }
 
-/** Deeper than any real value, and shallow enough for every JSON writer that the value meets later. */
-export const MAX_NESTING = 500;
-
 /** Texts that reach a model or a terminal. */
 const SPOKEN = new Set([
   'reason',
@@ -197,8 +199,8 @@ function readShape(
     if (field === null) continue;
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
     const path = `${at}${key}`;
-    if (isDeeperThan(field, MAX_NESTING)) {
-      misread.push(`${path} is nested deeper than ${MAX_NESTING} levels and is ignored`);
+    if (isTooDeep(field)) {
+      misread.push(`${path} is ${TOO_DEEP} and is ignored`);
     } else if (!known) {
       problems.push(`${path} is not a known field and has no effect`);
       // Below the top level it is kept as data, for middleware that understands more.

@@ -1,5 +1,6 @@
 import { untrackGroup } from './liveGroups.js';
 import { killGroups } from './processGroup.js';
+import { isShortOfRoom } from './shortage.js';
 import {
   inheritedState,
   startCommand,
@@ -53,7 +54,7 @@ export async function takePrestarted(options: StartOptions): Promise<RunningComm
  * @param onGivingUp called once when it ended too early too often
  */
 export async function prestart(options: StartOptions, onGivingUp: () => void): Promise<void> {
-  const entry = entryFor(options);
+  const entry = isShortOfRoom() ? undefined : entryFor(options);
   if (!entry || entry.isStarting || entry.command || entry.earlyEnds > MAX_EARLY_ENDS) return;
   entry.isStarting = true;
   try {
@@ -96,13 +97,15 @@ async function noticeEarlyEnd(
   if (entry.earlyEnds > MAX_EARLY_ENDS) onGivingUp();
 }
 
-/** Ends the commands that wait in a directory, or all. */
-export function dropPrestarted(cwd?: string): void {
-  for (const [key, entry] of prestarted) {
-    if (cwd !== undefined && entry.cwd !== cwd) continue;
+/** Ends the commands that wait in a directory, or all; says whether there were any. */
+export function dropPrestarted(cwd?: string): boolean {
+  const dropped = [...prestarted].filter(([, entry]) => cwd === undefined || entry.cwd === cwd);
+  const hadAny = dropped.some(([, { command }]) => command !== undefined);
+  for (const [key, entry] of dropped) {
     prestarted.delete(key);
     end(entry);
   }
+  return hadAny;
 }
 
 function end(entry: Prestarted): void {

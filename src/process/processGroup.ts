@@ -1,30 +1,39 @@
 import { setTimeout } from 'node:timers/promises';
-import { findByEnvironment, hasRunningMember } from './processTable.js';
+import {
+  findByTraces,
+  findDescendants,
+  hasRunningMember,
+  stillThere,
+  type FoundProcess,
+  type ProcessTraces,
+} from './processTable.js';
 
-/** A command's shell, and what it starts. */
-export interface ProcessGroup {
-  /** The id of the group, which is the pid of the shell. */
-  readonly id: number;
-  /** `NAME=value`, in the environment of all of them: it finds those that left the group (`setsid`). */
-  readonly mark: string;
-}
+/** A command's shell, whose pid is the id, and what it starts, in its process group or out of it. */
+export type ProcessGroup = ProcessTraces;
 
 /**
  * Ends a group: SIGTERM, then SIGKILL for what is left after `graceMs`, in the group or out of it.
  * Resolves as soon as no member runs any more, and after SIGKILL without looking again.
  */
 export async function endGroup(group: ProcessGroup, graceMs: number): Promise<void> {
+  // Once its parent has ended, nobody knows whose child a process was.
+  const descendants = findDescendants([group]);
   signalGroup(group, 'SIGTERM');
   // A stopped process gets its SIGTERM only once it continues.
   signalGroup(group, 'SIGCONT');
   await waitForEnd(group, graceMs);
-  killGroups([group]);
+  kill([group], stillThere(descendants));
 }
 
 /** Kills whatever is left of these groups, inside and outside of them, at once and synchronously. */
 export function killGroups(groups: readonly ProcessGroup[]): void {
+  kill(groups, findDescendants(groups));
+}
+
+function kill(groups: readonly ProcessGroup[], descendants: readonly FoundProcess[]): void {
   for (const group of groups) signalGroup(group, 'SIGKILL');
-  for (const pid of findByEnvironment(groups.map(({ mark }) => mark))) sendSignal(pid, 'SIGKILL');
+  for (const { pid } of descendants) sendSignal(pid, 'SIGKILL');
+  for (const { pid } of findByTraces(groups)) sendSignal(pid, 'SIGKILL');
 }
 
 async function waitForEnd(group: ProcessGroup, graceMs: number): Promise<void> {

@@ -1,49 +1,142 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** What tells the processes of a command from others. */
+export interface ProcessTraces {
+  /** The id of their group, as long as they have not left it. */
+  readonly id: number;
+  /** `NAME=value`, in the environment that they were started with, unless somebody emptied it. */
+  readonly mark: string;
+  /** What they write to, unless they let go of it; see `readPipes`. */
+  readonly pipes: readonly string[];
+  /** When the first of them was started, by `process.uptime()`. */
+  readonly startedAt: number;
+}
+
+/** A process that was found, and must not be taken for another that has got its pid since. */
+export interface FoundProcess {
+  readonly pid: number;
+  readonly identity: string;
+}
+
+interface ProcessEntry extends FoundProcess {
+  readonly parentId: number;
+  readonly groupId: number;
+  readonly hasEnded: boolean;
+  /** In clock ticks since the system was started; unknown to `ps`. */
+  readonly startedAt?: number;
+  readonly isMarked: (marks: readonly string[]) => boolean;
+  readonly holds: (pipes: readonly string[]) => boolean;
+}
 
 /**
  * Whether a process group has a member that still runs. Zombies do not count: where the first process of
  * a container does not reap, they stay for ever.
  *
- * @returns `undefined` where there is no process table to read (not Linux, or `/proc` not mounted)
+ * @returns `undefined` where there is no process table to read
  */
 export function hasRunningMember(groupId: number): boolean | undefined {
-  return listProcesses()?.some((pid) => {
-    const status = readStatus(pid);
-    return status?.groupId === groupId && !ENDED_STATES.has(status.state);
+  return readProcessTable()?.some((entry) => entry.groupId === groupId && !entry.hasEnded);
+}
+
+/**
+ * Finds the processes of commands by what they were started with, and what they hold, in their groups and out of them.
+ * Nothing that was there before the commands is taken for theirs, whatever it was handed.
+ *
+ * @returns none where there is no process table to read
+ */
+export function findByTraces(commands: readonly ProcessTraces[]): FoundProcess[] {
+  if (commands.length === 0) return [];
+  const marks = commands.map(({ mark }) => mark);
+  const pipes = commands.flatMap((command) => command.pipes);
+  const since = ticksAt(Math.min(...commands.map(({ startedAt }) => startedAt)));
+  return (readProcessTable() ?? []).filter(
+    ({ pid, startedAt = Infinity, isMarked, holds }) =>
+      pid !== process.pid && startedAt >= since && (isMarked(marks) || holds(pipes)),
+  );
+}
+
+/** Finds what members of groups have started, and what that has started, as long as their parents run. */
+export function findDescendants(groups: readonly Pick<ProcessTraces, 'id'>[]): FoundProcess[] {
+  if (groups.length === 0) return [];
+  const table = readProcessTable() ?? [];
+  const ids = new Set(groups.map(({ id }) => id));
+  const family = new Set(table.filter(({ groupId }) => ids.has(groupId)).map(({ pid }) => pid));
+  for (let known = -1; known < family.size;) {
+    known = family.size;
+    for (const { pid, parentId } of table) if (family.has(parentId)) family.add(pid);
+  }
+  return table.filter(({ pid }) => family.has(pid));
+}
+
+/** Of processes that were found a while ago, those that are still the same. */
+export function stillThere(found: readonly FoundProcess[]): FoundProcess[] {
+  if (found.length === 0) return [];
+  const now = new Map(readProcessTable()?.map(({ pid, identity }) => [pid, identity]));
+  return found.filter(({ pid, identity }) => now.get(pid) === identity);
+}
+
+/** What a process writes to, in the system's words: by that its other holders are found. Empty where it cannot be told. */
+export function readPipes(pid: number): string[] {
+  if (process.platform !== 'linux') return [];
+  return [1, 2].flatMap((descriptor) => {
+    const target = readLink(`/proc/${pid}/fd/${descriptor}`);
+    return target?.includes(':[') ? [target] : [];
   });
 }
 
 /**
- * Finds the processes that were started with one of these strings in their environment.
+ * Reads the table of all processes: `/proc`, or what `ps` prints where there is none.
  *
- * @param marks entries such as `NAME=value`
- * @returns their pids; empty where there is no process table to read
+ * @param proc where `/proc` is; for tests
+ * @param psFlags what makes `ps` print the environment after the command; for tests
+ * @returns `undefined` where there is neither, nor one that has this process in it
  */
-export function findByEnvironment(marks: readonly string[]): number[] {
-  const inEnvironment = (pid: number) => {
-    const environment = readProcessFile(pid, 'environ');
-    return marks.some((mark) => environment?.includes(mark));
-  };
-  return listProcesses()?.filter(inEnvironment) ?? [];
+export function readProcessTable(
+  proc = '/proc',
+  psFlags = ENVIRONMENT_FLAGS,
+): ProcessEntry[] | undefined {
+  if (process.platform === 'win32') return undefined;
+  return withOurselves(readProc(proc)) ?? withOurselves(askPs(psFlags));
+}
+
+/** `/proc` may be an empty directory, or hide what it has. */
+function withOurselves(table: ProcessEntry[] | undefined): ProcessEntry[] | undefined {
+  return table?.some(({ pid }) => pid === process.pid) ? table : undefined;
 }
 
 /** Zombie, and dead. */
-const ENDED_STATES = new Set(['Z', 'X']);
+const ENDED_STATES = /^[ZX]/;
 
-function listProcesses(): number[] | undefined {
+function readProc(directory: string): ProcessEntry[] | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
-    return readdirSync('/proc').map(Number).filter(Number.isInteger);
+    return readdirSync(directory).map(Number).filter(Number.isInteger).flatMap(readEntry);
   } catch {
     return undefined;
   }
 }
 
 /** From `/proc/[pid]/stat`: `pid (name) state parent group …`, where the name may hold anything. */
-function readStatus(pid: number): { state: string; groupId: number } | undefined {
+function readEntry(pid: number): ProcessEntry | [] {
   const line = readProcessFile(pid, 'stat')?.toString('latin1');
-  const [state, , groupId] = line?.slice(line.lastIndexOf(')') + 2).split(' ') ?? [];
-  return state === undefined ? undefined : { state, groupId: Number(groupId) };
+  const fields = line?.slice(line.lastIndexOf(')') + 2).split(' ') ?? [];
+  const [state, parentId, groupId] = fields;
+  const startedAt = fields[19];
+  if (state === undefined || startedAt === undefined) return [];
+  return {
+    pid,
+    parentId: Number(parentId),
+    groupId: Number(groupId),
+    hasEnded: ENDED_STATES.test(state),
+    startedAt: Number(startedAt),
+    identity: startedAt,
+    isMarked: (marks) => {
+      const environment = readProcessFile(pid, 'environ');
+      return marks.some((mark) => environment?.includes(mark));
+    },
+    holds: (pipes) => pipes.length > 0 && readDescriptors(pid).some((each) => pipes.includes(each)),
+  };
 }
 
 /** `undefined` for a process that has ended meanwhile, or belongs to somebody else. */
@@ -53,4 +146,67 @@ function readProcessFile(pid: number, file: 'stat' | 'environ'): Buffer | undefi
   } catch {
     return undefined;
   }
+}
+
+function readDescriptors(pid: number): string[] {
+  const directory = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(directory).map((name) => readLink(`${directory}/${name}`) ?? '');
+  } catch {
+    return [];
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Linux counts in hundredths of a second towards programs, whatever it does inside. */
+const TICKS_PER_SECOND = 100;
+
+/** A time of `process.uptime()` in clock ticks since the system was started. Rather too early than too late. */
+function ticksAt(uptime: number): number {
+  const own = readEntry(process.pid);
+  const startOfHost = Array.isArray(own) ? undefined : own.startedAt;
+  return startOfHost === undefined ? 0 : startOfHost + Math.floor(uptime * TICKS_PER_SECOND) - 1;
+}
+
+/** What makes `ps` print the environment after the command, on macOS and the other BSDs. */
+const ENVIRONMENT_FLAGS = [process.platform === 'darwin' ? '-E' : '-e'];
+
+const PS_MS = 1_000;
+const PS_BYTES = 64 * 1024 * 1024;
+
+function askPs(psFlags: readonly string[]): ProcessEntry[] | undefined {
+  const flags = ['-A', ...psFlags, '-ww', '-o', 'pid=,ppid=,pgid=,stat=,command='];
+  try {
+    const printed = execFileSync('ps', flags, {
+      encoding: 'utf8',
+      timeout: PS_MS,
+      maxBuffer: PS_BYTES,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return printed.split('\n').flatMap(readPsLine);
+  } catch {
+    return undefined;
+  }
+}
+
+function readPsLine(line: string): ProcessEntry | [] {
+  const [, pid, parentId, groupId, state = '', words = ''] =
+    /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s*(.*)$/.exec(line) ?? [];
+  if (pid === undefined) return [];
+  return {
+    pid: Number(pid),
+    parentId: Number(parentId),
+    groupId: Number(groupId),
+    hasEnded: ENDED_STATES.test(state),
+    identity: words,
+    isMarked: (marks) => marks.some((mark) => words.includes(mark)),
+    holds: () => false,
+  };
 }

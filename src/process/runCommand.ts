@@ -3,22 +3,31 @@ import { drain } from './drain.js';
 import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
 import { untrackGroup } from './liveGroups.js';
 import { OutputCollector } from './outputCollector.js';
-import { takePrestarted } from './prestarted.js';
+import { dropPrestarted, takePrestarted } from './prestarted.js';
 import { endGroup } from './processGroup.js';
+import { letNextTry, noteEnd, noteStart, startWithRoom } from './shortage.js';
 import { startCommand, type RunningCommand, type StartOptions } from './startCommand.js';
 import { letPendingEventsThrough } from './waiting.js';
-import { startInWarmShell } from './warmShells.js';
+import { dropWarmShells, startInWarmShell } from './warmShells.js';
 
 /** One command, and what it needs to run. */
 export interface CommandOptions extends StartOptions {
   /** Bytes for stdin, shared between commands that run side by side and never modified. */
   readonly input: Uint8Array;
-  /** Ms until the command's process group is ended, as `normalizeTimeout` returns it. */
+  /**
+   * Ms until the command's process group is ended, as `normalizeTimeout` returns it; and until it is given up, where the
+   * system has no room for it.
+   */
   readonly timeoutMs: number;
   /** Ends the command's process group when it fires. */
   readonly signal?: AbortSignal;
   /** Bytes of stdout to keep; the rest is read and dropped. Default 1 MiB, as for stderr. */
   readonly keepStdoutBytes?: number;
+  /**
+   * Whether it has to answer on stdout: what holds an empty stdout after exit code 0 is then waited for, for as long as
+   * output is waited for at all. Default false.
+   */
+  readonly mustAnswer?: boolean;
   /** Whether a shell that was started ahead may run it; see `prepareWarmShell`. Default false. */
   readonly warm?: boolean;
   /** Whether it may have been started ahead; see `prestart`. Default false. */
@@ -49,8 +58,10 @@ export interface CommandOutcome {
   readonly truncated: boolean;
   /** Whether bytes of stdout were dropped, so that what was kept may not be all of an answer. */
   readonly stdoutTruncated: boolean;
-  /** Whether something still held the pipes after the exit, and was ended for it. */
+  /** Whether something still held the pipes after the exit, for which it is ended where it can be found. */
   readonly stragglers: boolean;
+  /** Whether that held stdout, so that what was read may not be all. */
+  readonly stdoutHeld: boolean;
   readonly durationMs: number;
   /** Why the command never started, with the system's `code`. Present for `spawn-failed` only. */
   readonly error?: Error & { code?: string };
@@ -69,27 +80,54 @@ export async function runCommand(
   timings: CommandTimings = COMMAND_TIMINGS,
 ): Promise<CommandOutcome> {
   const startedAt = performance.now();
-  if (options.signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
-  let command: RunningCommand;
+  const { signal, timeoutMs } = options;
+  if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   try {
-    command = (await takeStartedAhead(options)) ?? (await startCommand(options));
+    const ahead = await takeStartedAhead(options);
+    if (ahead) {
+      const outcome = await follow(ahead, options, timings, startedAt);
+      const hasEnded = outcome.ending === 'exit' || outcome.ending === 'signal';
+      if (!hasEnded || !ahead.neverBegan?.()) return outcome;
+    }
+    const patience = { until: startedAt + timeoutMs, signal };
+    const command = await startWithRoom(() => startCommand(options), dropPrepared, patience);
+    return await follow(command, options, timings, startedAt);
   } catch (error) {
-    return { ...NOT_RUN, durationMs: millisecondsSince(startedAt), error: error as Error };
+    const durationMs = millisecondsSince(startedAt);
+    if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
+    return { ...NOT_RUN, durationMs, error: error as Error };
   }
+}
+
+/** Hands a command its input, and stays with it to its end. */
+async function follow(
+  command: RunningCommand,
+  options: CommandOptions,
+  timings: CommandTimings,
+  startedAt: number,
+): Promise<CommandOutcome> {
   const stdout = new OutputCollector(command.stdout, options.keepStdoutBytes);
   const stderr = new OutputCollector(command.stderr);
   writeInput(command, options.input);
 
   const interruption = await waitForExit(command, options);
   if (interruption) await endInterrupted(command, [stdout, stderr], timings);
-  else await drain([stdout, stderr], Promise.all([stdout.closed, stderr.closed]), timings);
+  else {
+    const isAwaited = options.mustAnswer && command.status.exitCode === 0;
+    const canEnd = () => !isAwaited || stdout.isClosed || stdout.text().trim() !== '';
+    const ended = Promise.all([stdout.closed, stderr.closed]);
+    await drain([stdout, stderr], ended, timings, canEnd);
+  }
 
   const inputTaken = command.stdin.writableFinished;
-  const stragglers = !interruption && !(stdout.isClosed && stderr.isClosed);
+  const stdoutHeld = !interruption && !stdout.isClosed;
+  const stragglers = stdoutHeld || (!interruption && !stderr.isClosed);
   // Once there is an answer, because it takes a while.
-  setImmediate(closePipes, command);
-  if (stragglers) void endStragglers(command, timings);
-  else untrackGroup(command.group);
+  setImmediate(() => {
+    closePipes(command);
+    if (stragglers) void endStragglers(command, timings);
+  });
+  if (!stragglers) untrackGroup(command.group);
 
   const { exitCode, signalCode } = command.status;
   return {
@@ -103,13 +141,22 @@ export async function runCommand(
     truncated: stdout.truncated || stderr.truncated,
     stdoutTruncated: stdout.truncated,
     stragglers,
+    stdoutHeld,
     durationMs: millisecondsSince(startedAt),
   };
 }
 
+/** Descriptors and processes that are only kept ready are the first to go. */
+function dropPrepared(): boolean {
+  const hadShells = dropWarmShells();
+  return dropPrestarted() || hadShells;
+}
+
 async function takeStartedAhead(options: CommandOptions): Promise<RunningCommand | undefined> {
   const prestarted = options.prestart ? await takePrestarted(options) : undefined;
-  return prestarted ?? (options.warm ? startInWarmShell(options) : undefined);
+  const command = prestarted ?? (options.warm ? startInWarmShell(options) : undefined);
+  if (command) noteStart();
+  return command;
 }
 
 const NOT_RUN = {
@@ -123,12 +170,14 @@ const NOT_RUN = {
   truncated: false,
   stdoutTruncated: false,
   stragglers: false,
+  stdoutHeld: false,
   durationMs: 0,
 } as const satisfies CommandOutcome;
 
 function writeInput({ stdin }: RunningCommand, input: Uint8Array): void {
   // EPIPE: a command need not read its input.
   stdin.on('error', () => undefined);
+  stdin.once('close', letNextTry);
   stdin.end(input);
 }
 
@@ -189,6 +238,7 @@ async function endStragglers({ group }: RunningCommand, timings: CommandTimings)
 
 function closePipes({ stdin, stdout, stderr }: RunningCommand): void {
   for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
+  noteEnd();
 }
 
 function millisecondsSince(start: number): number {

@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
+import { readPipes } from './processTable.js';
 import { resolveShell } from './shell.js';
 import { startFailure } from './startFailure.js';
 
@@ -34,6 +35,8 @@ export interface RunningCommand {
   readonly exited: Promise<void>;
   /** How the shell ended; both `null` while it runs. */
   readonly status: { readonly exitCode: number | null; readonly signalCode: NodeJS.Signals | null };
+  /** Whether it ended before anything of the command was run. Absent where that cannot be known. */
+  readonly neverBegan?: () => boolean;
   /** Whether the host stays alive for the command. It does, unless told otherwise. */
   readonly setReferenced: (isReferenced: boolean) => void;
 }
@@ -47,12 +50,13 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
   try {
     const runId = newRunId(options.env[RUN_ID]);
     const env = environmentOf(options, runId);
-    const { subprocess, running } = whileWatchingHost(() => {
+    const { subprocess, running: command } = whileWatchingHost(() => {
       const started = spawnShell(options.command, { cwd: options.cwd, env }, PIPES);
-      return { subprocess: started, running: asRunningCommand(started, runId) };
+      const running = asRunningCommand(started, runId, noteBeginnings(started));
+      return { subprocess: started, running };
     });
-    if (!running) throw (await once(subprocess, 'error'))[0];
-    return running;
+    if (!command) throw (await once(subprocess, 'error'))[0];
+    return command;
   } catch (error) {
     throw startFailure(error, options.cwd);
   }
@@ -94,6 +98,14 @@ export function environmentOf(
   return { ...env, ...extraEnv, ...OWN_ENVIRONMENT, [RUN_ID]: runId };
 }
 
+/** What a process that has just been started has, and may let go of when it runs. */
+export type Beginnings = Pick<ProcessGroup, 'pipes' | 'startedAt'>;
+
+/** To be noted before the process can have run anything. */
+export function noteBeginnings({ pid }: ChildProcessWithoutNullStreams): Beginnings {
+  return { pipes: pid === undefined ? [] : readPipes(pid), startedAt: process.uptime() };
+}
+
 /**
  * Takes over a started process: its group is tracked from now on.
  *
@@ -102,10 +114,11 @@ export function environmentOf(
 export function asRunningCommand(
   subprocess: ChildProcessWithoutNullStreams,
   runId: string,
+  beginnings: Beginnings,
 ): RunningCommand | undefined {
   const { stdin, stdout, stderr, pid } = subprocess;
   if (pid === undefined) return undefined;
-  const group = { id: pid, mark: `${RUN_ID}=${runId}` };
+  const group = { id: pid, mark: `${RUN_ID}=${runId}`, ...beginnings };
   trackGroup(group);
   return {
     group,

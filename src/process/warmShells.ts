@@ -6,14 +6,17 @@ import type { Writable } from 'node:stream';
 import { whileWatchingHost } from './liveGroups.js';
 import { isSimpleCommand } from './shellWords.js';
 import { resolveShell } from './shell.js';
+import { isShortOfRoom } from './shortage.js';
 import {
   asRunningCommand,
   inheritedState,
   newRunId,
+  noteBeginnings,
   OWN_ENVIRONMENT,
   RUN_ID,
   setReferenced,
   spawnShell,
+  type Beginnings,
   type RunningCommand,
   type StartOptions,
 } from './startCommand.js';
@@ -53,6 +56,7 @@ interface WaitingShell {
   /** The run of the hook within which this host runs. */
   readonly outerRunId: string | undefined;
   readonly subprocess: ChildProcessWithoutNullStreams;
+  readonly beginnings: Beginnings;
   readonly control: Writable;
   /** Lets go of it: it has said something, such as that a locale is missing, which is not the command's to say. */
   readonly onNoise: () => void;
@@ -85,7 +89,7 @@ export function startInWarmShell(options: StartOptions): RunningCommand | undefi
 }
 
 function go(
-  { subprocess, control, onNoise }: WaitingShell,
+  { subprocess, beginnings, control, onNoise }: WaitingShell,
   runId: string,
 ): RunningCommand | undefined {
   subprocess.stderr.off('data', onNoise);
@@ -93,7 +97,9 @@ function go(
   // What has died while the host was busy reads nothing, which is known at once: its exit is not.
   if (control.errored || control.destroyed) return undefined;
   setReferenced(subprocess, true);
-  return asRunningCommand(subprocess, runId);
+  const running = asRunningCommand(subprocess, runId, beginnings);
+  // A socket that is closed with something unread in it is an error for the other end, and the word is the last of all.
+  return running && { ...running, neverBegan: () => control.errored !== null };
 }
 
 /**
@@ -105,7 +111,7 @@ function go(
 export function prepareWarmShell(options: Omit<StartOptions, 'command'>, count: number): boolean {
   keepWarm();
   const { cwd, env } = options;
-  const surroundings = canBeWaitedIn(env) ? surroundingsOf(options) : undefined;
+  const surroundings = canBeWaitedIn(env) && !isShortOfRoom() ? surroundingsOf(options) : undefined;
   if (surroundings === undefined || noisy.has(surroundings)) return false;
   const isReady = (shell: WaitingShell) => shell.surroundings === surroundings;
   // Shells with an environment that has changed since serve nobody any more.
@@ -157,9 +163,11 @@ export function countWarmShells(cwd?: string): number {
   return waiting.filter((shell) => isIn(shell, cwd)).length;
 }
 
-/** Ends the shells that wait in a directory, or all. */
-export function dropWarmShells(cwd?: string): void {
-  letGo(waiting.filter((shell) => isIn(shell, cwd)));
+/** Ends the shells that wait in a directory, or all; says whether there were any. */
+export function dropWarmShells(cwd?: string): boolean {
+  const dropped = waiting.filter((shell) => isIn(shell, cwd));
+  letGo(dropped);
+  return dropped.length > 0;
 }
 
 function isIn(shell: WaitingShell, cwd: string | undefined): boolean {
@@ -249,7 +257,7 @@ function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
     if (subprocess.pid === undefined || !(control instanceof Socket)) return undefined;
     // Shells that only wait keep no host alive.
     setReferenced(subprocess, false);
-    return { subprocess, control };
+    return { subprocess, beginnings: noteBeginnings(subprocess), control };
   } catch {
     // The next command starts cold, and reports what is wrong if it still is.
     return undefined;

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 10 * 60 * 1000;
 const NO_INPUT = new Uint8Array();
 const MAX_TITLE_CHARACTERS = 80;
 const BACKGROUND_NOTE =
-  '[A background process still held the output and was ended; redirect its output to let it run on]';
+  '[A background process still held the output, and is ended where it can be found; redirect its output to let it run on]';
 
 /** Runs a shell command. */
 export const runShellCommand = defineTool({

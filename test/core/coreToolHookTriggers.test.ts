@@ -375,11 +375,14 @@ describe('the triggers', () => {
     expect(await fireBeforeToolHook(silent, 'x', {})).toBeUndefined();
   });
 
-  it('return undefined when the arguments cannot be shown to hooks', async () => {
-    const config = createConfig(beforeTool({ decision: 'deny' }));
+  it('block when the arguments cannot be shown to hooks', async () => {
+    const config = createConfig(beforeTool({ decision: 'allow' }));
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
-    expect(await fireBeforeToolHook(config, 'x', cyclic)).toBeUndefined();
+    expect(await fireBeforeToolHook(config, 'x', cyclic)).toMatchObject({
+      decision: 'deny',
+      reason: expect.stringMatching(/its input is no JSON: tool_input is nested .* without end/),
+    });
   });
 
   it('return undefined whatever else goes wrong', async () => {

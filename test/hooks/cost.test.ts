@@ -93,7 +93,7 @@ describe('an event with five hooks', () => {
 
   it('starts one process each, which were waiting already from the second event on', async () => {
     const workingDir = temp.path;
-    onTestFinished(() => dropWarmShells(workingDir));
+    onTestFinished(() => void dropWarmShells(workingDir));
     const config = await openConfig({ hooks, workingDir, hooksRunner: { warmShells: 16 } });
     const call = () => executeToolWithHooks(config, 'write_file', {}, execute);
     const isRefilled = () => vi.waitFor(() => expect(countWarmShells(workingDir)).toBe(5));

@@ -169,12 +169,25 @@ describe('fireHook', () => {
     expect(fired?.aggregated).toMatchObject({ success: false, finalOutput: undefined });
   });
 
-  it('fails open, and says so, when the payload is no JSON', async () => {
-    const { config, logger } = createConfig({ BeforeTool: [{ hooks: [hook('exit 2')] }] });
+  it('blocks, and says so, when the payload is no JSON that a hook could read', async () => {
+    const { config, logger } = createConfig({ BeforeTool: [{ hooks: [hook('true')] }] });
     const fired = await fireHook(config, BeforeTool, { toolName: 'x', toolInput: { size: 1n } });
-    expect(fired?.aggregated).toMatchObject({ success: false, finalOutput: undefined });
+    expect(fired?.aggregated).toMatchObject({
+      success: false,
+      finalOutput: { decision: 'deny', reason: expect.stringContaining('BigInt') },
+    });
     expect(fired?.aggregated.errors).toHaveLength(1);
     expect(logger.warnings).toHaveLength(1);
+  });
+
+  it('fails open, and says so, where nothing can be blocked', async () => {
+    const { config, logger } = createConfig({ AfterTool: [{ hooks: [hook('true')] }] });
+    const fired = await fireHook(config, HookEventName.AfterTool, {
+      ...payload,
+      toolResponse: { size: 1n },
+    });
+    expect(fired?.aggregated).toMatchObject({ success: false, finalOutput: undefined });
+    expect(logger.warnings).toEqual([expect.stringMatching(/BigInt; the operation goes on/)]);
   });
 
   it('fails open, and says so, when the hooks cannot be read', async () => {

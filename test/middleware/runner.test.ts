@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { runner, type Runner } from '../../middleware/runner.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
-import { HookEventName, type HookExecutionPlan } from '../../src/hooks/types.js';
+import {
+  HookEventName,
+  type CommandHookConfig,
+  type HookExecutionPlan,
+} from '../../src/hooks/types.js';
 import {
   beforeToolInput,
   failed,
@@ -103,6 +107,10 @@ describe('runner', () => {
 const meet = (own: string, other: string) =>
   hook(`: > ${own}; until [ -e ${other} ]; do sleep 0.01; done`, { timeout: 10_000 });
 
+async function failForTrue({ command }: CommandHookConfig): Promise<undefined> {
+  if (command === 'true') throw new Error('no such consent');
+}
+
 describe('hooks that run at once', () => {
   const logger = new RecordingLogger();
   const hooks = new HookRunner(logger);
@@ -138,5 +146,21 @@ describe('hooks that run at once', () => {
     );
     expect(await temp.readJson('first')).toEqual(input);
     expect(await temp.readJson('second')).toEqual(input);
+  });
+
+  it('loses only the hook that something around it fails for', async () => {
+    const guarded = new HookRunner(logger, { findObjection: failForTrue });
+    const [observer, guard, other] = await guarded.executeHooksParallel(
+      [hook('true'), hook('true', { onFailure: 'deny' }), hook('exit 2')],
+      HookEventName.BeforeTool,
+      beforeToolInput(temp.path),
+    );
+    expect(observer).toMatchObject({
+      success: false,
+      error: { message: 'The hook could not be run: no such consent' },
+    });
+    expect(observer?.output).toBeUndefined();
+    expect(guard?.output).toMatchObject({ decision: 'deny' });
+    expect(other?.output).toMatchObject({ decision: 'deny' });
   });
 });

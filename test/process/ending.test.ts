@@ -78,6 +78,15 @@ describe('after the exit', TIMED, () => {
     await noneRuns(pids);
   });
 
+  it('a job that left the group with an empty environment is ended when it holds a pipe', async () => {
+    const { outcome, pids } = await runNotingPids(
+      `env -i setsid sleep 300 >/dev/null & echo $! >>"$PIDS"; env -i setsid sleep 300 2>&- & echo $! >>"$PIDS"`,
+      2,
+    );
+    expect(outcome).toMatchObject({ ending: 'exit', exitCode: 0, stragglers: true });
+    await noneRuns(pids);
+  });
+
   it('a background job that released the pipes is left alone', async () => {
     const { outcome, pids } = await runNotingPids(
       `sleep 300 >/dev/null 2>&1 & echo $! >>"$PIDS"; setsid sleep 300 >/dev/null 2>&1 </dev/null & echo $! >>"$PIDS"`,
@@ -93,6 +102,17 @@ describe('after the exit', TIMED, () => {
 });
 
 describe('at the deadline', TIMED, () => {
+  it.each([
+    ['with an empty environment', 'env -i setsid sleep 300'],
+    ['that let go of the pipes as well', 'env -i setsid sleep 300 >/dev/null 2>&1 </dev/null'],
+  ])('a job that left the group %s is ended', async (_, job) => {
+    const { outcome, pids } = await runNotingPids(`${job} & echo $! >>"$PIDS"; wait`, 1, {
+      timeoutMs: 300,
+    });
+    expect(outcome).toMatchObject({ ending: 'timeout' });
+    await noneRuns(pids);
+  });
+
   it('the shell and its children end at once', async () => {
     const { outcome, pids } = await runNotingPids(
       `echo $$ >>"$PIDS"; sleep 300 & echo $! >>"$PIDS"; echo said; echo why >&2; wait`,
@@ -237,7 +257,8 @@ describe('a zombie', () => {
       expect(hasRunningMember(zombie)).toBe(false);
 
       const startedAt = performance.now();
-      await endGroup({ id: zombie, mark: 'HOOKSTACK_RUN_ID=none' }, 5_000);
+      const traces = { mark: 'HOOKSTACK_RUN_ID=none', pipes: [], startedAt: process.uptime() };
+      await endGroup({ id: zombie, ...traces }, 5_000);
       expect(performance.now() - startedAt).toBeLessThan(1_000);
     } finally {
       parent.kill('SIGKILL');

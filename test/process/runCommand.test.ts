@@ -33,6 +33,7 @@ describe('a plain run', () => {
         truncated: false,
         stdoutTruncated: false,
         stragglers: false,
+        stdoutHeld: false,
       });
       expect(durationMs).toBeLessThan(5_000);
       expect(Number.isInteger(durationMs)).toBe(true);

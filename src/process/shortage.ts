@@ -1,0 +1,89 @@
+/** Commands of this host that run. What they take of descriptors and processes comes back. */
+let running = 0;
+
+/** Starts that the system had no room for, those that waited longest first. Each is called when it may try again. */
+const waiting: (() => void)[] = [];
+
+/** Notes that a command runs that was started ahead. */
+export function noteStart(): void {
+  running += 1;
+}
+
+/** Notes that a command has ended and let go of its pipes. */
+export function noteEnd(): void {
+  running -= 1;
+  letNextTry();
+}
+
+/** Lets whoever waited longest try again, because there may be room. */
+export function letNextTry(): void {
+  waiting.shift()?.();
+}
+
+/** Whether a command waits for room, so that nothing is to be started ahead. */
+export function isShortOfRoom(): boolean {
+  return waiting.length > 0;
+}
+
+/** What ends the waiting for room. */
+export interface Patience {
+  /** A time of `performance.now()`. */
+  readonly until: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Starts a command, which runs until `noteEnd`. Where the system has no descriptors, processes or memory left for it, while commands of this host
+ * have some, it is tried again as they end.
+ *
+ * @param makeRoom called first: lets go of what is only kept ready, and says whether there was any
+ * @throws what `start` throws, once waiting is of no use, or its time is over
+ */
+export async function startWithRoom<T>(
+  start: () => Promise<T>,
+  makeRoom: () => boolean,
+  patience: Patience,
+): Promise<T> {
+  try {
+    for (;;) {
+      // Before it is known whether it succeeds: others that are started in this instant have to know of it.
+      running += 1;
+      try {
+        return await start();
+      } catch (error) {
+        running -= 1;
+        if (!isShortage(error)) throw error;
+        if (!makeRoom() && !(running > 0 && (await untilOneEnds(patience)))) throw error;
+      }
+    }
+  } finally {
+    // There may be room for more than one; and where there is none at all, nobody is left waiting.
+    if (waiting.length > 0) setImmediate(letNextTry);
+  }
+}
+
+function isShortage(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code !== undefined && SHORTAGES.has(code);
+}
+
+const SHORTAGES = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
+
+/** Says whether one has ended, as opposed to the patience. */
+function untilOneEnds({ until, signal }: Patience): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (hasEnded: boolean) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+      const index = waiting.indexOf(tryAgain);
+      if (index >= 0) waiting.splice(index, 1);
+      resolve(hasEnded);
+    };
+    const tryAgain = () => settle(true);
+    const giveUp = () => settle(false);
+    const timer = setTimeout(giveUp, Math.max(0, until - performance.now()));
+    signal?.addEventListener('abort', giveUp, { once: true });
+    waiting.push(tryAgain);
+    if (signal?.aborted) giveUp();
+  });
+}
