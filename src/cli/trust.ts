@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { HookConsent } from '../config/consent.js';
 import { lockFileIn, writeLock } from '../config/hooksLock.js';
+import { requireInside } from './projectFile.js';
 import { printJson, printLine, printNotice } from './terminal.js';
 import { reviewProject, type ReviewedProject } from './trustItems.js';
 import { countItems, describeProject, formatProject } from './trustReport.js';
@@ -65,6 +66,7 @@ async function lock(project: ReviewedProject, { json }: TrustOptions): Promise<n
     return NOT_ALLOWED;
   }
   const file = lockFileIn(project.consent.project);
+  await requireInside(project.consent.project, file);
   const digest = await writeLock(
     project.consent.project,
     project.items.map(({ review }) => review.item),
