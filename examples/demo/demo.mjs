@@ -49,7 +49,7 @@ async function work(workingDir, account) {
   const config = new Config({ ...settings, workingDir, trustedFolder: true });
   account.watch(config);
   console.log(`The user says: ${PROMPT}`);
-  const ai = new GoogleGenAI({ apiKey: 'recorded', httpOptions: { baseUrl: model.baseUrl } });
+  const ai = new GoogleGenAI({ apiKey: model.apiKey, httpOptions: { baseUrl: model.baseUrl } });
   return runAgent({
     config,
     models: ai.models,

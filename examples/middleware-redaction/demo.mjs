@@ -13,7 +13,7 @@ const config = new Config();
 config.use('model', redaction([SECRET]), { after: 'afterModel' });
 
 const model = await startRecordedModel(path.join(import.meta.dirname, 'conversation.responses'));
-const ai = new GoogleGenAI({ apiKey: 'recorded', httpOptions: { baseUrl: model.baseUrl } });
+const ai = new GoogleGenAI({ apiKey: model.apiKey, httpOptions: { baseUrl: model.baseUrl } });
 const chat = new GeminiChat({ config, models: ai.models, model: 'gemini-2.5-flash' });
 
 for await (const event of chat.sendMessageStream('Which key does the shop use?')) {

@@ -33,7 +33,7 @@ async function connectRecordedModel(file: string): Promise<ModelConnection> {
   const { GoogleGenAI } = await importSdk();
   const recorded = await startOrExplain(file);
   const { models } = new GoogleGenAI({
-    apiKey: 'recorded',
+    apiKey: recorded.apiKey,
     vertexai: false,
     httpOptions: { baseUrl: recorded.baseUrl },
   });

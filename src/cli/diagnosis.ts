@@ -125,7 +125,7 @@ interface Cause {
 /** Messages of shells and interpreters; not words alone, as the reason of a block may hold those. */
 const CAUSES: readonly (Cause & { readonly pattern: RegExp })[] = [
   {
-    pattern: /can't open file '.*': \[Errno \d+\]/u,
+    pattern: /can't open file '[^'\n]*': \[Errno \d+\]/u,
     words: 'Python does not find its file',
     isOfFile: true,
   },

@@ -182,7 +182,7 @@ class RemarkCollector extends DebugLogger {
   readonly remarks: string[] = [];
 
   override warn(message: string): void {
-    const [, remark] = /^Hook ".*?"(?: \(\w+\))?: (.*)$/su.exec(message) ?? [];
+    const [, remark] = /^Hook ".*?"(?: \(\w+\))?: (.*)$/s.exec(message) ?? [];
     if (remark !== undefined) this.remarks.push(remark);
   }
 }

@@ -1,3 +1,5 @@
+import { commonEnds } from '../trace/diff.js';
+
 /** What differs between two texts, line by line: `-` before what is gone, `+` before what is new, and some context. */
 export function diffLines(before: string, after: string): string[] {
   const marked = markLines(toLines(before), toLines(after));
@@ -16,8 +18,25 @@ function toLines(text: string): string[] {
   return text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
 }
 
-/** The longest common subsequence; settings files are small enough for its table. */
 function markLines(before: readonly string[], after: readonly string[]): string[] {
+  const { start, end } = commonEnds(before, after, (a, b) => a === b);
+  const gone = before.slice(start, before.length - end);
+  const added = after.slice(start, after.length - end);
+  const isSmall = gone.length * added.length <= MAX_COMPARED;
+  return [
+    ...before.slice(0, start).map((line) => ` ${line}`),
+    ...(isSmall
+      ? markChanges(gone, added)
+      : [...gone.map((line) => `-${line}`), ...added.map((line) => `+${line}`)]),
+    ...before.slice(before.length - end).map((line) => ` ${line}`),
+  ];
+}
+
+/** Pairs of lines up to which it is looked for what changed lines have in common. */
+const MAX_COMPARED = 4_000_000;
+
+/** The longest common subsequence. */
+function markChanges(before: readonly string[], after: readonly string[]): string[] {
   const width = after.length + 1;
   const lengths = new Uint32Array((before.length + 1) * width);
   const lengthAt = (row: number, column: number) => lengths[row * width + column] ?? 0;

@@ -37,8 +37,8 @@ const COMMANDS = [
   addMigrate,
 ];
 
-process.stdout.on('error', exitWhenReaderLeft);
-process.stderr.on('error', exitWhenReaderLeft);
+process.stdout.on('error', (error) => endOutput(error, 'stdout'));
+process.stderr.on('error', (error) => endOutput(error, 'stderr'));
 await main();
 
 /** A command's words are in `commands/`; what it does is imported only when it runs, so that help is quick. */
@@ -69,8 +69,18 @@ function reportFailure(error: unknown): number {
   return isUsage && process.argv[2] !== 'fire' ? 2 : 1;
 }
 
-/** As `| head` does. Other programs are ended by SIGPIPE then, which Node ignores. */
-function exitWhenReaderLeft(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(128 + constants.signals.SIGPIPE);
+let isOutputLost = false;
+
+/**
+ * A reader that left, as `| head` does, ends the process: other programs are ended by SIGPIPE then, which Node ignores.
+ * Where output cannot be written, the work goes on, and a verdict keeps its exit code.
+ */
+function endOutput(error: NodeJS.ErrnoException, stream: 'stdout' | 'stderr'): void {
+  if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE);
+  if (isOutputLost) return;
+  isOutputLost = true;
+  process.once('exit', () => (process.exitCode ||= 1));
+  if (stream === 'stdout') {
+    printNotice('error', 'red', `stdout cannot be written (${error.message}); free some space`);
+  }
 }

@@ -28,7 +28,13 @@ export async function projectSettingsToWrite(project: string): Promise<string> {
   return file;
 }
 
-async function requireInside(project: string, path: string): Promise<void> {
+/**
+ * Makes sure that a path is below the project even where the repository brings links.
+ *
+ * @param project real path of a directory
+ * @throws UsageError when a link leads out of the project
+ */
+export async function requireInside(project: string, path: string): Promise<void> {
   const real = await realpathOfNearestExisting(path);
   const below = real === undefined ? undefined : relative(project, real);
   if (below !== undefined && below.split(sep)[0] !== '..' && !isAbsolute(below)) return;

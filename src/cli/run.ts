@@ -53,6 +53,12 @@ async function work(
   { model, maxTurns, outputFormat }: RunOptions,
 ): Promise<number> {
   const output = createRunOutput(outputFormat);
+  // While settings and files of a project are read, signals end the process, however long that takes. Should it fail,
+  // the first event tells.
+  await config
+    .getHookSystem()
+    ?.initialize()
+    .catch(() => undefined);
   const interruption = watchInterruption();
   const { signal } = interruption;
   try {

@@ -23,8 +23,10 @@ export function toOneLine(text: string): string {
  * written as an escape. The shell runs what a terminal hides, so that nobody must judge a command by less.
  */
 export function toVisible(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu, escapeCharacter);
+  return text.replaceAll(INVISIBLE, escapeCharacter);
 }
+
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\n': String.raw`\n`,
@@ -42,12 +44,17 @@ function escapeCharacter(character: string): string {
 
 /** All of a text on one line, without control characters: where its end says what to do. */
 export function withoutBreaks(text: string): string {
-  return removeControls(text).replaceAll(/\s+/gu, ' ').trim();
+  return removeControls(text).replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Writes a value as JSON on one line of stdout. */
+/** Writes a value as JSON on one line of stdout, with escapes in place of what a terminal would not show or obey. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+  process.stdout.write(`${JSON.stringify(value).replaceAll(INVISIBLE, escapeForJson)}\n`);
+}
+
+function escapeForJson(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }
 
 /** Writes a line to stdout. */

@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { glob } from 'tinyglobby';
 import type { Config } from '../config/config.js';
 import { errorMessage } from '../errorMessage.js';
 import { fireHook } from '../hooks/hookEventHandler.js';
 import { removeControls } from '../hooks/sanitizeText.js';
 import type { HookEventName } from '../hooks/types.js';
+import { walkFiles } from '../tools/findFiles.js';
 import { completeFields, decodeFields } from './firePayload.js';
 import { describeFiring, type FireReport } from './fireReport.js';
 import { compare, HOOK_TEST_SUFFIX, parseHookTest, type Difference } from './hookTest.js';
@@ -73,13 +73,13 @@ async function findTestsAt(path: string): Promise<string[]> {
   } catch (cause) {
     throw new UsageError(`${path} cannot be read (${errorMessage(cause)})`, { cause });
   }
-  const names = await glob(`**/*${HOOK_TEST_SUFFIX}`, {
-    cwd: path,
-    dot: true,
-    ignore: ['**/node_modules/**', '**/.git/**'],
-    followSymbolicLinks: false,
-  });
-  return names.map((name) => resolve(join(path, name)));
+  const tests: string[] = [];
+  for await (const files of walkFiles(path)) {
+    for (const file of files) {
+      if (file.endsWith(HOOK_TEST_SUFFIX)) tests.push(resolve(join(path, file)));
+    }
+  }
+  return tests;
 }
 
 async function runTest(file: string, config: Config): Promise<TestResult> {

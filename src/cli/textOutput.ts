@@ -27,7 +27,7 @@ export class TextOutput implements RunOutput {
 
   #writeText(text: string): void {
     // Models like to begin with empty lines, above all those that answer with nothing else.
-    const shown = removeControls(this.#isInAnswer ? text : text.replace(/^\s*\n/u, ''));
+    const shown = removeControls(this.#isInAnswer ? text : text.replace(/^\s*\n/, ''));
     if (shown === '') return;
     process.stdout.write(shown);
     this.#isInAnswer = true;

@@ -1,8 +1,10 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { closeSync, writeFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { errorMessage } from '../errorMessage.js';
 import { removeControls } from '../hooks/sanitizeText.js';
 import { quoteWord } from '../process/quoteWord.js';
+import { openPrivately } from '../trace/privateFile.js';
 import type { SpanRecord } from '../trace/record.js';
 import { slowest, tellStory } from '../trace/story.js';
 import { formatSlowest, formatStory, type StoryFormat } from '../trace/storyText.js';
@@ -63,9 +65,15 @@ async function writePage(
     throw new UsageError(`--html ${out} would overwrite the trace itself; name another file`);
   }
   const { renderPage } = await import('../trace/renderPage.js');
+  const page = renderPage(story, path.basename(file));
   try {
     // It holds what the trace does, which is its owner's alone.
-    await writeFile(out, renderPage(story, path.basename(file)), { mode: 0o600 });
+    const descriptor = openPrivately(out, 'replace');
+    try {
+      writeFileSync(descriptor, page);
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (cause) {
     throw new UsageError(`--html ${out} cannot be written (${errorMessage(cause)})`, { cause });
   }

@@ -4,6 +4,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { HookConsent, type ConsentReview } from '../config/consent.js';
 import { lockFileIn, writeLock } from '../config/hooksLock.js';
 import { errorMessage } from '../errorMessage.js';
+import { requireInside } from './projectFile.js';
 import { printJson, printLine, printNotice, toVisible } from './terminal.js';
 import { reviewProject, type ReviewedItem, type ReviewedProject } from './trustItems.js';
 import { countItems, describeProject, formatItem, formatProject } from './trustReport.js';
@@ -75,6 +76,7 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   }
   const locked = project.items.filter(({ review }) => open || review.class !== 'open');
   const file = lockFileIn(project.consent.project);
+  await requireInside(project.consent.project, file);
   const digest = await writeLock(
     project.consent.project,
     locked.map(({ review }) => review.item),

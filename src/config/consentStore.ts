@@ -3,6 +3,7 @@ import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../hooks/merge.js';
+import { whileLocked } from './fileLock.js';
 import { readGuardedFile } from './guardedFile.js';
 import { digestOf, type ConsentItem } from '../trust/consentItem.js';
 import { parseJsonDocument } from './jsonDocument.js';
@@ -46,6 +47,7 @@ export async function readConsents(file: string): Promise<ConsentReading<Consent
 
 /**
  * Replaces the consents of one project. The file is there as a whole or as it was, whatever happens.
+ * Several processes may do so at once.
  *
  * @param items what is allowed from now on; nothing forgets the project
  * @throws Error when the file is refused, or cannot be written
@@ -55,17 +57,22 @@ export async function writeConsents(
   project: string,
   items: readonly ConsentItem[],
 ): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await whileLocked(file, () => replaceConsents(file, project, items));
+}
+
+async function replaceConsents(
+  file: string,
+  project: string,
+  items: readonly ConsentItem[],
+): Promise<void> {
   const { content, refusal } = await readConsents(file);
   if (!content) throw new Error(refusal);
   const projects = new Map(content).set(project, items);
   if (items.length === 0) projects.delete(project);
   const sorted = [...projects].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const text = JSON.stringify(
-    { version: FORM, projects: Object.fromEntries(sorted) },
-    undefined,
-    2,
-  );
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const consents = { version: FORM, projects: Object.fromEntries(sorted) };
+  const text = JSON.stringify(consents, undefined, 2);
   await writeAtomically(file, `${text}\n`, 0o600);
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,9 +17,14 @@ export interface RecordedRequest {
 
 /** A running model that answers from a file. */
 export interface RecordedModel {
-  /** For `new GoogleGenAI({ apiKey: 'recorded', httpOptions: { baseUrl } })`. */
+  /** For `new GoogleGenAI({ apiKey, httpOptions: { baseUrl } })`. */
   readonly baseUrl: string;
-  /** Every request that asked for one of the recorded methods, answered or refused, in order of arrival. */
+  /** A key made for this model; whoever does not send it, such as another user of the machine, is refused. */
+  readonly apiKey: string;
+  /**
+   * The requests that asked for one of the recorded methods, answered or refused, in order of arrival: the latest
+   * ones, as many as have bodies of 64 MiB together.
+   */
   readonly requests: readonly RecordedRequest[];
   /** How many recorded calls have not been used. */
   readonly remaining: number;
@@ -31,8 +37,8 @@ export interface RecordedModel {
  * request with the n-th recorded call. It does not keep the process alive.
  *
  * A request is refused with HTTP 400, which the SDK does not retry, when the file has no call left or
- * records another method at this place; the recorded call is then kept. Bodies over 64 MiB are refused with
- * 413, other paths with 404.
+ * records another method at this place; the recorded call is then kept. Requests without the key are refused with
+ * 401, bodies over 64 MiB with 413, other paths with 404, and a request that has not arrived whole after 5 s with 408.
  *
  * @param file path of the recorded calls, one JSON object a line; `readRecordedCalls` says how they look
  * @throws Error that starts with `file:line:` or `file:` when the file is unreadable or not as expected
@@ -40,7 +46,12 @@ export interface RecordedModel {
 export async function startRecordedModel(file: string): Promise<RecordedModel> {
   const { createServer } = await import('node:http');
   const recording = new Recording(file, await readRecordedCalls(file));
-  const server = createServer((request, response) => {
+  const apiKey = randomUUID();
+  const server = createServer(ARRIVAL_LIMITS, (request, response) => {
+    if (request.headers['x-goog-api-key'] !== apiKey) {
+      sendError(response.setHeader('connection', 'close'), UNAUTHENTICATED);
+      return;
+    }
     // The one thing that can go wrong in here is that the client leaves.
     answerRequest(recording, request, response).catch(() => response.destroy());
   });
@@ -52,6 +63,7 @@ export async function startRecordedModel(file: string): Promise<RecordedModel> {
   let closed: Promise<void> | undefined;
   return {
     baseUrl: `http://127.0.0.1:${port}`,
+    apiKey,
     requests: recording.requests,
     get remaining() {
       return recording.remaining;
@@ -61,6 +73,21 @@ export async function startRecordedModel(file: string): Promise<RecordedModel> {
 }
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** Bytes of bodies that are kept. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+
+/** Ms in which a request, and its headers, have to be there: whoever sends half a one holds up all that come later. */
+const ARRIVAL_LIMITS = {
+  headersTimeout: 5000,
+  requestTimeout: 5000,
+  connectionsCheckingInterval: 500,
+};
+
+const UNAUTHENTICATED: GeminiError = {
+  code: 401,
+  message: "The request does not have the recorded model's key. Use its apiKey.",
+  status: 'UNAUTHENTICATED',
+};
 
 interface Route {
   readonly method: RecordedMethod;
@@ -71,11 +98,13 @@ interface Refusal {
   readonly error: GeminiError;
 }
 
-type ReceivedBody = { readonly json: unknown } | Refusal;
+type ReceivedBody = { readonly json: unknown; readonly bytes: number } | Refusal;
 
 /** The recorded calls, handed out one after the other. */
 class Recording {
   readonly requests: RecordedRequest[] = [];
+  readonly #bytes: number[] = [];
+  #keptBytes = 0;
   #used = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -97,7 +126,7 @@ class Recording {
 
   #takeNext({ method, model }: Route, body: ReceivedBody): RecordedCall | Refusal {
     if ('error' in body) return body;
-    this.requests.push({ method, model, body: body.json });
+    this.#keep({ method, model, body: body.json }, body.bytes);
 
     const asked = `${method} of model ${model} was asked`;
     const call = this.calls[this.#used];
@@ -114,6 +143,16 @@ class Recording {
     }
     this.#used++;
     return call;
+  }
+
+  #keep(request: RecordedRequest, bytes: number): void {
+    this.requests.push(request);
+    this.#bytes.push(bytes);
+    this.#keptBytes += bytes;
+    while (this.#keptBytes > MAX_KEPT_BYTES) {
+      this.requests.shift();
+      this.#keptBytes -= this.#bytes.shift() ?? 0;
+    }
   }
 }
 
@@ -163,7 +202,7 @@ async function receiveBody(request: IncomingMessage): Promise<ReceivedBody> {
       if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
     }
     if (bytes > MAX_BODY_BYTES) return refuseLength(bytes);
-    return { json: JSON.parse(Buffer.concat(chunks).toString()) };
+    return { json: JSON.parse(Buffer.concat(chunks).toString()), bytes };
   } catch (error) {
     return refuseBody(error instanceof Error ? error.message : String(error));
   }

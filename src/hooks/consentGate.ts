@@ -113,7 +113,7 @@ export class ConsentGate {
     this.#consent = await this.config.getConsent();
     for (const problem of this.#consent.problems) this.#tellOnce(problem);
     const hooks = ofProject.map(toProjectHook);
-    const reviews = await reviewEach(this.#consent, hooks);
+    const reviews = await this.#consent.review(hooks);
     this.#skips = 0;
     const admitted = new Map(
       ofProject.map((entry, index) => {
@@ -197,7 +197,7 @@ export class ConsentGate {
   /** What no hook of a project may be, whoever trusts it. */
   #refuseHarmful(entry: HookRegistryEntry): HookRegistryEntry {
     if (!isFromProject(entry) || !entry.enabled) return entry;
-    const refusal = forbiddenVariables(entry.config.env) ?? excessOf(toProjectHook(entry));
+    const refusal = harmOf(toProjectHook(entry));
     if (refusal === undefined) return entry;
     const hook = hookIdentity(entry.config).slice(0, MAX_QUOTED);
     this.logger.warn(`The hook "${hook}" is refused: ${refusal}`, { event: entry.eventName });
@@ -205,68 +205,17 @@ export class ConsentGate {
   }
 }
 
-/** Looks at each hook as if it were alone: one that cannot be looked at is refused, and the others are not. */
-async function reviewEach(
-  consent: HookConsent,
-  hooks: readonly ProjectHook[],
-): Promise<ConsentReview[]> {
-  const refusals = new Map<ProjectHook, string>();
-  for (const hook of hooks) {
-    const excess = excessOf(hook);
-    if (excess !== undefined) refusals.set(hook, excess);
-  }
-  try {
-    return await reviewOthers(consent, hooks, refusals);
-  } catch {
-    for (const hook of hooks) {
-      if (refusals.has(hook)) continue;
-      try {
-        await consent.review([hook]);
-      } catch (error) {
-        refusals.set(hook, `it cannot be looked at (${errorMessage(error)})`);
-      }
-    }
-    return reviewOthers(consent, hooks, refusals);
-  }
-}
-
-/**
- * Reviews hooks together, which tells a changed one from a new one. In place of what is refused, the bare hook is
- * looked at: it may stand where a guard was allowed.
- */
-async function reviewOthers(
-  consent: HookConsent,
-  hooks: readonly ProjectHook[],
-  refusals: ReadonlyMap<ProjectHook, string>,
-): Promise<ConsentReview[]> {
-  const reviews = await consent.review(
-    hooks.map((hook) => (refusals.has(hook) ? withoutContent(hook) : hook)),
-  );
-  return reviews.map((review, index) => {
-    const hook = hooks[index];
-    const refusal = hook && refusals.get(hook);
-    if (!hook || refusal === undefined) return review;
-    const previous = review.status === 'allowed' ? review.item : review.previous;
-    return { ...refusedReview(hook, `is refused: ${refusal}`), previous };
-  });
-}
-
-/** A hook of the same event and name, of which nothing can fail. */
-function withoutContent({ event, config, extension }: ProjectHook): ProjectHook {
-  const { type, name, onFailure } = config;
-  return { event, group: {}, config: { type, name, onFailure, command: 'true' }, extension };
-}
-
 function refusedReview(
   { event, group, config, extension }: ProjectHook,
   reason: string,
 ): ConsentReview {
-  const { extensionPath: _, ...fields } = config;
+  const { extensionPath: _path, ofProject: _of, ...fields } = config;
   const command =
     config.command.length > MAX_QUOTED ? `${config.command.slice(0, MAX_QUOTED)}…` : config.command;
   const brought = extension && { extension: extension.name };
   const definition = { ...group, ...fields, command, event, ...brought };
-  return { status: 'refused', reason, item: { kind: 'hook', definition, files: {}, digest: '' } };
+  const item = { kind: 'hook', definition, files: {}, digest: '' } as const;
+  return { status: 'refused', reason, item, class: 'open', covers: '', scripts: [] };
 }
 
 function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
@@ -274,10 +223,11 @@ function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
   return { ...entry, review, enabled: false, skipped: 'refused' };
 }
 
-function excessOf({
-  group: { matcher = '' },
-  config: { command },
-}: ProjectHook): string | undefined {
+/** Why a hook of a project must not run whoever trusts it; `undefined` for one that may. */
+export function harmOf({ group: { matcher = '' }, config }: ProjectHook): string | undefined {
+  const { command, env } = config;
+  const forbidden = forbiddenVariables(env);
+  if (forbidden !== undefined) return forbidden;
   if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
     return 'its command is longer than 64 KB; put it into a script';
   }

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
+import { removeControls } from './sanitizeText.js';
 import type { CommandHookConfig } from './types.js';
 
 /** Which variables of the host reach its hooks. */
@@ -195,7 +196,10 @@ function factsOf(cwd: string, host: NodeJS.ProcessEnv) {
   };
 }
 
-/** Replaces the values of redacted variables in a text by the variables' names. */
+/**
+ * Replaces the values of redacted variables in a text by the variables' names. A value that is there only once colours,
+ * other control characters and escapes of JSON are taken away counts: then they are.
+ */
 export function maskSecrets(
   text: string,
   policy: HookEnvironmentPolicy,
@@ -215,9 +219,28 @@ export function secretMasker(
     .filter(([name, value]) => isMaskable(value) && isRedacted(name))
     .flatMap(([name, value = '']) => writings(value).map((writing) => ({ name, writing })))
     .toSorted((a, b) => b.writing.length - a.writing.length);
-  return (text) =>
+  const mask = (text: string) =>
     secrets.reduce((masked, { name, writing }) => masked.replaceAll(writing, `[${name}]`), text);
+  return (text) => {
+    const masked = mask(text);
+    const plain = withoutControls(masked);
+    if (plain === masked) return masked;
+    const maskedPlain = mask(plain);
+    return maskedPlain === plain ? masked : maskedPlain;
+  };
 }
+
+/** Also without those that a text of JSON has as escapes, and without what is invisible. */
+function withoutControls(text: string): string {
+  const decoded = text.replaceAll(ESCAPE_IN_JSON, (_, code: string, backslash?: string) => {
+    const character = String.fromCharCode(Number.parseInt(code, 16));
+    return backslash ? `${character}\\` : character;
+  });
+  return removeControls(decoded).replaceAll(/\p{Cf}/gu, '');
+}
+
+/** With a backslash behind it, which may end a terminal's escape sequence. */
+const ESCAPE_IN_JSON = /\\{1,3}u([0-9a-f]{4})(\\{2,4}(?![\\u]))?/gi;
 
 /** The names of redacted variables that a text has in brackets, as {@link maskSecrets} puts them for the values. */
 export function maskedNames(text: string, { redact = [] }: HookEnvironmentPolicy): string[] {
@@ -226,9 +249,14 @@ export function maskedNames(text: string, { redact = [] }: HookEnvironmentPolicy
   return [...new Set(names)].filter((name) => isRedacted(name));
 }
 
-/** A value as it is, as a text of JSON has it, and as one does that is itself in a text of JSON. */
+/**
+ * A value as it is, as a text of JSON has it, and as one does that is itself in a text of JSON; each also as it is left
+ * without control characters.
+ */
 function writings(value: string): string[] {
-  return [...new Set([value, inJson(value), inJson(inJson(value))])];
+  const plain = removeControls(value);
+  const values = isMaskable(plain) ? [value, plain] : [value];
+  return [...new Set(values.flatMap((each) => [each, inJson(each), inJson(inJson(each))]))];
 }
 
 function inJson(text: string): string {

@@ -4,16 +4,17 @@ export const MAX_HOOK_TEXT = 10_000;
 /** Control characters other than newline and tab, and those that change the direction of the text around them. */
 const CONTROL =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+// Without the flag `u`: with it, a repeated class overflows the stack of expressions on a long text.
 const ESCAPE_SEQUENCE =
-  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/gu;
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])|\u009b[0-?]+[ -/]*[@-~]/g;
 
 /** How the hook system marks what it says itself to the model, see `asSystemNote` and `asHookContext`. */
-const BLANK = String.raw`(?:(?![\n\r\u2028\u2029])[\s\p{Cf}])*`;
-// One class without the ends of lines: alternatives that overlap, or blanks that begin lines, would take for ever.
-const FORGED_MARK = new RegExp(
-  String.raw`^${BLANK}(?:\[system\]${BLANK})+|<\/?hook_context\b[^>\n]*>?`,
-  'gimu',
-);
+const MARK = /\[system\]|<\/?hook_context/iu;
+const NOTE = /\[system\]/iuy;
+// As `k` is matched with `i` and `u`: the second one is the sign of kelvins.
+const TAG = /<\/?hoo[k\u212a]_context\b[^>\n]*>?/gi;
+const LINE = /[^\n\r\u2028\u2029]+/g;
+const NOT_BLANK = /[^\s\p{Cf}]/gu;
 
 /**
  * Makes text of a hook fit to be read by a model or shown on a terminal: control characters other than newline
@@ -22,25 +23,39 @@ const FORGED_MARK = new RegExp(
  */
 export function sanitizeText(text: string): string {
   // What is left of a text may be a mark again.
-  const clean = quoteMarks(replaceMarks(removeControls(text), ''));
+  const clean = quoteMarks(replaceMarks(removeControls(text), () => ''));
   if (clean.length <= MAX_HOOK_TEXT) return clean;
   // A cut must not leave half of a character.
   const kept = clean.slice(0, MAX_HOOK_TEXT).replace(/[\ud800-\udbff]$/, '');
   return `${kept}\n[… ${clean.length - MAX_HOOK_TEXT} more characters cut]`;
 }
 
-// Outside of the function, which every result of a tool passes: a tagged template takes longer than all the rest.
-const BEHIND_BACKSLASH = String.raw`\$&`;
-
 /** Text that is no hook's, such as a file's that a tool has read: forged marks stay readable, behind a backslash. */
 export function quoteMarks(text: string): string {
-  return replaceMarks(text, BEHIND_BACKSLASH);
+  return replaceMarks(text, (mark) => `\\${mark}`);
 }
 
-/** The characters are looked for first: most texts have none of them, and the expression is slow to get going. */
-function replaceMarks(text: string, replacement: string): string {
+function replaceMarks(text: string, replace: (mark: string) => string): string {
+  // Most texts have none. The characters are looked for first, which is much faster.
   const mayHaveMarks = text.includes('[') || text.includes('<');
-  return mayHaveMarks ? text.replace(FORGED_MARK, replacement) : text;
+  if (!mayHaveMarks || !MARK.test(text)) return text;
+  const withoutNotes = text.replace(LINE, (line) => {
+    const end = endOfNotes(line);
+    return end === 0 ? line : replace(line.slice(0, end)) + line.slice(end);
+  });
+  return withoutNotes.replace(TAG, replace);
+}
+
+/** Where the notes end that a line begins with, with the blanks around them; 0 where there is none. */
+function endOfNotes(line: string): number {
+  let end = 0;
+  for (;;) {
+    NOT_BLANK.lastIndex = end;
+    const start = NOT_BLANK.exec(line)?.index ?? line.length;
+    NOTE.lastIndex = start;
+    if (!NOTE.test(line)) return end === 0 ? 0 : start;
+    end = NOTE.lastIndex;
+  }
 }
 
 /** The first character that {@link removeControls} would remove, if any. The end of a line may be `\r\n`. */

@@ -1,76 +1,97 @@
+import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { GlobOptions } from 'tinyglobby';
-import { fail, type Outcome } from './outcome.js';
-import { quote } from './printable.js';
-import { ToolErrorType, type ToolResult } from './tools.js';
+import { createGlobMatcher, normalizeGlob } from './globMatcher.js';
+import type { Outcome } from './outcome.js';
 import { joinWorkspacePath, type WorkspacePath } from './workspace.js';
 
 /**
  * Finds the files below a directory that match a glob, sorted by path. Hidden files are found; symbolic
  * links are not followed; `.git` and `node_modules` below the directory are skipped.
  *
- * @returns a failure when the glob is absolute or leads upwards
+ * @returns a failure when the glob is absolute or leads upwards, is none, or takes too long
+ * @throws the reason of `signal`
  */
 export async function findFiles(
   directory: WorkspacePath,
-  pattern: string,
+  glob: string,
   options: { readonly caseSensitive?: boolean; readonly signal?: AbortSignal } = {},
 ): Promise<Outcome<WorkspacePath[]>> {
-  const failure = failIfLeadingOut(pattern, directory);
-  if (failure) return { failure };
+  const matcher = await createGlobMatcher([glob], directory, options);
+  if (matcher.failure) return matcher;
 
-  const { glob } = await import('tinyglobby');
-  const found = await glob([pattern, MATCHES_NOTHING], {
-    ...confinedTo(directory),
-    ignore: ['**/.git', '**/node_modules'],
-    caseSensitiveMatch: options.caseSensitive ?? true,
-    signal: options.signal,
-  });
-  options.signal?.throwIfAborted();
-  return { value: found.toSorted().map((below) => joinWorkspacePath(directory, below)) };
-}
-
-/**
- * The names of the files and directories right in a directory that match one of the globs.
- *
- * @returns a failure when a glob is absolute or leads upwards
- */
-export async function matchEntries(
-  directory: WorkspacePath,
-  patterns: readonly string[],
-): Promise<Outcome<ReadonlySet<string>>> {
-  for (const pattern of patterns) {
-    const failure = failIfLeadingOut(pattern, directory);
-    if (failure) return { failure };
+  const found: (readonly string[])[] = [];
+  const isWanted = mayHold(glob, options.caseSensitive ?? true);
+  for await (const files of walkFiles(directory.real, { ...options, isWanted })) {
+    const matching = matcher.value(files);
+    if (matching.failure) return matching;
+    found.push(matching.value);
   }
-  const { glob } = await import('tinyglobby');
-  const found = await glob([...patterns, MATCHES_NOTHING], {
-    ...confinedTo(directory),
-    deep: 0,
-    onlyFiles: false,
-  });
-  return { value: new Set(found.map((entry) => path.basename(entry))) };
+  const sorted = found.flat().toSorted();
+  return { value: sorted.map((below) => joinWorkspacePath(directory, below)) };
 }
+
+/** What is part of no search, whatever it is. */
+const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+
+/** Directories that are read at the same time. */
+const CONCURRENCY = 16;
 
 /**
- * tinyglobby starts at the directories that a glob names literally, follows them even where they are
- * symbolic links, and compares their names case-sensitively. Beside a second glob, which has no directory
- * in common and matches no path, it starts at `cwd`.
+ * The files below a directory, some directories at a time, without those in `.git` and `node_modules`. Symbolic links
+ * are not followed, and directories that cannot be read are left out.
+ *
+ * @param root absolute path
+ * @param options.isWanted whether to look into a directory; default into all
+ * @returns paths relative to `root`, with `/` as the separator
+ * @throws the reason of `signal`
  */
-const MATCHES_NOTHING = '\0';
-
-function confinedTo(directory: WorkspacePath): GlobOptions {
-  return { cwd: directory.real, dot: true, expandDirectories: false, followSymbolicLinks: false };
+export async function* walkFiles(
+  root: string,
+  options: {
+    readonly isWanted?: (directory: string) => boolean;
+    readonly signal?: AbortSignal;
+  } = {},
+): AsyncGenerator<string[]> {
+  const { isWanted = () => true, signal } = options;
+  const pending = ['.'];
+  while (pending.length > 0) {
+    signal?.throwIfAborted();
+    const some = pending.splice(-CONCURRENCY);
+    const read = await Promise.all(some.map((directory) => readDirectory(root, directory)));
+    for (const { directories } of read) {
+      for (const below of directories) if (isWanted(below)) pending.push(below);
+    }
+    yield read.flatMap(({ files }) => files);
+  }
+  signal?.throwIfAborted();
 }
 
-/** tinyglobby leaves `cwd` for every glob that, normalized, begins with `..`, and be it `..name`. */
-function failIfLeadingOut(pattern: string, directory: WorkspacePath): ToolResult | undefined {
-  const positive = pattern.replace(/^!+/, '');
-  const leadsUpwards = positive.split('/').some((segment) => segment.startsWith('..'));
-  if (!path.isAbsolute(positive) && !leadsUpwards) return undefined;
-  return fail(
-    ToolErrorType.InvalidParams,
-    `The glob ${quote(pattern)} is absolute or leads upwards; globs are matched below ${directory.shown}.`,
-    'Use a relative glob without "..", such as "**/*.ts"; name the directory in the path argument.',
-  );
+async function readDirectory(root: string, directory: string) {
+  const all = await fs.readdir(path.join(root, directory), { withFileTypes: true }).catch(() => []);
+  const entries = all.filter(({ name }) => !SKIPPED.has(name));
+  const pathOf = ({ name }: { name: string }) => path.posix.join(directory, name);
+  return {
+    directories: entries.filter((entry) => entry.isDirectory()).map(pathOf),
+    files: entries.filter((entry) => entry.isFile()).map(pathOf),
+  };
+}
+
+/** A name that means itself in a glob. */
+const LITERAL = /^[\w .-]+$/;
+
+/** Whether a directory may hold, somewhere below it, what a glob matches: for what is easily told, and else yes. */
+function mayHold(glob: string, caseSensitive: boolean): (directory: string) => boolean {
+  const fold = (name: string) => (caseSensitive ? name : name.toLowerCase());
+  const segments = normalizeGlob(glob).split('/');
+  const parents = segments.slice(0, -1);
+  const firstOther = parents.findIndex((segment) => !LITERAL.test(segment));
+  const literal = parents.slice(0, firstOther < 0 ? undefined : firstOther).map(fold);
+  const maxDepth = /\*\*|[([]/.test(glob) ? Infinity : parents.length;
+  return (directory) => {
+    const names = directory.split('/');
+    return (
+      names.length <= maxDepth &&
+      literal.every((name, at) => names[at] === undefined || fold(names[at]) === name)
+    );
+  };
 }

@@ -29,7 +29,7 @@ export const glob = defineTool({
     const found = await findFiles(target, pattern, { caseSensitive: case_sensitive, signal });
     if (found.failure) return found.failure;
 
-    const files = await newestFirst(found.value);
+    const files = await newestFirst(found.value, signal);
     const summary = `Files matching ${printable(pattern)} in ${target.shown}: ${files.length}`;
     const lines = files.map((file) => file.shown);
     return {
@@ -39,10 +39,20 @@ export const glob = defineTool({
   },
 });
 
-async function newestFirst(files: readonly WorkspacePath[]): Promise<WorkspacePath[]> {
-  const dated = await Promise.all(
-    files.map(async (file) => ({ file, modified: await modificationTime(file) })),
-  );
+/** Files that are looked at before it is asked whether the call was aborted. */
+const BATCH = 1000;
+
+async function newestFirst(
+  files: readonly WorkspacePath[],
+  signal: AbortSignal | undefined,
+): Promise<WorkspacePath[]> {
+  const dated: { readonly file: WorkspacePath; readonly modified: number }[] = [];
+  while (dated.length < files.length) {
+    signal?.throwIfAborted();
+    const batch = files.slice(dated.length, dated.length + BATCH);
+    const times = await Promise.all(batch.map(modificationTime));
+    for (const [at, file] of batch.entries()) dated.push({ file, modified: times[at] ?? 0 });
+  }
   return dated.toSorted((a, b) => b.modified - a.modified).map(({ file }) => file);
 }
 

@@ -1,8 +1,6 @@
-import vm from 'node:vm';
+import { MatchLimit } from './matchLimit.js';
 import { fail, type Outcome } from './outcome.js';
 import { ToolErrorType } from './tools.js';
-
-const TIMEOUT_MS = 1000;
 
 /** A line that matched, with its number counted from 1. */
 export interface MatchingLine {
@@ -10,10 +8,7 @@ export interface MatchingLine {
   readonly line: string;
 }
 
-/**
- * Finds the lines that match. Blocks the thread for at most a second; past that, as with a regular
- * expression that backtracks catastrophically, it fails.
- */
+/** Finds the lines that match. Fails where that takes too long, as {@link MatchLimit} says. */
 export type LineMatcher = (lines: readonly string[]) => Outcome<readonly MatchingLine[]>;
 
 /** Makes a matcher from a regular expression, or says what is wrong with it. */
@@ -21,28 +16,24 @@ export function createLineMatcher(pattern: string): Outcome<LineMatcher> {
   const regex = compile(pattern);
   if (regex.failure) return regex;
 
-  const sandbox = vm.createContext({ regex: regex.value, lines: [] });
+  const limit = new MatchLimit();
   return {
     value(lines) {
-      sandbox['lines'] = lines;
       try {
-        // Only a script of vm can be interrupted while a regular expression is backtracking.
-        return { value: findMatchingLines.runInContext(sandbox, { timeout: TIMEOUT_MS }) };
+        return { value: limit.run(() => findMatchingLines(lines, regex.value)) };
       } catch (error) {
         return refuse(
           `The regular expression /${pattern}/ could not be matched: ${(error as Error).message}.`,
-          'Simplify it: avoid nested quantifiers such as (a+)+, or search for literal text.',
+          'Simplify it: avoid nested quantifiers such as (a+)+, or search fewer files.',
         );
       }
     },
   };
 }
 
-const findMatchingLines = new vm.Script(`
-  ((lines, regex) =>
-    lines.flatMap((line, index) => (regex.test(line) ? [{ number: index + 1, line }] : []))
-  )(lines, regex);
-`);
+function findMatchingLines(lines: readonly string[], regex: RegExp): MatchingLine[] {
+  return lines.flatMap((line, index) => (regex.test(line) ? [{ number: index + 1, line }] : []));
+}
 
 function compile(pattern: string): Outcome<RegExp> {
   try {

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import fs from 'node:fs/promises';
 import { capLines } from './capLines.js';
 import { defineTool } from './defineTool.js';
-import { matchEntries } from './findFiles.js';
+import { createGlobMatcher } from './globMatcher.js';
 import { optional, text, textList } from './parameters.js';
 import { printable } from './printable.js';
 import { failUnlessDirectory } from './workspace.js';
@@ -27,11 +27,14 @@ export const listDirectory = defineTool({
     const failure = await failUnlessDirectory(target);
     if (failure) return failure;
 
-    const ignored = await matchEntries(target, ignore);
-    if (ignored.failure) return ignored.failure;
-
+    const matcher = await createGlobMatcher(ignore, target);
+    if (matcher.failure) return matcher.failure;
     const entries = await fs.readdir(target.real, { withFileTypes: true });
-    const kept = entries.filter((entry) => !ignored.value.has(entry.name));
+    const matching = matcher.value(entries.map(({ name }) => name));
+    if (matching.failure) return matching.failure;
+
+    const ignored = new Set(matching.value);
+    const kept = entries.filter(({ name }) => !ignored.has(name));
     const directories = kept.filter((entry) => entry.isDirectory());
     const others = kept.filter((entry) => !entry.isDirectory());
     const names = [...sortedNames(directories), ...sortedNames(others)];

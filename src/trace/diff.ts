@@ -59,7 +59,11 @@ function diffText(gone: readonly string[], added: readonly string[]): string[] {
 }
 
 /** How many items are the same at the beginning of two lists, and how many of the others at the end. */
-function commonEnds<T>(first: readonly T[], second: readonly T[], equal: (a: T, b: T) => boolean) {
+export function commonEnds<T>(
+  first: readonly T[],
+  second: readonly T[],
+  equal: (a: T, b: T) => boolean,
+): { readonly start: number; readonly end: number } {
   const most = Math.min(first.length, second.length);
   const same = (a: number, b: number) => equal(first[a] as T, second[b] as T);
   let start = 0;

@@ -67,9 +67,11 @@ interface Line {
 
 function formatSpan(span: StorySpan, { indent, why, format }: Line): string {
   const { exitCode, signal } = span;
-  const facts = [formatMs(span.durationMs), exitCode && `exit code ${exitCode}`, signal].filter(
-    Boolean,
-  );
+  const facts = [
+    formatMs(span.durationMs),
+    exitCode && `exit code ${exitCode}`,
+    signal && format.toOneLine(signal),
+  ].filter(Boolean);
   const below = [...(why === undefined ? [] : [format.toOneLine(why)]), ...changeOf(span, format)];
   return [
     `${indent}${titleOf(span, format)}  ${format.paint('dim', facts.join(', '))}`,

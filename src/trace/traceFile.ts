@@ -1,6 +1,7 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import { errorMessage } from '../errorMessage.js';
 import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
+import { openPrivately } from './privateFile.js';
 import { toSpanRecord } from './record.js';
 import { channels, SPAN_KINDS, type Span } from './span.js';
 
@@ -20,9 +21,9 @@ export interface TraceFile {
 
 /**
  * Listens to the spans of this process, and appends each to a file when it ends: one JSON object a line. The file is
- * made where it is missing, readable for the user alone. What was not written yet is written when the process ends.
+ * made where it is missing, and readable for the user alone. What was not written yet is written when the process ends.
  *
- * @param file path; one that cannot be written is reported to `onProblem`, and nothing is thrown
+ * @param file path, and no link; one that cannot be written is reported to `onProblem`, and nothing is thrown
  */
 export function traceToFile(file: string, options: TraceFileOptions = {}): TraceFile {
   return new TraceWriter(file, options);
@@ -40,9 +41,7 @@ class TraceWriter implements TraceFile {
     private readonly options: TraceFileOptions,
   ) {
     try {
-      // Non-blocking, as opening a named pipe would otherwise wait for its reader.
-      const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants;
-      this.#descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | (O_NONBLOCK ?? 0), 0o600);
+      this.#descriptor = openPrivately(file, 'append');
     } catch (error) {
       this.#giveUp(error);
       return;

@@ -1,5 +1,6 @@
 import { errorMessage } from '../errorMessage.js';
-import { forbiddenVariables, safeSearchPath } from '../hooks/hookEnvironment.js';
+import { harmOf } from '../hooks/consentGate.js';
+import { safeSearchPath } from '../hooks/hookEnvironment.js';
 import { coverCommand, openBecause, type CommandCoverage } from './commandCoverage.js';
 import {
   itemOfHook,
@@ -83,9 +84,10 @@ async function inspectHook(
 ): Promise<Inspection> {
   const startedAt = Date.now();
   try {
+    const harm = harmOf(hook);
+    if (harm !== undefined) return refused(itemOfHook(hook, NOTHING), harm);
     const covered = await files.ofCommand(coverageOf(hook, project, budget));
-    const inspection = asInspection(itemOfHook(hook, covered), covered, startedAt);
-    return { ...inspection, refusal: forbiddenVariables(hook.config.env) ?? inspection.refusal };
+    return asInspection(itemOfHook(hook, covered), covered, startedAt);
   } catch (error) {
     if (error instanceof OverBudget) throw error;
     return refused(itemOfHook(hook, NOTHING), `it cannot be checked: ${errorMessage(error)}`);

@@ -342,7 +342,7 @@ describe('the model of run', () => {
   it('is called with the key and the address of the environment', async () => {
     const model = await startRecordedModel(await cli.record(answer('Hello!')));
     try {
-      const env = { GEMINI_API_KEY: 'key', GOOGLE_GEMINI_BASE_URL: model.baseUrl };
+      const env = { GEMINI_API_KEY: model.apiKey, GOOGLE_GEMINI_BASE_URL: model.baseUrl };
       const { stdout, exitCode } = await cli.run(['run', 'Hi', '--model', 'gemini-x'], { env });
       expect(stdout).toBe('Hello!');
       expect(exitCode).toBe(0);

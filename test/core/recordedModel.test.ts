@@ -38,10 +38,14 @@ async function start(...calls: object[]) {
 
 function connect(httpOptions: HttpOptions = {}) {
   return new GoogleGenAI({
-    apiKey: 'recorded',
+    apiKey: model.apiKey,
     vertexai: false,
     httpOptions: { baseUrl: model.baseUrl, ...httpOptions },
   }).models;
+}
+
+function withKey() {
+  return { 'x-goog-api-key': model.apiKey };
 }
 
 function answer(reply: string) {
@@ -148,6 +152,7 @@ describe('answering', () => {
     const arrived = nextServerResponse();
     const slow = httpRequest(`${model.baseUrl}/v1beta/models/slow:generateContent`, {
       method: 'POST',
+      headers: withKey(),
     });
     slow.write('{"contents":');
     await arrived;
@@ -168,6 +173,7 @@ describe('answering', () => {
     const arrived = nextServerResponse();
     const leaving = httpRequest(`${model.baseUrl}/v1beta/models/m:generateContent`, {
       method: 'POST',
+      headers: withKey(),
     });
     leaving.on('error', () => undefined);
     leaving.write('{"contents":');
@@ -290,6 +296,7 @@ describe('a client that leaves', () => {
     const client = new AbortController();
     await fetch(`${model.baseUrl}/v1/models/m:streamGenerateContent?alt=sse`, {
       method: 'POST',
+      headers: withKey(),
       body: '{}',
       signal: client.signal,
     });
@@ -344,6 +351,7 @@ describe('refusing', () => {
     await start(single('kept'));
     const response = await fetch(`${model.baseUrl}/v1/models/m:generateContent`, {
       method: 'POST',
+      headers: withKey(),
       body: 'hello',
     });
     expect(response.status).toBe(400);
@@ -355,6 +363,50 @@ describe('refusing', () => {
       },
     });
     expect(model.remaining).toBe(1);
+  });
+
+  it.each<Record<string, string>>([
+    {},
+    { 'x-goog-api-key': 'recorded' },
+    { authorization: 'Bearer recorded' },
+  ])('refuses whoever does not have the key: %j', async (headers) => {
+    const models = await start(single('kept'));
+    const response = await fetch(`${model.baseUrl}/v1/models/m:generateContent`, {
+      method: 'POST',
+      headers,
+      body: '{}',
+    });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('connection')).toBe('close');
+    expect(await response.json()).toMatchObject({ error: { status: 'UNAUTHENTICATED' } });
+    expect(model.requests).toEqual([]);
+    expect((await models.generateContent(ask)).text).toBe('kept');
+  });
+
+  it('waits for a body that does not end for seconds only', async () => {
+    const models = await start(single('kept'));
+    const arrived = nextServerResponse();
+    const endless = httpRequest(`${model.baseUrl}/v1beta/models/m:generateContent`, {
+      method: 'POST',
+      headers: withKey(),
+    });
+    endless.on('error', () => undefined);
+    endless.write('{"contents":');
+    await arrived;
+    expect((await models.generateContent(ask)).text).toBe('kept');
+  });
+
+  it('keeps the latest bodies, up to 64 MiB', async () => {
+    const models = await start(single('one'), single('two'), single('three'));
+    for (const [letter, length] of [
+      ['a', 40],
+      ['b', 40],
+      ['c', 1],
+    ] as const) {
+      await models.generateContent({ ...ask, contents: letter.repeat(length * 1024 * 1024) });
+    }
+    const kept = model.requests.map(({ body }) => /([abc])\1{9}/.exec(JSON.stringify(body))?.[1]);
+    expect(kept).toEqual(['b', 'c']);
   });
 
   it('answers other methods of the API with 404', async () => {
@@ -373,7 +425,7 @@ describe('refusing', () => {
     ['POST', '//'],
   ])('answers %s %s with 404', async (method, path) => {
     await start(single('kept'));
-    const response = await fetch(model.baseUrl + path, { method });
+    const response = await fetch(model.baseUrl + path, { method, headers: withKey() });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } });
     expect(model.remaining).toBe(1);

@@ -54,7 +54,7 @@ export class Workbench {
         env: {
           HOME: path.join(this.root, 'home'),
           PATH: `${path.join(this.root, 'bin')}:${process.env['PATH']}`,
-          GEMINI_API_KEY: 'recorded',
+          GEMINI_API_KEY: model.apiKey,
           GOOGLE_API_KEY: undefined,
           GOOGLE_GEMINI_BASE_URL: model.baseUrl,
           HOOKSTACK_TRUST_WORKSPACE: undefined,

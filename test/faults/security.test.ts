@@ -132,7 +132,7 @@ describe('68 secrets in the log', () => {
 describe('70 hook text', () => {
   const ESCAPES =
     '\u001B[31mred\u001B[0m \u001B]0;title\u0007\u001B]8;;http://x\u001B\\link\u009B1m\b';
-  const CLEAN = 'red link1m';
+  const CLEAN = 'red link';
 
   fault('70 ANSI and OSC sequences are stripped from all that a model reads', async ({ host }) => {
     const output = {

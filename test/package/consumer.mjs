@@ -27,7 +27,7 @@ if (result.llmContent !== 'not today') throw new Error('unexpected result: ' + J
 
 const keepAlive = setInterval(() => undefined, 1000);
 const model = await startRecordedModel(process.argv[2]!);
-const sdk = new GoogleGenAI({ apiKey: 'recorded', httpOptions: { baseUrl: model.baseUrl } });
+const sdk = new GoogleGenAI({ apiKey: model.apiKey, httpOptions: { baseUrl: model.baseUrl } });
 const chat = new GeminiChat({ config, models: sdk.models, model: 'recorded' });
 let answer: string | undefined;
 for await (const event of chat.sendMessageStream('Hello')) {

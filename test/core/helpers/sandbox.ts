@@ -84,7 +84,7 @@ export function useSandbox(): Sandbox {
       const model = await startRecordedModel(file);
       running.push(model);
       const { models } = new GoogleGenAI({
-        apiKey: 'recorded',
+        apiKey: model.apiKey,
         vertexai: false,
         httpOptions: { baseUrl: model.baseUrl },
       });

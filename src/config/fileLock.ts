@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { link, lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Ms after which a lock is that of a process that was killed. What is done under one takes some ms. */
+const STALE_MS = 10_000;
+/** Ms that are waited for a lock: long enough for one that has to become stale. */
+const PATIENCE_MS = 3 * STALE_MS;
+const RETRY_MS = 20;
+
+/**
+ * Does some work while no other process does any for the same file, so that what one reads and writes back does not
+ * undo what another wrote in between. The lock is a file beside it, whose directory has to be there; one that a killed
+ * process has left is taken away after 10 s.
+ *
+ * @param file absolute path
+ * @throws Error when others hold the lock for 30 s, and the file system's error
+ */
+export async function whileLocked<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const lock = `${file}.lock`;
+  const handle = await acquire(lock);
+  try {
+    return await work();
+  } finally {
+    if (await isOwn(lock, handle)) await rm(lock, { force: true });
+    await handle.close();
+  }
+}
+
+async function acquire(lock: string): Promise<FileHandle> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      // Exclusive: it follows no link.
+      return await open(lock, 'wx', 0o600);
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    await removeStale(lock);
+    if (performance.now() > deadline) {
+      throw new Error(
+        `${lock} says that another process is writing; if there is none, remove it and try again`,
+      );
+    }
+    await delay(RETRY_MS * (1 + Math.random()));
+  }
+}
+
+/** Of all who find the same stale lock, one moves it away. */
+async function removeStale(lock: string): Promise<void> {
+  if (!(await isStale(lock))) return;
+  const aside = `${lock}.${randomUUID()}`;
+  try {
+    await rename(lock, aside);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  // Somebody else may have done the same, and locked, in between: that lock goes back.
+  if (!(await isStale(aside))) await link(aside, lock).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+async function isStale(lock: string): Promise<boolean> {
+  const stats = await lstat(lock).catch(() => undefined);
+  // A clock may have been set back.
+  return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) > STALE_MS;
+}
+
+/** A process that was asleep for long may have lost its lock. */
+async function isOwn(lock: string, handle: FileHandle): Promise<boolean> {
+  const [there, mine] = await Promise.all([lstat(lock).catch(() => undefined), handle.stat()]);
+  return there?.ino === mine.ino && there.dev === mine.dev;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

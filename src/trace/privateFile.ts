@@ -1,0 +1,37 @@
+import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, openSync } from 'node:fs';
+
+/**
+ * Opens a file for writing that is to be its owner's alone, such as a trace: makes it where it is missing, and takes
+ * an existing one from everybody else. Pipes and devices are opened as they are.
+ *
+ * @param mode whether to write behind what is there, or in place of it
+ * @returns a descriptor, which is the caller's to close
+ * @throws the file system's error, or an Error for a link, which would lead to another file, and for somebody else's file
+ */
+export function openPrivately(file: string, mode: 'append' | 'replace'): number {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+  // Non-blocking, as opening a named pipe would otherwise wait for its reader. Some systems do not have the two.
+  const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+  const descriptor = openUnlessLink(file, mode === 'append' ? flags | O_APPEND : flags);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return descriptor;
+    const me = process.getuid?.();
+    if (me !== undefined && stats.uid !== me) throw new Error(`it belongs to user ${stats.uid}`);
+    if (me !== undefined && (stats.mode & 0o077) !== 0) fchmodSync(descriptor, 0o600);
+    if (mode === 'replace') ftruncateSync(descriptor);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function openUnlessLink(file: string, flags: number): number {
+  try {
+    return openSync(file, flags, 0o600);
+  } catch (cause) {
+    const isLink = cause instanceof Error && 'code' in cause && cause.code === 'ELOOP';
+    throw isLink ? new Error('it is a link to another file', { cause }) : cause;
+  }
+}
