@@ -2,7 +2,7 @@ import type { Config, Extension } from '../config/config.js';
 import { parseHookDefinitions } from '../config/hookSettings.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
 import { events } from './events.js';
-import { denyForFailure, failsClosed } from './hookFailure.js';
+import { blocksByFailing, denyForFailure, type HookFailure } from './hookFailure.js';
 import type { DefaultHookOutput } from './hookOutput.js';
 import { hookIdentity } from './identity.js';
 import type {
@@ -26,7 +26,7 @@ export function makeEmptySuccessResult(): AggregatedHookResult {
 
 /**
  * The result of an event whose processing itself failed. It has no output, so the operation goes on, unless a guard
- * (`onFailure: "deny"`) was to be asked.
+ * (`onFailure: "deny"`) was to be asked, or any hook about an input that could not be made one that hooks read.
  *
  * @param error what was thrown
  * @param stage what was being done, unless the error says so itself
@@ -89,10 +89,19 @@ function attempt<T>(work: () => T, otherwise: T): T {
   }
 }
 
-function denialOfGuards({ message, meta }: HookPipelineError): DefaultHookOutput | undefined {
+function denialOfGuards({
+  message,
+  meta,
+  stage,
+}: HookPipelineError): DefaultHookOutput | undefined {
   const { plan } = meta;
-  const guard = plan?.hookConfigs.find((hook) => failsClosed(hook, plan.eventName));
-  if (!plan || !guard) return undefined;
-  const failure = { kind: 'refused', what: `could not be asked: ${message}` } as const;
-  return new events[plan.eventName].Output(denyForFailure(guard, failure));
+  if (!plan) return undefined;
+  const failure: HookFailure = {
+    // What could not be translated is an input that cannot be put to any hook.
+    kind: stage === 'translation' ? 'input' : 'refused',
+    what: `could not be asked: ${message}`,
+  };
+  const { eventName, hookConfigs } = plan;
+  const hook = hookConfigs.find((each) => blocksByFailing(each, eventName, failure));
+  return hook && new events[eventName].Output(denyForFailure(hook, failure));
 }

@@ -35,6 +35,8 @@ interface Failure {
   readonly stage: string;
   readonly code: string;
   readonly parts?: HandlerParts;
+  /** What is said in place of the hooks that could not be asked. */
+  readonly finalOutput?: object;
   readonly fields?: RequestFields;
 }
 
@@ -53,6 +55,7 @@ const failures: readonly Failure[] = [
     stage: 'translation',
     code: 'HOOK_TRANSLATION_FAILED',
     fields: { eventName: BeforeModel, input: { llm_request: { model: 'm', contents: [null] } } },
+    finalOutput: { decision: 'deny', reason: expect.stringContaining('could not be asked') },
   },
   {
     stage: 'execution',
@@ -71,7 +74,7 @@ const failures: readonly Failure[] = [
   },
 ];
 
-describe.each(failures)('when $stage fails', ({ stage, code, parts, fields }) => {
+describe.each(failures)('when $stage fails', ({ stage, code, parts, fields, finalOutput }) => {
   const start = () => startHandler({ hooks: definitions }, { plans, hooks: runs({}), ...parts });
 
   it('the response says so', async () => {
@@ -80,7 +83,7 @@ describe.each(failures)('when $stage fails', ({ stage, code, parts, fields }) =>
     expect(response).toMatchObject({
       correlationId: 'mine',
       success: false,
-      output: { success: false, finalOutput: undefined, errors: [{ name: 'HookPipelineError' }] },
+      output: { success: false, finalOutput, errors: [{ name: 'HookPipelineError' }] },
       error: { code, message: expect.stringContaining(`${stage} failed`), details: { stage } },
     });
     expect(logger.warnings).toHaveLength(1);

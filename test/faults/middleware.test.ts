@@ -128,7 +128,7 @@ describe('middleware around a tool call', () => {
   );
 
   fault.for([
-    ['returns nothing', silent, /no result/],
+    ['returns nothing', silent, /without a result/],
     ['freezes ctx', freezing, /read only/],
   ] as const)('59 %s: the call fails, the host lives', async ([, middleware, why], { host }) => {
     const { status, text } = await schedule(host, middleware);

@@ -1,10 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
+import type { GenerateContentParameters } from '@google/genai';
 import { describe, expect } from 'vitest';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { MessageBusType } from '../../src/confirmation-bus/types.js';
 import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
+import { fireBeforeModelHook } from '../../src/core/geminiChatHookTriggers.js';
 import type { HookExecutionResponse } from '../../src/hooks/hookBusContracts.js';
 import {
   HookEventName,
@@ -158,6 +160,21 @@ describe('a call of the model', () => {
     const { turn } = await readToEnd(chat.sendMessageStream('hi'));
     expect(turn.verdict).toMatchObject({ kind: 'block', reason: expect.stringMatching(/BigInt/) });
     expect(sent()).toEqual([]);
+  });
+});
+
+describe('a request that holds what no model sends', () => {
+  fault.for<[string, unknown]>([
+    ['a part that is null', [{ role: 'model', parts: [null] }]],
+    ['parts that are a text', [{ role: 'model', parts: 'x' }]],
+    ['a message that is null', [null]],
+  ])('79 %s: the model is not asked where a hook was to be', async ([, contents], { host }) => {
+    const hooks = { BeforeModel: [{ hooks: [hook('true', { name: 'observer' })] }] };
+    const llmRequest = { model: 'm', contents } as GenerateContentParameters;
+    expect(await fireBeforeModelHook(host.createConfig({ hooks }), llmRequest)).toMatchObject({
+      blocked: true,
+      reason: expect.stringMatching(/"observer".*could not be asked.*translation failed/),
+    });
   });
 });
 
