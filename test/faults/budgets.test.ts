@@ -270,12 +270,12 @@ describe('extensions', () => {
 });
 
 async function hookstack(host: Host, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const { exitCode, stderr } = await execa('node', [compiled.cli, ...args], {
+  const { exitCode, stdout, stderr } = await execa('node', [compiled.cli, ...args], {
     cwd: host.directory,
     reject: false,
     env: { HOME: path.join(host.directory, 'home'), ...env },
   });
-  return { exitCode, stderr };
+  return { exitCode, stdout, stderr };
 }
 
 describe('a project of which a guard was allowed, and whose settings cannot be read', () => {
@@ -332,6 +332,22 @@ describe('a project of which a guard was allowed, and whose settings cannot be r
       await writeSettings(host, [{ hooks: [GUARD] }], []);
       await spoil(await host.write(SETTINGS, { hooks }));
       expect(await hookstack(host, ['fire', 'BeforeTool'])).toMatchObject({ exitCode: 2 });
+    },
+  );
+});
+
+describe('a hook of a project that is refused', () => {
+  fault.for([['list'], ['explain', 'BeforeTool'], ['doctor'], ['trust', '--check']])(
+    '71 %s names it, and says why, within two seconds',
+    TIMED,
+    async (args, { host }) => {
+      const hostile = hook(`true ${'-'.repeat(70_000)}`, { name: 'hostile' });
+      await writeSettings(host, [{ hooks: [GUARD] }], [{ hooks: [hostile] }]);
+      const startedAt = performance.now();
+      const { stdout } = await hookstack(host, args);
+      expect(performance.now() - startedAt).toBeLessThan(2000);
+      expect(stdout).toContain('hostile');
+      expect(stdout).toContain('refused: its command is longer than 64 KB');
     },
   );
 });

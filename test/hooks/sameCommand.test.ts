@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { commandKey } from '../../src/hooks/sameCommand.js';
+import { hook } from '../helpers/hooks.js';
+
+const inExtension = (command: string, extensionPath: string) => ({
+  ...hook(command),
+  extensionPath,
+});
+
+describe('the same command', () => {
+  it.each([
+    ['other blanks', hook('sh  x.sh\ta '), hook('sh x.sh a')],
+    [
+      'another order of variables',
+      hook('x', { env: { A: '1', B: '2' } }),
+      hook('x', { env: { B: '2', A: '1' } }),
+    ],
+    ['no variables', hook('x', { env: {} }), hook('x')],
+    ['another timeout', hook('x', { timeout: 1 }), hook('x', { onFailure: 'deny' })],
+    ['another name', hook('x', { name: 'a' }), hook('x', { name: 'b' })],
+    ['two extensions that it does not refer to', inExtension('x', '/a'), inExtension('x', '/b')],
+    ['an extension and none', inExtension('x $HOME', '/a'), hook('x $HOME')],
+  ])('in spite of %s', (_, one, other) => {
+    expect(commandKey(one)).toBe(commandKey(other));
+  });
+
+  it.each([
+    ['another word', hook('sh x.sh a'), hook('sh x.sh b')],
+    ['blanks in quotes', hook("echo 'a  b'"), hook("echo 'a b'")],
+    ['blanks where a shell decides', hook('echo "a  $b"; x'), hook('echo "a $b"; x')],
+    ['another dialect', hook('x', { dialect: 'claude' }), hook('x')],
+    ['other variables', hook('x', { env: { A: '1' } }), hook('x', { env: { A: '2' } })],
+  ])('is none: %s', (_, one, other) => {
+    expect(commandKey(one)).not.toBe(commandKey(other));
+  });
+
+  it.each(['${extensionPath}/x', '"$extensionPath"/x', 'x ${workspacePath}', 'a${/}b'])(
+    'is none in another extension, to which it refers: %s',
+    (command) => {
+      const [one, other] = [inExtension(command, '/a'), inExtension(command, '/b')];
+      expect(commandKey(one)).not.toBe(commandKey(other));
+    },
+  );
+
+  it('is none where nothing is started', () => {
+    expect(commandKey({ type: 'plugin', command: 'x' })).toBeUndefined();
+  });
+});
