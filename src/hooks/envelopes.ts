@@ -2,7 +2,7 @@ import type { Config, Extension } from '../config/config.js';
 import { parseHookDefinitions } from '../config/hookSettings.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
 import { events } from './events.js';
-import { blocksByFailing, denyForFailure, type HookFailure } from './hookFailure.js';
+import { blocksByFailing, denyForFailure, failsClosed, type HookFailure } from './hookFailure.js';
 import type { DefaultHookOutput } from './hookOutput.js';
 import { hookIdentity } from './identity.js';
 import type {

@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join, sep } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { safeSearchPath } from '../process/findProgram.js';
 import { removeControls } from './sanitizeText.js';
 import type { CommandHookConfig } from './types.js';
 
@@ -93,43 +93,6 @@ function build(
  */
 export function relativeEntries(searchPath = ''): readonly string[] {
   return searchPath === '' ? [] : searchPath.split(delimiter).filter((entry) => !isAbsolute(entry));
-}
-
-/**
- * A search path without the entries in which a project could put its programs: those that are relative, that lead into
- * the project, or nowhere yet, and that are the `node_modules` of a folder above it.
- *
- * @param project absolute path
- */
-export function safeSearchPath(searchPath = '', project: string): string {
-  const projects = [project, realOf(project) ?? project];
-  const isSafe = (entry: string) => {
-    const real = isAbsolute(entry) ? realOf(entry) : undefined;
-    return real !== undefined && ![entry, real].some((path) => isOf(projects, path));
-  };
-  return searchPath.split(delimiter).filter(isSafe).join(delimiter);
-}
-
-function isOf(projects: readonly string[], entry: string): boolean {
-  const [above = '', modules] = entry.split(`${sep}node_modules`);
-  return projects.some(
-    (project) =>
-      isInOrAt(entry, project) || (modules !== undefined && isInOrAt(project, above || sep)),
-  );
-}
-
-function isInOrAt(path: string, directory: string): boolean {
-  return (
-    path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
-  );
-}
-
-function realOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Why the variables of a project's hook must not be set: they decide which code its programs load. */

@@ -1,5 +1,7 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import path from 'node:path';
+import { isInside } from '../util/paths.js';
 
 /**
  * Looks a program up on a search path, whose relative entries are skipped: they name a directory of whatever project
@@ -25,5 +27,46 @@ export function isExecutable(file: string): boolean {
     return statSync(file).isFile();
   } catch {
     return false;
+  }
+}
+
+/**
+ * A search path without the entries in which a project could put its programs: those that are relative, that lead into
+ * the project, or nowhere yet, and that are the `node_modules` of a folder above it. Where the project is the home
+ * directory, or holds it, its programs are the user's own.
+ *
+ * @param project absolute path
+ */
+export function safeSearchPath(searchPath = '', project: string): string {
+  const isOwn = isInside(homeOr('/'), project);
+  const projects = isOwn ? [] : [project, realOf(project) ?? project];
+  const isSafe = (entry: string) => {
+    const real = path.isAbsolute(entry) ? realOf(entry) : undefined;
+    return real !== undefined && ![entry, real].some((each) => isOf(projects, each));
+  };
+  return searchPath.split(path.delimiter).filter(isSafe).join(path.delimiter);
+}
+
+function isOf(projects: readonly string[], entry: string): boolean {
+  const [above = '', modules] = entry.split(`${path.sep}node_modules`);
+  return projects.some(
+    (project) =>
+      isInside(entry, project) || (modules !== undefined && isInside(project, above || path.sep)),
+  );
+}
+
+function homeOr(otherwise: string): string {
+  try {
+    return homedir();
+  } catch {
+    return otherwise;
+  }
+}
+
+function realOf(file: string): string | undefined {
+  try {
+    return realpathSync.native(file);
+  } catch {
+    return undefined;
   }
 }

@@ -9,19 +9,26 @@ export interface Shell {
   readonly argumentsFor: (command: string) => string[];
 }
 
-/** The shell of this machine: bash where there is one, else sh; PowerShell on Windows. Looked up once. */
-export function resolveShell(): Shell {
-  resolved ??= findShell(process.platform, process.env['PATH']);
-  return resolved;
+/**
+ * The shell of this machine: bash where there is one, else sh; PowerShell on Windows. Looked up once for each search
+ * path.
+ *
+ * @param searchPath that of the hook, in which no project could put a shell of its own
+ */
+export function resolveShell(searchPath: string | undefined): Shell {
+  if (resolved?.searchPath !== searchPath || !resolved) {
+    resolved = { searchPath, shell: findShell(process.platform, searchPath) };
+  }
+  return resolved.shell;
 }
 
-let resolved: Shell | undefined;
+let resolved: { readonly searchPath: string | undefined; readonly shell: Shell } | undefined;
 
 /**
  * Looks a shell up.
  *
  * @param platform as `process.platform`
- * @param searchPath the host's `PATH`; relative entries are skipped, since they name a directory of whatever
+ * @param searchPath relative entries are skipped, since they name a directory of whatever
  *   project is open
  */
 export function findShell(platform: NodeJS.Platform, searchPath: string | undefined): Shell {

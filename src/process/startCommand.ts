@@ -7,6 +7,7 @@ import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
 import { readPipes } from './processTable.js';
+import { safeSearchPath } from './findProgram.js';
 import { resolveShell } from './shell.js';
 import { startFailure } from './startFailure.js';
 
@@ -78,7 +79,7 @@ export function spawnShell(
 ): ChildProcessWithoutNullStreams {
   // Without descriptors, Node starts a process that has no pipes.
   assertDescriptorHeadroom();
-  const shell = resolveShell();
+  const shell = resolveShell(env['PATH'] ?? safeSearchPath(process.env['PATH'], cwd));
   const subprocess = spawn(shell.file, shell.argumentsFor(command), {
     cwd,
     env,

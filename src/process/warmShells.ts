@@ -146,7 +146,7 @@ export function prepareWarmShell(options: Omit<StartOptions, 'command'>, count: 
 /** Only bash can read what it is to run from a descriptor, exactly; and only where nothing changes how it reads. */
 function canBeWaitedIn(env: StartOptions['env']): boolean {
   return (
-    resolveShell().file.endsWith('/bash') &&
+    resolveShell(env['PATH']).file.endsWith('/bash') &&
     !Object.entries(env).some(([name, value]) => value !== undefined && CHANGING_BASH.test(name))
   );
 }

@@ -4,7 +4,7 @@ import { PROJECT_NAMES, expandCommand } from '../process/expandCommand.js';
 import { NOT_PROGRAMS } from '../process/shellWords.js';
 import { readCommand, type SimpleCommand } from '../shell/readCommand.js';
 import { realPathOf, shownPath, statsOf } from './fileSystem.js';
-import { isInside } from './paths.js';
+import { isInside } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 import { isHarmlessVariable, isPlainBuiltin, isWriter, kindOfProgram } from './programs.js';
 

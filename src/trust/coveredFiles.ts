@@ -6,7 +6,7 @@ import { findObjection } from '../config/guardedFile.js';
 import { errorMessage } from '../errorMessage.js';
 import type { CommandCoverage, ConsentClass } from './commandCoverage.js';
 import { linkStatsOf, realPathOf, shownPath, statsOf } from './fileSystem.js';
-import { isInside } from './paths.js';
+import { isInside } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 
 /** Files by the names that they have in lists, each with the digest of its bytes, and where a link leads. */

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { relative, sep } from 'node:path';
-import { isInside } from './paths.js';
+import { isInside } from '../util/paths.js';
 
 // Synchronous, since looking takes less time than waiting for it.
 

@@ -1,6 +1,6 @@
 import { errorMessage } from '../errorMessage.js';
 import { harmOf } from '../hooks/consentGate.js';
-import { safeSearchPath } from '../hooks/hookEnvironment.js';
+import { safeSearchPath } from '../process/findProgram.js';
 import { coverCommand, openBecause, type CommandCoverage } from './commandCoverage.js';
 import {
   itemOfHook,
@@ -10,7 +10,7 @@ import {
   type ProjectModule,
 } from './consentItem.js';
 import { FileCoverage, NO_FILES, type CoveredFiles, type FileWatch } from './coveredFiles.js';
-import { isInside } from './paths.js';
+import { isInside } from '../util/paths.js';
 import { isHarmlessVariable } from './programs.js';
 import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
 

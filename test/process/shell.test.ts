@@ -43,7 +43,8 @@ describe('findShell', () => {
 
 describe('resolveShell', () => {
   it('looks only once', () => {
-    expect(resolveShell()).toBe(resolveShell());
+    const searchPath = process.env['PATH'];
+    expect(resolveShell(searchPath)).toBe(resolveShell(searchPath));
   });
 
   it('gives neither a login shell nor an interactive one', async () => {
