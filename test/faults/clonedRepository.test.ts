@@ -21,7 +21,7 @@ const groupOf = (command: string, others: object = {}) => ({ hooks: [hook(comman
 
 /** A repository whose owner the user trusted once. */
 async function writeHonest(host: Host): Promise<void> {
-  await write(host, 'hooks/check.sh', 'true\n');
+  await write(host, 'hooks/check.sh', 'if [ -f hooks/late.sh ]; then sh hooks/late.sh; fi\n');
   await write(host, 'hooks/other.sh', `${EVIL}\n`);
   await write(host, 'elsewhere/check.sh', `${EVIL}\n`);
   await symlink('check.sh', at(host, 'hooks/link.sh'));
@@ -32,7 +32,6 @@ const HONEST = settingsOf(
   { matcher: '^read_file$', ...groupOf(FOR_READING) },
   groupOf('sh $LLXPRT_PROJECT_DIR/hooks/check.sh'),
   groupOf('sh hooks/link.sh'),
-  groupOf('if [ -f hooks/late.sh ]; then sh hooks/late.sh; fi'),
 );
 
 /** What its owner, or whoever has taken it over, changes in it. */

@@ -5,10 +5,10 @@ import { safeSearchPath } from '../../src/process/findProgram.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
 const temp = useTempDir();
+const at = (...parts: string[]) => path.join(temp.path, ...parts);
 
 describe('safeSearchPath', () => {
   it('leaves out where a project could put its programs, and nothing else', async () => {
-    const at = (...parts: string[]) => path.join(temp.path, ...parts);
     const project = at('repo/packages/a');
     const unsafe = [
       '.',

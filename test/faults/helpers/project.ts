@@ -38,6 +38,9 @@ export async function allowAll(host: Host): Promise<void> {
   const { config, consent } = await openProject(host);
   await config.getHookSystem()?.initialize();
   const entries = config.getHookSystem()?.getAllHooks() ?? [];
-  await consent.allow(entries.flatMap(({ review }) => review ?? []));
+  await consent.allow(
+    entries.flatMap(({ review }) => review ?? []),
+    { open: true },
+  );
   host.logger.records.length = 0;
 }
