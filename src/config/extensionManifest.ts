@@ -30,22 +30,18 @@ const MANIFESTS = ['llxprt-extension.json', 'gemini-extension.json'] as const;
 
 /** What may still be read of the extensions of a project, before anybody has allowed anything of them. */
 export class ExtensionBudget {
-  #bytes = 4 * MAX_PROJECT_FILE_BYTES;
+  #bytes = MAX_PROJECT_FILE_BYTES;
   #entries = MAX_PROJECT_HOOKS;
-
-  /** The largest file that may be read next. */
-  get maxBytes(): number {
-    return Math.min(MAX_PROJECT_FILE_BYTES, this.#bytes);
-  }
 
   /** Whether there is nothing left of it. */
   get isSpent(): boolean {
     return this.#bytes <= 0 || this.#entries < 0;
   }
 
-  spend({ size, value }: Extract<JsonFileReading, { status: 'read' }>): void {
-    const { hooks, middleware } = value;
-    this.#bytes -= size;
+  spend(reading: Exclude<JsonFileReading, { status: 'missing' }>): void {
+    this.#bytes -= reading.size ?? 0;
+    if (reading.status !== 'read') return;
+    const { hooks, middleware } = reading.value;
     this.#entries -= countHooks(hooks) + (Array.isArray(middleware) ? middleware.length : 0);
   }
 }
@@ -80,11 +76,11 @@ async function readWithin(
   what: string,
   budget: ExtensionBudget | undefined,
 ): Promise<JsonFileReading> {
-  const reading = await readJsonFile(source, what, budget?.maxBytes);
-  if (!budget || reading.status !== 'read') return reading;
+  const reading = await readJsonFile(source, what);
+  if (!budget || reading.status === 'missing') return reading;
   budget.spend(reading);
   if (!budget.isSpent) return reading;
-  const message = `refused: the extensions of a project may hold ${MAX_PROJECT_HOOKS.toLocaleString('en')} hooks and middleware together, and 4 MB of text; nothing in this file counts until there are fewer`;
+  const message = `refused: the extensions of a project may hold ${MAX_PROJECT_HOOKS.toLocaleString('en')} hooks and middleware together, and 1 MB of text; nothing in this file counts until there are fewer`;
   return { status: 'invalid', problem: fileError(source, message) };
 }
 

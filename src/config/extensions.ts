@@ -10,7 +10,7 @@ import {
   readExtension,
   type ExtensionReading,
 } from './extensionManifest.js';
-import { fileError } from './jsonFile.js';
+import { fileError, MAX_PROBLEMS } from './jsonFile.js';
 import { findHome, type FileProblem } from './settings.js';
 
 /** What `loadExtensions` takes. */
@@ -123,13 +123,25 @@ async function readWithinBudget(
 ): Promise<ExtensionReading[]> {
   const budget = new ExtensionBudget();
   const readings: ExtensionReading[] = [];
+  let told = 0;
+  const omitted: FileProblem[] = [];
+  const tellFirst = ({ problems, ...reading }: ExtensionReading): ExtensionReading => {
+    const first = problems.slice(0, Math.max(0, MAX_PROBLEMS - told));
+    told += first.length;
+    omitted.push(...problems.slice(first.length));
+    return { ...reading, problems: first };
+  };
   for (const entry of entries) {
     const directory = await findDirectory(folder, entry);
     if (directory === undefined) continue;
-    readings.push(await readExtension('project', directory, budget));
+    readings.push(tellFirst(await readExtension('project', directory, budget)));
     if (budget.isSpent) break;
   }
-  return readings;
+  if (omitted.length === 0) return readings;
+  const message = `${omitted.length} more problems of extensions of this project; mend those above first`;
+  const rest = fileError({ scope: 'project', file: folder }, message);
+  const severity = omitted.some((each) => each.severity === 'error') ? 'error' : 'warning';
+  return [...readings, { problems: [{ ...rest, severity }] }];
 }
 
 async function findDirectory(folder: string, entry: Dirent): Promise<string | undefined> {

@@ -13,13 +13,15 @@ export type JsonFileReading =
       readonly status: 'read';
       readonly value: Record<string, unknown>;
       readonly document: JsonDocument;
-      /** The length of its text. */
+      /** The length of the text that was read. */
       readonly size: number;
     }
   | { readonly status: 'missing' }
   | {
       readonly status: 'refused' | 'invalid';
       readonly problem: FileProblem;
+      /** The length of the text that was read, if any. */
+      readonly size?: number;
       /** The system has no descriptors left, and may have some later. */
       readonly isShortage?: boolean;
     };
@@ -30,8 +32,8 @@ export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
 /** More hooks, or groups of hooks, of a project are refused. */
 export const MAX_PROJECT_HOOKS = 1000;
 
-/** So many problems of one file are told. */
-const MAX_PROBLEMS = 20;
+/** So many problems of one file, or of a project's extensions together, are told. */
+export const MAX_PROBLEMS = 20;
 
 const loadParser = onDemand(() => import('./jsonDocument.js'));
 
@@ -44,18 +46,14 @@ export type Warn = (
 ) => void;
 
 /**
- * Reads a JSON file, unless somebody else could have written it.
+ * Reads a JSON file, unless somebody else could have written it, or it is too large: 1 MiB for one of a project, 16 MiB
+ * for others.
  *
  * @param what completes "expected …"
- * @param maxBytes a larger file is refused. Default 1 MiB for one of a project, 16 MiB for others
  * @returns never rejects
  */
-export async function readJsonFile(
-  source: SettingsFile,
-  what: string,
-  maxBytes?: number,
-): Promise<JsonFileReading> {
-  const reading = await readGuardedFile(source.file, guardOf(source.scope, maxBytes));
+export async function readJsonFile(source: SettingsFile, what: string): Promise<JsonFileReading> {
+  const reading = await readGuardedFile(source.file, guardOf(source.scope));
   if (reading.status === 'missing') return reading;
   if (reading.status === 'refused') return refused(source, reading);
   try {
@@ -85,20 +83,20 @@ function readDocument(
   const { value, syntaxError } = document;
   if (syntaxError !== undefined) {
     const message = `not valid JSON: ${syntaxError.message}; nothing in this file counts until it is mended`;
-    return { status: 'invalid', problem: fileError(source, message, syntaxError) };
+    return { status: 'invalid', problem: fileError(source, message, syntaxError), size };
   }
   if (!isRecord(value)) {
     const message = `expected ${what}, got ${describe(value)}; nothing in this file counts`;
-    return { status: 'invalid', problem: fileError(source, message, document.locate([])) };
+    return { status: 'invalid', problem: fileError(source, message, document.locate([])), size };
   }
   return { status: 'read', value, document, size };
 }
 
 /** Which files of a scope are refused: those of a project may be written by its group. */
-export function guardOf(scope: SettingsFile['scope'], maxBytes?: number): GuardedFileOptions {
+export function guardOf(scope: SettingsFile['scope']): GuardedFileOptions {
   return {
     groupMayWrite: scope === 'project' || scope === 'file',
-    maxBytes: maxBytes ?? (scope === 'project' ? MAX_PROJECT_FILE_BYTES : undefined),
+    maxBytes: scope === 'project' ? MAX_PROJECT_FILE_BYTES : undefined,
   };
 }
 

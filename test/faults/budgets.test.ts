@@ -230,7 +230,7 @@ describe('extensions', () => {
   );
 
   fault(
-    "86 of a project hold no more than 1,000 hooks, and 4 MB together; the user's are read",
+    "86 of a project hold no more than 1,000 hooks, and 1 MB together; the user's are read",
     async ({ host }) => {
       const home = await writePolicy(host);
       const hooks = {
@@ -255,9 +255,21 @@ describe('extensions', () => {
       const { extensions, problems } = await loadExtensions({ workingDir: host.directory, home });
       expect(extensions.map(({ name }) => name)).toEqual(['x0', 'policy']);
       expect(problems).toHaveLength(1);
-      expect(problems[0]?.message).toContain('1,000 hooks and middleware together, and 4 MB');
+      expect(problems[0]?.message).toContain('1,000 hooks and middleware together, and 1 MB');
     },
   );
+
+  fault('86 of a project that are large and broken are not all parsed', async ({ host }) => {
+    const home = await writePolicy(host);
+    for (let id = 0; id < 50; id++) {
+      await host.write(`.llxprt/extensions/x${id}/llxprt-extension.json`, '{"a":1},'.repeat(120_000));
+    }
+    const startedAt = performance.now();
+    const { extensions, problems } = await loadExtensions({ workingDir: host.directory, home });
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(extensions.map(({ name }) => name)).toEqual(['policy']);
+    expect(problems.length).toBeLessThan(5);
+  });
 
   fault('86 a module of any size is not read to be looked at', async ({ host }) => {
     const home = await writePolicy(host);
