@@ -262,7 +262,10 @@ describe('extensions', () => {
   fault('86 of a project that are large and broken are not all parsed', async ({ host }) => {
     const home = await writePolicy(host);
     for (let id = 0; id < 50; id++) {
-      await host.write(`.llxprt/extensions/x${id}/llxprt-extension.json`, '{"a":1},'.repeat(120_000));
+      await host.write(
+        `.llxprt/extensions/x${id}/llxprt-extension.json`,
+        '{"a":1},'.repeat(120_000),
+      );
     }
     const startedAt = performance.now();
     const { extensions, problems } = await loadExtensions({ workingDir: host.directory, home });
