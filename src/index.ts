@@ -4,8 +4,8 @@ export {
   type ConfigOptions,
   type Extension,
 } from './config/config.js';
-export type { ConsentOptions, ConsentReview, HookConsent } from './config/consent.js';
-export { openConsent } from './config/openConsent.js';
+export type { ConsentOptions, ConsentReview, HookConsent } from './trust/consent.js';
+export { openConsent } from './trust/openConsent.js';
 export {
   useExtensionMiddleware,
   type ExtensionModule,

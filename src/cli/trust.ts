@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
-import { HookConsent, type ConsentReview } from '../config/consent.js';
-import { lockFileIn, writeLock } from '../config/hooksLock.js';
+import { HookConsent, type ConsentReview } from '../trust/consent.js';
+import { lockFileIn, writeLock } from '../trust/hooksLock.js';
 import { errorMessage } from '../errorMessage.js';
 import { requireInside } from './projectFile.js';
 import { printJson, printLine, printNotice, toVisible } from './terminal.js';
@@ -40,9 +40,15 @@ export async function trust(options: TrustOptions): Promise<number> {
   }
   const project = await reviewProject(options.cwd);
   for (const problem of project.consent.problems) printNotice('warning', 'yellow', problem);
-  if (options.lock) return await lock(project, options);
-  if (options.check) return check(project, options);
-  return await allow(project, options);
+  const code = options.lock
+    ? await lock(project, options)
+    : options.check
+      ? check(project, options)
+      : await allow(project, options);
+  const [file] = project.unreadable;
+  if (file === undefined) return code;
+  printNotice('error', 'red', `${file} cannot be read, and may hold more: fix what is named above`);
+  return NOT_ALLOWED;
 }
 
 /** `hookstack untrust`: forgets what was allowed for a project. */

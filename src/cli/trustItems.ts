@@ -1,8 +1,8 @@
-import type { ConsentReview, HookConsent } from '../config/consent.js';
+import type { ConsentReview, HookConsent } from '../trust/consent.js';
 import type { Config } from '../config/config.js';
 import { listModules, toProjectModule } from '../config/extensionMiddleware.js';
 import { readGuardedFile } from '../config/guardedFile.js';
-import { parseJsonDocument, type Position } from '../config/jsonDocument.js';
+import { parseJsonDocument, type JsonDocument, type Position } from '../config/jsonDocument.js';
 import { DebugLogger } from '../debugLogger.js';
 import { HookRegistry, type HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { isRecord } from '../hooks/merge.js';
@@ -20,6 +20,8 @@ export interface ReviewedItem {
 export interface ReviewedProject {
   readonly consent: HookConsent;
   readonly items: readonly ReviewedItem[];
+  /** Files of the project that cannot be read, so that nobody knows what else it would run. */
+  readonly unreadable: readonly string[];
 }
 
 /**
@@ -28,16 +30,27 @@ export interface ReviewedProject {
  * @throws UsageError when `cwd` is no directory
  */
 export async function reviewProject(cwd: string | undefined): Promise<ReviewedProject> {
-  const { config } = await openWorkspace({ cwd }, { needsAllFiles: false, asksForConsent: true });
+  const { config, problems } = await openWorkspace(
+    { cwd },
+    { needsAllFiles: false, asksForConsent: true },
+  );
   // What is skipped is told here in full.
   const registry = new HookRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
   await registry.initialize();
+  const documents = new Map<string, Promise<JsonDocument | undefined>>();
   const items: ReviewedItem[] = [];
   for (const entry of registry.getAllHooks()) {
-    if (entry.review) items.push({ review: entry.review, ...(await locate(entry)) });
+    if (entry.review) items.push({ review: entry.review, ...(await locate(entry, documents)) });
   }
   const consent = await config.getConsent();
-  return { consent, items: [...items, ...(await reviewModules(config, consent))] };
+  const broken = problems.filter(
+    ({ scope, severity }) => scope === 'project' && severity === 'error',
+  );
+  return {
+    consent,
+    items: [...items, ...(await reviewModules(config, consent))],
+    unreadable: broken.map(({ file }) => file),
+  };
 }
 
 async function reviewModules(config: Config, consent: HookConsent): Promise<ReviewedItem[]> {
@@ -57,16 +70,17 @@ class SilentLogger extends DebugLogger {
   }
 }
 
-async function locate({
-  origin,
-  eventName,
-  config,
-}: HookRegistryEntry): Promise<Omit<ReviewedItem, 'review'>> {
+/** @param documents what was read already, by file: there may be many hooks in one */
+async function locate(
+  { origin, eventName, config }: HookRegistryEntry,
+  documents: Map<string, Promise<JsonDocument | undefined>>,
+): Promise<Omit<ReviewedItem, 'review'>> {
   const file = origin?.file;
-  const reading =
-    file === undefined ? undefined : await readGuardedFile(file, { groupMayWrite: true });
-  if (reading?.status !== 'read') return { file };
-  const document = parseJsonDocument(reading.text);
+  if (file === undefined) return {};
+  let reading = documents.get(file);
+  if (!reading) documents.set(file, (reading = readDocument(file)));
+  const document = await reading;
+  if (!document) return { file };
   const events = isRecord(document.value) ? document.value['hooks'] : undefined;
   const groups = isRecord(events) ? events[eventName] : undefined;
   for (const [index, group] of listOf(groups).entries()) {
@@ -79,6 +93,11 @@ async function locate({
     return { file, position: document.locate(['hooks', eventName, index, 'hooks', found]) };
   }
   return { file };
+}
+
+async function readDocument(file: string): Promise<JsonDocument | undefined> {
+  const reading = await readGuardedFile(file, { groupMayWrite: true });
+  return reading.status === 'read' ? parseJsonDocument(reading.text) : undefined;
 }
 
 function listOf(value: unknown): readonly unknown[] {

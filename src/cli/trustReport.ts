@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import { compareItems, definitionLines } from '../config/consentChanges.js';
-import type { ConsentReview } from '../config/consent.js';
+import { compareItems, definitionLines } from '../trust/consentChanges.js';
+import type { ConsentReview } from '../trust/consent.js';
 import { paint, toVisible, type TextStyle } from './terminal.js';
 import type { ReviewedItem, ReviewedProject } from './trustItems.js';
 

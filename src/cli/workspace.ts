@@ -100,7 +100,7 @@ export async function openWorkspace(
 /** Whether the user has allowed anything of a project: then a guard may be in a file of it that cannot be read. */
 async function isAllowed(project: string): Promise<boolean> {
   if (process.env['HOOKSTACK_TRUST_LOCK']) return true;
-  const { consentFileIn, readConsents } = await import('../config/consentStore.js');
+  const { consentFileIn, readConsents } = await import('../trust/consentStore.js');
   const { content } = await readConsents(consentFileIn());
   return content?.has(project) === true;
 }

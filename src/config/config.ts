@@ -6,8 +6,8 @@ import { DebugLogger } from '../debugLogger.js';
 import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import type { HookDefinitions } from '../hooks/types.js';
-import type { HookConsent } from './consent.js';
-import { openConsent } from './openConsent.js';
+import type { HookConsent } from '../trust/consent.js';
+import { openConsent } from '../trust/openConsent.js';
 import {
   buildStack,
   checkRegistration,

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import type { ConsentReview, HookConsent } from '../config/consent.js';
+import type { ConsentReview, HookConsent } from '../trust/consent.js';
 import type { ConsentItem, ProjectHook } from '../trust/consentItem.js';
 import { readFields } from '../config/fields.js';
 import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../config/hookSettings.js';
@@ -130,6 +130,7 @@ export class ConsentGate {
     this.#guards = [...admitted.values()].filter(
       ({ enabled, config, eventName }) => enabled && failsClosed(config, eventName),
     );
+    this.#isSettled = !reviews.some(({ isTemporary }) => isTemporary);
     this.#tellNew(reviews.filter(({ status }) => status === 'new').length);
     return entries.map((entry) => admitted.get(entry) ?? entry);
   }

@@ -1,6 +1,6 @@
 import type { Config, Extension } from '../config/config.js';
 import { formatPath, parseHookDefinitions } from '../config/hookSettings.js';
-import type { ConsentReview } from '../config/consent.js';
+import type { ConsentReview } from '../trust/consent.js';
 import { DebugLogger } from '../debugLogger.js';
 import type { DialectName } from '../dialects/dialect.js';
 import { dialects } from '../dialects/words.js';

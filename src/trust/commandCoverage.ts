@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { isShortage } from '../process/descriptorHeadroom.js';
 import { PROJECT_NAMES, expandCommand } from '../process/expandCommand.js';
 import { NOT_PROGRAMS } from '../process/shellWords.js';
 import { readCommand, type SimpleCommand } from '../shell/readCommand.js';
@@ -49,7 +50,7 @@ export interface CommandPlace {
  * Finds out which files of the project a shell command starts. Whatever cannot be known for certain makes it open.
  *
  * @param command as it stands in the settings
- * @throws OverBudget
+ * @throws OverBudget, or the system's error where it has no descriptor left
  */
 export function coverCommand(command: string, place: CommandPlace): CommandCoverage {
   if (process.platform === 'win32') return openBecause('is run by PowerShell, which is not read');
@@ -61,7 +62,7 @@ export function coverCommand(command: string, place: CommandPlace): CommandCover
     for (const each of commands) coverage.add(each);
     return coverage.finish();
   } catch (error) {
-    if (error instanceof OverBudget) throw error;
+    if (error instanceof OverBudget || isShortage(error)) throw error;
     return openBecause(error instanceof Open ? error.message : 'cannot be looked at');
   }
 }

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findObjection } from '../config/guardedFile.js';
 import { errorMessage } from '../errorMessage.js';
+import { isShortage } from '../process/descriptorHeadroom.js';
 import type { CommandCoverage, ConsentClass } from './commandCoverage.js';
 import { linkStatsOf, realPathOf, shownPath, statsOf } from './fileSystem.js';
 import { isInside } from '../util/paths.js';
@@ -158,7 +159,7 @@ export class FileCoverage {
       try {
         files.push([name, `${await this.#digest(each.real)}${led}`]);
       } catch (error) {
-        if (error instanceof OverBudget) throw error;
+        if (error instanceof OverBudget || isShortage(error)) throw error;
         refusal ??= `${name}: ${errorMessage(error)}`;
       }
     }
@@ -298,6 +299,7 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
+    if (isShortage(error)) throw error;
     throw new Less(true, `lies in a folder that cannot be read (${errorMessage(error)})`);
   }
 }

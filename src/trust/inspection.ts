@@ -1,5 +1,6 @@
 import { errorMessage } from '../errorMessage.js';
 import { harmOf } from '../hooks/consentGate.js';
+import { isShortage } from '../process/descriptorHeadroom.js';
 import { safeSearchPath } from '../process/findProgram.js';
 import { coverCommand, openBecause, type CommandCoverage } from './commandCoverage.js';
 import {
@@ -18,6 +19,8 @@ import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
 export interface Inspection {
   readonly item: ConsentItem;
   readonly refusal?: string;
+  /** Whether the refusal may be gone at the next look, as where the system had no descriptor left. */
+  readonly isTemporary?: boolean;
   /** What consent to it covers, in one sentence. */
   readonly covers: string;
   /** Names of the scripts that it starts. */
@@ -90,7 +93,8 @@ async function inspectHook(
     return asInspection(itemOfHook(hook, covered), covered, startedAt);
   } catch (error) {
     if (error instanceof OverBudget) throw error;
-    return refused(itemOfHook(hook, NOTHING), `it cannot be checked: ${errorMessage(error)}`);
+    const refusal = `it cannot be checked: ${errorMessage(error)}`;
+    return { ...refused(itemOfHook(hook, NOTHING), refusal), isTemporary: isShortage(error) };
   }
 }
 

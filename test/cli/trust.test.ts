@@ -261,6 +261,16 @@ describe('trust --check', () => {
     });
   });
 
+  it.each(['--check', '--yes', '--lock'])(
+    'is not satisfied by what cannot be read: %s',
+    async (flag) => {
+      await cli.write('.llxprt/settings.json', '{ "hooks": ');
+      const { exitCode, stderr } = await cli.run(['trust', flag]);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain('settings.json cannot be read, and may hold more');
+    },
+  );
+
   it('is not satisfied by the environment of one run', async () => {
     const env = { HOOKSTACK_TRUST_WORKSPACE: 'true' };
     expect(await cli.run(['trust', '--check'], { env })).toMatchObject({ exitCode: 1 });

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Config } from '../../src/config/config.js';
-import { HookConsent } from '../../src/config/consent.js';
+import { HookConsent } from '../../src/trust/consent.js';
 import {
   listModules,
   toProjectModule,

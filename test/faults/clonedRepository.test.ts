@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'nod
 import path from 'node:path';
 import { execa } from 'execa';
 import { describe, expect } from 'vitest';
-import { HookConsent } from '../../src/config/consent.js';
+import { HookConsent } from '../../src/trust/consent.js';
 import { useExtensionMiddleware } from '../../src/config/extensionMiddleware.js';
 import { loadExtensions } from '../../src/config/extensions.js';
 import { loadSettings } from '../../src/config/settings.js';

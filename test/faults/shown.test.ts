@@ -5,7 +5,7 @@ import path from 'node:path';
 import { inspect } from 'node:util';
 import { execa, type Options } from 'execa';
 import { describe, expect, vi } from 'vitest';
-import { whileLocked } from '../../src/config/fileLock.js';
+import { whileLocked } from '../../src/trust/fileLock.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { startRecordedModel } from '../../src/core/recordedModel.js';
 import { traceToFile } from '../../src/trace/traceFile.js';

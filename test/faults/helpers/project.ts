@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Config, ConfigOptions } from '../../../src/config/config.js';
-import { HookConsent } from '../../../src/config/consent.js';
+import { HookConsent } from '../../../src/trust/consent.js';
 import { loadSettings } from '../../../src/config/settings.js';
 import type { Host } from './host.js';
 

@@ -1,15 +1,15 @@
 import { realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ConsentClass } from '../trust/commandCoverage.js';
+import type { ConsentClass } from './commandCoverage.js';
 import {
   isSameDefinition,
   type ConsentItem,
   type ProjectHook,
   type ProjectModule,
-} from '../trust/consentItem.js';
-import { isUnchanged, stampOf } from '../trust/coveredFiles.js';
-import { inspectHooks, inspectModules, type Inspection } from '../trust/inspection.js';
+} from './consentItem.js';
+import { isUnchanged, stampOf } from './coveredFiles.js';
+import { inspectHooks, inspectModules, type Inspection } from './inspection.js';
 import { compareItems, findPrevious, summarize } from './consentChanges.js';
 import { consentFileIn, readConsents, writeConsents } from './consentStore.js';
 import { readLock } from './hooksLock.js';
@@ -22,6 +22,8 @@ export interface ConsentReview {
   readonly status: ConsentStatus;
   /** Completes "The hook …", unless it is allowed. */
   readonly reason?: string;
+  /** Whether a refusal may be gone at the next look. */
+  readonly isTemporary?: boolean;
   readonly item: ConsentItem;
   /** How much of what it starts is covered by consent. */
   readonly class: ConsentClass;
@@ -187,7 +189,7 @@ export class HookConsent {
   }
 
   #judge(
-    { item, refusal, covers, scripts }: Inspection,
+    { item, refusal, isTemporary, covers, scripts }: Inspection,
     present: ReadonlySet<string>,
     before?: ConsentItem,
   ): ConsentReview {
@@ -202,7 +204,13 @@ export class HookConsent {
     const earlier = gone.find(({ digest }) => digest === before?.digest);
     const previous = earlier ?? findPrevious(item, gone);
     if (refusal !== undefined) {
-      return { status: 'refused', reason: `is refused: ${refusal}`, previous, ...facts };
+      return {
+        status: 'refused',
+        reason: `is refused: ${refusal}`,
+        isTemporary,
+        previous,
+        ...facts,
+      };
     }
     if (!previous) return { status: 'new', reason: 'has not been allowed yet', ...facts };
     const reason = reasonOfChange(previous, facts, unseen);

@@ -4,9 +4,9 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../hooks/merge.js';
 import { whileLocked } from './fileLock.js';
-import { readGuardedFile } from './guardedFile.js';
-import { digestOf, type ConsentItem } from '../trust/consentItem.js';
-import { parseJsonDocument } from './jsonDocument.js';
+import { readGuardedFile } from '../config/guardedFile.js';
+import { digestOf, type ConsentItem } from './consentItem.js';
+import { parseJsonDocument } from '../config/jsonDocument.js';
 
 /** What somebody has allowed, by the real path of the project. */
 export type Consents = ReadonlyMap<string, readonly ConsentItem[]>;

@@ -1,4 +1,4 @@
-import type { ConsentItem } from '../trust/consentItem.js';
+import type { ConsentItem } from './consentItem.js';
 
 /** What differs between what was allowed and what there is now. */
 export interface ConsentChanges {

@@ -12,8 +12,8 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { HookConsent } from '../../src/config/consent.js';
-import { writeLock } from '../../src/config/hooksLock.js';
+import { HookConsent } from '../../src/trust/consent.js';
+import { writeLock } from '../../src/trust/hooksLock.js';
 import { HookEventName } from '../../src/hooks/types.js';
 import { digestOf, type ConsentItem, type ProjectHook } from '../../src/trust/consentItem.js';
 import { hook } from '../helpers/hooks.js';
