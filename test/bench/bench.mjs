@@ -3,6 +3,7 @@
 // also puts it between the marks in a document. Needs bash, 5 GiB of memory, and a machine that has nothing else to do.
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { measureConsentCheck } from './consentCheck.mjs';
 import { holdContest } from './contests.mjs';
 import { measureImport } from './importTime.mjs';
 import { installPeer } from './installPeer.mjs';
@@ -56,9 +57,14 @@ async function measureEverything() {
     return [...measured, await measureKeptMemory(hosts)];
   });
   const byMemory = await withHosts((hosts) => measureLatencyByMemory(hosts, rounds, report));
+  report('check of consent');
+  const consentCheck = await measureConsentCheck(rounds);
   report('import');
   const importTime = await measureImport(importRounds);
-  return { rows: [...inProcess, ...byMemory.rows, importTime], points: byMemory.points };
+  return {
+    rows: [...inProcess, ...byMemory.rows, ...consentCheck, importTime],
+    points: byMemory.points,
+  };
 }
 
 function report(step) {

@@ -12,7 +12,7 @@ const WARM_UP_MS = 300;
 export async function measureKeptMemory({ warm, peer }) {
   const contest = { title: `memory kept after ${EVENTS} events of 1 MB` };
   const [ours, theirs] = await Promise.all([keptIn(warm), keptIn(peer)]);
-  return { ...toRow(contest, { ours: [ours], theirs: [theirs] }, 'MB'), goalMB: 5 };
+  return { ...toRow(contest, { ours: [ours], theirs: [theirs] }, 'MB'), goalAmount: 5 };
 }
 
 async function keptIn(host) {

@@ -20,8 +20,8 @@ export function describeMachine() {
  * @param {import('./rows.mjs').Row} row
  * @returns {boolean | undefined} `undefined` for what has no goal
  */
-export function meetsGoal({ goal, goalMB, ratio, ours }) {
-  if (goalMB !== undefined) return ours.median <= goalMB;
+export function meetsGoal({ goal, goalAmount, ratio, ours }) {
+  if (goalAmount !== undefined) return ours.median <= goalAmount;
   return goal === undefined ? undefined : ratio.median <= goal;
 }
 
@@ -72,7 +72,7 @@ function formatTable(rows) {
 function formatGoal(row) {
   const met = meetsGoal(row);
   if (met === undefined) return '';
-  const goal = row.goalMB === undefined ? `≤ ${row.goal}` : `≤ ${row.goalMB} MB`;
+  const goal = row.goalAmount === undefined ? `≤ ${row.goal}` : `≤ ${row.goalAmount} ${row.unit}`;
   return `${goal} ${met ? '✓' : '✗'}`;
 }
 

@@ -4,7 +4,7 @@
  * @typedef {object} Row
  * @property {string} title
  * @property {number} [goal] the ratio that is aimed at; none for what is only good to know
- * @property {number} [goalMB] the amount that is aimed at, where it is not a ratio
+ * @property {number} [goalAmount] the amount that is aimed at, in `unit`, where it is not a ratio
  * @property {'ms' | 'MB'} unit
  * @property {import('./rounds.mjs').Quartiles} ours
  * @property {import('./rounds.mjs').Quartiles} theirs
