@@ -271,7 +271,7 @@ export function takeStream(call: ModelCall, stream: AsyncIterable<GenerateConten
   if (verdict.kind !== 'block') call.stream = stream;
   if (verdict.kind === 'allow') return;
   call.verdict = { ...verdict, event: HookEventName.AfterModel };
-  // The empty answer stood for that of a model that is not asked.
+  // It was empty, for a model that is not asked; this one has been.
   if (verdict.kind === 'stop') call.response = undefined;
 }
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { HookConsent, type ConsentReview } from '../trust/consent.js';
+import { sha256 } from '../trust/consentItem.js';
 import { lockFileIn, writeLock } from '../trust/hooksLock.js';
 import { errorMessage } from '../errorMessage.js';
 import { requireInside } from './projectFile.js';
@@ -171,7 +172,7 @@ async function ask(
         continue;
       }
       printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, project)}`);
-      for (const script of review.scripts) printLine(await showScript(project, script));
+      for (const script of review.scripts) printLine(await showScript(project, script, review));
       const answer = await answerTo(
         'Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit: ',
         terminal,
@@ -199,9 +200,12 @@ async function answerTo(question: string, terminal: Interface): Promise<string> 
 /** Lines of a script that are shown with the question. */
 const MAX_SHOWN_LINES = 100;
 
-async function showScript(project: string, name: string): Promise<string> {
+async function showScript(project: string, name: string, { item }: ConsentReview): Promise<string> {
   try {
-    const lines = (await readFile(join(project, name), 'utf8')).trimEnd().split('\n');
+    const bytes = await readFile(join(project, name));
+    // What is shown must be what is allowed.
+    if (!item.files[name]?.startsWith(sha256(bytes))) throw new Error('it is being changed');
+    const lines = bytes.toString().trimEnd().split('\n');
     const more = lines.length - MAX_SHOWN_LINES;
     return [
       `--- ${toVisible(name)}`,

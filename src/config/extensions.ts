@@ -54,7 +54,7 @@ export async function loadExtensions(options: LoadExtensionsOptions): Promise<Lo
 
 type Scope = NonNullable<Extension['scope']>;
 
-/** So many extensions are read at a time. */
+/** At most this many extensions are read at a time. */
 const BATCH = 16;
 
 /** More of them in a project are refused. */
@@ -138,7 +138,7 @@ async function readWithinBudget(
     if (budget.isSpent) break;
   }
   if (omitted.length === 0) return readings;
-  const message = `${omitted.length} more problems of extensions of this project; mend those above first`;
+  const message = `${omitted.length} more problems of extensions of this project; fix those above first`;
   const rest = fileError({ scope: 'project', file: folder }, message);
   const severity = omitted.some((each) => each.severity === 'error') ? 'error' : 'warning';
   return [...readings, { problems: [{ ...rest, severity }] }];

@@ -32,7 +32,7 @@ export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
 /** More hooks, or groups of hooks, of a project are refused. */
 export const MAX_PROJECT_HOOKS = 1000;
 
-/** So many problems of one file, or of a project's extensions together, are told. */
+/** At most this many problems of one file, or of a project's extensions together, are told. */
 export const MAX_PROBLEMS = 20;
 
 const loadParser = onDemand(() => import('./jsonDocument.js'));
@@ -136,7 +136,7 @@ export class ProblemList {
   inOrder(): readonly FileProblem[] {
     const inOrder = this.#problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
     if (this.#omitted === 0) return inOrder;
-    const message = `${this.#omitted} more like these; mend those above first`;
+    const message = `${this.#omitted} more like these; fix those above first`;
     const place = { line: 1, column: 1, path: '' };
     const rest = { ...this.source, ...place, message, severity: 'warning' } as const;
     return [...inOrder, { ...rest, kind: this.#worstOmitted }];

@@ -18,10 +18,10 @@ const ADVICE = 'to see and allow it, run in the project: hookstack trust';
 /** Longer commands of a project are refused: nobody reads them, and each is looked at before anybody allows it. */
 const MAX_COMMAND_BYTES = 64 * 1024;
 
-/** So many hooks that do not run are told of by themselves. */
+/** At most this many hooks that do not run have a warning of their own. */
 const MAX_TOLD = 10;
 
-/** So much of a command or a name stands in a message. */
+/** Characters of a command or a name in a message, at most. */
 const MAX_QUOTED = 60;
 
 /**
@@ -265,7 +265,7 @@ function asItWas(
   };
 }
 
-/** What was allowed was told of when it was read. */
+/** What is wrong with it was told when the consents were read. */
 function ignoreProblem(): void {}
 
 function toProjectHook({ eventName, group, config, extension }: HookRegistryEntry): ProjectHook {

@@ -46,7 +46,10 @@ export function findFailure(
         return { kind: 'output', what: NO_ANSWER };
       }
       if (exitCode === 0 || exitCode === 2) return undefined;
-      return { kind: 'exit', what: `exited with code ${exitCode}` };
+      return {
+        kind: 'exit',
+        what: `exited with code ${exitCode}${exitCode === 127 ? NOT_FOUND : ''}`,
+      };
     case 'signal':
       return { kind: 'signal', what: `was ended by ${signal ?? 'a signal'}` };
     case 'timeout':
@@ -60,6 +63,9 @@ export function findFailure(
 
 const NO_ANSWER =
   'left a process running that held its stdout, and no answer came: let it wait for its filters, and redirect the output of jobs that are to go on';
+
+/** Why a program may be missing that a terminal finds. */
+const NOT_FOUND = ' (entries of PATH that lead into the project do not count)';
 
 /** Of plain text the beginning is as good as all of it; of JSON it is nothing. */
 function isPartOfJson(text: string): boolean {

@@ -36,8 +36,8 @@ export function mergeModelData(
 }
 
 /**
- * So many levels of objects and arrays there may be in the arguments of a tool, in each field that hooks read, and in
- * each that they answer. Deeper than any real value, and shallow enough for every reader: jq 1.6 gives up at 256.
+ * Levels of objects and arrays, at most, in the arguments of a tool, in each field that hooks read, and in each that
+ * they answer. Deeper than any real value, and shallow enough for every reader: jq 1.6 gives up at 256.
  */
 export const MAX_NESTING = 200;
 

@@ -184,7 +184,9 @@ const PS_BYTES = 64 * 1024 * 1024;
 function askPs(psFlags: readonly string[]): ProcessEntry[] | undefined {
   const flags = ['-A', ...psFlags, '-ww', '-o', 'pid=,ppid=,pgid=,stat=,command='];
   try {
-    const printed = execFileSync('ps', flags, {
+    const printed = execFileSync('/bin/ps', flags, {
+      // Whatever project is open, this is the machine's own.
+      cwd: '/',
       encoding: 'utf8',
       timeout: PS_MS,
       maxBuffer: PS_BYTES,

@@ -29,7 +29,10 @@ export type CommandReading =
   | { readonly commands?: undefined; readonly unknown: string };
 
 /** Characters: longer commands are not read. */
-const MAX_LENGTH = 64 * 1024;
+const MAX_LENGTH = 8 * 1024;
+
+/** The parser's time grows with their square. */
+const MAX_HERE_DOCUMENTS = 20;
 
 /**
  * Reads a shell command into the simple commands that it starts, in lists, pipes, groups and conditions. It is
@@ -45,6 +48,9 @@ export function readCommand(
   references: ReadonlyMap<string, string>,
 ): CommandReading {
   if (command.length > MAX_LENGTH) return { unknown: `is longer than ${MAX_LENGTH} characters` };
+  if (command.split('<<').length > MAX_HERE_DOCUMENTS)
+    return { unknown: 'has many here-documents' };
+  if (command.endsWith('\\')) return { unknown: 'ends with a backslash' };
   const odd = ODD_CHARACTER.exec(command);
   if (odd)
     return { unknown: `holds the character U+${hex(odd[0])}, which shells read differently` };
@@ -166,7 +172,7 @@ class Reader {
     const text = word.parts
       ? word.parts.map((part) => this.#part(part)).join('')
       : plain(word.text, word.value);
-    // Not the shell's, but that of who writes words together: `~` counts at their beginning only.
+    // The parser does not tell of a home directory.
     if (/^~|[:=]~/.test(word.text)) throw new Unknown(`expands ${excerpt(word.text)}`);
     return text;
   }
@@ -218,7 +224,7 @@ function plain(text: string, value: string): string {
 
 /** A piece of a word in double quotes. */
 function quoted({ text, value }: { readonly text: string; readonly value: string }): string {
-  if (/`|\$[\w{(*@#?!$-]/.test(text.replaceAll(/\\[^]/gu, ''))) {
+  if (/`|\$[\w{([*@#?!$-]/.test(text.replaceAll(/\\[^]/gu, ''))) {
     throw new Unknown(`expands ${excerpt(text)}`);
   }
   return value;

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { errorMessage } from '../errorMessage.js';
 import { isShortage } from '../process/descriptorHeadroom.js';
 import { PROJECT_NAMES, expandCommand } from '../process/expandCommand.js';
 import { NOT_PROGRAMS } from '../process/shellWords.js';
@@ -63,7 +64,9 @@ export function coverCommand(command: string, place: CommandPlace): CommandCover
     return coverage.finish();
   } catch (error) {
     if (error instanceof OverBudget || isShortage(error)) throw error;
-    return openBecause(error instanceof Open ? error.message : 'cannot be looked at');
+    return openBecause(
+      error instanceof Open ? error.message : `cannot be looked at (${errorMessage(error)})`,
+    );
   }
 }
 

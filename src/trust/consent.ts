@@ -120,7 +120,8 @@ export class HookConsent {
    * Looks again at a hook that was reviewed, right before it starts. Reads its files only where the system says that
    * one of them is another than before.
    *
-   * @returns why it must not be started, as the end of "The hook …"; synchronously when nothing has changed
+   * @returns why it must not be started, as the end of "The hook …"; synchronously when nothing has changed. Rejects
+   *   where it cannot be looked at now
    */
   recheck(hook: ProjectHook): string | undefined | Promise<string | undefined> {
     const known = this.#hooks.get(hook);
@@ -179,6 +180,7 @@ export class HookConsent {
     await this.#refresh();
     const [inspection] = await inspectHooks([hook], this.project);
     if (!inspection) return 'has not been looked at';
+    if (inspection.isTemporary) throw new Error(inspection.refusal);
     const again = this.#judge(inspection, new Set([inspection.item.digest]), review.item);
     this.#remember(hook, { inspection, review: again });
     return again.reason;

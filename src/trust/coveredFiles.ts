@@ -34,7 +34,7 @@ export interface FileWatch {
   readonly links: readonly (readonly [path: string, real: string])[];
   /** Files and folders, and what was known of each. */
   readonly stamps: readonly (readonly [path: string, stamp: string])[];
-  /** When the last of them changed, in ms since the epoch. */
+  /** When the last of them changed, in ms since the epoch, on the clock that nobody can set. */
   readonly changedAt: number;
 }
 
@@ -272,7 +272,7 @@ interface Found {
 
 const DATA = 'a program of the machine reads them as data';
 
-/** Folders that hold much else, of which most changes are none of a hook's. */
+/** Folders that hold much else, and change without any hook. */
 const HOLDERS: ReadonlyMap<string, string> = new Map([
   ['.', "the project's root folder"],
   ['.llxprt', 'the folder of the settings'],
@@ -280,9 +280,9 @@ const HOLDERS: ReadonlyMap<string, string> = new Map([
 
 const TOO_MUCH: ReadonlySet<string> = new Set(['node_modules', '.git']);
 
-/** What Python would write again, and does not read, since its hooks have another place for that. */
+/** What Python from 3.8 on does not read, since hooks of projects have another place for it. */
 function isCompiled(path: string): boolean {
-  return /[\\/]__pycache__[\\/][^\\/]+\.cpython-\d+[^\\/]*\.pyc(?:\.\d+)?$/u.test(path);
+  return /[\\/]__pycache__[\\/][^\\/]+\.cpython-3(?:[89]|\d\d)[^\\/]*\.pyc(?:\.\d+)?$/u.test(path);
 }
 
 function openFiles(why: string): CoveredFiles {
@@ -310,7 +310,7 @@ function watchOf(found: readonly Found[]): FileWatch {
   for (const { path, real, stats } of found) {
     if (path !== real) stamps.set(path, stampOf(linkStatsOf(path)));
     stamps.set(real, stampOf(stats));
-    changedAt = Math.max(changedAt, stats?.mtimeMs ?? 0, stats?.ctimeMs ?? 0);
+    changedAt = Math.max(changedAt, stats?.ctimeMs ?? 0);
   }
   const links = found.filter(({ path, real, isFile }) => isFile && path !== real);
   return { links: links.map(({ path, real }) => [path, real]), stamps: [...stamps], changedAt };

@@ -87,6 +87,7 @@ async function inspectHook(
 ): Promise<Inspection> {
   const startedAt = Date.now();
   try {
+    budget.look();
     const harm = harmOf(hook);
     if (harm !== undefined) return refused(itemOfHook(hook, NOTHING), harm);
     const covered = await files.ofCommand(coverageOf(hook, project, budget));

@@ -112,13 +112,25 @@ const PLAIN_BUILTINS: ReadonlySet<string> = new Set(
   ': [ break continue echo exit false printf pwd test times true ulimit umask wait'.split(' '),
 );
 
+/** Words that make a plain builtin set a variable, of which `PATH` and subscripts are some, or tell of it. */
+const SETTING: Readonly<Record<string, RegExp>> = {
+  '[': /^-[vR]$/,
+  printf: /^-/,
+  test: /^-[vR]$/,
+  wait: /^-/,
+};
+
 /** Whether a builtin with its words neither runs something else nor changes what later names mean. */
 export function isPlainBuiltin(name: string, words: readonly string[]): boolean {
   if (name === 'set')
     return words.every((word) => /^[-+][efux]+$|^[-+][eux]*o$|^pipefail$/.test(word));
   if (name === 'command') return words[0] === '-v' || words[0] === '-V';
+  const isSetting = own(SETTING, name);
   // A subscript is evaluated, and what is substituted in it runs.
-  return PLAIN_BUILTINS.has(name) && !words.some((word) => /\[[^\]]*[$`]/.test(word));
+  return (
+    PLAIN_BUILTINS.has(name) &&
+    !words.some((word) => isSetting?.test(word) || (word.includes('[') && /[$`]/.test(word)))
+  );
 }
 
 /** What is known of a program of the machine. `undefined`: it may load or start anything. */

@@ -4,7 +4,7 @@ export interface ReviewLimits {
   readonly places: number;
   /** Bytes of files. */
   readonly bytes: number;
-  /** Ms. */
+  /** Ms of processor time: a busy machine, or a slow disk, is not the project's fault. */
   readonly time: number;
 }
 
@@ -16,15 +16,24 @@ export class OverBudget extends Error {
   override readonly name = 'OverBudget';
 }
 
+const ASKED_EACH = 8;
+
+/** Ms that this process has had of the processor. */
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 /** What is left of the limits for one review of a project. */
 export class ReviewBudget {
   #places = 0;
+  #looks = 0;
   #bytes = 0;
   readonly #startedAt: number;
 
   constructor(
     private readonly limits = REVIEW_LIMITS,
-    private readonly now = () => performance.now(),
+    private readonly now = processorTime,
   ) {
     this.#startedAt = now();
   }
@@ -35,8 +44,10 @@ export class ReviewBudget {
     if (this.#places > this.limits.places) {
       throw new OverBudget(`names more than ${this.limits.places} places to look at`);
     }
-    if (this.now() - this.#startedAt > this.limits.time) {
-      throw new OverBudget(`takes longer than ${this.limits.time} ms to look at`);
+    this.#looks += 1;
+    // Asking takes as long as a look.
+    if (this.#looks % ASKED_EACH === 1 && this.now() - this.#startedAt > this.limits.time) {
+      throw new OverBudget(`takes more than ${this.limits.time} ms to look at`);
     }
   }
 

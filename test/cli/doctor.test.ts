@@ -79,7 +79,7 @@ describe('doctor', () => {
     {
       what: 'a command that is not found',
       command: 'hookstack-missing-program',
-      says: /error: it exited with code 127: a command that is not found/u,
+      says: /error: it exited with code 127 \(.+\): a command that is not found/u,
     },
     {
       what: 'a file that may not be executed',
