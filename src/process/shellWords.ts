@@ -22,11 +22,15 @@ export function splitSimpleCommand(command: string): readonly string[] | undefin
   return isSimpleCommand(command) ? (command.match(WORDS) ?? undefined) : undefined;
 }
 
+/** Characters: no longer one is worth a look. */
+const MAX_SIMPLE = 4096;
+
 /**
  * Whether a shell command is nothing but a program with arguments, so that a shell can become the program: no
  * operators, assignments, globs, expansions other than of the project's directory in quotes, and no builtin. When in doubt, no.
  */
 export function isSimpleCommand(command: string): boolean {
+  if (command.length > MAX_SIMPLE) return false;
   const first = SIMPLE_COMMAND.exec(command)?.[1];
   if (first === undefined || command.includes('\n')) return false;
   return first.includes('/') || (/^[\w.+-]+$/.test(first) && !NOT_PROGRAMS.has(first));

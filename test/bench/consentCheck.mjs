@@ -40,21 +40,22 @@ export async function measureConsentCheck(rounds) {
   }
 }
 
+function settingsOf(command) {
+  return { hooks: { BeforeTool: [{ hooks: [{ type: 'command', command }] }] } };
+}
+
 /** A project with a hook that the user has allowed, and a hook of the user. */
 async function openProject(directory) {
   const at = (...parts) => path.join(directory, ...parts);
-  const hookOf = (command) => ({
-    hooks: { BeforeTool: [{ hooks: [{ type: 'command', command }] }] },
-  });
   for (const folder of ['project/.llxprt/hooks', 'home/.llxprt']) {
     await mkdir(at(folder), { recursive: true });
   }
   for (let file = 0; file < FILES; file++) {
     await writeFile(at('project/.llxprt/hooks', `${file}.sh`), 'exit 0\n');
   }
-  const settings = { ...hookOf('bash .llxprt/hooks/0.sh'), enableHooks: true };
+  const settings = { ...settingsOf('bash .llxprt/hooks/0.sh'), enableHooks: true };
   await writeFile(at('project/.llxprt/settings.json'), JSON.stringify(settings));
-  await writeFile(at('home/.llxprt/settings.json'), JSON.stringify(hookOf('true')));
+  await writeFile(at('home/.llxprt/settings.json'), JSON.stringify(settingsOf('true')));
 
   const place = { workingDir: at('project'), home: at('home') };
   const consent = await openConsent(place);

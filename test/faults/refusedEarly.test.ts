@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { GenerateContentParameters } from '@google/genai';
 import { describe, expect } from 'vitest';
@@ -208,6 +209,19 @@ describe('a request over the bus', () => {
   });
 });
 
+/** A tool that runs until it is told to end. */
+function createSlowTool() {
+  const signals = new EventEmitter();
+  const hasBegun = once(signals, 'begin');
+  const hasEnded = once(signals, 'end');
+  const execute = async () => {
+    signals.emit('begin');
+    await hasEnded;
+    return { llmContent: 'done', returnDisplay: 'done' };
+  };
+  return { hasBegun, execute, end: () => signals.emit('end') };
+}
+
 describe('a verdict given while the operation runs', () => {
   const sandbox = useSandbox();
 
@@ -216,15 +230,14 @@ describe('a verdict given while the operation runs', () => {
     let executed: unknown;
     config.use('tool', async (call, next) => {
       const running = next();
-      await setTimeout(20);
+      await tool.hasBegun;
       call.block('too slow');
+      tool.end();
       await running;
       executed = call.executed;
     });
-    const result = await executeToolWithHooks(config, 'slow', {}, async () => {
-      await setTimeout(60);
-      return { llmContent: 'done', returnDisplay: 'done' };
-    });
+    const tool = createSlowTool();
+    const result = await executeToolWithHooks(config, 'slow', {}, () => tool.execute());
     expect(result).toMatchObject({
       llmContent: 'too slow',
       error: { type: ToolErrorType.Blocked, message: 'too slow' },
@@ -236,17 +249,13 @@ describe('a verdict given while the operation runs', () => {
     const config = host.createConfig({});
     config.use('tool', async (call, next) => {
       const running = next();
-      await setTimeout(20);
+      await slow.hasBegun;
       call.stop('enough');
+      slow.end();
       await running;
     });
-    const tool: Tool = {
-      ...createTool(),
-      async execute() {
-        await setTimeout(60);
-        return { llmContent: 'done', returnDisplay: 'done' };
-      },
-    };
+    const slow = createSlowTool();
+    const tool: Tool = { ...createTool(), execute: slow.execute };
     const scheduler = new CoreToolScheduler({ config, tools: [tool] });
     const [call] = await scheduler.schedule([{ name: 'write_file' }]);
     expect(call).toMatchObject({

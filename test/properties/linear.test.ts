@@ -9,6 +9,9 @@ import {
   removeControls,
   sanitizeText,
 } from '../../src/hooks/sanitizeText.js';
+import { expandCommand } from '../../src/process/expandCommand.js';
+import { isSimpleCommand } from '../../src/process/shellWords.js';
+import { readCommand } from '../../src/shell/readCommand.js';
 import { printable } from '../../src/tools/printable.js';
 import { diffLines as diffValues } from '../../src/trace/diff.js';
 import { findPlaceholders, isCut } from '../../src/trace/record.js';
@@ -30,6 +33,9 @@ const READERS: Record<string, (text: string) => unknown> = {
   isCut,
   findPlaceholders: (text) => findPlaceholders(text, {}),
   diffOfFiles: (text) => diffLines(text, `${text}x`),
+  readCommand: (text) => readCommand(text, new Map()),
+  isSimpleCommand,
+  expandCommand: (text) => expandCommand(`$${text}`, 'extension'),
   diffOfValues: (text) => diffValues('value', text, `${text}x`),
 };
 
