@@ -115,7 +115,7 @@ export async function executeParallel(
 
 /**
  * Runs hooks one after the other. What a healthy hook changed is what the next one reads; a block or a stop ends
- * the chain.
+ * the chain, that of a project's hook for the project's others.
  */
 export async function executeSequential(
   hookConfigs: readonly CommandHookConfig[],
@@ -125,7 +125,9 @@ export async function executeSequential(
 ): Promise<HookExecutionResult[]> {
   const results: HookExecutionResult[] = [];
   let current = input;
+  let isEnded = false;
   for (const hook of hookConfigs) {
+    if (isEnded && hook.ofProject) continue;
     const result = await executeHook(
       hook,
       event,
@@ -134,8 +136,11 @@ export async function executeSequential(
     );
     results.push(result);
     if (!result.output) continue;
-    if (endsChain(result.output, event)) break;
-    if (result.success) current = applyHookOutputToInput(current, result.output, event);
+    if (endsChain(result.output, event)) {
+      if (!hook.ofProject) break;
+      // What a project says keeps nobody else from being asked.
+      isEnded = true;
+    } else if (result.success) current = applyHookOutputToInput(current, result.output, event);
   }
   return results;
 }

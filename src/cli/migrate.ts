@@ -1,5 +1,4 @@
 import { realpath } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { editSettings, planSettings, type SettingsEdit } from '../config/editSettings.js';
 import { readGuardedFile } from '../config/guardedFile.js';
@@ -16,6 +15,7 @@ import type { HookDefinition } from '../hooks/types.js';
 import { diffLines } from './lineDiff.js';
 import { projectSettingsToWrite } from './projectFile.js';
 import { paint, printJson, printLine, toOneLine } from './terminal.js';
+import { requireHome } from '../util/home.js';
 import { UsageError } from './usageError.js';
 import { resolveWorkingDir } from './workspace.js';
 
@@ -40,7 +40,7 @@ const SOURCES: Readonly<Record<DialectName, readonly string[]>> = {
  */
 export async function migrate({ from, dryRun = false, cwd, json }: MigrateOptions): Promise<void> {
   const project = await resolveWorkingDir(cwd ?? process.cwd());
-  const home = await realpath(homedir()).catch(homedir);
+  const home = await realpath(requireHome()).catch(requireHome);
   const directories = project === home ? [home] : [project, home];
   const moves: Move[] = [];
   for (const directory of directories) moves.push(await planMove(directory, from, home));

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { editSettings, type SettingsEdit } from '../config/editSettings.js';
 import { findSettingsFiles, settingsFileIn } from '../config/settings.js';
 import { suggestName } from '../config/suggestName.js';
@@ -7,6 +6,7 @@ import { hookIdentity } from '../hooks/identity.js';
 import { openRegistry } from './hookEntries.js';
 import { projectSettingsToWrite } from './projectFile.js';
 import { printJson, printLine, printNotice, toOneLine } from './terminal.js';
+import { requireHome } from '../util/home.js';
 import { UsageError } from './usageError.js';
 import { openWorkspace, type Workspace } from './workspace.js';
 
@@ -109,7 +109,7 @@ async function ownScopes({ config }: Workspace): Promise<Scope[]> {
 
 async function fileOf(scope: Scope, { config }: Workspace): Promise<string> {
   return scope === 'user'
-    ? settingsFileIn(homedir())
+    ? settingsFileIn(requireHome())
     : await projectSettingsToWrite(config.getWorkingDir());
 }
 

@@ -1,5 +1,5 @@
+import { findHome } from '../util/home.js';
 import { stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { loadExtensions, type LoadedExtensions } from '../config/extensions.js';
 import { findSettingsFiles, type SettingsFile } from '../config/settings.js';
@@ -77,7 +77,7 @@ function openEach(files: readonly string[], { cwd }: ValidateCommandOptions): Pr
 function projectOf(file: string): string | undefined {
   const folder = path.dirname(file);
   const project = path.dirname(folder);
-  return path.basename(folder) === '.llxprt' && project !== homedir() ? project : undefined;
+  return path.basename(folder) === '.llxprt' && project !== findHome() ? project : undefined;
 }
 
 async function isThere(file: string): Promise<boolean> {

@@ -11,7 +11,8 @@ import {
   type ExtensionReading,
 } from './extensionManifest.js';
 import { fileError, MAX_PROBLEMS } from './jsonFile.js';
-import { findHome, type FileProblem } from './settings.js';
+import { findHome } from '../util/home.js';
+import type { FileProblem } from './settings.js';
 
 /** What `loadExtensions` takes. */
 export interface LoadExtensionsOptions {

@@ -49,7 +49,7 @@ export function parseJsonDocument(source: string, isStrict = false): JsonDocumen
     }
     return {
       value: getNodeValue(root),
-      repeatedKeys: [...findRepeatedKeys(root, [])].map(({ path, offset }) => ({
+      repeatedKeys: findRepeatedKeys(root).map(({ path, offset }) => ({
         path,
         position: positionAt(offset),
       })),
@@ -105,20 +105,57 @@ function propertiesOf(node: Node): ReadonlyMap<string, Node> {
   return known;
 }
 
-function* findRepeatedKeys(node: Node, at: Path): Generator<{ path: Path; offset: number }> {
-  if (node.type === 'array') {
-    for (const [index, item] of (node.children ?? []).entries()) {
-      yield* findRepeatedKeys(item, [...at, index]);
+/** Levels below which nobody looks for repeated keys; what is read of a file is not that deep. */
+const MAX_LEVELS = 20;
+
+/** Repeated keys that are found, at most. */
+const MAX_REPEATED = 100;
+
+/** A node, and the way to it. */
+interface Step {
+  readonly node: Node;
+  readonly level: number;
+  readonly key?: string | number;
+  readonly parent?: Step;
+}
+
+/** Does not recurse, and makes a path only for what it tells: a file may hold a million keys in a thousand levels. */
+function findRepeatedKeys(root: Node): { path: Path; offset: number }[] {
+  const found: { path: Path; offset: number }[] = [];
+  const pending: Step[] = [{ node: root, level: 0 }];
+  for (let step = pending.pop(); step && found.length < MAX_REPEATED; step = pending.pop()) {
+    const { node, level } = step;
+    if (level > MAX_LEVELS) continue;
+    const children = node.children ?? [];
+    if (node.type === 'array') {
+      for (const [key, item] of children.entries()) {
+        if (item.children) pending.push({ node: item, level: level + 1, key, parent: step });
+      }
+    }
+    if (node.type !== 'object') continue;
+    const last = new Map(children.map((property) => [nameOf(property), property]));
+    for (const property of children) {
+      const key = nameOf(property);
+      const inner: Step = {
+        node: property.children?.[1] ?? node,
+        level: level + 1,
+        key,
+        parent: step,
+      };
+      if (last.get(key) === property) {
+        if (inner.node !== node && inner.node.children) pending.push(inner);
+      } else if (found.length < MAX_REPEATED) {
+        found.push({ path: pathOf(inner), offset: property.offset });
+      }
     }
   }
-  if (node.type !== 'object') return;
-  const last = propertiesOf(node);
-  for (const property of node.children ?? []) {
-    const path = [...at, nameOf(property)];
-    const value = property.children?.[1];
-    if (last.get(nameOf(property)) !== property) yield { path, offset: property.offset };
-    else if (value !== undefined) yield* findRepeatedKeys(value, path);
-  }
+  return found;
+}
+
+function pathOf(step: Step): Path {
+  const path: (string | number)[] = [];
+  for (let at: Step | undefined = step; at?.key !== undefined; at = at.parent) path.unshift(at.key);
+  return path;
 }
 
 function nameOf(property: Node): string {

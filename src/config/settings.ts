@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
 import { HookEventName, type HookDefinition, type HookDefinitions } from '../hooks/types.js';
 import type { ProblemKind } from './fields.js';
+import { findHome } from '../util/home.js';
 import { readLayer, refusedLayer, type Layer } from './settingsLayer.js';
 
 /** What all settings files say together, checked. */
@@ -152,15 +152,6 @@ export function formatProblem(problem: FileProblem): string {
 /** The settings file of a project, or of a user whose home it is. */
 export function settingsFileIn(directory: string): string {
   return join(resolve(directory), '.llxprt', 'settings.json');
-}
-
-/** The home directory, unless the system does not know the user, and HOME is not set. */
-export function findHome(): string | undefined {
-  try {
-    return homedir();
-  } catch {
-    return undefined;
-  }
 }
 
 async function isSameFile(a: string, b: string): Promise<boolean> {

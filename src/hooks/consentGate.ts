@@ -7,6 +7,7 @@ import type { DebugLogger } from '../debugLogger.js';
 import { errorMessage } from '../errorMessage.js';
 import { forbiddenVariables } from './hookEnvironment.js';
 import { failsClosed } from './hookFailure.js';
+import { commandKey } from './sameCommand.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
 import { hookIdentity, isFromProject } from './identity.js';
 import { MAX_EXPRESSION_LENGTH } from './testWithLimit.js';
@@ -30,6 +31,8 @@ const MAX_QUOTED = 60;
  */
 export class ConsentGate {
   readonly #hooks = new WeakMap<CommandHookConfig, ProjectHook>();
+  /** Why guards that were allowed, and that the project has replaced, deny and never start. */
+  readonly #denials = new WeakMap<CommandHookConfig, string>();
   #consent: HookConsent | undefined;
   #isSettled = true;
   /** The guards of the project that were allowed when the project was last looked at. */
@@ -79,7 +82,10 @@ export class ConsentGate {
     onObjection: (reason: string, isLasting: boolean) => void,
   ): string | undefined | Promise<string | undefined> {
     const hook = this.#hooks.get(config);
-    if (!hook) return undefined;
+    if (!hook) {
+      const denial = this.#denials.get(config);
+      return denial && `was not started, because it ${denial}; ${ADVICE}`;
+    }
     const tell = (reason: string | undefined, isLasting = true) => {
       if (reason === undefined) return undefined;
       onObjection(reason, isLasting);
@@ -175,7 +181,9 @@ export class ConsentGate {
     if (guard && failsClosed(guard.config, guard.eventName) && !this.#isOff(guard)) {
       // It was to be asked and cannot be: so it is planned, where it was, and denies.
       this.#tellSkipped(entry, `${reason}, and blocks what it guarded`);
-      this.#hooks.set(guard.config, hook);
+      if (commandKey(guard.config) === commandKey(entry.config))
+        this.#hooks.set(guard.config, hook);
+      else this.#denials.set(guard.config, reason);
       return { ...guard, review };
     }
     if (status !== 'new') this.#tellSkipped(entry, reason);

@@ -1,6 +1,6 @@
-import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { safeSearchPath } from '../process/findProgram.js';
+import { findHome } from '../util/home.js';
 import { removeControls } from './sanitizeText.js';
 import type { CommandHookConfig } from './types.js';
 
@@ -108,15 +108,17 @@ export function forbiddenVariables(own: Readonly<Record<string, string>> = {}): 
  */
 export function ownVariables(
   {
+    command,
     env = {},
     extensionPath,
     ofProject,
-  }: Pick<CommandHookConfig, 'env' | 'extensionPath' | 'ofProject'>,
+  }: Pick<CommandHookConfig, 'command' | 'env' | 'extensionPath' | 'ofProject'>,
   cwd: string,
 ): Record<string, string> {
   const facts = factsOf('', {});
   const own = Object.entries(env).filter(([name]) => !Object.hasOwn(facts, name));
   return {
+    ...(!ofProject && RUNS_PYTHON_CODE.test(command) && { PYTHONSAFEPATH: '1' }),
     ...Object.fromEntries(own),
     ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
     ...(ofProject && { PYTHONPYCACHEPREFIX: compiledFolder() }),
@@ -124,16 +126,20 @@ export function ownVariables(
 }
 
 /**
+ * Code that Python gets from its words or from stdin finds modules in the directory where it runs, and so in whatever
+ * project is open; a `json.py` there would take the place of the library's. (A script finds those beside it.)
+ */
+const RUNS_PYTHON_CODE =
+  /\bpython[\d.]*(?:[ \t]+-[A-Za-z]+)*(?:[ \t]+-(?:[A-Za-z]*c\b|[ \t]|$)|[ \t]*<<)/;
+
+/**
  * Where Python keeps what it has compiled for hooks of projects: those of the project are never read, since nobody has
  * seen them.
  */
 function compiledFolder(): string {
-  try {
-    return join(homedir(), '.llxprt', 'pycache');
-  } catch {
-    // Nothing can be kept there, which costs time and no more.
-    return '/dev/null';
-  }
+  const home = findHome();
+  // Nothing can be kept in the second one, which costs time and no more.
+  return home === undefined ? '/dev/null' : join(home, '.llxprt', 'pycache');
 }
 
 /** What shells, loaders and interpreters run or load before the program that was named. Systems disagree on case. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
+import { findHome } from '../util/home.js';
 import { isInside } from '../util/paths.js';
 
 /**
@@ -38,7 +38,7 @@ export function isExecutable(file: string): boolean {
  * @param project absolute path
  */
 export function safeSearchPath(searchPath = '', project: string): string {
-  const isOwn = isInside(homeOr('/'), project);
+  const isOwn = isInside(findHome() ?? '/', project);
   const projects = isOwn ? [] : [project, realOf(project) ?? project];
   const isSafe = (entry: string) => {
     const real = path.isAbsolute(entry) ? realOf(entry) : undefined;
@@ -53,14 +53,6 @@ function isOf(projects: readonly string[], entry: string): boolean {
     (project) =>
       isInside(entry, project) || (modules !== undefined && isInside(project, above || path.sep)),
   );
-}
-
-function homeOr(otherwise: string): string {
-  try {
-    return homedir();
-  } catch {
-    return otherwise;
-  }
 }
 
 function realOf(file: string): string | undefined {

@@ -15,8 +15,8 @@ import {
 export interface SimpleCommand {
   /** The words after all quoting, with the values of references in them. */
   readonly words: readonly string[];
-  /** Variables that are set for it, or for the shell where there are no words. */
-  readonly variables: readonly string[];
+  /** Variables that are set for it, or for the shell where there are no words: names and values. */
+  readonly variables: readonly (readonly [name: string, value: string])[];
   /** Files that it reads from. */
   readonly inputs: readonly string[];
   /** Files that it writes to. */
@@ -128,7 +128,7 @@ class Reader {
     const words: string[] = name ? [this.#word(name)] : [];
     for (const argument of args) words.push(this.#argument(argument));
     const variables = prefix.flatMap((each) =>
-      each.type === 'Assignment' ? this.#assignment(each) : [],
+      each.type === 'Assignment' ? [this.#assignment(each)] : [],
     );
     return { words, variables, ...this.#redirections(redirects) };
   }
@@ -139,11 +139,10 @@ class Reader {
     throw new Unknown(`declares a variable (${argument.name})`);
   }
 
-  #assignment({ name, value, index, append }: Assignment): string {
+  #assignment({ name, value, index, append }: Assignment): readonly [string, string] {
     if (value.type !== 'Word' || index || append)
       throw new Unknown(`computes the variable ${name}`);
-    this.#word(value);
-    return name;
+    return [name, this.#word(value)];
   }
 
   #redirections(redirects: readonly Redirection[]): Pick<SimpleCommand, 'inputs' | 'outputs'> {

@@ -1,14 +1,21 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { errorMessage } from '../errorMessage.js';
 import { isShortage } from '../process/descriptorHeadroom.js';
 import { PROJECT_NAMES, expandCommand } from '../process/expandCommand.js';
 import { NOT_PROGRAMS } from '../process/shellWords.js';
 import { readCommand, type SimpleCommand } from '../shell/readCommand.js';
-import { realPathOf, shownPath, statsOf } from './fileSystem.js';
+import { leadsThroughSystem, linkStatsOf, realPathOf, shownPath, statsOf } from './fileSystem.js';
 import { isInside } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
-import { isHarmlessVariable, isPlainBuiltin, isWriter, kindOfProgram } from './programs.js';
+import {
+  isHarmlessVariable,
+  isPlainBuiltin,
+  isPlainText,
+  kindOfProgram,
+  type Interpreter,
+  type Reader,
+} from './programs.js';
+import { readShebang } from './shebang.js';
 
 /**
  * How much consent to a hook covers. `pinned`: its definition, and the folder of the script that it starts. `pinned by
@@ -26,6 +33,8 @@ export interface CommandCoverage {
   readonly files: readonly string[];
   /** Folders of the project that it names, which are data and are not covered. */
   readonly folders: readonly string[];
+  /** Absolute paths that it may read or write, and that lead elsewhere once they are links. */
+  readonly watched: readonly string[];
 }
 
 /** A file of the project that a command starts. */
@@ -55,6 +64,9 @@ export interface CommandPlace {
  */
 export function coverCommand(command: string, place: CommandPlace): CommandCoverage {
   if (process.platform === 'win32') return openBecause('is run by PowerShell, which is not read');
+  if (!isPlainText(command, process.env)) {
+    return openBecause('holds characters that a shell in your locale may read differently');
+  }
   const scope = place.extension === undefined ? 'project' : 'extension';
   const { commands, unknown } = readCommand(expandCommand(command, scope), referencesIn(place));
   if (unknown !== undefined) return openBecause(unknown);
@@ -72,7 +84,7 @@ export function coverCommand(command: string, place: CommandPlace): CommandCover
 
 /** A command that starts who knows what. */
 export function openBecause(open: string): CommandCoverage {
-  return { open, scripts: [], files: [], folders: [] };
+  return { open, scripts: [], files: [], folders: [], watched: [] };
 }
 
 function referencesIn({ project, extension }: CommandPlace): ReadonlyMap<string, string> {
@@ -91,13 +103,12 @@ class Coverage {
   readonly #files = new Set<string>();
   readonly #folders = new Set<string>();
   readonly #outputs: string[] = [];
-  /** A program that may write anywhere. */
-  #writer: string | undefined;
+  readonly #watched = new Set<string>();
 
   constructor(private readonly place: CommandPlace) {}
 
   add({ words, variables, inputs, outputs }: SimpleCommand): void {
-    for (const name of variables) checkVariable(name);
+    for (const [name, value] of variables) checkVariable(name, value);
     for (const input of inputs) this.#addData(input);
     for (const output of outputs) this.#addOutput(output);
     if (words.length > 0) this.#addProgram(words);
@@ -105,17 +116,19 @@ class Coverage {
 
   finish(): CommandCoverage {
     const started = [...this.#scripts.map(({ path }) => path), ...this.#files];
-    if (this.#writer !== undefined && this.#scripts.length > 0) {
-      throw new Open(`lets ${this.#writer} write files while it starts one of the project`);
-    }
     const output = this.#outputs.find((path) => started.some((file) => isBeside(path, file)));
     if (output !== undefined) throw new Open(`writes ${this.#show(output)}, beside what it starts`);
-    return { scripts: this.#scripts, files: [...this.#files], folders: [...this.#folders] };
+    return {
+      scripts: this.#scripts,
+      files: [...this.#files],
+      folders: [...this.#folders],
+      watched: [...this.#watched],
+    };
   }
 
   #addProgram(words: readonly string[]): void {
     const [word = '', ...rest] = words;
-    if (isPlainBuiltin(word, rest)) return;
+    if (isPlainBuiltin(word, rest) || this.#staysHere(words)) return;
     const isBuiltin = NOT_PROGRAMS.has(word) && word !== 'exec' && word !== 'command';
     if (isBuiltin) throw new Open(`uses ${word}, of which only the shell knows what it runs`);
     const file = this.#locate(word);
@@ -132,10 +145,16 @@ class Coverage {
     else this.#addReader(name, rest, kind);
   }
 
+  /** Hooks run in the project's folder, so that going there changes nothing. */
+  #staysHere([word, folder, ...more]: readonly string[]): boolean {
+    return word === 'cd' && folder === this.place.project && more.length === 0;
+  }
+
   #addWrapped(name: string, words: readonly string[], count: number | undefined): void {
     if (count === undefined) throw new Open(`uses ${name} in a way that is not looked through`);
     for (const word of words.slice(0, count)) {
-      if (name === 'env') checkVariable(word.replace(/=[^]*/u, ''));
+      const [variable = '', value = ''] = word.split(/=([^]*)/u);
+      if (name === 'env') checkVariable(variable, value);
     }
     if (count < words.length) this.#addProgram(words.slice(count));
   }
@@ -144,7 +163,7 @@ class Coverage {
   #addInterpreted(
     name: string,
     words: readonly string[],
-    { flags, flagsWithValue }: { readonly flags: RegExp; readonly flagsWithValue?: RegExp },
+    { flags, flagsWithValue, obeysShebang }: Interpreter,
   ): void {
     let position = 0;
     for (; words[position]?.match(/^[-+]/u); position++) {
@@ -154,28 +173,34 @@ class Coverage {
     }
     const script = words[position];
     if (script === undefined) throw new Open(`lets ${name} run what it reads from stdin`);
+    // `node inspect` is no script, whatever file is called so.
+    if (!/[./]/u.test(script))
+      throw new Open(`gives ${name} a word that may be no file (${script})`);
     const file = this.#inProject(script);
     if (file === undefined) throw new Open(`starts ${script}, which is outside of the project`);
     // With -I, Python does not hear of the folder that its compiled files are sent to.
     const isIsolated = words.slice(0, position).some((flag) => /^-\w*I/u.test(flag));
     if (!statsOf(file)?.isFile()) throw new Open(`starts ${this.#show(file)}, which is no file`);
+    const shebang = obeysShebang ? readShebang(file) : undefined;
+    if (shebang && !shebang.join(' ').includes(name)) {
+      throw new Open(`starts ${this.#show(file)}, whose first line names ${shebang.join(' ')}`);
+    }
     this.#scripts.push({ path: file, ignoresCompiled: name.startsWith('python') && !isIsolated });
   }
 
-  #addReader(
-    name: string,
-    words: readonly string[],
-    { unless, scriptFlag }: { readonly unless?: RegExp; readonly scriptFlag?: RegExp },
-  ): void {
-    if (isWriter(name)) this.#writer ??= name;
+  #addReader(name: string, words: readonly string[], reader: Reader): void {
+    const { flags, unless, scriptFlag, readsProject, writes } = reader;
+    if (readsProject) this.#folders.add(this.place.project);
     for (let position = 0; position < words.length; position++) {
       const word = words[position] ?? '';
       const script = words[position + 1];
       if (scriptFlag?.test(word) && script !== undefined) {
         this.#addInterpreted(name, [script], { flags: /^$/u });
         position++;
-      } else if (unless?.test(word)) {
-        throw new Open(`gives ${name} an option (${word}) that may start or load files`);
+      } else if (unless?.test(word) || (flags && /^-./u.test(word) && !flags.test(word))) {
+        throw new Open(`gives ${name} a word (${word}) that may start or load files`);
+      } else if (writes) {
+        if (!word.startsWith('-')) this.#addOutput(word);
       } else this.#addDataWord(word);
     }
   }
@@ -191,19 +216,20 @@ class Coverage {
 
   /** A program of the project, which its own first line may hand to an interpreter. */
   #addScript(file: string, words: readonly string[]): void {
-    const line = readShebang(file);
-    if (line === undefined) this.#scripts.push({ path: file, ignoresCompiled: false });
-    else this.#addShebang(line, file, words);
+    if (!statsOf(file)?.isFile()) throw new Open(`starts ${this.#show(file)}, which is no file`);
+    const shebang = readShebang(file);
+    if (shebang === undefined) this.#scripts.push({ path: file, ignoresCompiled: false });
+    else this.#addShebang(shebang, file, words);
   }
 
-  #addShebang(line: string, file: string, words: readonly string[]): void {
-    const [program = '', ...rest] = splitShebang(line);
+  #addShebang(shebang: readonly string[], file: string, words: readonly string[]): void {
+    const [program = '', ...rest] = shebang;
     const isKnown = isAbsolute(program) && this.#inProject(program) === undefined;
-    const [interpreter = '', ...flags] = basename(program) === 'env' ? rest : [program, ...rest];
+    const [interpreter = '', ...flags] = basename(program) === 'env' ? rest : shebang;
     const kind = kindOfProgram(basename(interpreter));
     const isOfMachine = this.#isOfMachine(program) && this.#locate(interpreter) === undefined;
     if (!isKnown || !isOfMachine || kind?.is !== 'interpreter') {
-      throw new Open(`starts ${this.#show(file)}, whose first line names ${program || 'nothing'}`);
+      throw new Open(`starts ${this.#show(file)}, whose first line names ${program || 'too much'}`);
     }
     this.#addInterpreted(basename(interpreter), [...flags, file, ...words], kind);
   }
@@ -228,7 +254,7 @@ class Coverage {
   /** The absolute path of a word that leads into the project. `undefined` for one that is outside. */
   #inProject(word: string): string | undefined {
     const path = this.#at(word);
-    if (/^\/(?:proc|dev)\//u.test(path)) throw new Open(`names ${word}, which may be anything`);
+    if (leadsThroughSystem(path)) throw new Open(`names ${word}, which may be anything`);
     const real = realPathOf(path);
     const isNamed = this.#covers(resolve(path));
     const isReal = real !== undefined && this.#covers(real);
@@ -249,7 +275,12 @@ class Coverage {
     const path = this.#at(word);
     const stats = word.length < MAX_PATH ? statsOf(path) : undefined;
     const real = stats && realPathOf(path);
-    if (real === undefined || !(this.#covers(resolve(path)) || this.#covers(real))) return;
+    if (real === undefined) {
+      if (this.#covers(resolve(path))) this.#watch(path);
+      return;
+    }
+    if (!(this.#covers(resolve(path)) || this.#covers(real))) return;
+    if (leadsThroughSystem(path)) throw new Open(`names ${word}, which may be anything`);
     if (climbs(word)) throw new Open(`names ${word}, which leads upwards`);
     if (!this.#covers(real)) throw new Open(`names ${word}, which leads out of the project`);
     if (stats?.isFile()) this.#files.add(resolve(path));
@@ -257,9 +288,22 @@ class Coverage {
     else throw new Open(`names ${word}, which is neither a file nor a folder`);
   }
 
+  /** A file that is written; the link that it may be is followed when the command runs. */
   #addOutput(word: string): void {
-    const path = join(this.#at(word));
-    this.#outputs.push(realPathOf(path) ?? join(realPathOf(dirname(path)) ?? '/', basename(path)));
+    if (/^\/dev\/(?:null|stderr|stdout)$/u.test(word)) return;
+    const path = this.#at(word);
+    if (leadsThroughSystem(path) || climbs(word))
+      throw new Open(`writes ${word}, which may be anything`);
+    if (linkStatsOf(path)?.isSymbolicLink()) throw new Open(`writes through the link ${word}`);
+    const real = join(realPathOf(dirname(path)) ?? dirname(path), basename(path));
+    if (!this.#covers(real)) throw new Open(`writes ${word}, which is outside of the project`);
+    this.#outputs.push(real);
+    this.#watch(path);
+  }
+
+  /** It may become a link, and so may its folder. */
+  #watch(path: string): void {
+    this.#watched.add(resolve(path)).add(dirname(resolve(path)));
   }
 
   /** Not normalized: where a link leads decides what is above it. */
@@ -278,44 +322,17 @@ function climbs(word: string): boolean {
   return word.split('/').includes('..');
 }
 
-/** Whether a path that is written is that of a file, or in its folder. */
+/** Whether a path that is written is that of a file, or in its folder, as it is named or in fact. */
 function isBeside(path: string, file: string): boolean {
-  return isInside(path, dirname(realPathOf(file) ?? file));
+  return [dirname(file), dirname(realPathOf(file) ?? file)].some((folder) =>
+    isInside(path, realPathOf(folder) ?? folder),
+  );
 }
 
-function checkVariable(name: string): void {
-  if (!isHarmlessVariable(name)) throw new Open(`sets the variable ${name}`);
+function checkVariable(name: string, value: string): void {
+  if (isHarmlessVariable(name, value)) return;
+  throw new Open(`sets the variable ${name}: call it HOOK_${name}`);
 }
 
 /** Bytes: a longer word is the name of no file. */
 const MAX_PATH = 4096;
-
-/** Bytes of a first line that Linux reads. */
-const MAX_SHEBANG = 255;
-
-/** What follows `#!`; `undefined` for a program without such a line. */
-function readShebang(file: string): string | undefined {
-  if (!statsOf(file)?.isFile()) throw new Open(`starts ${file}, which is no file`);
-  const buffer = Buffer.alloc(MAX_SHEBANG + 1);
-  const descriptor = openSync(file, 'r');
-  try {
-    const length = readSync(descriptor, buffer, 0, buffer.length, 0);
-    const head = buffer.toString('latin1', 0, length);
-    if (!head.startsWith('#!')) return undefined;
-    const end = head.indexOf('\n');
-    if (end < 0 && length > MAX_SHEBANG)
-      throw new Open(`starts ${file}, whose first line is too long`);
-    return head.slice(2, end < 0 ? undefined : end);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Linux hands all that follows the program over as one word; `env -S` splits it. */
-function splitShebang(line: string): string[] {
-  const [, program = '', rest = ''] = /^[ \t]*([^ \t]*)[ \t]*([^]*?)[ \t]*$/u.exec(line) ?? [];
-  const split = /^-S[ \t]*([\w./= \t-]+)$/u.exec(rest);
-  if (basename(program) === 'env' && split)
-    return [program, ...(split[1] ?? '').trim().split(/[ \t]+/u)];
-  return rest === '' ? [program] : [program, rest];
-}

@@ -262,13 +262,26 @@ function reasonOfChange(
 }
 
 /**
- * The files of a hook that were not seen when it was allowed in the form without classes, not even with another hook.
- * `undefined` where it was not allowed in that form, or is open now.
+ * The files of a hook that were not seen when it was allowed in the form without classes, not even with another hook,
+ * and those that were seen beside its script and are gone. `undefined` where it was not allowed in that form, or less
+ * than its folder is covered now.
  */
 function unseenOfOld(allowed: readonly ConsentItem[], item: ConsentItem): string[] | undefined {
-  if (item.class === undefined || item.class === 'open') return undefined;
+  const names = Object.keys(item.files);
+  const isAlone = names.every((name) => /^(?:\.llxprt\/)?[^/]+$/u.test(name));
+  if (item.class !== 'pinned' && !(item.class === 'pinned by file' && isAlone)) return undefined;
   const old = allowed.filter((each) => each.kind === 'hook' && each.class === undefined);
   if (!old.some((each) => isSameDefinition(each, item))) return undefined;
-  const seen = new Set(old.flatMap(({ files }) => Object.entries(files).map(String)));
-  return Object.entries(item.files).flatMap((file) => (seen.has(String(file)) ? [] : [file[0]]));
+  const files = old.flatMap((each) => Object.entries(each.files));
+  const seen = new Set(files.map(String));
+  const folders = new Set(names.map(folderOf));
+  const gone = files.map(([name]) => name).filter((name) => !names.includes(name));
+  return [
+    ...Object.entries(item.files).flatMap((file) => (seen.has(String(file)) ? [] : [file[0]])),
+    ...(isAlone ? [] : gone.filter((name) => folders.has(folderOf(name)))),
+  ];
+}
+
+function folderOf(name: string): string {
+  return name.slice(0, name.lastIndexOf('/') + 1);
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../hooks/merge.js';
+import { requireHome } from '../util/home.js';
 import { whileLocked } from './fileLock.js';
 import { readGuardedFile } from '../config/guardedFile.js';
 import { digestOf, type ConsentItem } from './consentItem.js';
@@ -24,8 +24,12 @@ export function isKnownVersion(version: unknown): boolean {
   return version === 1 || version === FORM;
 }
 
-/** Where consent is kept: outside of every project, so that none can write it by being cloned. */
-export function consentFileIn(home = homedir()): string {
+/**
+ * Where consent is kept: outside of every project, so that none can write it by being cloned.
+ *
+ * @throws Error where the user has no home directory
+ */
+export function consentFileIn(home = requireHome()): string {
   return join(home, '.llxprt', 'trusted-hooks.json');
 }
 

@@ -30,7 +30,7 @@ export interface CoveredFiles {
 
 /** What tells cheaply whether any of the files is another one now. */
 export interface FileWatch {
-  /** Paths, and where each led. */
+  /** Paths, and where each led; `''` for nowhere. */
   readonly links: readonly (readonly [path: string, real: string])[];
   /** Files and folders, and what was known of each. */
   readonly stamps: readonly (readonly [path: string, stamp: string])[];
@@ -56,7 +56,7 @@ const MAX_FILE_BYTES = 32 * 1024 * 1024;
 /** Whether all is as it was, as far as the system says. Takes a few µs for each file. */
 export function isUnchanged({ links, stamps }: FileWatch): boolean {
   return (
-    links.every(([path, real]) => realPathOf(path) === real) &&
+    links.every(([path, real]) => (realPathOf(path) ?? '') === real) &&
     stamps.every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp)
   );
 }
@@ -128,7 +128,7 @@ export class FileCoverage {
       ...(!isPinned && { why: [...whys].join(', and ') }),
       folders: [...folders],
       scripts: coverage.scripts.map(({ path }) => shownPath(path, this.project)),
-      ...(await this.#digestAll([...found.values()])),
+      ...withPaths(await this.#digestAll([...found.values()]), coverage.watched),
     };
   }
 
@@ -217,7 +217,7 @@ export class FileCoverage {
       for (const entry of entriesOf(folder)) {
         this.budget.look();
         const path = join(folder, entry.name);
-        if (ignoresCompiled && isCompiled(path)) continue;
+        if (ignoresCompiled && entry.isFile() && isCompiled(path)) continue;
         if (entry.isDirectory()) {
           if (!limits.isOwn && TOO_MUCH.has(entry.name)) {
             throw new Less(false, `the folder ${shownTop} of its script holds ${entry.name}`);
@@ -302,6 +302,16 @@ function entriesOf(folder: string): Dirent[] {
     if (isShortage(error)) throw error;
     throw new Less(true, `lies in a folder that cannot be read (${errorMessage(error)})`);
   }
+}
+
+/** Watches where paths lead that are not covered. */
+function withPaths<T extends { readonly watch: FileWatch }>(
+  digested: T,
+  paths: readonly string[],
+): T {
+  const links = paths.map((path) => [path, realPathOf(path) ?? ''] as const);
+  const { watch } = digested;
+  return { ...digested, watch: { ...watch, links: [...watch.links, ...links] } };
 }
 
 function watchOf(found: readonly Found[]): FileWatch {

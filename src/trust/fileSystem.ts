@@ -1,5 +1,5 @@
-import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
-import { relative, sep } from 'node:path';
+import { lstatSync, readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { isInside } from '../util/paths.js';
 
 // Synchronous, since looking takes less time than waiting for it.
@@ -35,4 +35,37 @@ export function realPathOf(path: string): string | undefined {
 export function shownPath(path: string, project: string): string {
   const shown = isInside(path, project) ? relative(project, path) || '.' : path;
   return shown.replaceAll(sep, '/');
+}
+
+/** Links on the way of one path, at most, as in the system itself. */
+const MAX_LINKS = 40;
+
+/**
+ * Whether a path, or a link on its way, leads through `/proc` or `/dev`, which mean something else to each process.
+ */
+export function leadsThroughSystem(path: string): boolean {
+  let rest = path.split('/');
+  let current = '/';
+  for (let links = 0; rest.length > 0 && links <= MAX_LINKS;) {
+    const [part = '', ...more] = rest;
+    rest = more;
+    const next = part === '..' ? dirname(current) : join(current, part);
+    if (/^\/(?:proc|dev)(?:\/|$)/u.test(next)) return true;
+    const target = linkTarget(next);
+    if (target === undefined) current = next;
+    else {
+      links += 1;
+      rest = [...target.split('/'), ...rest];
+      if (isAbsolute(target)) current = '/';
+    }
+  }
+  return rest.length > 0;
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }

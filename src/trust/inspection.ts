@@ -62,18 +62,17 @@ export async function inspectModules(
   modules: readonly ProjectModule[],
   project: string,
 ): Promise<Inspection[]> {
+  const budget = new ReviewBudget();
+  const files = new FileCoverage(project, budget);
   const inspections: Inspection[] = [];
   for (const module of modules) {
     const startedAt = Date.now();
     try {
-      const covered = await new FileCoverage(project, new ReviewBudget()).ofFolder(
-        module.directory,
-      );
+      const covered = await files.ofFolder(module.directory);
       inspections.push(asInspection(itemOfModule(module, covered.files), covered, startedAt));
     } catch (error) {
-      inspections.push(
-        refused(itemOfModule(module, {}), `its folder cannot be read: ${errorMessage(error)}`),
-      );
+      const refusal = `its folder cannot be checked: ${errorMessage(error)}`;
+      inspections.push(refused(itemOfModule(module, {}), refusal));
     }
   }
   return inspections;
@@ -118,8 +117,10 @@ function coverageOf(
   project: string,
   budget: ReviewBudget,
 ): CommandCoverage {
-  const odd = Object.keys(config.env ?? {}).find((name) => !isHarmlessVariable(name));
-  if (odd !== undefined) return openBecause(`sets the variable ${odd}: call it HOOK_${odd}`);
+  const odd = Object.entries(config.env ?? {}).find(
+    ([name, value]) => !isHarmlessVariable(name, value),
+  );
+  if (odd) return openBecause(`sets the variable ${odd[0]}: call it HOOK_${odd[0]}`);
   const directory = extension?.directory;
   if (directory !== undefined && !isInside(directory, project)) {
     return openBecause(`belongs to an extension that is outside of the project, in ${directory}`);
@@ -129,7 +130,7 @@ function coverageOf(
 }
 
 function sentenceOf({ class: covers, why, folders }: CoveredFiles): string {
-  const all = folders.map((folder) => `${folder}/`).join(' and ');
+  const all = folders.map((folder) => JSON.stringify(`${folder}/`)).join(' and ');
   switch (covers) {
     case 'open':
       return `only its definition is covered: what it runs may change unasked, because it ${why}`;

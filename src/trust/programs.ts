@@ -2,9 +2,32 @@
 export type ProgramKind =
   /** Runs the words after it, or the script that they name. */
   | { readonly is: 'wrapper'; readonly skip: WordsBefore }
-  | { readonly is: 'interpreter'; readonly flags: RegExp; readonly flagsWithValue?: RegExp }
-  /** Starts no program and loads no code, whatever it is told; but for words that `unless` finds. */
-  | { readonly is: 'reader'; readonly unless?: RegExp; readonly scriptFlag?: RegExp };
+  | ({ readonly is: 'interpreter' } & Interpreter)
+  | ({ readonly is: 'reader' } & Reader);
+
+/** A program that starts no program of the project and loads no code, whatever it is told. */
+export interface Reader {
+  /** The only flags of which that is true. Default: all. */
+  readonly flags?: RegExp;
+  /** Words of which it is not. */
+  readonly unless?: RegExp;
+  /** The flag whose value is a script. */
+  readonly scriptFlag?: RegExp;
+  /** Whether it reads files of the project that its words do not name. */
+  readonly readsProject?: boolean;
+  /** Whether its words name what it writes. */
+  readonly writes?: boolean;
+}
+
+/** A program that runs the script that its first word names. */
+export interface Interpreter {
+  /** Flags that load nothing. */
+  readonly flags: RegExp;
+  /** Such flags with a value in the next word. */
+  readonly flagsWithValue?: RegExp;
+  /** Whether it hands a script whose first line names another program over to that. */
+  readonly obeysShebang?: boolean;
+}
 
 /** How many words belong to a wrapper itself; `undefined` where that is not known. */
 type WordsBefore = (words: readonly string[]) => number | undefined;
@@ -58,7 +81,7 @@ const SHELL = {
 const PYTHON = { flags: /^-[uBsSOIPdvq]+$/ };
 
 /** Flags that load nothing. All else that stands before a script may be code, or name some. */
-const INTERPRETERS: Readonly<Record<string, { flags: RegExp; flagsWithValue?: RegExp }>> = {
+const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   bash: SHELL,
   sh: SHELL,
   dash: SHELL,
@@ -70,42 +93,50 @@ const INTERPRETERS: Readonly<Record<string, { flags: RegExp; flagsWithValue?: Re
   },
   python: PYTHON,
   python3: PYTHON,
-  perl: { flags: /^-[wWtT]+$/ },
-  ruby: { flags: /^-[wW]$/ },
+  perl: { flags: /^-[wWtT]+$/, obeysShebang: true },
+  ruby: { flags: /^-[wW]$/, obeysShebang: true },
   php: { flags: /^-n$/ },
 };
 
-type ReaderWords = { readonly unless?: RegExp; readonly scriptFlag?: RegExp };
-
-const READERS: Readonly<Record<string, ReaderWords>> = {
+const READERS: Readonly<Record<string, Reader>> = {
   ...Object.fromEntries(
     (
       'basename base64 b2sum cat cksum cmp comm cut date diff dirname egrep expr fgrep fold grep head hexdump id ' +
-      'join logger ls md5sum mkdir nl notify-send od paste readlink realpath rev semgrep seq sha1sum sha256sum ' +
-      'sha512sum shellcheck sleep stat tac tail tee touch tr uname uniq wc whoami xxd'
+      'join logger ls md5sum nl notify-send od paste readlink realpath rev seq sha1sum sha256sum sha512sum ' +
+      'shellcheck stat tac tr uname wc whoami'
     )
       .split(' ')
       .map((name) => [name, {}]),
   ),
-  // Each of these has a flag that starts a program, or reads a configuration that may say so.
-  curl: { unless: /^(?:-[^-]*K|--(?:conf|eng))/ },
+  // Other flags start a program, load one, or may be cut short so that nobody knows them.
+  curl: {
+    flags:
+      /^(?:-[fILsS]+|-[dHmX]|--(?:connect-timeout|data|data-binary|data-raw|fail|header|json|location|max-time|request|show-error|silent|url))$/,
+  },
   jq: {
-    unless: /^(?:-[^-]*[fL]|--from-f|--lib)|\b(?:import|include)\b/,
+    flags:
+      /^(?:-[acCejMnrRsS]+|--(?:arg|argjson|args|jsonargs|slurpfile|rawfile|compact-output|exit-status|join-output|null-input|raw-input|raw-output|slurp|sort-keys|tab))$/,
+    unless: /\b(?:import|include)\b/,
     scriptFlag: /^(?:-f|--from-file)$/,
   },
-  rg: { unless: /^--(?:pre|hostname-bin)/ },
-  sort: { unless: /^--c/ },
+  rg: {
+    flags:
+      /^(?:-[ceFHiIlNnoqsvwx]+|--(?:count|fixed-strings|ignore-case|no-heading|quiet|word-regexp))$/,
+  },
+  mkdir: { writes: true },
+  // It asks git, too, which files there are.
+  semgrep: {
+    flags: /^(?:-q|--(?:config|error|json|lang|metrics|quiet)(?:=.*)?)$/,
+    readsProject: true,
+  },
+  sort: { flags: /^-(?:[bdfghiMnRrsuVz]+|[kt]|k[\d.,bdfgiMnr]+|t.)$/ },
+  tee: { writes: true },
+  touch: { writes: true },
+  // With two words, it writes the second.
+  uniq: { unless: /^[^-]/ },
+  // One that goes on holds up what comes after it.
+  tail: { flags: /^-(?:[cnqvz]|\d+|[cn][+-]?\d+)$/ },
 };
-
-/** Readers that can also write, to a file that their words name. */
-const WRITERS: ReadonlySet<string> = new Set(
-  'curl logger mkdir semgrep sort tee touch uniq xxd'.split(' '),
-);
-
-/** Whether a program of the machine may write to files. */
-export function isWriter(name: string): boolean {
-  return WRITERS.has(name);
-}
 
 /** Builtins that run nothing but themselves. */
 const PLAIN_BUILTINS: ReadonlySet<string> = new Set(
@@ -152,9 +183,21 @@ function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined
  * place to look for it, from them.
  */
 const HARMLESS_VARIABLES =
-  /^(?:HOOK_\w+|NO_COLOR|FORCE_COLOR|CI|TZ|LANG|LC_(?:ALL|CTYPE|COLLATE|MESSAGES|NUMERIC|TIME)|LOG_LEVEL|NODE_ENV|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONIOENCODING|PYTHONUTF8)$/;
+  /^(?:HOOK_\w+|NO_COLOR|FORCE_COLOR|CI|TZ|LOG_LEVEL|NODE_ENV|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONIOENCODING|PYTHONUTF8)$/;
+
+const LOCALE_VARIABLES = /^(?:LANG|LC_[A-Z]+)$/;
+
+/** In others, a byte of a character may be a quote or a backslash to a shell. */
+const PLAIN_LOCALE = /^(?:C|POSIX|[\w@]*\.UTF-?8)?$/i;
 
 /** Whether setting a variable changes no code that programs run. */
-export function isHarmlessVariable(name: string): boolean {
+export function isHarmlessVariable(name: string, value: string): boolean {
+  if (LOCALE_VARIABLES.test(name)) return PLAIN_LOCALE.test(value);
   return HARMLESS_VARIABLES.test(name);
+}
+
+/** Whether the characters of a command mean to the shell what they mean to its reader. */
+export function isPlainText(command: string, env: NodeJS.ProcessEnv): boolean {
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
+  return !/[^\t\n -~]/.test(command) || PLAIN_LOCALE.test(locale);
 }

@@ -14,19 +14,19 @@ const SETUPS: readonly (readonly [
     'a guard in bash',
     ['.llxprt/hooks/guard.sh', '.llxprt/hooks/lib.sh'],
     'bash "$LLXPRT_PROJECT_DIR/.llxprt/hooks/guard.sh"',
-    'pinned: its definition and every file of .llxprt/hooks/ are covered; what its script loads or starts from elsewhere is not',
+    'pinned: its definition and every file of ".llxprt/hooks/" are covered; what its script loads or starts from elsewhere is not',
   ],
   [
     'a guard of Claude Code in Python',
     ['.claude/hooks/validate.py'],
     'python3 $CLAUDE_PROJECT_DIR/.claude/hooks/validate.py',
-    'pinned: its definition and every file of .claude/hooks/ are covered; what its script loads or starts from elsewhere is not',
+    'pinned: its definition and every file of ".claude/hooks/" are covered; what its script loads or starts from elsewhere is not',
   ],
   [
     'a hook of Gemini CLI in Node',
     ['.gemini/hooks/log.mjs', '.gemini/hooks/package.json'],
     'node $GEMINI_PROJECT_DIR/.gemini/hooks/log.mjs --verbose',
-    'pinned: its definition and every file of .gemini/hooks/ are covered; what its script loads or starts from elsewhere is not',
+    'pinned: its definition and every file of ".gemini/hooks/" are covered; what its script loads or starts from elsewhere is not',
   ],
   [
     'a line of jq and grep',
@@ -67,7 +67,7 @@ const SETUPS: readonly (readonly [
   [
     'tests after each edit',
     ['package.json'],
-    'cd "$LLXPRT_PROJECT_DIR" && npx vitest run --changed',
+    'cd "$LLXPRT_PROJECT_DIR/app" && npx vitest run --changed',
     'open: only its definition is covered: what it runs may change unasked, because it uses cd, of which only the shell knows what it runs',
   ],
   [

@@ -60,6 +60,7 @@ const FORMS: Readonly<Record<ConsentClass, readonly string[]>> = {
     'bash hooks/x.sh --flag "a b"',
     'bash hooks/x.sh 2>/dev/null || true',
     'bash hooks/x.sh >> hook.log 2>&1',
+    `cd "${DIR}" && bash hooks/x.sh`,
     'bash hooks/x.sh && bash other/y.sh',
     'cat | bash hooks/x.sh',
     'bash hooks/x.sh | cat',
@@ -169,6 +170,13 @@ const FORMS: Readonly<Record<ConsentClass, readonly string[]>> = {
     'bash hooks/x.sh > hooks/out',
     'cat > hooks/x.sh; bash hooks/x.sh',
     'tee hooks/x.sh | bash hooks/x.sh',
+    'cat > way/lib.sh; bash way/x.sh',
+    'cat > single/lib.sh; bash single/x.sh',
+    'cat > single.sh; bash hooks/x.sh',
+    'cat > dangling; bash hooks/x.sh',
+    'cat > /tmp/out.txt',
+    'cat > ../out.txt',
+    'tee /tmp/out.txt',
     // Code in the command, or from stdin.
     'bash -c "bash hooks/x.sh"',
     'sh -c ". hooks/x.sh"',
@@ -185,6 +193,10 @@ const FORMS: Readonly<Record<ConsentClass, readonly string[]>> = {
     'python3 -Bmhooks.check',
     'python3 -m pytest',
     'python3 -E hooks/x.py',
+    'node inspect other/y.sh',
+    'cat | node inspect x.sh',
+    'perl hooks/foreign.pl',
+    'ruby hooks/foreign.pl',
     'python3 -',
     'python3 hooks',
     'node -e "require(\'./hooks/x.cjs\')"',
@@ -238,6 +250,11 @@ const FORMS: Readonly<Record<ConsentClass, readonly string[]>> = {
     'sort --compress-program=./hooks/x.sh',
     'rg --pre ./hooks/x.sh x',
     'curl -K hooks/curlrc',
+    'curl --en ./hooks/x.so file:///dev/null',
+    'curl --engine ./hooks/x.so file:///dev/null',
+    'sort --co=./hooks/x.sh',
+    'tail -f x.sh',
+    'sleep 1; bash hooks/x.sh',
     'jq -L hooks .',
     'jq -nfhooks/x.jq',
     `jq 'import "hooks/x" as x; .'`,
@@ -264,6 +281,12 @@ const FORMS: Readonly<Record<ConsentClass, readonly string[]>> = {
     './hooks/late',
     'guard',
     'bash /proc/self/cwd/hooks/x.sh',
+    'bash /./proc/self/cwd/hooks/x.sh',
+    'bash //proc/self/cwd/hooks/x.sh',
+    'bash round/x.sh',
+    'LC_ALL=zh_CN.gbk jq -e .x',
+    'LANG=../../x.UTF-8 jq -e .x',
+    'jq -e .x\nLC_ALL=zh_CN.gbk',
     './hooks/made',
     './hooks/inner',
     'bash out/x.sh',
@@ -301,6 +324,9 @@ async function writeProject(host: Host, stubs: string): Promise<void> {
     'data.json': '{}\n',
     'linked/x.sh': shell,
     'broken/x.sh': shell,
+    'single/y.sh': shell,
+    'hooks/foreign.pl': '#!other/y.sh\n',
+    inspect: '',
   };
   for (const [file, content] of Object.entries(files)) await host.write(file, content, 0o755);
   const at = (file: string) => path.join(host.directory, file);
@@ -308,6 +334,10 @@ async function writeProject(host: Host, stubs: string): Promise<void> {
   await symlink(stubs, at('out'));
   await symlink('../hooks', at('linked/more'));
   await symlink('nowhere', at('broken/link'));
+  await symlink('../hooks/x.sh', at('single/x.sh'));
+  await symlink('hooks/x.sh', at('single.sh'));
+  await symlink('hooks/nowhere.sh', at('dangling'));
+  await symlink('/proc/self/cwd/hooks', at('round'));
   await mkdir(at('venv/bin'), { recursive: true });
   await symlink('/usr/bin/env', at('venv/bin/python'));
 }

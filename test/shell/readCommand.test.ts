@@ -31,10 +31,18 @@ describe('a command that is known before it runs', () => {
 
   it('tells variables, and files that are read and written', () => {
     expect(read('A=1 B="x y" cmd < in >> out 2>&1 >&3 &> all').commands).toEqual([
-      { words: ['cmd'], variables: ['A', 'B'], inputs: ['in'], outputs: ['out', 'all'] },
+      {
+        words: ['cmd'],
+        variables: [
+          ['A', '1'],
+          ['B', 'x y'],
+        ],
+        inputs: ['in'],
+        outputs: ['out', 'all'],
+      },
     ]);
     expect(read('(a; b) > out').commands?.at(-1)).toMatchObject({ words: [], outputs: ['out'] });
-    expect(read('X=1').commands).toMatchObject([{ words: [], variables: ['X'] }]);
+    expect(read('X=1').commands).toMatchObject([{ words: [], variables: [['X', '1']] }]);
   });
 });
 

@@ -335,7 +335,7 @@ describe('what is refused', () => {
 
   it('a file called __proto__ is a file like any other', async () => {
     await write('__proto__', 'true');
-    const projectHook = guard('sh __proto__');
+    const projectHook = guard('sh ./__proto__');
     const consent = await allowing(projectHook);
     await write('__proto__', 'touch pwned');
     expect(await consent.recheck(projectHook)).toContain('__proto__');
