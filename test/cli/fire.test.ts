@@ -365,7 +365,7 @@ it('fire tells, with exit code 1, of a payload that cannot be made into what scr
   expect(exitCode).toBe(1);
   const json = await cli.run(['fire', 'BeforeModel', '--json', ...args]);
   expect(json.exitCode).toBe(1);
-  expect(JSON.parse(json.stdout)).toMatchObject({ proceed: true, success: false, results: [] });
+  expect(JSON.parse(json.stdout)).toMatchObject({ proceed: false, success: false, results: [] });
 });
 
 describe('trust, in fire', () => {

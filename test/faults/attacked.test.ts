@@ -14,6 +14,8 @@ function writeHooks(host: Host, ...hooks: readonly CommandHookConfig[]): Promise
   return host.write(SETTINGS, { enableHooks: true, hooks: { BeforeTool: [{ hooks }] } });
 }
 
+const guard = (command: string) => hook(command, { name: 'g', onFailure: 'deny' });
+
 /** A session that begins now. */
 async function openSession(host: Host) {
   const { config, consent } = await openProject(host);
@@ -62,7 +64,6 @@ describe('73 what changes while a session runs', () => {
   fault(
     '76 a guard that was replaced denies, and its old command never starts',
     async ({ host }) => {
-      const guard = (command: string) => hook(command, { name: 'g', onFailure: 'deny' });
       await host.write('a/x.sh', 'cat > /dev/null\n');
       await host.write('b/y.sh', 'cat > /dev/null\n');
       await writeHooks(host, guard('bash a/x.sh'));
