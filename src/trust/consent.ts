@@ -8,7 +8,7 @@ import {
   type ProjectHook,
   type ProjectModule,
 } from './consentItem.js';
-import { isUnchanged, stampOf } from './coveredFiles.js';
+import { isUnchanged, stampOf } from './fileWatch.js';
 import { inspectHooks, inspectModules, type Inspection } from './inspection.js';
 import { compareItems, findPrevious, summarize } from './consentChanges.js';
 import { consentFileIn, readConsents, writeConsents } from './consentStore.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { constants, readdirSync, type Dirent, type Stats } from 'node:fs';
+import { constants, readdirSync, type Dirent } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findObjection } from '../config/guardedFile.js';
@@ -7,6 +7,7 @@ import { errorMessage } from '../errorMessage.js';
 import { isShortage } from '../process/descriptorHeadroom.js';
 import type { CommandCoverage, ConsentClass } from './commandCoverage.js';
 import { linkStatsOf, realPathOf, shownPath, statsOf } from './fileSystem.js';
+import { NO_FILES, watchFiles, type FileWatch, type Found } from './fileWatch.js';
 import { isInside } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 
@@ -28,19 +29,6 @@ export interface CoveredFiles {
   readonly watch: FileWatch;
 }
 
-/** What tells cheaply whether any of the files is another one now. */
-export interface FileWatch {
-  /** Paths, and where each led; `''` for nowhere. */
-  readonly links: readonly (readonly [path: string, real: string])[];
-  /** Files and folders, and what was known of each. */
-  readonly stamps: readonly (readonly [path: string, stamp: string])[];
-  /** When the last of them changed, in ms since the epoch, on the clock that nobody can set. */
-  readonly changedAt: number;
-}
-
-/** Watches nothing. */
-export const NO_FILES: FileWatch = { links: [], stamps: [], changedAt: 0 };
-
 /** What a folder may hold that is covered as a whole. */
 interface FolderLimits {
   readonly files: number;
@@ -52,21 +40,6 @@ interface FolderLimits {
 const SCRIPT_FOLDER: FolderLimits = { files: 500, bytes: 10 * 1024 * 1024, isOwn: false };
 const MODULE_FOLDER: FolderLimits = { files: 1000, bytes: 32 * 1024 * 1024, isOwn: true };
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
-
-/** Whether all is as it was, as far as the system says. Takes a few µs for each file. */
-export function isUnchanged({ links, stamps }: FileWatch): boolean {
-  return (
-    links.every(([path, real]) => (realPathOf(path) ?? '') === real) &&
-    stamps.every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp)
-  );
-}
-
-/** What changes whenever a file or a folder does, without reading it. */
-export function stampOf(stats: Stats | undefined): string {
-  if (!stats) return '';
-  const { dev, ino, size, mtimeMs, ctimeMs } = stats;
-  return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
-}
 
 /** Why consent to a hook covers less than the folder of its script. */
 class Less extends Error {
@@ -128,7 +101,7 @@ export class FileCoverage {
       ...(!isPinned && { why: [...whys].join(', and ') }),
       folders: [...folders],
       scripts: coverage.scripts.map(({ path }) => shownPath(path, this.project)),
-      ...withPaths(await this.#digestAll([...found.values()]), coverage.watched),
+      ...(await this.#digestAll([...found.values()], coverage.watched)),
     };
   }
 
@@ -148,6 +121,7 @@ export class FileCoverage {
 
   async #digestAll(
     found: readonly Found[],
+    paths?: readonly string[],
   ): Promise<Pick<CoveredFiles, 'files' | 'refusal' | 'watch'>> {
     this.budget.look(found.length);
     const files: [string, string][] = [];
@@ -166,7 +140,7 @@ export class FileCoverage {
     return {
       files: Object.fromEntries(files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
       ...(refusal !== undefined && { refusal }),
-      watch: watchOf(found),
+      watch: watchFiles(found, paths),
     };
   }
 
@@ -261,15 +235,6 @@ export class FileCoverage {
   }
 }
 
-/** A file or folder of the project. */
-interface Found {
-  readonly path: string;
-  readonly real: string;
-  readonly isFile: boolean;
-  /** Of `real`, before it was read. */
-  readonly stats: Stats | undefined;
-}
-
 const DATA = 'a program of the machine reads them as data';
 
 /** Folders that hold much else, and change without any hook. */
@@ -302,28 +267,6 @@ function entriesOf(folder: string): Dirent[] {
     if (isShortage(error)) throw error;
     throw new Less(true, `lies in a folder that cannot be read (${errorMessage(error)})`);
   }
-}
-
-/** Watches where paths lead that are not covered. */
-function withPaths<T extends { readonly watch: FileWatch }>(
-  digested: T,
-  paths: readonly string[],
-): T {
-  const links = paths.map((path) => [path, realPathOf(path) ?? ''] as const);
-  const { watch } = digested;
-  return { ...digested, watch: { ...watch, links: [...watch.links, ...links] } };
-}
-
-function watchOf(found: readonly Found[]): FileWatch {
-  const stamps = new Map<string, string>();
-  let changedAt = 0;
-  for (const { path, real, stats } of found) {
-    if (path !== real) stamps.set(path, stampOf(linkStatsOf(path)));
-    stamps.set(real, stampOf(stats));
-    changedAt = Math.max(changedAt, stats?.ctimeMs ?? 0);
-  }
-  const links = found.filter(({ path, real, isFile }) => isFile && path !== real);
-  return { links: links.map(({ path, real }) => [path, real]), stamps: [...stamps], changedAt };
 }
 
 async function digestFile(file: string, budget: ReviewBudget): Promise<string> {

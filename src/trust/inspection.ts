@@ -10,7 +10,8 @@ import {
   type ProjectHook,
   type ProjectModule,
 } from './consentItem.js';
-import { FileCoverage, NO_FILES, type CoveredFiles, type FileWatch } from './coveredFiles.js';
+import { FileCoverage, type CoveredFiles } from './coveredFiles.js';
+import { NO_FILES, type FileWatch } from './fileWatch.js';
 import { isInside } from '../util/paths.js';
 import { isHarmlessVariable } from './programs.js';
 import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
