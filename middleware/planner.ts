@@ -9,6 +9,7 @@ import { hookIdentity, isFromProject } from '../src/hooks/identity.js';
 import { findSubstitutes } from '../src/hooks/sameCommand.js';
 import type { HookDefinition, HookEventName, HookExecutionPlan } from '../src/hooks/types.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/hooks/testWithLimit.js';
+import { startStopwatch } from '../src/util/stopwatch.js';
 
 /** What matchers are tested against. Model events have no context: all their hooks run. */
 export interface PlanContext {
@@ -101,10 +102,9 @@ export class MatcherBudget {
       this.#isTold = true;
       return 'undecided';
     }
-    const before = process.cpuUsage();
+    const spentMs = startStopwatch();
     const match = tryIt();
-    const { user, system } = process.cpuUsage(before);
-    this.#spentMs += (user + system) / 1000;
+    this.#spentMs += spentMs();
     return match;
   }
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { ConsentReview, HookConsent } from '../trust/consent.js';
-import type { ConsentItem, ProjectHook } from '../trust/consentItem.js';
+import { itemOfHook, type ConsentItem, type ProjectHook } from '../trust/consentItem.js';
 import { readFields } from '../config/fields.js';
 import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../config/hookSettings.js';
 import type { DebugLogger } from '../debugLogger.js';
@@ -214,16 +214,11 @@ export class ConsentGate {
   }
 }
 
-function refusedReview(
-  { event, group, config, extension }: ProjectHook,
-  reason: string,
-): ConsentReview {
-  const { extensionPath: _path, ofProject: _of, ...fields } = config;
-  const command =
-    config.command.length > MAX_QUOTED ? `${config.command.slice(0, MAX_QUOTED)}…` : config.command;
-  const brought = extension && { extension: extension.name };
-  const definition = { ...group, ...fields, command, event, ...brought };
-  const item = { kind: 'hook', definition, files: {}, digest: '' } as const;
+function refusedReview(hook: ProjectHook, reason: string): ConsentReview {
+  const { command } = hook.config;
+  const short = command.length > MAX_QUOTED ? `${command.slice(0, MAX_QUOTED)}…` : command;
+  const shown = { ...hook, config: { ...hook.config, command: short } };
+  const item = itemOfHook(shown, { class: 'open', files: {} });
   return { status: 'refused', reason, item, class: 'open', covers: '', scripts: [] };
 }
 
@@ -260,6 +255,7 @@ function asItWas(
     ...fields,
     ...(dialect && { dialect }),
     ...(extensionPath && { extensionPath }),
+    ofProject: true,
   };
   return {
     ...entry,

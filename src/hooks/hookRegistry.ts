@@ -294,7 +294,7 @@ export class HookRegistry {
       config: {
         ...(group.dialect === undefined ? config : inDialect(config, group.dialect)),
         ...(extensionPath !== undefined && { extensionPath }),
-        ...((origin?.scope === 'project' || extension?.scope === 'project') && { ofProject: true }),
+        ...(isFromProject({ source, origin, extension }) && { ofProject: true }),
       },
       source,
       eventName,

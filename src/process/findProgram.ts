@@ -1,7 +1,7 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { findHome } from '../util/home.js';
-import { isInside } from '../util/paths.js';
+import { isInside, realPathOf } from '../util/paths.js';
 
 /**
  * Looks a program up on a search path, whose relative entries are skipped: they name a directory of whatever project
@@ -39,9 +39,9 @@ export function isExecutable(file: string): boolean {
  */
 export function safeSearchPath(searchPath = '', project: string): string {
   const isOwn = isInside(findHome() ?? '/', project);
-  const projects = isOwn ? [] : [project, realOf(project) ?? project];
+  const projects = isOwn ? [] : [project, realPathOf(project) ?? project];
   const isSafe = (entry: string) => {
-    const real = path.isAbsolute(entry) ? realOf(entry) : undefined;
+    const real = path.isAbsolute(entry) ? realPathOf(entry) : undefined;
     return real !== undefined && ![entry, real].some((each) => isOf(projects, each));
   };
   return searchPath.split(path.delimiter).filter(isSafe).join(path.delimiter);
@@ -53,12 +53,4 @@ function isOf(projects: readonly string[], entry: string): boolean {
     (project) =>
       isInside(entry, project) || (modules !== undefined && isInside(project, above || path.sep)),
   );
-}
-
-function realOf(file: string): string | undefined {
-  try {
-    return realpathSync.native(file);
-  } catch {
-    return undefined;
-  }
 }

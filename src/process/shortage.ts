@@ -52,7 +52,7 @@ export async function startWithRoom<T>(
         return await start();
       } catch (error) {
         running -= 1;
-        if (!isShortage(error)) throw error;
+        if (!isOutOfRoom(error)) throw error;
         if (!makeRoom() && !(running > 0 && (await untilOneEnds(patience)))) throw error;
       }
     }
@@ -62,7 +62,7 @@ export async function startWithRoom<T>(
   }
 }
 
-function isShortage(error: unknown): boolean {
+function isOutOfRoom(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code !== undefined && SHORTAGES.has(code);
 }

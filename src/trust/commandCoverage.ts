@@ -4,8 +4,8 @@ import { isShortage } from '../process/descriptorHeadroom.js';
 import { PROJECT_NAMES, expandCommand } from '../process/expandCommand.js';
 import { NOT_PROGRAMS } from '../process/shellWords.js';
 import { readCommand, type SimpleCommand } from '../shell/readCommand.js';
-import { leadsThroughSystem, linkStatsOf, realPathOf, shownPath, statsOf } from './fileSystem.js';
-import { isInside } from '../util/paths.js';
+import { leadsThroughSystem, linkStatsOf, shownPath, statsOf } from './fileSystem.js';
+import { isInside, realPathOf } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 import {
   isHarmlessVariable,

@@ -198,7 +198,7 @@ export class HookConsent {
     const facts = { item, class: item.class ?? 'pinned', covers, scripts } as const;
     const allowed = [...this.#allowed, ...this.#locked];
     const isAllowed = allowed.some(({ digest }) => digest === item.digest);
-    const unseen = unseenOfOld(allowed, item);
+    const unseen = isAllowed ? undefined : unseenOfOld(allowed, item);
     if (refusal === undefined && (isAllowed || unseen?.length === 0)) {
       return { status: 'allowed', ...facts };
     }

@@ -6,9 +6,9 @@ import { findObjection } from '../config/guardedFile.js';
 import { errorMessage } from '../errorMessage.js';
 import { isShortage } from '../process/descriptorHeadroom.js';
 import type { CommandCoverage, ConsentClass } from './commandCoverage.js';
-import { linkStatsOf, realPathOf, shownPath, statsOf } from './fileSystem.js';
+import { linkStatsOf, shownPath, statsOf } from './fileSystem.js';
 import { NO_FILES, watchFiles, type FileWatch, type Found } from './fileWatch.js';
-import { isInside } from '../util/paths.js';
+import { isInside, realPathOf } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 
 /** Files by the names that they have in lists, each with the digest of its bytes, and where a link leads. */

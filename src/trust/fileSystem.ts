@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { lstatSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { isInside } from '../util/paths.js';
 
@@ -17,15 +17,6 @@ export function statsOf(path: string): Stats | undefined {
 export function linkStatsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
-
-/** The path without links; `undefined` where it leads to nothing. */
-export function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
-import { linkStatsOf, realPathOf } from './fileSystem.js';
+import { realPathOf } from '../util/paths.js';
+import { linkStatsOf } from './fileSystem.js';
 
 /** A file or folder of the project. */
 export interface Found {

@@ -2,7 +2,12 @@ import { errorMessage } from '../errorMessage.js';
 import { harmOf } from '../hooks/consentGate.js';
 import { isShortage } from '../process/descriptorHeadroom.js';
 import { safeSearchPath } from '../process/findProgram.js';
-import { coverCommand, openBecause, type CommandCoverage } from './commandCoverage.js';
+import {
+  coverCommand,
+  openBecause,
+  type CommandCoverage,
+  type CommandPlace,
+} from './commandCoverage.js';
 import {
   itemOfHook,
   itemOfModule,
@@ -48,9 +53,11 @@ export async function inspectHooks(
 ): Promise<Inspection[]> {
   const budget = new ReviewBudget(limits);
   const files = new FileCoverage(project, budget);
+  const searchPath = safeSearchPath(process.env['PATH'], project);
+  const place = { project, searchPath, budget };
   const inspections: Inspection[] = [];
   try {
-    for (const hook of hooks) inspections.push(await inspectHook(hook, project, files, budget));
+    for (const hook of hooks) inspections.push(await inspectHook(hook, place, files));
     return inspections;
   } catch (error) {
     const refusal = `the hooks of this project cannot be checked: it ${errorMessage(error)}`;
@@ -81,16 +88,15 @@ export async function inspectModules(
 
 async function inspectHook(
   hook: ProjectHook,
-  project: string,
+  place: CommandPlace,
   files: FileCoverage,
-  budget: ReviewBudget,
 ): Promise<Inspection> {
   const startedAt = Date.now();
   try {
-    budget.look();
+    place.budget.look();
     const harm = harmOf(hook);
     if (harm !== undefined) return refused(itemOfHook(hook, NOTHING), harm);
-    const covered = await files.ofCommand(coverageOf(hook, project, budget));
+    const covered = await files.ofCommand(coverageOf(hook, place));
     return asInspection(itemOfHook(hook, covered), covered, startedAt);
   } catch (error) {
     if (error instanceof OverBudget) throw error;
@@ -113,21 +119,16 @@ function asInspection(item: ConsentItem, covered: CoveredFiles, startedAt: numbe
 }
 
 /** What the hook starts; its variables decide that too. */
-function coverageOf(
-  { config, extension }: ProjectHook,
-  project: string,
-  budget: ReviewBudget,
-): CommandCoverage {
+function coverageOf({ config, extension }: ProjectHook, place: CommandPlace): CommandCoverage {
   const odd = Object.entries(config.env ?? {}).find(
     ([name, value]) => !isHarmlessVariable(name, value),
   );
   if (odd) return openBecause(`sets the variable ${odd[0]}: call it HOOK_${odd[0]}`);
   const directory = extension?.directory;
-  if (directory !== undefined && !isInside(directory, project)) {
+  if (directory !== undefined && !isInside(directory, place.project)) {
     return openBecause(`belongs to an extension that is outside of the project, in ${directory}`);
   }
-  const searchPath = safeSearchPath(process.env['PATH'], project);
-  return coverCommand(config.command, { project, extension: directory, searchPath, budget });
+  return coverCommand(config.command, { ...place, extension: directory });
 }
 
 function sentenceOf({ class: covers, why, folders }: CoveredFiles): string {

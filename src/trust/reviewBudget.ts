@@ -1,3 +1,5 @@
+import { startStopwatch } from '../util/stopwatch.js';
+
 /** How much a project may make its review look at. */
 export interface ReviewLimits {
   /** Places in the file system. */
@@ -18,25 +20,17 @@ export class OverBudget extends Error {
 
 const ASKED_EACH = 8;
 
-/** Ms that this process has had of the processor. */
-function processorTime(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
-
 /** What is left of the limits for one review of a project. */
 export class ReviewBudget {
   #places = 0;
   #looks = 0;
   #bytes = 0;
-  readonly #startedAt: number;
 
+  /** @param spentMs the processor time since it was made */
   constructor(
     private readonly limits = REVIEW_LIMITS,
-    private readonly now = processorTime,
-  ) {
-    this.#startedAt = now();
-  }
+    private readonly spentMs = startStopwatch(),
+  ) {}
 
   /** @throws OverBudget */
   look(places = 1): void {
@@ -46,7 +40,7 @@ export class ReviewBudget {
     }
     this.#looks += 1;
     // Asking takes as long as a look.
-    if (this.#looks % ASKED_EACH === 1 && this.now() - this.#startedAt > this.limits.time) {
+    if (this.#looks % ASKED_EACH === 1 && this.spentMs() > this.limits.time) {
       throw new OverBudget(`takes more than ${this.limits.time} ms to look at`);
     }
   }

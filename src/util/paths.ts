@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 
 /** Whether a path is that of a directory, or below it. Both absolute, and not resolved any further. */
@@ -5,4 +6,13 @@ export function isInside(path: string, directory: string): boolean {
   return (
     path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
   );
+}
+
+/** The path without links; `undefined` where it leads to nothing. */
+export function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
 }

@@ -80,6 +80,25 @@ describe('73 what changes while a session runs', () => {
     },
   );
 
+  fault(
+    '76 a guard that was restored is a hook of the project like any other',
+    async ({ host }) => {
+      await host.write('hooks/helper.py', 'x = 1\n');
+      await host.write('hooks/x.py', 'import sys, helper\nprint("prefix", sys.pycache_prefix)\n');
+      await writeHooks(host, guard('python3 hooks/x.py'));
+      await allowAll(host);
+      await host.write(SETTINGS, {
+        enableHooks: true,
+        hooks: { BeforeTool: [{ matcher: 'none', hooks: [guard('python3 hooks/x.py')] }] },
+      });
+      const { config } = await openSession(host);
+      expect((await host.callToolOf(config)).verdict).toBe('blocked');
+      await allowAll(host);
+      const { hooks } = await host.callToolOf(config);
+      expect(hooks[0]?.stdout).toMatch(/^prefix \/.+\/\.llxprt\/pycache/);
+    },
+  );
+
   fault('74 a folder that is called like a compiled file is covered', async ({ host }) => {
     const folder = 'hooks/__pycache__/a.cpython-311.pyc';
     await host.write(`${folder}/helper.py`, 'x = 1\n');
