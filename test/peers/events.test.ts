@@ -13,12 +13,12 @@ import {
   type HookDefinitions,
   type HookExecutionResponse,
   type HookOutput,
+  type MessageBus,
 } from '../../src/index.js';
 import { buildFailureEnvelope } from '../../src/hooks/envelopes.js';
 import {
   ask,
   directCalls,
-  HOOK_EXECUTION_REQUEST,
   HOOK_EXECUTION_RESPONSE,
   inputs,
   createRequest,
@@ -59,6 +59,20 @@ async function openSystem(hooks: HookDefinitions, options: ConfigOptions = {}) {
 const one = (command: string, name?: string) => [
   { hooks: [hook(command, { ...(name && { name }) })] },
 ];
+
+/** What the common fields of an event's outputs come to, when all hooks run at once. */
+async function combine(...outputs: HookOutput[]) {
+  const hooks = outputs.map((output, id) => saying(output, { env: { ID: String(id) } }));
+  const { events } = await openSystem({ BeforeTool: [{ hooks }] });
+  return processCommonHookOutputFields(await events.fireBeforeToolEvent('any', {}));
+}
+
+/** Keeps every answer that is published. */
+async function collect(bus: MessageBus): Promise<HookExecutionResponse[]> {
+  const responses: HookExecutionResponse[] = [];
+  await bus.subscribe(HOOK_EXECUTION_RESPONSE, (each) => void responses.push(each));
+  return responses;
+}
 
 describe('the life of a hook system', () => {
   it('begins at the first use, once', async () => {
@@ -260,18 +274,6 @@ describe('an event', () => {
 });
 
 describe('what hooks say of an event together (LLxprt)', () => {
-  async function process(...outputs: HookOutput[]) {
-    const hooks = [
-      {
-        sequential: false,
-        hooks: outputs.map((output, id) => saying(output, { env: { ID: String(id) } })),
-      },
-    ];
-    const { events, logger } = await openSystem({ BeforeTool: hooks });
-    const processed = processCommonHookOutputFields(await events.fireBeforeToolEvent('any', {}));
-    return { processed, logger };
-  }
-
   it.each<[what: string, HookOutput[], object]>([
     [
       'a stop by the first of two',
@@ -291,12 +293,12 @@ describe('what hooks say of an event together (LLxprt)', () => {
       { shouldStop: false, stopReason: undefined, systemMessage: undefined, suppressOutput: false },
     ],
   ])('is %s', async (_what, outputs, expected) => {
-    expect((await process(...outputs)).processed).toMatchObject(expected);
+    expect(await combine(...outputs)).toMatchObject(expected);
   });
 
   it('is a stop where any of them stops, and only there', async () => {
     for (const stops of [[true], [false], [false, true, false], [false, false]]) {
-      const { processed } = await process(...stops.map((stop) => ({ continue: !stop })));
+      const processed = await combine(...stops.map((stop) => ({ continue: !stop })));
       expect(processed.shouldStop).toBe(stops.includes(true));
     }
   });
@@ -316,15 +318,9 @@ describe('what hooks say of an event together (LLxprt)', () => {
 });
 
 describe('requests over a bus (LLxprt)', () => {
-  const responsesOf = async (bus: ReturnType<typeof startHost>['bus']) => {
-    const responses: HookExecutionResponse[] = [];
-    await bus.subscribe(HOOK_EXECUTION_RESPONSE, (each) => void responses.push(each));
-    return responses;
-  };
-
   it.each(eventNames)('for %s get one answer each, under their own id', async (eventName) => {
     const { bus } = startHost({ workingDir: temp.path });
-    const responses = await responsesOf(bus);
+    const responses = await collect(bus);
     for (const correlationId of ['first', ' 二 "\u0000', 'x'.repeat(128)]) {
       const response = await ask(bus, { eventName, input: inputs[eventName], correlationId });
       expect(response).toMatchObject({ correlationId, success: true });
@@ -353,8 +349,8 @@ describe('requests over a bus (LLxprt)', () => {
     const { bus, system } = startHost({ workingDir: temp.path });
     expect(await ask(bus)).toMatchObject({ success: true });
     await system.dispose();
-    const responses = await responsesOf(bus);
-    await bus.publish(createRequest({ type: HOOK_EXECUTION_REQUEST }));
+    const responses = await collect(bus);
+    bus.publish(createRequest());
     // What is asked of a second host is answered after what the first would have said.
     startHost({ workingDir: temp.path, messageBus: bus });
     await ask(bus, { correlationId: 'of the second' });
@@ -366,7 +362,7 @@ describe('requests over a bus (LLxprt)', () => {
     await system.initialize();
     await system.reload();
     await system.reload();
-    const responses = await responsesOf(bus);
+    const responses = await collect(bus);
     await ask(bus);
     expect(responses).toHaveLength(1);
   });

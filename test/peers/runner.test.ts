@@ -6,7 +6,6 @@ import {
   HookEventName,
   HookRunner,
   type CommandHookConfig,
-  type HookInput,
 } from '../../src/index.js';
 import { beforeToolInput, commonInput, hook, keepInput, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
@@ -27,18 +26,27 @@ function run(command: string, settings: Partial<CommandHookConfig> = {}, cwd = t
   return Object.assign(new HookRunner(logger).executeHook(config, BeforeTool, input), { logger });
 }
 
-async function runChain<I extends HookInput>(
-  event: HookEventName,
-  fields: Omit<I, keyof HookInput> | object,
-  ...hooks: CommandHookConfig[]
-) {
-  const input = { ...commonInput(event, temp.path), ...fields } as HookInput;
+async function runChain(event: HookEventName, fields: object, ...hooks: CommandHookConfig[]) {
+  const input = { ...commonInput(event, temp.path), ...fields };
   const results = await new HookRunner(new RecordingLogger()).executeHooksSequential(
     hooks,
     event,
     input,
   );
   return results.map(({ success }) => success);
+}
+
+/** A hook that leaves a file, and waits for that of another. */
+function meet(own: string, other: string): CommandHookConfig {
+  return hook(`touch ${own}; until [ -e ${other} ]; do sleep 0.02; done`);
+}
+
+function writing(text: string): CommandHookConfig {
+  return hook(`sleep 0.05; echo ${text} >>order`);
+}
+
+function changing(request: object): CommandHookConfig {
+  return saying({ hookSpecificOutput: { llm_request: request } });
 }
 
 describe('what a hook says', () => {
@@ -183,8 +191,6 @@ describe('a hook that fails', () => {
 
 describe('hooks at the same time', () => {
   it('all run at once, each with a result of its own', async () => {
-    const meet = (own: string, other: string) =>
-      hook(`touch ${own}; until [ -e ${other} ]; do sleep 0.02; done`);
     const results = await new HookRunner(new RecordingLogger()).executeHooksParallel(
       [meet('a', 'b'), meet('b', 'a'), hook('exit 1')],
       BeforeTool,
@@ -196,8 +202,7 @@ describe('hooks at the same time', () => {
 
 describe('a chain', () => {
   it('runs one after the other', async () => {
-    const write = (text: string) => hook(`sleep 0.05; echo ${text} >>order`);
-    expect(await runChain(BeforeTool, {}, write('one'), write('two'))).toEqual([true, true]);
+    expect(await runChain(BeforeTool, {}, writing('one'), writing('two'))).toEqual([true, true]);
     expect(await temp.readLines('order')).toEqual(['one', 'two']);
   });
 
@@ -224,17 +229,15 @@ describe('a chain', () => {
     });
   });
 
-  it('hands on what a hook changes of the request', async () => {
+  it.each([
+    ['', { config: { temperature: 0.7 } }],
+    [', also what nobody knows', { temperature: 0.7 }],
+  ])('hands on what a hook changes of the request%s', async (_what, change) => {
     const llmRequest = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
-    const changed = { llm_request: { config: { temperature: 0.7 } } };
-    await runChain(
-      BeforeModel,
-      { llm_request: llmRequest },
-      saying({ decision: 'allow', hookSpecificOutput: changed }),
-      hook(keepInput('second.json')),
-    );
+    const second = hook(keepInput('second.json'));
+    await runChain(BeforeModel, { llm_request: llmRequest }, changing(change), second);
     expect(await temp.readJson('second.json')).toMatchObject({
-      llm_request: { ...llmRequest, config: { temperature: 0.7 } },
+      llm_request: { ...llmRequest, ...change },
     });
   });
 
@@ -243,12 +246,11 @@ describe('a chain', () => {
       { role: 'user', content: 'one' },
       { role: 'model', content: 'two' },
     ];
-    const change = (request: object) => saying({ hookSpecificOutput: { llm_request: request } });
     await runChain(
       BeforeModel,
       { llm_request: { model: 'm', messages, config: { temperature: 0.1 } } },
-      change({ model: 'other', messages: messages.toReversed(), config: { temperature: 0.2 } }),
-      change({ model: 'third', config: { topP: 0.8 } }),
+      changing({ model: 'other', messages: messages.toReversed(), config: { temperature: 0.2 } }),
+      changing({ model: 'third', config: { topP: 0.8 } }),
       hook(keepInput('third.json')),
     );
     expect(await temp.readJson('third.json')).toMatchObject({
