@@ -4,10 +4,10 @@ import {
   HookRegistryNotInitializedError,
   HookSystemNotInitializedError as fromErrors,
 } from '../../src/hooks/errors.js';
-import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
-import { fireHook } from '../../src/hooks/hookEventHandler.js';
 import { HookSystemNotInitializedError, type HookSystem } from '../../src/hooks/hookSystem.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
+import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
 import { ask } from '../confirmation-bus/helpers.js';
 import { hook, saying } from '../helpers/hooks.js';
