@@ -257,7 +257,11 @@ const BREAKS = [
     id: 'DELTA-HFAIL-005',
     what: 'an inner method takes any text for an event',
     edits: [
-      [HANDLER, 'async #initialize(event: HookEventName)', 'async #initialize(event: string)'],
+      [
+        HANDLER,
+        'hasWork<E extends HookEventName>(event: E,',
+        'hasWork<E extends HookEventName>(event: string,',
+      ],
     ],
     test: [
       SOURCES,
