@@ -62,6 +62,23 @@ describe('getHookSystem', () => {
     expect(config.getHookSystem()).toBe(config.getHookSystem());
   });
 
+  it('makes the hook system at its first call, and not before', () => {
+    let made = 0;
+    class Watched extends Config {
+      // What every hook system asks when it is made.
+      override getMaxParallelHooks(): number {
+        made += 1;
+        return super.getMaxParallelHooks();
+      }
+    }
+    const config = new Watched({ enableHooks: true, hooks: { BeforeTool: [] } });
+    config.use('tool', passing).getToolStack();
+    expect(made).toBe(0);
+    config.getHookSystem();
+    config.getHookSystem();
+    expect(made).toBe(1);
+  });
+
   it('reads nothing before the first event', () => {
     class Untouchable extends Config {
       override getHooks(): HookDefinitions {

@@ -146,6 +146,23 @@ describe('the loop', () => {
     ]);
   });
 
+  it('waits for the hooks of an event before it goes on, whatever the event', async () => {
+    const asking = stream({ ...chunk([{ functionCall: write('a.txt') }]), ...usage(10, 1) });
+    const hooks = Object.fromEntries(
+      Object.values(HookEventName).map((event) => {
+        const commands = `echo "${event} begins" >>moments; sleep 0.1; echo "${event} ends" >>moments`;
+        return [event, atOnce(sandbox.runs(commands))];
+      }),
+    );
+    await runToEnd([asking, reply('Done.')], { hooks, compressAtTokens: 10 });
+    const moments = sandbox.read('moments')?.trimEnd().split('\n') ?? [];
+    const pairs = moments.filter((moment) => moment.endsWith(' begins'));
+    expect(moments).toEqual(pairs.flatMap((begin) => [begin, begin.replace('begins', 'ends')]));
+    expect(new Set(pairs.map((moment) => moment.split(' ')[0]))).toEqual(
+      new Set(Object.values(HookEventName)),
+    );
+  });
+
   it('adds up the usage of all calls, also of those that were asked again', async () => {
     const { result } = await runToEnd([
       stream({ ...chunk([{ functionCall: write('a.txt') }]), ...usage(10, 1) }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runAgent } from '../../src/core/agent.js';
+import type { AgentEvent } from '../../src/core/agentEvents.js';
 import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
 import { referenceTools } from '../../src/tools/referenceTools.js';
 import { textsOf } from './helpers/chats.js';
@@ -18,7 +19,7 @@ const writeNote = {
 };
 
 /** Runs an agent whose model has a file written, reads what came of it, and says that it is done. */
-async function runWriter(hooks: HookDefinitions) {
+async function runWriter(hooks: HookDefinitions, onEvent?: (event: AgentEvent) => void) {
   sandbox.remove('note.txt');
   const { models, sent } = await sandbox.startModel(callTools(writeNote), reply('Done.'));
   const result = await runAgent({
@@ -27,6 +28,7 @@ async function runWriter(hooks: HookDefinitions) {
     model: 'gemini-2.5-flash',
     prompt,
     tools: referenceTools,
+    onEvent,
   });
   return { result, sent: sent(), note: sandbox.read('note.txt') };
 }
@@ -339,6 +341,29 @@ describe.each([BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeToolSelecti
       expectNoEffect(event, sandbox.says({ decision: 'ask', reason: 'Sure?' })));
   },
 );
+
+describe('a system message', () => {
+  it.each([BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeToolSelection])(
+    'of %s reaches the model, and never the user',
+    async (event) => {
+      const told: AgentEvent[] = [];
+      const hook = sandbox.says({ systemMessage: 'Mind the gap.' });
+      const { sent, result } = await runWriter({ [event]: atOnce(hook) }, (each) =>
+        told.push(each),
+      );
+      expect(JSON.stringify(sent.map(({ contents }) => contents))).toContain(
+        '[System] Mind the gap.',
+      );
+      const texts = told.map((each) => (each.type === 'text' ? each.text : ''));
+      const displays = result.toolCalls.map((call) => call.result?.returnDisplay);
+      expect([texts.join(''), result.response, ...displays]).toEqual([
+        'Done.',
+        'Done.',
+        'Created note.txt',
+      ]);
+    },
+  );
+});
 
 describe('conflicts between hooks', () => {
   it.each([false, true])('NONE wins against an allow-list (NONE last: %s)', async (isLast) => {

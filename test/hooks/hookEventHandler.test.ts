@@ -20,10 +20,12 @@ import {
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
 import { failingObserver } from '../helpers/observer.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { useStartedProcesses } from '../helpers/startedProcesses.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
 const { BeforeTool, AfterTool, BeforeModel, AfterModel } = HookEventName;
 const temp = useTempDir();
+const started = useStartedProcesses();
 
 function createConfig(hooks: HookDefinitions, options: ConfigOptions = {}) {
   const logger = new RecordingLogger();
@@ -113,6 +115,33 @@ describe('fireHook with nothing to do', () => {
     config.getHookSystem()?.setHookEnabled('true', false);
     expect(hasHooks(config, AfterTool)).toBe(false);
     expect(fireHook(config, AfterTool, untouchable('x'))).toBeUndefined();
+  });
+});
+
+/** Fires an event, and lets everything come to its turn that was put off until nobody waits. */
+async function fireAndRest(config: Config, toolName: string) {
+  await fireHook(config, AfterTool, { toolName, toolInput: {}, toolResponse: {} });
+  for (let turn = 0; turn < 5; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('a process', () => {
+  it.each<[string, HookDefinitions]>([
+    ['no hook is configured for the event', { BeforeTool: [{ hooks: [hook('true')] }] }],
+    ['no hook matches', { AfterTool: [{ matcher: 'write_file', hooks: [hook('true')] }] }],
+  ])('is not started when %s', async (_when, hooks) => {
+    const { config } = createConfig(hooks, { hooksRunner: { warmShells: 0 } });
+    await fireAndRest(config, 'read_file');
+    await fireAndRest(config, 'read_file');
+    expect(started()).toBe(0);
+  });
+
+  it('is started for a hook that matches, one a hook', async () => {
+    const hooks = { AfterTool: [{ matcher: 'write_file', hooks: [hook('true'), hook(':')] }] };
+    const { config } = createConfig(hooks, { hooksRunner: { warmShells: 0 } });
+    await fireAndRest(config, 'write_file');
+    expect(started()).toBe(2);
   });
 });
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
 import {
@@ -262,6 +262,21 @@ describe('the table of exit codes', () => {
       exitCode: 3,
       stderr: 'oops\n',
     });
+  });
+});
+
+describe('the deadline of a hook', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it.each([
+    { timeout: undefined, expected: 60_000 },
+    { timeout: 7_654_321, expected: 7_654_321 },
+  ])('with the timeout $timeout is $expected ms', async ({ timeout, expected }) => {
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    expect((await run(hook('true', { timeout }))).result.success).toBe(true);
+    const calls: readonly unknown[][] = timers.mock.calls;
+    const deadlines = calls.filter(([, , ending]) => ending === 'timeout');
+    expect(deadlines.map(([, delay]) => delay)).toEqual([expected]);
   });
 });
 

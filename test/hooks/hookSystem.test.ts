@@ -6,7 +6,10 @@ import {
 } from '../../src/hooks/errors.js';
 import { HookSystemNotInitializedError, type HookSystem } from '../../src/hooks/hookSystem.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
+import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
+import { ask } from '../confirmation-bus/helpers.js';
 import { hook, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
@@ -47,6 +50,20 @@ describe('initialize', () => {
     await system.initialize();
     for (let count = 0; count < 3; count += 1) {
       await system.getEventHandler().fireBeforeToolEvent('x', {});
+    }
+    expect(config.reads).toBe(1);
+  });
+
+  it('reads the hooks once, however many events come, by whatever way and at once', async () => {
+    const bus = new InProcessMessageBus(new RecordingLogger());
+    const config = new CountingConfig(oneHook, { messageBus: bus });
+    const request = () =>
+      ask(bus, { eventName: HookEventName.BeforeAgent, input: { prompt: 'p' } });
+    const fire = () => fireHook(config, HookEventName.BeforeTool, { toolName: 'x', toolInput: {} });
+    await Promise.all([request(), request(), fire(), fire()]);
+    for (let count = 0; count < 3; count += 1) {
+      await fire();
+      await request();
     }
     expect(config.reads).toBe(1);
   });

@@ -43,11 +43,25 @@ const events: readonly [HookEventName, (input: unknown) => boolean, string[], st
   ],
 ];
 
-it('every event has a validator', () => {
-  expect(events.map(([event]) => event).toSorted()).toEqual(
-    Object.values(HookEventName).toSorted(),
-  );
+const exported: Readonly<Record<string, unknown>> = validators;
+
+describe.each(Object.values(HookEventName))('the input of %s', (event) => {
+  it('has a validator of its own, which takes it and nothing else', () => {
+    const row = events.find(([named]) => named === event);
+    const validate = row?.[1];
+    expect(validate).toBe(exported[`validate${event}Input`]);
+    expect(validate?.(inputs[event])).toBe(true);
+    const foreign = Object.values(HookEventName).filter((each) => !isSameShape(each, event));
+    for (const each of foreign) expect([each, validate?.(inputs[each])]).toEqual([each, false]);
+    expect(validate?.({})).toBe(false);
+  });
 });
+
+/** Whether an input of one event has all that another asks for. */
+function isSameShape(event: HookEventName, other: HookEventName): boolean {
+  const required = events.find(([named]) => named === other)?.[2] ?? [];
+  return required.every((field) => field in inputs[event]);
+}
 
 describe.each(events)('the validator of %s', (event, validate, required, optional) => {
   const good = inputs[event];

@@ -1,15 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { planner } from '../../middleware/planner.js';
+import { planner, type PlanContext, type Planner } from '../../middleware/planner.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
+import type { AnyHookContext } from '../../src/context.js';
+import { textResponse } from '../../src/core/response.js';
 import { HookPlanner } from '../../src/hooks/hookPlanner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import {
   HookEventName,
+  NotificationType,
+  PreCompressTrigger,
+  SessionEndReason,
+  SessionStartSource,
   type HookDefinition,
   type HookDefinitions,
   type HookExecutionPlan,
+  type HookPayload,
 } from '../../src/hooks/types.js';
 import { chain, hook, hookContext } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
@@ -90,24 +97,41 @@ describe('planner', () => {
     expect(next.calls).toBe(0);
   });
 
-  it('hands over the name of the tool for tool events, and nothing for others', async () => {
-    const asked: unknown[] = [];
-    const stage = planner({
-      createExecutionPlan: (...args) => {
-        asked.push(args);
-        return null;
-      },
-    });
-    await stage(hookContext(BeforeTool, payload), countingNext());
-    await stage(hookContext(AfterTool, { ...payload, toolResponse: {} }), countingNext());
-    const llmRequest = { model: 'm', contents: 'hi' };
-    await stage(hookContext(BeforeModel, { llmRequest }), countingNext());
-    expect(asked).toEqual([
-      [BeforeTool, { toolName: 'read_file' }],
-      [AfterTool, { toolName: 'read_file' }],
-      [BeforeModel, undefined],
-    ]);
-  });
+  const llmRequest = { model: 'm', contents: 'hi' };
+  const fired: { [E in HookEventName]: [HookPayload<E>, PlanContext | undefined] } = {
+    BeforeTool: [payload, { toolName: 'read_file' }],
+    AfterTool: [{ ...payload, toolResponse: {} }, { toolName: 'read_file' }],
+    BeforeModel: [{ llmRequest }, undefined],
+    AfterModel: [{ llmRequest, llmResponse: textResponse('hello') }, undefined],
+    BeforeToolSelection: [{ llmRequest }, undefined],
+    BeforeAgent: [{ prompt: 'p' }, undefined],
+    AfterAgent: [{ prompt: 'p', promptResponse: 'r', stopHookActive: false }, undefined],
+    // The matchers of dialects, and no others, are tested against a subject.
+    SessionStart: [{ source: SessionStartSource.Startup }, { subject: 'startup' }],
+    SessionEnd: [{ reason: SessionEndReason.Exit }, { subject: 'exit' }],
+    PreCompress: [{ trigger: PreCompressTrigger.Auto }, { subject: 'auto' }],
+    Notification: [
+      { notificationType: NotificationType.Idle, message: 'm', details: {} },
+      { subject: 'Idle' },
+    ],
+  };
+
+  it.each(Object.values(HookEventName))(
+    'hands over the name of the tool at %s, where there is one, and no tool elsewhere',
+    async (event) => {
+      const asked: unknown[] = [];
+      const plans: Planner = {
+        createExecutionPlan: (...args) => {
+          asked.push(args);
+          return null;
+        },
+      };
+      const [given, context] = fired[event];
+      const ctx = hookContext<HookEventName>(event, given) as AnyHookContext;
+      await planner(plans)(ctx, countingNext());
+      expect(asked).toEqual([[event, context]]);
+    },
+  );
 
   it('passes an error from next on untouched', async () => {
     const { next, error } = failingNext();

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runner, type Runner } from '../../middleware/runner.js';
+import { Config } from '../../src/config/config.js';
+import { fireHook } from '../../src/hooks/hookEventHandler.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
 import {
   HookEventName,
@@ -122,6 +124,23 @@ describe('hooks that run at once', () => {
       beforeToolInput(temp.path),
     );
     expect(results.map(({ success }) => success)).toEqual([true, true]);
+  });
+
+  it('runs sixteen beside each other where nothing else is configured: each waits for all', async () => {
+    const names = Array.from({ length: 16 }, (_, index) => `in${index}`);
+    const allIn = names.map((name) => `[ -e ${name} ]`).join(' && ');
+    const each = names.map((name) =>
+      hook(`: > ${name}; until ${allIn}; do sleep 0.05; done`, { timeout: 25_000 }),
+    );
+    const config = new Config({
+      enableHooks: true,
+      workingDir: temp.path,
+      hooks: { BeforeTool: [{ hooks: each.slice(0, 8) }, { hooks: each.slice(8) }] },
+      debugLogger: logger,
+    });
+    const fired = await fireHook(config, HookEventName.BeforeTool, payload);
+    expect(fired?.aggregated.results.map(({ success }) => success)).toEqual(names.map(() => true));
+    await config.getHookSystem()?.dispose();
   });
 
   it('returns the results in plan order, whoever was first', async () => {

@@ -1,5 +1,6 @@
-// node test/requirements/check.mjs [report.json [requirements.md]]: whether each requirement has a row in
-// docs/requirements.md, and each row tests that passed in the last run, of which vitest wrote the report.
+// node test/requirements/check.mjs [report.json [requirements.md [rulings.md]]]: whether each requirement has a row in
+// docs/requirements.md, and each row tests that passed in the last run, of which vitest wrote the report; and whether
+// each ruling is named in the rows that it decides.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -16,6 +17,9 @@ const ACTIVE = {
   'DELTA-HFAIL': '1-5',
 };
 
+/** Rulings are numbered from 1 to this. */
+const LAST_RULING = 60;
+
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const SPECIFICATION = ['requirements.md', 'delta-requirements.md'].map((file) =>
   path.join(ROOT, '../shared/spec', file),
@@ -25,6 +29,7 @@ const TEST = /^`(.+?)` — "(.*)"$/;
 const [
   reportFile = path.join(ROOT, 'coverage/report.json'),
   tableFile = path.join(ROOT, 'docs/requirements.md'),
+  rulingsFile = path.join(ROOT, '../shared/spec/rulings.md'),
 ] = process.argv.slice(2);
 
 const active = Object.entries(ACTIVE).flatMap(([prefix, ranges]) => listIds(prefix, ranges));
@@ -34,6 +39,8 @@ const problems = [
   ...compareWithSpecification(active),
   ...compareIds(active, rows),
   ...rows.flatMap((row) => findProblems(row, statuses)),
+  ...rows.flatMap(checkRuled),
+  ...compareWithRulings(rows),
 ];
 for (const problem of problems) console.log(problem);
 if (problems.length > 0) process.exitCode = 1;
@@ -59,10 +66,10 @@ function readRows(file) {
   return readFile(file, 'name the page with the requirements')
     .split('\n')
     .flatMap((line, index) => {
-      const [, id, , tests] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+      const [, id, , tests, ruled = ''] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
       if (!/^[A-Z]+-.*\d/.test(id ?? '')) return [];
       const entries = (tests ?? '').split('<br>').filter((test) => test.trim() !== '');
-      return { id, at: `${name}:${index + 1}: ${id}`, tests: entries.map(readTest) };
+      return { id, at: `${name}:${index + 1}: ${id}`, tests: entries.map(readTest), ruled };
     });
 }
 
@@ -139,4 +146,61 @@ function findProblems({ at, tests }, outcomes) {
       ? `${what} is not in the report: run all tests, or name one of them by its full title`
       : `${what} is ${status}: make it pass`;
   });
+}
+
+/** The numbers of the rulings that a row names, as written. */
+function rulingsOf({ ruled }) {
+  return /^as ruled \((\d+(?:, \d+)*)\)$/.exec(ruled)?.[1].split(', ').map(Number);
+}
+
+function checkRuled(row) {
+  if (row.ruled === '') return [];
+  const numbers = rulingsOf(row);
+  if (!numbers) return [`${row.at}: cannot read ${row.ruled}: write "as ruled (1, 2)", or nothing`];
+  return [
+    ...numbers
+      .filter((number) => number < 1 || number > LAST_RULING)
+      .map((number) => `${row.at}: there is no ruling ${number}: they are 1 to ${LAST_RULING}`),
+    ...(numbers.every((number, index) => index === 0 || number > numbers[index - 1])
+      ? []
+      : [`${row.at}: ${row.ruled} is not in order: name each ruling once, the lowest first`]),
+  ];
+}
+
+/** The rulings are no more part of the repository; where they are at hand, each must be named where it says so. */
+function compareWithRulings(present) {
+  if (!existsSync(rulingsFile)) return [];
+  const rulings = Array.from(
+    readFileSync(rulingsFile, 'utf8').matchAll(/^\| (\d+) \|(.*?)(?<!\\)\|/gm),
+    ([, number, question]) => ({ number: Number(number), isDecided: decides(question) }),
+  );
+  return [
+    ...rulings
+      .filter(({ number }) => number > LAST_RULING)
+      .map(({ number }) => `There is a ruling ${number}: set LAST_RULING in check.mjs`),
+    ...present.flatMap((row) =>
+      rulings
+        .filter(({ number, isDecided }) => isDecided(row.id) && !rulingsOf(row)?.includes(number))
+        .map(
+          ({ number }) => `${row.at} is decided by ruling ${number}: write "as ruled (${number})"`,
+        ),
+    ),
+  ];
+}
+
+/**
+ * Whether a requirement is one of those that a question names: by its id, `HFAIL-001` for `DELTA-HFAIL-001`, as one of
+ * several (`HOOK-003/004`), within a range (`HOOK-110…116`), or by the name of its group (`DELTA-HTEL`).
+ */
+function decides(question) {
+  const groups = Array.from(question.matchAll(/DELTA-H[A-Z]+(?![A-Z]*-\d)/g), ([group]) => group);
+  const ids = Array.from(
+    question.matchAll(/(?:DELTA-)?(H[A-Z]+)-(\d{3}[a-z]?(?:[/…]\d{3}[a-z]?)*)/g),
+    ([, letters, numbers]) => {
+      const prefix = letters === 'HOOK' ? letters : `DELTA-${letters}`;
+      return listIds(prefix, numbers.replaceAll('/', ' ').replaceAll('…', '-'));
+    },
+  );
+  const named = new Set(ids.flat());
+  return (id) => named.has(id) || groups.some((group) => id.startsWith(`${group}-`));
 }

@@ -17,8 +17,15 @@ const named = Array.from(
 );
 const [firstTest] = named;
 
+interface Checked {
+  status?: string;
+  table?: string;
+  /** The rulings, as rows of a table. */
+  rulings?: string;
+}
+
 /** Checks a page against a report in which all tests that the page of this repository names have passed, but one. */
-async function check({ status = 'passed', table = page }: { status?: string; table?: string }) {
+async function check({ status = 'passed', table = page, rulings = '' }: Checked) {
   const report = path.join(temp.path, 'report.json');
   const requirements = path.join(temp.path, 'requirements.md');
   const testResults = named.map(({ file, title }) => ({
@@ -33,8 +40,10 @@ async function check({ status = 'passed', table = page }: { status?: string; tab
   }));
   await writeFile(report, JSON.stringify({ testResults }));
   await writeFile(requirements, table);
+  const rulingsFile = path.join(temp.path, 'rulings.md');
+  await writeFile(rulingsFile, rulings);
   const script = path.join(import.meta.dirname, 'check.mjs');
-  const args = [script, report, requirements];
+  const args = [script, report, requirements, rulingsFile];
   const { stdout, exitCode } = await execa(process.execPath, args, { reject: false });
   return { lines: stdout.split('\n'), exitCode };
 }
@@ -85,6 +94,44 @@ describe('the check of the requirements', () => {
     const { lines, exitCode } = await check({ table });
     expect(exitCode).toBe(1);
     expect(lines[0]).toMatch(problem);
+  });
+
+  it.each([
+    ['49', /HOOK-002: cannot read 49: write "as ruled \(1, 2\)", or nothing$/],
+    ['as ruled', /HOOK-002: cannot read as ruled: write/],
+    ['as ruled (0)', /HOOK-002: there is no ruling 0: they are 1 to \d+$/],
+    ['as ruled (1, 99)', /HOOK-002: there is no ruling 99/],
+    ['as ruled (3, 3)', /HOOK-002: as ruled \(3, 3\) is not in order/],
+    ['as ruled (5, 3)', /HOOK-002: as ruled \(5, 3\) is not in order/],
+  ])('tells of a ruling that is named as %s', async (ruled, problem) => {
+    const table = page.replace(/^(\| HOOK-002 .*\|)[^|]*\|$/m, (_, cells) => `${cells} ${ruled} |`);
+    const { lines, exitCode } = await check({ table });
+    expect(exitCode).toBe(1);
+    expect(lines[0]).toMatch(problem);
+  });
+
+  it.each([
+    ['HOOK-002', ['HOOK-002']],
+    ['Overview §3.2 against HOOK-002/005', ['HOOK-002', 'HOOK-005']],
+    ['HFAIL-003', ['DELTA-HFAIL-003']],
+    ['HOOK-185…187', ['HOOK-187']],
+    [
+      'DELTA-HEVT: who answers',
+      ['DELTA-HEVT-001', 'DELTA-HEVT-002', 'DELTA-HEVT-003', 'DELTA-HEVT-004'],
+    ],
+    ['nobody', []],
+  ])('tells where a ruling on %s is not named', async (question, ids) => {
+    const { lines, exitCode } = await check({
+      rulings: `| 36 | ${question} | Yes, HOOK-010 too |`,
+    });
+    const told = lines.filter((line) => line.includes('is decided by ruling 36'));
+    expect(told.map((line) => line.split(' ')[1])).toEqual(ids);
+    expect(exitCode).toBe(ids.length === 0 ? 0 : 1);
+  });
+
+  it('tells of a ruling that it does not know', async () => {
+    const { lines } = await check({ rulings: '| 61 | Anything new? | No |' });
+    expect(lines).toEqual(['There is a ruling 61: set LAST_RULING in check.mjs']);
   });
 
   it('says what to do when there is no report', async () => {

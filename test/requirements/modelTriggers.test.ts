@@ -1,6 +1,7 @@
 import type { GenerateContentParameters } from '@google/genai';
 import { describe, expect, it } from 'vitest';
 import { Config } from '../../src/config/config.js';
+import type { AnyHookContext } from '../../src/context.js';
 import {
   fireAfterModelHook,
   fireBeforeModelHook,
@@ -8,6 +9,8 @@ import {
 } from '../../src/core/geminiChatHookTriggers.js';
 import { fireAfterToolHook, fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
 import { textResponse } from '../../src/core/response.js';
+import { makeEmptySuccessResult } from '../../src/hooks/envelopes.js';
+import { events } from '../../src/hooks/events.js';
 import type { HookSystem } from '../../src/hooks/hookSystem.js';
 import type { HookDefinitions } from '../../src/hooks/types.js';
 import { saying } from '../helpers/hooks.js';
@@ -29,13 +32,17 @@ function createConfig(output: object): Config {
   return configWith(hooks);
 }
 
-function configWith(hooks: HookDefinitions): Config {
+function configWith(hooks: HookDefinitions, debugLogger = new RecordingLogger()): Config {
   return new Config({
     enableHooks: true,
     workingDir: temp.path,
     hooks,
-    debugLogger: new RecordingLogger(),
+    debugLogger,
   });
+}
+
+function unreadable(): never {
+  throw new Error('cannot be read');
 }
 
 class BrokenConfig extends Config {
@@ -52,6 +59,26 @@ describe('the triggers', () => {
     expect(await fireBeforeToolSelectionHook(config, request)).toEqual({});
     expect(await fireBeforeToolHook(config, 'x', {})).toBeUndefined();
     expect(await fireAfterToolHook(config, 'x', {}, {})).toBeUndefined();
+  });
+
+  it('go on, and say so, when what the hooks said cannot be read', async () => {
+    const logger = new RecordingLogger();
+    const config = configWith({}, logger).use('hook', async (ctx: AnyHookContext) => {
+      const finalOutput = Object.assign(new events[ctx.event].Output({}), {
+        isBlockingDecision: unreadable,
+        getHookResponse: unreadable,
+        applyToolConfigModifications: unreadable,
+      });
+      ctx.aggregated = { ...makeEmptySuccessResult(), finalOutput };
+    });
+    expect(await fireBeforeModelHook(config, request)).toEqual({ blocked: false });
+    expect(await fireAfterModelHook(config, request, response)).toEqual({ response });
+    expect(await fireBeforeToolSelectionHook(config, request)).toEqual({});
+    expect(logger.warnings).toEqual(
+      ['BeforeModel', 'AfterModel', 'BeforeToolSelection'].map((event) =>
+        expect.stringMatching(`^${event}: .* could not be applied`),
+      ),
+    );
   });
 
   it('go on without hooks', async () => {

@@ -1,11 +1,18 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import { Config } from '../../src/config/config.js';
+import { loadSettings } from '../../src/config/settings.js';
+import { fireHook } from '../../src/hooks/hookEventHandler.js';
 import { HookSystem } from '../../src/hooks/hookSystem.js';
 import { ConfigSource, HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
 import { healthy, hook } from '../helpers/hooks.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { useTempDir } from '../helpers/tempDir.js';
 
 const { BeforeTool } = HookEventName;
+const temp = useTempDir();
 
 const select = (toolConfig: object) => healthy({ hookSpecificOutput: { toolConfig } });
 
@@ -13,6 +20,16 @@ const of = (scope: 'project' | 'user' | 'system', command: string) => ({
   origin: { scope },
   hooks: [hook(command)],
 });
+
+async function writeSettings(directory: string, command: string): Promise<string> {
+  const file = path.join(temp.path, directory, '.llxprt', 'settings.json');
+  await mkdir(path.dirname(file), { recursive: true });
+  const hooks = { BeforeTool: [{ sequential: true, hooks: [hook(command)] }] };
+  await writeFile(file, JSON.stringify({ enableHooks: true, hooks }), { mode: 0o600 });
+  return file;
+}
+
+const note = (name: string) => `echo ${name} >> order`;
 
 describe('the registry', () => {
   it('tags the hooks of the configuration as Project, those of extensions as Extensions, in this order', async () => {
@@ -36,6 +53,34 @@ describe('the registry', () => {
       ['c', ConfigSource.Project],
       ['e', ConfigSource.Extensions],
     ]);
+  });
+});
+
+describe('the hooks of the settings files', () => {
+  it('run in the order project, user, system, and those of extensions last', async () => {
+    const systemPath = await writeSettings('etc', note('system'));
+    await writeSettings('home', note('user'));
+    await writeSettings('project', note('project'));
+    const workingDir = path.join(temp.path, 'project');
+    const home = path.join(temp.path, 'home');
+    const loaded = await loadSettings({ workingDir, home, systemPath, trustProject: true });
+    expect(loaded.problems).toEqual([]);
+    const extensionHooks = { BeforeTool: [{ hooks: [hook(note('extension'))] }] };
+    const config = new Config({
+      ...loaded.settings,
+      workingDir,
+      trustedFolder: true,
+      extensions: [{ name: 'e', isActive: true, hooks: extensionHooks }],
+      debugLogger: new RecordingLogger(),
+    });
+    await fireHook(config, BeforeTool, { toolName: 'x', toolInput: {} });
+    expect(await temp.readLines('project/order')).toEqual([
+      'project',
+      'user',
+      'system',
+      'extension',
+    ]);
+    await config.getHookSystem()?.dispose();
   });
 });
 

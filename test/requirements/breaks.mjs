@@ -1,0 +1,349 @@
+// node test/requirements/breaks.mjs [word]: breaks the code in a copy of this repository, one break at a time, and sees
+// whether the test that proves the requirement fails. Run by hand: it takes some minutes. With a word, only the breaks
+// of which the requirement or the description has it. Code that has changed so much that a break no longer applies is
+// a failure as well: write the break anew.
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { execa } from 'execa';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const LEFT_OUT = new Set(['.git', 'coverage', 'node_modules']);
+const TRIGGERS = 'src/core/geminiChatHookTriggers.ts';
+const HANDLER = 'src/hooks/hookEventHandler.ts';
+const EFFECTS = 'middleware/callerEffects.ts';
+const PLANNER = 'middleware/planner.ts';
+const SOURCES = 'test/requirements/sources.test.ts';
+
+/**
+ * What is broken (`edits`: file, text that stands there once, text in its place), and the test, by file and title, that
+ * must fail.
+ */
+const BREAKS = [
+  {
+    id: 'HOOK-001',
+    what: 'the hook system is made by the constructor of Config',
+    edits: [
+      [
+        'src/config/config.ts',
+        'this.#sessionId = options.sessionId ?? randomUUID();',
+        'this.#sessionId = options.sessionId ?? randomUUID(); if (options.enableHooks) this.#hookSystem = new HookSystem(this);',
+      ],
+    ],
+    test: [
+      'test/config/config.test.ts',
+      'getHookSystem makes the hook system at its first call, and not before',
+    ],
+  },
+  {
+    id: 'HOOK-003',
+    what: 'every direct event reads the hooks again',
+    edits: [[HANDLER, 'await system.initialize();', 'await system.reload();']],
+    test: [
+      'test/hooks/hookSystem.test.ts',
+      'initialize reads the hooks once, however many events come, by whatever way and at once',
+    ],
+  },
+  {
+    id: 'HOOK-003',
+    what: 'mediated events at the same time read the hooks twice',
+    edits: [[HANDLER, 'await this.registry.initialize();', 'await this.registry.reload();']],
+    test: [
+      'test/hooks/hookSystem.test.ts',
+      'initialize reads the hooks once, however many events come, by whatever way and at once',
+    ],
+  },
+  {
+    id: 'HOOK-007',
+    what: 'fireHook makes a registry, under another name',
+    edits: [
+      [
+        HANDLER,
+        "import { events } from './events.js';",
+        "import { events } from './events.js'; import { HookRegistry as Another } from './hookRegistry.js';",
+      ],
+      [
+        HANDLER,
+        'const isIdle = system.isInitialized()',
+        'void new Another(config); const isIdle = system.isInitialized()',
+      ],
+    ],
+    test: [SOURCES, 'the sources make the parts of the hook system in one place'],
+  },
+  {
+    id: 'HOOK-011',
+    what: 'a process is started although no hook is configured',
+    edits: [
+      [
+        HANDLER,
+        "import { events } from './events.js';",
+        "import { events } from './events.js'; import { execFile } from 'node:child_process';",
+      ],
+      [
+        HANDLER,
+        'return isIdle ? undefined',
+        "if (isIdle) execFile('true'); return isIdle ? undefined",
+      ],
+    ],
+    test: [
+      'test/hooks/hookEventHandler.test.ts',
+      'a process is not started when no hook is configured for the event',
+    ],
+  },
+  {
+    id: 'HOOK-012',
+    what: 'hooks run although their matcher does not match',
+    edits: [[PLANNER, 'return !names || names.some(', 'return true || !names || names.some(']],
+    test: ['test/hooks/hookEventHandler.test.ts', 'a process is not started when no hook matches'],
+  },
+  ...[
+    ['HOOK-083', 'normalizeTimeout(hook.timeout ?? 5000)'],
+    ['HOOK-120', 'normalizeTimeout(hook.timeout || 30_000)'],
+  ].map(([id, text]) => ({
+    id,
+    what: `the deadline is that of ${text}`,
+    edits: [['middleware/runner.ts', 'normalizeTimeout(hook.timeout)', text]],
+    test: [
+      'test/hooks/hookRunner.test.ts',
+      'the deadline of a hook with the timeout undefined is 60000 ms',
+    ],
+  })),
+  ...[
+    ['middleware/runner.ts', 'Math.max(1, options.maxParallelHooks)', '2'],
+    ['src/config/config.ts', 'this.#options.maxParallelHooks ?? 16', '2'],
+  ].map((edit) => ({
+    id: 'HOOK-108',
+    what: `no more than two hooks run at a time (${edit[0]})`,
+    edits: [edit],
+    test: [
+      'test/middleware/runner.test.ts',
+      'hooks that run at once runs sixteen beside each other where nothing else is configured: each waits for all',
+    ],
+  })),
+  {
+    id: 'HOOK-084',
+    what: 'the order in which settings were merged does not reach the registry',
+    edits: [['src/hooks/hookRegistry.ts', 'admitted.toSorted(', 'admitted.toReversed().toSorted(']],
+    test: [
+      'test/requirements/registration.test.ts',
+      'the hooks of the settings files run in the order project, user, system, and those of extensions last',
+    ],
+  },
+  {
+    id: 'HOOK-187',
+    what: 'extensions come before the settings',
+    edits: [
+      ['src/hooks/hookRegistry.ts', '[ConfigSource.Extensions]: 4', '[ConfigSource.Extensions]: 0'],
+    ],
+    test: [
+      'test/requirements/registration.test.ts',
+      'the hooks of the settings files run in the order project, user, system, and those of extensions last',
+    ],
+  },
+  {
+    id: 'HOOK-111, HOOK-116',
+    what: 'a fault while reading what hooks said reaches the caller of the model',
+    edits: [[TRIGGERS, 'firing?.then(read).catch(', 'firing?.then(read, ']],
+    test: [
+      'test/requirements/modelTriggers.test.ts',
+      'the triggers go on, and say so, when what the hooks said cannot be read',
+    ],
+  },
+  {
+    id: 'HOOK-125',
+    what: 'hooks are on where there is a terminal',
+    edits: [
+      [
+        'src/config/config.ts',
+        'return this.#options.enableHooks === true;',
+        'const { isTTY } = process.stdout; return this.#options.enableHooks === true && !isTTY;',
+      ],
+    ],
+    test: [SOURCES, 'the sources ask for a terminal only where the program talks to a person'],
+  },
+  {
+    id: 'HOOK-134',
+    what: 'nobody waits for the hooks of SessionEnd',
+    edits: [
+      [
+        'src/core/agent.ts',
+        'await this.#hooks.fire(HookEventName.SessionEnd',
+        'void this.#hooks.fire(HookEventName.SessionEnd',
+      ],
+    ],
+    test: [
+      'test/core/agent.test.ts',
+      'the loop waits for the hooks of an event before it goes on, whatever the event',
+    ],
+  },
+  {
+    id: 'HOOK-134',
+    what: 'what came of an event is dropped behind a catch',
+    edits: [
+      [
+        'src/core/agent.ts',
+        'await this.#hooks.fire(HookEventName.Notification, { notificationType, message, details });',
+        'this.#hooks.fire(HookEventName.Notification, { notificationType, message, details }).catch(() => undefined);',
+      ],
+    ],
+    test: [SOURCES, 'the sources fire no event without looking at what came of it'],
+  },
+  ...[
+    [
+      'BeforeTool',
+      'if (call.result) call.result = withNotes(call.result, [systemNote(fired)]);',
+      '',
+    ],
+    [
+      'BeforeModel',
+      'if (result.modifiedRequest) call.request = result.modifiedRequest;\n  if (systemMessage)',
+      'if (result.modifiedRequest) call.request = result.modifiedRequest;\n  if (!call)',
+    ],
+    [
+      'BeforeToolSelection',
+      'config: { ...call.request.config, toolConfig } };\n  }\n  if (systemMessage)',
+      'config: { ...call.request.config, toolConfig } };\n  }\n  if (!call)',
+    ],
+  ].map(([event, from, to]) => ({
+    id: 'HOOK-159',
+    what: `the system message of ${event} is dropped`,
+    edits: [[EFFECTS, from, to]],
+    test: [
+      'test/core/eventEffects.test.ts',
+      `a system message of ${event} reaches the model, and never the user`,
+    ],
+  })),
+  ...['AfterModel', 'BeforeToolSelection'].map((event) => ({
+    id: 'HOOK-163',
+    what: `${event} is planned with the name of a tool`,
+    edits: [
+      [
+        PLANNER,
+        'if (matchOn) return',
+        `if (fired.event === '${event}') return { toolName: 'model' }; if (matchOn) return`,
+      ],
+    ],
+    test: [
+      'test/middleware/planner.test.ts',
+      `planner hands over the name of the tool at ${event}, where there is one, and no tool elsewhere`,
+    ],
+  })),
+  {
+    id: 'DELTA-HPAY-001',
+    what: 'the validators accept anything',
+    edits: [['src/hooks/hookValidators.ts', 'eventFields[event].is(input)', 'event !== input']],
+    test: [
+      'test/hooks/hookValidators.test.ts',
+      'the input of AfterModel has a validator of its own, which takes it and nothing else',
+    ],
+  },
+  {
+    id: 'DELTA-HPAY-001',
+    what: 'the validator of an event is that of another one',
+    edits: [
+      [
+        'src/hooks/hookValidators.ts',
+        'validateAfterAgentInput = validator(HookEventName.AfterAgent)',
+        'validateAfterAgentInput = validator(HookEventName.BeforeAgent)',
+      ],
+    ],
+    test: [
+      'test/hooks/hookValidators.test.ts',
+      'the input of AfterAgent has a validator of its own, which takes it and nothing else',
+    ],
+  },
+  {
+    id: 'DELTA-HFAIL-005',
+    what: 'an inner method takes any text for an event',
+    edits: [
+      [
+        HANDLER,
+        'hasWork<E extends HookEventName>(event: E,',
+        'hasWork<E extends HookEventName>(event: string,',
+      ],
+    ],
+    test: [
+      SOURCES,
+      'the sources take names of events as the enum, except where they come from outside',
+    ],
+  },
+];
+
+const UNPROVED = 'does not pass without the break: mend the test, or name another one';
+
+const [word = ''] = process.argv.slice(2);
+const wanted = BREAKS.filter(({ id, what }) => `${id} ${what}`.includes(word));
+if (wanted.length === 0) throw new Error(`No break has "${word}": leave it out to see them all`);
+const copy = await realpath(await mkdtemp(path.join(tmpdir(), 'hookstack-breaks-')));
+try {
+  await cp(ROOT, copy, {
+    recursive: true,
+    filter: (source) => !LEFT_OUT.has(path.relative(ROOT, source)),
+  });
+  await symlink(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+  const whole = await statusesOf(wanted.map(({ test }) => test));
+  const outcomes = [];
+  for (const each of wanted) {
+    const problem = whole.get(keyOf(each.test)) === 'passed' ? await tryBreak(each) : UNPROVED;
+    console.log(`${problem ? 'NOT NOTICED' : 'noticed'} ${each.id}: ${each.what}`);
+    if (problem) console.log(`  ${each.test.join(' — ')}: ${problem}`);
+    outcomes.push(problem);
+  }
+  const missed = outcomes.filter(Boolean).length;
+  console.log(`breaks: ${wanted.length - missed} of ${wanted.length} noticed`);
+  if (missed > 0) process.exitCode = 1;
+} finally {
+  await rm(copy, { recursive: true, force: true });
+}
+
+/** Why a break was not noticed, or nothing. */
+async function tryBreak({ edits, test }) {
+  const originals = new Map();
+  try {
+    for (const [file, from, to] of edits) {
+      const target = path.join(copy, file);
+      const text = await readFile(target, 'utf8');
+      if (!originals.has(target)) originals.set(target, text);
+      const found = text.split(from).length - 1;
+      if (found !== 1) {
+        return `${JSON.stringify(from)} stands ${found} times in ${file} and not once: write the break anew`;
+      }
+      await writeFile(
+        target,
+        text.replace(from, () => to),
+      );
+    }
+    const status = (await statusesOf([test])).get(keyOf(test)) ?? 'not run, so the break is none';
+    return status === 'failed' ? undefined : `is ${status}`;
+  } finally {
+    for (const [file, text] of originals) await writeFile(file, text);
+  }
+}
+
+/** What becomes of tests in the copy, by file and title. */
+async function statusesOf(tests) {
+  const report = path.join(copy, 'coverage/report.json');
+  const files = [...new Set(tests.map(([file]) => file))];
+  const titles = tests.map(([, title]) => title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
+  const vitest = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
+  const options = ['--typecheck=false', '--reporter=json'];
+  const pattern = `^(?:${titles.join('|')})$`;
+  const args = [vitest, 'run', ...files, ...options, '-t', pattern];
+  const { all } = await execa(process.execPath, args, { cwd: copy, all: true, reject: false });
+  // Tests that fail make it fail: the report tells which.
+  if (!existsSync(report)) throw new Error(`Vitest wrote no report:\n${all}`);
+  const { testResults } = JSON.parse(await readFile(report, 'utf8'));
+  await rm(report);
+  return new Map(
+    testResults.flatMap(({ name, assertionResults }) =>
+      assertionResults
+        .filter(({ status }) => status === 'passed' || status === 'failed')
+        .map(({ fullName, status }) => [keyOf([path.relative(copy, name), fullName]), status]),
+    ),
+  );
+}
+
+function keyOf([file, title]) {
+  return `${file}\n${title}`;
+}
