@@ -201,14 +201,17 @@ describe('the loop', () => {
   });
 });
 
+/** An answer that goes on working. */
+function workOn(tokens: number, id: string) {
+  return stream({ ...chunk([{ functionCall: write(id) }]), ...usage(tokens, 1) });
+}
+
 describe('a history that grows too long', () => {
-  const answerOf = (tokens: number, id: string) =>
-    stream({ ...chunk([{ functionCall: write(id) }]), ...usage(tokens, 1) });
   const noSummary = stream(chunk([{ functionCall: { name: 'glob' } }]));
 
   it('is summed up before the next request', async () => {
     const { sent } = await runToEnd(
-      [answerOf(10, 'a'), answerOf(120, 'b'), reply('All in short.'), reply('Done.')],
+      [workOn(10, 'a'), workOn(120, 'b'), reply('All in short.'), reply('Done.')],
       { compressAtTokens: 100 },
     );
     expect(textsOf(sent[3]?.contents)[0]).toBe(
@@ -220,12 +223,12 @@ describe('a history that grows too long', () => {
     const hook = sandbox.says({});
     const { sent } = await runToEnd(
       [
-        answerOf(10, 'a'),
-        answerOf(120, 'b'),
+        workOn(10, 'a'),
+        workOn(120, 'b'),
         noSummary,
-        answerOf(130, 'c'),
-        answerOf(140, 'd'),
-        answerOf(200, 'e'),
+        workOn(130, 'c'),
+        workOn(140, 'd'),
+        workOn(200, 'e'),
         reply('All in short.'),
         reply('Done.'),
       ],

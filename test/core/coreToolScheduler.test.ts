@@ -441,10 +441,7 @@ describe('a call that cannot run', () => {
     const hook = sandbox.says({});
     const hooks = { BeforeTool: atOnce(hook), AfterTool: atOnce(hook) };
     await runOne(write('a.ini', ini), hooks);
-    const { completed } = await runOne(
-      { name: 'read_file', args: { file_path: 'a.ini' } },
-      hooks,
-    );
+    const { completed } = await runOne({ name: 'read_file', args: { file_path: 'a.ini' } }, hooks);
     expect(completed.result.llmContent).toBe(ini);
     expect(hook.inputs<HookEventName.AfterTool>().at(-1)?.tool_response).toMatchObject({
       llmContent: ini,

@@ -174,7 +174,9 @@ describe('44 __proto__, constructor, prototype', () => {
 
   fault('44 as keys in what a model sends', async ({ host }) => {
     const seen: Record<string, unknown>[] = [];
-    const config = host.createConfig({ hooks: { BeforeTool: [{ hooks: [hook('cat > seen; echo >> seen')] }] } });
+    const config = host.createConfig({
+      hooks: { BeforeTool: [{ hooks: [hook('cat > seen; echo >> seen')] }] },
+    });
     const scheduler = new CoreToolScheduler({ config, tools: [watchingTool(seen)] });
     const args = JSON.parse(`{"a":[${evil}],${evil.slice(1)}`) as Record<string, unknown>;
     const [call] = await scheduler.schedule([{ name: 'watch', args }]);

@@ -572,6 +572,9 @@ describe('applyHookLLMResponse', () => {
   });
 });
 
+const textOfParts = (content?: Content) =>
+  (content?.parts ?? []).map((part) => part.text ?? 'call').join('|');
+
 describe('what two hooks say of one response', () => {
   const original = createResponse({
     candidates: [{ content: model('secret', call) }, { content: model('b') }],
@@ -583,8 +586,6 @@ describe('what two hooks say of one response', () => {
     const synthetic = defaultHookTranslator.fromHookLLMResponse(merged);
     return { answer: answers.map((each) => textOfParts(each.content)), synthetic: synthetic.text };
   };
-  const textOfParts = (content?: Content) =>
-    (content?.parts ?? []).map((part) => part.text ?? 'call').join('|');
 
   it.each<[string, Record<string, unknown>[], string[], string | undefined]>([
     ['candidates, then text', [{ candidates: candidates('1') }, { text: '2' }], ['2|call'], '2'],
@@ -633,8 +634,8 @@ describe('what two hooks say of one response', () => {
       ['1|call'],
       '1',
     ],
-  ])('the later word counts: %s', (_, said, answer, synthetic) => {
-    expect(textsAfter(...said)).toEqual({ answer, synthetic });
+  ])('the later word counts: %s', (_, said, texts, synthetic) => {
+    expect(textsAfter(...said)).toEqual({ answer: texts, synthetic });
   });
 });
 
