@@ -2,6 +2,7 @@ import type { Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import { events, type MergeStrategy } from '../src/hooks/events.js';
 import { isBlocking, type DefaultHookOutput } from '../src/hooks/hookOutput.js';
+import { mergeHookResponses } from '../src/hooks/hookTranslator.js';
 import { isRecord, mergeModelData, mergeRecords } from '../src/hooks/merge.js';
 import type {
   AggregatedHookResult,
@@ -152,7 +153,7 @@ type FieldMerge = (first: unknown, second: unknown) => unknown;
 const specificMerges: Record<string, FieldMerge> = {
   tool_input: mergeWith(mergeRecords),
   llm_request: mergeWith(mergeModelData),
-  llm_response: mergeWith(mergeModelData),
+  llm_response: mergeWith(mergeHookResponses),
 };
 
 function mergeSpecific(

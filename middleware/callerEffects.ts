@@ -13,13 +13,7 @@ import {
   askBeforeToolSelection,
   type AfterModelHookResult,
 } from '../src/core/geminiChatHookTriggers.js';
-import {
-  appendText,
-  asHookContext,
-  asSystemNote,
-  withMessage,
-  withQuotedMarks,
-} from '../src/core/llmContent.js';
+import { appendText, asHookContext, asSystemNote, withMessage } from '../src/core/llmContent.js';
 import { collectResponse, emptyResponse } from '../src/core/response.js';
 import { fireHook, hasHooks } from '../src/hooks/hookEventHandler.js';
 import { BeforeToolHookOutput, DEFAULT_STOP_REASON } from '../src/hooks/hookOutput.js';
@@ -54,7 +48,6 @@ async function afterTool(call: ToolCall, next: Next): Promise<void> {
   await next();
   // Of a call that was given up before its tool ran, there is nothing to look at.
   if (!call.result || (call.signal?.aborted && !call.executed)) return;
-  if (call.config.getEnableHooks()) call.result = withQuotedMarks(call.result);
   const { llmContent, returnDisplay, metadata, error } = call.result;
   const toolResponse = { llmContent, returnDisplay, metadata, error };
   const payload = { toolName: call.toolName, toolInput: call.input, toolResponse };
@@ -106,11 +99,16 @@ async function beforeToolSelection(call: ModelCall, next: Next): Promise<void> {
     call.verdict = { kind: 'stop', event: HookEventName.BeforeToolSelection, reason: stopReason };
     return;
   }
-  if (toolConfig) {
+  // Hooks restrict. Where the host wants no tool at all, there is nothing left to restrict.
+  if (toolConfig && !forbidsTools(call.request)) {
     call.request = { ...call.request, config: { ...call.request.config, toolConfig } };
   }
   if (systemMessage) call.request = withMessage(call.request, asSystemNote(systemMessage));
   await next();
+}
+
+function forbidsTools({ config }: ModelCall['request']): boolean {
+  return config?.toolConfig?.functionCallingConfig?.mode === 'NONE';
 }
 
 /** BeforeModel hooks may answer in place of the model, block the call, stop the agent, or change the request. */

@@ -44,7 +44,10 @@ export interface AgentOptions {
   readonly maxTurns?: number;
   /** How often AfterAgent hooks may send the agent back to work. Default 3. */
   readonly maxStopHookRetries?: number;
-  /** Tokens of a request from which on the older part of the history is summed up first. Default 700,000. */
+  /**
+   * Tokens of a request from which on the older part of the history is summed up first. Default 700,000. Where that
+   * gave no summary, it is tried again from twice as many on.
+   */
   readonly compressAtTokens?: number;
   readonly signal?: AbortSignal;
   /** Is told of everything as it happens. */
@@ -82,6 +85,7 @@ class AgentRun {
   readonly #modelCalls: ModelCallRecord[] = [];
   readonly #usage: Usage = { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 };
   #promptTokens = 0;
+  #compressAtTokens: number;
   #response = '';
   #stopped: AgentResult['stopped'] = null;
 
@@ -93,6 +97,7 @@ class AgentRun {
       ...(systemInstruction && { systemInstruction }),
       ...(declarations.length > 0 && { tools: [{ functionDeclarations: declarations }] }),
     };
+    this.#compressAtTokens = options.compressAtTokens ?? 700_000;
     this.#hooks = new AgentHooks(config, onEvent);
     this.#chat = new GeminiChat({ config, models, model, generationConfig });
     this.#scheduler = new CoreToolScheduler({
@@ -188,8 +193,8 @@ class AgentRun {
   }
 
   async #compressWhenLong(): Promise<void> {
-    const { signal, compressAtTokens = 700_000 } = this.#options;
-    if (this.#promptTokens < compressAtTokens) return;
+    const { signal } = this.#options;
+    if (this.#promptTokens < this.#compressAtTokens) return;
     const trigger = PreCompressTrigger.Auto;
     const { stopped, notes } = await this.#hooks.fire(
       HookEventName.PreCompress,
@@ -199,9 +204,12 @@ class AgentRun {
     this.#stopped = stopped;
     if (stopped) return;
     const options = { signal, onHooks: this.#hooks.observe };
+    const before = this.#chat.getHistory();
     const turn = await this.#chat.compressHistory(notes, options);
     this.#promptTokens = 0;
     if (!turn) return;
+    // Without a summary the next request is as long again, and would be compressed in vain before each turn.
+    if (this.#chat.getHistory() === before) this.#compressAtTokens *= 2;
     this.#record(turn);
     this.#stopped = stopOf(turn);
   }

@@ -248,7 +248,7 @@ function saysSomething({ candidates = [], promptFeedback }: GenerateContentRespo
   return candidates.some(({ content, finishReason }) => {
     if (finishReason !== undefined && finishReason !== 'STOP') return true;
     return content?.parts?.some((part) =>
-      isAnswerText(part) ? part.text.trim() !== '' : !part.thought,
+      isAnswerText(part) ? part.text.trim() !== '' : !part?.thought,
     );
   });
 }

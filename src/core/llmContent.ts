@@ -1,13 +1,6 @@
-import type {
-  Content,
-  GenerateContentParameters,
-  Part,
-  PartListUnion,
-  PartUnion,
-} from '@google/genai';
+import { randomBytes } from 'node:crypto';
+import type { Content, GenerateContentParameters, Part, PartListUnion } from '@google/genai';
 import { toContents } from '../hooks/messages.js';
-import { quoteMarks } from '../hooks/sanitizeText.js';
-import type { ToolResult } from '../tools/tools.js';
 
 /** Appends text to what a model reads of a tool's result: to the text itself, or as a further part. */
 export function appendText(content: PartListUnion, text: string): PartListUnion {
@@ -20,22 +13,15 @@ export function asSystemNote(message: string): string {
   return `[System] ${message}`;
 }
 
-/** How text of a hook is shown to the model, so that it cannot pass for the user's. It cannot hold the marks itself. */
+let fence: string | undefined;
+
+/**
+ * How text of a hook is shown to the model, so that it cannot pass for the user's. The name of the fence is random, the
+ * same for all of a process, so that what a tool gives cannot imitate it; text of a hook cannot hold a fence at all.
+ */
 export function asHookContext(text: string): string {
-  return `<hook_context>\n${text}\n</hook_context>`;
-}
-
-/** What a tool gave, with marks of the hook system in it made visible as quoted. */
-export function withQuotedMarks(result: ToolResult): ToolResult {
-  const { llmContent: content } = result;
-  const llmContent = Array.isArray(content) ? content.map(quotedPart) : quotedPart(content);
-  return llmContent === content ? result : { ...result, llmContent };
-}
-
-function quotedPart(part: PartUnion): PartUnion {
-  if (typeof part === 'string') return quoteMarks(part);
-  const text = part.text && quoteMarks(part.text);
-  return text === part.text ? part : { ...part, text };
+  fence ??= `hook_context-${randomBytes(6).toString('hex')}`;
+  return `<${fence}>\n${text}\n</${fence}>`;
 }
 
 /** Every form in which the SDK takes parts, as a list of parts. */

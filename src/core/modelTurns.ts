@@ -40,7 +40,7 @@ export function allowedToolsOf({ request }: ModelTurn): readonly string[] | unde
 /** The tools that the model asks for. */
 export function functionCallsOf({ response }: ModelTurn): FunctionCall[] {
   const parts = response.candidates?.[0]?.content?.parts ?? [];
-  return parts.flatMap((part) => part.functionCall ?? []);
+  return parts.flatMap((part) => part?.functionCall ?? []);
 }
 
 /** The text of an answer, without thoughts. */

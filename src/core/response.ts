@@ -13,7 +13,7 @@ class ModelResponse {
   declare candidates?: Candidate[];
 
   constructor({ text: _text, functionCalls: _calls, ...data }: Partial<GenerateContentResponse>) {
-    Object.assign(this, data);
+    Object.defineProperties(this, Object.getOwnPropertyDescriptors(data));
   }
 
   get text(): string | undefined {
@@ -22,7 +22,7 @@ class ModelResponse {
   }
 
   get functionCalls(): FunctionCall[] | undefined {
-    const calls = answerParts(this).flatMap((part) => part.functionCall ?? []);
+    const calls = answerParts(this).flatMap((part) => part?.functionCall ?? []);
     return calls.length > 0 ? calls : undefined;
   }
 }
@@ -33,7 +33,7 @@ function answerParts(response: { candidates?: Candidate[] }): Part[] {
 
 /** Whether a part is text of the answer itself. Text marked as a thought is not. */
 export function isAnswerText(part: Part): part is Part & { text: string } {
-  return typeof part.text === 'string' && !part.thought;
+  return typeof part?.text === 'string' && !part.thought;
 }
 
 /** An answer of the model that consists of one text. */
@@ -61,11 +61,11 @@ export function emptyResponse(): GenerateContentResponse {
 export function collectResponse(
   chunks: readonly GenerateContentResponse[],
 ): GenerateContentResponse {
-  const fields: Partial<GenerateContentResponse> = {};
+  const fields = new Map<string, unknown>();
   const candidates = new Map<number, Candidate>();
   for (const chunk of chunks) {
     const { candidates: pieces, ...rest } = chunk;
-    Object.assign(fields, definedFields(rest));
+    for (const [name, field] of Object.entries(definedFields(rest))) fields.set(name, field);
     for (const piece of pieces ?? []) {
       const index = piece.index ?? 0;
       candidates.set(index, joinCandidates(candidates.get(index), piece));
@@ -73,7 +73,7 @@ export function collectResponse(
   }
   const ordered = [...candidates.keys()].toSorted((a, b) => a - b);
   return createResponse({
-    ...fields,
+    ...Object.fromEntries(fields),
     candidates: ordered.flatMap((index) => candidates.get(index) ?? []),
   });
 }
@@ -91,12 +91,17 @@ function joinCandidates(first: Candidate | undefined, piece: Candidate): Candida
   return {
     ...first,
     ...definedFields(piece),
-    content: { role: piece.content?.role ?? first?.content?.role ?? 'model', parts },
+    content: {
+      ...first?.content,
+      ...definedFields(piece.content ?? {}),
+      role: piece.content?.role ?? first?.content?.role ?? 'model',
+      parts,
+    },
   };
 }
 
 function isPlainText(part: Part): part is { text: string } {
-  return typeof part.text === 'string' && Object.keys(part).length === 1;
+  return typeof part?.text === 'string' && Object.keys(part).length === 1;
 }
 
 function definedFields<T extends object>(value: T): Partial<T> {

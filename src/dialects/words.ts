@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { dropUnsafeKeys } from '../hooks/merge.js';
 import { HookEventName } from '../hooks/types.js';
 import { claude } from './claude.js';
 import { DIALECT_NAMES, type Dialect, type DialectName, type ToolWords } from './dialect.js';
@@ -76,11 +77,17 @@ export function changedArguments(
   return Object.fromEntries(
     Object.entries(returned).flatMap(([theirs, value]) => {
       const known = sent.get(theirs);
-      if (known) return isDeepStrictEqual(known.value, value) ? [] : [[known.ours, value] as const];
+      if (known) return isEcho(known.value, value) ? [] : [[known.ours, value] as const];
       const ours = renamed.find(([, name]) => name === theirs)?.[0] ?? theirs;
       return [[ours, value] as const];
     }),
   );
+}
+
+/** Whether a hook has returned what it read. JSON does not hold every value, nor an answer every key. */
+function isEcho(sent: unknown, returned: unknown): boolean {
+  const read: unknown = JSON.parse(JSON.stringify(sent) ?? 'null');
+  return isDeepStrictEqual(dropUnsafeKeys(read), returned);
 }
 
 /** The fields that hooks of a dialect look for in a tool's result, besides ours. */
@@ -107,7 +114,9 @@ function pairArguments(
   cwd: string,
 ): readonly ArgumentPair[] {
   return Object.entries(input).map(([ours, value]) => {
-    const name = words?.arguments?.[ours];
+    const names = words?.arguments ?? {};
+    // An argument may be called as what every object has, such as `constructor`.
+    const name = Object.hasOwn(names, ours) ? names[ours] : undefined;
     const theirs = name === undefined || Object.hasOwn(input, name) ? ours : name;
     const isPath = typeof value === 'string' && value !== '' && words?.paths?.includes(theirs);
     return { ours, theirs, value: isPath ? path.resolve(cwd, value) : value };

@@ -7,6 +7,7 @@ import type {
 } from '@google/genai';
 import { isDeepStrictEqual } from 'node:util';
 import { createResponse } from '../core/response.js';
+import { mergeModelData } from './merge.js';
 import { answerTexts, applyMessages, replaceTexts, toContents, toMessage } from './messages.js';
 
 /** One text message of a request, as hooks see it. */
@@ -118,7 +119,9 @@ export class HookTranslatorGenAIv1 {
 
   /** What a hook sees of a response: texts, without the parts that the model marked as thoughts. */
   toHookLLMResponse(response: GenerateContentResponse): LLMResponse {
-    const candidates = (response.candidates ?? []).map(toHookCandidate);
+    const candidates = (response.candidates ?? []).map((candidate, position) =>
+      toHookCandidate(candidate ?? {}, position),
+    );
     const text = candidates[0]?.content.parts.join('');
     const usageMetadata = pickDefined(response.usageMetadata, USAGE_FIELDS);
     return {
@@ -135,14 +138,18 @@ export class HookTranslatorGenAIv1 {
   fromHookLLMResponse(hookResponse: Partial<LLMResponse>): GenerateContentResponse {
     const { text, usageMetadata } = hookResponse;
     const candidates: Partial<LLMCandidate>[] = hookResponse.candidates ?? [];
+    const [first, ...others] = candidates;
     const described =
-      candidates.length > 0 || text === undefined ? candidates : [textCandidate(text)];
+      text === undefined || first?.content?.parts
+        ? candidates
+        : [{ ...first, ...textCandidate(text) }, ...others];
     return createResponse({
       candidates: described.map((candidate, position) => ({
         ...fromHookCandidate(candidate, position),
         content: {
           role: 'model',
-          parts: (candidate.content?.parts ?? []).map((part) => ({ text: part })),
+          // The API refuses a part with an empty text.
+          parts: (candidate.content?.parts ?? []).flatMap((part) => (part ? { text: part } : [])),
         },
       })),
       ...(usageMetadata && { usageMetadata: { ...usageMetadata } }),
@@ -155,7 +162,9 @@ export class HookTranslatorGenAIv1 {
     const mode = TOOL_MODES.find((each) => each === given);
     return {
       ...(mode && { mode }),
-      ...(allowedFunctionNames && { allowedFunctionNames: [...allowedFunctionNames] }),
+      ...(Array.isArray(allowedFunctionNames) && {
+        allowedFunctionNames: [...allowedFunctionNames],
+      }),
     };
   }
 
@@ -182,15 +191,17 @@ export const defaultHookTranslator = new HookTranslatorGenAIv1();
 
 /**
  * Applies the response that a hook returned to the one that it was given, so that function calls, images and
- * thoughts stay where they were. Where the hook changed only the convenience field `text`, that change counts.
+ * thoughts stay where they were. Where the hook changed only the convenience field `text`, that change counts. A
+ * hook that left no candidate has dropped the whole answer; what it gave as `text` is all that there is then.
  */
 export function applyHookLLMResponse(
   hookResponse: Partial<LLMResponse>,
   original: GenerateContentResponse,
 ): GenerateContentResponse {
-  const sent = defaultHookTranslator.toHookLLMResponse(original);
+  const { candidates: given = [], ...rest } = original;
+  const base = hookResponse.candidates?.length === 0 ? [] : given;
+  const sent = defaultHookTranslator.toHookLLMResponse(createResponse({ candidates: base }));
   const candidates = changedCandidates(hookResponse, sent);
-  const { candidates: base = [], ...rest } = original;
   return createResponse({
     ...rest,
     candidates: candidates.map((candidate, position) => {
@@ -218,14 +229,41 @@ function changedCandidates(
   hookResponse: Partial<LLMResponse>,
   sent: LLMResponse,
 ): Partial<LLMCandidate>[] {
-  const given = hookResponse.candidates ?? [];
-  const candidates: Partial<LLMCandidate>[] = given.length > 0 ? given : sent.candidates;
+  const candidates: Partial<LLMCandidate>[] = hookResponse.candidates ?? sent.candidates;
   const { text } = hookResponse;
   if (text === undefined || text === (sent.text ?? '')) return candidates;
   const sentText = sent.candidates[0]?.content.parts.join('');
   const answered = candidates[0]?.content?.parts?.join('') ?? sentText;
   if (answered !== sentText) return candidates;
   return [{ ...candidates[0], ...textCandidate(text) }, ...candidates.slice(1)];
+}
+
+type Described = Partial<Omit<LLMResponse, 'candidates'>> & {
+  readonly candidates?: readonly Partial<LLMCandidate>[];
+};
+
+/**
+ * Merges what two hooks said about a response, the later one's word over the earlier one's. `text` and `candidates` are
+ * two ways to say the same: whichever the later one used, it counts. What it left out stays as the earlier one had it.
+ */
+export function mergeHookResponses(
+  first: Readonly<Record<string, unknown>>,
+  second: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const merged = mergeModelData(first, second);
+  // What hooks write into llm_response was checked when it was read.
+  const { candidates: earlier = [] }: Described = first;
+  const { candidates: later, text }: Described = second;
+  if (later) {
+    merged['candidates'] = later.map((candidate, position) => ({
+      ...candidate,
+      content: { ...earlier[position]?.content, ...candidate.content },
+    }));
+    if (text === undefined && (!later[0] || later[0].content?.parts)) delete merged['text'];
+  } else if (text !== undefined && earlier.length > 0) {
+    merged['candidates'] = [{ ...earlier[0], ...textCandidate(text) }, ...earlier.slice(1)];
+  }
+  return merged;
 }
 
 function textCandidate(text: string): Pick<LLMCandidate, 'content'> {
@@ -237,10 +275,10 @@ function toHookCandidate(candidate: Candidate, position: number): LLMCandidate {
     content: { role: 'model', parts: answerTexts(candidate.content?.parts) },
     ...(candidate.finishReason && { finishReason: candidate.finishReason }),
     index: candidate.index ?? position,
-    ...(candidate.safetyRatings && {
-      safetyRatings: candidate.safetyRatings.map(({ category, probability }) => ({
-        category: category ?? '',
-        probability: probability ?? '',
+    ...(Array.isArray(candidate.safetyRatings) && {
+      safetyRatings: candidate.safetyRatings.map((rating) => ({
+        category: rating?.category ?? '',
+        probability: rating?.probability ?? '',
       })),
     }),
   };

@@ -1,4 +1,4 @@
-/** Keys that change an object's prototype or type when they are assigned; data never needs them. */
+/** Keys that change an object's prototype or type when somebody assigns them. */
 const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Whether a value is an object with keys, as opposed to an array, `null` or anything else. */
@@ -6,16 +6,17 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A shallow merge: keys of `second` override those of `first`. Unsafe keys are dropped. */
+/**
+ * A shallow merge of what a hook says over what there was: keys of `change` override those of `base`. Of the change,
+ * unsafe keys are dropped. The base keeps all of its own, as arguments of a tool may have any name.
+ */
 export function mergeRecords(
-  first: Readonly<Record<string, unknown>>,
-  second: Readonly<Record<string, unknown>>,
+  base: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const merged: Record<string, unknown> = {};
-  for (const source of [first, second]) {
-    for (const [key, value] of Object.entries(source)) {
-      if (!UNSAFE_KEYS.has(key)) merged[key] = value;
-    }
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(change)) {
+    if (!UNSAFE_KEYS.has(key)) merged[key] = value;
   }
   return merged;
 }
@@ -25,12 +26,12 @@ export function mergeRecords(
  * generation parameter does not erase another.
  */
 export function mergeModelData(
-  first: Readonly<Record<string, unknown>>,
-  second: Readonly<Record<string, unknown>>,
+  base: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const merged = mergeRecords(first, second);
-  if (isRecord(first['config']) && isRecord(second['config'])) {
-    merged['config'] = mergeRecords(first['config'], second['config']);
+  const merged = mergeRecords(base, change);
+  if (isRecord(base['config']) && isRecord(change['config'])) {
+    merged['config'] = mergeRecords(base['config'], change['config']);
   }
   return merged;
 }
@@ -45,8 +46,8 @@ export const MAX_NESTING = 200;
 export const TOO_DEEP = `nested deeper than ${MAX_NESTING} levels, or without end`;
 
 /**
- * A deep copy of plain objects and arrays, in a tenth of the time that `structuredClone` takes. Unsafe keys are
- * dropped, and instances of classes stay what they are.
+ * A deep copy of plain objects and arrays, in a tenth of the time that `structuredClone` takes. Every key is kept,
+ * `__proto__` included, and instances of classes stay what they are.
  *
  * @throws RangeError for a value that is nested deeper than `MAX_NESTING`, as one is that contains itself
  */
@@ -57,15 +58,27 @@ export function copyData<T>(value: T): T {
 function copyLevels(value: unknown, levels: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const isList = Array.isArray(value);
-  if (!isList && Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const prototype: unknown = isList ? null : Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return value;
   if (levels === 0) throw new RangeError(`they are ${TOO_DEEP}`);
   if (isList) return value.map((item) => copyLevels(item, levels - 1));
-  const copy: Record<string, unknown> = {};
+  const copy = (prototype === null ? Object.create(null) : {}) as Record<string, unknown>;
   for (const key of Object.keys(value)) {
-    if (UNSAFE_KEYS.has(key)) continue;
-    copy[key] = copyLevels((value as Record<string, unknown>)[key], levels - 1);
+    const field = copyLevels((value as Record<string, unknown>)[key], levels - 1);
+    if (key === '__proto__') defineField(copy, key, field);
+    else copy[key] = field;
   }
   return copy;
+}
+
+/** Assigning `__proto__` would set the prototype. */
+function defineField(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, {
+    value,
+    configurable: true,
+    enumerable: true,
+    writable: true,
+  });
 }
 
 /** Whether a value is nested deeper than `MAX_NESTING`, as one is that contains itself. */

@@ -1,4 +1,4 @@
-import type { Content, ContentListUnion, Part } from '@google/genai';
+import type { Content, ContentListUnion, Part, PartUnion } from '@google/genai';
 import { isAnswerText } from '../core/response.js';
 import type { LLMMessage } from './hookTranslator.js';
 
@@ -29,23 +29,30 @@ export function applyMessages(
   return [...kept, ...surplus.map((message) => withMessage({}, message))];
 }
 
-/** Every form in which the SDK takes contents, as a list of messages. */
+/**
+ * Every form in which the SDK takes contents, as a list of messages. What is none of these stays where it is: it is for
+ * the SDK to refuse, and hooks do not see it.
+ */
 export function toContents(contents: ContentListUnion): Content[] {
-  if (!Array.isArray(contents)) return [toContent(contents)];
-  if (contents.every(isContent)) return contents;
-  return [{ role: 'user', parts: contents.map((part) => toPart(part)) }];
+  if (!Array.isArray(contents)) return isEntry(contents) ? [toContent(contents)] : [];
+  if (contents.every((entry) => isContent(entry) || !isEntry(entry))) return contents as Content[];
+  return [{ role: 'user', parts: contents.map((part) => toPart(part as PartUnion)) }];
 }
 
-function toContent(content: Content | Part | string): Content {
+function toContent(content: Content | PartUnion): Content {
   return isContent(content) ? content : { role: 'user', parts: [toPart(content)] };
 }
 
-function toPart(part: Part | string): Part {
+function toPart(part: PartUnion): Part {
   return typeof part === 'string' ? { text: part } : part;
 }
 
-function isContent(value: Content | Part | string): value is Content {
-  return typeof value === 'object' && ('parts' in value || 'role' in value);
+function isEntry(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'object' && value !== null);
+}
+
+function isContent(value: unknown): value is Content {
+  return typeof value === 'object' && value !== null && ('parts' in value || 'role' in value);
 }
 
 /** What became of a content, and the texts of which it was made. */
@@ -61,6 +68,7 @@ const known = new WeakMap<Content, KnownMessage>();
  * its role and texts are the same: all but the last messages of a conversation are sent again with every call.
  */
 export function toMessage(content: Content): LLMMessage | undefined {
+  if (!isContent(content)) return undefined;
   const texts = answerTexts(content.parts);
   const role = content.role === 'model' ? 'model' : 'user';
   const before = known.get(content);
@@ -74,15 +82,22 @@ export function toMessage(content: Content): LLMMessage | undefined {
 }
 
 /** The texts among parts, without those that are thoughts. */
-export function answerTexts(parts: readonly Part[] = []): string[] {
-  return parts.filter(isAnswerText).map((part) => part.text);
+export function answerTexts(parts: unknown): string[] {
+  return listOf(parts)
+    .filter(isAnswerText)
+    .map((part) => part.text);
+}
+
+/** Parts are data of others, whatever their type says. */
+function listOf(parts: unknown): readonly Part[] {
+  return Array.isArray(parts) ? parts : [];
 }
 
 function withMessage(content: Content, message: LLMMessage): Content {
-  const parts = content.parts ?? [];
+  const parts = listOf(content.parts);
   // The API knows no "system" among the messages; a mixed message belongs to whoever made its other parts.
   const role = message.role === 'model' ? 'model' : 'user';
-  const textOnly = parts.every((part) => typeof part.text === 'string');
+  const textOnly = parts.every((part) => typeof part?.text === 'string');
   return {
     ...content,
     role: textOnly ? role : (content.role ?? role),
@@ -91,8 +106,8 @@ function withMessage(content: Content, message: LLMMessage): Content {
 }
 
 function withoutText(content: Content): Content[] {
-  const parts = (content.parts ?? []).filter((part) => !isAnswerText(part));
-  return parts.some((part) => !part.thought) ? [{ ...content, parts }] : [];
+  const parts = listOf(content.parts).filter((part) => !isAnswerText(part));
+  return parts.some((part) => !part?.thought) ? [{ ...content, parts }] : [];
 }
 
 /**
@@ -129,6 +144,6 @@ export function replaceTexts(parts: readonly Part[], texts: readonly string[]): 
 }
 
 function insertText(parts: readonly Part[], text: string): Part[] {
-  const firstAnswer = parts.findIndex((part) => !part.thought);
+  const firstAnswer = parts.findIndex((part) => !part?.thought);
   return parts.toSpliced(firstAnswer < 0 ? parts.length : firstAnswer, 0, { text });
 }

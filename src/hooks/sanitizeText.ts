@@ -22,17 +22,13 @@ const NOT_BLANK = /[^\s\p{Cf}]/gu;
  * which a model knows the hook system's own notes; what is longer than 10,000 characters is cut with a visible mark.
  */
 export function sanitizeText(text: string): string {
+  const unmarked = replaceMarks(removeControls(text), () => '');
   // What is left of a text may be a mark again.
-  const clean = quoteMarks(replaceMarks(removeControls(text), () => ''));
+  const clean = replaceMarks(unmarked, (mark) => `\\${mark}`);
   if (clean.length <= MAX_HOOK_TEXT) return clean;
   // A cut must not leave half of a character.
   const kept = clean.slice(0, MAX_HOOK_TEXT).replace(/[\ud800-\udbff]$/, '');
   return `${kept}\n[… ${clean.length - MAX_HOOK_TEXT} more characters cut]`;
-}
-
-/** Text that is no hook's, such as a file's that a tool has read: forged marks stay readable, behind a backslash. */
-export function quoteMarks(text: string): string {
-  return replaceMarks(text, (mark) => `\\${mark}`);
 }
 
 function replaceMarks(text: string, replace: (mark: string) => string): string {

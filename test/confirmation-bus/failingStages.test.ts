@@ -5,7 +5,7 @@ import { Config } from '../../src/config/config.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
 import { HookEventName, type HookDefinitions, type HookOutput } from '../../src/hooks/types.js';
 import { healthy, hook } from '../helpers/hooks.js';
-import { ask, startHandler, type HandlerParts, type RequestFields } from './helpers.js';
+import { ask, inputs, startHandler, type HandlerParts, type RequestFields } from './helpers.js';
 
 const { BeforeTool, BeforeModel } = HookEventName;
 
@@ -25,6 +25,12 @@ const definitions = { BeforeTool: [{ hooks: [hook('x')] }], BeforeModel: [{ hook
 class UnreadableConfig extends Config {
   override getHooks(): HookDefinitions {
     return fail('initialization')();
+  }
+}
+
+class UntranslatableConfig extends Config {
+  override getTranscriptPath(): string {
+    return fail('translation')();
   }
 }
 
@@ -54,7 +60,8 @@ const failures: readonly Failure[] = [
   {
     stage: 'translation',
     code: 'HOOK_TRANSLATION_FAILED',
-    fields: { eventName: BeforeModel, input: { llm_request: { model: 'm', contents: [null] } } },
+    parts: { config: new UntranslatableConfig({ enableHooks: true, hooks: definitions }) },
+    fields: { eventName: BeforeModel, input: inputs.BeforeModel },
     finalOutput: { decision: 'deny', reason: expect.stringContaining('could not be asked') },
   },
   {

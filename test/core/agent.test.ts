@@ -3,6 +3,7 @@ import type { ConfigOptions } from '../../src/config/config.js';
 import { AgentError, runAgent, type AgentOptions } from '../../src/core/agent.js';
 import type { AgentEvent } from '../../src/core/agentEvents.js';
 import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
+import { asHookContext } from '../../src/core/llmContent.js';
 import { referenceTools } from '../../src/tools/referenceTools.js';
 import { textsOf } from './helpers/chats.js';
 import { atOnce, inSequence } from './helpers/hookScripts.js';
@@ -217,6 +218,44 @@ describe('the loop', () => {
   });
 });
 
+/** An answer that goes on working. */
+function workOn(tokens: number, id: string) {
+  return stream({ ...chunk([{ functionCall: write(id) }]), ...usage(tokens, 1) });
+}
+
+describe('a history that grows too long', () => {
+  const noSummary = stream(chunk([{ functionCall: { name: 'glob' } }]));
+
+  it('is summed up before the next request', async () => {
+    const { sent } = await runToEnd(
+      [workOn(10, 'a'), workOn(120, 'b'), reply('All in short.'), reply('Done.')],
+      { compressAtTokens: 100 },
+    );
+    expect(textsOf(sent[3]?.contents)[0]).toBe(
+      'Summary of the conversation so far:\nAll in short.',
+    );
+  });
+
+  it('is not summed up again and again where that does not help', async () => {
+    const hook = sandbox.says({});
+    const { sent } = await runToEnd(
+      [
+        workOn(10, 'a'),
+        workOn(120, 'b'),
+        noSummary,
+        workOn(130, 'c'),
+        workOn(140, 'd'),
+        workOn(200, 'e'),
+        reply('All in short.'),
+        reply('Done.'),
+      ],
+      { compressAtTokens: 100, hooks: { PreCompress: atOnce(hook) } },
+    );
+    expect(hook.inputs()).toHaveLength(2);
+    expect(textsOf(sent[7]?.contents)[0]).toContain('All in short.');
+  });
+});
+
 describe('an end before the end', () => {
   it('gives up after maxTurns model calls, with what there was until then', async () => {
     const calls = ['a.txt', 'b.txt', 'c.txt'].map((file) => callTools(write(file)));
@@ -351,9 +390,9 @@ describe('the events of the agent itself', () => {
     expect(textsOf(sent[0]?.contents)).toEqual([
       [
         'Write a note.',
-        '<hook_context>\nContext of the session.\n</hook_context>',
+        asHookContext('Context of the session.'),
         '[System] It is Monday.',
-        '<hook_context>\nContext of the prompt.\n</hook_context>',
+        asHookContext('Context of the prompt.'),
       ].join('|'),
     ]);
   });
@@ -365,9 +404,7 @@ describe('the events of the agent itself', () => {
       hooks: { BeforeAgent: inSequence(first, last) },
     });
     expect(last.inputs()).toMatchObject([{ prompt: 'Write a note.\n\nOne.' }]);
-    expect(textsOf(sent[0]?.contents)).toEqual([
-      'Write a note.|<hook_context>\nOne.\nTwo.\n</hook_context>',
-    ]);
+    expect(textsOf(sent[0]?.contents)).toEqual([`Write a note.|${asHookContext('One.\nTwo.')}`]);
   });
 
   it('BeforeAgent may deny the prompt: the model never sees it', async () => {
@@ -408,7 +445,7 @@ describe('the events of the agent itself', () => {
     expect(textsOf(sent[1]?.contents)).toEqual([
       'Write a note.',
       'Draft.',
-      '<hook_context>\nWrite it out.\n</hook_context>',
+      asHookContext('Write it out.'),
     ]);
     expect(hook.inputs()).toMatchObject([
       { prompt_response: 'Draft.', stop_hook_active: false },

@@ -8,6 +8,7 @@ import {
 import { BeforeToolHookOutput } from '../../src/hooks/hookOutput.js';
 import type { HookSystem } from '../../src/hooks/hookSystem.js';
 import type { AggregatedHookResult, HookDefinitions } from '../../src/hooks/types.js';
+import { asHookContext } from '../../src/core/llmContent.js';
 import type { ToolResult } from '../../src/tools/tools.js';
 import { blocking, chain, hook, keepInput, saying } from '../helpers/hooks.js';
 import { failingObserver } from '../helpers/observer.js';
@@ -216,8 +217,7 @@ describe('AfterTool', () => {
       ),
     );
     expect(result).toEqual({
-      llmContent:
-        'written\n\n<hook_context>\ntests exist\n</hook_context>\n\n<hook_context>\nnot formatted\n</hook_context>\n\n[System] be careful',
+      llmContent: `written\n\n${asHookContext('tests exist')}\n\n${asHookContext('not formatted')}\n\n[System] be careful`,
       returnDisplay: 'Wrote 1 file',
     });
   });

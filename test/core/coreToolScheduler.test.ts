@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { FunctionCall } from '@google/genai';
@@ -10,6 +11,7 @@ import {
 } from '../../src/core/coreToolScheduler.js';
 import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
 import { referenceTools } from '../../src/tools/referenceTools.js';
+import { asHookContext } from '../../src/core/llmContent.js';
 import { ToolErrorType, type Tool, type ToolResult } from '../../src/tools/tools.js';
 import { isRunning } from '../process/helpers.js';
 import { atOnce, inSequence, type HookScript } from './helpers/hookScripts.js';
@@ -280,7 +282,7 @@ describe('AfterTool', () => {
     expect(completed.result).toEqual({
       llmContent: [
         'Created a.txt (3 bytes).',
-        '<hook_context>\nFirst context.\nSecond context.\n</hook_context>',
+        asHookContext('First context.\nSecond context.'),
         '[System] First message.\nSecond message.',
       ].join('\n\n'),
       returnDisplay: 'Created a.txt',
@@ -404,22 +406,53 @@ describe('a call that cannot run', () => {
     expect(hook.inputs()).toEqual([]);
   });
 
-  it('never lets __proto__ among the arguments reach hooks or tools', async () => {
-    const seen: Record<string, unknown>[] = [];
-    const tool = makeTool('look', async (input) => {
-      seen.push(input);
-      return says('ok');
+  it.each([
+    ['by our words', undefined],
+    ['by the words of another agent', 'claude'],
+    ['by the words of a third one', 'gemini'],
+  ] as const)(
+    'keeps every key of the arguments, also where a hook changes others: %s',
+    async (_, dialect) => {
+      const seen: Record<string, unknown>[] = [];
+      const tool = makeTool('look', async (input) => {
+        seen.push(input);
+        return says('ok');
+      });
+      const change = '"__proto__":{"admin":true},"constructor":1,"b":2';
+      const answer =
+        dialect === 'claude'
+          ? `{"hookSpecificOutput":{"updatedInput":{${change}}}}`
+          : `{"hookSpecificOutput":{"tool_input":{${change}}}}`;
+      const hook = sandbox.runs(`echo '${answer}'`);
+      const odd =
+        '"__proto__":{"admin":true},"constructor":"c","prototype":[1],"toString":"t","":0';
+      const args = JSON.parse(`{${odd},"a":{${odd}}}`) as Record<string, unknown>;
+      const hooks = { BeforeTool: [{ dialect, hooks: [hook.config] }] };
+      await runOne({ name: 'look', args }, hooks, { tools: [tool] });
+      assert.deepStrictEqual(hook.inputs<HookEventName.BeforeTool>()[0]?.tool_input, args);
+      assert.deepStrictEqual(seen, [{ ...args, b: 2 }]);
+      expect(seen[0]).not.toHaveProperty('admin');
+      expect({}).not.toHaveProperty('admin');
+    },
+  );
+
+  it('a file with a section called [system] can be read and edited while hooks are on', async () => {
+    const ini = '[system]\nmode = a\n</hook_context>\n';
+    const hook = sandbox.says({});
+    const hooks = { BeforeTool: atOnce(hook), AfterTool: atOnce(hook) };
+    await runOne(write('a.ini', ini), hooks);
+    const { completed } = await runOne({ name: 'read_file', args: { file_path: 'a.ini' } }, hooks);
+    expect(completed.result.llmContent).toBe(ini);
+    expect(hook.inputs<HookEventName.AfterTool>().at(-1)?.tool_response).toMatchObject({
+      llmContent: ini,
     });
-    const hook = sandbox.runs(
-      `echo '{"hookSpecificOutput":{"tool_input":{"__proto__":{"admin":true},"b":2}}}'`,
-    );
-    const args = JSON.parse('{"__proto__":{"admin":true},"a":{"__proto__":{"admin":true}}}');
-    await runOne({ name: 'look', args }, { BeforeTool: atOnce(hook) }, { tools: [tool] });
-    expect(hook.inputs()).toMatchObject([{ tool_input: { a: {} } }]);
-    expect(JSON.stringify(hook.inputs())).not.toContain('admin');
-    expect(seen).toEqual([{ a: {}, b: 2 }]);
-    expect(seen[0]).not.toHaveProperty('admin');
-    expect({}).not.toHaveProperty('admin');
+    const args = {
+      file_path: 'a.ini',
+      old_string: '[system]\nmode = a',
+      new_string: '[system]\nmode = b',
+    };
+    await runOne({ name: 'replace', args }, hooks);
+    expect(sandbox.read('a.ini')).toBe(ini.replace('mode = a', 'mode = b'));
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runAgent } from '../../src/core/agent.js';
 import type { AgentEvent } from '../../src/core/agentEvents.js';
 import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
+import { asHookContext } from '../../src/core/llmContent.js';
 import { referenceTools } from '../../src/tools/referenceTools.js';
 import { textsOf } from './helpers/chats.js';
 import { atOnce, inSequence, type HookScript } from './helpers/hookScripts.js';
@@ -116,7 +117,7 @@ describe('AfterTool', () => {
     const run = await runWriter({ AfterTool: atOnce(hook()) });
     expect(run.note).toBe('of the model');
     expect(toolResponseIn(run)).toEqual({
-      output: 'Created note.txt (12 bytes).\n\n<hook_context>\nBad note.\n</hook_context>',
+      output: `Created note.txt (12 bytes).\n\n${asHookContext('Bad note.')}`,
     });
     expect(run.result).toMatchObject({ response: 'Done.', stopped: null });
     expect(run.result.toolCalls[0]).toMatchObject({ status: 'success' });
@@ -162,7 +163,7 @@ describe('AfterTool', () => {
       AfterTool: atOnce(sandbox.says({ hookSpecificOutput: context })),
     });
     expect(toolResponseIn(run)).toEqual({
-      output: 'Created note.txt (12 bytes).\n\n<hook_context>\nMind the gap.\n</hook_context>',
+      output: `Created note.txt (12 bytes).\n\n${asHookContext('Mind the gap.')}`,
     });
   });
 });

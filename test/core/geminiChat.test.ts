@@ -565,6 +565,35 @@ describe('an empty answer', () => {
   });
 });
 
+describe('a history that is summed up', () => {
+  const longer = [...earlier, ...earlier];
+
+  it('has its summary, whatever BeforeToolSelection hooks want of tools', async () => {
+    const toolConfig = { mode: 'ANY', allowedFunctionNames: ['glob'] };
+    const hook = sandbox.says({ hookSpecificOutput: { toolConfig } });
+    const { chat, sent } = await startChat({
+      hooks: { BeforeToolSelection: atOnce(hook) },
+      answers: [reply('They met.')],
+      history: longer,
+    });
+    await chat.compressHistory();
+    expect(sent()[0]?.toolConfig).toEqual({ functionCallingConfig: { mode: 'NONE' } });
+    expect(textsOf(chat.getHistory())).toEqual([
+      'Summary of the conversation so far:\nThey met.',
+      'hi',
+      'hello',
+      'hi',
+    ]);
+  });
+
+  it('stays as it is where the model gives no text', async () => {
+    const silence = stream(chunk([{ functionCall: { name: 'glob' } }]));
+    const { chat } = await startChat({ answers: [silence], history: longer });
+    expect(await chat.compressHistory()).toBeDefined();
+    expect(chat.getHistory()).toEqual(longer);
+  });
+});
+
 describe('hooks that fail', () => {
   it.each<[string, () => HookScript]>([
     ['exit code 1', () => sandbox.runs('exit 1')],

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseAnswer } from '../../src/hooks/readHookOutput.js';
 import type { Dialect } from '../../src/dialects/dialect.js';
 import {
   changedArguments,
@@ -117,6 +119,15 @@ describe('what Claude Code calls', () => {
     ['run_shell_command', { command: 'ls' }, { command: 'ls' }],
   ])('the arguments of %s', (tool, ours, theirs) => {
     expect(theirArguments(claude, tool, ours, CWD)).toEqual(theirs);
+  });
+
+  it('arguments of any name stay, and give no change when they are given back as they were read', () => {
+    const odd = '{"__proto__":1,"constructor":"c","toString":"t","":{"constructor":[2]}}';
+    const input = { ...(JSON.parse(odd) as object), gap: [undefined, -0] };
+    const theirs = theirArguments(claude, 'read_file', input, CWD);
+    assert.deepStrictEqual(theirs, input);
+    const answer = parseAnswer(JSON.stringify(theirs)) ?? {};
+    expect(changedArguments(claude, 'read_file', input, CWD, answer)).toEqual({});
   });
 
   it('an argument that a hook adds', () => {

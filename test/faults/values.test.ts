@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { describe, expect } from 'vitest';
 import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
@@ -173,15 +174,18 @@ describe('44 __proto__, constructor, prototype', () => {
 
   fault('44 as keys in what a model sends', async ({ host }) => {
     const seen: Record<string, unknown>[] = [];
-    const config = host.createConfig({ hooks: { BeforeTool: [{ hooks: [hook('cat > seen')] }] } });
+    const config = host.createConfig({
+      hooks: { BeforeTool: [{ hooks: [hook('cat > seen; echo >> seen')] }] },
+    });
     const scheduler = new CoreToolScheduler({ config, tools: [watchingTool(seen)] });
     const args = JSON.parse(`{"a":[${evil}],${evil.slice(1)}`) as Record<string, unknown>;
     const [call] = await scheduler.schedule([{ name: 'watch', args }]);
     expect(call?.status).toBe('success');
-    expect(JSON.stringify(seen)).toBe('[{"a":[{"b":2}],"b":2}]');
-    expect(seen[0]).not.toHaveProperty('evil');
+    expect(seen).toHaveLength(1);
+    assert.deepStrictEqual(seen[0], args);
+    expect(Object.getPrototypeOf(seen[0])).toBe(Object.prototype);
     await host.waitForFile('seen');
-    expect(host.lines('seen').join('')).not.toContain('evil');
+    expect(host.lines('seen').join('')).toContain(JSON.stringify(args));
     expect({}).not.toHaveProperty('evil');
   });
 });

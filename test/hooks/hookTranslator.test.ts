@@ -12,6 +12,7 @@ import { describe, expect, it } from 'vitest';
 import { createResponse } from '../../src/core/response.js';
 import {
   applyHookLLMResponse,
+  mergeHookResponses,
   defaultHookTranslator,
   type LLMMessage,
 } from '../../src/hooks/hookTranslator.js';
@@ -121,6 +122,28 @@ describe('toHookLLMRequest', () => {
     ['an empty list', [], []],
     ['a content without parts', [{ role: 'user' }, user('a')], [{ role: 'user', content: 'a' }]],
     ['a content without a role', [{ parts: [{ text: 'a' }] }], [{ role: 'user', content: 'a' }]],
+    ['nothing', undefined as never, []],
+    ['null', null as never, []],
+    [
+      'what is no content among contents',
+      [null, user('a'), 5] as never,
+      [{ role: 'user', content: 'a' }],
+    ],
+    [
+      'what is no part among parts',
+      ['a', null, { text: 5 }] as never,
+      [{ role: 'user', content: 'a' }],
+    ],
+    [
+      'parts that are no list',
+      [{ parts: null }, { parts: { text: 'b' } }, user('a')] as never,
+      [{ role: 'user', content: 'a' }],
+    ],
+    [
+      'parts that are none',
+      [{ role: 'user', parts: [null, 'b', 5, { text: 'a' }] }] as never,
+      [{ role: 'user', content: 'a' }],
+    ],
   ])('reads %s', (_, contents, expected) => {
     expect(messagesOf(contents)).toEqual(expected);
   });
@@ -261,6 +284,17 @@ describe('the messages that a hook returns', () => {
       true,
       true,
     ]);
+  });
+
+  it('leave what is no content, and what is no part, where it was', () => {
+    const odd = [null, { role: 'user', parts: [null, { text: 'a' }, 5] }] as never;
+    expect(applyMessages(odd, [{ role: 'user', content: 'b' }])).toEqual([
+      null,
+      { role: 'user', parts: [null, { text: 'b' }, 5] },
+    ]);
+    expect(applyMessages(odd, [])).toEqual([null, { role: 'user', parts: [null, 5] }]);
+    const added = applyMessages(undefined as never, [{ role: 'user', content: 'b' }]);
+    expect(added).toEqual([user('b')]);
   });
 
   it('are appended where there are more than were sent', () => {
@@ -485,6 +519,17 @@ describe('applyHookLLMResponse', () => {
     expect(partsAfter({ candidates: candidates() })).toEqual([thought, call]);
   });
 
+  it.each([
+    ['nothing', { candidates: [] }, []],
+    ['no text', { candidates: [], text: '' }, []],
+    ['a text', { candidates: [], text: 'a' }, [{ index: 0, content: model('a') }]],
+  ])('drops the whole answer, calls too, where no candidate is left but %s', (_, change, left) => {
+    expect(toData(applyHookLLMResponse(change, original))).toEqual({
+      ...(toData(original) as object),
+      candidates: left,
+    });
+  });
+
   it('adds text to a response that had none, before the calls', () => {
     const applied = applyHookLLMResponse({ text: 'a' }, respond(thought, call));
     expect(applied.candidates?.[0]?.content?.parts).toEqual([thought, { text: 'a' }, call]);
@@ -524,6 +569,73 @@ describe('applyHookLLMResponse', () => {
     const before = toData(original);
     applyHookLLMResponse({ text: 'redacted' }, original);
     expect(toData(original)).toEqual(before);
+  });
+});
+
+const textOfParts = (content?: Content) =>
+  (content?.parts ?? []).map((part) => part.text ?? 'call').join('|');
+
+describe('what two hooks say of one response', () => {
+  const original = createResponse({
+    candidates: [{ content: model('secret', call) }, { content: model('b') }],
+  });
+  const full = defaultHookTranslator.toHookLLMResponse(original);
+  const textsAfter = (...said: readonly Record<string, unknown>[]) => {
+    const merged = said.reduce((first, second) => mergeHookResponses(first, second), {});
+    const { candidates: answers = [] } = applyHookLLMResponse(merged, original);
+    const synthetic = defaultHookTranslator.fromHookLLMResponse(merged);
+    return { answer: answers.map((each) => textOfParts(each.content)), synthetic: synthetic.text };
+  };
+
+  it.each<[string, Record<string, unknown>[], string[], string | undefined]>([
+    ['candidates, then text', [{ candidates: candidates('1') }, { text: '2' }], ['2|call'], '2'],
+    ['text, then candidates', [{ text: '1' }, { candidates: candidates('2') }], ['2|call'], '2'],
+    [
+      'text, then all of it with other candidates',
+      [{ text: '1' }, { ...full, candidates: candidates('2') }],
+      ['2|call'],
+      '2',
+    ],
+    [
+      'candidates, then all of it with another text',
+      [{ candidates: candidates('1') }, { ...full, text: '2' }],
+      ['2|call', 'b'],
+      'secret',
+    ],
+    [
+      'both, then text',
+      [{ text: '1', candidates: [...candidates('1'), ...candidates('1b')] }, { text: '2' }],
+      ['2|call', '1b'],
+      '2',
+    ],
+    [
+      'candidates, then no text',
+      [{ candidates: candidates('1') }, { text: '' }],
+      ['call'],
+      undefined,
+    ],
+    ['text, then no candidates', [{ text: '1' }, { candidates: [] }], [], undefined],
+    ['no candidates, then text', [{ candidates: [] }, { text: '2' }], ['2'], '2'],
+    [
+      'text, then another finish reason',
+      [{ text: '1' }, { candidates: [{ finishReason: 'STOP' }] }],
+      ['1|call'],
+      '1',
+    ],
+    [
+      'candidates, then another finish reason',
+      [{ candidates: candidates('1') }, { candidates: [{ finishReason: 'STOP' }] }],
+      ['1|call'],
+      '1',
+    ],
+    [
+      'candidates, then the usage',
+      [{ candidates: candidates('1') }, { usageMetadata: {} }],
+      ['1|call'],
+      '1',
+    ],
+  ])('the later word counts: %s', (_, said, texts, synthetic) => {
+    expect(textsAfter(...said)).toEqual({ answer: texts, synthetic });
   });
 });
 

@@ -64,6 +64,31 @@ describe('a request', () => {
     expect(await temp.readJson('stdin.json')).toMatchObject({ details: {} });
   });
 
+  it.each([[[null]], [[null, { role: 'user', parts: [null, { text: 'hi' }] }]], [{}]])(
+    'with contents that are none is put to the hooks all the same, as a direct one: %j',
+    async (contents) => {
+      const guard = hook('cat > stdin.json; echo no >&2; exit 2', { onFailure: 'deny' });
+      const { bus, system } = host({ BeforeModel: [{ hooks: [guard] }] });
+      const llm_request = { model: 'm', contents };
+      const { success, output } = await ask(bus, {
+        eventName: 'BeforeModel',
+        input: { llm_request },
+      });
+      expect({ success, reason: output?.finalOutput?.reason }).toEqual({
+        success: false,
+        reason: 'no',
+      });
+      expect(await temp.readJson('stdin.json')).toMatchObject({
+        llm_request: {
+          messages: JSON.stringify(contents).includes('hi') ? [{ content: 'hi' }] : [],
+        },
+      });
+      const direct = await system.getEventHandler().fireBeforeModelEvent(llm_request as never);
+      expect(direct.finalOutput?.reason).toBe('no');
+      expect(llm_request.contents).toBe(contents);
+    },
+  );
+
   it('cannot speak for the session', async () => {
     const { bus } = host({ BeforeAgent: [{ hooks: [hook('cat > stdin.json')] }] });
     const input = { prompt: 'p', session_id: 'other', cwd: '/', hook_event_name: 'AfterTool' };

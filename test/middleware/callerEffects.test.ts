@@ -11,6 +11,7 @@ import {
 } from '../../src/context.js';
 import { collectResponse, createResponse, textResponse } from '../../src/core/response.js';
 import type { HookDefinitions } from '../../src/hooks/types.js';
+import { asHookContext } from '../../src/core/llmContent.js';
 import type { ToolResult } from '../../src/tools/tools.js';
 import { blocking, hook, keepInput, saying } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
@@ -122,7 +123,7 @@ describe('afterTool', () => {
     expect(call.verdict).toEqual(ALLOW);
     expect(call.result).toEqual({
       ...ran,
-      llmContent: 'ran\n\n<hook_context>\ntoo late\n</hook_context>',
+      llmContent: `ran\n\n${asHookContext('too late')}`,
     });
   });
 
@@ -186,6 +187,18 @@ describe('beforeToolSelection', () => {
     });
     expect(call.originalRequest).toBe(request);
     expect(request.config).toEqual({ temperature: 1 });
+  });
+
+  it('leaves the tools switched off where the host wants none', async () => {
+    const functionCallingConfig = { mode: FunctionCallingConfigMode.NONE };
+    const hooks = [
+      saying({ systemMessage: 'Look.', ...specific({ toolConfig: { mode: 'ANY' } }) }),
+    ];
+    const call = modelCall({ BeforeToolSelection: [{ hooks }] });
+    call.request = { ...request, config: { toolConfig: { functionCallingConfig } } };
+    await modelStages.beforeToolSelection(call, countingNext());
+    expect(call.request.config?.toolConfig).toEqual({ functionCallingConfig });
+    expect(JSON.stringify(call.request.contents)).toContain('[System] Look.');
   });
 
   it('cannot block, and lets the model read a system message', async () => {
@@ -256,6 +269,19 @@ describe('beforeModel', () => {
     expect(call.response?.text).toBe('cached');
     expect(await readTexts(call)).toEqual(['cached']);
   });
+
+  it.each([{ candidates: [] }, { text: '' }])(
+    'answers with nothing where a hook says so: %j',
+    async (llm_response) => {
+      const output = { decision: 'deny', ...specific({ llm_response }) };
+      const call = modelCall({ BeforeModel: [{ hooks: [saying(output)] }] });
+      await modelStages.beforeModel(call, countingNext());
+      expect(call.synthetic).toBe(true);
+      expect(
+        (call.response?.candidates ?? []).flatMap(({ content }) => content?.parts ?? []),
+      ).toEqual([]);
+    },
+  );
 
   it('answers with an empty response of a block without one', async () => {
     const { call, calls } = await runBeforeModel(deny);
@@ -364,6 +390,32 @@ describe('afterModel', () => {
     expect(await readTexts(hidden)).toEqual([]);
     expect(hidden.suppressDisplay).toBe(true);
     expect(hidden.response?.text).toBe('a');
+  });
+
+  it.each([
+    [
+      'candidates, then text',
+      { candidates: [{ content: { parts: ['one'] } }] },
+      { text: 'two' },
+      'two',
+    ],
+    [
+      'text, then candidates',
+      { text: 'one' },
+      { candidates: [{ content: { parts: ['two'] } }] },
+      'two',
+    ],
+    ['text, then no candidates', { text: 'one' }, { candidates: [] }, undefined],
+    ['no candidates alone', {}, { candidates: [] }, undefined],
+  ])('takes the later word of two hooks: %s', async (_, first, second, text) => {
+    const hooks = [first, second].map((llm_response) => saying(specific({ llm_response })));
+    const call = modelCall({ AfterModel: [{ hooks }] });
+    await modelStages.afterModel(call, async () => {
+      call.stream = streamOf(part('secret'));
+    });
+    await readTexts(call);
+    expect(call.response?.text).toBe(text);
+    expect(call.response?.candidates).toHaveLength(text === undefined ? 0 : 1);
   });
 
   it('does not fire when the stream breaks, and passes its error on', async () => {

@@ -82,7 +82,7 @@ describe('translator', () => {
   });
 
   it('rejects a payload that it cannot read, without calling next', async () => {
-    const llmBroken = JSON.parse('{"model":"m","contents":null}') as typeof llmRequest;
+    const llmBroken = JSON.parse('null') as typeof llmRequest;
     const ctx = hookContext(HookEventName.BeforeModel, { llmRequest: llmBroken });
     const next = countingNext();
     await expect(translator(session)(ctx, next)).rejects.toThrow(TypeError);

@@ -10,6 +10,15 @@ import { createResponse } from '../../src/core/response.js';
 import { HookEventName, type HookExecutionResult, type HookOutput } from '../../src/hooks/types.js';
 import { failed, healthy } from '../helpers/hooks.js';
 
+/** How often a property is tried: `PROPERTY_RUNS`, else as given; from `PROPERTY_SEED`, else from any beginning. */
+export function runs(usual: number): { numRuns: number; seed?: number } {
+  const { PROPERTY_RUNS, PROPERTY_SEED } = process.env;
+  return {
+    numRuns: Number(PROPERTY_RUNS ?? usual),
+    ...(PROPERTY_SEED !== undefined && { seed: Number(PROPERTY_SEED) }),
+  };
+}
+
 export const event = fc.constantFrom(...Object.values(HookEventName));
 
 /** Short texts, which are often equal to each other or parts of each other, and some of any characters. */
@@ -40,7 +49,7 @@ export const otherPart: fc.Arbitrary<Part> = fc.oneof(
 );
 
 const parts = fc.array(fc.oneof(textPart, otherPart), { minLength: 1, maxLength: 5 });
-const role = fc.constantFrom('user', 'model');
+export const role = fc.constantFrom('user', 'model');
 
 const content: fc.Arbitrary<Content> = fc.record({ role, parts });
 
@@ -173,3 +182,76 @@ export const result: fc.Arbitrary<HookExecutionResult> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constant(failed(1)) },
 );
+
+/** Names that mean something to JavaScript, to JSON, to a tool's dialect, or to nobody. */
+const oddKey = fc.oneof(
+  fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then'),
+  fc.constantFrom('toJSON', 'length', '__defineGetter__', '', ' ', '0', '-1', '\ud800', '\udc00a'),
+  fc.constantFrom('file_path', 'absolute_path', 'path', 'dir_path', 'command', 'content', 'text'),
+  fc.string({ unit: 'binary', maxLength: 4 }),
+);
+
+/** Text with marks of the hook system, of terminals and of formats in it, and with halves of characters. */
+export const oddText = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('[system]', '[System] ', '\\[System]', '<hook_context>', '</hook_context>'),
+      fc.constantFrom('\n', '\r\n', '\r', '\u2028', '\t', ' ', '\u00a0', '\u200b', '\ufeff'),
+      fc.constantFrom('\u0000', '\u001b[31m', '\u009b', '\u202e', '\ud800', '\udc00', '\u{1f600}'),
+      fc.constantFrom('mode = a', '{"decision":"deny"}', '"', '\\', '${HOME}', '`id`'),
+      fc.string({ unit: 'binary', maxLength: 4 }),
+    ),
+    { maxLength: 5 },
+  )
+  .map((pieces) => pieces.join(''));
+
+const { value: anyOddValue, record: anyOddRecord } = fc.letrec<{
+  value: unknown;
+  record: Record<string, unknown>;
+}>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(null, true, false, undefined, 0, -0, 1e21, Number.NaN, Number.MAX_VALUE),
+    fc.double(),
+    oddText,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.sparseArray(tie('value'), { maxNumElements: 2, maxLength: 4 }),
+    tie('record'),
+  ),
+  record: fc
+    .tuple(
+      fc.array(fc.tuple(oddKey, tie('value')), { maxLength: 4 }),
+      fc.integer({ max: 7, min: 0 }),
+    )
+    .map(([entries, kind]) => {
+      const fields: Record<string, unknown> = Object.fromEntries(entries);
+      return kind === 0 ? Object.assign(Object.create(null), fields) : fields;
+    }),
+}));
+
+/** Anything that a model or a tool may put into a field. */
+export const oddValue = anyOddValue.map(deepFreeze);
+/** Arguments of a tool with any keys at all. */
+export const oddRecord = anyOddRecord.map(deepFreeze);
+
+/** Whoever writes into what it was lent fails. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const each of Object.values(value)) deepFreeze(each);
+  return Object.freeze(value);
+}
+
+/** What a model may say: texts, thoughts, calls, and parts that nobody knows yet. */
+export const oddPart = fc
+  .oneof(
+    oddText.map((each) => ({ text: each })),
+    fc.record({ text: oddText, thoughtSignature: bytes }),
+    otherPart,
+    fc.record({
+      functionCall: fc.record({ id: oddText, name: oddText, args: anyOddRecord }),
+      thoughtSignature: bytes,
+    }),
+    fc.record({ text: oddText, unknown: anyOddValue }),
+    fc.record({ unknown: anyOddValue }),
+  )
+  .map((part) => deepFreeze(part as Part));

@@ -3,12 +3,7 @@ import { diffLines } from '../../src/cli/lineDiff.js';
 import { toOneLine, toVisible, withoutBreaks } from '../../src/cli/terminal.js';
 import { secretMasker } from '../../src/hooks/hookEnvironment.js';
 import { readHookOutput } from '../../src/hooks/readHookOutput.js';
-import {
-  findControl,
-  quoteMarks,
-  removeControls,
-  sanitizeText,
-} from '../../src/hooks/sanitizeText.js';
+import { findControl, removeControls, sanitizeText } from '../../src/hooks/sanitizeText.js';
 import { expandCommand } from '../../src/process/expandCommand.js';
 import { isSimpleCommand } from '../../src/process/shellWords.js';
 import { readCommand } from '../../src/shell/readCommand.js';
@@ -21,7 +16,6 @@ const mask = secretMasker({ redact: ['@secrets'] }, { API_TOKEN: 'secret', X_KEY
 /** Whatever reads text of a hook, a model, a file or a directory's name. */
 const READERS: Record<string, (text: string) => unknown> = {
   sanitizeText,
-  quoteMarks,
   removeControls,
   findControl,
   withoutBreaks,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runAgent } from '../../src/core/agent.js';
 import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
+import { asHookContext } from '../../src/core/llmContent.js';
 import { referenceTools } from '../../src/tools/referenceTools.js';
 import { textsOf } from '../core/helpers/chats.js';
 import { atOnce } from '../core/helpers/hookScripts.js';
@@ -71,7 +72,7 @@ describe('AfterModel', () => {
     expect(textsOf(sent[1]?.contents)).toEqual([
       'What is here?',
       'Of the hook.',
-      '<hook_context>\nGo on.\n</hook_context>',
+      asHookContext('Go on.'),
     ]);
     expect(result).toMatchObject({ response: 'Done.', usage: { totalTokenCount: 7 } });
   });
