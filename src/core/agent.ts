@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FunctionCall, GenerateContentConfig, Models, PartListUnion } from '@google/genai';
 import type { Config } from '../config/config.js';
 import {
@@ -17,6 +18,7 @@ import {
   CoreToolScheduler,
   toFunctionResponse,
   type CompletedToolCall,
+  type ToolCallRecord,
 } from './coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from './geminiChat.js';
 import { asHookContext } from './llmContent.js';
@@ -29,6 +31,7 @@ import {
   textOf,
   verdictOf,
 } from './modelTurns.js';
+import { Transcript } from './transcript.js';
 
 export interface AgentOptions {
   readonly config: Config;
@@ -46,6 +49,11 @@ export interface AgentOptions {
   readonly maxStopHookRetries?: number;
   /** Tokens of a request from which on the older part of the history is summed up first. Default 700,000. */
   readonly compressAtTokens?: number;
+  /**
+   * Whether to write what is said to the `transcriptPath` of the `Config`, where that names one. Default `true`; `false`
+   * is for a host that writes the file itself.
+   */
+  readonly transcript?: boolean;
   readonly signal?: AbortSignal;
   /** Is told of everything as it happens. */
   readonly onEvent?: (event: AgentEvent) => void;
@@ -81,6 +89,7 @@ class AgentRun {
   readonly #toolCalls: CompletedToolCall[] = [];
   readonly #modelCalls: ModelCallRecord[] = [];
   readonly #usage: Usage = { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 };
+  #transcript: Transcript | undefined;
   #promptTokens = 0;
   #response = '';
   #stopped: AgentResult['stopped'] = null;
@@ -98,7 +107,7 @@ class AgentRun {
     this.#scheduler = new CoreToolScheduler({
       config,
       tools,
-      onStatus: (call) => this.#tell({ type: 'tool', call }),
+      onStatus: (call) => this.#tellCall(call),
       onHooks: this.#hooks.observe,
     });
   }
@@ -117,7 +126,8 @@ class AgentRun {
   }
 
   async #run(): Promise<AgentResult> {
-    const { config, model } = this.#options;
+    const { config, model, transcript = true } = this.#options;
+    if (transcript) this.#transcript = new Transcript(config);
     this.#tell({ type: 'session', sessionId: config.getSessionId(), model });
     try {
       await this.#work();
@@ -130,6 +140,7 @@ class AgentRun {
       throw new AgentError(message, this.#result(), { cause: error });
     } finally {
       await this.#hooks.fire(HookEventName.SessionEnd, { reason: SessionEndReason.Exit });
+      this.#transcript?.close();
     }
     return this.#result();
   }
@@ -147,16 +158,24 @@ class AgentRun {
     const before = await this.#hooks.fire(BeforeAgent, { prompt }, signal);
     this.#stopped = before.stopped ?? asStop(BeforeAgent, before.objection);
 
-    let message = [prompt, ...start.notes, ...before.notes];
+    let notes = [...start.notes, ...before.notes];
+    let message = [prompt, ...notes];
+    if (!this.#stopped) this.#transcript?.addMessage(prompt);
     for (let retries = 0; !this.#stopped; retries++) {
+      this.#noteDown(notes);
       await this.#converse(message.map((text) => ({ text })));
       if (this.#stopped) return;
       const payload = { prompt, promptResponse: this.#response, stopHookActive: retries > 0 };
       const after = await this.#hooks.fire(AfterAgent, payload, signal);
       this.#stopped = after.stopped;
       if (after.objection === undefined || retries >= maxStopHookRetries) return;
-      message = [asHookContext(after.objection), ...after.notes];
+      message = notes = [asHookContext(after.objection), ...after.notes];
     }
+  }
+
+  /** Writes down what hooks have to say to the model. */
+  #noteDown(notes: readonly string[]): void {
+    for (const note of notes) this.#transcript?.addMessage(note, 'isMeta');
   }
 
   /** From a message to the answer that asks for no more tools. */
@@ -182,7 +201,9 @@ class AgentRun {
     if (this.#stopped) return undefined;
     const turn = await this.#askModel(message);
     this.#stopped = stopOf(turn);
-    const calls = functionCallsOf(turn);
+    // An id for each, so that what is told of a call can be told from what is told of another.
+    const calls = functionCallsOf(turn).map((call) => ({ ...call, id: call.id ?? randomUUID() }));
+    this.#transcript?.addAnswer(turn, calls);
     if (this.#stopped || calls.length === 0) return undefined;
     return this.#runTools(calls, turn);
   }
@@ -199,10 +220,14 @@ class AgentRun {
     this.#stopped = stopped;
     if (stopped) return;
     const options = { signal, onHooks: this.#hooks.observe };
+    const before = this.#chat.getHistory();
     const turn = await this.#chat.compressHistory(notes, options);
     this.#promptTokens = 0;
     if (!turn) return;
     this.#record(turn);
+    const history = this.#chat.getHistory();
+    const [summary] = history === before ? [] : (history[0]?.parts ?? []);
+    if (summary?.text) this.#transcript?.addMessage(summary.text, 'isCompactSummary');
     this.#stopped = stopOf(turn);
   }
 
@@ -229,6 +254,7 @@ class AgentRun {
     const call = describeModelCall(turn);
     this.#modelCalls.push(call);
     this.#tell({ type: 'model', call });
+    this.#noteDown(turn.notes);
     for (const key of Object.keys(this.#usage) as (keyof Usage)[]) {
       this.#usage[key] += turn.response.usageMetadata?.[key] ?? 0;
     }
@@ -254,6 +280,12 @@ class AgentRun {
     };
     const notificationType = NotificationType.Idle;
     await this.#hooks.fire(HookEventName.Notification, { notificationType, message, details });
+  }
+
+  #tellCall(call: ToolCallRecord): void {
+    const { result } = call;
+    if (result) this.#transcript?.addResult({ ...call, result });
+    this.#tell({ type: 'tool', call });
   }
 
   #tell(event: AgentEvent): void {
