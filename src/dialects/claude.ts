@@ -21,7 +21,7 @@ export const claude: Dialect = {
     asked: {
       event: HookEventName.BeforeTool,
       name: 'PermissionRequest',
-      input: ({ tool_use_id: _, ...fields }) => fields,
+      input: ({ tool_use_id: _id, ...fields }) => fields,
       answer: readPermissionRequest,
     },
     failed: {
