@@ -30,17 +30,31 @@ async function beforeTool(call: ToolCall, next: Next): Promise<void> {
   if (!firing) return next();
 
   const fired = await firing;
+  if (heed(call, fired) && (await isPermitted(call, fired))) await next();
+  if (call.result) call.result = withNotes(call.result, [systemNote(fired)]);
+}
+
+/** Applies what BeforeTool hooks decided; says whether the call goes on. */
+function heed(call: ToolCall, fired: ProcessedHookResult): boolean {
   const output = fired.aggregated.finalOutput;
   if (output && (fired.shouldStop || output.isBlockingDecision())) {
     const reason = output.getEffectiveReason();
     if (fired.shouldStop) call.stop(reason);
     else call.block(reason);
-  } else {
-    const change = output instanceof BeforeToolHookOutput && output.getModifiedToolInput();
-    if (change) call.input = mergeRecords(call.input, change);
-    await next();
+    return false;
   }
-  if (call.result) call.result = withNotes(call.result, [systemNote(fired)]);
+  const change = output instanceof BeforeToolHookOutput && output.getModifiedToolInput();
+  if (change) call.input = mergeRecords(call.input, change);
+  return true;
+}
+
+/** Where hooks want the user to be asked, others may decide in place of the user. Without them, the tool runs. */
+async function isPermitted(call: ToolCall, { aggregated }: ProcessedHookResult): Promise<boolean> {
+  const { finalOutput } = aggregated;
+  if (!(finalOutput instanceof BeforeToolHookOutput && finalOutput.isAsking())) return true;
+  const payload = { toolName: call.toolName, toolInput: call.input, isAsked: true };
+  const decided = await fireHook(call.config, HookEventName.BeforeTool, payload, call);
+  return !decided || heed(call, decided);
 }
 
 /** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */

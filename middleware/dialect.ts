@@ -16,7 +16,7 @@ import { isRecord, isTooDeep } from '../src/hooks/merge.js';
 import { writeInput } from '../src/hooks/preparedInput.js';
 import { describeNoise, isBrokenJson, parseAnswer } from '../src/hooks/readHookOutput.js';
 import { sanitizeText } from '../src/hooks/sanitizeText.js';
-import type { HookEventName, HookInput } from '../src/hooks/types.js';
+import type { HookInput } from '../src/hooks/types.js';
 
 /**
  * Around the process of one hook: it reads, and answers, in the format of another agent. Whoever stands further out
@@ -25,7 +25,7 @@ import type { HookEventName, HookInput } from '../src/hooks/types.js';
 export async function dialect(run: HookRun, next: Next): Promise<void> {
   const spoken = run.hook.dialect && dialects[run.hook.dialect];
   if (!spoken) return next();
-  run.stdin = writeInput(() => toTheirInput(spoken, run.event, run.input));
+  run.stdin = writeInput(() => toTheirInput(spoken, run));
   await next();
   if (run.said) run.said = toOurAnswer(spoken, run, run.said);
 }
@@ -33,14 +33,14 @@ export async function dialect(run: HookRun, next: Next): Promise<void> {
 /** What a hook of a dialect reads for an event. */
 function toTheirInput(
   spoken: Dialect,
-  event: HookEventName,
-  input: HookInput,
+  { event, input, hook: { moment } }: HookRun,
 ): Record<string, unknown> {
   const ofEvent = (spoken.eventInput[event] ?? ownFields) as (input: HookInput) => object;
+  const fields = { ...ofEvent(withTheirTool(spoken, input)) };
   return {
     ...spoken.commonInput(input),
-    hook_event_name: theirEventName(spoken, event),
-    ...ofEvent(withTheirTool(spoken, input)),
+    hook_event_name: theirEventName(spoken, event, moment),
+    ...((moment && spoken.moments[moment]?.input(fields)) ?? fields),
   };
 }
 
@@ -79,7 +79,11 @@ function ownFields({
 
 function toOurAnswer(spoken: Dialect, run: HookRun, said: Said): Said {
   if (said.ending !== 'exit') return said;
-  const reader = spoken.answers[run.event] ?? spoken.answers.otherwise;
+  const { moment } = run.hook;
+  const reader =
+    (moment && spoken.moments[moment]?.answer) ??
+    spoken.answers[run.event] ??
+    spoken.answers.otherwise;
   if (said.exitCode === 2) {
     const reason = said.stderr.trim() || DEFAULT_BLOCK_REASON;
     return inOurWords(spoken, run, said, reader({ decision: 'deny', reason }));

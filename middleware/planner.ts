@@ -7,7 +7,13 @@ import { failsClosed } from '../src/hooks/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
 import { hookIdentity, isFromProject } from '../src/hooks/identity.js';
 import { findSubstitutes } from '../src/hooks/sameCommand.js';
-import type { HookDefinition, HookEventName, HookExecutionPlan } from '../src/hooks/types.js';
+import type {
+  CommandHookConfig,
+  HookDefinition,
+  HookEventName,
+  HookExecutionPlan,
+  Moment,
+} from '../src/hooks/types.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/hooks/testWithLimit.js';
 import { startStopwatch } from '../src/util/stopwatch.js';
 
@@ -16,6 +22,8 @@ export interface PlanContext {
   readonly toolName?: string;
   /** What matchers of dialects are tested against, at events without a tool. */
   readonly subject?: string;
+  /** The moment of the event, where other agents tell it apart. */
+  readonly moment?: Moment;
 }
 
 /** Anything that plans; usually a `HookPlanner`. */
@@ -35,8 +43,16 @@ export function planner(plans: Planner) {
 export function planContext<E extends HookEventName>(
   fired: Pick<HookContext<E>, 'event' | 'payload'>,
 ): PlanContext | undefined {
-  const { matchOn, dialectsMatchOn }: EventDefinition<E> = events[fired.event];
-  if (matchOn) return { toolName: matchOn(fired.payload) };
+  const { matchOn, dialectsMatchOn, momentOf }: EventDefinition<E> = events[fired.event];
+  if (matchOn) {
+    return {
+      toolName: matchOn(fired.payload),
+      // What a tool gave is looked at only where that makes a difference.
+      get moment() {
+        return momentOf?.(fired.payload);
+      },
+    };
+  }
   return dialectsMatchOn && { subject: dialectsMatchOn(fired.payload) };
 }
 
@@ -121,8 +137,21 @@ export function isConcerned(
   logger: DebugLogger,
   budget = new MatcherBudget(),
 ): boolean {
+  if (!isOfMoment(entry.config, context?.moment)) return false;
   const names = namesToMatch(entry, context);
   return !names || names.some((name) => matches(registry, entry, name, logger, budget));
+}
+
+/**
+ * Whether a hook runs at a moment of its event. To hooks of an agent that has no event of its own for it, and to ours,
+ * the moment makes no difference; but what was asked already is not asked again.
+ */
+export function isOfMoment(
+  { dialect, moment: own }: Pick<CommandHookConfig, 'dialect' | 'moment'>,
+  moment: Moment | undefined,
+): boolean {
+  const isApart = moment && dialect && dialects[dialect].moments[moment];
+  return own || isApart ? own === moment : moment !== 'asked';
 }
 
 /**

@@ -1,11 +1,30 @@
 import { suggestName } from '../config/suggestName.js';
-import { foreignEvent } from '../dialects/words.js';
+import { DIALECT_NAMES } from '../dialects/dialect.js';
+import { dialects, foreignEvent, foreignMoment } from '../dialects/words.js';
 import { isHookEventName } from '../hooks/events.js';
-import { HookEventName } from '../hooks/types.js';
+import { HookEventName, type Moment } from '../hooks/types.js';
 import { UsageError } from './usageError.js';
 
-/** @throws UsageError when there is no such event */
-export function requireEvent(name: string): HookEventName {
+/** An event, or a moment of one for which another agent has an event. */
+export interface NamedEvent {
+  readonly event: HookEventName;
+  readonly moment?: Moment;
+}
+
+/**
+ * The event that a command line names: by our name, or by another agent's where we have none.
+ *
+ * @throws UsageError when there is no such event
+ */
+export function requireNamedEvent(name: string): NamedEvent {
+  for (const dialect of DIALECT_NAMES) {
+    const found = foreignMoment(dialects[dialect], name);
+    if (found) return found;
+  }
+  return { event: requireEvent(name) };
+}
+
+function requireEvent(name: string): HookEventName {
   if (isHookEventName(name)) return name;
   const foreign = foreignEvent(name);
   if (foreign) throw new UsageError(`"${name}" is not an event here; use '${foreign.ours}'`);

@@ -1,20 +1,22 @@
 import {
   createExecutionPlan,
   isConcerned,
+  isOfMoment,
   MatcherBudget,
   type PlanContext,
 } from '../../middleware/planner.js';
 import type { FileProblem, SettingsOrigins } from '../config/settings.js';
+import { dialects, theirEventName } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { hookIdentity } from '../hooks/identity.js';
 import { findSubstitutes } from '../hooks/sameCommand.js';
 import { startOptions } from '../hooks/preparedInput.js';
-import type { HookEventName } from '../hooks/types.js';
+import type { HookEventName, Moment } from '../hooks/types.js';
 import { environmentOf } from '../process/startCommand.js';
 import { CliLogger } from './cliLogger.js';
-import { requireEvent } from './eventName.js';
+import { requireNamedEvent } from './eventName.js';
 import { formatExplanation } from './explainText.js';
 import { describeEntry, findReason, openRegistry, type ListedHook } from './hookEntries.js';
 import { printJson, printLine, printNotice } from './terminal.js';
@@ -29,6 +31,8 @@ export interface ExplainOptions extends WorkspaceOptions {
 /** Which hooks an event would run, as `explain --json` writes it. */
 export interface Explanation {
   readonly event: HookEventName;
+  /** The moment of it that another agent has an event of its own for. */
+  readonly moment: Moment | null;
   /** What matchers are tested against; `null` where none is given, or the event has none. */
   readonly tool: string | null;
   readonly enableHooks: boolean;
@@ -66,12 +70,12 @@ export interface ExplainedHook extends Omit<ListedHook, 'enabled' | 'duplicateOf
  * @throws UsageError
  */
 export async function explain(eventName: string, options: ExplainOptions): Promise<void> {
-  const event = requireEvent(eventName);
+  const { event, moment } = requireNamedEvent(eventName);
   const workspace = await openWorkspace(options, { needsAllFiles: false });
   if (options.tool !== undefined && !events[event].matchOn) {
     printNotice('note', 'cyan', `--tool has no effect on ${event}`);
   }
-  const context = events[event].matchOn && { toolName: options.tool };
+  const context = events[event].matchOn && { toolName: options.tool, moment };
   const explanation = await explainEvent(workspace, event, context);
   if (options.json) printJson(explanation);
   else printLine(formatExplanation(explanation));
@@ -97,6 +101,7 @@ export async function explainEvent(
     const counted = substitutes.get(entry);
     const reason =
       reasonToSkip(entry, origins) ??
+      whyNotNow(entry, context) ??
       (counted ? null : `its matcher ${quote(entry.matcher)} does not match ${tested}`) ??
       (counted === entry
         ? null
@@ -108,6 +113,7 @@ export async function explainEvent(
   const common = namesOf(environmentOf({ env: environment }, ''));
   return {
     event,
+    moment: context?.moment ?? null,
     tool: context?.toolName ?? null,
     enableHooks: settings.enableHooks,
     enableHooksFile: origins.enableHooks?.file ?? null,
@@ -131,7 +137,8 @@ function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): strin
 
 function explainHook(entry: HookRegistryEntry, reason: string | null): ExplainedHook {
   const described = describeEntry(entry, true);
-  const { event, hook, command, source, file, extension, matcher, dialect, timeoutMs } = described;
+  const { event, hook, command, source, file, extension, matcher, dialect, moment, timeoutMs } =
+    described;
   const { command: resolvedCommand, extraEnv } = startOptions(entry.config, {
     input: { cwd: '', session_id: '' },
     env: {},
@@ -149,11 +156,23 @@ function explainHook(entry: HookRegistryEntry, reason: string | null): Explained
     extension,
     matcher,
     dialect,
+    moment,
     timeoutMs,
     class: described.class,
     onFailure: entry.config.onFailure ?? 'allow',
     environment: Object.keys(extraEnv ?? {}).toSorted(),
   };
+}
+
+/** Why a hook does not run at this moment of the event; `null` where the moment is no reason. */
+function whyNotNow(
+  { config, eventName }: HookRegistryEntry,
+  context: PlanContext | undefined,
+): string | null {
+  if (isOfMoment(config, context?.moment)) return null;
+  const spoken = config.dialect && dialects[config.dialect];
+  if (!spoken) return `runs at ${eventName} alone`;
+  return `runs at ${theirEventName(spoken, eventName, config.moment)} of ${spoken.agent} alone`;
 }
 
 function quote(text: string | undefined): string {

@@ -21,10 +21,10 @@ export function formatExplanation(explanation: Explanation): string {
 }
 
 function formatHeading(explanation: Explanation, count: number): string {
-  const { event, tool, sequential } = explanation;
+  const { event, moment, tool, sequential } = explanation;
   const how = count > 1 ? `, ${sequential ? 'one after the other' : 'all at once'}` : '';
   const what = count === 1 ? '1 hook runs' : `${count === 0 ? 'no' : count} hooks run`;
-  const subject = `${event}${tool === null ? '' : ` of ${toVisible(tool)}`}`;
+  const subject = `${event}${moment === null ? '' : ` (${moment})`}${tool === null ? '' : ` of ${toVisible(tool)}`}`;
   const heading = paint(process.stdout, 'bold', `${subject}: ${what}${how}.`);
   return [heading, ...formatSwitch(explanation)].join('\n');
 }
@@ -44,6 +44,7 @@ function formatHook(hook: ExplainedHook, { event, tool }: Explanation): string {
   const facts = [
     `timeout: ${hook.timeoutMs} ms`,
     ...(hook.dialect === null ? [] : [`dialect: ${hook.dialect}`]),
+    ...(hook.moment === null ? [] : [`moment: ${hook.moment}`]),
     ...(hook.class === null ? [] : [`consent: ${hook.class}`]),
     ...(hook.onFailure === 'deny' ? [`a failure blocks (onFailure: "deny")`] : []),
     ...(hook.environment.length > 0 ? [`own variables: ${hook.environment.join(', ')}`] : []),

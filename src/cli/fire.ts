@@ -5,7 +5,7 @@ import { errorMessage } from '../errorMessage.js';
 import { fireHook } from '../hooks/hookEventHandler.js';
 import type { ProcessedHookResult } from '../hooks/processedResult.js';
 import type { HookEventName, HookPayload } from '../hooks/types.js';
-import { requireEvent } from './eventName.js';
+import { requireNamedEvent, type NamedEvent } from './eventName.js';
 import type { Explanation } from './explain.js';
 import { decodeFields, readFields, type PayloadOptions } from './firePayload.js';
 import { describeFiring, formatReport, type FireReport } from './fireReport.js';
@@ -38,7 +38,12 @@ export interface FireOptions extends WorkspaceOptions, PayloadOptions, ReplayOpt
 export async function fire(eventName: string | undefined, options: FireOptions): Promise<number> {
   const { record, repeat = 1 } = options;
   if (record !== undefined) await checkRecordName(record);
-  const { recorded, event, fields } = await readEvent(eventName, options);
+  const { recorded, event, fields, moment } = await readEvent(eventName, options);
+  if (record !== undefined && moment === 'asked') {
+    throw new UsageError(
+      '--record cannot write this event: a *.hooktest.json fires events of our names alone',
+    );
+  }
   const workspace = await openWorkspace(options, {
     forceHooks: true,
     firesOnce: repeat === 1,
@@ -48,7 +53,7 @@ export async function fire(eventName: string | undefined, options: FireOptions):
     const { noticePlaceholders } = await import('./replay.js');
     noticePlaceholders(recorded, workspace);
   }
-  const payload = decodeFields(event, fields);
+  const payload = decodeFields(event, fields, moment);
   const explanation = options.explain ? await explainFired(workspace, event, payload) : undefined;
   const { config } = workspace;
   const { fired, durations } = await withTrace(options, config, () =>
@@ -74,24 +79,25 @@ export async function fire(eventName: string | undefined, options: FireOptions):
 async function readEvent(
   eventName: string | undefined,
   options: FireOptions,
-): Promise<Pick<Recorded, 'event' | 'fields'> & { readonly recorded?: Recorded }> {
-  const named = eventName === undefined ? undefined : requireEvent(eventName);
+): Promise<Pick<Recorded, 'event' | 'fields' | 'moment'> & { readonly recorded?: Recorded }> {
+  const { event: named, moment }: Partial<NamedEvent> =
+    eventName === undefined ? {} : requireNamedEvent(eventName);
   if (options.fromTrace === undefined) {
     if (options.span !== undefined) throw new UsageError('--span needs --from-trace FILE');
-    if (named) return { event: named, fields: await readFields(named, options) };
+    if (named) return { event: named, moment, fields: await readFields(named, options, moment) };
     throw new UsageError(
       'There is no event: name one, such as BeforeTool, or a trace with --from-trace FILE',
     );
   }
   const { readRecorded } = await import('./replay.js');
   const recorded = await readRecorded(options.fromTrace, options);
-  const { event, fields } = recorded;
+  const { event } = recorded;
   if (named && named !== event) {
     throw new UsageError(
       `The event in ${options.fromTrace} is a ${event} and no ${named}; leave the name out, or name another --span`,
     );
   }
-  return { recorded, event, fields };
+  return { ...recorded, recorded };
 }
 
 async function explainFired<E extends HookEventName>(

@@ -5,7 +5,7 @@ import { suggestName } from '../config/suggestName.js';
 import { events } from '../hooks/events.js';
 import type { EventFields } from '../hooks/hookValidators.js';
 import { isRecord } from '../hooks/merge.js';
-import { HookEventName, type HookPayload } from '../hooks/types.js';
+import { HookEventName, type HookPayload, type Moment } from '../hooks/types.js';
 import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './defaults.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
@@ -28,13 +28,15 @@ export interface PayloadOptions {
 export async function readFields<E extends HookEventName>(
   event: E,
   options: PayloadOptions,
+  moment?: Moment,
 ): Promise<EventFields<E>> {
   const { uses, fieldsOf } = sources[event];
   for (const option of OPTIONS) {
     if (options[option] === undefined || uses.includes(option)) continue;
     printNotice('note', 'cyan', `--${option} has no effect on ${event}`);
   }
-  return checkFields(event, fieldsOf(await readGiven(event, options, uses)));
+  const given = await readGiven(event, options, uses);
+  return checkFields(event, fieldsOf(moment === 'failed' ? withFailure(given) : given));
 }
 
 /**
@@ -64,12 +66,21 @@ function toCamelCase(name: string): string {
   return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The payload that fields of an event stand for. */
+/** The payload that fields of an event stand for, at a moment of it. */
 export function decodeFields<E extends HookEventName>(
   event: E,
   fields: EventFields<E>,
+  moment?: Moment,
 ): HookPayload<E> {
-  return events[event].decode(fields);
+  const payload = events[event].decode(fields);
+  return moment === 'asked' ? { ...payload, isAsked: true } : payload;
+}
+
+/** The response of a tool that failed, where none is given that says so. */
+function withFailure({ response, ...given }: Given): Given {
+  const message = 'The tool failed';
+  const failure = { llmContent: message, returnDisplay: message, error: { message } };
+  return { ...given, response: isRecord(response) ? { ...failure, ...response } : failure };
 }
 
 function checkFields<E extends HookEventName>(event: E, fields: object): EventFields<E> {

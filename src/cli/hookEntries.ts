@@ -41,6 +41,7 @@ export function describeEntry(entry: HookRegistryEntry, enableHooks: boolean, su
     matcher: matcher ?? null,
     sequential,
     dialect: config.dialect ?? null,
+    moment: config.moment ?? null,
     timeoutMs: normalizeTimeout(config.timeout).timeoutMs,
     enabled: reason === null,
     reason,

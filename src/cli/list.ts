@@ -56,6 +56,7 @@ function formatHook(hook: CountedHook): string {
     `timeout: ${hook.timeoutMs} ms`,
     ...(hook.sequential ? ['sequential'] : []),
     ...(hook.dialect === null ? [] : [`dialect: ${hook.dialect}`]),
+    ...(hook.moment === null ? [] : [`moment: ${hook.moment}`]),
     ...(hook.class === null ? [] : [`consent: ${hook.class}`]),
     ...(hook.duplicateOf === null ? [] : [`runs once where "${hook.duplicateOf}" matches too`]),
   ];

@@ -7,7 +7,7 @@ import { parseJsonDocument } from '../config/jsonDocument.js';
 import { settingsFileIn } from '../config/settings.js';
 import type { DialectName } from '../dialects/dialect.js';
 import { carryOver, type CarriedOver } from '../dialects/migration.js';
-import { dialects, ourEventName } from '../dialects/words.js';
+import { dialects, settingsKey } from '../dialects/words.js';
 import { errorMessage } from '../errorMessage.js';
 import { isRecord } from '../hooks/merge.js';
 import { removeControls } from '../hooks/sanitizeText.js';
@@ -125,7 +125,7 @@ function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly
   const known = new Set(knownHooks(current));
   const counts = { added: 0, present: 0 };
   const edits: SettingsEdit[] = [];
-  for (const { event, group } of groups) {
+  for (const { key: event, group } of groups) {
     const hooks = group.hooks.filter(({ command }) => {
       const key = keyOf(event, group, command);
       const isNew = !known.has(key);
@@ -164,7 +164,7 @@ function* knownHooks({ hooks }: Readonly<Record<string, unknown>>): Generator<st
   for (const [name, groups] of Object.entries(isRecord(hooks) ? hooks : {})) {
     for (const group of Array.isArray(groups) ? groups.filter(isRecord) : []) {
       const dialect = Object.entries(dialects).find(([each]) => each === group['dialect'])?.[1];
-      const event = dialect && ourEventName(dialect, name);
+      const event = dialect && settingsKey(dialect, name);
       const inside = Array.isArray(group['hooks']) ? group['hooks'].filter(isRecord) : [];
       for (const hook of event ? inside : []) yield keyOf(event, group, hook['command']);
     }

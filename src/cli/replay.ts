@@ -1,7 +1,7 @@
 import type { EventFields } from '../hooks/hookValidators.js';
 import { isHookEventName } from '../hooks/events.js';
 import { isRecord } from '../hooks/merge.js';
-import type { HookEventName } from '../hooks/types.js';
+import type { HookEventName, Moment } from '../hooks/types.js';
 import { findPlaceholders, isCut, type SpanRecord } from '../trace/record.js';
 import { recordedFields, OPTIONS, type PayloadOptions } from './firePayload.js';
 import { lastBlock, openTrace } from './openTrace.js';
@@ -21,6 +21,7 @@ export interface ReplayOptions {
 export interface Recorded {
   readonly event: HookEventName;
   readonly fields: EventFields<HookEventName>;
+  readonly moment?: Moment;
   /** The text that the trace has of it. */
   readonly text: string;
 }
@@ -53,7 +54,9 @@ export async function readRecorded(
       `${where} cannot be fired again: the trace holds only the beginning of its input; fire ${event} with options that hold all of it, which may read files (@FILE)`,
     );
   }
-  return { event, fields: recordedFields(event, parsePayload(text, where)), text };
+  const payload = parsePayload(text, where);
+  const moment = payload['isAsked'] === true ? 'asked' : undefined;
+  return { event, moment, fields: recordedFields(event, payload), text };
 }
 
 /** Tells on stderr what of a recorded event is not what the hooks of then have read. */

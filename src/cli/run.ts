@@ -5,11 +5,12 @@ import { connectModel, type ModelConnection } from './connectModel.js';
 import { watchInterruption } from './interruption.js';
 import { createRunOutput, type OutputFormat } from './runOutput.js';
 import { withTrace, type TraceOption } from './traceOption.js';
+import { placeTranscript, type TranscriptOption } from './transcriptFile.js';
 import { UsageError } from './usageError.js';
 import { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.js';
 
 /** The options of `hookstack run`. */
-export interface RunOptions extends WorkspaceOptions, TraceOption {
+export interface RunOptions extends WorkspaceOptions, TraceOption, TranscriptOption {
   /** Name of the model. */
   readonly model: string;
   /** Path of a file of recorded model calls, to be used instead of Gemini. */
@@ -50,7 +51,7 @@ async function work(
   prompt: string,
   { config, settings }: Workspace,
   { models }: ModelConnection,
-  { model, maxTurns, outputFormat }: RunOptions,
+  { model, maxTurns, outputFormat, transcript }: RunOptions,
 ): Promise<number> {
   const output = createRunOutput(outputFormat);
   // While settings and files of a project are read, signals end the process, however long that takes. Should it fail,
@@ -59,6 +60,7 @@ async function work(
     .getHookSystem()
     ?.initialize()
     .catch(() => undefined);
+  placeTranscript(config, { transcript });
   const interruption = watchInterruption();
   const { signal } = interruption;
   try {

@@ -60,6 +60,7 @@ export interface ConfigOptions {
   /** What the user has allowed. Default: what `hookstack trust` has noted in the home directory. */
   readonly consent?: HookConsent;
   readonly afterModelDisplay?: AfterModelDisplay;
+  /** Absolute path of the session's transcript, which `runAgent` writes. */
   readonly transcriptPath?: string;
   readonly hookEnvironment?: HookEnvironmentPolicy;
   readonly maxParallelHooks?: number;
@@ -76,6 +77,7 @@ export interface ConfigOptions {
 export class Config {
   readonly #options: ConfigOptions;
   readonly #sessionId: string;
+  #transcriptPath: string | undefined;
   #hookSystem: HookSystem | undefined;
   readonly #registrations: { [S in StackName]: Registration<S>[] } = {
     tool: [],
@@ -98,6 +100,7 @@ export class Config {
     }
     this.#options = options;
     this.#sessionId = options.sessionId ?? randomUUID();
+    this.#transcriptPath = options.transcriptPath;
     // Whoever asks over the bus may be the first to need the hooks.
     if (options.messageBus) this.getHookSystem();
   }
@@ -163,9 +166,14 @@ export class Config {
     return this.#options.workingDir ?? process.cwd();
   }
 
-  /** Path of the session's transcript, where the host writes one. */
+  /** Absolute path of the session's transcript, for hooks to read; `undefined` where there is none. */
   getTranscriptPath(): string | undefined {
-    return this.#options.transcriptPath;
+    return this.#transcriptPath;
+  }
+
+  /** Says where the transcript is from now on; `undefined` that there is none. */
+  setTranscriptPath(file: string | undefined): void {
+    this.#transcriptPath = file;
   }
 
   /** Where the hook system and its users write. Default: the namespace `llxprt:core:hooks`. */

@@ -1,8 +1,9 @@
 import { DIALECT_NAMES, type Dialect } from '../dialects/dialect.js';
-import { dialects, foreignEvent, ourEventName } from '../dialects/words.js';
+import { dialects, foreignEvent, foreignMoment, ourEventName } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import {
   HookEventName,
+  MOMENTS,
   type CommandHookConfig,
   type HookDefinition,
   type HookDefinitions,
@@ -84,7 +85,7 @@ export function formatPath(path: readonly (string | number)[]): string {
 }
 
 type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };
-type CommandFields = Omit<CommandHookConfig, 'dialect' | 'extensionPath' | 'ofProject'>;
+type CommandFields = Omit<CommandHookConfig, 'dialect' | 'moment' | 'extensionPath' | 'ofProject'>;
 type PluginFields = Omit<CommandFields, 'command'> & { readonly command?: string };
 
 /** Keys that plain assignment or a careless merge would turn into something else than a key. */
@@ -152,7 +153,7 @@ export const COMMAND_FIELDS: FieldTable<CommandFields> = {
 };
 
 /** The keys of one group of hooks in a file. */
-export const FILE_GROUP_FIELDS: FieldTable<Omit<GroupFields, 'origin'>> = {
+export const FILE_GROUP_FIELDS: FieldTable<Omit<GroupFields, 'origin' | 'moment'>> = {
   matcher: { struct: text, vital: true },
   sequential: { struct: flag },
   dialect: { struct: oneOf(...DIALECT_NAMES), vital: true },
@@ -161,6 +162,7 @@ export const FILE_GROUP_FIELDS: FieldTable<Omit<GroupFields, 'origin'>> = {
 
 const GROUP_FIELDS: FieldTable<GroupFields> = {
   ...FILE_GROUP_FIELDS,
+  moment: { struct: oneOf(...MOMENTS), vital: true },
   origin: {
     struct: expecting<HookOrigin>(
       'the origin of loaded settings',
@@ -207,7 +209,7 @@ export function readHookDefinitions(
     parseEach(groups, [key], report, (group, reportGroup) => {
       const eventName = eventOf(key, group);
       if (!eventName) reportGroup([], () => explainUnknownEvent(key), 'unknown-event');
-      const parsed = eventName && parseGroup(group, eventName, origin, reportGroup);
+      const parsed = eventName && parseGroup(group, key, eventName, origin, reportGroup);
       if (parsed) (hooks[eventName] ??= []).push(parsed);
       return parsed;
     });
@@ -228,6 +230,7 @@ function dialectOf({ dialect }: Record<string, unknown>): Dialect | undefined {
 
 function parseGroup(
   raw: unknown,
+  key: string,
   eventName: HookEventName,
   origin: HookOrigin | undefined,
   report: Report,
@@ -244,11 +247,14 @@ function parseGroup(
     ? readFields(raw, FILE_GROUP_FIELDS, 'group', report)
     : readFields(raw, GROUP_FIELDS, 'group', report);
   if (fields === undefined) return undefined;
+  const spoken = fields.dialect && dialects[fields.dialect];
+  const found = spoken && foreignMoment(spoken, key);
   return {
     ...fields,
+    ...(found && { moment: found.moment }),
     ...(origin && { origin }),
     hooks: parseEach(fields.hooks, ['hooks'], report, (hook, reportHook) =>
-      parseHook(hook, eventName, fields.dialect && dialects[fields.dialect], reportHook),
+      parseHook(hook, eventName, spoken, reportHook),
     ),
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FunctionCall, GenerateContentConfig, Models, PartListUnion } from '@google/genai';
 import type { Config } from '../config/config.js';
 import {
@@ -17,6 +18,7 @@ import {
   CoreToolScheduler,
   toFunctionResponse,
   type CompletedToolCall,
+  type ToolCallRecord,
 } from './coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from './geminiChat.js';
 import { asHookContext } from './llmContent.js';
@@ -29,6 +31,7 @@ import {
   textOf,
   verdictOf,
 } from './modelTurns.js';
+import { Transcript } from './transcript.js';
 
 export interface AgentOptions {
   readonly config: Config;
@@ -49,6 +52,11 @@ export interface AgentOptions {
    * gave no summary, it is tried again from twice as many on.
    */
   readonly compressAtTokens?: number;
+  /**
+   * Whether to write what is said to the `transcriptPath` of the `Config`, where that names one. Default `true`; `false`
+   * is for a host that writes the file itself.
+   */
+  readonly transcript?: boolean;
   readonly signal?: AbortSignal;
   /** Is told of everything as it happens. */
   readonly onEvent?: (event: AgentEvent) => void;
@@ -84,6 +92,7 @@ class AgentRun {
   readonly #toolCalls: CompletedToolCall[] = [];
   readonly #modelCalls: ModelCallRecord[] = [];
   readonly #usage: Usage = { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 };
+  #transcript: Transcript | undefined;
   #promptTokens = 0;
   #compressAtTokens: number;
   #response = '';
@@ -103,7 +112,7 @@ class AgentRun {
     this.#scheduler = new CoreToolScheduler({
       config,
       tools,
-      onStatus: (call) => this.#tell({ type: 'tool', call }),
+      onStatus: (call) => this.#tellCall(call),
       onHooks: this.#hooks.observe,
     });
   }
@@ -122,7 +131,8 @@ class AgentRun {
   }
 
   async #run(): Promise<AgentResult> {
-    const { config, model } = this.#options;
+    const { config, model, transcript = true } = this.#options;
+    if (transcript) this.#transcript = new Transcript(config);
     this.#tell({ type: 'session', sessionId: config.getSessionId(), model });
     try {
       await this.#work();
@@ -135,6 +145,7 @@ class AgentRun {
       throw new AgentError(message, this.#result(), { cause: error });
     } finally {
       await this.#hooks.fire(HookEventName.SessionEnd, { reason: SessionEndReason.Exit });
+      this.#transcript?.close();
     }
     return this.#result();
   }
@@ -152,16 +163,24 @@ class AgentRun {
     const before = await this.#hooks.fire(BeforeAgent, { prompt }, signal);
     this.#stopped = before.stopped ?? asStop(BeforeAgent, before.objection);
 
-    let message = [prompt, ...start.notes, ...before.notes];
+    let notes = [...start.notes, ...before.notes];
+    let message = [prompt, ...notes];
+    if (!this.#stopped) this.#transcript?.addMessage(prompt);
     for (let retries = 0; !this.#stopped; retries++) {
+      this.#noteDown(notes);
       await this.#converse(message.map((text) => ({ text })));
       if (this.#stopped) return;
       const payload = { prompt, promptResponse: this.#response, stopHookActive: retries > 0 };
       const after = await this.#hooks.fire(AfterAgent, payload, signal);
       this.#stopped = after.stopped;
       if (after.objection === undefined || retries >= maxStopHookRetries) return;
-      message = [asHookContext(after.objection), ...after.notes];
+      message = notes = [asHookContext(after.objection), ...after.notes];
     }
+  }
+
+  /** Writes down what hooks have to say to the model. */
+  #noteDown(notes: readonly string[]): void {
+    for (const note of notes) this.#transcript?.addMessage(note, 'isMeta');
   }
 
   /** From a message to the answer that asks for no more tools. */
@@ -187,7 +206,9 @@ class AgentRun {
     if (this.#stopped) return undefined;
     const turn = await this.#askModel(message);
     this.#stopped = stopOf(turn);
-    const calls = functionCallsOf(turn);
+    // An id for each, so that what is told of a call can be told from what is told of another.
+    const calls = functionCallsOf(turn).map((call) => ({ ...call, id: call.id ?? randomUUID() }));
+    this.#transcript?.addAnswer(turn, calls);
     if (this.#stopped || calls.length === 0) return undefined;
     return this.#runTools(calls, turn);
   }
@@ -211,6 +232,9 @@ class AgentRun {
     // Without a summary the next request is as long again, and would be compressed in vain before each turn.
     if (this.#chat.getHistory() === before) this.#compressAtTokens *= 2;
     this.#record(turn);
+    const history = this.#chat.getHistory();
+    const [summary] = history === before ? [] : (history[0]?.parts ?? []);
+    if (summary?.text) this.#transcript?.addMessage(summary.text, 'isCompactSummary');
     this.#stopped = stopOf(turn);
   }
 
@@ -237,6 +261,7 @@ class AgentRun {
     const call = describeModelCall(turn);
     this.#modelCalls.push(call);
     this.#tell({ type: 'model', call });
+    this.#noteDown(turn.notes);
     for (const key of Object.keys(this.#usage) as (keyof Usage)[]) {
       this.#usage[key] += turn.response.usageMetadata?.[key] ?? 0;
     }
@@ -262,6 +287,12 @@ class AgentRun {
     };
     const notificationType = NotificationType.Idle;
     await this.#hooks.fire(HookEventName.Notification, { notificationType, message, details });
+  }
+
+  #tellCall(call: ToolCallRecord): void {
+    const { result } = call;
+    if (result) this.#transcript?.addResult({ ...call, result });
+    this.#tell({ type: 'tool', call });
   }
 
   #tell(event: AgentEvent): void {

@@ -121,7 +121,14 @@ export class CoreToolScheduler {
   #createCall(tool: Tool, record: ToolCallRecord, signal: AbortSignal | undefined): ToolCall {
     const { config, onHooks } = this.#options;
     const context = { workingDir: config.getWorkingDir(), signal };
-    const execute = (input: Record<string, unknown>) => tool.execute(input, context);
+    const execute = async (input: Record<string, unknown>) => {
+      try {
+        return await tool.execute(input, context);
+      } catch (error) {
+        // A result like any other, which AfterTool hooks see.
+        return failed(tool.name, error);
+      }
+    };
     return createToolCall(config, tool.name, record.originalInput, execute, { signal, onHooks });
   }
 

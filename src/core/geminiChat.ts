@@ -37,6 +37,8 @@ export interface ModelTurn {
   readonly synthetic: boolean;
   /** The response is kept from the user. */
   readonly suppressDisplay: boolean;
+  /** What hooks have to say to the model, with the next message. */
+  readonly notes: readonly string[];
 }
 
 /** What a chat tells while it answers. Chunks are for display; the response comes once, at the end. */
@@ -217,7 +219,7 @@ function withSignal(
 }
 
 function toTurn(call: ModelCall, chunks: readonly GenerateContentResponse[]): ModelTurn {
-  const { request, verdict, synthetic, suppressDisplay } = call;
+  const { request, verdict, synthetic, suppressDisplay, contextForModel: notes } = call;
   const isAnswered = !synthetic && call.stream !== undefined;
   if (!call.stream && !call.response && verdict.kind === 'allow') {
     throw new Error('A middleware ended the model call without a response: set call.response');
@@ -229,6 +231,7 @@ function toTurn(call: ModelCall, chunks: readonly GenerateContentResponse[]): Mo
     blocked: !isAnswered,
     synthetic,
     suppressDisplay,
+    notes,
   };
 }
 

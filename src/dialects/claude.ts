@@ -1,5 +1,7 @@
 import { isBlocking } from '../hooks/hookOutput.js';
 import { isRecord } from '../hooks/merge.js';
+import { HookEventName } from '../hooks/types.js';
+import { ToolErrorType } from '../tools/tools.js';
 import { readCommonFields, type Dialect, type DialectAnswer } from './dialect.js';
 
 /** The format of hooks for Claude Code. */
@@ -14,6 +16,20 @@ export const claude: Dialect = {
     SessionStart: 'SessionStart',
     SessionEnd: 'SessionEnd',
     Notification: 'Notification',
+  },
+  moments: {
+    asked: {
+      event: HookEventName.BeforeTool,
+      name: 'PermissionRequest',
+      input: ({ tool_use_id: _id, ...fields }) => fields,
+      answer: readPermissionRequest,
+    },
+    failed: {
+      event: HookEventName.AfterTool,
+      name: 'PostToolUseFailure',
+      input: failureInput,
+      answer: readCommonFields,
+    },
   },
   // MCP tools are called mcp__server__tool on both sides, and MultiEdit has no counterpart.
   tools: [
@@ -113,6 +129,57 @@ function readPermission(said: Fields): DialectAnswer {
       remarks: ['answered "ask", and as nobody can be asked here, the tool runs'],
     }),
   };
+}
+
+/** In place of the result, what went wrong. */
+function failureInput({ tool_response, ...fields }: Fields) {
+  const { error, metadata, stderr = '' } = recordOf(tool_response);
+  const { message, type } = recordOf(error);
+  const exited = `Exit code ${String(recordOf(metadata)['exitCode'])}\n${String(stderr)}`;
+  return {
+    ...fields,
+    error: message ?? exited.trimEnd(),
+    is_interrupt: type === ToolErrorType.Cancelled,
+  };
+}
+
+/** A denial may end the agent as well. Exit code 2 denies. */
+function readPermissionRequest(said: Fields): DialectAnswer {
+  const { output, ...others } = readCommonFields(said);
+  const { hookSpecificOutput, ...common } = output;
+  const { behavior, updatedInput, updatedPermissions, message, interrupt } = recordOf(
+    recordOf(hookSpecificOutput)['decision'],
+  );
+  const remarks = [
+    ...(updatedPermissions === undefined
+      ? []
+      : [
+          'answered "updatedPermissions", which has no effect: there are no rules of permissions here',
+        ]),
+    ...(behavior === undefined || behavior === 'allow' || behavior === 'deny'
+      ? []
+      : ['answered with a "behavior" that is neither "allow" nor "deny", and has decided nothing']),
+  ];
+  if (isBlocking(common['decision'])) return { ...others, output: common, remarks };
+  if (behavior !== 'deny') {
+    const changed = behavior === 'allow' ? updatedInput : undefined;
+    return {
+      ...others,
+      output: { ...common, hookSpecificOutput: { tool_input: changed } },
+      remarks,
+    };
+  }
+  const denial = { ...common, decision: 'deny', reason: message };
+  const isEnd = interrupt === true && common['continue'] !== false;
+  return {
+    ...others,
+    output: isEnd ? { ...denial, continue: false, stopReason: message } : denial,
+    remarks,
+  };
+}
+
+function recordOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
 }
 
 type Fields = Readonly<Record<string, unknown>>;

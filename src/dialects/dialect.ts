@@ -1,4 +1,4 @@
-import type { HookEventInput, HookEventName, HookInput } from '../hooks/types.js';
+import type { HookEventInput, HookEventName, HookInput, Moment } from '../hooks/types.js';
 
 /** Agents whose hooks run here as they are, by the names that settings use. */
 export const DIALECT_NAMES = ['claude', 'gemini'] as const;
@@ -38,12 +38,24 @@ export type ByEvent<T> = { readonly [E in HookEventName]?: T } & { readonly othe
 /** Reads a parsed answer. In `hookSpecificOutput.tool_input` of what it gives, arguments keep the agent's names. */
 export type AnswerReader = (said: Readonly<Record<string, unknown>>) => DialectAnswer;
 
+/** An event of another agent that is a moment of one of ours. */
+export interface DialectMoment {
+  readonly event: HookEventName;
+  /** Its name there. */
+  readonly name: string;
+  /** What its hooks read, made of the fields that those of the event itself read. */
+  readonly input: (fields: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+  readonly answer: AnswerReader;
+}
+
 /** The format in which another agent talks to its hooks: tables, and nothing that runs by itself. */
 export interface Dialect {
   /** The agent, for messages. */
   readonly agent: string;
   /** Its names of events. What is not here it does not have, and keeps our name. */
   readonly events: { readonly [E in HookEventName]?: string };
+  /** Moments of ours for which it has an event of its own. Its hooks of our event do not run then. */
+  readonly moments: { readonly [M in Moment]?: DialectMoment };
   readonly tools: readonly ToolWords[];
   /** The unit of `timeout`, for messages, and its ms. */
   readonly timeoutUnit: { readonly name: string; readonly ms: number };

@@ -4,6 +4,7 @@ import { readCommonFields, type Dialect, type DialectAnswer } from './dialect.js
 export const gemini: Dialect = {
   agent: 'Gemini CLI',
   events: {},
+  moments: {},
   tools: [{ ours: 'search_file_content', theirs: ['search_file_content', 'grep_search'] }],
   timeoutUnit: { name: 'milliseconds', ms: 1 },
   matches: 'part',

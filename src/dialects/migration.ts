@@ -3,12 +3,16 @@ import { parseHookDefinitions } from '../config/hookSettings.js';
 import { isRecord } from '../hooks/merge.js';
 import { HookEventName, type HookDefinition } from '../hooks/types.js';
 import type { DialectName } from './dialect.js';
-import { dialects, theirEventName } from './words.js';
+import { dialects, foreignMoment, theirEventName } from './words.js';
 
 /** What of another agent's settings has a place in ours. */
 export interface CarriedOver {
   /** Groups with their dialect; hooks that cannot run here are left out. */
-  readonly groups: readonly { readonly event: HookEventName; readonly group: HookDefinition }[];
+  readonly groups: readonly {
+    /** The key of our settings that they belong under. */
+    readonly key: string;
+    readonly group: HookDefinition;
+  }[];
   /** Names of hooks that are switched off. */
   readonly disabledHooks: readonly string[];
   /** Whether that agent runs hooks at all. */
@@ -93,15 +97,16 @@ function* carryEvents(
     const event = Object.values(HookEventName).find(
       (each) => theirEventName(dialects[dialect], each) === name,
     );
-    if (!event) report(['hooks', name], `this event of ${agent} does not exist here`);
+    const key = foreignMoment(dialects[dialect], name) ? name : event;
+    if (!key) report(['hooks', name], `this event of ${agent} does not exist here`);
     else if (!Array.isArray(groups)) report(['hooks', name], 'is no list of groups');
-    if (!event || !Array.isArray(groups)) continue;
+    if (!key || !Array.isArray(groups)) continue;
     for (const [index, raw] of groups.entries()) {
       const at = ['hooks', name, index];
-      const group = carryGroup(raw, event, dialect, (path, message) =>
+      const group = carryGroup(raw, key, dialect, (path, message) =>
         report([...at, ...path], message),
       );
-      if (group) yield { event, group };
+      if (group) yield { key, group };
     }
   }
 }
@@ -109,7 +114,7 @@ function* carryEvents(
 /** Nothing is converted in here: a group that names its dialect is read as it was written. */
 function carryGroup(
   raw: unknown,
-  event: HookEventName,
+  key: string,
   dialect: DialectName,
   report: Report,
 ): HookDefinition | undefined {
@@ -121,13 +126,14 @@ function carryGroup(
       )
     : hooks;
   const group = isRecord(raw) ? { ...raw, dialect, hooks: usable } : raw;
-  const parsed = parseHookDefinitions({ [event]: [group] }, { scope: 'file' });
+  const parsed = parseHookDefinitions({ [key]: [group] }, { scope: 'file' });
   for (const { path, message } of parsed.problems) {
     const [, , ...inGroup] = path;
     const isLeftOut = Array.isArray(usable) && usable[Number(inGroup[1])] === LEFT_OUT;
     if (!isLeftOut) report(inGroup, message);
   }
-  const { origin: _, ...carried } = parsed.hooks[event]?.[0] ?? { hooks: [] };
+  const [read = { hooks: [] }] = Object.values(parsed.hooks).flat();
+  const { origin: _, moment: _moment, ...carried } = read;
   return carried.hooks.length > 0 ? carried : undefined;
 }
 

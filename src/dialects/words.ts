@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { dropUnsafeKeys } from '../hooks/merge.js';
-import { HookEventName } from '../hooks/types.js';
+import { HookEventName, MOMENTS, type Moment } from '../hooks/types.js';
 import { claude } from './claude.js';
 import { DIALECT_NAMES, type Dialect, type DialectName, type ToolWords } from './dialect.js';
 import { gemini } from './gemini.js';
@@ -15,8 +15,25 @@ type Arguments = Readonly<Record<string, unknown>>;
 export function ourEventName(dialect: Dialect, name: string): HookEventName | undefined {
   const events = Object.values(HookEventName);
   return (
-    events.find((ours) => dialect.events[ours] === name) ?? events.find((ours) => ours === name)
+    events.find((ours) => dialect.events[ours] === name) ??
+    foreignMoment(dialect, name)?.event ??
+    events.find((ours) => ours === name)
   );
+}
+
+/** The moment of one of our events for which a dialect has an event of this name. */
+export function foreignMoment(
+  dialect: Dialect,
+  name: unknown,
+): { readonly event: HookEventName; readonly moment: Moment } | undefined {
+  const moment = MOMENTS.find((each) => dialect.moments[each]?.name === name);
+  const event = moment && dialect.moments[moment]?.event;
+  return event && { event, moment };
+}
+
+/** The key of our settings for groups that another agent has under this name: its own name only where we have none. */
+export function settingsKey(dialect: Dialect, name: string): string | undefined {
+  return foreignMoment(dialect, name) ? name : ourEventName(dialect, name);
 }
 
 /** The event that another agent calls by this name. */
@@ -31,9 +48,10 @@ export function foreignEvent(
   );
 }
 
-/** What hooks of a dialect call an event. */
-export function theirEventName(dialect: Dialect, event: HookEventName): string {
-  return dialect.events[event] ?? event;
+/** What hooks of a dialect call an event, or a moment of it. */
+export function theirEventName(dialect: Dialect, event: HookEventName, moment?: Moment): string {
+  const apart = moment && dialect.moments[moment];
+  return apart ? apart.name : (dialect.events[event] ?? event);
 }
 
 /**

@@ -11,7 +11,7 @@ import { commandKey } from './sameCommand.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
 import { hookIdentity, isFromProject } from './identity.js';
 import { MAX_EXPRESSION_LENGTH } from './testWithLimit.js';
-import { HookEventName, type CommandHookConfig } from './types.js';
+import { HookEventName, MOMENTS, type CommandHookConfig } from './types.js';
 
 /** What to do about a hook that is not allowed. */
 const ADVICE = 'to see and allow it, run in the project: hookstack trust';
@@ -250,10 +250,12 @@ function asItWas(
   const fields = readFields({ ...definition }, COMMAND_FIELDS, 'hook', ignoreProblem);
   if (!eventName || !group || !fields) return undefined;
   const { matcher, sequential, dialect } = group;
+  const moment = MOMENTS.find((each) => each === definition['moment']);
   const { extensionPath } = entry.config;
   const config = {
     ...fields,
     ...(dialect && { dialect }),
+    ...(moment && { moment }),
     ...(extensionPath && { extensionPath }),
     ofProject: true,
   };
@@ -262,7 +264,7 @@ function asItWas(
     eventName,
     matcher,
     sequential,
-    group: { matcher, sequential, dialect },
+    group: { matcher, sequential, dialect, moment },
     config,
     enabled: true,
     skipped: undefined,

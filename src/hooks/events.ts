@@ -17,6 +17,7 @@ import {
   type HookInput,
   type HookOutput,
   type HookPayload,
+  type Moment,
 } from './types.js';
 
 /** How the outputs of several hooks become one; see `middleware/aggregator.ts`. */
@@ -28,6 +29,8 @@ export interface EventDefinition<E extends HookEventName> {
   readonly matchOn?: (payload: HookPayload<E>) => string;
   /** What only matchers of other agents are tested against. */
   readonly dialectsMatchOn?: (payload: HookPayload<E>) => string;
+  /** The moment of it that other agents tell apart, where it is one. */
+  readonly momentOf?: (payload: HookPayload<E>) => Moment | undefined;
   /** Whether a block prevents the operation. Elsewhere it is reported and has no such effect. */
   readonly canBlock: boolean;
   /** The fields that a script reads besides the common ones. */
@@ -49,6 +52,7 @@ export interface EventDefinition<E extends HookEventName> {
 export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   [HookEventName.BeforeTool]: {
     matchOn: (payload) => payload.toolName,
+    momentOf: ({ isAsked }) => (isAsked ? 'asked' : undefined),
     canBlock: true,
     encode: ({ toolName, toolInput }) => ({ tool_name: toolName, tool_input: toolInput }),
     fields: eventFields.BeforeTool,
@@ -62,6 +66,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   },
   [HookEventName.AfterTool]: {
     matchOn: (payload) => payload.toolName,
+    momentOf: ({ toolResponse }) => (hasFailed(toolResponse) ? 'failed' : undefined),
     canBlock: false,
     encode: ({ toolName, toolInput, toolResponse }) => ({
       tool_name: toolName,
@@ -189,6 +194,12 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     Output: DefaultHookOutput,
   },
 };
+
+/** A command that ends with another exit code than 0 has failed, though that is no error of the tool. */
+function hasFailed({ error, metadata }: HookPayload<HookEventName.AfterTool>['toolResponse']) {
+  const exitCode = isRecord(metadata) ? metadata['exitCode'] : undefined;
+  return Boolean(error) || (typeof exitCode === 'number' && exitCode !== 0);
+}
 
 /** Narrows text from outside to the name of an event. Names are case-sensitive. */
 export function isHookEventName(name: unknown): name is HookEventName {

@@ -147,8 +147,10 @@ export class HookEventHandler {
   /** Whether firing the event would do anything. Synchronous; builds nothing but the plan, once. */
   hasWork<E extends HookEventName>(event: E, payload?: HookPayload<E>): boolean {
     if (!this.registry.isSettled()) return true;
-    if (this.config.registrations('hook').some(standsOutsideOfPlanner)) return true;
     const context = payload && planContext({ event, payload });
+    const isSeen = this.config.registrations('hook').some(standsOutsideOfPlanner);
+    // A second pass is there for the hooks that decide then, and without them there is none.
+    if (isSeen && context?.moment !== 'asked') return true;
     return this.plans.createExecutionPlan(event, context) !== null;
   }
 

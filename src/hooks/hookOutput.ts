@@ -92,6 +92,11 @@ export class BeforeToolHookOutput extends DefaultHookOutput {
     return typeof reason === 'string' ? reason : super.getEffectiveReason();
   }
 
+  /** Whether the user is to be asked. */
+  isAsking(): boolean {
+    return this.decision === 'ask' || this.hookSpecificOutput?.['permissionDecision'] === 'ask';
+  }
+
   /** The arguments that hooks want changed, to be merged over the call's own. */
   getModifiedToolInput(): Record<string, unknown> | undefined {
     return objectField(this, 'tool_input');

@@ -16,9 +16,12 @@ export class HookPlanner implements Planner {
    * @param context the tool's name for tool events, nothing for others
    * @returns `null` when there is nothing to run
    */
-  createExecutionPlan(event: HookEventName, context?: PlanContext): HookExecutionPlan | null {
-    return this.registry.cachedPlan(event, context?.toolName ?? context?.subject, () =>
-      createExecutionPlan(this.registry, this.logger, event, context),
+  createExecutionPlan(event: HookEventName, context: PlanContext = {}): HookExecutionPlan | null {
+    const { toolName, subject } = context;
+    const moment = this.registry.tellsMoments(event) ? context.moment : undefined;
+    const key = `${moment ?? ''}\0${toolName ?? subject ?? ''}`;
+    return this.registry.cachedPlan(event, key, () =>
+      createExecutionPlan(this.registry, this.logger, event, { toolName, subject, moment }),
     );
   }
 }

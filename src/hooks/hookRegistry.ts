@@ -65,9 +65,11 @@ const SOURCE_PRIORITY: Record<ConfigSource, number> = {
 export class HookRegistry {
   #entries: HookRegistryEntry[] | undefined;
   #reading: Promise<void> | undefined;
+  /** The events of which a hook's agent tells moments apart. */
+  #eventsWithMoments: ReadonlySet<HookEventName> = new Set();
   /** The hooks of the project as they were read, while it is not known which of them are allowed. */
   #unsettled: readonly HookRegistryEntry[] = [];
-  readonly #plans = new Map<HookEventName, Map<string | undefined, HookExecutionPlan | null>>();
+  readonly #plans = new Map<HookEventName, Map<string, HookExecutionPlan | null>>();
   readonly #matches = new Map<string, Match>();
   readonly #gate: ConsentGate;
 
@@ -126,6 +128,9 @@ export class HookRegistry {
     const admitted = [...(await this.#gate.admit(entries)), ...others];
     this.#unsettled = this.#gate.isSettled ? [] : entries.filter(isFromProject);
     this.#warnOfSearchPath(admitted);
+    this.#eventsWithMoments = new Set(
+      admitted.filter(hasMoments).map(({ eventName }) => eventName),
+    );
     this.#entries = admitted.toSorted(
       (a, b) => SOURCE_PRIORITY[a.source] - SOURCE_PRIORITY[b.source],
     );
@@ -218,15 +223,21 @@ export class HookRegistry {
     });
   }
 
-  /** The plan for an event and a tool's name, made at the first call. */
+  /** Whether it makes a difference to the hooks of an event at which moment of it they run. */
+  tellsMoments(event: HookEventName): boolean {
+    // No hook at all runs when a call was asked about already, but those that are for that.
+    return event === HookEventName.BeforeTool || this.#eventsWithMoments.has(event);
+  }
+
+  /** The plan for an event and what matters of its payload, made at the first call. */
   cachedPlan(
     event: HookEventName,
-    toolName: string | undefined,
+    key: string,
     make: () => HookExecutionPlan | null,
   ): HookExecutionPlan | null {
     let plans = this.#plans.get(event);
     if (!plans) this.#plans.set(event, (plans = new Map()));
-    return cached(plans, toolName, make);
+    return cached(plans, key, make);
   }
 
   /** Whether a matcher matches a tool's name, tried at the first call. */
@@ -293,6 +304,7 @@ export class HookRegistry {
     return {
       config: {
         ...(group.dialect === undefined ? config : inDialect(config, group.dialect)),
+        ...(group.moment && { moment: group.moment }),
         ...(extensionPath !== undefined && { extensionPath }),
         ...(isFromProject({ source, origin, extension }) && { ofProject: true }),
       },
@@ -329,6 +341,11 @@ function inDialect(config: CommandHookConfig, dialect: DialectName): CommandHook
   const { ms } = dialects[dialect].timeoutUnit;
   const { timeout } = config;
   return { ...config, dialect, ...(timeout !== undefined && { timeout: timeout * ms }) };
+}
+
+function hasMoments({ config: { dialect }, eventName }: HookRegistryEntry): boolean {
+  const moments = dialect ? Object.values(dialects[dialect].moments) : [];
+  return moments.some(({ event }) => event === eventName);
 }
 
 function isNotAllowed({ skipped }: HookRegistryEntry): boolean {

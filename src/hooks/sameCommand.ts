@@ -11,19 +11,22 @@ const keys = new WeakMap<object, string>();
 
 /**
  * The same text for hooks that would start the same: by the words of the command, the hook's own variables, its
- * dialect, and its extension's folder where the command refers to it. `undefined` for a hook that starts nothing.
+ * dialect and moment, and its extension's folder where the command refers to it. `undefined` for a hook that starts nothing.
  */
 export function commandKey(
-  hook: Pick<CommandHookConfig, 'type' | 'command' | 'env' | 'dialect' | 'extensionPath'>,
+  hook: Pick<
+    CommandHookConfig,
+    'type' | 'command' | 'env' | 'dialect' | 'moment' | 'extensionPath'
+  >,
 ): string | undefined {
   if (hook.type !== 'command') return undefined;
   const known = keys.get(hook);
   if (known !== undefined) return known;
-  const { command, env = {}, dialect, extensionPath } = hook;
+  const { command, env = {}, dialect, moment, extensionPath } = hook;
   const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const folder = EXTENSION_REFERENCE.test(command) ? extensionPath : undefined;
   const words = splitSimpleCommand(command) ?? command;
-  const key = JSON.stringify([words, variables, dialect, folder]);
+  const key = JSON.stringify([words, variables, dialect, moment, folder]);
   keys.set(hook, key);
   return key;
 }

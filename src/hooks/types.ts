@@ -19,6 +19,13 @@ export enum HookEventName {
   Notification = 'Notification',
 }
 
+/**
+ * Occasions of an event that other agents have an event of their own for. `asked`: BeforeTool hooks want the user to be
+ * asked; then the event is fired once more, for the hooks of this moment alone. `failed`: the tool failed.
+ */
+export const MOMENTS = ['asked', 'failed'] as const;
+export type Moment = (typeof MOMENTS)[number];
+
 /** Kinds of hook that can be executed. `plugin` is accepted in settings but has no runner. */
 export enum HookType {
   Command = 'command',
@@ -88,6 +95,8 @@ export interface CommandHookConfig {
   readonly prestart?: boolean;
   /** The dialect of the hook's group. Set by the registry; in settings, the group says it. */
   readonly dialect?: DialectName;
+  /** The only moment at which the hook runs, where its agent has an event of its own for that. Set by the registry. */
+  readonly moment?: Moment;
   /**
    * Absolute path of the extension that brought the hook, which its command finds as `${extensionPath}`. Set by the
    * registry; settings cannot say it.
@@ -116,6 +125,8 @@ export interface HookDefinition {
    */
   readonly dialect?: DialectName;
   readonly hooks: readonly CommandHookConfig[];
+  /** The moment that the agent's name of the event stands for, where the group was found under such a name. */
+  readonly moment?: Moment;
   /** Set by `loadSettings`; hooks that a host passes in code have none. */
   readonly origin?: HookOrigin;
 }
@@ -203,7 +214,12 @@ export interface NotificationInput extends HookInput {
 /** What a caller hands in per event (`payload`), and what a script reads on stdin (`input`). */
 export interface HookEventTypes {
   BeforeTool: {
-    payload: { toolName: string; toolInput: Record<string, unknown> };
+    payload: {
+      toolName: string;
+      toolInput: Record<string, unknown>;
+      /** Whether the hooks of the call have answered, and want the user to be asked. */
+      isAsked?: boolean;
+    };
     input: BeforeToolInput;
   };
   AfterTool: {

@@ -25,7 +25,7 @@ const topLevel: Descriptions<Omit<Settings, 'hooks'>> = {
     'How hooks are started. "warmShells": shells that are kept ready for the next event; 0 keeps none. Default: 16.',
 };
 
-const group: Descriptions<Omit<HookDefinition, 'origin'>> = {
+const group: Descriptions<Omit<HookDefinition, 'origin' | 'moment'>> = {
   matcher:
     'A JavaScript regular expression for the name of the tool, not anchored: write ^write_file$ for exactly one tool. Missing, "" and "*" match every tool.',
   sequential:
@@ -35,7 +35,7 @@ const group: Descriptions<Omit<HookDefinition, 'origin'>> = {
   hooks: 'The hooks of this group, in order.',
 };
 
-const hook: Descriptions<Omit<CommandHookConfig, 'dialect' | 'extensionPath' | 'ofProject'>> = {
+const hook: Descriptions<Omit<CommandHookConfig, 'dialect' | 'moment' | 'extensionPath' | 'ofProject'>> = {
   type: '"command" runs a shell command. "plugin" is accepted as well, but cannot be run.',
   command:
     'A shell command; it runs in the project. It reads the event on stdin as JSON, and answers with JSON on stdout, or with exit code 2 to block. $LLXPRT_PROJECT_DIR names the project.',
@@ -85,10 +85,17 @@ function describeEvent(event: HookEventName): [string, JsonSchema] {
 
 /** The keys that only groups of a dialect may use. */
 function describeTheirEvents(name: DialectName): [string, JsonSchema][] {
-  return Object.entries(dialects[name].events).map(([ours, theirs]) => [
-    theirs,
+  const { agent, events: theirs, moments } = dialects[name];
+  const described = [
+    ...Object.entries(theirs).map(([ours, key]) => [key, `${ours}, as ${agent} calls it.`] as const),
+    ...Object.values(moments).map(
+      ({ event, name: key }) => [key, `An event of ${agent}; here a moment of ${event}.`] as const,
+    ),
+  ];
+  return described.map(([key, description]) => [
+    key,
     {
-      description: `${ours}, as ${dialects[name].agent} calls it.`,
+      description,
       type: 'array',
       minItems: 1,
       items: {

@@ -101,7 +101,12 @@ const keys = new WeakMap<HookSite, string | undefined>();
 function keyOf(site: HookSite): string | undefined {
   if (keys.has(site)) return keys.get(site);
   const { hook, group, file } = site;
-  const key = commandKey({ ...hook, dialect: group.dialect, extensionPath: file.extensionPath });
+  const key = commandKey({
+    ...hook,
+    dialect: group.dialect,
+    moment: group.moment,
+    extensionPath: file.extensionPath,
+  });
   keys.set(site, key);
   return key;
 }

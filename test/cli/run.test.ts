@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, stat, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startRecordedModel } from '../../src/core/recordedModel.js';
@@ -396,5 +397,96 @@ describe('run refuses, with exit code 2,', () => {
     expect(stderr.split('\n')).toHaveLength(1);
     expect(stdout).toBe('');
     expect(exitCode).toBe(2);
+  });
+});
+
+const keepPath = () => group('jq -j .transcript_path > path');
+const sessions = () => join(cli.home, '.llxprt', 'sessions');
+const said = async () => {
+  const text = await readFile(await cli.read('path'), 'utf8');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { type: string }).type);
+};
+
+async function runAgent(args: readonly string[] = [], cwd = cli.project) {
+  const responses = await cli.record(answer('Done.'));
+  return cli.run(['run', 'Go', '--responses', responses, ...args], { cwd });
+}
+
+describe('the transcript of a run', () => {
+  it("is in the session's folder in the home directory, for the user alone", async () => {
+    await cli.userSettings({ AfterAgent: keepPath() });
+    const { stderr, exitCode } = await runAgent();
+    expect([stderr, exitCode]).toEqual(['', 0]);
+    const [session = ''] = await readdir(sessions());
+    const file = join(sessions(), session, 'transcript.jsonl');
+    expect(await cli.read('path')).toBe(file);
+    expect(await said()).toEqual(['user', 'assistant']);
+    const modes = await Promise.all(
+      [file, join(sessions(), session), sessions()].map(async (each) => (await stat(each)).mode),
+    );
+    expect(modes.map((mode) => mode & 0o777)).toEqual([0o600, 0o700, 0o700]);
+  });
+
+  it('is not written where no hook could read it, or nobody wants it', async () => {
+    await runAgent();
+    await cli.userSettings({ AfterAgent: keepPath() });
+    await runAgent(['--no-transcript']);
+    expect(await cli.read('path')).toBe('');
+    expect(existsSync(sessions())).toBe(false);
+  });
+
+  it('is where the user says', async () => {
+    await cli.userSettings({ AfterAgent: keepPath() });
+    await runAgent(['--transcript', 'here.jsonl']);
+    expect(await cli.read('path')).toBe(join(cli.project, 'here.jsonl'));
+    expect(await said()).toEqual(['user', 'assistant']);
+  });
+
+  it('is removed by a later run after 30 days, and nothing else is', async () => {
+    await cli.userSettings({ AfterAgent: keepPath() });
+    const [old, young, other] = ['old', 'young', 'other'].map((name) => join(sessions(), name));
+    await cli.write(join(String(old), 'transcript.jsonl'), '');
+    await cli.write(join(String(young), 'transcript.jsonl'), '');
+    await cli.write(join(String(other), 'transcript.jsonl'), '');
+    await cli.write(join(String(other), 'notes'), '');
+    const day = 24 * 60 * 60;
+    const daysAgo = (days: number) => Date.now() / 1000 - days * day;
+    for (const [folder, days] of [
+      [old, 31],
+      [young, 29],
+      [other, 31],
+    ] as const) {
+      await utimes(join(String(folder), 'transcript.jsonl'), daysAgo(days), daysAgo(days));
+    }
+    await runAgent();
+    expect(
+      [old, young, join(String(other), 'notes')].map((each) => existsSync(String(each))),
+    ).toEqual([false, true, true]);
+  });
+
+  it.each([
+    ['the folder is a link', async () => symlink(cli.project, sessions())],
+    [
+      'others can write the folder',
+      async () => mkdir(sessions(), { mode: 0o777 }).then(() => chmod(sessions(), 0o777)),
+    ],
+  ])('costs one warning where %s, and nothing is written there', async (_, make) => {
+    await cli.userSettings({ AfterAgent: keepPath() });
+    await make();
+    const { stderr, exitCode } = await runAgent();
+    expect(stderr).toMatch(/^warning: No transcript is written.*--no-transcript$/u);
+    expect(exitCode).toBe(0);
+    expect(await cli.read('path')).toBe('');
+    expect(await readdir(sessions())).not.toContainEqual(expect.stringMatching(/-/u));
+  });
+
+  it('is not written into the project', async () => {
+    await cli.userSettings({ AfterAgent: group('jq -j .transcript_path >&2; exit 2') });
+    const { stderr } = await runAgent([], cli.home);
+    expect(stderr).toContain('sessions is a part of the project');
+    expect(existsSync(sessions())).toBe(false);
   });
 });

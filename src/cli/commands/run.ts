@@ -16,6 +16,11 @@ export function addRun(program: Command): void {
         .default('text'),
     )
     .addOption(traceOption())
+    .option(
+      '--transcript <file>',
+      'append what is said to this file, for hooks to read; default ~/.llxprt/sessions/ID/transcript.jsonl, where there are hooks',
+    )
+    .option('--no-transcript', 'write no transcript')
     .addHelpText(
       'after',
       `

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, writeSync } from 'node:fs';
+import type { FunctionCall, Part } from '@google/genai';
+import type { Config } from '../config/config.js';
+import { dialects, theirArguments, theirToolNames } from '../dialects/words.js';
+import { errorMessage } from '../errorMessage.js';
+import { openPrivately } from '../trace/privateFile.js';
+import type { CompletedToolCall } from './coreToolScheduler.js';
+import type { ModelTurn } from './geminiChat.js';
+import { toParts } from './llmContent.js';
+import { isAnswerText } from './response.js';
+
+/** What sets a line apart that the user did not write: it is a hook's, or sums up what was said before. */
+type Mark = 'isMeta' | 'isCompactSummary';
+
+/**
+ * What was said in a session, for hooks to read: JSON Lines as hooks for Claude Code expect them, in the file that the
+ * `Config` names. Each line is written at once, so that a hook finds all that was said before it started. A file that
+ * cannot be written costs a warning, and hooks are told of none from then on.
+ */
+export class Transcript {
+  #descriptor: number | undefined;
+  #last: string | null = null;
+
+  constructor(private readonly config: Config) {
+    const file = config.getTranscriptPath();
+    if (file !== undefined) this.#try(() => (this.#descriptor = openPrivately(file, 'append')));
+  }
+
+  /** What the model is told by the user, or under a mark by somebody else. */
+  addMessage(text: string, mark?: Mark): void {
+    this.#add('user', () => ({ role: 'user', content: text }), mark && { [mark]: true });
+  }
+
+  /**
+   * What the model said, as hooks left it. Nothing where it said nothing.
+   *
+   * @param calls the tools that it asks for, with their ids
+   */
+  addAnswer({ response, request }: ModelTurn, calls: readonly FunctionCall[]): void {
+    const texts = (response.candidates?.[0]?.content?.parts ?? []).filter(isAnswerText);
+    if (texts.length + calls.length === 0) return;
+    this.#add('assistant', () => ({
+      role: 'assistant',
+      type: 'message',
+      model: request.model,
+      content: [
+        ...(texts.length > 0 ? [textBlock(texts.map(({ text }) => text).join(''))] : []),
+        ...calls.map((call) => toUse(call, this.config.getWorkingDir())),
+      ],
+      stop_reason: calls.length > 0 ? 'tool_use' : stopReasonOf(response),
+      usage: usageOf(response),
+    }));
+  }
+
+  /** What the model is told of a tool call. */
+  addResult({ callId, result }: CompletedToolCall): void {
+    this.#add('user', () => {
+      const { llmContent, error } = result;
+      const content = typeof llmContent === 'string' ? llmContent : toBlocks(toParts(llmContent));
+      const is_error = error !== undefined;
+      return {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: callId, content, is_error }],
+      };
+    });
+  }
+
+  close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
+  #add(type: 'user' | 'assistant', message: () => object, marks?: object): void {
+    if (this.#descriptor === undefined) return;
+    const descriptor = this.#descriptor;
+    const uuid = randomUUID();
+    this.#try(() => {
+      const line = {
+        type,
+        uuid,
+        parentUuid: this.#last,
+        sessionId: this.config.getSessionId(),
+        timestamp: new Date().toISOString(),
+        cwd: this.config.getWorkingDir(),
+        isSidechain: false,
+        userType: 'external',
+        ...marks,
+        message: message(),
+      };
+      let rest = Buffer.from(`${JSON.stringify(line)}\n`);
+      while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
+      this.#last = uuid;
+    });
+  }
+
+  #try(work: () => unknown): void {
+    try {
+      work();
+    } catch (error) {
+      const file = this.config.getTranscriptPath();
+      this.close();
+      this.config.setTranscriptPath(undefined);
+      this.config
+        .getDebugLogger()
+        .warn(
+          `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks are told of none; name a file that can be written`,
+        );
+    }
+  }
+}
+
+/** In the words that hooks for Claude Code look for; `tool` is our own. */
+function toUse({ id, name = '', args = {} }: FunctionCall, cwd: string): object {
+  return {
+    type: 'tool_use',
+    id,
+    name: theirToolNames(dialects.claude, name)[0],
+    input: theirArguments(dialects.claude, name, args, cwd),
+    tool: name,
+  };
+}
+
+function toBlocks(parts: readonly Part[]): object[] {
+  return parts.map((part) => {
+    if (part.text !== undefined) return textBlock(part.text);
+    const { mimeType: media_type = '', data = '' } = part.inlineData ?? {};
+    if (!media_type.startsWith('image/')) return textBlock(JSON.stringify(part));
+    return { type: 'image', source: { type: 'base64', media_type, data } };
+  });
+}
+
+function textBlock(text: string): object {
+  return { type: 'text', text };
+}
+
+function stopReasonOf({ candidates }: ModelTurn['response']): string | null {
+  const reason: string | undefined = candidates?.[0]?.finishReason;
+  if (reason === 'STOP') return 'end_turn';
+  return reason?.toLowerCase() ?? null;
+}
+
+/** Tokens that came from a cache are counted apart there. */
+function usageOf({ usageMetadata: tokens = {} }: ModelTurn['response']): object {
+  const cached = tokens.cachedContentTokenCount ?? 0;
+  return {
+    input_tokens: Math.max(0, (tokens.promptTokenCount ?? 0) - cached),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cached,
+    output_tokens: (tokens.candidatesTokenCount ?? 0) + (tokens.thoughtsTokenCount ?? 0),
+  };
+}
