@@ -22,7 +22,11 @@ import {
 } from '../src/core/llmContent.js';
 import { collectResponse, emptyResponse } from '../src/core/response.js';
 import { fireHook, hasHooks } from '../src/hooks/hookEventHandler.js';
-import { BeforeToolHookOutput, DEFAULT_STOP_REASON } from '../src/hooks/hookOutput.js';
+import {
+  BeforeToolHookOutput,
+  DEFAULT_STOP_REASON,
+  withToolOutput,
+} from '../src/hooks/hookOutput.js';
 import { mergeRecords } from '../src/hooks/merge.js';
 import type { ProcessedHookResult } from '../src/hooks/processedResult.js';
 import { HookEventName } from '../src/hooks/types.js';
@@ -31,7 +35,7 @@ import type { ToolResult } from '../src/tools/tools.js';
 /** Outermost stage of a tool call: BeforeTool hooks may block it, stop the agent, or change its arguments. */
 async function beforeTool(call: ToolCall, next: Next): Promise<void> {
   if (isRefused(call)) return;
-  const payload = { toolName: call.toolName, toolInput: call.input };
+  const payload = { toolName: call.toolName, toolInput: call.input, callId: call.callId };
   const firing = fireHook(call.config, HookEventName.BeforeTool, payload, call);
   if (!firing) return next();
 
@@ -46,7 +50,8 @@ async function beforeTool(call: ToolCall, next: Next): Promise<void> {
     if (change) call.input = mergeRecords(call.input, change);
     await next();
   }
-  if (call.result) call.result = withNotes(call.result, [systemNote(fired)]);
+  const context = fenced(output?.foreign?.contextOfResult);
+  if (call.result) call.result = withNotes(call.result, [context, systemNote(fired)]);
 }
 
 /** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */
@@ -57,15 +62,19 @@ async function afterTool(call: ToolCall, next: Next): Promise<void> {
   if (call.config.getEnableHooks()) call.result = withQuotedMarks(call.result);
   const { llmContent, returnDisplay, metadata, error } = call.result;
   const toolResponse = { llmContent, returnDisplay, metadata, error };
-  const payload = { toolName: call.toolName, toolInput: call.input, toolResponse };
+  const { toolName, input: toolInput, callId, durationMs } = call;
+  const payload = { toolName, toolInput, toolResponse, callId, durationMs };
   const firing = fireHook(call.config, HookEventName.AfterTool, payload, call);
   if (!firing) return;
   const fired = await firing;
   const output = fired.aggregated.finalOutput;
   if (!output) return;
 
-  // The tool has run, so a block comes too late; its reason is still of use to the model.
-  const objection = output.isBlockingDecision() ? output.getEffectiveReason() : undefined;
+  const replacement = output.foreign?.toolOutput;
+  if (replacement) call.result = withToolOutput(call.result, replacement);
+  // The tool has run, so a block comes too late; its reason is still of use to the model, which reads it once.
+  const reason = output.isBlockingDecision() ? output.getEffectiveReason() : undefined;
+  const objection = reason === replacement?.text ? undefined : reason;
   call.result = withNotes(call.result, [
     fenced(output.getAdditionalContext()),
     fenced(objection),
@@ -87,7 +96,10 @@ async function execute(call: ToolCall, next: Next): Promise<void> {
     call.result = cancelled(call.toolName);
     return;
   }
-  takeResult(call, await call.execute(call.input));
+  const startedAt = performance.now();
+  const result = await call.execute(call.input);
+  call.durationMs = Math.round(performance.now() - startedAt);
+  takeResult(call, result);
   await next();
 }
 

@@ -191,13 +191,13 @@ class AgentRun {
     const { signal, compressAtTokens = 700_000 } = this.#options;
     if (this.#promptTokens < compressAtTokens) return;
     const trigger = PreCompressTrigger.Auto;
-    const { stopped, notes } = await this.#hooks.fire(
+    const { stopped, objection, notes } = await this.#hooks.fire(
       HookEventName.PreCompress,
       { trigger },
       signal,
     );
     this.#stopped = stopped;
-    if (stopped) return;
+    if (stopped || objection !== undefined) return;
     const options = { signal, onHooks: this.#hooks.observe };
     const turn = await this.#chat.compressHistory(notes, options);
     this.#promptTokens = 0;

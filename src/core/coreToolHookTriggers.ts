@@ -16,7 +16,8 @@ export async function fireBeforeToolHook(
   toolInput: Record<string, unknown>,
   options?: FireOptions,
 ): Promise<DefaultHookOutput | undefined> {
-  const fired = await fireHook(config, HookEventName.BeforeTool, { toolName, toolInput }, options);
+  const payload = { toolName, toolInput, callId: options?.callId };
+  const fired = await fireHook(config, HookEventName.BeforeTool, payload, options);
   return fired?.aggregated.finalOutput;
 }
 
@@ -33,7 +34,7 @@ export async function fireAfterToolHook(
   toolResponse: Record<string, unknown>,
   options?: FireOptions,
 ): Promise<DefaultHookOutput | undefined> {
-  const payload = { toolName, toolInput, toolResponse };
+  const payload = { toolName, toolInput, toolResponse, callId: options?.callId };
   const fired = await fireHook(config, HookEventName.AfterTool, payload, options);
   return fired?.aggregated.finalOutput;
 }

@@ -122,7 +122,8 @@ export class CoreToolScheduler {
     const { config, onHooks } = this.#options;
     const context = { workingDir: config.getWorkingDir(), signal };
     const execute = (input: Record<string, unknown>) => tool.execute(input, context);
-    return createToolCall(config, tool.name, record.originalInput, execute, { signal, onHooks });
+    const options = { signal, onHooks, callId: record.callId };
+    return createToolCall(config, tool.name, record.originalInput, execute, options);
   }
 
   #tell(record: ToolCallRecord): void {

@@ -1,4 +1,5 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import { withCallFacts } from './callFacts.js';
 import {
   AfterModelHookOutput,
   AfterToolHookOutput,
@@ -7,6 +8,7 @@ import {
   BeforeToolSelectionHookOutput,
   DefaultHookOutput,
   isBlocking,
+  withToolOutput,
 } from './hookOutput.js';
 import { defaultHookTranslator, type LLMRequest } from './hookTranslator.js';
 import { eventFields, type EventFields } from './hookValidators.js';
@@ -50,7 +52,11 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   [HookEventName.BeforeTool]: {
     matchOn: (payload) => payload.toolName,
     canBlock: true,
-    encode: ({ toolName, toolInput }) => ({ tool_name: toolName, tool_input: toolInput }),
+    encode: ({ toolName, toolInput, callId }) => ({
+      tool_name: toolName,
+      tool_input: toolInput,
+      ...withCallFacts({ callId }),
+    }),
     fields: eventFields.BeforeTool,
     decode: (fields) => ({ toolName: fields.tool_name, toolInput: fields.tool_input }),
     merge: 'or',
@@ -63,10 +69,11 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   [HookEventName.AfterTool]: {
     matchOn: (payload) => payload.toolName,
     canBlock: false,
-    encode: ({ toolName, toolInput, toolResponse }) => ({
+    encode: ({ toolName, toolInput, toolResponse, callId, durationMs }) => ({
       tool_name: toolName,
       tool_input: toolInput,
       tool_response: { ...toolResponse },
+      ...withCallFacts({ callId, durationMs }),
     }),
     fields: eventFields.AfterTool,
     decode: (fields) => ({
@@ -75,6 +82,10 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
       toolResponse: fields.tool_response,
     }),
     merge: 'or',
+    chain: (input, { foreign }) =>
+      foreign?.toolOutput
+        ? { ...input, tool_response: withToolOutput(input.tool_response, foreign.toolOutput) }
+        : input,
     Output: AfterToolHookOutput,
   },
   [HookEventName.BeforeModel]: {
@@ -189,6 +200,11 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     Output: DefaultHookOutput,
   },
 };
+
+/** Whether a block prevents the operation: by the event, or as the agent means it for which the hook was written. */
+export function canPrevent(event: HookEventName, { foreign }: HookOutput): boolean {
+  return events[event].canBlock || foreign?.prevents === true;
+}
 
 /** Narrows text from outside to the name of an event. Names are case-sensitive. */
 export function isHookEventName(name: unknown): name is HookEventName {
