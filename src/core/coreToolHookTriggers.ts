@@ -25,7 +25,8 @@ export async function fireBeforeToolHook(
  * Fires AfterTool.
  *
  * @param toolResponse the tool's result: `llmContent`, `returnDisplay`, `metadata`, `error`
- * @returns what the hooks said; `undefined` when none ran or the hook system failed. Never rejects.
+ * @returns what the hooks said; `undefined` when none ran or the hook system failed. Never rejects. Where a hook of
+ *   another agent replaced the result, `foreign.toolOutput.text` is what the model is to read instead.
  */
 export async function fireAfterToolHook(
   config: Config,
