@@ -9,6 +9,7 @@ import type {
   HookEventName,
   HookExecutionResult,
   HookOutput,
+  ToolOutput,
 } from '../src/hooks/types.js';
 
 /** Anything that makes one result of many; usually a `HookAggregator`. */
@@ -95,6 +96,7 @@ function mergeWithOrDecision(first: HookOutput, second: HookOutput): HookOutput 
     hookSpecificOutput: mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput, {
       additionalContext: (a, b) => joinLines(asText(a), asText(b)),
     }),
+    foreign: mergeForeign(first.foreign, second.foreign),
   });
   const specific = merged.hookSpecificOutput;
   if (isBlocking(merged.decision) && specific && !isBlocking(specific['permissionDecision'])) {
@@ -102,6 +104,24 @@ function mergeWithOrDecision(first: HookOutput, second: HookOutput): HookOutput 
     delete specific['permissionDecisionReason'];
   }
   return merged;
+}
+
+function mergeForeign(first: HookOutput['foreign'], second: HookOutput['foreign']) {
+  if (!first || !second) return first ?? second;
+  return {
+    toolOutput: winningOutput(first.toolOutput, second.toolOutput),
+    contextOfResult: joinLines(first.contextOfResult, second.contextOfResult),
+    prevents: first.prevents || second.prevents,
+  };
+}
+
+/** A denial wins, else the later one; of two denials both reasons are read. */
+function winningOutput(first?: ToolOutput, second?: ToolOutput): ToolOutput | undefined {
+  if (!first || !second) return first ?? second;
+  if (first.isDenial && second.isDenial) {
+    return { text: `${first.text}\n${second.text}`, isDenial: true };
+  }
+  return first.isDenial ? first : second;
 }
 
 /** Model events: later fields override earlier ones, except that no later hook takes back a block or a stop. */

@@ -16,7 +16,11 @@ import {
 import { appendText, asHookContext, asSystemNote, withMessage } from '../src/core/llmContent.js';
 import { collectResponse, emptyResponse } from '../src/core/response.js';
 import { fireHook, hasHooks } from '../src/hooks/hookEventHandler.js';
-import { BeforeToolHookOutput, DEFAULT_STOP_REASON } from '../src/hooks/hookOutput.js';
+import {
+  BeforeToolHookOutput,
+  DEFAULT_STOP_REASON,
+  withToolOutput,
+} from '../src/hooks/hookOutput.js';
 import { mergeRecords } from '../src/hooks/merge.js';
 import type { ProcessedHookResult } from '../src/hooks/processedResult.js';
 import { HookEventName } from '../src/hooks/types.js';
@@ -25,13 +29,14 @@ import type { ToolResult } from '../src/tools/tools.js';
 /** Outermost stage of a tool call: BeforeTool hooks may block it, stop the agent, or change its arguments. */
 async function beforeTool(call: ToolCall, next: Next): Promise<void> {
   if (isRefused(call)) return;
-  const payload = { toolName: call.toolName, toolInput: call.input };
+  const payload = { toolName: call.toolName, toolInput: call.input, callId: call.callId };
   const firing = fireHook(call.config, HookEventName.BeforeTool, payload, call);
   if (!firing) return next();
 
   const fired = await firing;
   if (heed(call, fired) && (await isPermitted(call, fired))) await next();
-  if (call.result) call.result = withNotes(call.result, [systemNote(fired)]);
+  const context = fenced(fired.aggregated.finalOutput?.foreign?.contextOfResult);
+  if (call.result) call.result = withNotes(call.result, [context, systemNote(fired)]);
 }
 
 /** Applies what BeforeTool hooks decided; says whether the call goes on. */
@@ -52,7 +57,8 @@ function heed(call: ToolCall, fired: ProcessedHookResult): boolean {
 async function isPermitted(call: ToolCall, { aggregated }: ProcessedHookResult): Promise<boolean> {
   const { finalOutput } = aggregated;
   if (!(finalOutput instanceof BeforeToolHookOutput && finalOutput.isAsking())) return true;
-  const payload = { toolName: call.toolName, toolInput: call.input, isAsked: true };
+  const { toolName, input: toolInput, callId } = call;
+  const payload = { toolName, toolInput, callId, isAsked: true };
   const decided = await fireHook(call.config, HookEventName.BeforeTool, payload, call);
   return !decided || heed(call, decided);
 }
@@ -64,15 +70,19 @@ async function afterTool(call: ToolCall, next: Next): Promise<void> {
   if (!call.result || (call.signal?.aborted && !call.executed)) return;
   const { llmContent, returnDisplay, metadata, error } = call.result;
   const toolResponse = { llmContent, returnDisplay, metadata, error };
-  const payload = { toolName: call.toolName, toolInput: call.input, toolResponse };
+  const { toolName, input: toolInput, callId, durationMs } = call;
+  const payload = { toolName, toolInput, toolResponse, callId, durationMs };
   const firing = fireHook(call.config, HookEventName.AfterTool, payload, call);
   if (!firing) return;
   const fired = await firing;
   const output = fired.aggregated.finalOutput;
   if (!output) return;
 
-  // The tool has run, so a block comes too late; its reason is still of use to the model.
-  const objection = output.isBlockingDecision() ? output.getEffectiveReason() : undefined;
+  const replacement = output.foreign?.toolOutput;
+  if (replacement) call.result = withToolOutput(call.result, replacement);
+  // The tool has run, so a block comes too late; its reason is still of use to the model, which reads it once.
+  const reason = output.isBlockingDecision() ? output.getEffectiveReason() : undefined;
+  const objection = reason === replacement?.text ? undefined : reason;
   call.result = withNotes(call.result, [
     fenced(output.getAdditionalContext()),
     fenced(objection),
@@ -94,7 +104,10 @@ async function execute(call: ToolCall, next: Next): Promise<void> {
     call.result = cancelled(call.toolName);
     return;
   }
-  takeResult(call, await call.execute(call.input));
+  const startedAt = performance.now();
+  const result = await call.execute(call.input);
+  call.durationMs = Math.round(performance.now() - startedAt);
+  takeResult(call, result);
   await next();
 }
 

@@ -1,5 +1,5 @@
 import type { Next } from '../src/compose.js';
-import type { Dialect, DialectAnswer } from '../src/dialects/dialect.js';
+import type { Dialect, DialectAnswer, Fields } from '../src/dialects/dialect.js';
 import {
   changedArguments,
   dialects,
@@ -8,6 +8,9 @@ import {
   theirEventName,
   theirResponse,
   theirToolNames,
+  toolOutputText,
+  withAllowedNames,
+  withToolNames,
 } from '../src/dialects/words.js';
 import { failsClosed } from '../src/hooks/hookFailure.js';
 import { DEFAULT_BLOCK_REASON } from '../src/hooks/hookOutput.js';
@@ -16,7 +19,7 @@ import { isRecord, isTooDeep } from '../src/hooks/merge.js';
 import { writeInput } from '../src/hooks/preparedInput.js';
 import { describeNoise, isBrokenJson, parseAnswer } from '../src/hooks/readHookOutput.js';
 import { sanitizeText } from '../src/hooks/sanitizeText.js';
-import type { HookInput } from '../src/hooks/types.js';
+import type { ForeignEffects, HookInput, ToolOutput } from '../src/hooks/types.js';
 
 /**
  * Around the process of one hook: it reads, and answers, in the format of another agent. Whoever stands further out
@@ -36,7 +39,7 @@ function toTheirInput(
   { event, input, hook: { moment } }: HookRun,
 ): Record<string, unknown> {
   const ofEvent = (spoken.eventInput[event] ?? ownFields) as (input: HookInput) => object;
-  const fields = { ...ofEvent(withTheirTool(spoken, input)) };
+  const fields = { ...ofEvent(inTheirWords(spoken, input)) };
   return {
     ...spoken.commonInput(input),
     hook_event_name: theirEventName(spoken, event, moment),
@@ -44,14 +47,18 @@ function toTheirInput(
   };
 }
 
-function withTheirTool(spoken: Dialect, input: HookInput): HookInput {
+function inTheirWords(spoken: Dialect, input: HookInput): HookInput {
+  const theirs = (name: string) => theirToolNames(spoken, name)[0];
+  if ('llm_request' in input) {
+    return { ...input, llm_request: withToolNames(input.llm_request, theirs) } as HookInput;
+  }
   const tool = toolOf(input);
   if (!tool) return input;
   const tool_input = theirArguments(spoken, tool.name, tool.input, input.cwd);
   const response: unknown = 'tool_response' in input ? input.tool_response : undefined;
   return {
     ...input,
-    tool_name: theirToolNames(spoken, tool.name)[0],
+    tool_name: theirs(tool.name),
     tool_input,
     ...(isRecord(response) && {
       tool_response: theirResponse(spoken, tool.name, response, tool_input),
@@ -79,59 +86,116 @@ function ownFields({
 
 function toOurAnswer(spoken: Dialect, run: HookRun, said: Said): Said {
   if (said.ending !== 'exit') return said;
-  const { moment } = run.hook;
-  const reader =
-    (moment && spoken.moments[moment]?.answer) ??
-    spoken.answers[run.event] ??
-    spoken.answers.otherwise;
   if (said.exitCode === 2) {
     const reason = said.stderr.trim() || DEFAULT_BLOCK_REASON;
-    return inOurWords(spoken, run, said, reader({ decision: 'deny', reason }));
+    return readAnswer(spoken, run, said, { decision: 'deny', reason });
   }
   if (said.exitCode !== 0 || said.stdout.trim() === '') return said;
   const parsed = parseAnswer(said.stdout.trim());
   if (!parsed) return readPlainText(spoken, run, said);
   // What is nested too deeply is refused when the answer is read.
-  return isTooDeep(parsed) ? said : inOurWords(spoken, run, said, reader(parsed));
+  return isTooDeep(parsed) ? said : readAnswer(spoken, run, said, parsed);
 }
 
 function readPlainText(spoken: Dialect, run: HookRun, said: Said): Said {
   const text = said.stdout.trim();
   // Prose is no answer, but of a guard that tried to give one nothing is known.
   if (failsClosed(run.hook, run.event) && isBrokenJson(text)) return said;
+  if (describeNoise(text).length > 0) run.warnOnce(NOISE);
   const meaning = spoken.plainText[run.event] ?? spoken.plainText.otherwise;
   if (meaning === 'context') {
     const output = { hookSpecificOutput: { additionalContext: text } };
     return { ...said, stdout: JSON.stringify(output) };
   }
-  // Somebody meant to decide something here: a guard must not take it for silence.
-  if (describeNoise(text).length > 0) return said;
   if (meaning === 'user') tellUser(run, text);
   return { ...said, stdout: '' };
 }
 
-function inOurWords(
-  spoken: Dialect,
-  run: HookRun,
-  said: Said,
-  { output, forUser, remarks = [] }: DialectAnswer,
-): Said {
-  if (typeof forUser === 'string' && forUser.trim() !== '') tellUser(run, forUser);
-  for (const remark of remarks) run.warn(remark);
-  const { hookSpecificOutput: specific, ...common } = output;
+const NOISE =
+  'printed JSON with other text around it, so that its answer does not count: print nothing else on stdout';
+
+function readAnswer(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): Said {
+  const theirInput = inTheirWords(spoken, run.input);
+  const { moment } = run.hook;
+  const reader =
+    (moment && spoken.moments[moment]?.answer) ??
+    spoken.answers[run.event] ??
+    spoken.answers.otherwise;
+  const answer = reader(withoutUnsupported(spoken, run, parsed), toolOf(theirInput)?.name);
+  for (const message of answer.forUser ?? []) {
+    if (typeof message === 'string' && message.trim() !== '') tellUser(run, message);
+  }
+  for (const remark of answer.remarks ?? []) run.warnOnce(remark);
+  const { hookSpecificOutput: specific, ...common } = answer.output;
   const translated = {
     ...common,
     hookSpecificOutput: isRecord(specific) ? withOurWords(spoken, run.input, specific) : specific,
   };
-  return { ...said, exitCode: 0, stdout: JSON.stringify(translated) };
+  return {
+    ...said,
+    exitCode: 0,
+    stdout: JSON.stringify(translated),
+    foreign: foreignEffects(spoken, run.input, theirInput, answer),
+    theirNames: answer.theirNames,
+  };
+}
+
+/** What has a meaning there and none here is told once, and is not read. */
+function withoutUnsupported(spoken: Dialect, run: HookRun, parsed: Fields): Fields {
+  const specific = parsed['hookSpecificOutput'];
+  const supported = (fields: Fields, at: string) =>
+    Object.entries(fields).filter(([key, value]) => {
+      const path = `${at}${key}`;
+      if (!Object.hasOwn(spoken.unsupported, path)) return true;
+      const instead = spoken.unsupported[path];
+      if (instead && value) run.warnOnce(`answered "${key}", which has no effect here: ${instead}`);
+      return false;
+    });
+  return {
+    ...Object.fromEntries(supported(parsed, '')),
+    ...(isRecord(specific) && {
+      hookSpecificOutput: Object.fromEntries(supported(specific, 'hookSpecificOutput.')),
+    }),
+  };
+}
+
+function foreignEffects(
+  spoken: Dialect,
+  input: HookInput,
+  theirInput: HookInput,
+  { toolOutput, contextOfResult: context, prevents }: DialectAnswer,
+): ForeignEffects | undefined {
+  const contextOfResult =
+    typeof context === 'string' && context.trim() !== '' ? sanitizeText(context) : undefined;
+  const replacement = toolOutput && replacementOf(spoken, input, theirInput, toolOutput);
+  if (!replacement && contextOfResult === undefined && !prevents) return undefined;
+  return { toolOutput: replacement, contextOfResult, prevents };
+}
+
+function replacementOf(
+  spoken: Dialect,
+  input: HookInput,
+  theirInput: HookInput,
+  { value, isDenial }: NonNullable<DialectAnswer['toolOutput']>,
+): ToolOutput | undefined {
+  if (isDenial) {
+    const reason = typeof value === 'string' ? sanitizeText(value) : '';
+    return { text: reason || DEFAULT_BLOCK_REASON, isDenial };
+  }
+  const response: unknown = 'tool_response' in theirInput ? theirInput.tool_response : undefined;
+  const sent = isRecord(response) ? response : {};
+  const text = toolOutputText(spoken, toolOf(input)?.name ?? '', sent, value);
+  // It is a result, and as long as that has to be.
+  return text === undefined ? undefined : { text: sanitizeText(text, Infinity), isDenial };
 }
 
 function withOurWords(
   spoken: Dialect,
   input: HookInput,
-  specific: Record<string, unknown>,
+  specific: Fields,
 ): Record<string, unknown> {
-  const { tool_input: returned, toolConfig, ...others } = specific;
+  const ours = (name: string) => ourToolName(spoken, name);
+  const { tool_input: returned, toolConfig, llm_request: request, ...others } = specific;
   const tool = toolOf(input);
   const change =
     tool && isRecord(returned)
@@ -140,14 +204,9 @@ function withOurWords(
   return {
     ...others,
     ...(isRecord(change) && Object.keys(change).length === 0 ? {} : { tool_input: change }),
-    toolConfig: isRecord(toolConfig) ? withOurTools(spoken, toolConfig) : toolConfig,
+    toolConfig: isRecord(toolConfig) ? withAllowedNames(toolConfig, ours) : toolConfig,
+    llm_request: withToolNames(request, ours),
   };
-}
-
-function withOurTools(spoken: Dialect, toolConfig: Record<string, unknown>) {
-  const { allowedFunctionNames: names, ...others } = toolConfig;
-  const rename = (name: unknown) => (typeof name === 'string' ? ourToolName(spoken, name) : name);
-  return { ...others, allowedFunctionNames: Array.isArray(names) ? names.map(rename) : names };
 }
 
 function tellUser(run: HookRun, message: string): void {

@@ -86,6 +86,8 @@ export interface RunOptions {
   readonly probe?: Middleware<HookRun>;
   /** Asked right before a hook starts: why it must not, as the end of "The hook …". */
   readonly findObjection?: FindObjection;
+  /** What was told once and is not told again; without it, everything is told each time. */
+  readonly told?: Set<string>;
 }
 
 /** Why a hook must not be started now; synchronously where that is known. */
@@ -110,7 +112,23 @@ export async function executeParallel(
   };
   const workers = Math.min(Math.max(1, options.maxParallelHooks), hookConfigs.length);
   await Promise.all(Array.from({ length: workers }, work));
+  warnOfLostOutputs(results, event, options);
   return results;
+}
+
+/** Each of them read what the tool gave, so that what one has filtered out is back in what the other made of it. */
+function warnOfLostOutputs(
+  results: readonly HookExecutionResult[],
+  event: HookEventName,
+  { logger, told }: RunOptions,
+): void {
+  const replacing = results.filter(({ output }) => output?.foreign?.toolOutput);
+  const isLost = replacing.some(({ output }) => !output?.foreign?.toolOutput?.isDenial);
+  if (replacing.length < 2 || !isLost) return;
+  const names = replacing.map(({ hookConfig }) => `"${hookIdentity(hookConfig)}"`).join(', ');
+  const message = `${event}: several hooks replaced the same result at the same time (${names}), and one replacement counts: that of a denial, else the last; add "sequential": true to their group, so that each reads what the one before it left`;
+  if (!told?.has(message)) logger.warn(message);
+  told?.add(message);
 }
 
 /**
@@ -197,7 +215,15 @@ async function runHook(
       `Hook "${hookIdentity(hook)}" (${event}): ${maskSecrets(message, options.environment)}`,
     );
 
-  const run: HookRun = { hook, event, input, warn, stdin, outcome: undefined, said: undefined };
+  const warnOnce = (message: string) => {
+    const key = JSON.stringify([hookIdentity(hook), event, message]);
+    if (options.told?.has(key)) return;
+    options.told?.add(key);
+    warn(message);
+  };
+
+  const told = { outcome: undefined, said: undefined };
+  const run: HookRun = { hook, event, input, warn, warnOnce, stdin, ...told };
   const startAlone = () => startProcess(run, prepared, timeoutMs, options);
   const start = async () => (options.probe ? options.probe(run, startAlone) : startAlone());
   // Of what surrounds a process, only hooks of another dialect need anything.
@@ -251,8 +277,18 @@ function readMasked(said: Said, environment: HookEnvironmentPolicy): Partial<Rea
 }
 
 /** The exit code decides what an ended hook said: stdout counts for 0 only, and only 2 blocks. */
-function readSaid({ ending, exitCode, stdout, stderr }: Said): Partial<ReadOutput> {
-  if (ending === 'exit' && exitCode === 0) return readHookOutput(stdout);
+function readSaid({
+  ending,
+  exitCode,
+  stdout,
+  stderr,
+  foreign,
+  theirNames,
+}: Said): Partial<ReadOutput> {
+  if (ending === 'exit' && exitCode === 0) {
+    const read = readHookOutput(stdout, theirNames);
+    return foreign ? { ...read, output: { ...read.output, foreign } } : read;
+  }
   if (ending === 'exit' && exitCode === 2) {
     return { output: convertPlainTextToHookOutput(stderr, 2) };
   }

@@ -40,7 +40,7 @@ export interface HookSpecificOutputs {
 }
 
 /** What a hook of event `E` answers. Every field is optional. */
-export type HookAnswer<E extends EventName> = Omit<HookOutput, 'hookSpecificOutput'> & {
+export type HookAnswer<E extends EventName> = Omit<HookOutput, 'hookSpecificOutput' | 'foreign'> & {
   hookSpecificOutput?: HookSpecificOutputs[E];
 };
 

@@ -66,11 +66,15 @@ export interface ToolCall {
   readonly execute: ExecuteTool;
   readonly signal: AbortSignal | undefined;
   readonly onHooks: HookObserver | undefined;
+  /** The model's id of the call, where the host gave it. */
+  readonly callId: string | undefined;
   readonly state: Map<symbol, unknown>;
   /** The arguments to execute with. Replace it, never modify it. */
   input: Record<string, unknown>;
   /** What the tool itself gave; `undefined` when it did not run. */
   executed: ToolResult | undefined;
+  /** Milliseconds that the tool took; `undefined` when it did not run. */
+  durationMs: number | undefined;
   /**
    * What the call gives in the end: set once the tool ran, or by the layer that blocked it. There from the beginning
    * for a call that is refused before any layer has seen it.
@@ -127,6 +131,8 @@ export interface ModelCall {
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onHooks?: HookObserver;
+  /** The model's id of a tool call, by which hooks of other agents know it before and after the tool. */
+  readonly callId?: string;
 }
 
 /**
@@ -146,9 +152,11 @@ export function createToolCall(
 class ToolCallContext implements ToolCall {
   readonly signal: AbortSignal | undefined;
   readonly onHooks: HookObserver | undefined;
+  readonly callId: string | undefined;
   readonly state = new Map<symbol, unknown>();
   input: Record<string, unknown>;
   executed: ToolResult | undefined = undefined;
+  durationMs: number | undefined = undefined;
   result: ToolResult | undefined = undefined;
   verdict: Verdict = ALLOW;
 
@@ -157,10 +165,11 @@ class ToolCallContext implements ToolCall {
     readonly toolName: string,
     readonly originalInput: Record<string, unknown>,
     readonly execute: ExecuteTool,
-    { signal, onHooks }: CallOptions,
+    { signal, onHooks, callId }: CallOptions,
   ) {
     this.signal = signal;
     this.onHooks = onHooks;
+    this.callId = callId;
     const copied = copyArguments(toolName, originalInput);
     this.input = copied.input;
     this.result = copied.refusal ?? (signal?.aborted ? cancelled(toolName) : undefined);

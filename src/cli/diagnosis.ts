@@ -26,11 +26,11 @@ export interface ObservedRun {
 }
 
 /** What the end of a hook means for an operation, in words. */
-export function describeEnding({ hook, event, outcome, timeoutMs }: ObservedRun): string {
+export function describeEnding({ hook, event, outcome, said, timeoutMs }: ObservedRun): string {
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
   if (outcome.exitCode === 0) return 'exit code 0: it has an answer, or no objection';
-  return events[event].canBlock
+  return events[event].canBlock || said.foreign?.prevents
     ? 'exit code 2: it blocks'
     : `exit code 2: it objects, which cannot prevent ${event}`;
 }

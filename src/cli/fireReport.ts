@@ -97,13 +97,15 @@ function formatHook(hook: HookReport): string {
   ].join('\n');
 }
 
-function formatVerdict({ event, blocked, stopped, reason, stopReason }: FireReport): string {
+function formatVerdict(report: FireReport): string {
+  const { event, blocked, stopped, reason, stopReason, results } = report;
   if (stopped) {
     return paint(process.stdout, 'red', `Verdict: stopped: ${toOneLine(stopReason ?? '')}`);
   }
   if (!blocked) return paint(process.stdout, 'green', 'Verdict: proceed');
   const verdict = paint(process.stdout, 'red', `Verdict: blocked: ${toOneLine(reason ?? '')}`);
-  return events[event].canBlock
+  const isPrevented = results.some(({ output }) => output?.foreign?.prevents);
+  return events[event].canBlock || isPrevented
     ? verdict
     : `${verdict}\n  A block of ${event} has no effect on the operation: this event cannot prevent it`;
 }

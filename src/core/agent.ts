@@ -217,13 +217,13 @@ class AgentRun {
     const { signal } = this.#options;
     if (this.#promptTokens < this.#compressAtTokens) return;
     const trigger = PreCompressTrigger.Auto;
-    const { stopped, notes } = await this.#hooks.fire(
+    const { stopped, objection, notes } = await this.#hooks.fire(
       HookEventName.PreCompress,
       { trigger },
       signal,
     );
     this.#stopped = stopped;
-    if (stopped) return;
+    if (stopped || objection !== undefined) return;
     const options = { signal, onHooks: this.#hooks.observe };
     const before = this.#chat.getHistory();
     const turn = await this.#chat.compressHistory(notes, options);

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { HookObserver } from '../context.js';
-import { events } from '../hooks/events.js';
+import { canPrevent } from '../hooks/events.js';
 import { fireHook } from '../hooks/hookEventHandler.js';
 import type { HookEventName, HookPayload } from '../hooks/types.js';
 import { describeHook, type AgentEvent, type AgentResult, type HookRecord } from './agentEvents.js';
@@ -11,7 +11,7 @@ import { asHookContext, asSystemNote } from './llmContent.js';
 export interface AgentVerdict {
   /** End the agent. */
   readonly stopped: AgentResult['stopped'];
-  /** Why not: a block, of an event that can be blocked. */
+  /** Why not: a block that counts for this event. */
   readonly objection: string | undefined;
   /** What the model is to read. */
   readonly notes: readonly string[];
@@ -56,7 +56,7 @@ export class AgentHooks {
     ];
     return {
       stopped: fired?.shouldStop ? { event, reason } : null,
-      objection: events[event].canBlock && output?.isBlockingDecision() ? reason : undefined,
+      objection: output?.isBlockingDecision() && canPrevent(event, output) ? reason : undefined,
       notes: notes.filter((note): note is string => Boolean(note)),
     };
   }

@@ -16,7 +16,8 @@ export async function fireBeforeToolHook(
   toolInput: Record<string, unknown>,
   options?: FireOptions,
 ): Promise<DefaultHookOutput | undefined> {
-  const fired = await fireHook(config, HookEventName.BeforeTool, { toolName, toolInput }, options);
+  const payload = { toolName, toolInput, callId: options?.callId };
+  const fired = await fireHook(config, HookEventName.BeforeTool, payload, options);
   return fired?.aggregated.finalOutput;
 }
 
@@ -24,7 +25,8 @@ export async function fireBeforeToolHook(
  * Fires AfterTool.
  *
  * @param toolResponse the tool's result: `llmContent`, `returnDisplay`, `metadata`, `error`
- * @returns what the hooks said; `undefined` when none ran or the hook system failed. Never rejects.
+ * @returns what the hooks said; `undefined` when none ran or the hook system failed. Never rejects. Where a hook of
+ *   another agent replaced the result, `foreign.toolOutput.text` is what the model is to read instead.
  */
 export async function fireAfterToolHook(
   config: Config,
@@ -33,7 +35,7 @@ export async function fireAfterToolHook(
   toolResponse: Record<string, unknown>,
   options?: FireOptions,
 ): Promise<DefaultHookOutput | undefined> {
-  const payload = { toolName, toolInput, toolResponse };
+  const payload = { toolName, toolInput, toolResponse, callId: options?.callId };
   const fired = await fireHook(config, HookEventName.AfterTool, payload, options);
   return fired?.aggregated.finalOutput;
 }

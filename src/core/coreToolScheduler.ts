@@ -129,7 +129,8 @@ export class CoreToolScheduler {
         return failed(tool.name, error);
       }
     };
-    return createToolCall(config, tool.name, record.originalInput, execute, { signal, onHooks });
+    const options = { signal, onHooks, callId: record.callId };
+    return createToolCall(config, tool.name, record.originalInput, execute, options);
   }
 
   #tell(record: ToolCallRecord): void {

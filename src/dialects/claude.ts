@@ -1,8 +1,16 @@
+import { callFactsOf } from '../hooks/callFacts.js';
 import { isBlocking } from '../hooks/hookOutput.js';
 import { isRecord } from '../hooks/merge.js';
 import { HookEventName } from '../hooks/types.js';
 import { ToolErrorType } from '../tools/tools.js';
-import { readCommonFields, type Dialect, type DialectAnswer } from './dialect.js';
+import {
+  NOBODY_TO_ASK,
+  readCommonFields,
+  specificFields,
+  type Dialect,
+  type DialectAnswer,
+  type Fields,
+} from './dialect.js';
 
 /** The format of hooks for Claude Code. */
 export const claude: Dialect = {
@@ -33,7 +41,12 @@ export const claude: Dialect = {
   },
   // MCP tools are called mcp__server__tool on both sides, and MultiEdit has no counterpart.
   tools: [
-    { ours: 'run_shell_command', theirs: ['Bash'], response: shellResponse },
+    {
+      ours: 'run_shell_command',
+      theirs: ['Bash'],
+      response: shellResponse,
+      output: shellOutput,
+    },
     {
       ours: 'write_file',
       theirs: ['Write'],
@@ -46,7 +59,8 @@ export const claude: Dialect = {
       theirs: ['Read'],
       arguments: { absolute_path: 'file_path' },
       paths: ['file_path'],
-      response: fileResponse,
+      response: readResponse,
+      output: readOutput,
     },
     { ours: 'glob', theirs: ['Glob'], arguments: { dir_path: 'path' } },
     {
@@ -58,7 +72,7 @@ export const claude: Dialect = {
     { ours: 'web_fetch', theirs: ['WebFetch'] },
     { ours: 'google_web_search', theirs: ['WebSearch'] },
     { ours: 'write_todos', theirs: ['TodoWrite'] },
-    { ours: 'task', theirs: ['Task'] },
+    { ours: 'task', theirs: ['Agent', 'Task'] },
   ],
   timeoutUnit: { name: 'seconds', ms: 1000 },
   matches: 'whole',
@@ -68,7 +82,7 @@ export const claude: Dialect = {
     Idle: 'idle_prompt',
     Other: 'other',
   },
-  environment: () => ({}),
+  environment: ({ session_id }) => ({ CLAUDE_CODE_SESSION_ID: session_id }),
   commonInput: ({ session_id, transcript_path, cwd }) => ({
     session_id,
     transcript_path,
@@ -76,9 +90,23 @@ export const claude: Dialect = {
     permission_mode: 'default',
   }),
   eventInput: {
+    BeforeTool: ({ tool_name, tool_input, ...input }) => ({
+      tool_name,
+      tool_input,
+      tool_use_id: callFactsOf(input).callId,
+    }),
+    AfterTool: ({ tool_name, tool_input, tool_response, ...input }) => ({
+      tool_name,
+      tool_input,
+      tool_response,
+      tool_use_id: callFactsOf(input).callId,
+      duration_ms: callFactsOf(input).durationMs,
+    }),
     AfterAgent: ({ stop_hook_active, prompt_response }) => ({
       stop_hook_active,
       last_assistant_message: prompt_response,
+      background_tasks: [],
+      session_crons: [],
     }),
     SessionEnd: ({ reason }) => ({ reason: claude.subjects[reason] ?? reason }),
     PreCompress: ({ trigger }) => ({ trigger, custom_instructions: '' }),
@@ -88,16 +116,64 @@ export const claude: Dialect = {
     }),
   },
   plainText: { BeforeAgent: 'context', SessionStart: 'context', otherwise: 'nothing' },
-  answers: { BeforeTool: readPermission, otherwise: readCommonFields },
+  answers: {
+    BeforeTool: readPermission,
+    AfterTool: readResult,
+    AfterAgent: readEnd,
+    PreCompress: readCompaction,
+    SessionStart: readObjection,
+    SessionEnd: readObjection,
+    Notification: readObjection,
+    otherwise: readCommonFields,
+  },
+  unsupported: {
+    async: 'the event waits for the hook',
+    asyncTimeout: 'the event waits for the hook',
+    terminalSequence: 'nothing is sent to the terminal',
+    'hookSpecificOutput.initialUserMessage': 'the prompt stays the first message',
+    'hookSpecificOutput.reloadSkills': 'there are no skills',
+    'hookSpecificOutput.sessionTitle': 'sessions have no title',
+    'hookSpecificOutput.suppressOriginalPrompt': null,
+    'hookSpecificOutput.watchPaths': 'no files are watched',
+  },
 };
+
+/** A command that ends with another exit code than 0 has failed there. */
+function shellResponse({ llmContent, metadata, error }: Fields) {
+  const { stdout = textOf(llmContent), stderr = '', exitCode } = isRecord(metadata) ? metadata : {};
+  const hasFailed = error !== undefined || (typeof exitCode === 'number' && exitCode !== 0);
+  return {
+    stdout,
+    stderr,
+    interrupted: error !== undefined && exitCode === null,
+    isImage: false,
+    success: !hasFailed,
+    ...(typeof exitCode === 'number' && { exitCode }),
+  };
+}
+
+function shellOutput({ stdout, stderr }: Fields): string | undefined {
+  const texts = [stdout, stderr].filter((text) => typeof text === 'string');
+  return texts.length > 0 ? texts.filter((text) => text !== '').join('\n') : undefined;
+}
+
+function readResponse(response: Fields, input: Fields) {
+  const { filePath, success } = fileResponse(response, input);
+  const file = { filePath, content: textOf(response['llmContent']) };
+  return { filePath, success, type: 'text', file };
+}
+
+function readOutput({ file }: Fields): string | undefined {
+  const content = isRecord(file) ? file['content'] : undefined;
+  return typeof content === 'string' ? content : undefined;
+}
 
 function fileResponse({ error }: Fields, { file_path: filePath }: Fields) {
   return { filePath, success: error === undefined };
 }
 
-function shellResponse({ llmContent, error }: Fields) {
-  const stdout = typeof llmContent === 'string' ? llmContent : '';
-  return { stdout, stderr: '', interrupted: false, isImage: false, success: error === undefined };
+function textOf(content: unknown): string {
+  return typeof content === 'string' ? content : '';
 }
 
 /** The reason of a permission that is given is for the user's eyes, and would pass for that of a later block. */
@@ -110,23 +186,64 @@ function readPermission(said: Fields): DialectAnswer {
     updatedInput,
     hookEventName: _event,
     ...specific
-  } = isRecord(hookSpecificOutput) ? hookSpecificOutput : {};
-  const decision = isBlocking(early) ? early : (permissionDecision ?? early);
-  const reason = isBlocking(early)
-    ? (earlyReason ?? permissionDecisionReason)
-    : (permissionDecisionReason ?? earlyReason);
+  } = specificFields(output);
+  if (permissionDecision === 'defer' && !isBlocking(early)) return deferred(common, forUser);
+  const isEarly = isBlocking(early) || (permissionDecision ?? undefined) === undefined;
+  const decision = isEarly ? early : permissionDecision;
+  const [first, second] = isBlocking(early)
+    ? [earlyReason, permissionDecisionReason]
+    : [permissionDecisionReason, earlyReason];
+  const reason = first ?? second;
   return {
     output: {
       ...common,
-      ...(decision !== 'defer' && { decision }),
+      decision,
       ...((isBlocking(decision) || decision === 'ask') && { reason }),
       hookSpecificOutput: isRecord(hookSpecificOutput)
         ? { ...specific, tool_input: updatedInput }
         : hookSpecificOutput,
     },
     forUser,
-    ...(decision === 'ask' && {
-      remarks: ['answered "ask", and as nobody can be asked here, the tool runs'],
+    contextOfResult: specific['additionalContext'],
+    theirNames: {
+      ...(!isEarly && { decision: 'hookSpecificOutput.permissionDecision' }),
+      ...(reason !== earlyReason && { reason: 'hookSpecificOutput.permissionDecisionReason' }),
+      'hookSpecificOutput.tool_input': 'hookSpecificOutput.updatedInput',
+    },
+    ...(decision === 'ask' && { remarks: [NOBODY_TO_ASK] }),
+  };
+}
+
+/** There the agent ends, and somebody takes the call up later; the hook's other fields do not count. */
+function deferred(common: Fields, forUser: DialectAnswer['forUser']): DialectAnswer {
+  const { continue: goesOn, stopReason } = common;
+  return {
+    output: {
+      continue: goesOn,
+      stopReason,
+      decision: 'deny',
+      reason: 'A hook put this call off, and nobody can take it up later here, so it was not run.',
+    },
+    forUser,
+    remarks: ['answered "defer", and as a call cannot be taken up later here, it is blocked'],
+  };
+}
+
+function readResult(said: Fields, tool = ''): DialectAnswer {
+  const answer = readCommonFields(said);
+  const { updatedToolOutput, updatedMCPToolOutput, ...specific } = specificFields(said);
+  const isForMcp = tool.startsWith('mcp__');
+  const value = updatedToolOutput ?? (isForMcp ? updatedMCPToolOutput : undefined);
+  const isLost = !isForMcp && (updatedMCPToolOutput ?? undefined) !== undefined;
+  if (value === undefined && !isLost) return answer;
+  return {
+    ...answer,
+    output: { ...answer.output, hookSpecificOutput: specific },
+    ...(value !== undefined && value !== null && { toolOutput: { value, isDenial: false } }),
+    ...(isLost && {
+      remarks: [
+        'answered "updatedMCPToolOutput" for a tool of no MCP server: use "updatedToolOutput"',
+      ],
     }),
   };
 }
@@ -181,5 +298,33 @@ function readPermissionRequest(said: Fields): DialectAnswer {
 function recordOf(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }
+/** What the hook has to add keeps the agent at work, as a block does. */
+function readEnd(said: Fields): DialectAnswer {
+  const answer = readCommonFields(said);
+  const { additionalContext, ...specific } = specificFields(said);
+  const isContext = typeof additionalContext === 'string' && additionalContext.trim() !== '';
+  if (!isContext || isBlocking(said['decision']) || said['continue'] === false) return answer;
+  return {
+    ...answer,
+    output: {
+      ...answer.output,
+      decision: 'block',
+      reason: additionalContext,
+      hookSpecificOutput: specific,
+    },
+  };
+}
 
-type Fields = Readonly<Record<string, unknown>>;
+/** The reason of a block is for the user. */
+function readCompaction(said: Fields): DialectAnswer {
+  const { output, forUser = [] } = readCommonFields(said);
+  const prevents = isBlocking(said['decision']);
+  return { output, prevents, forUser: prevents ? [...forUser, said['reason']] : forUser };
+}
+
+/** These events cannot be blocked, and an objection is for the user. */
+function readObjection(said: Fields): DialectAnswer {
+  const { output, forUser = [] } = readCommonFields(said);
+  const { decision, reason, ...others } = output;
+  return { output: others, forUser: isBlocking(decision) ? [...forUser, reason] : forUser };
+}

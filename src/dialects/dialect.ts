@@ -1,3 +1,4 @@
+import { isRecord } from '../hooks/merge.js';
 import type { HookEventInput, HookEventName, HookInput, Moment } from '../hooks/types.js';
 
 /** Agents whose hooks run here as they are, by the names that settings use. */
@@ -14,19 +15,26 @@ export interface ToolWords {
   /** Arguments, by its names, that its hooks expect to be absolute paths. */
   readonly paths?: readonly string[];
   /** Fields that its hooks look for in the tool's result, besides ours. */
-  readonly response?: (
-    response: Readonly<Record<string, unknown>>,
-    input: Readonly<Record<string, unknown>>,
-  ) => Record<string, unknown>;
+  readonly response?: (response: Fields, input: Fields) => Record<string, unknown>;
+  /** What the model reads of such fields, where a hook gave them in place of the tool's result. */
+  readonly output?: (replacement: Fields) => string | undefined;
 }
 
-/** What a hook said, in the format of our own hooks. */
+/** What a hook said, in the format of our own hooks; what that has no word for stands beside it. */
 export interface DialectAnswer {
   readonly output: Record<string, unknown>;
   /** What the user is to be told, and not the model. */
-  readonly forUser?: unknown;
-  /** What will not happen as the hook's author expects, one sentence each. */
+  readonly forUser?: readonly unknown[];
+  /** What will not happen as the hook's author expects, one sentence each; told once. */
   readonly remarks?: readonly string[];
+  /** What takes the place of the tool's result, in the agent's format. */
+  readonly toolOutput?: { readonly value: unknown; readonly isDenial: boolean };
+  /** What the model is to read with the tool's result. */
+  readonly contextOfResult?: unknown;
+  /** Whether the block counts for an event that hooks of ours cannot block. */
+  readonly prevents?: boolean;
+  /** Where the hook said what has another path in `output`: our path → its path. */
+  readonly theirNames?: Readonly<Record<string, string>>;
 }
 
 /** What becomes of text on stdout that is no JSON: context for the model, a message to the user, or nothing. */
@@ -35,8 +43,14 @@ export type PlainText = 'context' | 'user' | 'nothing';
 /** One entry for each event that differs, and one for all others. */
 export type ByEvent<T> = { readonly [E in HookEventName]?: T } & { readonly otherwise: T };
 
-/** Reads a parsed answer. In `hookSpecificOutput.tool_input` of what it gives, arguments keep the agent's names. */
-export type AnswerReader = (said: Readonly<Record<string, unknown>>) => DialectAnswer;
+/**
+ * Reads a parsed answer. Names of tools and arguments stay the agent's.
+ *
+ * @param tool the agent's name of the tool, for events that have one
+ */
+export type AnswerReader = (said: Fields, tool?: string) => DialectAnswer;
+
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** An event of another agent that is a moment of one of ours. */
 export interface DialectMoment {
@@ -75,16 +89,30 @@ export interface Dialect {
   readonly plainText: ByEvent<PlainText>;
   /** How an answer is read; a block by exit code 2 is the answer `{ decision: "deny", reason }`. */
   readonly answers: ByEvent<AnswerReader>;
+  /**
+   * Fields of answers that do something there and nothing here: path → what is told of it, once; `null` for what is so
+   * here anyway.
+   */
+  readonly unsupported: Readonly<Record<string, string | null>>;
 }
+
+/** Told of an `ask`, where nobody is there to be asked. */
+export const NOBODY_TO_ASK =
+  'answered "ask", and as nobody can be asked here, the tool runs unless another hook objects';
 
 /**
  * Reads the fields that other agents agree on: what is said to the user, and what `suppressOutput` hides. That is what a
  * hook printed, and nothing that the operation has to do with.
  */
 export function readCommonFields({
-  systemMessage: forUser,
+  systemMessage,
   suppressOutput: _hidden,
   ...output
-}: Readonly<Record<string, unknown>>): DialectAnswer {
-  return { output, forUser };
+}: Fields): DialectAnswer {
+  return { output, forUser: [systemMessage] };
+}
+
+/** What an answer says of the event in particular. */
+export function specificFields({ hookSpecificOutput: specific }: Fields): Fields {
+  return isRecord(specific) ? specific : {};
 }

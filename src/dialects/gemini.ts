@@ -1,11 +1,34 @@
-import { readCommonFields, type Dialect, type DialectAnswer } from './dialect.js';
+import { isBlocking } from '../hooks/hookOutput.js';
+import {
+  NOBODY_TO_ASK,
+  readCommonFields,
+  specificFields,
+  type Dialect,
+  type DialectAnswer,
+  type Fields,
+} from './dialect.js';
 
 /** The format of hooks for Gemini CLI. Names and fields that are not here are ours. */
 export const gemini: Dialect = {
   agent: 'Gemini CLI',
   events: {},
   moments: {},
-  tools: [{ ours: 'search_file_content', theirs: ['search_file_content', 'grep_search'] }],
+  // Of each the newest name is what hooks read; the older one is an alias.
+  tools: [
+    {
+      ours: 'search_file_content',
+      theirs: ['grep_search', 'search_file_content'],
+      arguments: { path: 'dir_path', include: 'include_pattern' },
+    },
+    { ours: 'glob', theirs: ['glob'], arguments: { path: 'dir_path' } },
+    { ours: 'list_directory', theirs: ['list_directory'], arguments: { path: 'dir_path' } },
+    {
+      ours: 'run_shell_command',
+      theirs: ['run_shell_command'],
+      arguments: { directory: 'dir_path' },
+    },
+    { ours: 'read_file', theirs: ['read_file'], arguments: { absolute_path: 'file_path' } },
+  ],
   timeoutUnit: { name: 'milliseconds', ms: 1 },
   matches: 'part',
   subjects: {},
@@ -18,15 +41,61 @@ export const gemini: Dialect = {
   }),
   eventInput: {},
   plainText: { otherwise: 'user' },
-  answers: { AfterModel: readModelVerdict, otherwise: readCommonFields },
+  answers: {
+    BeforeTool: readToolVerdict,
+    AfterTool: readResultVerdict,
+    BeforeModel: readModelAnswer,
+    AfterModel: readModelVerdict,
+    BeforeToolSelection: readAdvice,
+    SessionStart: readAdvice,
+    SessionEnd: readAdvice,
+    PreCompress: readAdvice,
+    Notification: readAdvice,
+    otherwise: readCommonFields,
+  },
+  unsupported: {
+    'hookSpecificOutput.tailToolCallRequest': 'no further tool is called',
+    'hookSpecificOutput.clearContext': 'the history stays as it is',
+  },
 };
+
+function readToolVerdict(said: Fields): DialectAnswer {
+  const isQuestion = said['decision'] === 'ask';
+  return { ...readCommonFields(said), ...(isQuestion && { remarks: [NOBODY_TO_ASK] }) };
+}
+
+/** A refused result is hidden, and its reason is what the model reads. */
+function readResultVerdict(said: Fields): DialectAnswer {
+  const answer = readCommonFields(said);
+  const { decision, reason } = said;
+  if (isBlocking(decision)) return { ...answer, toolOutput: { value: reason, isDenial: true } };
+  const { tool_output: value, ...specific } = specificFields(said);
+  if (value === undefined || value === null) return answer;
+  return {
+    ...answer,
+    output: { ...answer.output, hookSpecificOutput: specific },
+    toolOutput: { value, isDenial: false },
+  };
+}
+
+/** An answer in place of the model's counts by itself. With us, it goes with a block. */
+function readModelAnswer(said: Fields): DialectAnswer {
+  const { output, forUser } = readCommonFields(said);
+  const isAnswered = Boolean(specificFields(said)['llm_response']);
+  return { output: isAnswered ? { ...output, decision: 'block' } : output, forUser };
+}
 
 /** A refused answer ends the turn and is dropped: what a stop means here. */
 function readModelVerdict(said: Fields): DialectAnswer {
-  const { output, forUser } = readCommonFields(said);
-  const isRefused = output['decision'] === 'deny' || output['decision'] === 'block';
-  const stop = isRefused ? { continue: false, stopReason: output['reason'] } : {};
-  return { output: { ...output, ...stop }, forUser };
+  const answer = readCommonFields(said);
+  if (!isBlocking(said['decision'])) return answer;
+  const stop = { continue: false, stopReason: said['reason'] };
+  return { ...answer, output: { ...answer.output, ...stop }, theirNames: { stopReason: 'reason' } };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+/** Nothing is prevented or ended, whatever the hook says of it. */
+function readAdvice(said: Fields): DialectAnswer {
+  const { output, forUser } = readCommonFields(said);
+  const { decision: _, reason: _why, continue: _end, stopReason: _because, ...advice } = output;
+  return { output: advice, forUser };
+}

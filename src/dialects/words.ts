@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { dropUnsafeKeys } from '../hooks/merge.js';
+import { dropUnsafeKeys, isRecord } from '../hooks/merge.js';
 import { HookEventName, MOMENTS, type Moment } from '../hooks/types.js';
 import { claude } from './claude.js';
 import { DIALECT_NAMES, type Dialect, type DialectName, type ToolWords } from './dialect.js';
@@ -116,6 +116,60 @@ export function theirResponse(
   theirInput: Arguments,
 ): Record<string, unknown> {
   return { ...response, ...wordsOf(dialect, tool)?.response?.(response, theirInput) };
+}
+
+/**
+ * What the model reads where a hook of a dialect gave something in place of a tool's result; `undefined` where it gave
+ * back what it had read. Such an answer may hold all that the hook read, of which only what is the agent's own counts.
+ *
+ * @param sent the result as the hook read it
+ */
+export function toolOutputText(
+  dialect: Dialect,
+  tool: string,
+  sent: Arguments,
+  value: unknown,
+): string | undefined {
+  if (!isRecord(value)) return textOfContent(value);
+  const read: unknown = JSON.parse(JSON.stringify(sent));
+  if (isDeepStrictEqual(read, value) || !isRecord(read)) return undefined;
+  const { llmContent, returnDisplay: _, metadata: _facts, error: _fault, ...theirs } = value;
+  if (llmContent !== undefined && !isDeepStrictEqual(read['llmContent'], llmContent)) {
+    return textOfContent(llmContent);
+  }
+  const text = wordsOf(dialect, tool)?.output?.(theirs);
+  return text ?? textOfContent(Array.isArray(theirs['content']) ? theirs['content'] : theirs);
+}
+
+/** A text as it is, blocks of text joined, and everything else as JSON. */
+function textOfContent(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return JSON.stringify(content);
+  return content
+    .map((part) => textOfContent(isRecord(part) ? (part['text'] ?? part) : part))
+    .join('\n');
+}
+
+/** A request to the model, with the names of tools that hooks of a dialect read, or wrote. */
+export function withToolNames(request: unknown, rename: (name: string) => string): unknown {
+  if (!isRecord(request)) return request;
+  const { toolConfig } = request;
+  return isRecord(toolConfig)
+    ? { ...request, toolConfig: withAllowedNames(toolConfig, rename) }
+    : request;
+}
+
+/** The same of a tool configuration alone. */
+export function withAllowedNames(
+  toolConfig: Arguments,
+  rename: (name: string) => string,
+): Record<string, unknown> {
+  const { allowedFunctionNames: names } = toolConfig;
+  if (!Array.isArray(names)) return { ...toolConfig };
+  const renamed = names.map((name) =>
+    typeof name === 'string' ? rename(name) : (name as unknown),
+  );
+  return { ...toolConfig, allowedFunctionNames: renamed };
 }
 
 interface ArgumentPair {

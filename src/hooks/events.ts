@@ -1,4 +1,5 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import { withCallFacts } from './callFacts.js';
 import {
   AfterModelHookOutput,
   AfterToolHookOutput,
@@ -7,6 +8,7 @@ import {
   BeforeToolSelectionHookOutput,
   DefaultHookOutput,
   isBlocking,
+  withToolOutput,
 } from './hookOutput.js';
 import { defaultHookTranslator, type LLMRequest } from './hookTranslator.js';
 import { eventFields, type EventFields } from './hookValidators.js';
@@ -54,7 +56,11 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     matchOn: (payload) => payload.toolName,
     momentOf: ({ isAsked }) => (isAsked ? 'asked' : undefined),
     canBlock: true,
-    encode: ({ toolName, toolInput }) => ({ tool_name: toolName, tool_input: toolInput }),
+    encode: ({ toolName, toolInput, callId }) => ({
+      tool_name: toolName,
+      tool_input: toolInput,
+      ...withCallFacts({ callId }),
+    }),
     fields: eventFields.BeforeTool,
     decode: (fields) => ({ toolName: fields.tool_name, toolInput: fields.tool_input }),
     merge: 'or',
@@ -68,10 +74,11 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     matchOn: (payload) => payload.toolName,
     momentOf: ({ toolResponse }) => (hasFailed(toolResponse) ? 'failed' : undefined),
     canBlock: false,
-    encode: ({ toolName, toolInput, toolResponse }) => ({
+    encode: ({ toolName, toolInput, toolResponse, callId, durationMs }) => ({
       tool_name: toolName,
       tool_input: toolInput,
       tool_response: { ...toolResponse },
+      ...withCallFacts({ callId, durationMs }),
     }),
     fields: eventFields.AfterTool,
     decode: (fields) => ({
@@ -80,6 +87,10 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
       toolResponse: fields.tool_response,
     }),
     merge: 'or',
+    chain: (input, { foreign }) =>
+      foreign?.toolOutput
+        ? { ...input, tool_response: withToolOutput(input.tool_response, foreign.toolOutput) }
+        : input,
     Output: AfterToolHookOutput,
   },
   [HookEventName.BeforeModel]: {
@@ -199,6 +210,11 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
 function hasFailed({ error, metadata }: HookPayload<HookEventName.AfterTool>['toolResponse']) {
   const exitCode = isRecord(metadata) ? metadata['exitCode'] : undefined;
   return Boolean(error) || (typeof exitCode === 'number' && exitCode !== 0);
+}
+
+/** Whether a block prevents the operation: by the event, or as the agent means it for which the hook was written. */
+export function canPrevent(event: HookEventName, { foreign }: HookOutput): boolean {
+  return events[event].canBlock || foreign?.prevents === true;
 }
 
 /** Narrows text from outside to the name of an event. Names are case-sensitive. */

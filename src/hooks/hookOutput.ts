@@ -5,6 +5,7 @@ import type {
   ToolListUnion,
 } from '@google/genai';
 import { textResponse } from '../core/response.js';
+import { ToolErrorType } from '../tools/tools.js';
 import {
   defaultHookTranslator,
   type HookToolConfig,
@@ -12,7 +13,7 @@ import {
   type LLMResponse,
 } from './hookTranslator.js';
 import { isRecord } from './merge.js';
-import type { HookDecision, HookOutput } from './types.js';
+import type { ForeignEffects, HookDecision, HookOutput, ToolOutput } from './types.js';
 
 /** The reason given where a hook blocks without saying why. */
 export const DEFAULT_BLOCK_REASON = 'Blocked by hook';
@@ -28,6 +29,7 @@ export class DefaultHookOutput implements HookOutput {
   suppressOutput?: boolean;
   systemMessage?: string;
   hookSpecificOutput?: Record<string, unknown>;
+  foreign?: ForeignEffects;
 
   constructor(data: HookOutput = {}) {
     this.decision = data.decision;
@@ -37,6 +39,7 @@ export class DefaultHookOutput implements HookOutput {
     this.suppressOutput = data.suppressOutput;
     this.systemMessage = data.systemMessage;
     this.hookSpecificOutput = data.hookSpecificOutput;
+    this.foreign = data.foreign;
   }
 
   /** Whether the operation must not go on. `ask` does not block. */
@@ -150,6 +153,25 @@ export class BeforeToolSelectionHookOutput extends DefaultHookOutput {
       toolConfig: defaultHookTranslator.fromHookToolConfig(toolConfig, target.toolConfig),
     };
   }
+}
+
+/**
+ * A tool's result, or what hooks read of it, with another output. Nothing of the old one is left, in `metadata` and in
+ * the message of an error neither; what has failed has still failed.
+ */
+export function withToolOutput<R extends object>(
+  { metadata: _replaced, error, ...result }: R & { metadata?: unknown; error?: unknown },
+  { text, isDenial }: ToolOutput,
+) {
+  const known = isRecord(error) && typeof error['type'] === 'string' ? error['type'] : undefined;
+  const type = known ?? (isDenial ? ToolErrorType.Blocked : undefined);
+  const hasFailed = isDenial || isRecord(error);
+  return {
+    ...result,
+    llmContent: text,
+    returnDisplay: text,
+    ...(hasFailed && { error: { message: text, ...(type && { type }) } }),
+  };
 }
 
 /** Whether a value found in `decision` or `permissionDecision` blocks. */

@@ -1,9 +1,14 @@
 import type { CommandOutcome } from '../process/runCommand.js';
 import type { Stdin } from './preparedInput.js';
-import type { CommandHookConfig, HookEventName, HookInput } from './types.js';
+import type { CommandHookConfig, ForeignEffects, HookEventName, HookInput } from './types.js';
 
 /** What a hook that has ended said: what its answer is read from. */
-export type Said = Pick<CommandOutcome, 'ending' | 'exitCode' | 'stdout' | 'stderr'>;
+export interface Said extends Pick<CommandOutcome, 'ending' | 'exitCode' | 'stdout' | 'stderr'> {
+  /** What the format of `stdout` has no words for. */
+  readonly foreign?: ForeignEffects;
+  /** What the hook's author calls the fields of `stdout` that have another name there: path → path. */
+  readonly theirNames?: Readonly<Record<string, string>>;
+}
 
 /** One hook on its way to its process and back. */
 export interface HookRun {
@@ -13,6 +18,8 @@ export interface HookRun {
   readonly input: HookInput;
   /** Tells the user something about this hook. */
   readonly warn: (message: string) => void;
+  /** The same, once in a session: for what is so each time the hook runs. */
+  readonly warnOnce: (message: string) => void;
   /**
    * The bytes that the process reads; in our own format, unless a middleware replaced them. Where there are none,
    * nothing is started.

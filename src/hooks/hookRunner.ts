@@ -38,7 +38,14 @@ export class HookRunner implements Runner {
     logger = new DebugLogger('llxprt:core:hooks:runner'),
     options: Partial<Omit<RunOptions, 'logger' | 'signal'>> = {},
   ) {
-    this.#options = { logger, environment: {}, maxParallelHooks: 16, warmShells: 0, ...options };
+    this.#options = {
+      logger,
+      environment: {},
+      maxParallelHooks: 16,
+      warmShells: 0,
+      told: new Set(),
+      ...options,
+    };
   }
 
   /** Runs one hook. */

@@ -18,12 +18,14 @@ export interface ReadOutput {
 /**
  * Reads the stdout of a hook that exited with code 0: a JSON object, a JSON string that contains one, or plain
  * text, which becomes a message to the model. Unknown or mistyped fields are ignored and reported.
+ *
+ * @param theirNames what messages call fields: path → path, as the author of the hook wrote it
  */
-export function readHookOutput(stdout: string): ReadOutput {
+export function readHookOutput(stdout: string, theirNames: Names = {}): ReadOutput {
   const printed = stdout.trim();
   if (printed === '') return { problems: [] };
   const parsed = parseAnswer(printed);
-  if (parsed) return readFields(parsed);
+  if (parsed) return readFields(parsed, theirNames);
   return {
     output: convertPlainTextToHookOutput(printed, 0),
     problems: describeNoise(printed),
@@ -179,10 +181,12 @@ const SPOKEN = new Set([
   'permissionDecisionReason',
 ]);
 
-function readFields(parsed: Record<string, unknown>): ReadOutput {
+type Names = Readonly<Record<string, string>>;
+
+function readFields(parsed: Record<string, unknown>, names: Names): ReadOutput {
   const problems: string[] = [];
   const misread: string[] = [];
-  const output: HookOutput = readShape(parsed, outputShape, '', problems, misread);
+  const output: HookOutput = readShape(parsed, outputShape, '', { problems, misread, names });
   const [first] = misread;
   return { output, problems: [...problems, ...misread], ...(first && { unreadable: first }) };
 }
@@ -191,14 +195,15 @@ function readShape(
   value: Record<string, unknown>,
   shape: Shape,
   at: string,
-  problems: string[],
-  misread: string[],
+  report: { problems: string[]; misread: string[]; names: Names },
 ): Record<string, unknown> {
+  const { problems, misread, names } = report;
   const fields: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(value)) {
     if (field === null) continue;
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    const path = `${at}${key}`;
+    const ours = `${at}${key}`;
+    const path = (Object.hasOwn(names, ours) && names[ours]) || ours;
     if (isTooDeep(field)) {
       misread.push(`${path} is ${TOO_DEEP} and is ignored`);
     } else if (!known) {
@@ -206,8 +211,7 @@ function readShape(
       // Below the top level it is kept as data, for middleware that understands more.
       if (at !== '') fields[key] = field;
     } else if ('fields' in known) {
-      if (isRecord(field))
-        fields[key] = readShape(field, known.fields, `${path}.`, problems, misread);
+      if (isRecord(field)) fields[key] = readShape(field, known.fields, `${ours}.`, report);
       else misread.push(`${path} is ignored: expected an object, got ${excerpt(field)}`);
     } else if (known.is(field)) {
       fields[key] = typeof field === 'string' && SPOKEN.has(key) ? sanitizeText(field) : field;

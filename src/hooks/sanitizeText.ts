@@ -20,15 +20,17 @@ const NOT_BLANK = /[^\s\p{Cf}]/gu;
  * Makes text of a hook fit to be read by a model or shown on a terminal: control characters other than newline
  * and tab are removed, those of the direction of text too, terminal escape sequences as a whole, and the marks by
  * which a model knows the hook system's own notes; what is longer than 10,000 characters is cut with a visible mark.
+ *
+ * @param limit another length, for a text that is more than a note
  */
-export function sanitizeText(text: string): string {
+export function sanitizeText(text: string, limit = MAX_HOOK_TEXT): string {
   const unmarked = replaceMarks(removeControls(text), () => '');
   // What is left of a text may be a mark again.
   const clean = replaceMarks(unmarked, (mark) => `\\${mark}`);
-  if (clean.length <= MAX_HOOK_TEXT) return clean;
+  if (clean.length <= limit) return clean;
   // A cut must not leave half of a character.
-  const kept = clean.slice(0, MAX_HOOK_TEXT).replace(/[\ud800-\udbff]$/, '');
-  return `${kept}\n[… ${clean.length - MAX_HOOK_TEXT} more characters cut]`;
+  const kept = clean.slice(0, limit).replace(/[\ud800-\udbff]$/, '');
+  return `${kept}\n[… ${clean.length - limit} more characters cut]`;
 }
 
 function replaceMarks(text: string, replace: (mark: string) => string): string {

@@ -150,6 +150,25 @@ export interface HookOutput {
   /** Text for the model, never for the user. */
   systemMessage?: string;
   hookSpecificOutput?: Record<string, unknown>;
+  /** Written by the hook's dialect, and never read from what a hook prints. */
+  foreign?: ForeignEffects;
+}
+
+/** What a hook of another agent wants, where our own format has no word for it. */
+export interface ForeignEffects {
+  /** AfterTool: what takes the place of the tool's result. */
+  readonly toolOutput?: ToolOutput;
+  /** BeforeTool: what the model reads with the tool's result. */
+  readonly contextOfResult?: string;
+  /** PreCompress: the block prevents it. */
+  readonly prevents?: boolean;
+}
+
+/** The text that model and user read in place of what a tool gave. */
+export interface ToolOutput {
+  readonly text: string;
+  /** Whether it is the reason of a denial, over which no other replacement counts. */
+  readonly isDenial: boolean;
 }
 
 /** The fields that every hook receives. */
@@ -217,6 +236,7 @@ export interface HookEventTypes {
     payload: {
       toolName: string;
       toolInput: Record<string, unknown>;
+      callId?: string;
       /** Whether the hooks of the call have answered, and want the user to be asked. */
       isAsked?: boolean;
     };
@@ -227,6 +247,8 @@ export interface HookEventTypes {
       toolName: string;
       toolInput: Record<string, unknown>;
       toolResponse: ToolResult | Record<string, unknown>;
+      callId?: string;
+      durationMs?: number;
     };
     input: AfterToolInput;
   };

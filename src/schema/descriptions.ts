@@ -60,7 +60,9 @@ export const eventInputs: {
 };
 
 /** What every hook may answer. */
-export const commonOutputs: { readonly [K in keyof HookOutput]-?: string } = {
+export const commonOutputs: {
+  readonly [K in Exclude<keyof HookOutput, 'foreign'>]-?: string;
+} = {
   decision:
     '"block" and "deny" are the same; all others let the operation go on. Default: go on.',
   reason: 'Why. The model or the user reads it.',

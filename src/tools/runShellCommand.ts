@@ -50,10 +50,12 @@ function describeRun(
   result: CommandOutcome,
 ): ToolResult {
   const report = formatReport(command, target, result);
+  const { stdout, stderr, exitCode, signal } = result;
+  const metadata = { stdout, stderr, exitCode, signal };
   const failure = failureOf(title, result);
-  if (failure) return { ...failure, llmContent: `${failure.llmContent}\n\n${report}` };
-  const ending = result.signal ? `ended by ${result.signal}` : `exit code ${result.exitCode}`;
-  return { llmContent: report, returnDisplay: `${title}: ${ending}` };
+  if (failure) return { ...failure, llmContent: `${failure.llmContent}\n\n${report}`, metadata };
+  const ending = signal ? `ended by ${signal}` : `exit code ${exitCode}`;
+  return { llmContent: report, returnDisplay: `${title}: ${ending}`, metadata };
 }
 
 /** The model reads exit codes and signals; only a command that did not end by itself has failed. */

@@ -88,11 +88,12 @@ export function describeOutput(
 const WORDS = new Set(['hookEventName', 'permissionDecision', 'permissionDecisionReason']);
 
 function changesBy(
-  { systemMessage, hookSpecificOutput = {} }: HookOutput,
+  { systemMessage, hookSpecificOutput = {}, foreign }: HookOutput,
   input: Record<string, unknown>,
 ): SpanChange[] {
   const fields = Object.entries(hookSpecificOutput).filter(([field]) => !WORDS.has(field));
-  return [...fields, ['systemMessage', systemMessage] as const]
+  const replaced = foreign?.toolOutput && [['tool_response', foreign.toolOutput.text] as const];
+  return [...fields, ['systemMessage', systemMessage] as const, ...(replaced ?? [])]
     .map(([what, wanted]): SpanChange => {
       const before = input[what] ?? fieldOfRequest(input, what);
       const merges = isRecord(before) && isRecord(wanted);

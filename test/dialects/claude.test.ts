@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
 import { asHookContext } from '../../src/core/llmContent.js';
 import { HookEventName, NotificationType, SessionStartSource } from '../../src/hooks/types.js';
 import { textsOf } from '../core/helpers/chats.js';
@@ -122,19 +124,73 @@ describe('hooks written for Claude Code, as they are', () => {
       permission_mode: 'default',
     };
     const filePath = path.join(sandbox.workingDir, 'note.js');
-    const tool = { tool_name: 'Write', tool_input: { file_path: filePath, content: 'let a;' } };
+    const tool = {
+      tool_name: 'Write',
+      tool_input: { file_path: filePath, content: 'let a;' },
+      tool_use_id: 'call-1',
+    };
     const own = [
       { source: 'startup' },
       { prompt: 'Do it.' },
       tool,
-      { ...tool, tool_response: expect.objectContaining({ filePath, success: true }) },
-      { stop_hook_active: false, last_assistant_message: 'Done.' },
+      {
+        ...tool,
+        tool_response: expect.objectContaining({ filePath, success: true }),
+        duration_ms: expect.any(Number),
+      },
+      {
+        stop_hook_active: false,
+        last_assistant_message: 'Done.',
+        background_tasks: [],
+        session_crons: [],
+      },
       { message: 'The agent has finished', notification_type: 'idle_prompt' },
       { reason: 'other' },
     ];
     expect(payloads()).toEqual(
       own.map((fields, index) => ({ ...common, hook_event_name: names[index], ...fields })),
     );
+  });
+});
+
+describe('what hooks of Claude Code read', () => {
+  const keep = { PostToolUse: [{ dialect: 'claude', hooks: [script('keep_payload.sh')] }] };
+
+  it.each([
+    ['echo out; echo err >&2', { stdout: 'out\n', stderr: 'err\n', exitCode: 0, success: true }],
+    ['echo out; exit 3', { stdout: 'out\n', stderr: '', exitCode: 3, success: false }],
+  ])('of the command %s', async (command, expected) => {
+    await runWithHooks(sandbox, keep, { name: 'run_shell_command', args: { command } });
+    expect(payloads()).toMatchObject([
+      { tool_name: 'Bash', tool_response: { ...expected, interrupted: false, isImage: false } },
+    ]);
+  });
+
+  it('of a file', async () => {
+    writeFileSync(path.join(sandbox.workingDir, 'a.txt'), 'Hello\n');
+    await runWithHooks(sandbox, keep, { name: 'read_file', args: { file_path: 'a.txt' } });
+    const filePath = path.join(sandbox.workingDir, 'a.txt');
+    expect(payloads()).toMatchObject([
+      { tool_response: { type: 'text', file: { filePath, content: 'Hello\n' } } },
+    ]);
+  });
+
+  it('the session, as a variable', async () => {
+    const hook = { type: 'command', command: 'printf %s "$CLAUDE_CODE_SESSION_ID" >session' };
+    await runWithHooks(sandbox, { SessionStart: [{ dialect: 'claude', hooks: [hook] }] }, note);
+    expect(sandbox.read('session')).toBe('session');
+  });
+
+  it('no id of a call that the host did not give, and no facts of a call in our own format', async () => {
+    const ours = sandbox.says({});
+    const { config } = await openProject(sandbox, {
+      PreToolUse: [{ dialect: 'claude', hooks: [script('keep_payload.sh')] }],
+      BeforeTool: [{ hooks: [ours.config] }],
+    });
+    await fireBeforeToolHook(config, 'glob', {});
+    await fireBeforeToolHook(config, 'glob', {}, { callId: 'a' });
+    expect(payloads().map((payload) => payload['tool_use_id'])).toEqual([undefined, 'a']);
+    expect(JSON.stringify(ours.inputs())).not.toMatch(/call_?id|use_id/i);
   });
 });
 
@@ -213,7 +269,6 @@ describe('answers of PreToolUse', () => {
     ['nothing', {}],
     ['approve', { decision: 'approve', reason: 'fine' }],
     ['allow', { hookSpecificOutput: { permissionDecision: 'allow' } }],
-    ['defer', { hookSpecificOutput: { permissionDecision: 'defer' } }],
     ['suppressOutput', { suppressOutput: true }],
   ])('%s lets the tool run', async (_what, output) => {
     const { toolResponse, warnings, result } = await answering(output);

@@ -2,9 +2,9 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Config } from '../../src/config/config.js';
 import { loadSettings } from '../../src/config/settings.js';
-import { runAgent } from '../../src/core/agent.js';
+import { runAgent, type AgentOptions } from '../../src/core/agent.js';
 import { referenceTools } from '../../src/tools/referenceTools.js';
-import { callTools, reply } from '../core/helpers/modelAnswers.js';
+import { callTools, reply, type RecordedAnswer } from '../core/helpers/modelAnswers.js';
 import type { Sandbox } from '../core/helpers/sandbox.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
@@ -47,16 +47,28 @@ export async function runWithHooks(
   call: { name: string; args: Record<string, unknown> },
   prompt = 'Do it.',
 ) {
-  const project = await openProject(sandbox, hooks);
   const answers = [callTools({ id: 'call-1', ...call }), reply('Done.'), reply('Tested.')];
+  const run = await runAnswers(sandbox, hooks, answers, { prompt });
+  const toolResponse = run.sent[1]?.contents.at(-1)?.parts?.[0]?.functionResponse?.response;
+  return { ...run, toolResponse };
+}
+
+/** Runs an agent whose model gives these answers. */
+export async function runAnswers(
+  sandbox: Sandbox,
+  hooks: object,
+  answers: readonly RecordedAnswer[],
+  options: Partial<AgentOptions> = {},
+) {
+  const project = await openProject(sandbox, hooks);
   const { models, sent } = await sandbox.startModel(...answers);
   const result = await runAgent({
     config: project.config,
     models,
     model: 'gemini-2.5-flash',
-    prompt,
+    prompt: 'Do it.',
     tools: referenceTools,
+    ...options,
   });
-  const toolResponse = sent()[1]?.contents.at(-1)?.parts?.[0]?.functionResponse?.response;
-  return { ...project, result, sent: sent(), toolResponse };
+  return { ...project, result, sent: sent() };
 }

@@ -74,4 +74,41 @@ describe('hooks written for Gemini CLI, as they are', () => {
       events?.hasWork(HookEventName.BeforeTool, { toolName, toolInput: {} });
     expect([matches('search_file_content'), matches('glob')]).toEqual([true, false]);
   });
+
+  it('read the names of today, and answer by them', async () => {
+    const answer = {
+      hookSpecificOutput: { tool_input: { dir_path: 'lib', include_pattern: '*.js' } },
+    };
+    const command = `cat >payload; echo '${JSON.stringify(answer)}'`;
+    const search = {
+      name: 'search_file_content',
+      args: { pattern: 'x', path: 'src', include: '*.ts' },
+    };
+    const run = await runWithHooks(sandbox, { BeforeTool: group(command) }, search);
+    expect(JSON.parse(sandbox.read('payload') ?? '')).toMatchObject({
+      tool_name: 'grep_search',
+      tool_input: { pattern: 'x', dir_path: 'src', include_pattern: '*.ts' },
+    });
+    expect(run.result.toolCalls[0]?.input).toEqual({ pattern: 'x', path: 'lib', include: '*.js' });
+  });
+
+  it('allow tools by the names of today, and read those that are allowed', async () => {
+    const allow = { toolConfig: { mode: 'ANY', allowedFunctionNames: ['grep_search', 'glob'] } };
+    const answer = JSON.stringify({ hookSpecificOutput: allow });
+    const run = await runWithHooks(
+      sandbox,
+      {
+        BeforeToolSelection: group(`echo '${answer}'`),
+        BeforeModel: group('cat >payload'),
+      },
+      { name: 'glob', args: { pattern: '*' } },
+    );
+    expect(run.sent[0]?.toolConfig?.functionCallingConfig?.allowedFunctionNames).toEqual([
+      'glob',
+      'search_file_content',
+    ]);
+    expect(JSON.parse(sandbox.read('payload') ?? '')).toMatchObject({
+      llm_request: { toolConfig: { allowedFunctionNames: ['glob', 'grep_search'] } },
+    });
+  });
 });

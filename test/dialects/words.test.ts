@@ -14,7 +14,7 @@ import {
 } from '../../src/dialects/words.js';
 import { HookEventName } from '../../src/hooks/types.js';
 
-const { claude } = dialects;
+const { claude, gemini } = dialects;
 const CWD = '/project';
 
 describe.each(Object.entries(dialects))('the words of %s', (_name, dialect) => {
@@ -81,7 +81,17 @@ function toolOf(dialect: Dialect) {
 
 /** Texts and numbers, also under the names that are renamed. */
 const args = fc.dictionary(
-  fc.constantFrom('absolute_path', 'file_path', 'path', 'dir_path', 'include', 'glob', 'command'),
+  fc.constantFrom(
+    'absolute_path',
+    'file_path',
+    'path',
+    'dir_path',
+    'directory',
+    'include',
+    'include_pattern',
+    'glob',
+    'command',
+  ),
   fc.oneof(fc.string(), fc.integer(), fc.constant('/project/a'), fc.constant('b/c')),
 );
 
@@ -97,12 +107,16 @@ describe('what Claude Code calls', () => {
     ['web_fetch', 'WebFetch'],
     ['google_web_search', 'WebSearch'],
     ['write_todos', 'TodoWrite'],
-    ['task', 'Task'],
     ['mcp__memory__read', 'mcp__memory__read'],
     ['MultiEdit', 'MultiEdit'],
   ])('%s is %s', (ours, theirs) => {
     expect(theirToolNames(claude, ours)).toEqual([theirs]);
     expect(ourToolName(claude, theirs)).toBe(ours);
+  });
+
+  it('task is Agent, and was Task', () => {
+    expect(theirToolNames(claude, 'task')).toEqual(['Agent', 'Task']);
+    for (const theirs of ['Agent', 'Task']) expect(ourToolName(claude, theirs)).toBe('task');
   });
 
   it.each([
@@ -137,5 +151,40 @@ describe('what Claude Code calls', () => {
     ).toEqual({
       include: '*.ts',
     });
+  });
+});
+
+describe('what Gemini CLI calls', () => {
+  it('search_file_content is grep_search, under both names', () => {
+    expect(theirToolNames(gemini, 'search_file_content')).toEqual([
+      'grep_search',
+      'search_file_content',
+    ]);
+  });
+
+  it.each([
+    [
+      'search_file_content',
+      { pattern: 'x', path: 'src', include: '*.ts' },
+      { pattern: 'x', dir_path: 'src', include_pattern: '*.ts' },
+    ],
+    ['glob', { pattern: '*', path: 'src' }, { pattern: '*', dir_path: 'src' }],
+    ['list_directory', { path: 'src' }, { dir_path: 'src' }],
+    ['list_directory', { dir_path: 'src' }, { dir_path: 'src' }],
+    ['run_shell_command', { command: 'ls', directory: 'src' }, { command: 'ls', dir_path: 'src' }],
+    ['read_file', { file_path: 'a' }, { file_path: 'a' }],
+  ])('the arguments of %s', (tool, ours, theirs) => {
+    expect(theirArguments(gemini, tool, ours, CWD)).toEqual(theirs);
+  });
+
+  it('arguments that a hook changes, by their newer and their older names', () => {
+    const input = { pattern: 'x', path: 'src', include: '*.ts' };
+    const change = (returned: object) =>
+      changedArguments(gemini, 'search_file_content', input, CWD, { ...returned });
+    expect(change({ dir_path: 'lib', include_pattern: '*.js' })).toEqual({
+      path: 'lib',
+      include: '*.js',
+    });
+    expect(change({ path: 'lib', include: '*.js' })).toEqual({ path: 'lib', include: '*.js' });
   });
 });
