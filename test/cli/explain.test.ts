@@ -51,6 +51,7 @@ describe('explain', () => {
         extension: null,
         matcher: '^write_',
         dialect: null,
+        moment: null,
         timeoutMs: 60_000,
         class: null,
         onFailure: 'allow',
