@@ -13,6 +13,10 @@ import { eventFields, type EventFields } from './hookValidators.js';
 import { isRecord, mergeModelData, mergeRecords } from './merge.js';
 import {
   HookEventName,
+  NotificationType,
+  PreCompressTrigger,
+  SessionEndReason,
+  SessionStartSource,
   type HookEventInput,
   type HookInput,
   type HookOutput,
@@ -28,6 +32,8 @@ export interface EventDefinition<E extends HookEventName> {
   readonly matchOn?: (payload: HookPayload<E>) => string;
   /** What only matchers of other agents are tested against. */
   readonly dialectsMatchOn?: (payload: HookPayload<E>) => string;
+  /** All that this may be. */
+  readonly subjects?: readonly string[];
   /** Whether a block prevents the operation. Elsewhere it is reported and has no such effect. */
   readonly canBlock: boolean;
   /** The fields that a script reads besides the common ones. */
@@ -146,6 +152,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   },
   [HookEventName.SessionStart]: {
     dialectsMatchOn: ({ source }) => source,
+    subjects: Object.values(SessionStartSource),
     canBlock: false,
     encode: ({ source }) => ({ source }),
     fields: eventFields.SessionStart,
@@ -155,6 +162,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   },
   [HookEventName.SessionEnd]: {
     dialectsMatchOn: ({ reason }) => reason,
+    subjects: Object.values(SessionEndReason),
     canBlock: false,
     encode: ({ reason }) => ({ reason }),
     fields: eventFields.SessionEnd,
@@ -164,6 +172,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   },
   [HookEventName.PreCompress]: {
     dialectsMatchOn: ({ trigger }) => trigger,
+    subjects: Object.values(PreCompressTrigger),
     canBlock: false,
     encode: ({ trigger }) => ({ trigger }),
     fields: eventFields.PreCompress,
@@ -173,6 +182,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   },
   [HookEventName.Notification]: {
     dialectsMatchOn: ({ notificationType }) => notificationType,
+    subjects: Object.values(NotificationType),
     canBlock: false,
     encode: ({ notificationType, message, details }) => ({
       notification_type: notificationType,
