@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { HookDefinition } from '../../src/hooks/types.js';
 import { Cli, group } from './helpers.js';
 
 const cli = new Cli();
@@ -18,6 +19,11 @@ async function explainJson(args: readonly string[], env: NodeJS.ProcessEnv = {})
   const { exitCode, stdout, stderr } = await cli.run(['explain', ...args, '--json'], { env });
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
   return JSON.parse(stdout) as Explained;
+}
+
+function ofClaude(matcher: string): HookDefinition {
+  const hooks = [{ type: 'command', command: `echo ${matcher}` }] as const;
+  return { dialect: 'claude', matcher, hooks };
 }
 
 describe('explain', () => {
@@ -103,12 +109,7 @@ describe('explain', () => {
   });
 
   it('says of a session what fire runs, and what never comes', async () => {
-    const of = (matcher: string) => ({
-      dialect: 'claude' as const,
-      matcher,
-      hooks: [{ type: 'command' as const, command: `echo ${matcher}` }],
-    });
-    await cli.userSettings({ SessionStart: [of('startup'), of('resume'), of('compact')] });
+    await cli.userSettings({ SessionStart: ['startup', 'resume', 'compact'].map(ofClaude) });
     const { hooks } = await explainJson(['SessionStart']);
     expect(hooks.map(({ hook, runs }) => [hook, runs])).toEqual([
       ['echo startup', true],

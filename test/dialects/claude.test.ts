@@ -302,17 +302,18 @@ describe('answers of PreToolUse', () => {
   });
 });
 
-describe('matchers and units', () => {
-  const isWaitedFor = async (matcher: string, toolName: string, extra: object = {}) => {
-    const { config } = await openProject(sandbox, {
-      PreToolUse: [{ dialect: 'claude', matcher, hooks: [{ ...script('x.sh'), ...extra }] }],
-    });
-    const system = config.getHookSystem();
-    await system?.initialize();
-    const payload = { toolName, toolInput: {} };
-    return system?.getEventHandler().hasWork(HookEventName.BeforeTool, payload);
-  };
+/** Whether a hook of PreToolUse with this matcher runs for one of our tools. */
+async function isWaitedFor(matcher: string, toolName: string, extra: object = {}) {
+  const { config } = await openProject(sandbox, {
+    PreToolUse: [{ dialect: 'claude', matcher, hooks: [{ ...script('x.sh'), ...extra }] }],
+  });
+  const system = config.getHookSystem();
+  await system?.initialize();
+  const payload = { toolName, toolInput: {} };
+  return system?.getEventHandler().hasWork(HookEventName.BeforeTool, payload);
+}
 
+describe('matchers and units', () => {
   it.each([
     ['Write', true],
     ['Edit|Write', true],

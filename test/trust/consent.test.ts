@@ -470,10 +470,11 @@ describe('consent to a middleware module', () => {
   });
 });
 
-describe('consent to a program with arguments', () => {
-  const started = (command: string, args: readonly string[]) =>
-    guard(command, { config: hook(command, { args }) });
+function started(command: string, args: readonly string[]): ProjectHook {
+  return guard(command, { config: hook(command, { args }) });
+}
 
+describe('consent to a program with arguments', () => {
   it.each([
     ['pinned', 'bash', ['hooks/guard.sh', '$(x)']],
     ['pinned', '${CLAUDE_PROJECT_DIR}/hooks/guard.sh', []],
