@@ -1,7 +1,14 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
-import { dialects, theirToolNames } from '../src/dialects/words.js';
+import type { DialectName, MatcherReading } from '../src/dialects/dialect.js';
+import {
+  dialects,
+  readMatcher,
+  theirSubject,
+  theirSubjects,
+  theirToolNames,
+} from '../src/dialects/words.js';
 import { events, type EventDefinition } from '../src/hooks/events.js';
 import { failsClosed } from '../src/hooks/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
@@ -137,9 +144,13 @@ export function isConcerned(
   logger: DebugLogger,
   budget = new MatcherBudget(),
 ): boolean {
-  if (!isOfMoment(entry.config, context?.moment)) return false;
-  const names = namesToMatch(entry, context);
-  return !names || names.some((name) => matches(registry, entry, name, logger, budget));
+  const { config, eventName, matcher } = entry;
+  const { dialect } = config;
+  if (!isOfMoment(config, context?.moment)) return false;
+  const names = namesToMatch(dialect, context);
+  const reading = names ? readMatcher({ matcher, dialect }, eventName) : 'all';
+  if (!names || reading === 'all') return true;
+  return names.some((name) => matches(registry, entry, reading, name, logger, budget));
 }
 
 /**
@@ -155,72 +166,85 @@ export function isOfMoment(
 }
 
 /**
- * Whether the matcher of a group matches a tool, for those who look at settings and run nothing. One that cannot be
+ * Whether the matcher of a group lets its hooks run, for those who look at settings and run nothing. One that cannot be
  * decided counts as not matching.
  */
-export function matchesTool(
-  { matcher, dialect }: Pick<HookDefinition, 'matcher' | 'dialect'>,
-  toolName: string,
+export function matchesGroup(
+  group: Pick<HookDefinition, 'matcher' | 'dialect'>,
+  event: HookEventName,
+  context: PlanContext,
 ): boolean {
-  if (matchesAll(matcher)) return true;
-  const spoken = dialect && dialects[dialect];
-  const names = spoken ? theirToolNames(spoken, toolName) : [toolName];
-  const isWhole = spoken?.matches === 'whole';
-  return names.some((name) => tryMatcher(matcher, name, isWhole, () => undefined) === 'yes');
+  const reading = readMatcher(group, event);
+  const names = namesToMatch(group.dialect, context);
+  if (!names || reading === 'all') return true;
+  return names.some((name) => tryReading(reading, name, () => undefined) === 'yes');
 }
 
-/** Missing, empty and `*` match everything. */
-export function matchesAll(matcher: string | undefined): matcher is undefined | '' | '*' {
-  return matcher === undefined || matcher === '' || matcher === '*';
+/**
+ * What the matcher of a group waits for and never meets, at an event without a tool: names of its list, or all of it.
+ */
+export function findIdleNames(
+  group: Pick<HookDefinition, 'matcher' | 'dialect'>,
+  event: HookEventName,
+): { readonly idle: readonly string[]; readonly subjects: readonly string[] } {
+  const reading = readMatcher(group, event);
+  const { dialect, matcher = '' } = group;
+  const subjects = dialect ? theirSubjects(dialects[dialect], event) : [];
+  if (subjects.length === 0 || reading === 'all') return { idle: [], subjects };
+  if ('names' in reading) {
+    return { idle: reading.names.filter((name) => name && !subjects.includes(name)), subjects };
+  }
+  const meets = subjects.some((each) => tryReading(reading, each, () => undefined) === 'yes');
+  return { idle: meets ? [] : [matcher], subjects };
 }
 
-/** The names that a hook's matcher is tested against; without one, the hook runs in any case. */
+/** The names that a matcher is tested against; without one, the hook runs in any case. */
 function namesToMatch(
-  { config }: HookRegistryEntry,
+  dialect: DialectName | undefined,
   { toolName, subject }: PlanContext = {},
 ): readonly string[] | undefined {
-  const dialect = config.dialect && dialects[config.dialect];
-  if (toolName !== undefined) return dialect ? theirToolNames(dialect, toolName) : [toolName];
-  return dialect && subject !== undefined ? [dialect.subjects[subject] ?? subject] : undefined;
+  const spoken = dialect && dialects[dialect];
+  if (toolName !== undefined) return spoken ? theirToolNames(spoken, toolName) : [toolName];
+  return spoken && subject !== undefined ? [theirSubject(spoken, subject)] : undefined;
 }
 
 /** A matcher that cannot be decided counts as not matching, except for a guard, which is there to be asked. */
 function matches(
   registry: HookRegistry,
   entry: HookRegistryEntry,
+  reading: Exclude<MatcherReading, 'all'>,
   name: string,
   logger: DebugLogger,
   budget: MatcherBudget,
 ): boolean {
-  const { matcher, config, eventName } = entry;
-  if (matchesAll(matcher)) return true;
-  const isWhole = config.dialect !== undefined && dialects[config.dialect].matches === 'whole';
+  if ('names' in reading) return reading.names.includes(name);
+  const { config, eventName } = entry;
+  const { expression, otherwise } = reading;
   const tryIt = () =>
-    tryMatcher(matcher, name, isWhole, (problem) => {
+    tryReading(reading, name, (problem) => {
       const hook = hookIdentity(config).slice(0, 100);
-      const quoted = JSON.stringify(matcher.slice(0, 200));
+      const quoted = JSON.stringify(expression.slice(0, 200));
       logger.warn(`The matcher ${quoted} of the hook "${hook}" ${problem}`, { event: eventName });
     });
   const isOfProject = isFromProject(entry);
   // What a project has used up must not count for another's hook with the same matcher.
-  const key = `${isOfProject ? 'project' : 'own'} ${isWhole ? 'whole' : 'part'} ${matcher}`;
+  const key = `${isOfProject ? 'project' : 'own'} ${otherwise} ${expression}`;
   const match = registry.cachedMatch(key, name, () =>
     isOfProject ? budget.spend(tryIt, logger, name) : tryIt(),
   );
   return match === 'yes' || (match === 'undecided' && failsClosed(config, eventName));
 }
 
-/** Tests a matcher as a regular expression; one that is not valid is compared as literal text. */
-function tryMatcher(
-  matcher: string,
+/** Tests a matcher. What an expression that is not valid was to match is not known. */
+function tryReading(
+  reading: Exclude<MatcherReading, 'all'>,
   name: string,
-  isWhole: boolean,
   warn: (problem: string) => void,
 ): Match {
+  if ('names' in reading) return reading.names.includes(name) ? 'yes' : 'no';
+  const { expression, otherwise } = reading;
   try {
-    // What is valid only between the anchors is no expression of its own.
-    const { source } = new RegExp(matcher);
-    return testWithLimit(isWhole ? `^(?:${source})$` : source, '', name) ? 'yes' : 'no';
+    return testWithLimit(expression, '', name) ? 'yes' : 'no';
   } catch (error) {
     if (isTimeout(error)) {
       warn(
@@ -228,7 +252,11 @@ function tryMatcher(
       );
       return 'undecided';
     }
+    if (otherwise === 'nothing') {
+      warn('is no valid regular expression and matches nothing; guards are asked all the same');
+      return 'undecided';
+    }
     warn('is no valid regular expression and is compared as literal text');
-    return matcher === name ? 'yes' : 'no';
+    return expression === name ? 'yes' : 'no';
   }
 }

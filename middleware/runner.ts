@@ -1,6 +1,7 @@
 import { composeTrusted, type Middleware, type Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/debugLogger.js';
+import { defaultTimeoutOf } from '../src/dialects/words.js';
 import { errorMessage } from '../src/errorMessage.js';
 import { events } from '../src/hooks/events.js';
 import {
@@ -208,7 +209,7 @@ async function runHook(
   const objection = options.findObjection?.(hook);
   const refusal = findRefusal(hook, objection && (await objection)) ?? findFaultOf(stdin);
   if (refusal) return toResult({ hook, event, read: {}, failure: refusal }, options);
-  const { timeoutMs, problem } = normalizeTimeout(hook.timeout);
+  const { timeoutMs, problem } = normalizeTimeout(hook.timeout, defaultTimeoutOf(hook, event));
   if (problem) options.logger.warn(`Hook "${hookIdentity(hook)}": ${problem}`);
   const warn = (message: string) =>
     options.logger.warn(

@@ -3,11 +3,12 @@ import { executeHook } from '../../middleware/runner.js';
 import { toHookInput } from '../../middleware/translator.js';
 import type { Config } from '../config/config.js';
 import { DebugLogger } from '../debugLogger.js';
+import { defaultTimeoutOf } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
 import type { HookRegistry, HookRegistryEntry } from '../hooks/hookRegistry.js';
 import type { HookRun } from '../hooks/hookRun.js';
-import { hookIdentity } from '../hooks/identity.js';
+import { commandLine, hookIdentity } from '../hooks/identity.js';
 import { prepareInput } from '../hooks/preparedInput.js';
 import { removeControls } from '../hooks/sanitizeText.js';
 import type { HookEventName } from '../hooks/types.js';
@@ -87,9 +88,9 @@ async function examine(
   signal: AbortSignal,
 ): Promise<Examination> {
   const { config: hook, eventName: event } = entry;
-  const { timeoutMs } = normalizeTimeout(hook.timeout);
+  const { timeoutMs } = normalizeTimeout(hook.timeout, defaultTimeoutOf(hook, event));
   const tool = events[event].matchOn ? findTool(entry, registry) : null;
-  const about = { event, hook: hookIdentity(hook), command: hook.command, tool, timeoutMs };
+  const about = { event, hook: hookIdentity(hook), command: commandLine(hook), tool, timeoutMs };
   const reason = findReason(entry, true);
   const observed =
     reason === null ? await runOnce(entry, tool, registry, config, signal) : undefined;
@@ -131,7 +132,7 @@ async function runOnce(
 ): Promise<Omit<ObservedRun, 'timeoutMs'> | undefined> {
   const scratch = await ScratchProject.create(config.getWorkingDir());
   try {
-    await scratch.linkFilesOf(hook.command);
+    await scratch.linkFilesOf([hook.command, ...(hook.args ?? [])].join(' '));
     const environment = config.getHookEnvironment();
     const prepared = prepareInput(sampleInput(event, tool, config, scratch.path), environment);
     const env = buildHookEnvironment(environment, config.getWorkingDir());

@@ -3,20 +3,22 @@ import {
   isConcerned,
   isOfMoment,
   MatcherBudget,
+  planContext,
   type PlanContext,
 } from '../../middleware/planner.js';
 import type { FileProblem, SettingsOrigins } from '../config/settings.js';
-import { dialects, theirEventName } from '../dialects/words.js';
+import { dialects, theirEventName, theirSubject } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
-import { hookIdentity } from '../hooks/identity.js';
+import { commandLine, hookIdentity } from '../hooks/identity.js';
 import { findSubstitutes } from '../hooks/sameCommand.js';
 import { startOptions } from '../hooks/preparedInput.js';
 import type { HookEventName, Moment } from '../hooks/types.js';
 import { environmentOf } from '../process/startCommand.js';
 import { CliLogger } from './cliLogger.js';
 import { requireNamedEvent } from './eventName.js';
+import { completeFields, decodeFields } from './firePayload.js';
 import { formatExplanation } from './explainText.js';
 import { describeEntry, findReason, openRegistry, type ListedHook } from './hookEntries.js';
 import { printJson, printLine, printNotice } from './terminal.js';
@@ -35,6 +37,8 @@ export interface Explanation {
   readonly moment: Moment | null;
   /** What matchers are tested against; `null` where none is given, or the event has none. */
   readonly tool: string | null;
+  /** At an event without a tool, what matchers of other agents are tested against. */
+  readonly subject: string | null;
   readonly enableHooks: boolean;
   /** The settings file that says so. */
   readonly enableHooksFile: string | null;
@@ -57,7 +61,7 @@ export interface ExplainedHook extends Omit<ListedHook, 'enabled' | 'duplicateOf
   readonly order: number | null;
   /** Why it does not run. */
   readonly reason: string | null;
-  /** What the shell is given. */
+  /** What the shell is given; of a program without a shell, its words. */
   readonly resolvedCommand: string;
   readonly onFailure: 'allow' | 'deny';
   /** Names of the variables that it has besides those of all hooks. */
@@ -75,10 +79,15 @@ export async function explain(eventName: string, options: ExplainOptions): Promi
   if (options.tool !== undefined && !events[event].matchOn) {
     printNotice('note', 'cyan', `--tool has no effect on ${event}`);
   }
-  const context = events[event].matchOn && { toolName: options.tool, moment };
+  const context = events[event].matchOn ? { toolName: options.tool, moment } : sampleContext(event);
   const explanation = await explainEvent(workspace, event, context);
   if (options.json) printJson(explanation);
   else printLine(formatExplanation(explanation));
+}
+
+/** What `fire` plans with when it is told nothing. */
+function sampleContext(event: HookEventName): PlanContext | undefined {
+  return planContext({ event, payload: decodeFields(event, completeFields(event, {})) });
 }
 
 /** @param context what matchers are tested against; without it, hooks count as matching */
@@ -89,7 +98,6 @@ export async function explainEvent(
 ): Promise<Explanation> {
   const registry = await openRegistry(config);
   const logger = new CliLogger('llxprt:core:hooks:planner');
-  const tested = context?.toolName ?? context?.subject;
   const entries = registry.getAllHooks().filter(({ eventName }) => eventName === event);
   const budget = new MatcherBudget();
   const substitutes = findSubstitutes(
@@ -97,24 +105,26 @@ export async function explainEvent(
       .filter(({ enabled }) => enabled)
       .filter((entry) => isConcerned(registry, entry, context, logger, budget)),
   );
+  const workingDir = config.getWorkingDir();
+  const environment = buildHookEnvironment(config.getHookEnvironment(), workingDir);
   const hooks = entries.map((entry) => {
     const counted = substitutes.get(entry);
     const reason =
       reasonToSkip(entry, origins) ??
       whyNotNow(entry, context) ??
-      (counted ? null : `its matcher ${quote(entry.matcher)} does not match ${tested}`) ??
+      (counted ? null : whyNotMatched(entry, context)) ??
       (counted === entry
         ? null
         : `runs once, as "${hookIdentity((counted ?? entry).config)}": it is the same command`);
-    return explainHook(entry, reason);
+    return explainHook(entry, reason, workingDir, environment);
   });
   const running = hooks.filter(({ runs }) => runs);
-  const environment = buildHookEnvironment(config.getHookEnvironment(), config.getWorkingDir());
   const common = namesOf(environmentOf({ env: environment }, ''));
   return {
     event,
     moment: context?.moment ?? null,
     tool: context?.toolName ?? null,
+    subject: context?.subject ?? null,
     enableHooks: settings.enableHooks,
     enableHooksFile: origins.enableHooks?.file ?? null,
     sequential: createExecutionPlan(registry, logger, event, context)?.sequential ?? false,
@@ -128,6 +138,15 @@ export async function explainEvent(
   };
 }
 
+function whyNotMatched(
+  { matcher, config }: HookRegistryEntry,
+  { toolName, subject = '' }: PlanContext = {},
+): string {
+  const spoken = config.dialect && dialects[config.dialect];
+  const tested = toolName ?? (spoken ? theirSubject(spoken, subject) : subject);
+  return `its matcher ${quote(matcher)} does not match ${tested}`;
+}
+
 function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): string | null {
   const reason = findReason(entry, true);
   if (entry.skipped !== 'disabled') return reason;
@@ -135,13 +154,18 @@ function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): strin
   return [reason, ...files.map(({ file }) => file)].join(' in ');
 }
 
-function explainHook(entry: HookRegistryEntry, reason: string | null): ExplainedHook {
+function explainHook(
+  entry: HookRegistryEntry,
+  reason: string | null,
+  workingDir: string,
+  environment: NodeJS.ProcessEnv,
+): ExplainedHook {
   const described = describeEntry(entry, true);
   const { event, hook, command, source, file, extension, matcher, dialect, moment, timeoutMs } =
     described;
-  const { command: resolvedCommand, extraEnv } = startOptions(entry.config, {
-    input: { cwd: '', session_id: '' },
-    env: {},
+  const { extraEnv, ...started } = startOptions(entry.config, {
+    input: { cwd: workingDir, session_id: '' },
+    env: environment,
   });
   return {
     event,
@@ -150,7 +174,8 @@ function explainHook(entry: HookRegistryEntry, reason: string | null): Explained
     runs: reason === null,
     reason,
     command,
-    resolvedCommand,
+    args: described.args,
+    resolvedCommand: commandLine(started),
     source,
     file,
     extension,

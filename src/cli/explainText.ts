@@ -1,3 +1,4 @@
+import { findIdleNames } from '../../middleware/planner.js';
 import { events } from '../hooks/events.js';
 import type { HookEventName } from '../hooks/types.js';
 import type { ExplainedHook, Explanation } from './explain.js';
@@ -21,10 +22,13 @@ export function formatExplanation(explanation: Explanation): string {
 }
 
 function formatHeading(explanation: Explanation, count: number): string {
-  const { event, moment, tool, sequential } = explanation;
+  const { event, moment, tool, subject: at, sequential } = explanation;
   const how = count > 1 ? `, ${sequential ? 'one after the other' : 'all at once'}` : '';
   const what = count === 1 ? '1 hook runs' : `${count === 0 ? 'no' : count} hooks run`;
-  const subject = `${event}${moment === null ? '' : ` (${moment})`}${tool === null ? '' : ` of ${toVisible(tool)}`}`;
+  const isMatched = explanation.hooks.some(({ dialect, matcher }) => dialect && matcher);
+  const of = tool ?? (isMatched ? at : null);
+  const when = moment === null ? '' : ` (${moment})`;
+  const subject = `${event}${when}${of === null ? '' : ` of ${toVisible(of)}`}`;
   const heading = paint(process.stdout, 'bold', `${subject}: ${what}${how}.`);
   return [heading, ...formatSwitch(explanation)].join('\n');
 }
@@ -66,7 +70,10 @@ function formatMatcher(
   if (matcher === null) return 'all';
   const quoted = toVisible(JSON.stringify(matcher));
   if (!events[event].matchOn) {
-    return dialect === null ? `${quoted}, has no effect on ${event}` : quoted;
+    if (dialect === null) return `${quoted}, has no effect on ${event}`;
+    const { idle, subjects } = findIdleNames({ matcher, dialect }, event);
+    const never = `${idle.join(', ')} never comes here, but ${subjects.join(', ')}`;
+    return idle.length === 0 ? quoted : `${quoted}; ${toVisible(never)}`;
   }
   if (tool === null) return `${quoted}, not tested: name a tool with --tool`;
   return runs ? `${quoted}, matches ${toVisible(tool)}` : quoted;

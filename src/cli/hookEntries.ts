@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.js';
+import { defaultTimeoutOf } from '../dialects/words.js';
 import { HookRegistry, type HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { hookIdentity } from '../hooks/identity.js';
 import { findSubstitutes } from '../hooks/sameCommand.js';
@@ -35,6 +36,7 @@ export function describeEntry(entry: HookRegistryEntry, enableHooks: boolean, su
     event: eventName,
     hook: hookIdentity(config),
     command: config.command,
+    args: config.args ?? null,
     source: origin?.scope ?? source,
     file: origin?.file ?? null,
     extension: extension?.name ?? null,
@@ -42,7 +44,7 @@ export function describeEntry(entry: HookRegistryEntry, enableHooks: boolean, su
     sequential,
     dialect: config.dialect ?? null,
     moment: config.moment ?? null,
-    timeoutMs: normalizeTimeout(config.timeout).timeoutMs,
+    timeoutMs: normalizeTimeout(config.timeout, defaultTimeoutOf(config, eventName)).timeoutMs,
     enabled: reason === null,
     reason,
     class: review && review.status !== 'refused' ? review.class : null,

@@ -1,3 +1,4 @@
+import { commandLine } from '../hooks/identity.js';
 import { HookEventName } from '../hooks/types.js';
 import { describeEntries, formatSource, openRegistry, type ListedHook } from './hookEntries.js';
 import { paint, printJson, printLine, toVisible } from './terminal.js';
@@ -51,6 +52,7 @@ function formatHook(hook: CountedHook): string {
   const state = hook.enabled
     ? paint(process.stdout, 'green', 'active')
     : paint(process.stdout, 'yellow', `not run: ${hook.reason}`);
+  const written = commandLine({ ...hook, args: hook.args ?? undefined });
   const facts = [
     `matcher: ${hook.matcher === null ? 'all' : JSON.stringify(hook.matcher)}`,
     `timeout: ${hook.timeoutMs} ms`,
@@ -62,7 +64,7 @@ function formatHook(hook: CountedHook): string {
   ];
   return [
     `  ${toVisible(hook.hook)} [${state}]`,
-    ...(hook.hook === hook.command ? [] : [`    command: ${toVisible(hook.command)}`]),
+    ...(hook.hook === written ? [] : [`    command: ${toVisible(written)}`]),
     `    source: ${formatSource(hook)}`,
     `    ${toVisible(facts.join(', '))}`,
     ...(hook.fired === undefined ? [] : [`    ${formatCount(hook.fired, hook.lastVerdict)}`]),

@@ -11,7 +11,7 @@ import { dialects, settingsKey } from '../dialects/words.js';
 import { errorMessage } from '../errorMessage.js';
 import { isRecord } from '../hooks/merge.js';
 import { removeControls } from '../hooks/sanitizeText.js';
-import type { HookDefinition } from '../hooks/types.js';
+import type { CommandHookConfig, HookDefinition } from '../hooks/types.js';
 import { diffLines } from './lineDiff.js';
 import { projectSettingsToWrite } from './projectFile.js';
 import { paint, printJson, printLine, toOneLine } from './terminal.js';
@@ -33,6 +33,21 @@ const SOURCES: Readonly<Record<DialectName, readonly string[]>> = {
   gemini: ['.gemini/settings.json'],
 };
 
+/** Where that agent has hooks, too, which are not looked at. */
+const NOT_READ: Readonly<Record<DialectName, string>> = {
+  claude: 'managed settings, and hooks of plugins, skills and agents',
+  gemini: 'system settings, and hooks of extensions',
+};
+
+/** The files of a directory; the user's own may stand in another one. */
+function sourcesIn(directory: string, from: DialectName, home: string): string[] {
+  const configured = process.env['CLAUDE_CONFIG_DIR'];
+  if (from === 'claude' && directory === home && configured) {
+    return [path.resolve(configured, 'settings.json')];
+  }
+  return SOURCES[from].map((file) => path.join(directory, file));
+}
+
 /**
  * `hookstack migrate`: adds the hooks of another agent's settings to ours.
  *
@@ -45,7 +60,7 @@ export async function migrate({ from, dryRun = false, cwd, json }: MigrateOption
   const moves: Move[] = [];
   for (const directory of directories) moves.push(await planMove(directory, from, home));
   if (!dryRun) for (const move of moves) await writeMove(move);
-  if (json) printJson({ from, dryRun, files: moves.map(describeMove) });
+  if (json) printJson({ from, dryRun, notRead: NOT_READ[from], files: moves.map(describeMove) });
   else printLine(formatMoves(moves, from, dryRun));
 }
 
@@ -53,6 +68,8 @@ export async function migrate({ from, dryRun = false, cwd, json }: MigrateOption
 interface Move {
   /** Absolute path of our file. */
   readonly target: string;
+  /** Absolute paths of the files that were looked for. */
+  readonly places: readonly string[];
   readonly sources: readonly Source[];
   readonly before: string;
   readonly after: string;
@@ -76,7 +93,7 @@ interface Remark {
 }
 
 async function planMove(directory: string, from: DialectName, home: string): Promise<Move> {
-  const files = SOURCES[from].map((file) => path.join(directory, file));
+  const files = sourcesIn(directory, from, home);
   const read = await Promise.all(files.map((file) => readSource(file, from)));
   const sources = read.filter((source) => source !== undefined);
   const isWritten = directory !== home && sources.length > 0;
@@ -88,7 +105,7 @@ async function planMove(directory: string, from: DialectName, home: string): Pro
       counts = found;
       return edits;
     });
-    return { target, sources, before, after, ...counts };
+    return { target, places: files, sources, before, after, ...counts };
   } catch (error) {
     throw new UsageError(errorMessage(error), { cause: error });
   }
@@ -126,8 +143,8 @@ function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly
   const counts = { added: 0, present: 0 };
   const edits: SettingsEdit[] = [];
   for (const { key: event, group } of groups) {
-    const hooks = group.hooks.filter(({ command }) => {
-      const key = keyOf(event, group, command);
+    const hooks = group.hooks.filter((hook) => {
+      const key = keyOf(event, group, hook);
       const isNew = !known.has(key);
       known.add(key);
       counts[isNew ? 'added' : 'present'] += 1;
@@ -166,7 +183,7 @@ function* knownHooks({ hooks }: Readonly<Record<string, unknown>>): Generator<st
       const dialect = Object.entries(dialects).find(([each]) => each === group['dialect'])?.[1];
       const event = dialect && settingsKey(dialect, name);
       const inside = Array.isArray(group['hooks']) ? group['hooks'].filter(isRecord) : [];
-      for (const hook of event ? inside : []) yield keyOf(event, group, hook['command']);
+      for (const hook of event ? inside : []) yield keyOf(event, group, hook);
     }
   }
 }
@@ -174,9 +191,9 @@ function* knownHooks({ hooks }: Readonly<Record<string, unknown>>): Generator<st
 function keyOf(
   event: string | undefined,
   { dialect, matcher = '' }: Partial<HookDefinition> | Record<string, unknown>,
-  command: unknown,
+  { command, args }: Partial<CommandHookConfig> | Record<string, unknown>,
 ): string {
-  return JSON.stringify([event, dialect, matcher, command]);
+  return JSON.stringify([event, dialect, matcher, command, args]);
 }
 
 function describeMove({ target, sources, before, after, added, present }: Move) {
@@ -193,11 +210,10 @@ function describeMove({ target, sources, before, after, added, present }: Move) 
 
 function formatMoves(moves: readonly Move[], from: DialectName, dryRun: boolean): string {
   const found = moves.filter(({ sources }) => sources.length > 0);
+  const notRead = `Not looked at: ${NOT_READ[from]}.`;
   if (found.length === 0) {
-    const places = moves.flatMap(({ target }) =>
-      SOURCES[from].map((file) => path.join(path.dirname(target), '..', file)),
-    );
-    return `There are no settings of ${dialects[from].agent}: neither ${places.map(toOneLine).join(' nor ')}.`;
+    const places = moves.flatMap(({ places: files }) => files);
+    return `There are no settings of ${dialects[from].agent}: neither ${places.map(toOneLine).join(' nor ')}. ${notRead}`;
   }
   const remarks = found.flatMap(({ sources }) => sources.flatMap((source) => source.remarks));
   const isChanged = found.some(({ before, after }) => before !== after);
@@ -205,6 +221,8 @@ function formatMoves(moves: readonly Move[], from: DialectName, dryRun: boolean)
     ...found.flatMap((move) => formatMove(move, dryRun)),
     ...(remarks.length > 0 ? ['', 'Not carried over, or worth a look:'] : []),
     ...remarks.map(formatRemark),
+    '',
+    notRead,
     ...(isChanged && !dryRun ? ['', 'See what runs with: hookstack list'] : []),
   ].join('\n');
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ConsentReview, HookConsent } from '../trust/consent.js';
 import type { Config } from '../config/config.js';
 import { listModules, toProjectModule } from '../config/extensionMiddleware.js';
@@ -87,7 +88,10 @@ async function locate(
     const hooks = isRecord(group) ? listOf(group['hooks']) : [];
     const found = hooks.findIndex(
       (hook) =>
-        isRecord(hook) && hook['command'] === config.command && hook['name'] === config.name,
+        isRecord(hook) &&
+        hook['command'] === config.command &&
+        hook['name'] === config.name &&
+        isDeepStrictEqual(hook['args'], config.args),
     );
     if (found === -1) continue;
     return { file, position: document.locate(['hooks', eventName, index, 'hooks', found]) };

@@ -167,5 +167,7 @@ function reportProblems(
 }
 
 function printProblem(problem: FileProblem): void {
-  printNotice('warning', 'yellow', formatProblem(problem));
+  const text = formatProblem(problem);
+  if (problem.kind === 'unsupported') printNotice('error', 'red', text);
+  else printNotice('warning', 'yellow', text);
 }

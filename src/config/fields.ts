@@ -15,10 +15,12 @@ export type Check<T> = Struct<T, JsonSchema>;
 
 /**
  * Kinds of problem. A `value` of a wrong shape and an `unknown-event` are ignored, and so are an `unknown-key` and a
- * `misplaced-key`, which are rather a slip; an `unlikely-value` counts, and one with `no-effect` has none here.
+ * `misplaced-key`, which are rather a slip; an `unlikely-value` counts, and one with `no-effect` has none here. What is
+ * `unsupported` would make a hook do something else than was meant, and so the hook is left out.
  */
 export type ProblemKind =
   | 'value'
+  | 'unsupported'
   | 'unknown-event'
   | 'unknown-key'
   | 'misplaced-key'

@@ -1,4 +1,5 @@
 import { DIALECT_NAMES, type Dialect } from '../dialects/dialect.js';
+import { withoutForeignKeys } from '../dialects/foreignKeys.js';
 import { dialects, foreignEvent, foreignMoment, ourEventName } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import {
@@ -14,6 +15,7 @@ import {
   expecting,
   flag,
   list,
+  listOfText,
   nonBlankText,
   oneOf,
   positiveCount,
@@ -120,6 +122,9 @@ const SECONDS = timeoutField('seconds', (timeout) =>
 const PLUGIN_FIELDS: FieldTable<PluginFields> = {
   type: { struct: oneOf('command', 'plugin'), required: true },
   command: { struct: text },
+  // A hook without its arguments would be another one.
+  args: { struct: listOfText, vital: true },
+  shell: { struct: oneOf('bash'), vital: true },
   name: { struct: text },
   description: { struct: text },
   timeout: timeoutField('milliseconds', (timeout) =>
@@ -272,7 +277,9 @@ function parseHook(
     );
     return undefined;
   }
-  reportUnknownKeys(raw, COMMAND_FIELDS, report);
+  const own = withoutForeignKeys(raw, spoken, report);
+  if (!own) return undefined;
+  reportUnknownKeys(own, COMMAND_FIELDS, report);
   const timeout = spoken?.timeoutUnit.name === 'seconds' ? SECONDS : PLUGIN_FIELDS.timeout;
   const fields =
     raw.type === 'plugin'

@@ -109,6 +109,10 @@ export function fileError(
   return { scope, file, line, column, path: '', message, severity: 'error' };
 }
 
+function isGrave(kind: FileProblem['kind']): boolean {
+  return kind === 'value' || kind === 'unsupported' || kind === 'unknown-event';
+}
+
 /** What is wrong in one file, each with the place where it was written: the first twenty, and how many more. */
 export class ProblemList {
   readonly #problems: FileProblem[] = [];
@@ -123,9 +127,7 @@ export class ProblemList {
   readonly warn: Warn = (path, message, kind = 'value', position) => {
     if (this.#problems.length >= MAX_PROBLEMS) {
       this.#omitted += 1;
-      if (!this.#worstOmitted || kind === 'value' || kind === 'unknown-event') {
-        this.#worstOmitted = kind;
-      }
+      if (!this.#worstOmitted || isGrave(kind)) this.#worstOmitted = kind;
       return;
     }
     const { line, column } = position ?? this.document.locate(path);

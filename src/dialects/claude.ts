@@ -75,7 +75,11 @@ export const claude: Dialect = {
     { ours: 'task', theirs: ['Agent', 'Task'] },
   ],
   timeoutUnit: { name: 'seconds', ms: 1000 },
-  matches: 'whole',
+  defaultTimeoutMs: { BeforeAgent: 30_000, SessionEnd: 1500, otherwise: 600_000 },
+  readMatcher: (matcher) =>
+    /[^\w|, -]/.test(matcher)
+      ? { expression: matcher, otherwise: 'nothing' }
+      : { names: matcher.split(/[|,]/).map((name) => name.trim()) },
   subjects: {
     exit: 'other',
     ToolPermission: 'permission_prompt',
@@ -83,6 +87,7 @@ export const claude: Dialect = {
     Other: 'other',
   },
   environment: ({ session_id }) => ({ CLAUDE_CODE_SESSION_ID: session_id }),
+  missingVariables: ['CLAUDE_PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA'],
   commonInput: ({ session_id, transcript_path, cwd }) => ({
     session_id,
     transcript_path,

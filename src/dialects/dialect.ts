@@ -43,6 +43,17 @@ export type PlainText = 'context' | 'user' | 'nothing';
 /** One entry for each event that differs, and one for all others. */
 export type ByEvent<T> = { readonly [E in HookEventName]?: T } & { readonly otherwise: T };
 
+/** How a matcher is read: it matches all, the names that it lists, or any part of a name. */
+export type MatcherReading =
+  | 'all'
+  | { readonly names: readonly string[] }
+  | {
+      /** A regular expression. */
+      readonly expression: string;
+      /** What it matches where it is not valid. */
+      readonly otherwise: 'itself' | 'nothing';
+    };
+
 /**
  * Reads a parsed answer. Names of tools and arguments stay the agent's.
  *
@@ -58,7 +69,7 @@ export interface DialectMoment {
   /** Its name there. */
   readonly name: string;
   /** What its hooks read, made of the fields that those of the event itself read. */
-  readonly input: (fields: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+  readonly input: (fields: Fields) => Record<string, unknown>;
   readonly answer: AnswerReader;
 }
 
@@ -73,12 +84,16 @@ export interface Dialect {
   readonly tools: readonly ToolWords[];
   /** The unit of `timeout`, for messages, and its ms. */
   readonly timeoutUnit: { readonly name: string; readonly ms: number };
-  /** Whether a matcher has to match a whole name, or any part of it. */
-  readonly matches: 'whole' | 'part';
+  /** Ms until a hook without `timeout` is ended. */
+  readonly defaultTimeoutMs: ByEvent<number>;
+  /** How its matchers are read that are there, not empty and not `*`. */
+  readonly readMatcher: (matcher: string, event: HookEventName) => MatcherReading;
   /** What matchers of events without a tool are compared with: our word → its word. */
   readonly subjects: Readonly<Record<string, string>>;
   /** The variables that its hooks find in their environment, besides those that all hooks find. */
   readonly environment: (input: Pick<HookInput, 'cwd' | 'session_id'>) => Record<string, string>;
+  /** Variables that its hooks may refer to there, and that no hook finds here. */
+  readonly missingVariables: readonly string[];
   /** The fields that every event has, without the event's name. */
   readonly commonInput: (input: HookInput) => Record<string, unknown>;
   /** The fields of an event, where they are not ours. Tools and their arguments have its names already. */

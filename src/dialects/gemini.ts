@@ -1,4 +1,5 @@
 import { isBlocking } from '../hooks/hookOutput.js';
+import type { HookEventName } from '../hooks/types.js';
 import {
   NOBODY_TO_ASK,
   readCommonFields,
@@ -6,6 +7,7 @@ import {
   type Dialect,
   type DialectAnswer,
   type Fields,
+  type MatcherReading,
 } from './dialect.js';
 
 /** The format of hooks for Gemini CLI. Names and fields that are not here are ours. */
@@ -30,7 +32,8 @@ export const gemini: Dialect = {
     { ours: 'read_file', theirs: ['read_file'], arguments: { absolute_path: 'file_path' } },
   ],
   timeoutUnit: { name: 'milliseconds', ms: 1 },
-  matches: 'part',
+  defaultTimeoutMs: { otherwise: 60_000 },
+  readMatcher,
   subjects: {},
   environment: ({ cwd, session_id }) => ({ GEMINI_CWD: cwd, GEMINI_SESSION_ID: session_id }),
   commonInput: ({ session_id, transcript_path, cwd, timestamp }) => ({
@@ -39,6 +42,7 @@ export const gemini: Dialect = {
     cwd,
     timestamp,
   }),
+  missingVariables: [],
   eventInput: {},
   plainText: { otherwise: 'user' },
   answers: {
@@ -83,6 +87,14 @@ function readModelAnswer(said: Fields): DialectAnswer {
   const { output, forUser } = readCommonFields(said);
   const isAnswered = Boolean(specificFields(said)['llm_response']);
   return { output: isAnswered ? { ...output, decision: 'block' } : output, forUser };
+}
+
+/** Only names of tools are matched by expressions; and what a notification is about, by nothing. */
+function readMatcher(matcher: string, event: HookEventName): MatcherReading {
+  const trimmed = matcher.trim();
+  if (trimmed === '' || trimmed === '*' || event === 'Notification') return 'all';
+  const isOfTool = event === 'BeforeTool' || event === 'AfterTool';
+  return isOfTool ? { expression: trimmed, otherwise: 'itself' } : { names: [trimmed] };
 }
 
 /** A refused answer ends the turn and is dropped: what a stop means here. */

@@ -1,5 +1,6 @@
 import type { Path } from '../config/fields.js';
 import { parseHookDefinitions } from '../config/hookSettings.js';
+import { findIdleNames } from '../../middleware/planner.js';
 import { isRecord } from '../hooks/merge.js';
 import { HookEventName, type HookDefinition } from '../hooks/types.js';
 import type { DialectName } from './dialect.js';
@@ -49,22 +50,16 @@ const TOP_LEVEL: ReadonlyMap<string, string> = new Map([
   ],
   ['env', 'is not set for hooks; set it in the "env" of each hook that needs it'],
   ['allowManagedHooksOnly', 'has no counterpart: hooks of all settings files run'],
+  ['enabledPlugins', 'hooks of plugins are not carried over: copy those that you need'],
+  ['extensions', 'hooks of extensions are not carried over: copy those that you need'],
 ]);
 
 /** Switches that stand among the events, or beside them. */
 const SWITCHES: ReadonlySet<string> = new Set(['enabled', 'disabled', 'notifications']);
 
-/** Keys of a hook without which it would do something else. */
-const VITAL_KEYS: ReadonlyMap<string, string> = new Map([
-  ['if', 'a condition cannot be carried over, and without it the hook would run too often'],
-]);
-
-/** Keys of a hook that are dropped. */
-const LOST_KEYS: ReadonlyMap<string, string> = new Map([
-  ['async', 'is dropped: the event waits for the hook'],
-  ['asyncRewake', 'is dropped: the event waits for the hook'],
-  ['once', 'is dropped: the hook runs every time'],
-  ['statusMessage', 'is dropped: no such message is shown'],
+/** What those come to that are not carried over. */
+const LOST_SWITCHES: ReadonlyMap<string, string> = new Map([
+  ['notifications', 'has no counterpart: it is not shown here that a hook runs'],
 ]);
 
 function readSwitches(settings: Record<string, unknown>, report: Report) {
@@ -72,6 +67,13 @@ function readSwitches(settings: Record<string, unknown>, report: Report) {
     const holder = settings[key];
     return isRecord(holder) ? [{ key, holder }] : [];
   });
+  for (const { key, holder } of holders) {
+    for (const name of Object.keys(holder)) {
+      const isKnown = key === 'hooks' || SWITCHES.has(name);
+      const lost = LOST_SWITCHES.get(name) ?? (isKnown ? undefined : 'is no switch of hooks');
+      if (lost !== undefined) report([key, name], lost);
+    }
+  }
   const switchedOff: Path[] = [
     ...(settings['disableAllHooks'] === true ? [['disableAllHooks']] : []),
     ...holders.flatMap(({ key, holder }) =>
@@ -101,6 +103,7 @@ function* carryEvents(
     if (!key) report(['hooks', name], `this event of ${agent} does not exist here`);
     else if (!Array.isArray(groups)) report(['hooks', name], 'is no list of groups');
     if (!key || !Array.isArray(groups)) continue;
+    if (groups.length === 0) report(['hooks', name], EMPTY);
     for (const [index, raw] of groups.entries()) {
       const at = ['hooks', name, index];
       const group = carryGroup(raw, key, dialect, (path, message) =>
@@ -118,49 +121,21 @@ function carryGroup(
   dialect: DialectName,
   report: Report,
 ): HookDefinition | undefined {
-  // An item that is left out must not shift those behind it, whose places are reported.
-  const hooks: unknown = isRecord(raw) ? raw['hooks'] : undefined;
-  const usable = Array.isArray(hooks)
-    ? hooks.map((hook, index) =>
-        usableHook(hook, (path, message) => report(['hooks', index, ...path], message)),
-      )
-    : hooks;
-  const group = isRecord(raw) ? { ...raw, dialect, hooks: usable } : raw;
+  const group = isRecord(raw) ? { ...raw, dialect } : raw;
   const parsed = parseHookDefinitions({ [key]: [group] }, { scope: 'file' });
-  for (const { path, message } of parsed.problems) {
-    const [, , ...inGroup] = path;
-    const isLeftOut = Array.isArray(usable) && usable[Number(inGroup[1])] === LEFT_OUT;
-    if (!isLeftOut) report(inGroup, message);
-  }
-  const [read = { hooks: [] }] = Object.values(parsed.hooks).flat();
+  for (const { path, message } of parsed.problems) report(path.slice(2), message);
+  const hooks: unknown = isRecord(raw) ? raw['hooks'] : undefined;
+  if (Array.isArray(hooks) && hooks.length === 0) report(['hooks'], EMPTY);
+  const [event] = Object.values(HookEventName).filter((each) => parsed.hooks[each]?.length);
+  const [read = { hooks: [] }] = (event && parsed.hooks[event]) ?? [];
   const { origin: _, moment: _moment, ...carried } = read;
-  return carried.hooks.length > 0 ? carried : undefined;
+  if (!event || carried.hooks.length === 0) return undefined;
+  const { idle, subjects } = findIdleNames(carried, event);
+  if (idle.length > 0) {
+    const names = subjects.join(', ');
+    report(['matcher'], `waits for ${idle.join(', ')}, which never comes here, but ${names}`);
+  }
+  return carried;
 }
 
-/** Takes the place of a hook that has been reported already. */
-const LEFT_OUT = null;
-
-function usableHook(hook: unknown, report: Report): unknown {
-  if (!isRecord(hook)) return hook;
-  if (typeof hook['type'] === 'string' && hook['type'] !== 'command') {
-    report(
-      [],
-      `a hook of the type ${JSON.stringify(hook['type'])} is left out: only commands run here`,
-    );
-    return LEFT_OUT;
-  }
-  for (const key of Object.keys(hook)) {
-    const vital = VITAL_KEYS.get(key);
-    if (vital !== undefined) {
-      report([key], `the hook is left out: ${vital}`);
-      return LEFT_OUT;
-    }
-  }
-  const kept: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(hook)) {
-    const loss = LOST_KEYS.get(key);
-    if (loss === undefined) kept[key] = value;
-    else report([key], loss);
-  }
-  return kept;
-}
+const EMPTY = 'holds no hook, so that there is nothing to carry over';

@@ -1,9 +1,22 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { events } from '../hooks/events.js';
 import { dropUnsafeKeys, isRecord } from '../hooks/merge.js';
-import { HookEventName, MOMENTS, type Moment } from '../hooks/types.js';
+import {
+  HookEventName,
+  MOMENTS,
+  type CommandHookConfig,
+  type HookDefinition,
+  type Moment,
+} from '../hooks/types.js';
 import { claude } from './claude.js';
-import { DIALECT_NAMES, type Dialect, type DialectName, type ToolWords } from './dialect.js';
+import {
+  DIALECT_NAMES,
+  type Dialect,
+  type DialectName,
+  type MatcherReading,
+  type ToolWords,
+} from './dialect.js';
 import { gemini } from './gemini.js';
 
 /** All dialects, by the name that settings use. */
@@ -13,11 +26,11 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 /** The event that a key of settings means in groups of a dialect: by the dialect's name, or by ours. */
 export function ourEventName(dialect: Dialect, name: string): HookEventName | undefined {
-  const events = Object.values(HookEventName);
+  const ours = Object.values(HookEventName);
   return (
-    events.find((ours) => dialect.events[ours] === name) ??
+    ours.find((event) => dialect.events[event] === name) ??
     foreignMoment(dialect, name)?.event ??
-    events.find((ours) => ours === name)
+    ours.find((event) => event === name)
   );
 }
 
@@ -52,6 +65,34 @@ export function foreignEvent(
 export function theirEventName(dialect: Dialect, event: HookEventName, moment?: Moment): string {
   const apart = moment && dialect.moments[moment];
   return apart ? apart.name : (dialect.events[event] ?? event);
+}
+
+/** How the matcher of a group is read. Missing, empty and `*` match everything. */
+export function readMatcher(
+  { matcher, dialect }: Pick<HookDefinition, 'matcher' | 'dialect'>,
+  event: HookEventName,
+): MatcherReading {
+  if (matcher === undefined || matcher === '' || matcher === '*') return 'all';
+  if (dialect) return dialects[dialect].readMatcher(matcher, event);
+  return { expression: matcher, otherwise: 'itself' };
+}
+
+/** What matchers of a dialect are compared with at an event without a tool: all that there is. */
+export function theirSubjects(dialect: Dialect, event: HookEventName): readonly string[] {
+  return (events[event].subjects ?? []).map((ours) => theirSubject(dialect, ours));
+}
+
+export function theirSubject({ subjects }: Dialect, ours: string): string {
+  return subjects[ours] ?? ours;
+}
+
+/** How long a hook may run that says nothing of it, in ms; `undefined` in our own format, which has one for all. */
+export function defaultTimeoutOf(
+  { dialect }: Pick<CommandHookConfig, 'dialect'>,
+  event: HookEventName,
+): number | undefined {
+  const limits = dialect && dialects[dialect].defaultTimeoutMs;
+  return limits && (limits[event] ?? limits.otherwise);
 }
 
 /**

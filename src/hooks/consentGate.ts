@@ -9,7 +9,7 @@ import { forbiddenVariables } from './hookEnvironment.js';
 import { failsClosed } from './hookFailure.js';
 import { commandKey } from './sameCommand.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
-import { hookIdentity, isFromProject } from './identity.js';
+import { commandLine, hookIdentity, isFromProject } from './identity.js';
 import { MAX_EXPRESSION_LENGTH } from './testWithLimit.js';
 import { HookEventName, MOMENTS, type CommandHookConfig } from './types.js';
 
@@ -215,9 +215,9 @@ export class ConsentGate {
 }
 
 function refusedReview(hook: ProjectHook, reason: string): ConsentReview {
-  const { command } = hook.config;
+  const command = commandLine(hook.config);
   const short = command.length > MAX_QUOTED ? `${command.slice(0, MAX_QUOTED)}…` : command;
-  const shown = { ...hook, config: { ...hook.config, command: short } };
+  const shown = { ...hook, config: { ...hook.config, command: short, args: undefined } };
   const item = itemOfHook(shown, { class: 'open', files: {} });
   return { status: 'refused', reason, item, class: 'open', covers: '', scripts: [] };
 }
@@ -229,10 +229,9 @@ function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
 
 /** Why a hook of a project must not run whoever trusts it; `undefined` for one that may. */
 export function harmOf({ group: { matcher = '' }, config }: ProjectHook): string | undefined {
-  const { command, env } = config;
-  const forbidden = forbiddenVariables(env);
+  const forbidden = forbiddenVariables(config.env);
   if (forbidden !== undefined) return forbidden;
-  if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
+  if (Buffer.byteLength(commandLine(config)) > MAX_COMMAND_BYTES) {
     return 'its command is longer than 64 KB; put it into a script';
   }
   if (matcher.length <= MAX_EXPRESSION_LENGTH) return undefined;

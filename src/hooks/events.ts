@@ -15,6 +15,10 @@ import { eventFields, type EventFields } from './hookValidators.js';
 import { isRecord, mergeModelData, mergeRecords } from './merge.js';
 import {
   HookEventName,
+  NotificationType,
+  PreCompressTrigger,
+  SessionEndReason,
+  SessionStartSource,
   type HookEventInput,
   type HookInput,
   type HookOutput,
@@ -33,6 +37,8 @@ export interface EventDefinition<E extends HookEventName> {
   readonly dialectsMatchOn?: (payload: HookPayload<E>) => string;
   /** The moment of it that other agents tell apart, where it is one. */
   readonly momentOf?: (payload: HookPayload<E>) => Moment | undefined;
+  /** All that this may be. */
+  readonly subjects?: readonly string[];
   /** Whether a block prevents the operation. Elsewhere it is reported and has no such effect. */
   readonly canBlock: boolean;
   /** The fields that a script reads besides the common ones. */
@@ -162,6 +168,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   },
   [HookEventName.SessionStart]: {
     dialectsMatchOn: ({ source }) => source,
+    subjects: Object.values(SessionStartSource),
     canBlock: false,
     encode: ({ source }) => ({ source }),
     fields: eventFields.SessionStart,
@@ -171,6 +178,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   },
   [HookEventName.SessionEnd]: {
     dialectsMatchOn: ({ reason }) => reason,
+    subjects: Object.values(SessionEndReason),
     canBlock: false,
     encode: ({ reason }) => ({ reason }),
     fields: eventFields.SessionEnd,
@@ -180,6 +188,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   },
   [HookEventName.PreCompress]: {
     dialectsMatchOn: ({ trigger }) => trigger,
+    subjects: Object.values(PreCompressTrigger),
     canBlock: false,
     encode: ({ trigger }) => ({ trigger }),
     fields: eventFields.PreCompress,
@@ -189,6 +198,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   },
   [HookEventName.Notification]: {
     dialectsMatchOn: ({ notificationType }) => notificationType,
+    subjects: Object.values(NotificationType),
     canBlock: false,
     encode: ({ notificationType, message, details }) => ({
       notification_type: notificationType,

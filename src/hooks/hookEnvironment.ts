@@ -109,16 +109,18 @@ export function forbiddenVariables(own: Readonly<Record<string, string>> = {}): 
 export function ownVariables(
   {
     command,
+    args = [],
     env = {},
     extensionPath,
     ofProject,
-  }: Pick<CommandHookConfig, 'command' | 'env' | 'extensionPath' | 'ofProject'>,
+  }: Pick<CommandHookConfig, 'command' | 'args' | 'env' | 'extensionPath' | 'ofProject'>,
   cwd: string,
 ): Record<string, string> {
   const facts = factsOf('', {});
+  const runsPython = RUNS_PYTHON_CODE.test([command, ...args].join(' '));
   const own = Object.entries(env).filter(([name]) => !Object.hasOwn(facts, name));
   return {
-    ...(!ofProject && RUNS_PYTHON_CODE.test(command) && { PYTHONSAFEPATH: '1' }),
+    ...(!ofProject && runsPython && { PYTHONSAFEPATH: '1' }),
     ...Object.fromEntries(own),
     ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
     ...(ofProject && { PYTHONPYCACHEPREFIX: compiledFolder() }),

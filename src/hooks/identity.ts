@@ -1,9 +1,29 @@
+import { REFERENCE } from '../process/expandCommand.js';
+import { quoteWord } from '../process/quoteWord.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
 import { ConfigSource, type CommandHookConfig } from './types.js';
 
 /** How a hook is called in lists, logs and `disabledHooks`: its name, else its command. */
-export function hookIdentity(hook: Pick<CommandHookConfig, 'name' | 'command' | 'type'>): string {
-  return hook.name || hook.command || hook.type;
+export function hookIdentity(
+  hook: Pick<CommandHookConfig, 'name' | 'command' | 'args' | 'type'>,
+): string {
+  return hook.name || commandLine(hook) || hook.type;
+}
+
+/** A command for people: as it was written, or a program with its arguments, as one would type them. */
+export function commandLine({
+  command,
+  args,
+}: Pick<CommandHookConfig, 'command' | 'args'>): string {
+  return args ? [command, ...args].map(quoteOddWord).join(' ') : command;
+}
+
+const REFERENCES = new RegExp(REFERENCE, 'g');
+
+/** References are expanded, and so stand outside of the quotes in which they would not be. */
+function quoteOddWord(word: string): string {
+  const isPlain = word !== '' && !/[^\w@%+:,./=-]/.test(word.replaceAll(REFERENCES, ''));
+  return isPlain ? word : quoteWord(word);
 }
 
 /** Whether a hook came with the project, as opposed to one of the user, the system or the host. */

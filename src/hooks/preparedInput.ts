@@ -1,6 +1,6 @@
 import { dialects } from '../dialects/words.js';
 import { errorMessage } from '../errorMessage.js';
-import { expandCommand } from '../process/expandCommand.js';
+import { expandCommand, expandWord } from '../process/expandCommand.js';
 import type { StartOptions } from '../process/startCommand.js';
 import { encodeInput } from './encodeInput.js';
 import {
@@ -68,12 +68,17 @@ export function startOptions(
   const { input } = prepared;
   const spoken = hook.dialect && dialects[hook.dialect];
   const scope = hook.extensionPath === undefined ? 'project' : 'extension';
+  const extraEnv = { ...ownVariables(hook, input.cwd), ...spoken?.environment(input) };
+  const expand = (word: string) => expandWord(word, scope, { ...prepared.env, ...extraEnv });
+  const { command, args } = hook;
   return {
-    command: expandCommand(hook.command, scope),
+    ...(args
+      ? { command: expand(command), args: args.map(expand) }
+      : { command: expandCommand(command, scope) }),
     cwd: input.cwd,
     get env() {
       return prepared.env;
     },
-    extraEnv: { ...ownVariables(hook, input.cwd), ...spoken?.environment(input) },
+    extraEnv,
   };
 }

@@ -1,4 +1,4 @@
-import { splitSimpleCommand } from '../process/shellWords.js';
+import { isSimpleCommand, splitSimpleCommand } from '../process/shellWords.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
 import { isFromProject } from './identity.js';
 import type { CommandHookConfig } from './types.js';
@@ -6,6 +6,9 @@ import type { CommandHookConfig } from './types.js';
 /** As `expandCommand` knows them. */
 const EXTENSION_REFERENCE =
   /\$(?:extensionPath\b|workspacePath\b|\{(?:extensionPath|workspacePath|\/)\})/u;
+
+/** What makes a word another one to a shell. */
+const NOT_LITERAL = /[^\w@%+:,./=-]/;
 
 const keys = new WeakMap<object, string>();
 
@@ -16,19 +19,27 @@ const keys = new WeakMap<object, string>();
 export function commandKey(
   hook: Pick<
     CommandHookConfig,
-    'type' | 'command' | 'env' | 'dialect' | 'moment' | 'extensionPath'
+    'type' | 'command' | 'args' | 'env' | 'dialect' | 'moment' | 'extensionPath'
   >,
 ): string | undefined {
   if (hook.type !== 'command') return undefined;
   const known = keys.get(hook);
   if (known !== undefined) return known;
-  const { command, env = {}, dialect, moment, extensionPath } = hook;
+  const { command, args = [], env = {}, dialect, moment, extensionPath } = hook;
   const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const folder = EXTENSION_REFERENCE.test(command) ? extensionPath : undefined;
-  const words = splitSimpleCommand(command) ?? command;
-  const key = JSON.stringify([words, variables, dialect, moment, folder]);
+  const refersToFolder = [command, ...args].some((word) => EXTENSION_REFERENCE.test(word));
+  const folder = refersToFolder ? extensionPath : undefined;
+  const key = JSON.stringify([wordsOf(hook), variables, dialect, moment, folder]);
   keys.set(hook, key);
   return key;
+}
+
+/** A program with `args` starts the same as a shell command only where the shell would take each word as it is. */
+function wordsOf({ command, args }: Pick<CommandHookConfig, 'command' | 'args'>): unknown {
+  if (!args) return splitSimpleCommand(command) ?? command;
+  const words = [command, ...args];
+  const isLiteral = words.every((word) => word !== '' && !NOT_LITERAL.test(word));
+  return isLiteral && isSimpleCommand(words.join(' ')) ? words : { withoutShell: words };
 }
 
 /**

@@ -72,12 +72,19 @@ export enum NotificationType {
 export interface CommandHookConfig {
   /** `command`, or `plugin`, which the registry accepts and the runner refuses. */
   readonly type: 'command' | 'plugin';
-  /** The shell command. Required for `type: "command"`. */
+  /** The shell command; beside `args` the program. Required for `type: "command"`. */
   readonly command: string;
+  /**
+   * The arguments of the program that `command` names, which is started without a shell: nothing is expanded but
+   * references to the project or the extension.
+   */
+  readonly args?: readonly string[];
+  /** The shell that runs the command: `bash` is the only one, and what runs it anyway. */
+  readonly shell?: 'bash';
   /** A stable name for lists, logs and `disabledHooks`; the command is used where it is missing. */
   readonly name?: string;
   readonly description?: string;
-  /** Milliseconds until the hook's process group is ended. Default 60,000. */
+  /** Milliseconds until the hook's process group is ended. Default 60,000; in a dialect, what its agent has. */
   readonly timeout?: number;
   /** Additional environment variables of the hook's process. */
   readonly env?: Readonly<Record<string, string>>;
@@ -121,7 +128,7 @@ export interface HookDefinition {
   readonly sequential?: boolean;
   /**
    * The agent that the hooks were written for, when it is another one. Its hooks run as they are: matcher and `timeout`
-   * are as that agent reads them (`claude`: whole names, seconds), and so is everything that the hooks read and say.
+   * are as that agent reads them (`claude`: lists of names, seconds), and so is everything that the hooks read and say.
    */
   readonly dialect?: DialectName;
   readonly hooks: readonly CommandHookConfig[];

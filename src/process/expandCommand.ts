@@ -19,6 +19,25 @@ export function expandCommand(command: string, scope: CommandScope = 'project'):
   return quoteReferences(command.replaceAll('${/}', '/'), EXTENSION_TOKENS);
 }
 
+/**
+ * Puts the values of references to the project, and to the extension, into a word that no shell reads.
+ *
+ * @param variables the environment of the command
+ */
+export function expandWord(
+  word: string,
+  scope: CommandScope,
+  variables: Readonly<Record<string, string | undefined>>,
+): string {
+  if (!word.includes('$')) return word;
+  const names = scope === 'project' ? PROJECT_NAMES : EXTENSION_NAMES;
+  const separated = scope === 'project' ? word : word.replaceAll('${/}', '/');
+  return separated.replaceAll(
+    new RegExp(referenceTo(names), 'g'),
+    (reference, bare?: string, braced?: string) => variables[bare ?? braced ?? ''] ?? reference,
+  );
+}
+
 /** Where a command was written. */
 export type CommandScope = 'project' | 'extension';
 
@@ -85,11 +104,18 @@ interface TokenPatterns {
 
 /** The names of the project's directory, as alternatives of a regular expression. */
 export const PROJECT_NAMES = 'LLXPRT_PROJECT_DIR|GEMINI_PROJECT_DIR|CLAUDE_PROJECT_DIR';
+const EXTENSION_NAMES = `${PROJECT_NAMES}|extensionPath|workspacePath`;
+/** A reference to the project or an extension, as a regular expression. */
+export const REFERENCE = String.raw`\$(?:${EXTENSION_NAMES})\b|\$\{(?:${EXTENSION_NAMES}|/)\}`;
 const PROJECT_TOKENS = tokenPatterns(PROJECT_NAMES);
-const EXTENSION_TOKENS = tokenPatterns(`${PROJECT_NAMES}|extensionPath|workspacePath`);
+const EXTENSION_TOKENS = tokenPatterns(EXTENSION_NAMES);
+
+function referenceTo(names: string): string {
+  return String.raw`\$(?<bare>${names})\b|\$\{(?<braced>${names})\}`;
+}
 
 function tokenPatterns(names: string): TokenPatterns {
-  const reference = String.raw`\$(?<bare>${names})\b|\$\{(?<braced>${names})\}`;
+  const reference = referenceTo(names);
   const toPattern = (frameEdge: string, plain: readonly string[]) =>
     new RegExp(`${reference}|${frameEdge}|(?<plain>${plain.join('|')})`, 'y');
   return {

@@ -121,8 +121,8 @@ function findPrestarted(options: StartOptions): Prestarted | undefined {
   return entry?.surroundings === surroundingsOf(options) ? entry : undefined;
 }
 
-function keyOf({ command, cwd, extraEnv }: StartOptions): string {
-  return JSON.stringify([command, cwd, extraEnv]);
+function keyOf({ command, args, cwd, extraEnv }: StartOptions): string {
+  return JSON.stringify([command, args, cwd, extraEnv]);
 }
 
 function surroundingsOf({ env }: StartOptions): string {

@@ -7,14 +7,16 @@ import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
 import { readPipes } from './processTable.js';
-import { safeSearchPath } from './findProgram.js';
+import { findProgram, safeSearchPath } from './findProgram.js';
 import { resolveShell } from './shell.js';
 import { startFailure } from './startFailure.js';
 
 /** What to start, and where. */
 export interface StartOptions {
-  /** The shell command; see `expandCommand` for references to the project. */
+  /** The shell command; see `expandCommand` for references to the project. Beside `args` the program. */
   readonly command: string;
+  /** The arguments of a program that is started without a shell. */
+  readonly args?: readonly string[];
   readonly cwd: string;
   /**
    * The environment, of which nothing is inherited on top. `BASH_ENV` and `ENV` are dropped, since they name files that
@@ -43,7 +45,7 @@ export interface RunningCommand {
 }
 
 /**
- * Starts a command in a shell and in a process group of its own.
+ * Starts a command in a process group of its own: in a shell, or by itself where it has `args`.
  *
  * @throws Error with a `code` such as `ENOENT`, when the system refuses
  */
@@ -52,14 +54,14 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
     const runId = newRunId(options.env[RUN_ID]);
     const env = environmentOf(options, runId);
     const { subprocess, running: command } = whileWatchingHost(() => {
-      const started = spawnShell(options.command, { cwd: options.cwd, env }, PIPES);
+      const started = spawnCommand({ ...options, env }, PIPES);
       const running = asRunningCommand(started, runId, noteBeginnings(started));
       return { subprocess: started, running };
     });
     if (!command) throw (await once(subprocess, 'error'))[0];
     return command;
   } catch (error) {
-    throw startFailure(error, options.cwd);
+    throw startFailure(error, options);
   }
 }
 
@@ -67,28 +69,49 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
 const PIPES = ['pipe', 'pipe', 'pipe'] as const;
 
 /**
- * Starts the shell with something to run, in a process group of its own. Its `error` event may go unheard.
+ * Starts a shell with something to run, or a program, in a process group of its own. Its `error` event may go unheard.
  *
  * @param pipes one for each descriptor, from 0 on
  * @throws the system's error, for some of those that say why there is no process; it has no `pid` for the others
  */
-export function spawnShell(
-  command: string,
-  { cwd, env }: Pick<StartOptions, 'cwd' | 'env'>,
+export function spawnCommand(
+  { command, args, cwd, env }: Pick<StartOptions, 'command' | 'args' | 'cwd' | 'env'>,
   pipes: readonly 'pipe'[],
 ): ChildProcessWithoutNullStreams {
   // Without descriptors, Node starts a process that has no pipes.
   assertDescriptorHeadroom();
-  const shell = resolveShell(env['PATH'] ?? safeSearchPath(process.env['PATH'], cwd));
-  const subprocess = spawn(shell.file, shell.argumentsFor(command), {
+  const searchPath = env['PATH'] ?? safeSearchPath(process.env['PATH'], cwd);
+  const { file, ...start } = args
+    ? { file: locateProgram(command, searchPath), argv0: command, args }
+    : shellFor(command, searchPath);
+  const subprocess = spawn(file, start.args, {
     cwd,
     env,
+    argv0: start.argv0,
     detached: isDetached,
     stdio: [...pipes],
     windowsHide: true,
   });
   subprocess.on('error', () => undefined);
   return subprocess;
+}
+
+function shellFor(command: string, searchPath: string) {
+  const { file, argumentsFor } = resolveShell(searchPath);
+  return { file, argv0: undefined, args: argumentsFor(command) };
+}
+
+/**
+ * Looks a program up as a shell would, but in no relative entry of the search path. A path stays as it is.
+ *
+ * @throws Error with the code `ENOENT`
+ */
+function locateProgram(program: string, searchPath: string): string {
+  // Names of programs have extensions of their own there.
+  if (program.includes('/') || process.platform === 'win32') return program;
+  const found = findProgram(program, searchPath);
+  if (found !== undefined) return found;
+  throw Object.assign(new Error(`${program} is not on the PATH`), { code: 'ENOENT' });
 }
 
 /** All that a command finds in its environment; what is `undefined` is not there. */

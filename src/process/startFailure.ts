@@ -1,15 +1,19 @@
 import { statSync } from 'node:fs';
+import type { StartOptions } from './startCommand.js';
 
 /**
  * Says why a command could not be started, and what to do about it.
  *
  * @param cause what Node or the system reported
- * @param cwd the directory that the command was to run in
+ * @param start the command, and the directory that it was to run in
  * @returns an error with the `code` of its cause, such as `E2BIG`
  */
-export function startFailure(cause: unknown, cwd: string): Error & { code?: string } {
+export function startFailure(
+  cause: unknown,
+  { command, args, cwd }: Pick<StartOptions, 'command' | 'args' | 'cwd'>,
+): Error & { code?: string } {
   const { message, code } = cause as NodeJS.ErrnoException;
-  const explanation = explain(code, cwd) ?? message;
+  const explanation = explain(code, cwd, args && command) ?? message;
   const error = new Error(
     `The command could not be started in ${JSON.stringify(cwd)} (${code ?? 'unknown error'}): ${explanation}`,
     { cause },
@@ -17,7 +21,8 @@ export function startFailure(cause: unknown, cwd: string): Error & { code?: stri
   return Object.assign(error, { code });
 }
 
-function explain(code: string | undefined, cwd: string): string | undefined {
+/** @param program what was to be started without a shell */
+function explain(code: string | undefined, cwd: string, program?: string): string | undefined {
   switch (code) {
     case 'E2BIG':
       return 'command and environment are longer than the system accepts. Move the command into a script file.';
@@ -32,12 +37,22 @@ function explain(code: string | undefined, cwd: string): string | undefined {
     case 'ENOENT':
     case 'ENOTDIR':
     case 'EACCES':
-      return isDirectory(cwd)
+      if (!isDirectory(cwd))
+        return 'there is no such directory. Create it, or work in another one.';
+      return program === undefined
         ? 'the shell or the directory may not be used. Check that bash or sh is installed, and who may enter the directory.'
-        : 'there is no such directory. Create it, or work in another one.';
+        : explainProgram(code, program);
     default:
       return undefined;
   }
+}
+
+function explainProgram(code: string, program: string): string {
+  const name = JSON.stringify(program);
+  if (code === 'EACCES') return `${name} may not be executed. Run chmod +x on it.`;
+  return program.includes('/')
+    ? `there is no ${name}, or the interpreter that its first line names is not there. Correct the path, or that line.`
+    : `there is no program ${name} on the PATH, of which entries that lead into the project do not count. Install it, or write its path. With "args" there is no shell: "command" is the program alone.`;
 }
 
 function isDirectory(cwd: string): boolean {

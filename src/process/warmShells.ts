@@ -15,7 +15,7 @@ import {
   OWN_ENVIRONMENT,
   RUN_ID,
   setReferenced,
-  spawnShell,
+  spawnCommand,
   type Beginnings,
   type RunningCommand,
   type StartOptions,
@@ -47,6 +47,8 @@ const IDLE_MS = 60_000;
 /** Waiting shells of all projects of a process together. Each holds four descriptors of the host. */
 const MAX_WAITING = 32;
 
+type Surroundings = Pick<StartOptions, 'cwd' | 'env'>;
+
 /** A shell that waits for its command, in one directory and with one environment. */
 interface WaitingShell {
   readonly cwd: string;
@@ -75,8 +77,8 @@ let idleTimer: NodeJS.Timeout | undefined;
  * @returns `undefined` when none waits there, or the command asks for what such a shell cannot give
  */
 export function startInWarmShell(options: StartOptions): RunningCommand | undefined {
-  const { command, extraEnv = {} } = options;
-  if (!canBeHandedOver(command, extraEnv)) return undefined;
+  const { command, args, extraEnv = {} } = options;
+  if (args || !canBeHandedOver(command, extraEnv)) return undefined;
   const index = waiting.findIndex((shell) => shell.cwd === options.cwd);
   const [shell] = index < 0 ? [] : waiting.splice(index, 1);
   if (!shell) return undefined;
@@ -108,7 +110,7 @@ function go(
  *
  * @returns whether it is to be called again for more, once others have had their turn
  */
-export function prepareWarmShell(options: Omit<StartOptions, 'command'>, count: number): boolean {
+export function prepareWarmShell(options: Surroundings, count: number): boolean {
   keepWarm();
   const { cwd, env } = options;
   const surroundings = canBeWaitedIn(env) && !isShortOfRoom() ? surroundingsOf(options) : undefined;
@@ -197,7 +199,7 @@ const environments = new WeakMap<object, string>();
  * @returns `undefined` for a directory that cannot be used, for which reason ever: a command that starts there says
  *   which
  */
-function surroundingsOf({ cwd, env }: Omit<StartOptions, 'command'>): string | undefined {
+function surroundingsOf({ cwd, env }: Surroundings): string | undefined {
   try {
     const found = statSync(cwd);
     if (!found.isDirectory()) return undefined;
@@ -247,10 +249,11 @@ function hasAbsolutePath({ PATH = '' }: StartOptions['env']): boolean {
   return PATH.split(path.delimiter).every((directory) => path.isAbsolute(directory));
 }
 
-function spawnWaitingShell({ cwd, env }: Omit<StartOptions, 'command'>) {
+function spawnWaitingShell({ cwd, env }: Surroundings) {
   try {
     const surroundings = { cwd, env: { ...env, ...OWN_ENVIRONMENT } };
-    const subprocess = spawnShell(WAIT_FOR_COMMAND, surroundings, PIPES_OF_WAITING);
+    const start = { command: WAIT_FOR_COMMAND, ...surroundings };
+    const subprocess = spawnCommand(start, PIPES_OF_WAITING);
     for (const pipe of subprocess.stdio) pipe?.on('error', () => undefined);
     const control = subprocess.stdio[3];
     // Node's pipes carry both ways, which its types do not know.

@@ -39,9 +39,11 @@ const hook: Descriptions<Omit<CommandHookConfig, 'dialect' | 'moment' | 'extensi
   type: '"command" runs a shell command. "plugin" is accepted as well, but cannot be run.',
   command:
     'A shell command; it runs in the project. It reads the event on stdin as JSON, and answers with JSON on stdout, or with exit code 2 to block. $LLXPRT_PROJECT_DIR names the project.',
+  args: 'Arguments of the program that "command" names, which is then started without a shell. Nothing is expanded but references to the project.',
+  shell: 'The shell that runs the command: "bash" is the only one. Default: "bash".',
   name: 'For lists, messages and disabledHooks. Default: the command.',
   description: 'What the hook is for.',
-  timeout: 'Milliseconds until the hook is ended; seconds in groups with "dialect": "claude". Default: 60000.',
+  timeout: 'Milliseconds until the hook is ended; seconds in groups with "dialect": "claude". Default: 60000; in a dialect, that of its agent.',
   env: 'Added to the environment of the hook.',
   onFailure:
     'What a failure of the hook means for the operation: "allow", it goes on, or "deny", it is blocked. Default: "allow".',

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { events } from '../hooks/events.js';
 import { isBlocking, type DefaultHookOutput } from '../hooks/hookOutput.js';
-import { hookIdentity } from '../hooks/identity.js';
+import { commandLine, hookIdentity } from '../hooks/identity.js';
 import { isRecord, mergeRecords } from '../hooks/merge.js';
 import type {
   CommandHookConfig,
@@ -29,7 +29,7 @@ export function traceHook(
   return traced(
     'hook',
     {
-      facts: () => ({ name: hookIdentity(hook), event, command: hook.command, input }),
+      facts: () => ({ name: hookIdentity(hook), event, command: commandLine(hook), input }),
       outcome: (result) => describeResult(result, reading),
     },
     run,

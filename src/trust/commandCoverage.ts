@@ -1,9 +1,10 @@
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { errorMessage } from '../errorMessage.js';
 import { isShortage } from '../process/descriptorHeadroom.js';
-import { PROJECT_NAMES, expandCommand } from '../process/expandCommand.js';
+import type { CommandHookConfig } from '../hooks/types.js';
+import { PROJECT_NAMES, expandCommand, expandWord } from '../process/expandCommand.js';
 import { NOT_PROGRAMS } from '../process/shellWords.js';
-import { readCommand, type SimpleCommand } from '../shell/readCommand.js';
+import { readCommand, type CommandReading, type SimpleCommand } from '../shell/readCommand.js';
 import { leadsThroughSystem, linkStatsOf, shownPath, statsOf } from './fileSystem.js';
 import { isInside, realPathOf } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
@@ -57,18 +58,17 @@ export interface CommandPlace {
 }
 
 /**
- * Finds out which files of the project a shell command starts. Whatever cannot be known for certain makes it open.
+ * Finds out which files of the project a hook's command starts. Whatever cannot be known for certain makes it open.
  *
- * @param command as it stands in the settings
+ * @param hook as it stands in the settings
  * @throws OverBudget, or the system's error where it has no descriptor left
  */
-export function coverCommand(command: string, place: CommandPlace): CommandCoverage {
+export function coverCommand(
+  hook: Pick<CommandHookConfig, 'command' | 'args'>,
+  place: CommandPlace,
+): CommandCoverage {
   if (process.platform === 'win32') return openBecause('is run by PowerShell, which is not read');
-  if (!isPlainText(command, process.env)) {
-    return openBecause('holds characters that a shell in your locale may read differently');
-  }
-  const scope = place.extension === undefined ? 'project' : 'extension';
-  const { commands, unknown } = readCommand(expandCommand(command, scope), referencesIn(place));
+  const { commands, unknown } = readHook(hook, place);
   if (unknown !== undefined) return openBecause(unknown);
   const coverage = new Coverage(place);
   try {
@@ -80,6 +80,24 @@ export function coverCommand(command: string, place: CommandPlace): CommandCover
       error instanceof Open ? error.message : `cannot be looked at (${errorMessage(error)})`,
     );
   }
+}
+
+/** What a shell makes of the command; with `args`, the words are what they are. */
+function readHook(
+  { command, args }: Pick<CommandHookConfig, 'command' | 'args'>,
+  place: CommandPlace,
+): CommandReading {
+  const scope = place.extension === undefined ? 'project' : 'extension';
+  const references = referencesIn(place);
+  if (args) {
+    const values = Object.fromEntries(references);
+    const words = [command, ...args].map((word) => expandWord(word, scope, values));
+    return { commands: [{ words, variables: [], inputs: [], outputs: [] }] };
+  }
+  if (!isPlainText(command, process.env)) {
+    return { unknown: 'holds characters that a shell in your locale may read differently' };
+  }
+  return readCommand(expandCommand(command, scope), references);
 }
 
 /** A command that starts who knows what. */

@@ -128,7 +128,7 @@ function coverageOf({ config, extension }: ProjectHook, place: CommandPlace): Co
   if (directory !== undefined && !isInside(directory, place.project)) {
     return openBecause(`belongs to an extension that is outside of the project, in ${directory}`);
   }
-  return coverCommand(config.command, { ...place, extension: directory });
+  return coverCommand(config, { ...place, extension: directory });
 }
 
 function sentenceOf({ class: covers, why, folders }: CoveredFiles): string {

@@ -56,7 +56,7 @@ export const commandNotExecutable: CommandRule = (site, checked) => {
 
 /** A reference to the project in single quotes. */
 export const unexpandedReference: CommandRule = ({ hook }) => {
-  const [reference] = findUnexpanded(hook.command);
+  const [reference] = hook.args ? [] : findUnexpanded(hook.command);
   return reference === undefined
     ? undefined
     : `${reference} stands in single quotes, so that it is not expanded, or split at the spaces of the directory's name by another shell; write "${reference}"`;

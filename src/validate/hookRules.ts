@@ -2,6 +2,7 @@ import { SCALAR_FIELDS } from '../config/settingsLayer.js';
 import { nearestName } from '../config/suggestName.js';
 import { dialects } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
+import { commandLine } from '../hooks/identity.js';
 import { isRecord } from '../hooks/merge.js';
 import { commandKey } from '../hooks/sameCommand.js';
 import { findControl } from '../hooks/sanitizeText.js';
@@ -59,8 +60,8 @@ export function emptyHooks({ files, groups }: Checked): Slip[] {
 /** Characters that make a reader see something else than what runs. */
 export function hiddenCharacters({ hooks }: Checked): Slip[] {
   return hooks.flatMap(({ file, at, hook }) =>
-    (['name', 'command'] as const).flatMap((key) => {
-      const code = findControl(hook[key] ?? '')?.codePointAt(0);
+    (['name', 'command', 'args'] as const).flatMap((key) => {
+      const code = findControl([hook[key] ?? []].flat().join(' '))?.codePointAt(0);
       if (code === undefined) return [];
       const character = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
       const message = `contains the control character ${character}, which hides text from its reader; remove it`;
@@ -113,10 +114,10 @@ function keyOf(site: HookSite): string | undefined {
 
 /** The same name for another command. */
 export function duplicateName(site: HookSite, { hooks }: Checked): string | undefined {
-  const { name, command } = site.hook;
+  const { name } = site.hook;
   if (name === undefined || name === '') return undefined;
   const first = earlierThan(site, hooks).find(
-    ({ hook }) => hook.name === name && hook.command !== command,
+    ({ hook }) => hook.name === name && commandLine(hook) !== commandLine(site.hook),
   );
   return (
     first &&
@@ -129,7 +130,7 @@ export function conflictingRewrites(site: HookSite, checked: Checked): string | 
   const mine = rewritesOf(site, checked);
   if (mine.length === 0) return undefined;
   for (const other of earlierThan(site, checked.hooks)) {
-    if (other.event !== site.event || other.hook.command === site.hook.command) continue;
+    if (other.event !== site.event || commandLine(other.hook) === commandLine(site.hook)) continue;
     if (!mayMatchTogether(other, site) || isChained(site, checked)) continue;
     const field = rewritesOf(other, checked).find((each) => mine.includes(each));
     if (field === undefined) continue;
@@ -158,7 +159,9 @@ function rewritesOf(site: HookSite, checked: Checked): string[] {
       String.raw`hookSpecificOutput\W{0,12}[:=][^]{0,200}?\b${field}\b\W{0,3}[:=]`,
       'u',
     );
-    return [site.hook.command, ...texts].some((text) => writing.test(text));
+    return [site.hook.command, ...(site.hook.args ?? []), ...texts].some((text) =>
+      writing.test(text),
+    );
   });
 }
 

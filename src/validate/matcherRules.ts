@@ -1,6 +1,7 @@
-import { matchesAll, matchesTool } from '../../middleware/planner.js';
+import { findIdleNames, matchesGroup } from '../../middleware/planner.js';
+import type { MatcherReading } from '../dialects/dialect.js';
 import { suggestName } from '../config/suggestName.js';
-import { dialects } from '../dialects/words.js';
+import { dialects, readMatcher, theirToolNames } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
 import { MAX_EXPRESSION_LENGTH } from '../hooks/testWithLimit.js';
 import { referenceTools } from '../tools/referenceTools.js';
@@ -18,10 +19,19 @@ const FOREIGN = /mcp|__/iu;
 /** A matcher that looks like a list of names, and not like a pattern. */
 const NAMES_ONLY = /^(?:[\w-]+(?:\|[\w-]+)*|\((?:\?:)?[\w-]+(?:\|[\w-]+)*\))$/u;
 
-/** Whether two groups may run for the same call, as far as the known tools tell. */
+/** Whether two groups of an event may run together, as far as the known tools tell. */
 export function mayMatchTogether(a: GroupSite, b: GroupSite): boolean {
-  if (a.group.matcher === b.group.matcher || !events[a.event].matchOn) return true;
-  return toolsOf(a).some((tool) => toolsOf(b).includes(tool));
+  const { matchOn, subjects = [] } = events[a.event];
+  if (matchOn) {
+    return (
+      a.group.matcher === b.group.matcher || toolsOf(a).some((tool) => toolsOf(b).includes(tool))
+    );
+  }
+  if (subjects.length === 0) return true;
+  const sites = [a, b].filter((site) => !isTooLong(site));
+  return subjects.some((subject) =>
+    sites.every(({ group, event }) => matchesGroup(group, event, { subject })),
+  );
 }
 
 const matched = new WeakMap<GroupSite['group'], readonly string[]>();
@@ -30,33 +40,51 @@ const matched = new WeakMap<GroupSite['group'], readonly string[]>();
 function toolsOf(site: GroupSite): readonly string[] {
   const { group } = site;
   if (isTooLong(site)) return [];
-  const known = matched.get(group) ?? KNOWN_TOOLS.filter((tool) => matchesTool(group, tool));
+  const known = matched.get(group) ?? KNOWN_TOOLS.filter((tool) => matchesTool(site, tool));
   matched.set(group, known);
   return known;
 }
 
-/** Not a regular expression, so that it is compared as literal text. */
+function matchesTool({ group, event }: GroupSite, toolName: string): boolean {
+  return matchesGroup(group, event, { toolName });
+}
+
+/** Not a regular expression, so that it is compared as literal text, or matches nothing. */
 export const matcherInvalid: MatcherRule = (site) => {
-  const matcher = matcherOf(site);
-  if (matcher === undefined || isRegExp(matcher)) return undefined;
-  return 'is no valid regular expression and is compared as literal text; correct it';
+  const reading = expressionOf(site);
+  if (reading === undefined || isRegExp(reading.expression)) return undefined;
+  const instead =
+    reading.otherwise === 'nothing' ? 'matches nothing' : 'is compared as literal text';
+  return `is no valid regular expression and ${instead}; correct it`;
+};
+
+/** A source, reason or trigger that hooks of another agent wait for, and that never comes. */
+export const matcherNeverMet: MatcherRule = (site) => {
+  if (isTooLong(site)) return undefined;
+  const { idle, subjects } = findIdleNames(site.group, site.event);
+  if (idle.length === 0) return undefined;
+  return `waits for ${idle.join(', ')}, which never comes here: ${site.event} has ${subjects.join(', ')}`;
 };
 
 /** A matcher at an event that has none. */
-export const matcherUnused: MatcherRule = ({ event, group: { matcher, dialect } }) => {
+export const matcherUnused: MatcherRule = ({ event, group }) => {
   const { matchOn, dialectsMatchOn } = events[event];
-  if (matchesAll(matcher) || matchOn || (dialect && dialectsMatchOn)) return undefined;
+  const { dialect, matcher } = group;
+  if (!matcher || matcher === '*' || matchOn) return undefined;
+  if (dialect && dialectsMatchOn && readMatcher(group, event) !== 'all') return undefined;
   return `has no effect: at ${event} every hook runs; remove it`;
 };
 
 /** A matcher that none of the known tools has. */
 export const matcherUnknownTool: MatcherRule = (site) => {
   const matcher = matcherOf(site);
-  if (matcher === undefined || !isRegExp(matcher) || FOREIGN.test(matcher)) return undefined;
+  const expression = expressionOf(site)?.expression;
+  if (matcher === undefined || FOREIGN.test(matcher)) return undefined;
+  if (expression !== undefined && !isRegExp(expression)) return undefined;
   // The tools of another agent are known by its names, whether or not they are here.
   const words = site.group.dialect ? dialects[site.group.dialect].tools : [];
   const tools = [...KNOWN_TOOLS, ...words.map(({ ours }) => ours)];
-  if (tools.some((tool) => matchesTool(site.group, tool))) return undefined;
+  if (tools.some((tool) => matchesTool(site, tool))) return undefined;
   const names = tools.flatMap((tool) => words.find(({ ours }) => ours === tool)?.theirs ?? [tool]);
   const agent = site.group.dialect ? undefined : speakerOf(matcher);
   if (agent !== undefined) return `matches none of the known tools; ${agent}`;
@@ -76,22 +104,25 @@ function speakerOf(matcher: string): string | undefined {
 
 /** A wildcard of a shell, which means something else in an expression. */
 export const matcherGlob: MatcherRule = (site) => {
-  if (!/[\w-]_\*/u.test(matcherOf(site) ?? '')) return undefined;
+  if (!/[\w-]_\*/u.test(expressionOf(site)?.expression ?? '')) return undefined;
   return 'repeats the _ before the *, which is no wildcard here; write _.* for names that go on';
 };
 
 /** A plain name that also matches longer ones, or anchors that hold for one of several names. */
 export const matcherUnanchored: MatcherRule = (site) => {
-  const matcher = matcherOf(site);
+  const matcher = expressionOf(site)?.expression;
   if (matcher === undefined) return undefined;
-  if (site.group.dialect && dialects[site.group.dialect].matches === 'whole') return undefined;
   if (hasMixedAnchors(matcher)) {
     const names = matcher.replaceAll(/[\^$]/gu, '');
     return `is anchored in part: ^ and $ hold for the name beside them only, and not for all; write ^(${names})$`;
   }
   if (!NAMES_ONLY.test(matcher)) return undefined;
   const names = matcher.replaceAll(/[()?:]/gu, '').split('|');
-  const more = KNOWN_TOOLS.filter((tool) => !names.includes(tool) && matchesTool(site.group, tool));
+  const { dialect } = site.group;
+  const namesOf = (tool: string) => (dialect ? theirToolNames(dialects[dialect], tool) : [tool]);
+  const more = KNOWN_TOOLS.filter(
+    (tool) => !namesOf(tool).some((name) => names.includes(name)) && matchesTool(site, tool),
+  ).map((tool) => namesOf(tool)[0]);
   if (more.length === 0) return undefined;
   return `is not anchored and also matches ${more.join(', ')}; anchor the names that are meant, such as ^${more[0]}$`;
 };
@@ -134,21 +165,27 @@ function searchAttack(site: GroupSite): ReturnType<typeof search> {
 }
 
 async function search(site: GroupSite) {
-  const matcher = matcherOf(site);
+  const matcher = expressionOf(site)?.expression;
   // Exponential time takes a repetition of something that can match in more than one way: of a group.
   if (matcher === undefined || !/\)[*+{]/u.test(matcher) || !isRegExp(matcher)) return undefined;
   return { found: await attacks.find(matcher) };
 }
 
-/** The expression that is tested against the names of tools, if any, and if it can be looked at in time. */
-function matcherOf(site: GroupSite): string | undefined {
-  const { matcher } = site.group;
-  return !events[site.event].matchOn || matchesAll(matcher) || isTooLong(site)
-    ? undefined
-    : matcher;
+/** What is tested against the names of tools, if anything, and if it can be looked at in time. */
+function matcherOf({ event, group }: GroupSite): string | undefined {
+  const isTested = events[event].matchOn && readMatcher(group, event) !== 'all';
+  return isTested && !isTooLong({ group }) ? group.matcher : undefined;
 }
 
-function isTooLong({ group: { matcher = '' } }: GroupSite): boolean {
+/** The same where it is a regular expression, and no list of names. */
+function expressionOf(
+  site: GroupSite,
+): Extract<MatcherReading, { expression: string }> | undefined {
+  const reading = matcherOf(site) === undefined ? 'all' : readMatcher(site.group, site.event);
+  return reading !== 'all' && 'expression' in reading ? reading : undefined;
+}
+
+function isTooLong({ group: { matcher = '' } }: Pick<GroupSite, 'group'>): boolean {
   return matcher.length > MAX_EXPRESSION_LENGTH;
 }
 

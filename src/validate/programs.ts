@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { PROJECT_NAMES } from '../process/expandCommand.js';
+import { PROJECT_NAMES, expandWord } from '../process/expandCommand.js';
 import { findProgram, isExecutable } from '../process/findProgram.js';
 import { NOT_PROGRAMS } from '../process/shellWords.js';
 import { readPrograms, type Word } from './commandWords.js';
@@ -34,13 +34,17 @@ export function findPrograms({ hook, file }: HookSite, { workingDir }: Checked):
   if (extensionPath !== undefined) {
     known.set('extensionPath', extensionPath).set('workspacePath', workingDir);
   }
+  const { args } = hook;
   const command = extensionPath === undefined ? hook.command : hook.command.replaceAll('${/}', '/');
-  return readPrograms(command, known).flatMap(([name, ...words]) => {
+  const scope = extensionPath === undefined ? 'project' : 'extension';
+  const expand = (word: string) => expandWord(word, scope, Object.fromEntries(known));
+  const programs = args ? [[hook.command, ...args].map(expand)] : readPrograms(command, known);
+  return programs.flatMap(([name, ...words]) => {
     if (name === undefined || name.startsWith('-')) return [];
     const program = path.basename(name);
     const script = INTERPRETERS.has(program) ? findScript(program, words) : undefined;
     const isPath = name.includes('/');
-    if (!isPath && (NOT_PROGRAMS.has(name) || !/^[\w.+-]+$/u.test(name))) return [];
+    if (!isPath && !args && (NOT_PROGRAMS.has(name) || !/^[\w.+-]+$/u.test(name))) return [];
     return {
       name,
       ...(isPath && { path: path.resolve(workingDir, name) }),

@@ -20,6 +20,7 @@ import {
   matcherCatastrophic,
   matcherGlob,
   matcherInvalid,
+  matcherNeverMet,
   matcherUnanchored,
   matcherUndecided,
   matcherUnknownTool,
@@ -38,6 +39,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'matcher-catastrophic': eachMatcher('error', matcherCatastrophic),
   'matcher-undecided': eachMatcher('warning', matcherUndecided),
   'matcher-glob': eachMatcher('warning', matcherGlob),
+  'matcher-never-met': eachMatcher('warning', matcherNeverMet),
   'matcher-unused': eachMatcher('warning', matcherUnused),
   'matcher-unknown-tool': eachMatcher('warning', matcherUnknownTool),
   'matcher-unanchored': eachMatcher('warning', matcherUnanchored),
@@ -57,6 +59,7 @@ export const rules: Readonly<Record<string, Rule>> = {
 /** How grave it is what the loader reports, by its kind. */
 export const loaderSeverities = {
   value: 'error',
+  unsupported: 'error',
   'unknown-event': 'error',
   'unknown-key': 'warning',
   'misplaced-key': 'warning',

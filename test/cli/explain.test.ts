@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { HookDefinition } from '../../src/hooks/types.js';
 import { Cli, group } from './helpers.js';
 
 const cli = new Cli();
@@ -18,6 +19,11 @@ async function explainJson(args: readonly string[], env: NodeJS.ProcessEnv = {})
   const { exitCode, stdout, stderr } = await cli.run(['explain', ...args, '--json'], { env });
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
   return JSON.parse(stdout) as Explained;
+}
+
+function ofClaude(matcher: string): HookDefinition {
+  const hooks = [{ type: 'command', command: `echo ${matcher}` }] as const;
+  return { dialect: 'claude', matcher, hooks };
 }
 
 describe('explain', () => {
@@ -45,6 +51,7 @@ describe('explain', () => {
         runs: true,
         reason: null,
         command: 'touch "$HOME/ran"',
+        args: null,
         resolvedCommand: 'touch "$HOME/ran"',
         source: 'user',
         file,
@@ -91,6 +98,31 @@ describe('explain', () => {
       ['again', null, 'runs once, as "kept": it is the same command'],
       ['plug', null, 'type plugin cannot be run'],
     ]);
+  });
+
+  it('says what runs without a shell, with the project in its place', async () => {
+    const args = ['$CLAUDE_PROJECT_DIR/a b.sh', '$HOME'];
+    await cli.userSettings({ BeforeTool: group('bash', { args }) });
+    const { hooks } = await explainJson(['BeforeTool']);
+    expect(hooks).toMatchObject([
+      { command: 'bash', args, resolvedCommand: `bash '${cli.project}/a b.sh' '$HOME'` },
+    ]);
+  });
+
+  it('says of a session what fire runs, and what never comes', async () => {
+    await cli.userSettings({ SessionStart: ['startup', 'resume', 'compact'].map(ofClaude) });
+    const { hooks } = await explainJson(['SessionStart']);
+    expect(hooks.map(({ hook, runs }) => [hook, runs])).toEqual([
+      ['echo startup', true],
+      ['echo resume', false],
+      ['echo compact', false],
+    ]);
+    const fired = await cli.run(['fire', 'SessionStart', '--json']);
+    expect(JSON.parse(fired.stdout)).toMatchObject({ results: [{ hook: 'echo startup' }] });
+    const { stdout } = await cli.run(['explain', 'SessionStart']);
+    expect(stdout).toContain('SessionStart of startup: 1 hook runs.');
+    expect(stdout).toContain('"resume" does not match startup');
+    expect(stdout).toContain('"compact"; compact never comes here, but startup, resume, clear');
   });
 
   it('says that hooks are off, and in which file', async () => {

@@ -37,6 +37,7 @@ describe('list', () => {
         {
           event: 'BeforeTool',
           hook: 'guard',
+          args: null,
           command: 'guard.sh',
           source: 'user',
           file: user,
@@ -54,6 +55,7 @@ describe('list', () => {
         {
           event: 'AfterTool',
           hook: 'log.sh',
+          args: null,
           command: 'log.sh',
           source: 'user',
           file: user,
@@ -95,6 +97,23 @@ AfterTool
     const { hooks } = await listJson();
     expect(hooks).toMatchObject([{ event: 'BeforeTool', dialect: 'claude', timeoutMs: 5000 }]);
     expect((await cli.run(['list'])).stdout).toContain('timeout: 5000 ms, dialect: claude');
+  });
+
+  it('writes a program and its arguments as one would type them', async () => {
+    const args = ['${CLAUDE_PROJECT_DIR}/guard.sh', '$HOME', "it's", ''];
+    await cli.userSettings({
+      PreToolUse: [{ dialect: 'claude', hooks: [{ type: 'command', command: 'bash', args }] }],
+      BeforeTool: group('bash', { name: 'named', args: ['x y.sh'] }),
+    });
+    const written = `bash \${CLAUDE_PROJECT_DIR}/guard.sh '$HOME' 'it'\\''s' ''`;
+    const { hooks } = await listJson();
+    expect(hooks).toMatchObject([
+      { hook: written, command: 'bash', args, timeoutMs: 600_000 },
+      { hook: 'named', args: ['x y.sh'] },
+    ]);
+    const { stdout } = await cli.run(['list']);
+    expect(stdout).toContain(`  ${written} [active]\n`);
+    expect(stdout).toContain(`    command: bash 'x y.sh'\n`);
   });
 
   it('tells why a hook would not run', async () => {

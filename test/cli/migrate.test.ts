@@ -143,7 +143,7 @@ describe('migrate', () => {
       [2, 'permissions'],
       [3, 'env'],
       [5, 'hooks.SubagentStop'],
-      [8, 'hooks.PreToolUse[0].hooks[0]'],
+      [8, 'hooks.PreToolUse[0].hooks[0].type'],
       [9, 'hooks.PreToolUse[0].hooks[1].if'],
       [10, 'hooks.PreToolUse[0].hooks[2].async'],
       [11, 'hooks.PreToolUse[0].hooks[3].command'],
@@ -157,8 +157,70 @@ describe('migrate', () => {
 
     const { stdout } = await cli.run(['migrate', '--from', 'claude']);
     expect(stdout).toContain(
-      `${file}:8:9: hooks.PreToolUse[0].hooks[0]: a hook of the type "prompt"`,
+      `${file}:8:11: hooks.PreToolUse[0].hooks[0].type: the hook is left out: a hook of the type 'prompt'`,
     );
+  });
+
+  it('lets nothing vanish without a word', async () => {
+    const command = { type: 'command', command: 'x' };
+    await cli.write('.claude/settings.json', {
+      enabledPlugins: { 'a@b': true },
+      hooks: {
+        PreToolUse: [
+          { hooks: [] },
+          { hooks: [{ type: 'command', command: '$CLAUDE_PLUGIN_ROOT/x' }] },
+        ],
+        PostToolUse: [],
+        SessionStart: [{ matcher: 'startup|compact', hooks: [command] }],
+      },
+    });
+    const [move] = await migrate('claude');
+    expect(move?.added).toBe(1);
+    expect(move?.remarks.map(({ path, message }) => [path, message])).toEqual([
+      ['enabledPlugins', expect.stringContaining('hooks of plugins')],
+      ['hooks.PreToolUse[0].hooks', expect.stringContaining('holds no hook')],
+      [
+        'hooks.PreToolUse[1].hooks[0].command',
+        expect.stringMatching(/left out.*CLAUDE_PLUGIN_ROOT.*plugins only/),
+      ],
+      ['hooks.PostToolUse', expect.stringContaining('holds no hook')],
+      ['hooks.SessionStart[0].matcher', expect.stringContaining('compact, which never comes here')],
+    ]);
+    const { stdout } = await cli.run(['migrate', '--from', 'claude']);
+    expect(stdout).toContain('Not looked at: managed settings, and hooks of plugins');
+
+    await cli.write('.gemini/settings.json', {
+      hooksConfig: { notifications: false, unknown: 1 },
+      hooks: { notifications: true },
+    });
+    const [gemini] = await migrate('gemini');
+    expect(gemini?.remarks.map(({ path }) => path).toSorted()).toEqual([
+      'hooks.notifications',
+      'hooksConfig.notifications',
+      'hooksConfig.unknown',
+    ]);
+  });
+
+  it('takes over programs with arguments, and tells them apart by those', async () => {
+    const guards = ['a.sh', 'b.sh'].map((file) => ({
+      type: 'command',
+      command: 'bash',
+      args: [`\${CLAUDE_PROJECT_DIR}/${file}`],
+    }));
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: guards }] } });
+    expect(await migrate('claude')).toMatchObject([{ added: 2, remarks: [] }, {}]);
+    expect(await migrate('claude')).toMatchObject([{ added: 0, present: 2 }, {}]);
+    const { hooks } = await hooksOf(join(cli.project, OURS));
+    expect(hooks.BeforeTool).toMatchObject([{ hooks: guards }]);
+  });
+
+  it('reads the settings of the user where CLAUDE_CONFIG_DIR says', async () => {
+    const folder = join(cli.home, 'elsewhere');
+    const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'date' }] }] };
+    await cli.write(join(folder, 'settings.json'), { hooks });
+    const env = { CLAUDE_CONFIG_DIR: folder };
+    const { stdout } = await cli.run(['migrate', '--from', 'claude'], { env });
+    expect(stdout).toContain(`1 hook added, 0 there already (from ${folder}/settings.json)`);
   });
 
   it('takes over names, switches and units of Gemini CLI', async () => {

@@ -46,6 +46,17 @@ describe('validate', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('exits with 1 for a hook that is left out, which the other commands tell as an error', async () => {
+    const condition = { if: 'Bash(git *)' };
+    await cli.userSettings({ BeforeTool: group('cat', { onFailure: 'deny', ...condition }) });
+    expect(await validateJson()).toMatchObject({
+      exitCode: 1,
+      findings: [{ rule: 'unsupported', severity: 'error' }],
+    });
+    const { stderr } = await cli.run(['list']);
+    expect(stderr).toMatch(/^error: .*settings\.json:1:\d+: .*\.if: the hook is left out/);
+  });
+
   it('exits with 0 for warnings, and for nothing', async () => {
     await cli.userSettings({ BeforeTool: group('cat', { timeout: 5 }) });
     expect(await validateJson()).toMatchObject({

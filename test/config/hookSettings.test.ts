@@ -242,6 +242,55 @@ describe('parseHookDefinitions', () => {
   });
 });
 
+describe('what other agents say of a hook', () => {
+  it.each([
+    ['two words', { args: ['a b', '$HOME'] }],
+    ['no words, which is without a shell as well', { args: [] }],
+    ['the shell that there is', { shell: 'bash' }],
+  ])('is kept: %s', (_, keys) => {
+    const { hooks, problems } = parseHook(keys);
+    expect(hooks.BeforeTool?.[0]?.hooks).toEqual([{ ...guard, ...keys }, audit]);
+    expect(problems).toEqual([]);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['args that are no list', { args: 'guard.sh' }, 'value'],
+    ['args with a number', { args: ['guard.sh', 1] }, 'value'],
+    ['another shell', { shell: 'powershell' }, 'value'],
+    ['a condition', { if: 'Bash(git *)' }, 'unsupported'],
+    ['a type of another agent', { type: 'http', url: 'x' }, 'unsupported'],
+  ])('never leaves half of it: %s', (_, keys, kind) => {
+    const { hooks, problems } = parseHook(keys);
+    expect(hooks.BeforeTool?.[0]?.hooks).toEqual([audit]);
+    expect(problems).toMatchObject([{ kind, message: expect.stringMatching(/ignored|left out/) }]);
+  });
+
+  it.each(['async', 'asyncRewake', 'once', 'statusMessage'])('has no effect: %s', (key) => {
+    const { hooks, problems } = parseHook({ [key]: true });
+    expect(hooks.BeforeTool?.[0]?.hooks).toEqual([guard, audit]);
+    expect(problems).toMatchObject([{ kind: 'no-effect' }]);
+    expect(parseHook({ [key]: false }).problems).toEqual([]);
+  });
+
+  it.each([
+    { command: 'bash ${CLAUDE_PLUGIN_ROOT}/x.sh' },
+    { command: 'bash', args: ['$CLAUDE_PLUGIN_DATA/x'] },
+  ])('is left out where it needs a variable that never is there: %j', (keys) => {
+    const group = (dialect: string, env = {}) => ({ dialect, hooks: [{ ...guard, ...keys, env }] });
+    const { hooks, problems } = parseHookDefinitions({
+      BeforeTool: [
+        group('claude'),
+        group('gemini'),
+        group('claude', { CLAUDE_PLUGIN_ROOT: '/p', CLAUDE_PLUGIN_DATA: '/d' }),
+      ],
+    });
+    expect(hooks.BeforeTool?.map((each) => each.hooks.length)).toEqual([0, 1, 1]);
+    expect(problems).toMatchObject([
+      { kind: 'unsupported', message: expect.stringContaining('sets for plugins only') },
+    ]);
+  });
+});
+
 describe('formatPath', () => {
   it.each([
     [[], ''],

@@ -3,7 +3,14 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
 import { asHookContext } from '../../src/core/llmContent.js';
-import { HookEventName, NotificationType, SessionStartSource } from '../../src/hooks/types.js';
+import { defaultTimeoutOf } from '../../src/dialects/words.js';
+import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import {
+  HookEventName,
+  NotificationType,
+  SessionEndReason,
+  SessionStartSource,
+} from '../../src/hooks/types.js';
 import { textsOf } from '../core/helpers/chats.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
 import { openProject, runWithHooks, script } from './claudeHooks.js';
@@ -45,6 +52,29 @@ describe('hooks written for Claude Code, as they are', () => {
     );
     expect(run.result.toolCalls).toMatchObject([{ status: 'success' }]);
     expect(sandbox.read('made')).toBe('');
+  });
+
+  it('block without a shell, by a program and its arguments', async () => {
+    sandbox.remove('kept');
+    const args = ['${CLAUDE_PROJECT_DIR}/.claude/hooks/guard_shell.sh'];
+    const run = await runWithHooks(
+      sandbox,
+      {
+        PreToolUse: [
+          {
+            dialect: 'claude',
+            matcher: 'Bash',
+            hooks: [{ type: 'command', command: 'bash', args }],
+          },
+        ],
+      },
+      { name: 'run_shell_command', args: { command: 'touch made; rm -rf kept' } },
+    );
+    expect(run.problems).toEqual([]);
+    expect(run.toolResponse).toEqual({
+      error: 'Recursive deletion is not allowed: touch made; rm -rf kept',
+    });
+    expect(sandbox.read('made')).toBeUndefined();
   });
 
   it('block by permissionDecision, and read absolute paths whatever the model gave', async () => {
@@ -327,23 +357,52 @@ describe('answers of PreToolUse', () => {
   });
 });
 
+/** Whether a hook of PreToolUse with this matcher runs for one of our tools. */
+async function isWaitedFor(matcher: string, toolName: string, extra: object = {}) {
+  const { config } = await openProject(sandbox, {
+    PreToolUse: [{ dialect: 'claude', matcher, hooks: [{ ...script('x.sh'), ...extra }] }],
+  });
+  const system = config.getHookSystem();
+  await system?.initialize();
+  const payload = { toolName, toolInput: {} };
+  return system?.getEventHandler().hasWork(HookEventName.BeforeTool, payload);
+}
+
 describe('matchers and units', () => {
   it.each([
     ['Write', true],
     ['Edit|Write', true],
+    ['Edit, Write', true],
+    ['Edit | Write', true],
+    ['Bash,Write', true],
     ['W.*', true],
+    ['ri.e', true],
+    ['^W', true],
+    ['(Edit|Wri)', true],
     ['*', true],
     ['', true],
     ['Writ', false],
+    ['Edit|Writ', false],
+    ['write', false],
     ['write_file', false],
     ['MultiEdit', false],
+    ['^rite', false],
     ['W(', false],
-  ])('%j matches the whole name Write: %s', async (matcher, expected) => {
-    const { config } = await openProject(sandbox, { PreToolUse: [group(matcher, 'x.sh')] });
-    const system = config.getHookSystem();
-    await system?.initialize();
-    const payload = { toolName: 'write_file', toolInput: {} };
-    expect(system?.getEventHandler().hasWork(HookEventName.BeforeTool, payload)).toBe(expected);
+  ])('%j, a list of names or else an expression, matches Write: %s', async (matcher, expected) => {
+    expect(await isWaitedFor(matcher, 'write_file')).toBe(expected);
+  });
+
+  it.each([
+    ['^mcp__', true],
+    ['mcp__git__.*', true],
+    ['mcp__git', false],
+    ['mcp__git__push', true],
+  ])('%j matches the tool of a server: %s', async (matcher, expected) => {
+    expect(await isWaitedFor(matcher, 'mcp__git__push')).toBe(expected);
+  });
+
+  it('asks a guard whose expression is not valid, as nobody knows what it guards', async () => {
+    expect(await isWaitedFor('Write(', 'write_file', { onFailure: 'deny' })).toBe(true);
   });
 
   it('tests the source of a session, and what a notification is about', async () => {
@@ -368,6 +427,24 @@ describe('matchers and units', () => {
     const hooks = { PreToolUse: [{ dialect: 'claude', hooks: [hook] }] };
     const run = await runWithHooks(sandbox, hooks, note);
     expect(run.logger.warnings).toEqual([expect.stringContaining('timed out after 500 ms')]);
+  });
+
+  it.each([
+    [HookEventName.BeforeTool, 600_000],
+    [HookEventName.BeforeAgent, 30_000],
+    [HookEventName.SessionEnd, 1500],
+  ])('gives %s as long as there, where nothing is said: %s ms', (event, ms) => {
+    expect(defaultTimeoutOf({ dialect: 'claude' }, event)).toBe(ms);
+    expect(defaultTimeoutOf({ dialect: 'gemini' }, event)).toBe(60_000);
+    expect(defaultTimeoutOf({}, event)).toBeUndefined();
+  });
+
+  it('ends a hook after the time that it has there', async () => {
+    const { config, logger } = await openProject(sandbox, {
+      SessionEnd: [{ dialect: 'claude', hooks: [{ type: 'command', command: 'sleep 300' }] }],
+    });
+    await fireHook(config, HookEventName.SessionEnd, { reason: SessionEndReason.Exit });
+    expect(logger.warnings).toEqual([expect.stringContaining('timed out after 1500 ms')]);
   });
 
   it('warns of a timeout that looks like milliseconds, and of events without a counterpart', async () => {

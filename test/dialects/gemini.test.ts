@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HookEventName } from '../../src/hooks/types.js';
+import { HookEventName, NotificationType, SessionStartSource } from '../../src/hooks/types.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
 import { openProject, runWithHooks } from './claudeHooks.js';
 
@@ -64,6 +64,27 @@ describe('hooks written for Gemini CLI, as they are', () => {
     expect(run.toolResponse).toEqual(WRITTEN);
     expect(run.logger.warnings).toEqual([expect.stringMatching(/says: Mind the gap\.$/)]);
     expect(run.result.toolCalls[0]?.result?.suppressDisplay).toBeFalsy();
+  });
+
+  it.each([
+    [SessionStartSource.Startup, 'startup', true],
+    [SessionStartSource.Startup, ' startup ', true],
+    [SessionStartSource.Startup, '*', true],
+    [SessionStartSource.Startup, 'start', false],
+    [SessionStartSource.Startup, 'startup|resume', false],
+  ])('wait for one source of a session, %s by %j: %s', async (source, matcher, expected) => {
+    const { config } = await openProject(sandbox, { SessionStart: group('true', matcher) });
+    await config.getHookSystem()?.initialize();
+    const events = config.getHookSystem()?.getEventHandler();
+    expect(events?.hasWork(HookEventName.SessionStart, { source })).toBe(expected);
+  });
+
+  it('run at every notification, whatever their matcher says', async () => {
+    const { config } = await openProject(sandbox, { Notification: group('true', 'other') });
+    await config.getHookSystem()?.initialize();
+    const payload = { notificationType: NotificationType.Idle, message: '', details: {} };
+    const events = config.getHookSystem()?.getEventHandler();
+    expect(events?.hasWork(HookEventName.Notification, payload)).toBe(true);
   });
 
   it('match any part of a name, also of the newer name of the search', async () => {

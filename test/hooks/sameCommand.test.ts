@@ -19,6 +19,12 @@ describe('the same command', () => {
     ['another timeout', hook('x', { timeout: 1 }), hook('x', { onFailure: 'deny' })],
     ['another name', hook('x', { name: 'a' }), hook('x', { name: 'b' })],
     ['two extensions that it does not refer to', inExtension('x', '/a'), inExtension('x', '/b')],
+    [
+      'no shell, where it changed nothing',
+      hook('bash x.sh a'),
+      hook('bash', { args: ['x.sh', 'a'] }),
+    ],
+    ['no shell and no words', hook('./x.sh'), hook('./x.sh', { args: [] })],
     ['an extension and none', inExtension('x $HOME', '/a'), hook('x $HOME')],
   ])('in spite of %s', (_, one, other) => {
     expect(commandKey(one)).toBe(commandKey(other));
@@ -29,6 +35,13 @@ describe('the same command', () => {
     ['blanks in quotes', hook("echo 'a  b'"), hook("echo 'a b'")],
     ['blanks where a shell decides', hook('echo "a  $b"; x'), hook('echo "a $b"; x')],
     ['another dialect', hook('x', { dialect: 'claude' }), hook('x')],
+    ['other arguments', hook('x', { args: ['a'] }), hook('x', { args: ['b'] })],
+    ['one argument in place of two', hook('x', { args: ['a b'] }), hook('x', { args: ['a', 'b'] })],
+    ['a blank that a shell splits at', hook('x a b'), hook('x', { args: ['a b'] })],
+    ['quotes that a shell removes', hook("x 'a'"), hook('x', { args: ["'a'"] })],
+    ['what a shell expands', hook('x $HOME'), hook('x', { args: ['$HOME'] })],
+    ['a builtin and a program', hook('echo a'), hook('echo', { args: ['a'] })],
+    ['no argument and an empty one', hook('x', { args: [] }), hook('x', { args: [''] })],
     ['other variables', hook('x', { env: { A: '1' } }), hook('x', { env: { A: '2' } })],
   ])('is none: %s', (_, one, other) => {
     expect(commandKey(one)).not.toBe(commandKey(other));

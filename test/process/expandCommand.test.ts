@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { expandCommand } from '../../src/process/expandCommand.js';
+import { expandCommand, expandWord } from '../../src/process/expandCommand.js';
 import { run, withTempDir } from './helpers.js';
 
 describe('expandCommand', () => {
@@ -110,5 +110,22 @@ describe.each(DIRECTORY_NAMES)('in a directory named %j', (name) => {
       }
       expect(existsSync(path.join(directory, 'pwned'))).toBe(false);
     });
+  });
+});
+
+describe('expandWord', () => {
+  const variables = { CLAUDE_PROJECT_DIR: '/a $& b', extensionPath: '/e', HOME: '/h' };
+
+  it.each([
+    ['${CLAUDE_PROJECT_DIR}/x', '/a $& b/x'],
+    ['--in=$CLAUDE_PROJECT_DIR', '--in=/a $& b'],
+    ['$CLAUDE_PROJECT_DIRS $HOME `x`', '$CLAUDE_PROJECT_DIRS $HOME `x`'],
+    ['$extensionPath ${/}', '$extensionPath ${/}'],
+  ])('puts in the project, and nothing else: %s', (word, expanded) => {
+    expect(expandWord(word, 'project', variables)).toBe(expanded);
+  });
+
+  it('puts in the extension for its own hooks', () => {
+    expect(expandWord('${extensionPath}${/}x', 'extension', variables)).toBe('/e/x');
   });
 });

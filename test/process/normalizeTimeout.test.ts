@@ -32,6 +32,11 @@ describe('normalizeTimeout', () => {
     expect(problem).toMatch(/^timeout is .+, and 60000 ms are used instead: write a number/);
   });
 
+  it('takes another default', () => {
+    expect(normalizeTimeout(undefined, 600_000)).toEqual({ timeoutMs: 600_000 });
+    expect(normalizeTimeout('1', 600_000)).toMatchObject({ timeoutMs: 600_000 });
+  });
+
   it('quotes a long value only in part', () => {
     expect(normalizeTimeout('9'.repeat(100_000)).problem?.length).toBeLessThan(200);
   });

@@ -78,6 +78,7 @@ describe('a command that is started ahead', () => {
     await withTempDir(async (cwd) => {
       await writeFile(path.join(cwd, 'wait'), 'echo $$ >pid; cat >/dev/null; sleep 60');
       await prestart({ command: 'bash wait', cwd, env }, never);
+      expect(isPrestarted({ command: 'bash wait', args: [], cwd, env })).toBe(false);
       const pid = await readPid(path.join(cwd, 'pid'));
       dropPrestarted(cwd);
       await vi.waitFor(() => expect(isRunning(pid)).toBe(false));

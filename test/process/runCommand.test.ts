@@ -3,8 +3,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
-import { run, SHORT_TIMINGS, withTempDir } from './helpers.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { countWarmShells, dropWarmShells, prepareWarmShell } from '../../src/process/warmShells.js';
+import { isRunning, readPids, run, SHORT_TIMINGS, withTempDir } from './helpers.js';
 
 const MEGABYTE = 1_000_000;
 
@@ -288,5 +289,86 @@ describe('a host that is busy', () => {
     busyFor(50);
     setTimeout(() => busyFor(400), 60);
     expect(await running).toMatchObject({ stdout: 'early\nlate\n', stragglers: false });
+  });
+});
+
+describe('a program with arguments', () => {
+  it('reads them as they are: no shell splits, expands or runs anything of them', async () => {
+    const args = [
+      '-r',
+      '$ARGS.positional|tojson',
+      '-n',
+      '--args',
+      '$HOME',
+      "a  'b'",
+      '*',
+      '`id`',
+      '',
+    ];
+    const outcome = await run('jq', { args });
+    expect(outcome).toMatchObject({ ending: 'exit', exitCode: 0, stderr: '' });
+    expect(JSON.parse(outcome.stdout)).toEqual(args.slice(4));
+  });
+
+  it('is the program alone where there are none', async () => {
+    const { stdout } = await run('cat', { args: [], input: Buffer.from('read') });
+    expect(stdout).toBe('read');
+    expect(await run('echo $HOME; id', { args: [] })).toMatchObject({ ending: 'spawn-failed' });
+  });
+
+  it('finds the directory and the environment, and is called what it was called', async () => {
+    await withTempDir(async (cwd) => {
+      const env = { PATH: process.env['PATH'], BASH_ENV: '/nowhere', ENV: '/nowhere' };
+      const args = ['-c', 'echo "$0|$PWD|$A|${BASH_ENV-none}|$SHLVL"'];
+      const { stdout } = await run('bash', { args, cwd, env, extraEnv: { A: 'own' } });
+      expect(stdout).toMatch(new RegExp(`^bash\\|${cwd}\\|own\\|none\\|\\d+\n$`));
+    });
+  });
+
+  it('is ended with all that it started', async () => {
+    await withTempDir(async (cwd) => {
+      const args = ['-c', 'sleep 300 & echo $! >pids; echo $$ >>pids; wait'];
+      const running = run('bash', { args, cwd, timeoutMs: 2000 });
+      const pids = await readPids(path.join(cwd, 'pids'), 2);
+      expect(await running).toMatchObject({ ending: 'timeout' });
+      await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), { timeout: 10_000 });
+    });
+  });
+
+  it('is run as it is where shells wait', async () => {
+    await withTempDir(async (cwd) => {
+      const env = { ...process.env };
+      while (prepareWarmShell({ cwd, env }, 1));
+      onTestFinished(() => void dropWarmShells(cwd));
+      expect(countWarmShells(cwd)).toBe(1);
+      const { stdout } = await run('printf', { args: ['%s', '$HOME'], cwd, env, warm: true });
+      expect(stdout).toBe('$HOME');
+      expect(countWarmShells(cwd)).toBe(1);
+    });
+  });
+
+  it('is not looked for in relative entries of the search path, and its absence is told', async () => {
+    await withTempDir(async (cwd) => {
+      await writeFile(path.join(cwd, 'guard'), '#!/bin/sh\necho found\n', { mode: 0o755 });
+      const env = { PATH: `.:${process.env['PATH']}` };
+      expect(await run('guard', { args: [], cwd, env })).toMatchObject({
+        ending: 'spawn-failed',
+        error: { code: 'ENOENT', message: expect.stringMatching(/no program "guard" on the PATH/) },
+      });
+      expect(await run('./guard', { args: [], cwd, env })).toMatchObject({ stdout: 'found\n' });
+    });
+  });
+
+  it.each([
+    ['./none', 'ENOENT', /there is no ".\/none"/],
+    ['./plain', 'EACCES', /"\.\/plain" may not be executed\. Run chmod \+x/],
+  ])('that cannot be started says what to do: %s', async (command, code, message) => {
+    await withTempDir(async (cwd) => {
+      await writeFile(path.join(cwd, 'plain'), 'echo\n', { mode: 0o644 });
+      expect(await run(command, { args: [], cwd })).toMatchObject({
+        ending: 'spawn-failed',
+        error: { code, message: expect.stringMatching(message) },
+      });
+    });
   });
 });

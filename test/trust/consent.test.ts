@@ -469,3 +469,35 @@ describe('consent to a middleware module', () => {
     ]);
   });
 });
+
+function started(command: string, args: readonly string[]): ProjectHook {
+  return guard(command, { config: hook(command, { args }) });
+}
+
+describe('consent to a program with arguments', () => {
+  it.each([
+    ['pinned', 'bash', ['hooks/guard.sh', '$(x)']],
+    ['pinned', '${CLAUDE_PROJECT_DIR}/hooks/guard.sh', []],
+    ['pinned', 'jq', ['-e', '.tool_input']],
+    ['pinned by file', 'bash', ['guard.sh']],
+    ['open', 'bash', ['-c', 'hooks/guard.sh']],
+    ['open', 'bash', []],
+    ['open', 'make', ['guard']],
+    ['open', 'bash', ['../guard.sh']],
+  ] as const)('is %s: %s %j', async (covers, command, args) => {
+    for (const file of ['hooks/guard.sh', 'guard.sh']) await write(file, '#!/bin/bash\n');
+    expect(await review(await open(), started(command, args))).toMatchObject({ class: covers });
+  });
+
+  it('is asked for again when an argument, or the script that it names, has changed', async () => {
+    await write('hooks/guard.sh', 'exit 2\n');
+    const consent = await allowing(started('bash', ['hooks/guard.sh', 'a']));
+    const changed = await review(consent, started('bash', ['hooks/guard.sh', 'b']));
+    expect(changed).toMatchObject({ status: 'changed', reason: expect.stringContaining('args') });
+    expect(await review(consent, guard('bash'))).toMatchObject({ status: 'changed' });
+    await edit('hooks/guard.sh')();
+    expect(await review(consent, started('bash', ['hooks/guard.sh', 'a']))).toMatchObject({
+      status: 'changed',
+    });
+  });
+});

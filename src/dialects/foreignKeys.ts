@@ -1,0 +1,79 @@
+import { describe, type Report } from '../config/fields.js';
+import { isRecord } from '../hooks/merge.js';
+import type { Dialect } from './dialect.js';
+
+/** Kinds of hook that other agents run. */
+const FOREIGN_TYPES: ReadonlySet<unknown> = new Set([
+  'http',
+  'mcp_tool',
+  'prompt',
+  'agent',
+  'runtime',
+]);
+
+/** Keys without which a hook would do something else than was meant. */
+const UNSUPPORTED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['if', 'there are no conditions here, and without it the hook would run too often; let it look'],
+]);
+
+/** Keys that change nothing here, and what happens instead. */
+const IDLE_KEYS: ReadonlyMap<string, string> = new Map([
+  ['async', 'the event waits for the hook'],
+  ['asyncRewake', 'the event waits for the hook'],
+  ['once', 'the hook runs every time'],
+  ['statusMessage', 'no such message is shown'],
+]);
+
+/**
+ * Takes from a hook what only other agents know, and tells what comes of it.
+ *
+ * @param spoken the dialect of its group
+ * @returns the other keys; `undefined` for a hook that would do something else here, and so is left out
+ */
+export function withoutForeignKeys(
+  raw: Record<string, unknown>,
+  spoken: Dialect | undefined,
+  report: Report,
+): Record<string, unknown> | undefined {
+  const objections = [...findObjections(raw, spoken)];
+  for (const [key, why] of objections) {
+    report([key], `the hook is left out: ${why}`, 'unsupported');
+  }
+  if (objections.length > 0) return undefined;
+  for (const [key, instead] of IDLE_KEYS) {
+    const value = Object.hasOwn(raw, key) ? raw[key] : undefined;
+    if (value !== undefined && value !== false) {
+      report([key], `has no effect: ${instead}`, 'no-effect');
+    }
+  }
+  return Object.fromEntries(Object.entries(raw).filter(([key]) => !IDLE_KEYS.has(key)));
+}
+
+function* findObjections(
+  raw: Record<string, unknown>,
+  spoken: Dialect | undefined,
+): Generator<readonly [key: string, why: string]> {
+  const { type } = raw;
+  if (FOREIGN_TYPES.has(type)) {
+    yield ['type', `a hook of the type ${describe(type)} cannot run here, but only commands`];
+    return;
+  }
+  for (const [key, why] of UNSUPPORTED_KEYS) {
+    if (Object.hasOwn(raw, key) && raw[key] !== undefined) yield [key, why];
+  }
+  for (const key of ['command', 'args']) {
+    const name = spoken?.missingVariables.find((each) => refersTo(raw[key], each, raw['env']));
+    if (name === undefined) continue;
+    yield [
+      key,
+      `it refers to ${name}, which ${spoken?.agent} sets for plugins only; write the path`,
+    ];
+  }
+}
+
+/** Whether a command, or its arguments, needs a variable that the hook does not bring itself. */
+function refersTo(value: unknown, name: string, env: unknown): boolean {
+  if (isRecord(env) && Object.hasOwn(env, name)) return false;
+  const reference = new RegExp(String.raw`\$(?:${name}\b|\{${name}\})`);
+  return [value].flat().some((word) => typeof word === 'string' && reference.test(word));
+}
