@@ -96,12 +96,14 @@ function readPlainText(spoken: Dialect, run: HookRun, said: Said): Said {
   // Prose is no answer, but of a guard that tried to give one nothing is known.
   if (failsClosed(run.hook, run.event) && isBrokenJson(text)) return said;
   const meaning = spoken.plainText[run.event] ?? spoken.plainText.otherwise;
+  const noise = describeNoise(text);
   if (meaning === 'context') {
+    for (const problem of noise) run.warn(problem);
     const output = { hookSpecificOutput: { additionalContext: text } };
     return { ...said, stdout: JSON.stringify(output) };
   }
   // Somebody meant to decide something here: a guard must not take it for silence.
-  if (describeNoise(text).length > 0) return said;
+  if (noise.length > 0) return said;
   if (meaning === 'user') tellUser(run, text);
   return { ...said, stdout: '' };
 }

@@ -5,8 +5,8 @@ import { dialects, theirToolNames } from '../src/dialects/words.js';
 import { events, type EventDefinition } from '../src/hooks/events.js';
 import { failsClosed } from '../src/hooks/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
-import { hookIdentity, isFromProject } from '../src/hooks/identity.js';
-import { findSubstitutes } from '../src/hooks/sameCommand.js';
+import { isFromProject, shortIdentity } from '../src/hooks/identity.js';
+import { findGuards, findSubstitutes } from '../src/hooks/sameCommand.js';
 import type { HookDefinition, HookEventName, HookExecutionPlan } from '../src/hooks/types.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/hooks/testWithLimit.js';
 import { startStopwatch } from '../src/util/stopwatch.js';
@@ -71,15 +71,11 @@ function withoutDuplicates(
   entries: readonly HookRegistryEntry[],
 ): HookRegistryEntry[] {
   const substitutes = findSubstitutes(entries);
-  const guarded = new Set(
-    entries
-      .filter(({ config }) => config.onFailure === 'deny')
-      .map((entry) => substitutes.get(entry)),
-  );
+  const guards = findGuards(substitutes);
   return entries
     .filter((entry) => substitutes.get(entry) === entry)
     .map((entry) =>
-      guarded.has(entry) && entry.config.onFailure !== 'deny' ? registry.asGuard(entry) : entry,
+      guards.has(entry) && entry.config.onFailure !== 'deny' ? registry.asGuard(entry) : entry,
     );
 }
 
@@ -168,9 +164,10 @@ function matches(
   const isWhole = config.dialect !== undefined && dialects[config.dialect].matches === 'whole';
   const tryIt = () =>
     tryMatcher(matcher, name, isWhole, (problem) => {
-      const hook = hookIdentity(config).slice(0, 100);
       const quoted = JSON.stringify(matcher.slice(0, 200));
-      logger.warn(`The matcher ${quoted} of the hook "${hook}" ${problem}`, { event: eventName });
+      logger.warn(`The matcher ${quoted} of the hook "${shortIdentity(config)}" ${problem}`, {
+        event: eventName,
+      });
     });
   const isOfProject = isFromProject(entry);
   // What a project has used up must not count for another's hook with the same matcher.

@@ -9,7 +9,7 @@ import { events } from '../hooks/events.js';
 import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { hookIdentity } from '../hooks/identity.js';
-import { findSubstitutes } from '../hooks/sameCommand.js';
+import { findGuards, findSubstitutes } from '../hooks/sameCommand.js';
 import { startOptions } from '../hooks/preparedInput.js';
 import type { HookEventName } from '../hooks/types.js';
 import { environmentOf } from '../process/startCommand.js';
@@ -55,6 +55,7 @@ export interface ExplainedHook extends Omit<ListedHook, 'enabled' | 'duplicateOf
   readonly reason: string | null;
   /** What the shell is given. */
   readonly resolvedCommand: string;
+  /** Also `deny` for one that runs in the place of a guard. */
   readonly onFailure: 'allow' | 'deny';
   /** Names of the variables that it has besides those of all hooks. */
   readonly environment: readonly string[];
@@ -93,6 +94,7 @@ export async function explainEvent(
       .filter(({ enabled }) => enabled)
       .filter((entry) => isConcerned(registry, entry, context, logger, budget)),
   );
+  const guards = findGuards(substitutes);
   const hooks = entries.map((entry) => {
     const counted = substitutes.get(entry);
     const reason =
@@ -101,7 +103,7 @@ export async function explainEvent(
       (counted === entry
         ? null
         : `runs once, as "${hookIdentity((counted ?? entry).config)}": it is the same command`);
-    return explainHook(entry, reason);
+    return explainHook(entry, reason, guards.has(entry));
   });
   const running = hooks.filter(({ runs }) => runs);
   const environment = buildHookEnvironment(config.getHookEnvironment(), config.getWorkingDir());
@@ -129,7 +131,11 @@ function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): strin
   return [reason, ...files.map(({ file }) => file)].join(' in ');
 }
 
-function explainHook(entry: HookRegistryEntry, reason: string | null): ExplainedHook {
+function explainHook(
+  entry: HookRegistryEntry,
+  reason: string | null,
+  isGuard: boolean,
+): ExplainedHook {
   const described = describeEntry(entry, true);
   const { event, hook, command, source, file, extension, matcher, dialect, timeoutMs } = described;
   const { command: resolvedCommand, extraEnv } = startOptions(entry.config, {
@@ -151,7 +157,7 @@ function explainHook(entry: HookRegistryEntry, reason: string | null): Explained
     dialect,
     timeoutMs,
     class: described.class,
-    onFailure: entry.config.onFailure ?? 'allow',
+    onFailure: isGuard ? 'deny' : (entry.config.onFailure ?? 'allow'),
     environment: Object.keys(extraEnv ?? {}).toSorted(),
   };
 }

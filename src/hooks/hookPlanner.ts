@@ -5,10 +5,14 @@ import type { HookEventName, HookExecutionPlan } from './types.js';
 
 /** Plans events over a registry. A plan for the same event and tool is made once. */
 export class HookPlanner implements Planner {
+  readonly #logger: DebugLogger;
+
   constructor(
     private readonly registry: HookRegistry,
-    private readonly logger = new DebugLogger('llxprt:core:hooks:planner'),
-  ) {}
+    logger = new DebugLogger('llxprt:core:hooks:planner'),
+  ) {
+    this.#logger = DebugLogger.safe(logger);
+  }
 
   /**
    * Which hooks run for an event.
@@ -18,7 +22,7 @@ export class HookPlanner implements Planner {
    */
   createExecutionPlan(event: HookEventName, context?: PlanContext): HookExecutionPlan | null {
     return this.registry.cachedPlan(event, context?.toolName ?? context?.subject, () =>
-      createExecutionPlan(this.registry, this.logger, event, context),
+      createExecutionPlan(this.registry, this.#logger, event, context),
     );
   }
 }

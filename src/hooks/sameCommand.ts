@@ -1,11 +1,11 @@
+import { expandCommand } from '../process/expandCommand.js';
 import { splitSimpleCommand } from '../process/shellWords.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
 import { isFromProject } from './identity.js';
 import type { CommandHookConfig } from './types.js';
 
-/** As `expandCommand` knows them. */
-const EXTENSION_REFERENCE =
-  /\$(?:extensionPath\b|workspacePath\b|\{(?:extensionPath|workspacePath|\/)\})/u;
+/** As `expandCommand` knows it. */
+const EXTENSION_REFERENCE = /\$(?:extensionPath\b|\{extensionPath\})/u;
 
 const keys = new WeakMap<object, string>();
 
@@ -22,7 +22,8 @@ export function commandKey(
   const { command, env = {}, dialect, extensionPath } = hook;
   const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const folder = EXTENSION_REFERENCE.test(command) ? extensionPath : undefined;
-  const words = splitSimpleCommand(command) ?? command;
+  const expanded = expandCommand(command, extensionPath === undefined ? 'project' : 'extension');
+  const words = splitSimpleCommand(expanded) ?? expanded;
   const key = JSON.stringify([words, variables, dialect, folder]);
   keys.set(hook, key);
   return key;
@@ -49,6 +50,14 @@ export function findSubstitutes(
       return [entry, (key === undefined ? undefined : counted.get(key)) ?? entry];
     }),
   );
+}
+
+/** The entries that run in the place of a guard, and therefore as one. */
+export function findGuards(
+  substitutes: ReadonlyMap<HookRegistryEntry, HookRegistryEntry>,
+): ReadonlySet<HookRegistryEntry> {
+  const guards = [...substitutes].filter(([{ config }]) => config.onFailure === 'deny');
+  return new Set(guards.map(([, substitute]) => substitute));
 }
 
 function keyOf({ review, config }: HookRegistryEntry): string | undefined {

@@ -19,6 +19,17 @@ describe('the same command', () => {
     ['another timeout', hook('x', { timeout: 1 }), hook('x', { onFailure: 'deny' })],
     ['another name', hook('x', { name: 'a' }), hook('x', { name: 'b' })],
     ['two extensions that it does not refer to', inExtension('x', '/a'), inExtension('x', '/b')],
+    [
+      'braces around a variable',
+      hook('sh $LLXPRT_PROJECT_DIR/x'),
+      hook('sh ${LLXPRT_PROJECT_DIR}/x'),
+    ],
+    [
+      'two extensions that refer to the project',
+      inExtension('${workspacePath}/x', '/a'),
+      inExtension('${workspacePath}/x', '/b'),
+    ],
+    ['a separator of extensions', inExtension('sh a${/}b', '/a'), inExtension('sh a/b', '/b')],
     ['an extension and none', inExtension('x $HOME', '/a'), hook('x $HOME')],
   ])('in spite of %s', (_, one, other) => {
     expect(commandKey(one)).toBe(commandKey(other));
@@ -28,13 +39,18 @@ describe('the same command', () => {
     ['another word', hook('sh x.sh a'), hook('sh x.sh b')],
     ['blanks in quotes', hook("echo 'a  b'"), hook("echo 'a b'")],
     ['blanks where a shell decides', hook('echo "a  $b"; x'), hook('echo "a $b"; x')],
+    [
+      'an extension and none, for its words',
+      inExtension('x ${workspacePath}', '/a'),
+      hook('x ${workspacePath}'),
+    ],
     ['another dialect', hook('x', { dialect: 'claude' }), hook('x')],
     ['other variables', hook('x', { env: { A: '1' } }), hook('x', { env: { A: '2' } })],
   ])('is none: %s', (_, one, other) => {
     expect(commandKey(one)).not.toBe(commandKey(other));
   });
 
-  it.each(['${extensionPath}/x', '"$extensionPath"/x', 'x ${workspacePath}', 'a${/}b'])(
+  it.each(['${extensionPath}/x', '"$extensionPath"/x', 'x $extensionPath'])(
     'is none in another extension, to which it refers: %s',
     (command) => {
       const [one, other] = [inExtension(command, '/a'), inExtension(command, '/b')];
