@@ -1,4 +1,4 @@
-import { inspect, stripVTControlCharacters } from 'node:util';
+import { format, inspect, stripVTControlCharacters } from 'node:util';
 import createDebug from 'debug';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DebugLogger } from '../src/debugLogger.js';
@@ -12,7 +12,7 @@ beforeEach(() => {
   written = [];
   const { log } = createDebug;
   createDebug.log = (...args: unknown[]) => {
-    written.push(stripVTControlCharacters(args.map(String).join(' ')));
+    written.push(stripVTControlCharacters(format(...args)));
   };
   onTestFinished(() => {
     createDebug.log = log;
