@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Config, executeToolWithHooks, HookEventName } from '../../src/index.js';
 import { fireHook } from '../../src/hooks/hookEventHandler.js';
 import { countWarmShells, dropWarmShells } from '../../src/process/warmShells.js';
-import type { CommandHookConfig, HookDefinitions } from '../../src/hooks/types.js';
+import type { HookDefinitions } from '../../src/hooks/types.js';
 import { hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -35,8 +35,6 @@ async function openConfig(options: ConstructorParameters<typeof Config>[0]): Pro
   return config;
 }
 
-const plugin: CommandHookConfig = { type: 'plugin', command: 'true' };
-
 const untouchable = new Proxy({} as GenerateContentParameters, {
   get: (_request, key) => {
     throw new Error(`The request was read: ${String(key)}`);
@@ -60,7 +58,6 @@ describe('an event that no hook is interested in', () => {
   it.each<[string, HookDefinitions]>([
     ['none is configured for it', { AfterTool: [{ hooks: [hook('true')] }] }],
     ['none matches', { BeforeTool: [{ matcher: '^read_file$', hooks: [hook('true')] }] }],
-    ['the hook that matches may not start', { BeforeTool: [{ hooks: [plugin] }] }],
   ])('starts nothing, from initialization on, when %s', async (_when, hooks) => {
     const workingDir = temp.path;
     onTestFinished(() => void dropWarmShells(workingDir));

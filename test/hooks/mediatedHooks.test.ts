@@ -1,6 +1,4 @@
 import { EventEmitter, once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { Runner } from '../../middleware/runner.js';
@@ -257,17 +255,17 @@ describe('while hooks are off', () => {
 
 describe('dispose', () => {
   it('that nobody waits for ends the answers at once', async () => {
-    const { bus, system } = host({ BeforeTool: [{ hooks: [hook(': > ran')] }] });
+    const { bus, system } = host({});
+    await system.initialize();
     const responses = await collect(bus);
     const ending = system.dispose();
     bus.publish(createRequest());
     await ending;
-    // Whatever was on its way would be here before the answer of another host.
+    // Whatever was on its way would be here before the answer of another host, which has to read its hooks.
     startHost({ messageBus: bus });
     bus.publish(createRequest({ correlationId: 'other' }));
     await vi.waitFor(() => expect(responses).toHaveLength(1));
     expect(responses).toMatchObject([{ correlationId: 'other' }]);
-    expect(existsSync(join(temp.path, 'ran'))).toBe(false);
   });
 
   it('ends the subscription, and may be called again', async () => {
