@@ -15,11 +15,12 @@ interface Views {
   readonly guards: readonly string[];
 }
 
+const groups = (hooks: Partial<CommandHookConfig>[] = []) => ({
+  BeforeAgent: [{ hooks: hooks.map((hook) => ({ type: 'command' as const, ...hook })) }],
+});
+
 /** Writes hooks of BeforeAgent, runs them, and asks everybody else which would run. */
 async function lookAt(written: Written, disabledHooks: readonly string[] = []): Promise<Views> {
-  const groups = (hooks: Partial<CommandHookConfig>[] = []) => ({
-    BeforeAgent: [{ hooks: hooks.map((hook) => ({ type: 'command' as const, ...hook })) }],
-  });
   const all = PLACES.flatMap((place) => written[place] ?? []).map(({ name = '' }) => name);
   await cli.projectSettings(groups(written.project) as never);
   await cli.userSettings(groups(written.user) as never, { disabledHooks });

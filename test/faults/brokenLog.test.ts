@@ -20,6 +20,8 @@ import { fault, type Host } from './helpers/host.js';
 const { BeforeTool, BeforeModel } = HookEventName;
 const sandbox = useSandbox();
 
+const execute = async () => ({ llmContent: 'ran', returnDisplay: '' });
+
 /** A logger that overrides all but `extend`, so that its parts are made by the package. */
 class ThrowingParts extends ThrowingLogger {
   override extend(part: string): DebugLogger {
@@ -95,7 +97,6 @@ describe.each(LOGGERS)('a logger that %s', (_, Logger) => {
   });
 
   fault.for(CAUSES)('takes nothing from the scheduler: %s', async ([, groups, why], { host }) => {
-    const execute = async () => ({ llmContent: 'ran', returnDisplay: '' });
     const tool = { name: 'x', declaration: { name: 'x' }, execute };
     const scheduler = new CoreToolScheduler({
       config: open(host, { hooks: { BeforeTool: groups } }),
@@ -124,7 +125,6 @@ describe.each(LOGGERS)('a logger that %s', (_, Logger) => {
         SessionStart: [{ hooks: [hook('echo why >&2; exit 2')] }],
       },
     });
-    const execute = async () => ({ llmContent: 'ran', returnDisplay: '' });
     const tools = [{ name: 'x', declaration: { name: 'x' }, execute }];
     const onEvent = failingObserver;
     const result = await runAgent({ config, models, model: 'm', prompt: 'Go', tools, onEvent });

@@ -113,7 +113,7 @@ describe('fireHook with nothing to do', () => {
       BeforeTool: [{ matcher: 'read_file', hooks: [hook('true')] }],
       AfterModel: [],
     });
-    fireHook(config, BeforeTool, { toolName: 'write_file', toolInput: {} });
+    void fireHook(config, BeforeTool, { toolName: 'write_file', toolInput: {} });
     expect(hasHooks(config, AfterModel)).toBe(false);
     const ofEvents = logger.records.filter(({ namespace }) => namespace === 'test:events');
     expect(ofEvents).toMatchObject([

@@ -56,14 +56,14 @@ describe('a hook without a name and with a long command', () => {
   });
 });
 
+async function warningsOf(event: HookEventName, config: CommandHookConfig) {
+  const logger = new RecordingLogger();
+  await new HookRunner(logger).executeHook(config, event, commonInput(event, temp.path));
+  return logger.warnings;
+}
+
 describe('exit code 2 where nothing can be blocked', () => {
   const { AfterTool, SessionStart, SessionEnd, Notification, PreCompress } = HookEventName;
-
-  async function warningsOf(event: HookEventName, config: CommandHookConfig) {
-    const logger = new RecordingLogger();
-    await new HookRunner(logger).executeHook(config, event, commonInput(event, temp.path));
-    return logger.warnings;
-  }
 
   it.each([SessionStart, SessionEnd, Notification, PreCompress])(
     'tells what the hook of %s wrote',

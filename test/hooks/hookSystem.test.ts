@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -93,17 +94,19 @@ describe('initialize', () => {
   });
 });
 
+/** The warnings about hooks that are read. */
+const warningsOf = async (raw: unknown) => {
+  const debugLogger = new RecordingLogger();
+  await systemOf(new CountingConfig(raw as HookDefinitions, { debugLogger })).initialize();
+  return debugLogger.warnings;
+};
+
 describe('a group that carries an origin', () => {
   const origin = { scope: 'user', file: '/home/ada/.llxprt/settings.json' };
-  const read = async (raw: unknown) => {
-    const debugLogger = new RecordingLogger();
-    await systemOf(new CountingConfig(raw as HookDefinitions, { debugLogger })).initialize();
-    return debugLogger.warnings;
-  };
 
   it('is warned of where an entry is bad, as every other', async () => {
     const hooks = [{ type: 'command' }, { ...hook('x'), timeout: 'soon' }, { ...hook('y'), on: 1 }];
-    expect(await read({ BeforeTool: [{ origin, hooks }] })).toEqual([
+    expect(await warningsOf({ BeforeTool: [{ origin, hooks }] })).toEqual([
       expect.stringMatching(/^hooks\.BeforeTool\[0\]\.hooks\[0\]\.command/),
       expect.stringMatching(/^hooks\.BeforeTool\[0\]\.hooks\[1\]\.timeout/),
       expect.stringMatching(/^hooks\.BeforeTool\[0\]\.hooks\[2\]\.on/),
@@ -124,14 +127,15 @@ describe('a group that carries an origin', () => {
       'hooks.BeforeTool[0].hooks[1].on',
       'hooks.AfterTool[0].hooks[0].onFailure',
     ]);
-    expect(await read(settings.hooks)).toEqual([]);
+    expect(await warningsOf(settings.hooks)).toEqual([]);
   });
 });
+
+const guard = (name: string) => hook('exit 2', { name, onFailure: 'deny' });
 
 describe('trustedFolder: false', () => {
   it('tells once, by their names, which guards of the project do not run', async () => {
     const debugLogger = new RecordingLogger();
-    const guard = (name: string) => hook('exit 2', { name, onFailure: 'deny' });
     const config = new CountingConfig(
       {
         BeforeTool: [
@@ -212,6 +216,14 @@ describe('the parts of a hook system', () => {
   });
 });
 
+/** Hooks of which one needs consent. */
+const ofProject = (name: string): HookDefinitions => ({
+  BeforeTool: [
+    { origin: { scope: 'project' }, hooks: [hook('true')] },
+    { origin: { scope: 'user' }, hooks: [hook('true', { name })] },
+  ],
+});
+
 describe('reload', () => {
   it('reads the hooks again', async () => {
     const config = new CountingConfig({});
@@ -237,10 +249,8 @@ describe('reload', () => {
   });
 
   it('of two at the same time, the later one counts, however long the earlier takes', async () => {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const gate = new EventEmitter();
+    const held = once(gate, 'open');
     class SlowOnce extends CountingConfig {
       override async getConsent() {
         const isFirst = this.reads === 2;
@@ -249,12 +259,6 @@ describe('reload', () => {
         return consent;
       }
     }
-    const ofProject = (name: string): HookDefinitions => ({
-      BeforeTool: [
-        { origin: { scope: 'project' }, hooks: [hook('true')] },
-        { origin: { scope: 'user' }, hooks: [hook('true', { name })] },
-      ],
-    });
     const config = new SlowOnce(ofProject('first'));
     const system = systemOf(config);
     await system.initialize();
@@ -264,7 +268,7 @@ describe('reload', () => {
     config.hooks = ofProject('newer');
     const newer = system.reload();
     await setImmediate();
-    release();
+    gate.emit('open');
     await Promise.all([older, newer]);
     expect(system.getAllHooks().map(({ config: { name } }) => name)).toContain('newer');
   });

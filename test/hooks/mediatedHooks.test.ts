@@ -210,6 +210,12 @@ describe('subscribers', () => {
   });
 });
 
+function startConfig(options: ConfigOptions) {
+  const debugLogger = new RecordingLogger();
+  const bus = new InProcessMessageBus(debugLogger);
+  return { bus, config: new Config({ ...options, messageBus: bus, debugLogger }) };
+}
+
 describe('while hooks are off', () => {
   it.each<[string, HookDefinitions]>([
     ['no hook is configured', {}],
@@ -245,12 +251,6 @@ describe('while hooks are off', () => {
     await config.dispose();
     expect(bus.listenerCount(HOOK_EXECUTION_REQUEST)).toBe(0);
   });
-
-  function startConfig(options: ConfigOptions) {
-    const debugLogger = new RecordingLogger();
-    const bus = new InProcessMessageBus(debugLogger);
-    return { bus, config: new Config({ ...options, messageBus: bus, debugLogger }) };
-  }
 });
 
 describe('dispose', () => {

@@ -139,8 +139,10 @@ describe('shells that wait', () => {
   it.each(['executeHooksParallel', 'executeHooksSequential'] as const)(
     'are not started after %s where no hook was let start',
     async (run) => {
-      const findObjection = () => 'was not allowed';
-      const runner = new HookRunner(new RecordingLogger(), { warmShells: 16, findObjection });
+      const runner = new HookRunner(new RecordingLogger(), {
+        warmShells: 16,
+        findObjection: () => 'was not allowed',
+      });
       await runner[run]([hook('true')], HookEventName.BeforeTool, beforeToolInput(temp.path));
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
       expect(countWarmShells(temp.path)).toBe(0);
