@@ -12,8 +12,8 @@ import {
 import { events, type EventDefinition } from '../src/hooks/events.js';
 import { failsClosed } from '../src/hooks/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
-import { hookIdentity, isFromProject } from '../src/hooks/identity.js';
-import { findSubstitutes } from '../src/hooks/sameCommand.js';
+import { isFromProject, shortIdentity } from '../src/hooks/identity.js';
+import { findGuards, findSubstitutes } from '../src/hooks/sameCommand.js';
 import type {
   CommandHookConfig,
   HookDefinition,
@@ -94,15 +94,11 @@ function withoutDuplicates(
   entries: readonly HookRegistryEntry[],
 ): HookRegistryEntry[] {
   const substitutes = findSubstitutes(entries);
-  const guarded = new Set(
-    entries
-      .filter(({ config }) => config.onFailure === 'deny')
-      .map((entry) => substitutes.get(entry)),
-  );
+  const guards = findGuards(substitutes);
   return entries
     .filter((entry) => substitutes.get(entry) === entry)
     .map((entry) =>
-      guarded.has(entry) && entry.config.onFailure !== 'deny' ? registry.asGuard(entry) : entry,
+      guards.has(entry) && entry.config.onFailure !== 'deny' ? registry.asGuard(entry) : entry,
     );
 }
 
@@ -222,9 +218,10 @@ function matches(
   const { expression, otherwise } = reading;
   const tryIt = () =>
     tryReading(reading, name, (problem) => {
-      const hook = hookIdentity(config).slice(0, 100);
       const quoted = JSON.stringify(expression.slice(0, 200));
-      logger.warn(`The matcher ${quoted} of the hook "${hook}" ${problem}`, { event: eventName });
+      logger.warn(`The matcher ${quoted} of the hook "${shortIdentity(config)}" ${problem}`, {
+        event: eventName,
+      });
     });
   const isOfProject = isFromProject(entry);
   // What a project has used up must not count for another's hook with the same matcher.

@@ -16,10 +16,11 @@ import {
   failsClosed,
   findFailure,
   reportFailure,
+  unheardReason,
   type HookFailure,
 } from '../src/hooks/hookFailure.js';
 import type { HookRun, Said } from '../src/hooks/hookRun.js';
-import { hookIdentity } from '../src/hooks/identity.js';
+import { hookIdentity, shortIdentity } from '../src/hooks/identity.js';
 import {
   prepareInput,
   startOptions,
@@ -210,10 +211,10 @@ async function runHook(
   const refusal = findRefusal(hook, objection && (await objection)) ?? findFaultOf(stdin);
   if (refusal) return toResult({ hook, event, read: {}, failure: refusal }, options);
   const { timeoutMs, problem } = normalizeTimeout(hook.timeout, defaultTimeoutOf(hook, event));
-  if (problem) options.logger.warn(`Hook "${hookIdentity(hook)}": ${problem}`);
+  if (problem) options.logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
   const warn = (message: string) =>
     options.logger.warn(
-      `Hook "${hookIdentity(hook)}" (${event}): ${maskSecrets(message, options.environment)}`,
+      `Hook "${shortIdentity(hook)}" (${event}): ${maskSecrets(message, options.environment)}`,
     );
 
   const warnOnce = (message: string) => {
@@ -235,7 +236,8 @@ async function runHook(
     : findFaultOf(run.stdin);
   const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
   const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
-  for (const each of [...(read.problems ?? []), ...left]) warn(each);
+  const unheard = outcome ? unheardReason(event, outcome, read.output) : [];
+  for (const each of [...(read.problems ?? []), ...left, ...unheard]) warn(each);
   return toResult({ hook, event, outcome, read, failure }, options);
 }
 
@@ -344,8 +346,7 @@ function toResult(
   const fault = failure ?? misread;
   const output =
     fault && blocksByFailing(hook, event, fault) ? denyForFailure(hook, fault) : read.output;
-  if (fault) reportFailure(hook, event, fault, outcome, options);
-  return {
+  const result: HookExecutionResult = {
     hookConfig: hook,
     eventName: event,
     success: outcome?.ending === 'exit' && outcome.exitCode === 0,
@@ -354,6 +355,8 @@ function toResult(
     duration: outcome?.durationMs ?? 0,
     ...(fault && fault.kind !== 'exit' && errorOf(fault, outcome)),
   };
+  if (fault) reportFailure(result, fault, outcome, options);
+  return result;
 }
 
 /** A hook that a signal ended has the code 0, as its format has always had it; `signal` and `success` tell. */

@@ -3,9 +3,13 @@ import createDebug from 'debug';
 /**
  * Local structured logging on top of `debug`. `debug` and `log` records appear when `DEBUG` names the
  * namespace (`DEBUG=llxprt:core:hooks:*`); `warn` and `error` records always appear on stderr.
+ *
+ * A host that wants its records elsewhere overrides the methods. Loggers that `extend` makes tell its methods too.
  */
 export class DebugLogger {
   readonly #channels: Record<Level, createDebug.Debugger>;
+  /** Whose methods count, where they differ from those of this class. */
+  #host: DebugLogger | undefined;
 
   /** @param namespace colon-separated, such as `llxprt:core:hooks:runner` */
   constructor(readonly namespace: string) {
@@ -15,6 +19,25 @@ export class DebugLogger {
       warn: alwaysOn(`${namespace}:warn`),
       error: alwaysOn(`${namespace}:error`),
     };
+  }
+
+  /**
+   * The same logger for those who must not fail with it: what its methods throw is dropped, and so is what
+   * they throw in loggers that `extend` makes of it.
+   */
+  static safe(logger: DebugLogger): DebugLogger {
+    return logger.#host ? logger : DebugLogger.#partOf(logger, logger.namespace);
+  }
+
+  static #partOf(host: DebugLogger, namespace: string): DebugLogger {
+    const part = new DebugLogger(namespace);
+    part.#host = host;
+    return part;
+  }
+
+  /** Whether anybody reads `debug` records: `DEBUG` names the namespace, or a host takes them. */
+  get isDebugOn(): boolean {
+    return this.#overrides('debug') || this.#channels.debug.enabled;
   }
 
   /** Details that only somebody who looks for them needs. */
@@ -37,16 +60,34 @@ export class DebugLogger {
     this.#write('error', message, details);
   }
 
-  /** A logger for a part of this one: `llxprt:core:hooks` extended by `runner`. */
+  /** A logger for a part of this one: `llxprt:core:hooks` extended by `runner`. It never throws. */
   extend(part: string): DebugLogger {
-    return new DebugLogger(`${this.namespace}:${part}`);
+    const host = this.#host ?? this;
+    try {
+      if (host !== this && this.#overrides('extend')) return DebugLogger.safe(host.extend(part));
+    } catch {
+      // Then the part is made here.
+    }
+    return DebugLogger.#partOf(host, `${this.namespace}:${part}`);
+  }
+
+  #overrides(method: Level | 'extend'): boolean {
+    return (this.#host ?? this)[method] !== DebugLogger.prototype[method];
   }
 
   #write(level: Level, message: string, details?: object): void {
-    const channel = this.#channels[level];
-    if (!channel.enabled) return;
-    if (details === undefined) channel('%s', message);
-    else channel('%s %O', message, details);
+    try {
+      if (this.#host && this.#overrides(level)) {
+        this.#host[level](message, details);
+        return;
+      }
+      const channel = this.#channels[level];
+      if (!channel.enabled) return;
+      if (details === undefined) channel('%s', message);
+      else channel('%s %O', message, details);
+    } catch {
+      // A log that cannot be written must not change what it tells of.
+    }
   }
 }
 

@@ -14,6 +14,7 @@ export interface GuardOptions {
   readonly policy?: boolean;
   /** Default {@link DEFAULT_DEADLINE_MS}. */
   readonly deadlineMs?: number;
+  /** One that never throws. */
   readonly logger: DebugLogger;
 }
 
@@ -115,18 +116,10 @@ class GuardedRun<C extends Blockable> extends Timed {
     const said = error === undefined ? what : `${what}: ${textOf(error)}`;
     const fault = `middleware "${name}" ${said}`;
     this.#end(policy ? this.#block(`Blocked: the ${fault}`) : (this.#rest ?? this.next()));
-    this.#warn(
+    this.options.logger.warn(
       `The ${fault}. The operation ${policy ? 'is blocked' : 'goes on without it'}`,
-      error,
+      { error },
     );
-  }
-
-  #warn(message: string, error: unknown): void {
-    try {
-      this.options.logger.warn(message, { error });
-    } catch {
-      // A log that cannot be written must not undo what was decided.
-    }
   }
 
   async #block(reason: string): Promise<void> {

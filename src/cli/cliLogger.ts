@@ -1,15 +1,18 @@
 import { DebugLogger } from '../debugLogger.js';
 import { printNotice, toOneLine } from './terminal.js';
 
+/** Characters of a message, at most. Hooks may say 10,000 at a time. */
+const MAX_MESSAGE = 10_500;
+
 /** Shows what goes wrong on one line of stderr. The details appear where `DEBUG` names the namespace. */
 export class CliLogger extends DebugLogger {
   override warn(message: string, details?: object): void {
-    printNotice('warning', 'yellow', toOneLine(`${message}${excerptOf(details)}`));
+    printNotice('warning', 'yellow', `${toOneLine(message, MAX_MESSAGE)}${excerptOf(details)}`);
     if (details) this.debug(message, details);
   }
 
   override error(message: string, details?: object): void {
-    printNotice('error', 'red', toOneLine(message));
+    printNotice('error', 'red', toOneLine(message, MAX_MESSAGE));
     if (details) this.debug(message, details);
   }
 
@@ -24,5 +27,5 @@ function excerptOf(details: { event?: unknown; stderr?: unknown } = {}): string 
   const line = typeof stderr === 'string' ? stderr.trim().split('\n')[0] : '';
   const facts = [typeof event === 'string' ? event : '', line ? `stderr: ${line}` : ''];
   const text = facts.filter(Boolean).join('; ');
-  return text && ` (${text})`;
+  return text && ` (${toOneLine(text)})`;
 }

@@ -12,7 +12,7 @@ import { events } from '../hooks/events.js';
 import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { commandLine, hookIdentity } from '../hooks/identity.js';
-import { findSubstitutes } from '../hooks/sameCommand.js';
+import { findGuards, findSubstitutes } from '../hooks/sameCommand.js';
 import { startOptions } from '../hooks/preparedInput.js';
 import type { HookEventName, Moment } from '../hooks/types.js';
 import { environmentOf } from '../process/startCommand.js';
@@ -63,6 +63,7 @@ export interface ExplainedHook extends Omit<ListedHook, 'enabled' | 'duplicateOf
   readonly reason: string | null;
   /** What the shell is given; of a program without a shell, its words. */
   readonly resolvedCommand: string;
+  /** Also `deny` for one that runs in the place of a guard. */
   readonly onFailure: 'allow' | 'deny';
   /** Names of the variables that it has besides those of all hooks. */
   readonly environment: readonly string[];
@@ -107,6 +108,7 @@ export async function explainEvent(
   );
   const workingDir = config.getWorkingDir();
   const environment = buildHookEnvironment(config.getHookEnvironment(), workingDir);
+  const guards = findGuards(substitutes);
   const hooks = entries.map((entry) => {
     const counted = substitutes.get(entry);
     const reason =
@@ -116,7 +118,7 @@ export async function explainEvent(
       (counted === entry
         ? null
         : `runs once, as "${hookIdentity((counted ?? entry).config)}": it is the same command`);
-    return explainHook(entry, reason, workingDir, environment);
+    return explainHook(entry, reason, guards.has(entry), workingDir, environment);
   });
   const running = hooks.filter(({ runs }) => runs);
   const common = namesOf(environmentOf({ env: environment }, ''));
@@ -157,6 +159,7 @@ function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): strin
 function explainHook(
   entry: HookRegistryEntry,
   reason: string | null,
+  isGuard: boolean,
   workingDir: string,
   environment: NodeJS.ProcessEnv,
 ): ExplainedHook {
@@ -184,7 +187,7 @@ function explainHook(
     moment,
     timeoutMs,
     class: described.class,
-    onFailure: entry.config.onFailure ?? 'allow',
+    onFailure: isGuard ? 'deny' : (entry.config.onFailure ?? 'allow'),
     environment: Object.keys(extraEnv ?? {}).toSorted(),
   };
 }

@@ -12,10 +12,14 @@ export function paint(stream: NodeJS.WriteStream, style: TextStyle, text: string
   return isPlain ? text : styleText(style, text, { validateStream: false });
 }
 
-/** Text of a hook, a model or a file on one line: short, and without control characters. */
-export function toOneLine(text: string): string {
+/**
+ * Text of a hook, a model or a file on one line: short, and without control characters.
+ *
+ * @param limit so many characters are shown
+ */
+export function toOneLine(text: string, limit = MAX_LINE): string {
   const line = withoutBreaks(text);
-  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
+  return line.length > limit ? `${line.slice(0, limit)}…` : line;
 }
 
 /**

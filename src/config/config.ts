@@ -101,8 +101,8 @@ export class Config {
     this.#options = options;
     this.#sessionId = options.sessionId ?? randomUUID();
     this.#transcriptPath = options.transcriptPath;
-    // Whoever asks over the bus may be the first to need the hooks.
-    if (options.messageBus) this.getHookSystem();
+    // Whoever asks over the bus may be the first to need the hooks, and waits for an answer also where they are off.
+    if (options.messageBus) this.#openHookSystem();
   }
 
   /** Whether hooks run at all. Default false. */
@@ -112,9 +112,20 @@ export class Config {
 
   /** The hook system, made at the first call. `undefined` while hooks are off. Nothing is read or started yet. */
   getHookSystem(): HookSystem | undefined {
-    if (!this.getEnableHooks()) return undefined;
+    return this.getEnableHooks() ? this.#openHookSystem() : undefined;
+  }
+
+  #openHookSystem(): HookSystem {
     this.#hookSystem ??= new HookSystem(this, this.#options.messageBus, this.getDebugLogger());
     return this.#hookSystem;
+  }
+
+  /**
+   * Ends what the hook system holds: its subscription on the message bus, and what was started ahead. The same as
+   * `getHookSystem()?.dispose()`, but also where hooks are off. May be called more than once.
+   */
+  async dispose(): Promise<void> {
+    await this.#hookSystem?.dispose();
   }
 
   /** The hooks of all settings files, merged, by event. */
@@ -176,9 +187,14 @@ export class Config {
     this.#transcriptPath = file;
   }
 
-  /** Where the hook system and its users write. Default: the namespace `llxprt:core:hooks`. */
+  /**
+   * Where the hook system and its users write. Default: the namespace `llxprt:core:hooks`. It never throws, whatever
+   * the host's own does.
+   */
   getDebugLogger(): DebugLogger {
-    this.#logger ??= this.#options.debugLogger ?? new DebugLogger('llxprt:core:hooks');
+    this.#logger ??= DebugLogger.safe(
+      this.#options.debugLogger ?? new DebugLogger('llxprt:core:hooks'),
+    );
     return this.#logger;
   }
 

@@ -13,7 +13,11 @@ type AnyHandler = (message: MessageBusMessage) => void | Promise<void>;
 export class InProcessMessageBus implements MessageBus {
   readonly #handlers = new Map<MessageBusType, Set<AnyHandler>>();
 
-  constructor(private readonly logger = new DebugLogger('llxprt:core:bus')) {}
+  readonly #logger: DebugLogger;
+
+  constructor(logger = new DebugLogger('llxprt:core:bus')) {
+    this.#logger = DebugLogger.safe(logger);
+  }
 
   /** A handler that throws or rejects is reported and does not keep the message from the others. */
   publish(message: MessageBusMessage): void {
@@ -39,7 +43,7 @@ export class InProcessMessageBus implements MessageBus {
     try {
       await handler(message);
     } catch (error) {
-      this.logger.warn(`A subscriber of "${message.type}" failed; the others are not affected`, {
+      this.#logger.warn(`A subscriber of "${message.type}" failed; the others are not affected`, {
         error,
       });
     }

@@ -9,7 +9,7 @@ import { forbiddenVariables } from './hookEnvironment.js';
 import { failsClosed } from './hookFailure.js';
 import { commandKey } from './sameCommand.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
-import { commandLine, hookIdentity, isFromProject } from './identity.js';
+import { commandLine, hookIdentity, isFromProject, shortIdentity } from './identity.js';
 import { MAX_EXPRESSION_LENGTH } from './testWithLimit.js';
 import { HookEventName, MOMENTS, type CommandHookConfig } from './types.js';
 
@@ -22,7 +22,7 @@ const MAX_COMMAND_BYTES = 64 * 1024;
 /** At most this many hooks that do not run have a warning of their own. */
 const MAX_TOLD = 10;
 
-/** Characters of a command or a name in a message, at most. */
+/** Characters of a command in a message, at most. */
 const MAX_QUOTED = 60;
 
 /**
@@ -105,9 +105,7 @@ export class ConsentGate {
 
   /** The one warning about a hook that does not run any more. */
   warnSkipped({ config, eventName }: HookRegistryEntry, reason: string): void {
-    // A long command must not hide what to do.
-    const hook = hookIdentity(config).slice(0, MAX_QUOTED);
-    this.logger.warn(`The hook "${hook}" is skipped; ${ADVICE}. It ${reason}`, {
+    this.logger.warn(`The hook "${shortIdentity(config)}" is skipped; ${ADVICE}. It ${reason}`, {
       event: eventName,
     });
   }
@@ -208,8 +206,9 @@ export class ConsentGate {
     if (!isFromProject(entry) || !entry.enabled) return entry;
     const refusal = harmOf(toProjectHook(entry));
     if (refusal === undefined) return entry;
-    const hook = hookIdentity(entry.config).slice(0, MAX_QUOTED);
-    this.logger.warn(`The hook "${hook}" is refused: ${refusal}`, { event: entry.eventName });
+    this.logger.warn(`The hook "${shortIdentity(entry.config)}" is refused: ${refusal}`, {
+      event: entry.eventName,
+    });
     return refuse(entry, `is refused: ${refusal}`);
   }
 }

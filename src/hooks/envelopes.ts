@@ -80,8 +80,8 @@ function groupsOf(raw: unknown, event: HookEventName): readonly HookDefinition[]
   return parseHookDefinitions(raw).hooks[event] ?? [];
 }
 
-/** What failed once may fail again. */
-function attempt<T>(work: () => T, otherwise: T): T {
+/** What some work gives, or what counts where it throws. */
+export function attempt<T>(work: () => T, otherwise: T): T {
   try {
     return work();
   } catch {

@@ -1,15 +1,21 @@
 import type { DebugLogger } from '../debugLogger.js';
+import { HookPipelineError } from './errors.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { hookIdentity } from './identity.js';
 import type { AggregatedHookResult, HookEventName, HookExecutionResult } from './types.js';
 
-/** Writes the log of an event: one record a hook, and a summary. Failures have had their warning already. */
+/**
+ * Writes the log of an event: one record a hook, and a summary. Failures have had their warning already. Builds nothing
+ * where nobody reads it.
+ */
 export function recordEvent(
   event: HookEventName,
   aggregated: AggregatedHookResult,
   logger: DebugLogger,
   environment: HookEnvironmentPolicy,
 ): void {
+  if (!logger.isDebugOn) return;
+  const fault = aggregated.errors.find((error) => error instanceof HookPipelineError);
   for (const result of aggregated.results) {
     logger.debug(`${event}: hook finished`, describeResult(event, result, environment));
   }
@@ -21,6 +27,7 @@ export function recordEvent(
     failed,
     durationMs: Math.round(aggregated.totalDuration),
     success: aggregated.success,
+    ...(fault && { error: fault.message }),
   });
 }
 

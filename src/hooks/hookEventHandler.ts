@@ -15,10 +15,16 @@ import {
 import { DebugLogger } from '../debugLogger.js';
 import { notify } from '../notify.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
-import { buildFailureEnvelope, makeEmptySuccessResult, planOfGuards } from './envelopes.js';
+import {
+  attempt,
+  buildFailureEnvelope,
+  makeEmptySuccessResult,
+  planOfGuards,
+} from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
 import { recordEvent } from './eventRecord.js';
 import { events } from './events.js';
+import { reportUntoldFailure } from './hookFailure.js';
 import type { HookRegistry } from './hookRegistry.js';
 import type { HookSystem } from './hookSystem.js';
 import { MediatedHooks } from './mediatedHooks.js';
@@ -51,22 +57,22 @@ export function fireHook<E extends HookEventName>(
   try {
     const system = config.getHookSystem();
     if (!system) return undefined;
-    const isIdle = system.isInitialized() && !system.getEventHandler().hasWork(event, payload);
+    const isIdle = system.isInitialized() && system.getEventHandler().isIdle(event, payload);
     return isIdle ? undefined : fireThroughStack(config, system, event, payload, options);
   } catch (error) {
-    new DebugLogger('llxprt:core:hooks').warn(`${event}: the hooks cannot be reached`, { error });
-    const plan = planOfGuards(config, event);
-    const envelope = buildFailureEnvelope(error, 'planning', { event, plan });
-    return Promise.resolve(processCommonHookOutputFields(envelope));
+    const fallback = new DebugLogger('llxprt:core:hooks');
+    const logger = attempt(() => DebugLogger.safe(config.getDebugLogger()), fallback);
+    const failure = failBeforeStack(config, event, error, 'planning', logger);
+    return Promise.resolve(processCommonHookOutputFields(failure));
   }
 }
 
-/** Whether firing an event without a tool would do anything, as far as is known now. */
+/** Whether an event without a tool has to be fired, as far as is known now. If not, that is in the log. */
 export function hasHooks(config: Config, event: HookEventName): boolean {
   try {
     const system = config.getHookSystem();
     if (!system) return false;
-    return !system.isInitialized() || system.getEventHandler().hasWork(event);
+    return !system.isInitialized() || !system.getEventHandler().isIdle(event);
   } catch {
     // Firing the event says what is wrong.
     return true;
@@ -83,19 +89,43 @@ async function fireThroughStack<E extends HookEventName>(
   try {
     await system.initialize();
   } catch (error) {
-    system.logger.warn(`${event}: the hooks could not be read and do not run`, { error });
-    const meta = { event, plan: planOfGuards(config, event) };
-    return processCommonHookOutputFields(buildFailureEnvelope(error, 'initialization', meta));
+    const failure = failBeforeStack(config, event, error, 'initialization', system.logger);
+    return processCommonHookOutputFields(failure);
   }
   const aggregated = await system.getEventHandler().fire(event, payload, signal);
   if (aggregated.results.length > 0) notify(system.logger, onHooks, event, aggregated);
   return processCommonHookOutputFields(aggregated);
 }
 
+/** What comes of an event whose hooks could not be read or found. */
+function failBeforeStack(
+  config: Config,
+  event: HookEventName,
+  error: unknown,
+  stage: PipelineStage,
+  logger: DebugLogger,
+): AggregatedHookResult {
+  const plan = planOfGuards(config, event);
+  const failure = tellFault(new HookPipelineError(error, stage, { event, plan }), logger);
+  recordEvent(event, failure, logger.extend('events'), {});
+  return failure;
+}
+
+/** The result of an event that failed, with the one warning that says what comes of it. */
+function tellFault(fault: HookPipelineError, logger: DebugLogger): AggregatedHookResult {
+  const failure = buildFailureEnvelope(fault, fault.stage);
+  const consequence = failure.finalOutput
+    ? 'the operation is blocked'
+    : 'the operation goes on without its hooks';
+  logger.warn(`${fault.message}; ${consequence}`, { error: fault });
+  return failure;
+}
+
 /** Fires events. Every method runs the same stack, never rejects, and fails open. */
 export class HookEventHandler {
   #stack: Stack<'hook'> | undefined;
   readonly #mediated: MediatedHooks | undefined;
+  readonly #logger: DebugLogger;
 
   constructor(
     private readonly config: Config,
@@ -104,10 +134,11 @@ export class HookEventHandler {
     private readonly hooks: Runner,
     private readonly outputs: Aggregator,
     messageBus?: MessageBus,
-    private readonly logger = new DebugLogger('llxprt:core:hooks:events'),
+    logger = new DebugLogger('llxprt:core:hooks:events'),
   ) {
+    this.#logger = DebugLogger.safe(logger);
     this.#mediated =
-      messageBus && new MediatedHooks(messageBus, this.#process.bind(this), this.logger);
+      messageBus && new MediatedHooks(messageBus, this.#answer.bind(this), this.#logger);
   }
 
   /** Stops answering requests on the message bus; those in flight are still answered. Idempotent. */
@@ -127,21 +158,21 @@ export class HookEventHandler {
     signal?: AbortSignal,
   ): Promise<AggregatedHookResult> {
     try {
-      if (this.#isIdle(event, payload)) return makeEmptySuccessResult();
+      // What cannot be known is left to the stack, which says what is wrong.
+      if (attempt(() => this.isIdle(event, payload), false)) return makeEmptySuccessResult();
       return await this.#process(event, payload, signal);
     } catch (error) {
-      this.logger.warn(`${event}: the operation goes on without its hooks`, { error });
-      return buildFailureEnvelope(error, 'execution', { event });
+      const isKnown = error instanceof HookPipelineError;
+      const fault = isKnown ? error : new HookPipelineError(error, 'execution', { event });
+      return tellFault(fault, this.#logger);
     }
   }
 
-  /** Whether there is nothing to do. What cannot be known is left to the stack, which says what is wrong. */
-  #isIdle<E extends HookEventName>(event: E, payload: HookPayload<E>): boolean {
-    try {
-      return this.registry.isInitialized() && !this.hasWork(event, payload);
-    } catch {
-      return false;
-    }
+  /** Whether there is nothing to do for an event that is fired now. If so, that is in the log. Synchronous. */
+  isIdle<E extends HookEventName>(event: E, payload?: HookPayload<E>): boolean {
+    if (!this.registry.isInitialized() || this.hasWork(event, payload)) return false;
+    if (this.#logger.isDebugOn) this.#record(event, makeEmptySuccessResult());
+    return true;
   }
 
   /** Whether firing the event would do anything. Synchronous; builds nothing but the plan, once. */
@@ -209,39 +240,54 @@ export class HookEventHandler {
     return this.fire(HookEventName.Notification, { notificationType, message, details });
   }
 
+  /** What a request over the bus gets. Whoever asks waits for an answer, also while hooks are off. */
+  async #answer<E extends HookEventName>(
+    event: E,
+    payload: HookPayload<E>,
+  ): Promise<AggregatedHookResult> {
+    return this.config.getEnableHooks() ? this.#process(event, payload) : makeEmptySuccessResult();
+  }
+
   /** Runs the stack; direct and mediated events meet here. Rejects with a `HookPipelineError`. */
   async #process<E extends HookEventName>(
     event: E,
     payload: HookPayload<E>,
     signal?: AbortSignal,
   ): Promise<AggregatedHookResult> {
-    if (!this.registry.isSettled()) await this.#initialize(event);
     const ctx = createHookContext(event, payload, signal);
+    let stage: PipelineStage | undefined = 'initialization';
     try {
+      if (!this.registry.isSettled()) await this.registry.initialize();
+      stage = undefined;
       // A context of one event is one of any event; TypeScript cannot see that through the generic.
       await this.#getStack().run(ctx as HookContext as AnyHookContext);
     } catch (error) {
       const plan = ctx.plan ?? planOfGuards(this.config, event);
-      throw new HookPipelineError(error, stageReached(ctx), { event, plan });
+      const fault = new HookPipelineError(error, stage ?? stageReached(ctx), { event, plan });
+      const results = [...(ctx.results ?? [])];
+      this.#record(event, {
+        ...makeEmptySuccessResult(),
+        success: false,
+        errors: [fault],
+        results,
+      });
+      throw fault;
     }
     const aggregated = withVerdict(ctx.aggregated ?? makeEmptySuccessResult(), ctx);
-    if (!ctx.aggregated) return aggregated;
-    try {
-      for (const result of aggregated.results) this.registry.noteOutcome(result);
-      recordEvent(event, aggregated, this.logger, this.config.getHookEnvironment());
-    } catch {
-      // A log that cannot be written must not undo what the hooks decided.
-    }
+    this.#record(event, aggregated);
     return aggregated;
   }
 
-  async #initialize(event: HookEventName): Promise<void> {
-    try {
-      await this.registry.initialize();
-    } catch (error) {
-      const plan = planOfGuards(this.config, event);
-      throw new HookPipelineError(error, 'initialization', { event, plan });
-    }
+  /** Counts failures, and writes the log. Nothing that runners of a host gave may undo what the hooks decided. */
+  #record(event: HookEventName, aggregated: AggregatedHookResult): void {
+    attempt(() => {
+      const environment = this.config.getHookEnvironment();
+      for (const result of aggregated.results) {
+        this.registry.noteOutcome(result);
+        reportUntoldFailure(result, { logger: this.#logger, environment });
+      }
+      recordEvent(event, aggregated, this.#logger, environment);
+    }, undefined);
   }
 
   #getStack(): Stack<'hook'> {
@@ -258,7 +304,7 @@ export class HookEventHandler {
         aggregator: aggregator(this.outputs),
       },
       this.config.registrations('hook'),
-      this.logger,
+      this.#logger,
     );
     return this.#stack;
   }

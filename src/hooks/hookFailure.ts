@@ -2,10 +2,16 @@ import type { DebugLogger } from '../debugLogger.js';
 import type { CommandOutcome } from '../process/runCommand.js';
 import { events } from './events.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
-import { hookIdentity } from './identity.js';
+import { isBlocking } from './hookOutput.js';
+import { hookIdentity, shortIdentity } from './identity.js';
 import { parseAnswer } from './readHookOutput.js';
 import { removeControls, sanitizeText } from './sanitizeText.js';
-import type { CommandHookConfig, HookEventName, HookOutput } from './types.js';
+import {
+  HookEventName,
+  type CommandHookConfig,
+  type HookExecutionResult,
+  type HookOutput,
+} from './types.js';
 
 /** What can go wrong with a hook, for the one warning about it. */
 export type FailureKind =
@@ -91,25 +97,34 @@ export function blocksByFailing(
 
 /** What is said in place of a hook whose failure blocks. */
 export function denyForFailure(hook: CommandHookConfig, failure: HookFailure): HookOutput {
-  const reason = `The hook "${hookIdentity(hook)}" must not be bypassed, and it ${failure.what}`;
+  const reason = `The hook "${shortIdentity(hook)}" must not be bypassed, and it ${failure.what}`;
   return { decision: 'deny', reason: sanitizeText(reason) };
 }
 
+/** Where failures are told, and whose values are masked. */
+interface Reporting {
+  readonly logger: DebugLogger;
+  readonly environment: HookEnvironmentPolicy;
+}
+
+const reported = new WeakSet<HookExecutionResult>();
+
 /** Writes the one warning about a failed hook. */
 export function reportFailure(
-  hook: CommandHookConfig,
-  event: HookEventName,
+  result: HookExecutionResult,
   failure: HookFailure,
   outcome: CommandOutcome | undefined,
-  { logger, environment }: { logger: DebugLogger; environment: HookEnvironmentPolicy },
+  { logger, environment }: Reporting,
 ): void {
+  const { hookConfig: hook, eventName: event } = result;
+  reported.add(result);
   // Whoever objects tells it, and once; but what is blocked is told each time.
   if (failure.kind === 'untrusted' && !failsClosed(hook, event)) return;
-  const identity = hookIdentity(hook);
   const stderr = outcome && maskSecrets(removeControls(outcome.stderr), environment);
-  logger.warn(`The hook "${identity}" ${failure.what}; ${consequenceOf(hook, event, failure)}`, {
+  const consequence = consequenceOf(hook, event, failure);
+  logger.warn(`The hook "${shortIdentity(hook)}" ${failure.what}; ${consequence}`, {
     event,
-    hook: identity,
+    hook: hookIdentity(hook),
     kind: failure.kind,
     exitCode: outcome?.exitCode,
     signal: outcome?.signal,
@@ -118,6 +133,46 @@ export function reportFailure(
     truncated: outcome?.truncated,
     stderr: stderr?.slice(0, 1024),
   });
+}
+
+/** Writes the warning about a failed hook where its runner has not: one that a host has brought may say nothing. */
+export function reportUntoldFailure(
+  result: HookExecutionResult,
+  { logger, environment }: Reporting,
+): void {
+  if (!hasFailed(result) || reported.has(result)) return;
+  const { hookConfig: hook, eventName: event, error, exitCode, output, stderr } = result;
+  const what = error ? `failed: ${error.message}` : `exited with code ${exitCode ?? 'unknown'}`;
+  const blocks = events[event].canBlock && isBlocking(output?.decision);
+  logger.warn(
+    maskSecrets(
+      `The hook "${shortIdentity(hook)}" ${what}; the operation ${blocks ? 'is blocked' : 'goes on without it'}`,
+      environment,
+    ),
+    {
+      event,
+      hook: hookIdentity(hook),
+      exitCode,
+      stderr: stderr && maskSecrets(removeControls(stderr), environment).slice(0, 1024),
+    },
+  );
+}
+
+/** Whether a hook did not do its work. A block by exit code 2 is what it is for. */
+export function hasFailed({ error, success, exitCode }: HookExecutionResult): boolean {
+  return error !== undefined || !(success || exitCode === 2);
+}
+
+/** A block where nothing can be blocked, and where no model reads why: the user is told. */
+export function unheardReason(
+  event: HookEventName,
+  { ending, exitCode, stderr }: CommandOutcome,
+  output: HookOutput | undefined,
+): string[] {
+  const isHeard = events[event].canBlock || event === HookEventName.AfterTool;
+  if (ending !== 'exit' || exitCode !== 2 || isHeard || output?.continue === false) return [];
+  const reason = sanitizeText(stderr.trim());
+  return [`exited with code 2, which blocks nothing at ${event}${reason && `: ${reason}`}`];
 }
 
 function consequenceOf(

@@ -5,10 +5,14 @@ import type { HookEventName, HookExecutionPlan } from './types.js';
 
 /** Plans events over a registry. A plan for the same event and tool is made once. */
 export class HookPlanner implements Planner {
+  readonly #logger: DebugLogger;
+
   constructor(
     private readonly registry: HookRegistry,
-    private readonly logger = new DebugLogger('llxprt:core:hooks:planner'),
-  ) {}
+    logger = new DebugLogger('llxprt:core:hooks:planner'),
+  ) {
+    this.#logger = DebugLogger.safe(logger);
+  }
 
   /**
    * Which hooks run for an event.
@@ -21,7 +25,7 @@ export class HookPlanner implements Planner {
     const moment = this.registry.tellsMoments(event) ? context.moment : undefined;
     const key = `${moment ?? ''}\0${toolName ?? subject ?? ''}`;
     return this.registry.cachedPlan(event, key, () =>
-      createExecutionPlan(this.registry, this.logger, event, { toolName, subject, moment }),
+      createExecutionPlan(this.registry, this.#logger, event, { toolName, subject, moment }),
     );
   }
 }

@@ -1,5 +1,5 @@
 import type { Config, Extension } from '../config/config.js';
-import { formatPath, parseHookDefinitions } from '../config/hookSettings.js';
+import { formatPath, parseHookDefinitions, type SettingsProblem } from '../config/hookSettings.js';
 import type { ConsentReview } from '../trust/consent.js';
 import { DebugLogger } from '../debugLogger.js';
 import type { DialectName } from '../dialects/dialect.js';
@@ -8,8 +8,8 @@ import { errorMessage } from '../errorMessage.js';
 import { ConsentGate } from './consentGate.js';
 import { HookRegistryNotInitializedError } from './errors.js';
 import { relativeEntries } from './hookEnvironment.js';
-import { failsClosed } from './hookFailure.js';
-import { hookIdentity, isFromProject } from './identity.js';
+import { failsClosed, hasFailed } from './hookFailure.js';
+import { hookIdentity, isFromProject, shortIdentity } from './identity.js';
 import { isRecord } from './merge.js';
 import {
   ConfigSource,
@@ -54,6 +54,9 @@ export type Match = 'yes' | 'no' | 'undecided';
 /** So many plans and matches are kept; names of tools come from a model and have no bound. */
 const MAX_CACHED = 10_000;
 
+/** Names of dropped guards in their warning, at most. */
+const MAX_NAMES = 10;
+
 const SOURCE_PRIORITY: Record<ConfigSource, number> = {
   [ConfigSource.Project]: 1,
   [ConfigSource.User]: 2,
@@ -67,17 +70,22 @@ export class HookRegistry {
   #reading: Promise<void> | undefined;
   /** The events of which a hook's agent tells moments apart. */
   #eventsWithMoments: ReadonlySet<HookEventName> = new Set();
+  /** Ends when all that was begun has been read: one after the other, so that what is asked for last counts. */
+  #turns: Promise<unknown> = Promise.resolve();
   /** The hooks of the project as they were read, while it is not known which of them are allowed. */
   #unsettled: readonly HookRegistryEntry[] = [];
   readonly #plans = new Map<HookEventName, Map<string, HookExecutionPlan | null>>();
   readonly #matches = new Map<string, Match>();
   readonly #gate: ConsentGate;
+  readonly #logger: DebugLogger;
+  #hasToldOfGuards = false;
 
   constructor(
     private readonly config: Config,
-    private readonly logger = new DebugLogger('llxprt:core:hooks:registry'),
+    logger = new DebugLogger('llxprt:core:hooks:registry'),
   ) {
-    this.#gate = new ConsentGate(config, logger);
+    this.#logger = DebugLogger.safe(logger);
+    this.#gate = new ConsentGate(config, this.#logger);
   }
 
   /**
@@ -86,9 +94,11 @@ export class HookRegistry {
    */
   async initialize(): Promise<void> {
     if (this.isSettled()) return;
-    this.#reading ??= (this.#entries ? this.#settle() : this.reload()).finally(() => {
-      this.#reading = undefined;
-    });
+    this.#reading ??= (this.#entries ? this.#inTurn(() => this.#settle()) : this.reload()).finally(
+      () => {
+        this.#reading = undefined;
+      },
+    );
     await this.#reading;
   }
 
@@ -106,13 +116,24 @@ export class HookRegistry {
    * Reads the hooks of the configuration and its extensions again. Entries of a wrong shape are left out with a
    * warning.
    */
-  async reload(): Promise<void> {
+  reload(): Promise<void> {
+    return this.#inTurn(() => this.#readAll());
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turns.then(work);
+    this.#turns = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #readAll(): Promise<void> {
     const entries = this.#readSource('hooks', this.config.getHooks(), ConfigSource.Project);
     for (const extension of this.config.getExtensions()) {
       entries.push(...this.#readExtension(extension));
     }
+    this.#warnOfDroppedGuards(entries);
     await this.#admit(entries, []);
-    this.logger.debug('hook registry initialized', { hooks: this.#entries?.length });
+    this.#logger.debug('hook registry initialized', { hooks: this.#entries?.length });
   }
 
   /** Asks again which hooks of the project are allowed. What the host has said of the others since then stays. */
@@ -193,8 +214,8 @@ export class HookRegistry {
     entry.enabled = false;
     entry.skipped = 'failing';
     this.#plans.clear();
-    this.logger.warn(
-      `The hook "${hookIdentity(config)}" failed ${entry.failures} times in a row and is switched off until the hooks are reloaded`,
+    this.#logger.warn(
+      `The hook "${shortIdentity(config)}" failed ${entry.failures} times in a row and is switched off until the hooks are reloaded`,
       { event: entry.eventName },
     );
   }
@@ -245,10 +266,28 @@ export class HookRegistry {
     return cached(this.#matches, `${matcher}\0${toolName}`, tryIt);
   }
 
+  /** A guard that is dropped lets pass what its author wanted to be asked about. */
+  #warnOfDroppedGuards(entries: readonly HookRegistryEntry[]): void {
+    const guards = entries.filter(
+      ({ config, eventName, skipped }) =>
+        skipped === 'untrusted' &&
+        failsClosed(config, eventName) &&
+        !this.config.getDisabledHooks().includes(hookIdentity(config)),
+    );
+    const names = [...new Set(guards.map(({ config }) => `"${shortIdentity(config)}"`))];
+    if (names.length === 0 || this.#hasToldOfGuards) return;
+    this.#hasToldOfGuards = true;
+    const shown = names.slice(0, MAX_NAMES).join(', ');
+    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+    this.#logger.warn(
+      `Guards of this project (onFailure: "deny") do not run, as trustedFolder is false: ${shown}${more}; leave it out to have the user's consent decide`,
+    );
+  }
+
   #warnOfSearchPath(entries: readonly HookRegistryEntry[]): void {
     const relative = relativeEntries(process.env['PATH']);
     if (relative.length === 0 || !entries.some(({ enabled }) => enabled)) return;
-    this.logger.warn(
+    this.#logger.warn(
       `PATH holds entries that are not absolute (${relative.map((entry) => JSON.stringify(entry)).join(', ')}): hooks do not get them, since a project could put its programs there`,
     );
   }
@@ -260,7 +299,7 @@ export class HookRegistry {
       const at = `extension ${extension.name}: hooks`;
       return this.#readSource(at, extension.hooks ?? {}, ConfigSource.Extensions, extension);
     } catch (error) {
-      this.logger.warn(
+      this.#logger.warn(
         `The hooks of the extension "${extension.name}" cannot be read and do not run: ${errorMessage(error)}`,
       );
       return [];
@@ -275,8 +314,8 @@ export class HookRegistry {
   ): HookRegistryEntry[] {
     const { hooks, problems } = parseHookDefinitions(raw);
     for (const problem of problems) {
-      if (isReported(raw, problem.path)) continue;
-      this.logger.warn(
+      if (isReported(raw, problem)) continue;
+      this.#logger.warn(
         `${[at, formatPath(problem.path)].filter(Boolean).join('.')}: ${problem.message}`,
       );
     }
@@ -352,13 +391,13 @@ function isNotAllowed({ skipped }: HookRegistryEntry): boolean {
   return skipped === 'untrusted' || skipped === 'refused';
 }
 
-/** A block by exit code 2 is what a hook is for. */
-function hasFailed(result: HookExecutionResult): boolean {
-  return result.error !== undefined || !(result.success || result.exitCode === 2);
-}
-
-/** Whether a problem was told when the settings file was read, from which the group's `origin` is. */
-function isReported(raw: unknown, [event, index]: readonly (string | number)[]): boolean {
+/**
+ * Whether a problem was told when the settings file was read from which the group's `origin` is. That reading has left
+ * out all that is wrong, and kept what is only unlikely.
+ */
+function isReported(raw: unknown, { path, kind }: SettingsProblem): boolean {
+  if (kind !== 'unlikely-value' && kind !== 'no-effect') return false;
+  const [event, index] = path;
   const groups = isRecord(raw) ? raw[String(event)] : undefined;
   const group: unknown = Array.isArray(groups) ? groups[Number(index)] : undefined;
   return isRecord(group) && group['origin'] !== undefined;

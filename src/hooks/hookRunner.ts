@@ -10,7 +10,7 @@ import { DebugLogger } from '../debugLogger.js';
 import { dropPrestarted, prestart } from '../process/prestarted.js';
 import { dropWarmShells, prepareWarmShell } from '../process/warmShells.js';
 import { buildHookEnvironment, hookDepth, MAX_HOOK_DEPTH } from './hookEnvironment.js';
-import { hookIdentity } from './identity.js';
+import { shortIdentity } from './identity.js';
 import { prepareInput, startOptions, type SessionFields } from './preparedInput.js';
 import type {
   CommandHookConfig,
@@ -39,7 +39,7 @@ export class HookRunner implements Runner {
     options: Partial<Omit<RunOptions, 'logger' | 'signal'>> = {},
   ) {
     this.#options = {
-      logger,
+      logger: DebugLogger.safe(logger),
       environment: {},
       maxParallelHooks: 16,
       warmShells: 0,
@@ -72,7 +72,7 @@ export class HookRunner implements Runner {
   ): Promise<HookExecutionResult[]> {
     const options = { ...this.#options, signal };
     const results = await executeParallel(hookConfigs, eventName, input, options);
-    this.prepare(hookConfigs, input);
+    if (results.some(hasStarted)) this.prepare(hookConfigs, input);
     return results;
   }
 
@@ -89,7 +89,7 @@ export class HookRunner implements Runner {
   ): Promise<HookExecutionResult[]> {
     const options = { ...this.#options, signal };
     const results = await executeSequential(hookConfigs, eventName, input, options);
-    this.prepare(hookConfigs, input);
+    if (results.some(hasStarted)) this.prepare(hookConfigs, input);
     return results;
   }
 
@@ -155,8 +155,13 @@ export class HookRunner implements Runner {
     if ((await findObjection?.(hook)) !== undefined || !this.#isPreparing) return;
     await prestart(startOptions(hook, prepared), () =>
       logger.warn(
-        `The hook "${hookIdentity(hook)}" ends before it is asked, and is not started ahead any more: let it read stdin, or remove "prestart"`,
+        `The hook "${shortIdentity(hook)}" ends before it is asked, and is not started ahead any more: let it read stdin, or remove "prestart"`,
       ),
     );
   }
+}
+
+/** Of a hook that was not started there is not even an empty output. */
+function hasStarted({ stdout }: HookExecutionResult): boolean {
+  return stdout !== undefined;
 }

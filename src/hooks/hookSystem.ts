@@ -18,15 +18,17 @@ export class HookSystem {
   readonly #registry: HookRegistry;
   readonly #runner: HookRunner;
   readonly #eventHandler: HookEventHandler;
+  /** Where this system and its parts write. It never throws. */
+  readonly logger: DebugLogger;
 
   constructor(
     private readonly config: Config,
     messageBus?: MessageBus,
-    /** Where this system and its parts write. */
-    readonly logger = new DebugLogger('llxprt:core:hooks'),
+    logger = new DebugLogger('llxprt:core:hooks'),
   ) {
-    this.#registry = new HookRegistry(config, logger.extend('registry'));
-    this.#runner = new HookRunner(logger.extend('runner'), {
+    this.logger = DebugLogger.safe(logger);
+    this.#registry = new HookRegistry(config, this.logger.extend('registry'));
+    this.#runner = new HookRunner(this.logger.extend('runner'), {
       environment: config.getHookEnvironment(),
       maxParallelHooks: config.getMaxParallelHooks(),
       warmShells: config.getWarmShells(),
@@ -35,11 +37,11 @@ export class HookSystem {
     this.#eventHandler = new HookEventHandler(
       config,
       this.#registry,
-      new HookPlanner(this.#registry, logger.extend('planner')),
+      new HookPlanner(this.#registry, this.logger.extend('planner')),
       this.#runner,
       new HookAggregator(),
       messageBus,
-      logger.extend('events'),
+      this.logger.extend('events'),
     );
   }
 
@@ -51,15 +53,14 @@ export class HookSystem {
     if (this.#registry.isSettled()) return;
     const isFirst = !this.isInitialized();
     await this.#registry.initialize();
-    if (isFirst) this.#prepareFirst();
+    if (isFirst) this.#startAhead();
   }
 
-  /** Makes ready for the first hooks: all that are to be started ahead, and one other. */
-  #prepareFirst(): void {
+  /** Starts the hooks that say `prestart`; nothing else, before the first hook has run. */
+  #startAhead(): void {
     const hooks = this.getAllHooks().flatMap(({ enabled, config }) => (enabled ? config : []));
     const eager = hooks.filter(({ prestart }) => prestart === true);
-    const other = hooks.find(({ prestart, type }) => prestart !== true && type === 'command');
-    this.#runner.prepare(other ? [...eager, other] : eager, {
+    this.#runner.prepare(eager, {
       cwd: this.config.getWorkingDir(),
       session_id: this.config.getSessionId(),
     });
@@ -68,7 +69,7 @@ export class HookSystem {
   /** What was started ahead may belong to a hook that runs no more. */
   #prepareAnew(): void {
     this.#runner.forgetPrestarted(this.config.getWorkingDir());
-    this.#prepareFirst();
+    this.#startAhead();
   }
 
   /** Whether the hooks have been read, by `initialize()` or by the first request on the message bus. */

@@ -26,6 +26,15 @@ function quoteOddWord(word: string): string {
   return isPlain ? word : quoteWord(word);
 }
 
+/** The same for a message: a long command must not hide what the message says. */
+export function shortIdentity(hook: Pick<CommandHookConfig, 'name' | 'command' | 'type'>): string {
+  const identity = hookIdentity(hook);
+  return identity.length > MAX_SHOWN ? `${identity.slice(0, MAX_SHOWN)}…` : identity;
+}
+
+/** Characters of a name or a command in a message, at most. */
+const MAX_SHOWN = 60;
+
 /** Whether a hook came with the project, as opposed to one of the user, the system or the host. */
 export function isFromProject({
   source,

@@ -10,7 +10,7 @@ import type { HookExecutionRequest, HookExecutionResponse } from './hookBusContr
 import { isRecord, isTooDeep, TOO_DEEP } from './merge.js';
 import { HookEventName, type AggregatedHookResult, type HookPayload } from './types.js';
 
-/** Fires an event; rejects with a `HookPipelineError` when the hook system itself fails. */
+/** What comes of an event; rejects with a `HookPipelineError` when the hook system itself fails. */
 export type ProcessEvent = <E extends HookEventName>(
   event: E,
   payload: HookPayload<E>,
@@ -20,6 +20,7 @@ export type ProcessEvent = <E extends HookEventName>(
 export class MediatedHooks {
   readonly #inFlight = new Set<string>();
   readonly #subscribed: Promise<Unsubscribe | undefined>;
+  #isDisposed = false;
 
   constructor(
     private readonly bus: MessageBus,
@@ -29,8 +30,12 @@ export class MediatedHooks {
     this.#subscribed = this.#subscribe();
   }
 
-  /** Ends the subscription. Requests in flight are still answered. May be called more than once. */
+  /**
+   * Ends the subscription: no request that comes from now on is answered, those in flight still are. May be called more
+   * than once.
+   */
   async dispose(): Promise<void> {
+    this.#isDisposed = true;
     try {
       const unsubscribe = await this.#subscribed;
       await unsubscribe?.();
@@ -51,6 +56,7 @@ export class MediatedHooks {
   }
 
   async #answer(request: HookExecutionRequest): Promise<void> {
+    if (this.#isDisposed) return;
     const response = await this.#respond(request);
     try {
       await this.bus.publish(response);
@@ -98,7 +104,7 @@ export class MediatedHooks {
 }
 
 function checkCorrelationId(given: unknown): void {
-  if (given === undefined || typeof given === 'string') return;
+  if (given === undefined || given === null || typeof given === 'string') return;
   throw new HookPipelineError(
     `correlationId must be a string, but is ${describe(given)}`,
     'validation',

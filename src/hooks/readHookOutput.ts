@@ -61,16 +61,24 @@ function parseJson(json: string): unknown {
   }
 }
 
-/** The object in `{…}` that would have counted, had nothing else been printed with it. */
+/** Why text that looks like an answer is none: other text stands around the object, or the object is not whole. */
 export function describeNoise(printed: string): string[] {
   const start = printed.indexOf('{');
   const end = printed.lastIndexOf('}');
-  if (start < 0 || end < start || !parseAnswer(printed.slice(start, end + 1))) return [];
+  if (start < 0 || end < start || !parseAnswer(printed.slice(start, end + 1))) {
+    return printed.startsWith('{') || OBJECT_ON_LINE.test(printed) ? [BROKEN] : [];
+  }
   const noise = start > 0 ? printed.slice(0, start) : printed.slice(end + 1);
   return [
     `stdout looks like JSON with other text around it and is taken as plain text, so its decision does not count; print nothing else on stdout (found ${JSON.stringify(sanitizeText(noise.trim()).slice(0, 80))})`,
   ];
 }
+
+/** How an answer begins, on a line of its own. */
+const OBJECT_ON_LINE = /^[\t ]*\{\s*"/mu;
+
+const BROKEN =
+  'stdout begins like a JSON object and cannot be read as one, so it is taken as plain text, and its decision does not count; print the whole object, and check it with a JSON parser';
 
 /** Whether text that could not be read was meant as JSON: it begins as JSON does, or holds an object somewhere. */
 export function isBrokenJson(printed: string): boolean {

@@ -1,11 +1,11 @@
+import { expandCommand } from '../process/expandCommand.js';
 import { isSimpleCommand, splitSimpleCommand } from '../process/shellWords.js';
 import type { HookRegistryEntry } from './hookRegistry.js';
 import { isFromProject } from './identity.js';
 import type { CommandHookConfig } from './types.js';
 
-/** As `expandCommand` knows them. */
-const EXTENSION_REFERENCE =
-  /\$(?:extensionPath\b|workspacePath\b|\{(?:extensionPath|workspacePath|\/)\})/u;
+/** As `expandCommand` knows it. */
+const EXTENSION_REFERENCE = /\$(?:extensionPath\b|\{extensionPath\})/u;
 
 /** What makes a word another one to a shell. */
 const NOT_LITERAL = /[^\w@%+:,./=-]/;
@@ -35,11 +35,19 @@ export function commandKey(
 }
 
 /** A program with `args` starts the same as a shell command only where the shell would take each word as it is. */
-function wordsOf({ command, args }: Pick<CommandHookConfig, 'command' | 'args'>): unknown {
-  if (!args) return splitSimpleCommand(command) ?? command;
+function wordsOf({
+  command,
+  args,
+  extensionPath,
+}: Pick<CommandHookConfig, 'command' | 'args' | 'extensionPath'>): unknown {
+  const scope = extensionPath === undefined ? 'project' : 'extension';
+  if (!args) {
+    const expanded = expandCommand(command, scope);
+    return splitSimpleCommand(expanded) ?? expanded;
+  }
   const words = [command, ...args];
   const isLiteral = words.every((word) => word !== '' && !NOT_LITERAL.test(word));
-  return isLiteral && isSimpleCommand(words.join(' ')) ? words : { withoutShell: words };
+  return isLiteral && isSimpleCommand(words.join(' ')) ? words : { withoutShell: words, scope };
 }
 
 /**
@@ -63,6 +71,14 @@ export function findSubstitutes(
       return [entry, (key === undefined ? undefined : counted.get(key)) ?? entry];
     }),
   );
+}
+
+/** The entries that run in the place of a guard, and therefore as one. */
+export function findGuards(
+  substitutes: ReadonlyMap<HookRegistryEntry, HookRegistryEntry>,
+): ReadonlySet<HookRegistryEntry> {
+  const guards = [...substitutes].filter(([{ config }]) => config.onFailure === 'deny');
+  return new Set(guards.map(([, substitute]) => substitute));
 }
 
 function keyOf({ review, config }: HookRegistryEntry): string | undefined {

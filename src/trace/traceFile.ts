@@ -1,6 +1,8 @@
 import { closeSync, writeSync } from 'node:fs';
+import { DebugLogger } from '../debugLogger.js';
 import { errorMessage } from '../errorMessage.js';
 import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
+import { notify } from '../notify.js';
 import { openPrivately } from './privateFile.js';
 import { toSpanRecord } from './record.js';
 import { channels, SPAN_KINDS, type Span } from './span.js';
@@ -82,7 +84,9 @@ class TraceWriter implements TraceFile {
   #giveUp(error: unknown): void {
     this.#lines = [];
     this.#stopListening();
-    this.options.onProblem?.(
+    notify(
+      new DebugLogger('llxprt:core:hooks'),
+      this.options.onProblem,
       `The trace ${this.file} cannot be written (${errorMessage(error)}); the work goes on without it. Name a file that can be written`,
     );
   }

@@ -2,7 +2,7 @@ import { SCALAR_FIELDS } from '../config/settingsLayer.js';
 import { nearestName } from '../config/suggestName.js';
 import { dialects } from '../dialects/words.js';
 import { events } from '../hooks/events.js';
-import { commandLine } from '../hooks/identity.js';
+import { commandLine, hookIdentity } from '../hooks/identity.js';
 import { isRecord } from '../hooks/merge.js';
 import { commandKey } from '../hooks/sameCommand.js';
 import { findControl } from '../hooks/sanitizeText.js';
@@ -85,16 +85,26 @@ export function timeoutTooLong({ hook, group }: HookSite): string | undefined {
 }
 
 /** The same command again, where both may match. */
-export function duplicateCommand(site: HookSite, { hooks }: Checked): string | undefined {
+export function duplicateCommand(site: HookSite, { hooks, settings }: Checked): string | undefined {
   const key = keyOf(site);
-  if (key === undefined) return undefined;
-  const first = earlierThan(site, hooks).find(
-    (other) => other.event === site.event && keyOf(other) === key && mayMatchTogether(other, site),
+  const isOff = ({ hook }: HookSite) => settings.disabledHooks.includes(hookIdentity(hook));
+  if (key === undefined || isOff(site)) return undefined;
+  const same = earlierThan(site, hooks).filter(
+    (other) =>
+      other.event === site.event &&
+      keyOf(other) === key &&
+      !isOff(other) &&
+      mayMatchTogether(other, site),
   );
+  const first = same.find((other) => !isOfProject(other)) ?? same[0];
   if (!first) return undefined;
-  const [given, here] = [first, site].map(({ file }) => file.source.scope === 'project');
+  const [given, here] = [first, site].map(isOfProject);
   const counting = given && !here ? 'and this one counts' : 'which counts';
   return `the same command as at ${place(first, site)}, ${counting}: it runs once; remove one`;
+}
+
+function isOfProject({ file }: HookSite): boolean {
+  return file.source.scope === 'project';
 }
 
 const keys = new WeakMap<HookSite, string | undefined>();

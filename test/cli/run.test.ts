@@ -64,6 +64,44 @@ describe('run, as text,', () => {
     expect(lines).toHaveLength(5);
   });
 
+  it('shows all that a hook says to the user, whatever the length of its command', async () => {
+    const settings = await cli.userSettings({
+      BeforeAgent: [
+        {
+          dialect: 'claude',
+          hooks: [
+            {
+              type: 'command',
+              command: `${saying({ systemMessage: `Mind the ${'very '.repeat(80)}wide gap.` })} # ${'x'.repeat(300)}`,
+            },
+          ],
+        },
+      ],
+    });
+    const responses = await cli.record(answer('Done.'));
+    const args = ['run', 'Go', '--responses', responses, '--settings', settings];
+    const { stderr } = await cli.run(args);
+    expect(stderr).toMatch(
+      /^warning: Hook "cat .{0,60}…" \(BeforeAgent\): says: Mind the .* wide gap\.$/u,
+    );
+  });
+
+  it.each(['SessionStart', 'SessionEnd', 'Notification'])(
+    'shows why a hook of %s exits with 2',
+    async (event) => {
+      const settings = await cli.settings({
+        [event]: group('echo "No network." >&2; exit 2', { name: 'mine' }),
+      });
+      const responses = await cli.record(answer('Done.'));
+      const args = ['run', 'Go', '--responses', responses, '--settings', settings];
+      const { stdout, stderr, exitCode } = await cli.run(args);
+      expect({ stdout, exitCode }).toEqual({ stdout: 'Done.', exitCode: 0 });
+      expect(stderr).toBe(
+        `warning: Hook "mine" (${event}): exited with code 2, which blocks nothing at ${event}: No network.`,
+      );
+    },
+  );
+
   it('does not show a result that a hook suppressed', async () => {
     const responses = await cli.record(answer(writeHaiku), answer('Done.'));
     const settings = await cli.settings({ AfterTool: group(saying({ suppressOutput: true })) });

@@ -108,7 +108,7 @@ describe('a bad request', () => {
     for (const event of Object.values(HookEventName)) expect(error?.message).toContain(event);
   });
 
-  it.each([5, null, true, {}, ['a']])(
+  it.each([5, true, {}, ['a']])(
     'with the correlationId %j is refused, under an id that is made up',
     async (correlationId) => {
       const { bus, isTouched } = startWatched();
@@ -126,7 +126,7 @@ describe('a bad request', () => {
     },
   );
 
-  it.each([undefined, ''])('with the correlationId %j gets one', async (correlationId) => {
+  it.each([undefined, null, ''])('with the correlationId %j gets one', async (correlationId) => {
     const { bus, isTouched } = startWatched();
     const response = await ask(bus, { correlationId });
     expect(response.correlationId).toMatch(UUID);

@@ -61,12 +61,14 @@ const sent: fc.Arbitrary<Sent> = fc.oneof(
   {
     weight: 50,
     arbitrary: fc
-      .constantFrom<unknown>(1, null, true, {})
+      .constantFrom<unknown>(1, true, {})
       .map((correlationId) => ({ fields: { correlationId }, code: 'HOOK_INVALID_PAYLOAD' })),
   },
   {
     weight: 50,
-    arbitrary: fc.constant({ fields: { correlationId: undefined }, code: undefined }),
+    arbitrary: fc
+      .constantFrom(undefined, null)
+      .map((correlationId) => ({ fields: { correlationId }, code: undefined })),
   },
   {
     weight: 100,

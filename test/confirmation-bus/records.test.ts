@@ -77,7 +77,15 @@ describe.each(['direct', 'mediated'] as const)('the log of a %s event', (way) =>
     expect(log.diagnoses).toHaveLength(3);
   });
 
-  it('is empty when nothing ran', async () => {
-    expect(await fire({})).toEqual({ hooks: [], summaries: [], diagnoses: [] });
+  it.each<[string, HookDefinitions]>([
+    ['is configured', {}],
+    ['matches', { BeforeTool: [{ matcher: '^none$', hooks: [hook('true')] }] }],
+  ])('has a summary when no hook %s', async (_, hooks) => {
+    const summary = { event: 'BeforeTool', hooks: 0, succeeded: 0, failed: 0, durationMs: 0 };
+    expect(await fire(hooks)).toEqual({
+      hooks: [],
+      summaries: [{ ...summary, success: true }],
+      diagnoses: [],
+    });
   });
 });

@@ -1,10 +1,13 @@
 import { createHook } from 'node:async_hooks';
+import { setImmediate } from 'node:timers/promises';
 import type { GenerateContentParameters } from '@google/genai';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Config, executeToolWithHooks, HookEventName } from '../../src/index.js';
 import { fireHook } from '../../src/hooks/hookEventHandler.js';
 import { countWarmShells, dropWarmShells } from '../../src/process/warmShells.js';
+import type { HookDefinitions } from '../../src/hooks/types.js';
 import { hook } from '../helpers/hooks.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
 const temp = useTempDir();
@@ -50,6 +53,23 @@ describe('an event that no hook is interested in', () => {
     const fired = fireHook(config, HookEventName.BeforeTool, payload);
     expect(counts.map((count) => count())).toEqual([0, 0, 0, 0]);
     expect(fired).toBeUndefined();
+  });
+
+  it.each<[string, HookDefinitions]>([
+    ['none is configured for it', { AfterTool: [{ hooks: [hook('true')] }] }],
+    ['none matches', { BeforeTool: [{ matcher: '^read_file$', hooks: [hook('true')] }] }],
+  ])('starts nothing, from initialization on, when %s', async (_when, hooks) => {
+    const workingDir = temp.path;
+    onTestFinished(() => void dropWarmShells(workingDir));
+    const started = countResources('PROCESSWRAP');
+    const options = { hooks, workingDir, hooksRunner: { warmShells: 16 } };
+    const config = await openConfig({ ...options, debugLogger: new RecordingLogger() });
+    config.getHookSystem()?.setHookEnabled('no such hook', true);
+    await fireHook(config, HookEventName.BeforeTool, { toolName: 'write_file', toolInput: {} });
+    // What is made ready is, once nobody waits.
+    for (let turn = 0; turn < 5; turn++) await setImmediate();
+    expect(started()).toBe(0);
+    expect(countWarmShells(workingDir)).toBe(0);
   });
 
   it('leaves the request of the model unread', async () => {

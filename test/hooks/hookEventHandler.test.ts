@@ -3,6 +3,7 @@ import type { Planner } from '../../middleware/planner.js';
 import type { Runner } from '../../middleware/runner.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { textResponse } from '../../src/core/response.js';
+import { DebugLogger } from '../../src/debugLogger.js';
 import { HookPipelineError } from '../../src/hooks/errors.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
 import { fireHook, hasHooks, HookEventHandler } from '../../src/hooks/hookEventHandler.js';
@@ -15,6 +16,7 @@ import {
   SessionStartSource,
   type AggregatedHookResult,
   type HookDefinitions,
+  type HookExecutionResult,
   type HookPayload,
 } from '../../src/hooks/types.js';
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
@@ -54,6 +56,13 @@ const EMPTY: AggregatedHookResult = {
   totalDuration: 0,
   results: [],
 };
+
+/** The records that only show for whoever asks for them. */
+function debugDetails({ records }: RecordingLogger): object[] {
+  return records.flatMap(({ level, message, details }) =>
+    level === 'debug' && message.startsWith('BeforeTool') && details ? [details] : [],
+  );
+}
 
 /** Whoever looks at its arguments or its response fails the test. */
 function untouchable(toolName: string): HookPayload<HookEventName.AfterTool> {
@@ -99,6 +108,20 @@ describe('fireHook with nothing to do', () => {
     });
     expect(fireHook(config, AfterTool, untouchable('read_file'))).toBeUndefined();
     expect(fireHook(config, AfterTool, untouchable('write_file'))).toBeInstanceOf(Promise);
+  });
+
+  it('leaves a record, which says that no hook ran', async () => {
+    const { config, logger } = await initialized({
+      BeforeTool: [{ matcher: 'read_file', hooks: [hook('true')] }],
+      AfterModel: [],
+    });
+    void fireHook(config, BeforeTool, { toolName: 'write_file', toolInput: {} });
+    expect(hasHooks(config, AfterModel)).toBe(false);
+    const ofEvents = logger.records.filter(({ namespace }) => namespace === 'test:events');
+    expect(ofEvents).toMatchObject([
+      { level: 'debug', message: 'BeforeTool: finished', details: { hooks: 0, success: true } },
+      { level: 'debug', message: 'AfterModel: finished', details: { hooks: 0, success: true } },
+    ]);
   });
 
   it('waits for the hooks to be read at the very first event only', async () => {
@@ -234,7 +257,29 @@ describe('fireHook', () => {
     expect(error).toBeInstanceOf(HookPipelineError);
     expect(error).toMatchObject({ stage: 'initialization', code: 'HOOK_INITIALIZATION_FAILED' });
     expect(error?.message).toContain('settings are gone');
-    expect(logger.warnings).toHaveLength(1);
+    expect(logger.warnings).toEqual([
+      expect.stringMatching(/settings are gone; the operation goes on without its hooks$/),
+    ]);
+    expect(logger.records).toContainEqual(
+      expect.objectContaining({
+        namespace: 'test:events',
+        details: expect.objectContaining({ hooks: 0, success: false, error: error?.message }),
+      }),
+    );
+  });
+
+  it('tells the logger of the host when the hooks cannot be reached', async () => {
+    const logger = new RecordingLogger();
+    class Broken extends Config {
+      override getHookSystem(): never {
+        throw new Error('no hook system');
+      }
+    }
+    const config = new Broken({ debugLogger: logger });
+    await fireHook(config, BeforeTool, payload);
+    expect(logger.warnings).toEqual([
+      expect.stringMatching(/no hook system; the operation goes on without its hooks$/),
+    ]);
   });
 });
 
@@ -246,7 +291,14 @@ describe('HookEventHandler', () => {
     executeHooksSequential: async () => [],
   };
 
-  async function createHandler(parts: { plans?: Planner; hooks?: Runner; broken?: boolean }) {
+  interface Parts {
+    plans?: Planner;
+    hooks?: Runner;
+    broken?: boolean;
+    logger?: DebugLogger;
+  }
+
+  async function createHandler(parts: Parts) {
     const logger = new RecordingLogger();
     const config = new Config({
       enableHooks: true,
@@ -268,7 +320,7 @@ describe('HookEventHandler', () => {
       parts.hooks ?? hooks,
       outputs,
       undefined,
-      logger,
+      parts.logger ?? logger,
     );
     return { handler, logger };
   }
@@ -317,6 +369,78 @@ describe('HookEventHandler', () => {
     first.errors.push(new Error('mine'));
     first.success = false;
     expect(await handler.fireBeforeToolEvent('x', {})).toEqual(EMPTY);
+  });
+
+  it.each([
+    ['goes on without its hooks', hook('x')],
+    ['is blocked', hook('x', { name: 'guard', onFailure: 'deny' })],
+  ])('says that the operation %s', async (consequence, planned) => {
+    const { handler, logger } = await createHandler({
+      plans: { createExecutionPlan: () => ({ ...plan, hookConfigs: [planned] }) },
+      ...failing.execution,
+    });
+    const { finalOutput } = await handler.fireBeforeToolEvent('x', {});
+    expect(finalOutput?.isBlockingDecision() ?? false).toBe(consequence === 'is blocked');
+    expect(logger.warnings).toEqual([
+      expect.stringMatching(`no run; the operation ${consequence}$`),
+    ]);
+  });
+
+  it.each(['planning', 'execution', 'aggregation'] as const)(
+    'logs a summary when %s fails, and each hook that has run',
+    async (stage) => {
+      const { handler, logger } = await createHandler(failing[stage]);
+      const { errors } = await handler.fireBeforeToolEvent('x', {});
+      const details = debugDetails(logger);
+      const hasRun = stage === 'aggregation';
+      expect(details).toHaveLength(hasRun ? 2 : 1);
+      expect(details[0]).toMatchObject(hasRun ? { type: 'command', success: true } : {});
+      expect(details.at(-1)).toMatchObject({
+        event: BeforeTool,
+        hooks: hasRun ? 1 : 0,
+        success: false,
+        error: errors[0]?.message,
+      });
+    },
+  );
+
+  it.each<[string, Partial<HookExecutionResult>, string[]]>([
+    [
+      'an exit code',
+      { exitCode: 3, success: false },
+      ['exited with code 3; the operation goes on'],
+    ],
+    [
+      'an error',
+      { error: new Error('no room'), success: false, output: { decision: 'deny' } },
+      ['failed: no room; the operation is blocked'],
+    ],
+    ['a block', { exitCode: 2, success: false, output: { decision: 'deny' } }, []],
+  ])('warns of a result with %s of which its runner has not', async (_, fields, expected) => {
+    const results = [healthy({}, fields)];
+    const { handler, logger } = await createHandler({
+      hooks: { ...hooks, executeHooksParallel: async () => results },
+    });
+    await handler.fireBeforeToolEvent('x', {});
+    expect(logger.warnings).toEqual(expected.map((each) => expect.stringContaining(each)));
+  });
+
+  it.each([
+    ['nothing while nobody reads it', DebugLogger, 0],
+    ['a record where somebody does', RecordingLogger, 1],
+  ])('builds %s', async (_, Logger, expected) => {
+    let reads = 0;
+    const result = {
+      ...healthy({}),
+      get stdout() {
+        reads += 1;
+        return 'text';
+      },
+    };
+    const run = { ...hooks, executeHooksParallel: async () => [result] };
+    const { handler } = await createHandler({ hooks: run, logger: new Logger('test:silent') });
+    await handler.fireBeforeToolEvent('x', {});
+    expect(reads).toBe(expected);
   });
 
   it('logs every hook, and a summary of the event', async () => {

@@ -10,7 +10,7 @@ import {
   type HookExecutionResult,
   type HookOutput,
 } from '../../src/hooks/types.js';
-import { beforeToolInput, hook, keepInput, saying } from '../helpers/hooks.js';
+import { beforeToolInput, commonInput, hook, keepInput, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
@@ -34,6 +34,82 @@ function isBlocked(result: HookExecutionResult): boolean {
   const { finalOutput } = aggregateResults([result], HookEventName.BeforeTool);
   return finalOutput?.isBlockingDecision() ?? false;
 }
+
+const LONG = `echo oops >&2; exit 3; : ${'x'.repeat(300)}`;
+
+describe('a hook without a name and with a long command', () => {
+  it.each([
+    ['that fails', LONG, /^The hook "echo oops.{0,60}…" exited with code 3; the operation goes on/],
+    [
+      'that has something to say',
+      `echo '{"decison": 1}'; : ${'x'.repeat(300)}`,
+      /^Hook "echo .{0,60}…" \(BeforeTool\): decison is not a known field/,
+    ],
+  ])('%s is named by the beginning of its command', async (_, command, warning) => {
+    const { logger } = await run(hook(command));
+    expect(logger.warnings).toEqual([expect.stringMatching(warning)]);
+  });
+
+  it('that guards gives a reason that can be read', async () => {
+    const { result } = await run(hook(LONG, { onFailure: 'deny' }));
+    expect(result.output?.reason).toMatch(/^The hook "echo oops.{0,60}…" must not be bypassed/);
+  });
+});
+
+async function warningsOf(event: HookEventName, config: CommandHookConfig) {
+  const logger = new RecordingLogger();
+  await new HookRunner(logger).executeHook(config, event, commonInput(event, temp.path));
+  return logger.warnings;
+}
+
+describe('exit code 2 where nothing can be blocked', () => {
+  const { AfterTool, SessionStart, SessionEnd, Notification, PreCompress } = HookEventName;
+
+  it.each([SessionStart, SessionEnd, Notification, PreCompress])(
+    'tells what the hook of %s wrote',
+    async (event) => {
+      const config = hook('echo "No network." >&2; exit 2', { name: 'mine' });
+      const warning = `Hook "mine" (${event}): exited with code 2, which blocks nothing at ${event}: No network.`;
+      expect(await warningsOf(event, config)).toEqual([warning]);
+      expect(await warningsOf(event, { ...config, dialect: 'claude' })).toEqual([warning]);
+    },
+  );
+
+  it('says so of a hook that wrote nothing', async () => {
+    expect(await warningsOf(SessionEnd, hook('exit 2', { name: 'mine' }))).toEqual([
+      'Hook "mine" (SessionEnd): exited with code 2, which blocks nothing at SessionEnd',
+    ]);
+  });
+
+  it('tells nothing where the model reads the reason', async () => {
+    const config = hook('echo no >&2; exit 2');
+    expect(await warningsOf(AfterTool, config)).toEqual([]);
+    expect(await warningsOf(HookEventName.BeforeTool, config)).toEqual([]);
+  });
+});
+
+describe('half an answer', () => {
+  const half = `printf '%s' '{"decision": "block", "reason": "unfin'`;
+
+  it.each([undefined, 'claude', 'gemini'] as const)(
+    'in the format %s is warned of, and blocks where it is that of a guard',
+    async (dialect) => {
+      const { result, logger } = await run(hook(half, { dialect }));
+      expect(isBlocked(result)).toBe(false);
+      expect(logger.warnings).toEqual([expect.stringMatching(/its decision does not count/)]);
+      const guard = await run(hook(half, { dialect, onFailure: 'deny' }));
+      expect(isBlocked(guard.result)).toBe(true);
+    },
+  );
+
+  it('is warned of where plain text is for the model', async () => {
+    const logger = new RecordingLogger();
+    const event = HookEventName.SessionStart;
+    const config = hook(half, { dialect: 'claude' });
+    await new HookRunner(logger).executeHook(config, event, commonInput(event, temp.path));
+    expect(logger.warnings).toEqual([expect.stringMatching(/its decision does not count/)]);
+  });
+});
 
 /** One line of the table of exit codes. */
 interface Scenario {
@@ -100,6 +176,7 @@ const table: readonly Scenario[] = [
     command: `echo '{"decision":"deny"'`,
     ...ALLOWED,
     output: { decision: 'allow', systemMessage: '{"decision":"deny"' },
+    warnings: [/its decision does not count/],
   },
   { title: '0 with nothing', command: 'true', ...ALLOWED, output: undefined },
   {

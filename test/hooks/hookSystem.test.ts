@@ -1,9 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { EventEmitter, once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import {
   HookRegistryNotInitializedError,
   HookSystemNotInitializedError as fromErrors,
 } from '../../src/hooks/errors.js';
+import { loadSettingsFile } from '../../src/config/settings.js';
 import { HookSystemNotInitializedError, type HookSystem } from '../../src/hooks/hookSystem.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import { fireHook } from '../../src/hooks/hookEventHandler.js';
@@ -12,6 +17,9 @@ import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
 import { ask } from '../confirmation-bus/helpers.js';
 import { hook, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { useTempDir } from '../helpers/tempDir.js';
+
+const temp = useTempDir();
 
 /** A config that counts how often its hooks are read, and may fail the first times. */
 class CountingConfig extends Config {
@@ -103,6 +111,74 @@ describe('initialize', () => {
   });
 });
 
+/** The warnings about hooks that are read. */
+const warningsOf = async (raw: unknown) => {
+  const debugLogger = new RecordingLogger();
+  await systemOf(new CountingConfig(raw as HookDefinitions, { debugLogger })).initialize();
+  return debugLogger.warnings;
+};
+
+describe('a group that carries an origin', () => {
+  const origin = { scope: 'user', file: '/home/ada/.llxprt/settings.json' };
+
+  it('is warned of where an entry is bad, as every other', async () => {
+    const hooks = [{ type: 'command' }, { ...hook('x'), timeout: 'soon' }, { ...hook('y'), on: 1 }];
+    expect(await warningsOf({ BeforeTool: [{ origin, hooks }] })).toEqual([
+      expect.stringMatching(/^hooks\.BeforeTool\[0\]\.hooks\[0\]\.command/),
+      expect.stringMatching(/^hooks\.BeforeTool\[0\]\.hooks\[1\]\.timeout/),
+      expect.stringMatching(/^hooks\.BeforeTool\[0\]\.hooks\[2\]\.on/),
+    ]);
+  });
+
+  it('is told once of what was read from a file', async () => {
+    const raw = {
+      BeforeTool: [{ hooks: [{ type: 'command' }, { ...hook('x'), timeout: 5, on: 1 }] }],
+      AfterTool: [{ hooks: [hook('x', { onFailure: 'deny' })] }],
+    };
+    const file = join(temp.path, 'settings.json');
+    await writeFile(file, JSON.stringify({ hooks: raw }), { mode: 0o644 });
+    const { settings, problems } = await loadSettingsFile(file);
+    expect(problems.map(({ path }) => path)).toEqual([
+      'hooks.BeforeTool[0].hooks[0].command',
+      'hooks.BeforeTool[0].hooks[1].timeout',
+      'hooks.BeforeTool[0].hooks[1].on',
+      'hooks.AfterTool[0].hooks[0].onFailure',
+    ]);
+    expect(await warningsOf(settings.hooks)).toEqual([]);
+  });
+});
+
+const guard = (name: string) => hook('exit 2', { name, onFailure: 'deny' });
+
+describe('trustedFolder: false', () => {
+  it('tells once, by their names, which guards of the project do not run', async () => {
+    const debugLogger = new RecordingLogger();
+    const config = new CountingConfig(
+      {
+        BeforeTool: [
+          { hooks: [guard('mine'), guard('off'), hook('true', { name: 'no guard' })] },
+          { origin: { scope: 'user' }, hooks: [guard('of the user')] },
+        ],
+        BeforeAgent: [{ hooks: [guard('other'), guard('mine')] }],
+        AfterTool: [{ origin: { scope: 'project' }, hooks: [hook('x')] }],
+      },
+      { trustedFolder: false, disabledHooks: ['off'], debugLogger },
+    );
+    const system = systemOf(config);
+    await system.initialize();
+    await system.reload();
+    expect(debugLogger.warnings).toEqual([
+      expect.stringMatching(/do not run, as trustedFolder is false: "mine", "other";/),
+    ]);
+  });
+
+  it('tells nothing where no guard is dropped', async () => {
+    const debugLogger = new RecordingLogger();
+    await systemOf(new CountingConfig(oneHook, { trustedFolder: false, debugLogger })).initialize();
+    expect(debugLogger.warnings).toEqual([]);
+  });
+});
+
 describe('before initialization', () => {
   it.each([
     ['getRegistry', (system: HookSystem) => system.getRegistry()],
@@ -157,6 +233,14 @@ describe('the parts of a hook system', () => {
   });
 });
 
+/** Hooks of which one needs consent. */
+const ofProject = (name: string): HookDefinitions => ({
+  BeforeTool: [
+    { origin: { scope: 'project' }, hooks: [hook('true')] },
+    { origin: { scope: 'user' }, hooks: [hook('true', { name })] },
+  ],
+});
+
 describe('reload', () => {
   it('reads the hooks again', async () => {
     const config = new CountingConfig({});
@@ -179,6 +263,31 @@ describe('reload', () => {
     config.failures = Infinity;
     await expect(system.reload()).rejects.toThrow('settings are gone');
     expect(system.getStatus()).toEqual({ initialized: true, totalHooks: 1 });
+  });
+
+  it('of two at the same time, the later one counts, however long the earlier takes', async () => {
+    const gate = new EventEmitter();
+    const held = once(gate, 'open');
+    class SlowOnce extends CountingConfig {
+      override async getConsent() {
+        const isFirst = this.reads === 2;
+        const consent = await super.getConsent();
+        if (isFirst) await held;
+        return consent;
+      }
+    }
+    const config = new SlowOnce(ofProject('first'));
+    const system = systemOf(config);
+    await system.initialize();
+    config.hooks = ofProject('older');
+    const older = system.reload();
+    await vi.waitFor(() => expect(config.reads).toBe(2));
+    config.hooks = ofProject('newer');
+    const newer = system.reload();
+    await setImmediate();
+    gate.emit('open');
+    await Promise.all([older, newer]);
+    expect(system.getAllHooks().map(({ config: { name } }) => name)).toContain('newer');
   });
 
   it('leaves an event in flight with the plan that it started with', async () => {

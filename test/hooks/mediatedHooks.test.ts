@@ -2,7 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { Runner } from '../../middleware/runner.js';
-import { Config } from '../../src/config/config.js';
+import { Config, type ConfigOptions } from '../../src/config/config.js';
+import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import type { MessageBus } from '../../src/confirmation-bus/types.js';
 import type { HookExecutionResponse } from '../../src/hooks/hookBusContracts.js';
 import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
@@ -234,7 +235,64 @@ describe('subscribers', () => {
   });
 });
 
+function startConfig(options: ConfigOptions) {
+  const debugLogger = new RecordingLogger();
+  const bus = new InProcessMessageBus(debugLogger);
+  return { bus, config: new Config({ ...options, messageBus: bus, debugLogger }) };
+}
+
+describe('while hooks are off', () => {
+  it.each<[string, HookDefinitions]>([
+    ['no hook is configured', {}],
+    ['a hook would deny', { BeforeTool: [{ hooks: [blocking('no')] }] }],
+  ])('a request gets an empty success where %s', async (_, hooks) => {
+    const { bus, config } = startConfig({ hooks });
+    expect(config.getHookSystem()).toBeUndefined();
+    expect(await ask(bus, { correlationId: 'mine' })).toEqual({
+      type: HOOK_EXECUTION_RESPONSE,
+      correlationId: 'mine',
+      success: true,
+      output: {
+        success: true,
+        finalOutput: undefined,
+        allOutputs: [],
+        errors: [],
+        totalDuration: 0,
+        results: [],
+      },
+    });
+  });
+
+  it('a bad request is still refused', async () => {
+    const { bus } = startConfig({});
+    const response = await ask(bus, { eventName: 'BeforeLunch' });
+    expect(response).toMatchObject({ success: false, error: { code: 'HOOK_UNKNOWN_EVENT' } });
+  });
+
+  it('the config ends its subscription', async () => {
+    const { bus, config } = startConfig({});
+    expect(bus.listenerCount(HOOK_EXECUTION_REQUEST)).toBe(1);
+    await config.dispose();
+    await config.dispose();
+    expect(bus.listenerCount(HOOK_EXECUTION_REQUEST)).toBe(0);
+  });
+});
+
 describe('dispose', () => {
+  it('that nobody waits for ends the answers at once', async () => {
+    const { bus, system } = host({});
+    await system.initialize();
+    const responses = await collect(bus);
+    const ending = system.dispose();
+    bus.publish(createRequest());
+    await ending;
+    // Whatever was on its way would be here before the answer of another host, which has to read its hooks.
+    startHost({ messageBus: bus });
+    bus.publish(createRequest({ correlationId: 'other' }));
+    await vi.waitFor(() => expect(responses).toHaveLength(1));
+    expect(responses).toMatchObject([{ correlationId: 'other' }]);
+  });
+
   it('ends the subscription, and may be called again', async () => {
     const { bus, system } = host({});
     expect((await ask(bus)).success).toBe(true);
@@ -250,9 +308,11 @@ describe('dispose', () => {
 
   it('lets requests in flight be answered', async () => {
     const { bus, system } = host({ BeforeTool: [{ hooks: [blocking('late')] }] });
-    const asking = ask(bus);
+    const responses = await collect(bus);
+    bus.publish(createRequest());
     await system.dispose();
-    expect((await asking).output?.finalOutput?.reason).toBe('late');
+    await vi.waitFor(() => expect(responses).toHaveLength(1));
+    expect(responses[0]?.output?.finalOutput?.reason).toBe('late');
   });
 
   it('leaves the direct way as it is', async () => {

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Config, executeToolWithHooks, type ConfigOptions } from '../../src/index.js';
-import { SessionStartSource } from '../../src/hooks/types.js';
+import { HookRunner } from '../../src/hooks/hookRunner.js';
+import { HookEventName, SessionStartSource } from '../../src/hooks/types.js';
 import { countWarmShells } from '../../src/process/warmShells.js';
-import { hook } from '../helpers/hooks.js';
+import { beforeToolInput, hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { isRunning } from '../process/helpers.js';
@@ -134,6 +135,19 @@ describe('shells that wait', () => {
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     expect(countWarmShells(temp.path)).toBe(0);
   });
+
+  it.each(['executeHooksParallel', 'executeHooksSequential'] as const)(
+    'are not started after %s where no hook was let start',
+    async (run) => {
+      const runner = new HookRunner(new RecordingLogger(), {
+        warmShells: 16,
+        findObjection: () => 'was not allowed',
+      });
+      await runner[run]([hook('true')], HookEventName.BeforeTool, beforeToolInput(temp.path));
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      expect(countWarmShells(temp.path)).toBe(0);
+    },
+  );
 
   it('are as many as recent events needed, and no more', async () => {
     const config = await open({

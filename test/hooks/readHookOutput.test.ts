@@ -97,8 +97,22 @@ describe('text around JSON', () => {
     expect(problems).toEqual([expect.stringContaining(`found ${JSON.stringify(noise)}`)]);
   });
 
-  it('is no problem where the braces are not JSON', () => {
-    expect(readHookOutput('function() { return; }').problems).toEqual([]);
+  it.each(['function() { return; }', '3 files changed', '[1, 2', 'see:\n{ x }', '"half'])(
+    'is no problem where it is no answer: %j',
+    (stdout) => {
+      expect(readHookOutput(stdout).problems).toEqual([]);
+    },
+  );
+
+  it.each([
+    '{"decision": "block", "reason": "unfin',
+    '{',
+    'checking…\n  {\n "decision":',
+    "{'a': 1}",
+  ])('that is no whole object is a problem: %j', (stdout) => {
+    expect(readHookOutput(stdout).problems).toEqual([
+      expect.stringMatching(/begins like a JSON object .* its decision does not count/),
+    ]);
   });
 });
 
