@@ -22,7 +22,6 @@ import { GeminiChat, type ModelTurn } from './geminiChat.js';
 import { asHookContext } from './llmContent.js';
 import {
   allowedToolsOf,
-  asStop,
   describeModelCall,
   functionCallsOf,
   stopOf,
@@ -82,6 +81,8 @@ class AgentRun {
   readonly #modelCalls: ModelCallRecord[] = [];
   readonly #usage: Usage = { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 };
   #promptTokens = 0;
+  /** What the model answered last, whoever may see it. */
+  #answer = '';
   #response = '';
   #stopped: AgentResult['stopped'] = null;
 
@@ -121,6 +122,7 @@ class AgentRun {
     this.#tell({ type: 'session', sessionId: config.getSessionId(), model });
     try {
       await this.#work();
+      if (this.#stopped) this.#tell({ type: 'stopped', ...this.#stopped });
       await this.#notify(
         this.#stopped ? `Stopped: ${this.#stopped.reason}` : 'The agent has finished',
       );
@@ -145,17 +147,22 @@ class AgentRun {
     this.#stopped = start.stopped;
     if (this.#stopped) return;
     const before = await this.#hooks.fire(BeforeAgent, { prompt }, signal);
-    this.#stopped = before.stopped ?? asStop(BeforeAgent, before.objection);
+    this.#stopped = before.stopped ?? before.objection;
 
     let message = [prompt, ...start.notes, ...before.notes];
     for (let retries = 0; !this.#stopped; retries++) {
       await this.#converse(message.map((text) => ({ text })));
       if (this.#stopped) return;
-      const payload = { prompt, promptResponse: this.#response, stopHookActive: retries > 0 };
-      const after = await this.#hooks.fire(AfterAgent, payload, signal);
-      this.#stopped = after.stopped;
-      if (after.objection === undefined || retries >= maxStopHookRetries) return;
-      message = [asHookContext(after.objection), ...after.notes];
+      const payload = { prompt, promptResponse: this.#answer, stopHookActive: retries > 0 };
+      const { stopped, objection, notes } = await this.#hooks.fire(AfterAgent, payload, signal);
+      this.#stopped = stopped;
+      if (stopped || !objection) return;
+      if (retries >= maxStopHookRetries) {
+        const reason = `Blocked, and maxStopHookRetries (${maxStopHookRetries}) is used up: ${objection.reason}`;
+        this.#stopped = { ...objection, reason };
+        return;
+      }
+      message = [asHookContext(objection.reason), ...notes];
     }
   }
 
@@ -219,7 +226,8 @@ class AgentRun {
       this.#record(turn);
       if (event.type === 'retry') continue;
       this.#promptTokens = turn.response.usageMetadata?.promptTokenCount ?? this.#promptTokens;
-      this.#response = turn.suppressDisplay ? '' : textOf(turn.response);
+      this.#answer = textOf(turn.response);
+      this.#response = turn.suppressDisplay ? '' : this.#answer;
       return turn;
     }
     throw new Error('The chat ended without a response');

@@ -1,18 +1,18 @@
 import type { Config } from '../config/config.js';
-import type { HookObserver } from '../context.js';
+import type { Decision, HookObserver } from '../context.js';
 import { events } from '../hooks/events.js';
 import { fireHook } from '../hooks/hookEventHandler.js';
 import type { HookEventName, HookPayload } from '../hooks/types.js';
-import { describeHook, type AgentEvent, type AgentResult, type HookRecord } from './agentEvents.js';
+import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
 import { notify } from '../notify.js';
 import { asHookContext, asSystemNote } from './llmContent.js';
 
 /** What the hooks of one of the agent's own events want. */
 export interface AgentVerdict {
   /** End the agent. */
-  readonly stopped: AgentResult['stopped'];
-  /** Why not: a block, of an event that can be blocked. */
-  readonly objection: string | undefined;
+  readonly stopped: Decision | null;
+  /** A block, of an event that can be blocked. */
+  readonly objection: Decision | null;
   /** What the model is to read. */
   readonly notes: readonly string[];
 }
@@ -47,16 +47,17 @@ export class AgentHooks {
   ): Promise<AgentVerdict> {
     const fired = await fireHook(this.config, event, payload, { signal, onHooks: this.observe });
     signal?.throwIfAborted();
-    const output = fired?.aggregated.finalOutput;
-    const reason = output?.getEffectiveReason() ?? '';
+    const { finalOutput: output, decidedBy: hooks } = fired?.aggregated ?? {};
+    const by = { event, ...(hooks && { hooks }) };
+    const isBlocked = events[event].canBlock && output?.isBlockingDecision();
     const context = output?.getAdditionalContext();
     const notes = [
       context && asHookContext(context),
       fired?.systemMessage && asSystemNote(fired.systemMessage),
     ];
     return {
-      stopped: fired?.shouldStop ? { event, reason } : null,
-      objection: events[event].canBlock && output?.isBlockingDecision() ? reason : undefined,
+      stopped: output && fired?.shouldStop ? { ...by, reason: output.getStopReason() } : null,
+      objection: output && isBlocked ? { ...by, reason: output.getBlockReason() } : null,
       notes: notes.filter((note): note is string => Boolean(note)),
     };
   }

@@ -18,7 +18,7 @@ import { buildStack, type Registration, type Stack } from '../stack.js';
 import { buildFailureEnvelope, makeEmptySuccessResult, planOfGuards } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
 import { recordEvent } from './eventRecord.js';
-import { events } from './events.js';
+import { events, resolveOutput } from './events.js';
 import type { HookRegistry } from './hookRegistry.js';
 import type { HookSystem } from './hookSystem.js';
 import { MediatedHooks } from './mediatedHooks.js';
@@ -222,7 +222,7 @@ export class HookEventHandler {
       const plan = ctx.plan ?? planOfGuards(this.config, event);
       throw new HookPipelineError(error, stageReached(ctx), { event, plan });
     }
-    const aggregated = withVerdict(ctx.aggregated ?? makeEmptySuccessResult(), ctx);
+    const aggregated = resolve(ctx.aggregated ?? makeEmptySuccessResult(), ctx);
     if (!ctx.aggregated) return aggregated;
     try {
       for (const result of aggregated.results) this.registry.noteOutcome(result);
@@ -262,19 +262,27 @@ export class HookEventHandler {
   }
 }
 
-/** What a middleware decided is never taken back by what hooks say. */
-function withVerdict(
+/** What was decided, as plain data. What a middleware decided is never taken back by what hooks say. */
+function resolve(
   aggregated: AggregatedHookResult,
   { event, verdict }: HookContext,
 ): AggregatedHookResult {
-  if (verdict.kind === 'allow') return aggregated;
-  const { kind, reason } = verdict;
-  const said =
-    kind === 'stop'
-      ? { continue: false, stopReason: reason }
-      : { decision: 'deny' as const, reason };
-  const finalOutput = Object.assign(new events[event].Output(aggregated.finalOutput), said);
-  return { ...aggregated, finalOutput };
+  const { finalOutput, decidedBy, ...rest } = aggregated;
+  const said = finalOutput && resolveOutput(event, finalOutput);
+  const { Output } = events[event];
+  if (verdict.kind === 'stop') {
+    const stop = { continue: false, stopReason: verdict.reason };
+    return { ...rest, finalOutput: new Output({ ...said, ...stop }) };
+  }
+  const by = decidedBy && { decidedBy };
+  if (verdict.kind === 'allow') return { ...rest, ...by, finalOutput: said && new Output(said) };
+  const block = { decision: 'deny' as const, reason: verdict.reason };
+  // The hooks' stop counts more than the block.
+  return {
+    ...rest,
+    ...(said?.continue === false && by),
+    finalOutput: new Output({ ...said, ...block }),
+  };
 }
 
 /** Each stage fills its own slot, so the first empty one tells which stage did not get to its end. */
