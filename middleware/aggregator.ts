@@ -1,11 +1,13 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
-import { events, type MergeStrategy } from '../src/hooks/events.js';
-import { isBlocking, type DefaultHookOutput } from '../src/hooks/hookOutput.js';
+import { events, resolveOutput, type MergeStrategy } from '../src/hooks/events.js';
+import { asText, isBlocking, rankOf, type DefaultHookOutput } from '../src/hooks/hookOutput.js';
 import { mergeHookResponses } from '../src/hooks/hookTranslator.js';
+import { hookIdentity } from '../src/hooks/identity.js';
 import { isRecord, mergeModelData, mergeRecords } from '../src/hooks/merge.js';
 import type {
   AggregatedHookResult,
+  CommandHookConfig,
   HookEventName,
   HookExecutionResult,
   HookOutput,
@@ -39,24 +41,59 @@ export function aggregateResults(
   event: HookEventName,
 ): AggregatedHookResult {
   const errors = results.flatMap((result) => result.error ?? []);
-  const { merge: strategy, effective = asItIs } = events[event];
-  const merge = mergers[strategy];
+  const strategy = events[event].merge;
+  const spoken: Spoken[] = [];
   let merged: HookOutput | undefined;
-  for (const { output } of results.filter(hasEffect)) {
+  for (const { hookConfig, output } of results.filter(hasEffect)) {
     if (!output) continue;
     try {
-      merged = merge(merged ?? {}, effective(output));
+      const said = resolveOutput(event, output);
+      merged = mergers[strategy](merged ?? {}, said);
+      spoken.push({ hookConfig, said });
     } catch (cause) {
       errors.push(new Error('The output of a hook could not be merged', { cause }));
     }
   }
+  const { decidedBy, ...verdict } = decide(spoken, strategy);
   return {
     success: results.every((result) => result.success),
-    finalOutput: merged && createSpecificHookOutput(merged, event),
+    finalOutput: merged && createSpecificHookOutput({ ...merged, ...verdict }, event),
+    ...(decidedBy && { decidedBy }),
     allOutputs: results.flatMap((result) => result.output ?? []),
     errors,
     totalDuration: results.reduce((total, result) => total + result.duration, 0),
     results: [...results],
+  };
+}
+
+/** One hook, and what it said, resolved. */
+interface Spoken {
+  readonly hookConfig: CommandHookConfig;
+  readonly said: HookOutput;
+}
+
+type Verdict = Pick<HookOutput, 'decision' | 'reason' | 'continue' | 'stopReason'> &
+  Pick<AggregatedHookResult, 'decidedBy'>;
+
+/** Who decided, and why in their own words. What a hook says that lets the operation go on explains no block, no stop. */
+function decide(spoken: readonly Spoken[], strategy: MergeStrategy): Verdict {
+  const heard = (hooks: readonly Spoken[]) =>
+    strategy === 'replacement' ? hooks.slice(-1) : hooks;
+  const rank = Math.max(...spoken.map(({ said }) => rankOf(said.decision)));
+  const isDecided = rank > rankOf('allow');
+  const deciding = heard(spoken.filter(({ said }) => isDecided && rankOf(said.decision) === rank));
+  const stopping = heard(spoken.filter(({ said }) => said.continue === false));
+  const winners = stopping.length > 0 ? stopping : deciding;
+  return {
+    ...(deciding[0] && {
+      decision: deciding[0].said.decision,
+      reason: joinLines(...deciding.map(({ said }) => said.reason)),
+    }),
+    ...(stopping[0] && {
+      continue: false,
+      stopReason: joinLines(...stopping.map(({ said }) => said.stopReason)),
+    }),
+    ...(winners[0] && { decidedBy: winners.map(({ hookConfig }) => hookIdentity(hookConfig)) }),
   };
 }
 
@@ -66,10 +103,6 @@ export function createSpecificHookOutput(
   event: HookEventName,
 ): DefaultHookOutput {
   return new events[event].Output(output);
-}
-
-function asItIs(output: HookOutput): HookOutput {
-  return output;
 }
 
 function hasEffect(result: HookExecutionResult): boolean {
@@ -84,26 +117,21 @@ const mergers: Record<MergeStrategy, Merge> = {
   union: mergeToolSelectionOutputs,
 };
 
-/** Tool and agent events: any block, stop or suppression wins, and texts are joined line by line. */
+/** Tool and agent events: one suppression is enough, and texts are joined line by line. */
 function mergeWithOrDecision(first: HookOutput, second: HookOutput): HookOutput {
-  const merged = defined({
-    decision: strongest(first.decision, second.decision),
-    reason: joinLines(asText(first.reason), asText(second.reason)),
-    continue: first.continue === false ? false : (second.continue ?? first.continue),
-    stopReason: joinLines(asText(first.stopReason), asText(second.stopReason)),
+  return defined({
+    ...first,
+    ...defined(second),
+    decision: first.decision ?? second.decision ?? undefined,
+    reason: joinLines(first.reason, second.reason),
+    stopReason: joinLines(first.stopReason, second.stopReason),
     suppressOutput: first.suppressOutput || (second.suppressOutput ?? first.suppressOutput),
-    systemMessage: joinLines(asText(first.systemMessage), asText(second.systemMessage)),
+    systemMessage: joinLines(first.systemMessage, second.systemMessage),
     hookSpecificOutput: mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput, {
-      additionalContext: (a, b) => joinLines(asText(a), asText(b)),
+      additionalContext: joinLines,
     }),
     foreign: mergeForeign(first.foreign, second.foreign),
   });
-  const specific = merged.hookSpecificOutput;
-  if (isBlocking(merged.decision) && specific && !isBlocking(specific['permissionDecision'])) {
-    // The reason of a permission would pass for the reason of the block.
-    delete specific['permissionDecisionReason'];
-  }
-  return merged;
 }
 
 function mergeForeign(first: HookOutput['foreign'], second: HookOutput['foreign']) {
@@ -124,19 +152,13 @@ function winningOutput(first?: ToolOutput, second?: ToolOutput): ToolOutput | un
   return first.isDenial ? first : second;
 }
 
-/** Model events: later fields override earlier ones, except that no later hook takes back a block or a stop. */
+/** Model events: later fields override earlier ones. */
 function mergeWithFieldReplacement(first: HookOutput, second: HookOutput): HookOutput {
-  const merged: HookOutput = { ...first, ...defined(second) };
-  if (isBlocking(first.decision) && !isBlocking(second.decision)) {
-    merged.decision = first.decision;
-    merged.reason = first.reason;
-  }
-  if (first.continue === false) {
-    merged.continue = false;
-    merged.stopReason = stopReasonOf(second) ?? stopReasonOf(first);
-  }
-  merged.hookSpecificOutput = mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput);
-  return defined(merged);
+  return defined({
+    ...first,
+    ...defined(second),
+    hookSpecificOutput: mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput),
+  });
 }
 
 /** Tool selection: names are united and sorted, and the most restrictive mode wins. `NONE` leaves no names. */
@@ -163,10 +185,6 @@ function mergeToolSelectionOutputs(first: HookOutput, second: HookOutput): HookO
   return merged;
 }
 
-function stopReasonOf({ continue: goesOn, stopReason, reason }: HookOutput): string | undefined {
-  return goesOn === false ? stopReason || reason || undefined : undefined;
-}
-
 type FieldMerge = (first: unknown, second: unknown) => unknown;
 
 /** Fields of `hookSpecificOutput` that are not simply overridden by the later hook. */
@@ -190,21 +208,7 @@ function mergeSpecific(
       merged[field] = merge(first[field], second[field]);
     }
   }
-  return { ...merged, ...strongerPermission(first, second) };
-}
-
-/** A permission and its reason belong together, and no later hook takes back a denial. */
-function strongerPermission(
-  first: Record<string, unknown>,
-  second: Record<string, unknown>,
-): Record<string, unknown> {
-  const kept = isBlocking(first['permissionDecision']) && !isBlocking(second['permissionDecision']);
-  const winner = kept || second['permissionDecision'] === undefined ? first : second;
-  if (winner['permissionDecision'] === undefined) return {};
-  return {
-    permissionDecision: winner['permissionDecision'],
-    permissionDecisionReason: winner['permissionDecisionReason'],
-  };
+  return merged;
 }
 
 function mergeWith(merge: typeof mergeRecords): FieldMerge {
@@ -212,25 +216,9 @@ function mergeWith(merge: typeof mergeRecords): FieldMerge {
     isRecord(first) && isRecord(second) ? merge(first, second) : (second ?? first);
 }
 
-function strongest(
-  first: HookOutput['decision'],
-  second: HookOutput['decision'],
-): HookOutput['decision'] {
-  return strength(second) > strength(first) ? second : first;
-}
-
-function strength(decision: HookOutput['decision']): number {
-  if (isBlocking(decision)) return 3;
-  if (decision === 'ask') return 2;
-  return decision ? 1 : 0;
-}
-
-function joinLines(first: string | undefined, second: string | undefined): string | undefined {
-  return first && second ? `${first}\n${second}` : first || second;
-}
-
-function asText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+function joinLines(...lines: unknown[]): string | undefined {
+  const texts = lines.flatMap((line) => asText(line) ?? []);
+  return texts.length > 0 ? texts.join('\n') : undefined;
 }
 
 function defined(output: HookOutput): HookOutput {

@@ -12,19 +12,20 @@ import {
   askBeforeModel,
   askBeforeToolSelection,
   type AfterModelHookResult,
+  type BeforeModelHookResult,
 } from '../src/core/geminiChatHookTriggers.js';
-import { appendText, asHookContext, asSystemNote, withMessage } from '../src/core/llmContent.js';
-import { collectResponse, emptyResponse } from '../src/core/response.js';
+import { asHookContext, asSystemNote, withMessage, withNotes } from '../src/core/llmContent.js';
+import { collectResponse } from '../src/core/response.js';
 import { fireHook, hasHooks } from '../src/hooks/hookEventHandler.js';
 import {
   BeforeToolHookOutput,
+  DEFAULT_BLOCK_REASON,
   DEFAULT_STOP_REASON,
   withToolOutput,
 } from '../src/hooks/hookOutput.js';
 import { mergeRecords } from '../src/hooks/merge.js';
 import type { ProcessedHookResult } from '../src/hooks/processedResult.js';
 import { HookEventName } from '../src/hooks/types.js';
-import type { ToolResult } from '../src/tools/tools.js';
 
 /** Outermost stage of a tool call: BeforeTool hooks may block it, stop the agent, or change its arguments. */
 async function beforeTool(call: ToolCall, next: Next): Promise<void> {
@@ -35,19 +36,16 @@ async function beforeTool(call: ToolCall, next: Next): Promise<void> {
 
   const fired = await firing;
   if (heed(call, fired) && (await isPermitted(call, fired))) await next();
-  const context = fenced(fired.aggregated.finalOutput?.foreign?.contextOfResult);
-  if (call.result) call.result = withNotes(call.result, [context, systemNote(fired)]);
 }
 
 /** Applies what BeforeTool hooks decided; says whether the call goes on. */
 function heed(call: ToolCall, fired: ProcessedHookResult): boolean {
-  const output = fired.aggregated.finalOutput;
-  if (output && (fired.shouldStop || output.isBlockingDecision())) {
-    const reason = output.getEffectiveReason();
-    if (fired.shouldStop) call.stop(reason);
-    else call.block(reason);
-    return false;
-  }
+  const { finalOutput: output, decidedBy: hooks } = fired.aggregated;
+  const context = fenced(output?.foreign?.contextOfResult);
+  call.contextForModel.push(...(context ? [context] : []), ...notesOf(fired));
+  if (fired.shouldStop) call.stop(fired.stopReason ?? DEFAULT_STOP_REASON, { hooks });
+  else if (output?.isBlockingDecision()) call.block(output.getBlockReason(), { hooks });
+  if (isRefused(call)) return false;
   const change = output instanceof BeforeToolHookOutput && output.getModifiedToolInput();
   if (change) call.input = mergeRecords(call.input, change);
   return true;
@@ -66,8 +64,9 @@ async function isPermitted(call: ToolCall, { aggregated }: ProcessedHookResult):
 /** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */
 async function afterTool(call: ToolCall, next: Next): Promise<void> {
   await next();
-  // Of a call that was given up before its tool ran, there is nothing to look at.
-  if (!call.result || (call.signal?.aborted && !call.executed)) return;
+  // Of a call that was refused or given up before its tool ran, there is nothing to look at.
+  const isOver = isRefused(call) || call.signal?.aborted;
+  if (!call.result || (isOver && !call.executed)) return;
   const { llmContent, returnDisplay, metadata, error } = call.result;
   const toolResponse = { llmContent, returnDisplay, metadata, error };
   const { toolName, input: toolInput, callId, durationMs } = call;
@@ -75,21 +74,20 @@ async function afterTool(call: ToolCall, next: Next): Promise<void> {
   const firing = fireHook(call.config, HookEventName.AfterTool, payload, call);
   if (!firing) return;
   const fired = await firing;
-  const output = fired.aggregated.finalOutput;
-  if (!output) return;
+  const { finalOutput: output, decidedBy: hooks } = fired.aggregated;
 
-  const replacement = output.foreign?.toolOutput;
+  const replacement = output?.foreign?.toolOutput;
   if (replacement) call.result = withToolOutput(call.result, replacement);
   // The tool has run, so a block comes too late; its reason is still of use to the model, which reads it once.
-  const reason = output.isBlockingDecision() ? output.getEffectiveReason() : undefined;
+  const reason = output?.isBlockingDecision() ? output.getBlockReason() : undefined;
   const objection = reason === replacement?.text ? undefined : reason;
   call.result = withNotes(call.result, [
-    fenced(output.getAdditionalContext()),
+    fenced(output?.getAdditionalContext()),
     fenced(objection),
-    systemNote(fired),
+    ...notesOf(fired),
   ]);
-  if (fired.suppressOutput) call.result.suppressDisplay = true;
-  if (fired.shouldStop) call.stop(fired.stopReason ?? DEFAULT_STOP_REASON);
+  if (fired.suppressOutput) call.result = { ...call.result, suppressDisplay: true };
+  if (fired.shouldStop) call.stop(fired.stopReason ?? DEFAULT_STOP_REASON, { hooks });
 }
 
 /** A middleware that blocked or stopped the call may still call `next()`; its word stands. */
@@ -120,10 +118,11 @@ async function beforeToolSelection(call: ModelCall, next: Next): Promise<void> {
   const asked = askBeforeToolSelection(call.config, call.request, call);
   if (!asked) return next();
 
-  const { toolConfig, stopped, stopReason = DEFAULT_STOP_REASON, systemMessage } = await asked;
+  const { toolConfig, stopped, systemMessage, decidedBy: hooks, ...result } = await asked;
   if (stopped) {
-    call.stop(stopReason);
-    call.verdict = { kind: 'stop', event: HookEventName.BeforeToolSelection, reason: stopReason };
+    const { stopReason = DEFAULT_STOP_REASON } = result;
+    call.stop(stopReason, { event: HookEventName.BeforeToolSelection, hooks });
+    if (systemMessage) call.contextForModel.push(asSystemNote(systemMessage));
     return;
   }
   // Hooks restrict. Where the host wants no tool at all, there is nothing left to restrict.
@@ -140,26 +139,32 @@ function forbidsTools({ config }: ModelCall['request']): boolean {
 
 /** BeforeModel hooks may answer in place of the model, block the call, stop the agent, or change the request. */
 async function beforeModel(call: ModelCall, next: Next): Promise<void> {
+  if (isRefused(call)) return;
   const asked = askBeforeModel(call.config, call.request, call);
   if (!asked) return next();
 
   const result = await asked;
-  const { systemMessage, reason = DEFAULT_STOP_REASON } = result;
+  const { systemMessage } = result;
   if (result.blocked) {
-    const kind = result.stopped ? 'stop' : 'block';
-    call.verdict = { kind, event: HookEventName.BeforeModel, reason };
-    call.synthetic = result.syntheticResponse !== undefined;
-    call.response = result.syntheticResponse ?? emptyResponse();
-    call.suppressDisplay = result.suppressOutput ?? false;
+    refuse(call, result);
     if (systemMessage) call.contextForModel.push(asSystemNote(systemMessage));
-    if (result.syntheticResponse && !call.suppressDisplay) {
-      call.stream = streamOf(result.syntheticResponse);
-    }
     return;
   }
   if (result.modifiedRequest) call.request = result.modifiedRequest;
   if (systemMessage) call.request = withMessage(call.request, asSystemNote(systemMessage));
   await next();
+}
+
+/** A hook that refuses the call may answer in the model's place. */
+function refuse(call: ModelCall, result: BeforeModelHookResult): void {
+  const { reason = DEFAULT_BLOCK_REASON, decidedBy: hooks, syntheticResponse } = result;
+  if (result.stopped) call.stop(reason, { hooks });
+  else call.block(reason, { hooks });
+  call.suppressDisplay = result.suppressOutput ?? false;
+  if (!syntheticResponse) return;
+  call.synthetic = true;
+  call.response = syntheticResponse;
+  if (!call.suppressDisplay) call.stream = streamOf(syntheticResponse);
 }
 
 /** AfterModel hooks may change or hide the answer, or stop the agent, once all of it has arrived. */
@@ -207,12 +212,10 @@ function isDropped({ stream }: ModelCall): boolean {
 
 function applyAfterModel(call: ModelCall, result: AfterModelHookResult | undefined): void {
   if (!result || isDropped(call)) return;
-  const { stopReason = DEFAULT_STOP_REASON } = result;
+  const { stopReason = DEFAULT_STOP_REASON, decidedBy: hooks } = result;
   call.response = result.response;
   call.suppressDisplay ||= result.suppressOutput ?? false;
-  if (result.stopped && !isRefused(call)) {
-    call.verdict = { kind: 'stop', event: HookEventName.AfterModel, reason: stopReason };
-  }
+  if (result.stopped && !isRefused(call)) call.stop(stopReason, { hooks });
   if (result.systemMessage) call.contextForModel.push(asSystemNote(result.systemMessage));
 }
 
@@ -226,13 +229,6 @@ function fenced(text: string | undefined): string | undefined {
   return text && asHookContext(text);
 }
 
-function systemNote(fired: ProcessedHookResult): string | undefined {
-  return fired.systemMessage && asSystemNote(fired.systemMessage);
-}
-
-/** A copy of a result with notes appended to what the model reads. */
-function withNotes(result: ToolResult, notes: readonly (string | undefined)[]): ToolResult {
-  const text = notes.filter((note) => note).map((note) => `\n\n${note}`);
-  if (text.length === 0) return { ...result };
-  return { ...result, llmContent: appendText(result.llmContent, text.join('')) };
+function notesOf({ systemMessage }: ProcessedHookResult): string[] {
+  return systemMessage === undefined ? [] : [asSystemNote(systemMessage)];
 }

@@ -44,11 +44,29 @@ export interface HookContext<E extends HookEventName = HookEventName> {
 /** A hook context of any event; `ctx.event` narrows the rest. */
 export type AnyHookContext = { [E in HookEventName]: HookContext<E> }[HookEventName];
 
+/** A block or a stop: where, why, and by whom. */
+export interface Decision {
+  readonly event: HookEventName;
+  readonly reason: string;
+  /** Names of the hooks that decided so, else their commands. Absent where a middleware or the host did. */
+  readonly hooks?: readonly string[];
+}
+
 /** What hooks and middleware decided about an operation. */
 export type Verdict =
   | { readonly kind: 'allow' }
-  | { readonly kind: 'block'; readonly event: HookEventName; readonly reason: string }
-  | { readonly kind: 'stop'; readonly event: HookEventName; readonly reason: string };
+  | ({ readonly kind: 'block' } & Decision)
+  | ({ readonly kind: 'stop' } & Decision);
+
+/** For stages: the event that decided, where it is not the usual one, and the hooks. */
+export type Author = Partial<Pick<Decision, 'event' | 'hooks'>>;
+
+/** What was decided, where it is of this kind. */
+export function decisionOf(verdict: Verdict, kind: 'block' | 'stop'): Decision | undefined {
+  if (verdict.kind !== kind) return undefined;
+  const { kind: _kind, ...decision } = verdict;
+  return decision;
+}
 
 /** The verdict of a call that nobody objected to. */
 export const ALLOW: Verdict = { kind: 'allow' };
@@ -80,11 +98,13 @@ export interface ToolCall {
    * for a call that is refused before any layer has seen it.
    */
   result: ToolResult | undefined;
+  /** Text that the model is to read with the result. Left to the caller where the tool throws; else in `result`. */
+  contextForModel: string[];
   verdict: Verdict;
   /** Blocks the call: the tool does not run, or what it gave is replaced by the reason. A stop stands all the same. */
-  block(reason: string): void;
+  block(reason: string, by?: Author): void;
   /** Stops the agent. The tool does not run; what it has given already stays. */
-  stop(reason: string): void;
+  stop(reason: string, by?: Author): void;
 }
 
 /** Starts one streamed call of the model. */
@@ -122,9 +142,9 @@ export interface ModelCall {
   contextForModel: string[];
   verdict: Verdict;
   /** Blocks the call: the model is not asked, or what it said is dropped. */
-  block(reason: string): void;
+  block(reason: string, by?: Author): void;
   /** Stops the agent. The model is not asked; what it says already is kept. */
-  stop(reason: string): void;
+  stop(reason: string, by?: Author): void;
 }
 
 /** How a call may be ended and watched. */
@@ -158,6 +178,7 @@ class ToolCallContext implements ToolCall {
   executed: ToolResult | undefined = undefined;
   durationMs: number | undefined = undefined;
   result: ToolResult | undefined = undefined;
+  contextForModel: string[] = [];
   verdict: Verdict = ALLOW;
 
   constructor(
@@ -175,26 +196,26 @@ class ToolCallContext implements ToolCall {
     this.result = copied.refusal ?? (signal?.aborted ? cancelled(toolName) : undefined);
   }
 
-  block(reason: string): void {
+  block(reason: string, by?: Author): void {
     if (this.verdict.kind === 'stop') {
-      this.result = errorResult(ToolErrorType.StopExecution, this.verdict.reason);
+      this.result = stopped(undefined, this.verdict.reason);
       return;
     }
-    this.#decide('block', reason);
+    this.#decide('block', reason, by);
     this.result = errorResult(ToolErrorType.Blocked, reason);
   }
 
-  stop(reason: string): void {
+  stop(reason: string, by?: Author): void {
     const isGiven =
       this.verdict.kind === 'allow' || (this.verdict.kind === 'stop' && this.executed);
     const given = isGiven ? this.result : undefined;
-    this.#decide('stop', reason);
-    this.result = given ? stopped(given, reason) : errorResult(ToolErrorType.StopExecution, reason);
+    this.#decide('stop', reason, by);
+    this.result = stopped(given, reason);
   }
 
-  #decide(kind: 'block' | 'stop', reason: string): void {
+  #decide(kind: 'block' | 'stop', reason: string, by: Author | undefined): void {
     const event = this.result ? HookEventName.AfterTool : HookEventName.BeforeTool;
-    this.verdict = { kind, event, reason };
+    this.verdict = { kind, event, reason, ...by };
   }
 }
 
@@ -219,8 +240,15 @@ export function cancelled(toolName: string): ToolResult {
   return errorResult(ToolErrorType.Cancelled, message);
 }
 
-function stopped(result: ToolResult, reason: string): ToolResult {
-  return { ...result, error: { type: ToolErrorType.StopExecution, message: reason } };
+/** The result of a call that stops the agent. What went wrong with the tool itself stays to be read. */
+function stopped(given: ToolResult | undefined, reason: string): ToolResult {
+  const refusal = errorResult(ToolErrorType.StopExecution, reason);
+  const isFailure = given?.error && given.error.type !== ToolErrorType.StopExecution;
+  return {
+    ...(given ?? refusal),
+    error: isFailure ? given.error : refusal.error,
+    stopReason: reason,
+  };
 }
 
 /** A model call at the beginning of its way. */
@@ -256,21 +284,21 @@ class ModelCallContext implements ModelCall {
     this.request = originalRequest;
   }
 
-  block(reason: string): void {
-    if (this.verdict.kind !== 'stop') this.#decide('block', reason);
+  block(reason: string, by?: Author): void {
+    if (this.verdict.kind !== 'stop') this.#decide('block', reason, by);
     this.stream = undefined;
     this.response = emptyResponse();
     this.synthetic = false;
   }
 
-  stop(reason: string): void {
-    this.#decide('stop', reason);
+  stop(reason: string, by?: Author): void {
+    this.#decide('stop', reason, by);
     if (!this.stream) this.response ??= emptyResponse();
   }
 
-  #decide(kind: 'block' | 'stop', reason: string): void {
+  #decide(kind: 'block' | 'stop', reason: string, by: Author | undefined): void {
     const event = this.stream ? HookEventName.AfterModel : HookEventName.BeforeModel;
-    this.verdict = { kind, event, reason };
+    this.verdict = { kind, event, reason, ...by };
   }
 }
 

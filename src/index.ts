@@ -38,6 +38,7 @@ export {
 export { compose, type Middleware, type Next } from './compose.js';
 export type {
   AnyHookContext,
+  Decision,
   HookContext,
   HookObserver,
   ModelCall,

@@ -14,6 +14,8 @@ export interface FireReport {
   readonly stopped: boolean;
   readonly reason: string | null;
   readonly stopReason: string | null;
+  /** The hooks that gave the verdict, in plan order; `null` where none did. */
+  readonly decidedBy: readonly string[] | null;
   readonly systemMessage: string | null;
   readonly suppressOutput: boolean | null;
   readonly hookSpecificOutput: Record<string, unknown> | null;
@@ -48,8 +50,9 @@ export function describeFiring(
     proceed: !blocked && !stopped,
     blocked,
     stopped,
-    reason: (blocked ? output?.getEffectiveReason() : output?.reason) ?? null,
-    stopReason: fired?.stopReason ?? output?.stopReason ?? null,
+    reason: output?.reason ?? null,
+    stopReason: output?.stopReason ?? null,
+    decidedBy: fired?.aggregated.decidedBy ?? null,
     systemMessage: fired?.systemMessage ?? null,
     suppressOutput: output?.suppressOutput ?? null,
     hookSpecificOutput: output?.hookSpecificOutput ?? null,
@@ -64,7 +67,8 @@ export function formatReport(report: FireReport): string {
     report.results.length === 0
       ? [`No hook ran for ${report.event}: none is configured, active, and matching`]
       : report.results.map(formatHook);
-  return [...hooks, '', formatVerdict(report), ...formatEffects(report)].join('\n');
+  const verdict = [formatVerdict(report), ...formatAuthors(report), ...formatEffects(report)];
+  return [...hooks, '', ...verdict].join('\n');
 }
 
 function describeHook(result: HookExecutionResult): HookReport {
@@ -108,6 +112,13 @@ function formatVerdict(report: FireReport): string {
   return events[event].canBlock || isPrevented
     ? verdict
     : `${verdict}\n  A block of ${event} has no effect on the operation: this event cannot prevent it`;
+}
+
+/** Where one hook alone was asked, its name stands above. */
+function formatAuthors({ decidedBy, results }: FireReport): string[] {
+  return results.length > 1
+    ? formatText('decided by', decidedBy?.map(toVisible).join(', ') ?? '')
+    : [];
 }
 
 function formatEffects(report: FireReport): string[] {

@@ -50,23 +50,28 @@ function describeRun(result: AgentResult, failure: string | undefined) {
     turns,
     stopped,
     toolCalls: result.toolCalls.map(describeToolCall),
-    modelCalls: result.modelCalls.map(({ blocked, synthetic, request }) => ({
-      blocked,
-      synthetic,
-      request,
-    })),
+    modelCalls: result.modelCalls.map(
+      ({ blocked, blockReason, blockedBy, synthetic, request }) => ({
+        blocked,
+        blockReason: blockReason ?? null,
+        blockedBy: blockedBy ?? null,
+        synthetic,
+        request,
+      }),
+    ),
     hooks,
     usage,
     ...(failure !== undefined && { error: { message: failure } }),
   };
 }
 
-function describeToolCall({ name, originalInput, input, status, result }: ToolCallRecord) {
+function describeToolCall({ name, originalInput, input, status, blocked, result }: ToolCallRecord) {
   return {
     name,
     originalInput,
     input,
     status,
+    blocked: blocked ?? null,
     llmContent: result?.llmContent ?? null,
     suppressDisplay: result?.suppressDisplay ?? false,
   };

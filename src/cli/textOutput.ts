@@ -1,6 +1,8 @@
-import type { AgentEvent, AgentResult } from '../core/agentEvents.js';
+import type { AgentEvent, AgentResult, HookRecord } from '../core/agentEvents.js';
 import type { ToolCallRecord } from '../core/coreToolScheduler.js';
+import { isBlocking } from '../hooks/hookOutput.js';
 import { removeControls } from '../hooks/sanitizeText.js';
+import { HookEventName } from '../hooks/types.js';
 import type { RunOutput } from './runOutput.js';
 import { printNotice, toOneLine } from './terminal.js';
 
@@ -12,16 +14,21 @@ export class TextOutput implements RunOutput {
   onEvent(event: AgentEvent): void {
     if (event.type === 'text') this.#writeText(event.text);
     if (event.type === 'tool') this.#tellToolCall(event.call);
+    if (event.type === 'hook') this.#tellObjection(event);
     if (event.type !== 'model') return;
     this.#endAnswer();
-    if (event.call.blockReason !== undefined) {
-      this.#tell('blocked', 'red', `model call: ${event.call.blockReason}`);
+    const { blockReason, blockedBy } = event.call;
+    if (blockReason !== undefined) {
+      this.#tell('blocked', 'red', `model call${by(blockedBy)}: ${blockReason}`);
     }
   }
 
   finish({ stopped }: AgentResult, failure?: string): void {
     this.#endAnswer();
-    if (stopped) this.#tell('stopped', 'red', `by ${stopped.event}: ${stopped.reason}`);
+    if (stopped) {
+      const { event, hooks, reason } = stopped;
+      this.#tell('stopped', 'red', `at ${event}${by(hooks)}: ${reason}`);
+    }
     if (failure !== undefined) this.#tell('error', 'red', failure);
   }
 
@@ -40,10 +47,17 @@ export class TextOutput implements RunOutput {
     this.#endsLine = true;
   }
 
-  #tellToolCall({ name, originalInput, status, result, stopped }: ToolCallRecord): void {
+  /** A block after which the agent goes on. Every other one is told with what it prevented. */
+  #tellObjection({ event, hook, decision, reason }: HookRecord): void {
+    if (!isBlocking(decision) || !OBJECTIONS.has(event)) return;
+    this.#endAnswer();
+    this.#tell('blocked', 'red', `${event}${by([hook])}: ${reason ?? ''}`);
+  }
+
+  #tellToolCall({ name, originalInput, status, result, blocked, stopped }: ToolCallRecord): void {
     if (status === 'scheduled') this.#tell('tool', 'cyan', `${name} ${toText(originalInput)}`);
     if (!result || result.suppressDisplay) return;
-    const summary = `${name}: ${result.error?.message ?? result.returnDisplay}`;
+    const summary = `${name}${by(blocked?.hooks)}: ${result.error?.message ?? result.returnDisplay}`;
     if (status === 'success') this.#tell('done', 'green', `${name}: ${result.returnDisplay}`);
     if (status === 'error') this.#tell('failed', 'red', summary);
     // A stop is told at the end.
@@ -53,6 +67,21 @@ export class TextOutput implements RunOutput {
   #tell(label: string, style: 'red' | 'green' | 'cyan', text: string): void {
     printNotice(label, style, toOneLine(text));
   }
+}
+
+/** The events whose block prevents no operation and no end, or only puts it off. */
+const OBJECTIONS: ReadonlySet<HookEventName> = new Set([
+  HookEventName.AfterTool,
+  HookEventName.AfterAgent,
+]);
+
+/** A hook without a name is called by its command, which may be long; what it said is what matters. */
+const MAX_NAMES = 60;
+
+function by(hooks: readonly string[] | undefined): string {
+  if (!hooks) return '';
+  const names = toOneLine(hooks.join(', '));
+  return ` by ${names.length > MAX_NAMES ? `${names.slice(0, MAX_NAMES)}…` : names}`;
 }
 
 function toText(input: ToolCallRecord['originalInput']): string {

@@ -24,7 +24,6 @@ import { GeminiChat, type ModelTurn } from './geminiChat.js';
 import { asHookContext } from './llmContent.js';
 import {
   allowedToolsOf,
-  asStop,
   describeModelCall,
   functionCallsOf,
   stopOf,
@@ -95,6 +94,8 @@ class AgentRun {
   #transcript: Transcript | undefined;
   #promptTokens = 0;
   #compressAtTokens: number;
+  /** What the model answered last, whoever may see it. */
+  #answer = '';
   #response = '';
   #stopped: AgentResult['stopped'] = null;
 
@@ -136,6 +137,7 @@ class AgentRun {
     this.#tell({ type: 'session', sessionId: config.getSessionId(), model });
     try {
       await this.#work();
+      if (this.#stopped) this.#tell({ type: 'stopped', ...this.#stopped });
       await this.#notify(
         this.#stopped ? `Stopped: ${this.#stopped.reason}` : 'The agent has finished',
       );
@@ -161,7 +163,7 @@ class AgentRun {
     this.#stopped = start.stopped;
     if (this.#stopped) return;
     const before = await this.#hooks.fire(BeforeAgent, { prompt }, signal);
-    this.#stopped = before.stopped ?? asStop(BeforeAgent, before.objection);
+    this.#stopped = before.stopped ?? before.objection;
 
     let notes = [...start.notes, ...before.notes];
     let message = [prompt, ...notes];
@@ -170,11 +172,17 @@ class AgentRun {
       this.#noteDown(notes);
       await this.#converse(message.map((text) => ({ text })));
       if (this.#stopped) return;
-      const payload = { prompt, promptResponse: this.#response, stopHookActive: retries > 0 };
+      const payload = { prompt, promptResponse: this.#answer, stopHookActive: retries > 0 };
       const after = await this.#hooks.fire(AfterAgent, payload, signal);
-      this.#stopped = after.stopped;
-      if (after.objection === undefined || retries >= maxStopHookRetries) return;
-      message = notes = [asHookContext(after.objection), ...after.notes];
+      const { stopped, objection } = after;
+      this.#stopped = stopped;
+      if (stopped || !objection) return;
+      if (retries >= maxStopHookRetries) {
+        const reason = `Blocked, and maxStopHookRetries (${maxStopHookRetries}) is used up: ${objection.reason}`;
+        this.#stopped = { ...objection, reason };
+        return;
+      }
+      message = notes = [asHookContext(objection.reason), ...after.notes];
     }
   }
 
@@ -251,7 +259,8 @@ class AgentRun {
       this.#record(turn);
       if (event.type === 'retry') continue;
       this.#promptTokens = turn.response.usageMetadata?.promptTokenCount ?? this.#promptTokens;
-      this.#response = turn.suppressDisplay ? '' : textOf(turn.response);
+      this.#answer = textOf(turn.response);
+      this.#response = turn.suppressDisplay ? '' : this.#answer;
       return turn;
     }
     throw new Error('The chat ended without a response');

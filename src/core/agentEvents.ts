@@ -1,6 +1,8 @@
 import type { GenerateContentParameters } from '@google/genai';
-import type { HookEventName, HookDecision, HookExecutionResult } from '../hooks/types.js';
+import type { Decision } from '../context.js';
+import { resolveOutput } from '../hooks/events.js';
 import { hookIdentity } from '../hooks/identity.js';
+import type { HookEventName, HookDecision, HookExecutionResult } from '../hooks/types.js';
 import type { ToolCallRecord } from './coreToolScheduler.js';
 
 /** What one hook did, for people and logs. */
@@ -13,6 +15,8 @@ export interface HookRecord {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly decision: HookDecision | null;
+  /** Why: of a stop, of a block, or whatever else the hook explained. */
+  readonly reason: string | null;
 }
 
 /** One model call of an agent. */
@@ -21,8 +25,10 @@ export interface ModelCallRecord {
   readonly blocked: boolean;
   /** The response was a hook's. */
   readonly synthetic: boolean;
-  /** Why a hook blocked the call, where one did. */
+  /** Why the call was blocked, where it was. */
   readonly blockReason?: string;
+  /** The hooks that blocked it, where hooks did. */
+  readonly blockedBy?: readonly string[];
   /** The parameters that were sent, or would have been. */
   readonly request: GenerateContentParameters;
 }
@@ -33,7 +39,9 @@ export type AgentEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'model'; readonly call: ModelCallRecord }
   | { readonly type: 'tool'; readonly call: ToolCallRecord }
-  | ({ readonly type: 'hook' } & HookRecord);
+  | ({ readonly type: 'hook' } & HookRecord)
+  /** The agent ends before the model has come to its end. */
+  | ({ readonly type: 'stopped' } & Decision);
 
 /** Token counts of all model calls, added up. */
 export interface Usage {
@@ -49,8 +57,11 @@ export interface AgentResult {
   readonly response: string;
   /** Model calls that were made, or were to be made. */
   readonly turns: number;
-  /** Which hook event ended the loop and why; `null` when the model came to its end. */
-  readonly stopped: { readonly event: HookEventName; readonly reason: string } | null;
+  /**
+   * Which event ended the loop, why, and which hooks; `null` when the model came to its end. AfterAgent hooks that
+   * object more often than `maxStopHookRetries` end it too.
+   */
+  readonly stopped: Decision | null;
   readonly toolCalls: readonly ToolCallRecord[];
   readonly modelCalls: readonly ModelCallRecord[];
   readonly hooks: readonly HookRecord[];
@@ -59,6 +70,8 @@ export interface AgentResult {
 
 /** Sums up what became of a hook. */
 export function describeHook(result: HookExecutionResult): HookRecord {
+  const said = result.output && resolveOutput(result.eventName, result.output);
+  const reason = said?.continue === false ? said.stopReason : said?.reason;
   return {
     event: result.eventName,
     hook: hookIdentity(result.hookConfig),
@@ -66,6 +79,7 @@ export function describeHook(result: HookExecutionResult): HookRecord {
     success: result.success,
     exitCode: result.exitCode ?? null,
     signal: result.signal ?? null,
-    decision: result.output?.decision ?? null,
+    decision: said?.decision ?? null,
+    reason: reason ?? null,
   };
 }

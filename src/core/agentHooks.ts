@@ -1,18 +1,18 @@
 import type { Config } from '../config/config.js';
-import type { HookObserver } from '../context.js';
+import type { Decision, HookObserver } from '../context.js';
 import { canPrevent } from '../hooks/events.js';
 import { fireHook } from '../hooks/hookEventHandler.js';
 import type { HookEventName, HookPayload } from '../hooks/types.js';
-import { describeHook, type AgentEvent, type AgentResult, type HookRecord } from './agentEvents.js';
+import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
 import { notify } from '../notify.js';
 import { asHookContext, asSystemNote } from './llmContent.js';
 
 /** What the hooks of one of the agent's own events want. */
 export interface AgentVerdict {
   /** End the agent. */
-  readonly stopped: AgentResult['stopped'];
-  /** Why not: a block that counts for this event. */
-  readonly objection: string | undefined;
+  readonly stopped: Decision | null;
+  /** A block that counts for this event. */
+  readonly objection: Decision | null;
   /** What the model is to read. */
   readonly notes: readonly string[];
 }
@@ -47,16 +47,17 @@ export class AgentHooks {
   ): Promise<AgentVerdict> {
     const fired = await fireHook(this.config, event, payload, { signal, onHooks: this.observe });
     signal?.throwIfAborted();
-    const output = fired?.aggregated.finalOutput;
-    const reason = output?.getEffectiveReason() ?? '';
+    const { finalOutput: output, decidedBy: hooks } = fired?.aggregated ?? {};
+    const by = { event, ...(hooks && { hooks }) };
+    const isBlocked = output?.isBlockingDecision() && canPrevent(event, output);
     const context = output?.getAdditionalContext();
     const notes = [
       context && asHookContext(context),
       fired?.systemMessage && asSystemNote(fired.systemMessage),
     ];
     return {
-      stopped: fired?.shouldStop ? { event, reason } : null,
-      objection: output?.isBlockingDecision() && canPrevent(event, output) ? reason : undefined,
+      stopped: output && fired?.shouldStop ? { ...by, reason: output.getStopReason() } : null,
+      objection: output && isBlocked ? { ...by, reason: output.getBlockReason() } : null,
       notes: notes.filter((note): note is string => Boolean(note)),
     };
   }

@@ -4,6 +4,7 @@ import type { DefaultHookOutput } from '../hooks/hookOutput.js';
 import { HookEventName } from '../hooks/types.js';
 import { createToolCall, type ExecuteTool, type ToolCall } from '../context.js';
 import type { ToolResult } from '../tools/tools.js';
+import { withNotes } from './llmContent.js';
 
 /**
  * Fires BeforeTool.
@@ -46,7 +47,8 @@ export async function fireAfterToolHook(
  * @param toolInput the arguments as the model gave them; never modified
  * @param executeFn runs the tool with the arguments that hooks and middleware left
  * @returns the tool's result with the effects of its hooks. Of a blocked call, `llmContent` is the reason and
- *   `error` says so; of one that stops the agent, `error.type` is `stop_execution` and `error.message` the reason.
+ *   `error` says so; of one that stops the agent, `stopReason` is why, and where the tool itself has not failed,
+ *   `error.type` is `stop_execution`.
  *   A call whose `signal` has fired before the tool ran has the error `cancelled`, and one whose arguments are nested
  *   deeper than 200 levels `invalid_tool_params`; in both cases the tool does not run.
  * @throws what `executeFn` throws, as it is
@@ -70,7 +72,7 @@ export async function executeToolWithHooks(
 export async function runToolCall(call: ToolCall): Promise<ToolResult> {
   if (call.result) return call.result;
   await call.config.getToolStack().run(call);
-  if (call.result) return call.result;
+  if (call.result) return withNotes(call.result, call.contextForModel);
   throw new Error(
     `A middleware ended the call of "${call.toolName}" without a result: set call.result`,
   );

@@ -4,16 +4,17 @@ import type { Config } from '../config/config.js';
 import {
   copyArguments,
   createToolCall,
+  decisionOf,
   errorResult,
   type CallOptions,
+  type Decision,
   type ToolCall,
 } from '../context.js';
-import type { HookEventName } from '../hooks/types.js';
 import { ToolErrorType, type Tool, type ToolResult } from '../tools/tools.js';
 import { errorMessage } from '../errorMessage.js';
 import { notify } from '../notify.js';
 import { runToolCall } from './coreToolHookTriggers.js';
-import { toParts } from './llmContent.js';
+import { toParts, withNotes } from './llmContent.js';
 
 /** `idle` is terminal: a hook blocked the call, and its result tells the model why. */
 export type ToolCallStatus = 'scheduled' | 'executing' | 'success' | 'error' | 'idle';
@@ -29,8 +30,10 @@ export interface ToolCallRecord {
   readonly status: ToolCallStatus;
   /** Present once the status is `success`, `error` or `idle`. */
   readonly result?: ToolResult;
-  /** Present when a hook ended the agent loop at this call. */
-  readonly stopped?: { readonly event: HookEventName; readonly reason: string };
+  /** Present when the call was blocked: why, and by which hooks. */
+  readonly blocked?: Decision;
+  /** Present when the agent loop ended at this call: why, and by which hooks. */
+  readonly stopped?: Decision;
 }
 
 /** A tool call that has come to its end. */
@@ -95,14 +98,14 @@ export class CoreToolScheduler {
     this.#tell({ ...record, status: 'executing' });
     const call = this.#createCall(tool, record, options.signal);
     const result = await this.#runStack(call);
-    const { verdict } = call;
-    const stopped =
-      verdict.kind === 'stop' ? { event: verdict.event, reason: verdict.reason } : undefined;
+    const blocked = decisionOf(call.verdict, 'block');
+    const stopped = decisionOf(call.verdict, 'stop');
     return this.#complete(
       {
         ...record,
         input: call.input,
         status: finalStatus(call, result),
+        ...(blocked && { blocked }),
         ...(stopped && { stopped }),
       },
       result,
@@ -114,7 +117,7 @@ export class CoreToolScheduler {
     try {
       return await runToolCall(call);
     } catch (error) {
-      return failed(call.toolName, error);
+      return withNotes(failed(call.toolName, error), call.contextForModel);
     }
   }
 

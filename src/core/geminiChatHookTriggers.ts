@@ -19,6 +19,8 @@ interface CommonHookResult {
   /** Text for the model, never for the user. */
   systemMessage?: string;
   suppressOutput?: boolean;
+  /** The names of the hooks that gave the verdict, else their commands; absent where none did. */
+  decidedBy?: readonly string[];
 }
 
 /** What BeforeModel hooks decided. */
@@ -155,5 +157,6 @@ function commonFields(fired: ProcessedHookResult): CommonHookResult {
     ...(fired.shouldStop && { stopped: true, stopReason: fired.stopReason }),
     ...(fired.systemMessage && { systemMessage: fired.systemMessage }),
     ...(fired.suppressOutput && { suppressOutput: true }),
+    ...(fired.aggregated.decidedBy && { decidedBy: fired.aggregated.decidedBy }),
   };
 }

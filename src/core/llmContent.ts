@@ -1,11 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
 import type { Content, GenerateContentParameters, Part, PartListUnion } from '@google/genai';
 import { toContents } from '../hooks/messages.js';
+import type { ToolResult } from '../tools/tools.js';
 
-/** Appends text to what a model reads of a tool's result: to the text itself, or as a further part. */
-export function appendText(content: PartListUnion, text: string): PartListUnion {
-  if (typeof content === 'string') return `${content}${text}`;
-  return [...(Array.isArray(content) ? content : [content]), { text }];
+/** A result with notes behind what the model reads of it; without any, the result itself. */
+export function withNotes(result: ToolResult, notes: readonly (string | undefined)[]): ToolResult {
+  const text = notes.filter(Boolean).join('\n\n');
+  return text === '' ? result : { ...result, llmContent: appendText(result.llmContent, text) };
+}
+
+/** To the text itself, or as a further part. A tool may have given anything, or nothing. */
+function appendText(content: PartListUnion | null | undefined, text: string): PartListUnion {
+  if (content === undefined || content === null) return text;
+  if (typeof content === 'string') return `${content}\n\n${text}`;
+  return [...(Array.isArray(content) ? content : [content]), { text: `\n\n${text}` }];
 }
 
 /** How a message of the hook system itself is marked for the model. */
@@ -24,10 +33,17 @@ export function asHookContext(text: string): string {
   return `<${fence}>\n${text}\n</${fence}>`;
 }
 
-/** Every form in which the SDK takes parts, as a list of parts. */
-export function toParts(content: PartListUnion): Part[] {
-  const list = Array.isArray(content) ? content : [content];
-  return list.map((part) => (typeof part === 'string' ? { text: part } : part));
+/**
+ * Every form in which the SDK takes parts, as a list of parts. A tool may give anything: what is no part becomes text,
+ * and nothing is left out.
+ */
+export function toParts(content: PartListUnion | null | undefined): Part[] {
+  const list: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return list.flatMap((part) => {
+    if (part === undefined || part === null) return [];
+    if (typeof part === 'object') return [part];
+    return [{ text: typeof part === 'string' ? part : inspect(part) }];
+  });
 }
 
 /** A request with one more message at its end. */

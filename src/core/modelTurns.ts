@@ -1,5 +1,5 @@
 import type { FunctionCall } from '@google/genai';
-import type { HookEventName } from '../hooks/types.js';
+import { decisionOf } from '../context.js';
 import type { SpanOutcome } from '../trace/span.js';
 import type { AgentResult, ModelCallRecord } from './agentEvents.js';
 import type { ModelTurn } from './geminiChat.js';
@@ -7,7 +7,8 @@ import { isAnswerText } from './response.js';
 
 /** What a span says of how far the agent came. */
 export function verdictOf(stopped: AgentResult['stopped']): SpanOutcome {
-  return stopped ? { verdict: 'stop', reason: stopped.reason } : { verdict: 'allow' };
+  if (!stopped) return { verdict: 'allow' };
+  return { verdict: 'stop', reason: stopped.reason, decidedBy: stopped.hooks };
 }
 
 /** A model call as an agent's result has it. */
@@ -17,18 +18,19 @@ export function describeModelCall({
   request,
   verdict,
 }: ModelTurn): ModelCallRecord {
-  const blockReason = verdict.kind === 'block' ? verdict.reason : undefined;
-  return { blocked, synthetic, request, ...(blockReason !== undefined && { blockReason }) };
-}
-
-/** A block that ends the agent. */
-export function asStop(event: HookEventName, reason: string | undefined): AgentResult['stopped'] {
-  return reason === undefined ? null : { event, reason };
+  const { reason: blockReason, hooks: blockedBy } = decisionOf(verdict, 'block') ?? {};
+  return {
+    blocked,
+    synthetic,
+    request,
+    ...(blockReason !== undefined && { blockReason }),
+    ...(blockedBy && { blockedBy }),
+  };
 }
 
 /** Why the agent ends after a turn; `null` where it does not. */
 export function stopOf({ verdict }: ModelTurn): AgentResult['stopped'] {
-  return verdict.kind === 'stop' ? { event: verdict.event, reason: verdict.reason } : null;
+  return decisionOf(verdict, 'stop') ?? null;
 }
 
 /** The tools that the request left to the model; `undefined` without a restriction. */

@@ -126,7 +126,7 @@ function carryGroup(
   for (const { path, message } of parsed.problems) report(path.slice(2), message);
   const hooks: unknown = isRecord(raw) ? raw['hooks'] : undefined;
   if (Array.isArray(hooks) && hooks.length === 0) report(['hooks'], EMPTY);
-  const [event] = Object.values(HookEventName).filter((each) => parsed.hooks[each]?.length);
+  const event = Object.values(HookEventName).find((each) => parsed.hooks[each]?.length);
   const [read = { hooks: [] }] = (event && parsed.hooks[event]) ?? [];
   const { origin: _, moment: _moment, ...carried } = read;
   if (!event || carried.hooks.length === 0) return undefined;

@@ -3,7 +3,6 @@ import { parseHookDefinitions } from '../config/hookSettings.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
 import { events } from './events.js';
 import { blocksByFailing, denyForFailure, failsClosed, type HookFailure } from './hookFailure.js';
-import type { DefaultHookOutput } from './hookOutput.js';
 import { hookIdentity } from './identity.js';
 import type {
   AggregatedHookResult,
@@ -42,7 +41,7 @@ export function buildFailureEnvelope(
   return {
     ...makeEmptySuccessResult(),
     success: false,
-    finalOutput: denialOfGuards(fault),
+    ...denialOfGuards(fault),
     errors: [fault],
   };
 }
@@ -93,7 +92,7 @@ function denialOfGuards({
   message,
   meta,
   stage,
-}: HookPipelineError): DefaultHookOutput | undefined {
+}: HookPipelineError): Pick<AggregatedHookResult, 'finalOutput' | 'decidedBy'> | undefined {
   const { plan } = meta;
   if (!plan) return undefined;
   const failure: HookFailure = {
@@ -103,5 +102,10 @@ function denialOfGuards({
   };
   const { eventName, hookConfigs } = plan;
   const hook = hookConfigs.find((each) => blocksByFailing(each, eventName, failure));
-  return hook && new events[eventName].Output(denyForFailure(hook, failure));
+  return (
+    hook && {
+      finalOutput: new events[eventName].Output(denyForFailure(hook, failure)),
+      decidedBy: [hookIdentity(hook)],
+    }
+  );
 }

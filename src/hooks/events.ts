@@ -7,7 +7,9 @@ import {
   BeforeToolHookOutput,
   BeforeToolSelectionHookOutput,
   DefaultHookOutput,
+  asText,
   isBlocking,
+  rankOf,
   withToolOutput,
 } from './hookOutput.js';
 import { defaultHookTranslator, type LLMRequest } from './hookTranslator.js';
@@ -19,6 +21,7 @@ import {
   PreCompressTrigger,
   SessionEndReason,
   SessionStartSource,
+  type HookDecision,
   type HookEventInput,
   type HookInput,
   type HookOutput,
@@ -74,6 +77,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
       const change = specificField(output, 'tool_input');
       return change ? { ...input, tool_input: mergeRecords(input.tool_input, change) } : input;
     },
+    effective: withPermissionAsDecision,
     Output: BeforeToolHookOutput,
   },
   [HookEventName.AfterTool]: {
@@ -243,6 +247,38 @@ export function createHookOutput(eventName: string, data: HookOutput): DefaultHo
     return new DefaultHookOutput(data);
   }
   return new events[eventName].Output(data);
+}
+
+/**
+ * What an output means, as plain data that nobody has to interpret: a block has its reason in `reason`, a stop in
+ * `stopReason`, and neither is ever empty. What has no effect is left out. Resolving twice changes nothing.
+ */
+export function resolveOutput(event: HookEventName, output: HookOutput): HookOutput {
+  const { effective = (said: HookOutput) => said, Output } = events[event];
+  const counting = new Output(effective(output));
+  const fields: HookOutput = counting;
+  return {
+    ...fields,
+    systemMessage: asText(fields.systemMessage),
+    reason: counting.isBlockingDecision() ? counting.getBlockReason() : asText(fields.reason),
+    ...(counting.shouldStopExecution() && { stopReason: counting.getStopReason() }),
+  };
+}
+
+/** A permission is a decision by another name. The stronger of the two counts, with its reason. */
+function withPermissionAsDecision(output: HookOutput): HookOutput {
+  const { decision, hookSpecificOutput: specific } = output;
+  if (!isRecord(specific)) return output;
+  const { permissionDecision: permission, permissionDecisionReason, ...others } = specific;
+  const isPermission = rankOf(permission) > rankOf(decision);
+  const isExplained = permission === undefined || rankOf(permission) >= rankOf(decision);
+  const reason = isExplained ? asText(permissionDecisionReason) : undefined;
+  return {
+    ...output,
+    ...(isPermission && { decision: permission as HookDecision }),
+    ...(reason && { reason }),
+    hookSpecificOutput: Object.keys(others).length > 0 ? others : undefined,
+  };
 }
 
 /** An answer in place of the model's counts only together with a block or a stop by the same hook. */

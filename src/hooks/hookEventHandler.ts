@@ -23,7 +23,7 @@ import {
 } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
 import { recordEvent } from './eventRecord.js';
-import { events } from './events.js';
+import { events, resolveOutput } from './events.js';
 import { reportUntoldFailure } from './hookFailure.js';
 import type { HookRegistry } from './hookRegistry.js';
 import type { HookSystem } from './hookSystem.js';
@@ -273,7 +273,7 @@ export class HookEventHandler {
       });
       throw fault;
     }
-    const aggregated = withVerdict(ctx.aggregated ?? makeEmptySuccessResult(), ctx);
+    const aggregated = resolve(ctx.aggregated ?? makeEmptySuccessResult(), ctx);
     this.#record(event, aggregated);
     return aggregated;
   }
@@ -310,19 +310,27 @@ export class HookEventHandler {
   }
 }
 
-/** What a middleware decided is never taken back by what hooks say. */
-function withVerdict(
+/** What was decided, as plain data. What a middleware decided is never taken back by what hooks say. */
+function resolve(
   aggregated: AggregatedHookResult,
   { event, verdict }: HookContext,
 ): AggregatedHookResult {
-  if (verdict.kind === 'allow') return aggregated;
-  const { kind, reason } = verdict;
-  const said =
-    kind === 'stop'
-      ? { continue: false, stopReason: reason }
-      : { decision: 'deny' as const, reason };
-  const finalOutput = Object.assign(new events[event].Output(aggregated.finalOutput), said);
-  return { ...aggregated, finalOutput };
+  const { finalOutput, decidedBy, ...rest } = aggregated;
+  const said = finalOutput && resolveOutput(event, finalOutput);
+  const { Output } = events[event];
+  if (verdict.kind === 'stop') {
+    const stop = { continue: false, stopReason: verdict.reason };
+    return { ...rest, finalOutput: new Output({ ...said, ...stop }) };
+  }
+  const by = decidedBy && { decidedBy };
+  if (verdict.kind === 'allow') return { ...rest, ...by, finalOutput: said && new Output(said) };
+  const block = { decision: 'deny' as const, reason: verdict.reason };
+  // The hooks' stop counts more than the block.
+  return {
+    ...rest,
+    ...(said?.continue === false && by),
+    finalOutput: new Output({ ...said, ...block }),
+  };
 }
 
 /** Each stage fills its own slot, so the first empty one tells which stage did not get to its end. */

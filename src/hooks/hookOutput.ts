@@ -52,16 +52,24 @@ export class DefaultHookOutput implements HookOutput {
     return this.continue === false;
   }
 
-  /** Why: of a stop `stopReason`, else `reason`; of a block `reason`, else `stopReason`; else a default text. */
+  /** Why the agent loop must end, where it must; else why the operation must not go on. Never empty. */
   getEffectiveReason(): string {
-    if (this.shouldStopExecution()) return this.stopReason || this.reason || DEFAULT_STOP_REASON;
-    return this.reason || this.stopReason || DEFAULT_BLOCK_REASON;
+    return this.shouldStopExecution() ? this.getStopReason() : this.getBlockReason();
+  }
+
+  /** Why the agent loop must end: `stopReason`, else `reason`, else a default text. */
+  getStopReason(): string {
+    return asText(this.stopReason) ?? asText(this.reason) ?? DEFAULT_STOP_REASON;
+  }
+
+  /** Why the operation must not go on: `reason`, else `stopReason`, else a default text. */
+  getBlockReason(): string {
+    return asText(this.reason) ?? asText(this.stopReason) ?? DEFAULT_BLOCK_REASON;
   }
 
   /** Text to append to what the model reads. */
   getAdditionalContext(): string | undefined {
-    const context = this.hookSpecificOutput?.['additionalContext'];
-    return typeof context === 'string' && context !== '' ? context : undefined;
+    return asText(this.hookSpecificOutput?.['additionalContext']);
   }
 
   /** The request to send. Without changes in the output, `target` itself. */
@@ -89,10 +97,8 @@ export class BeforeToolHookOutput extends DefaultHookOutput {
     );
   }
 
-  override getEffectiveReason(): string {
-    if (this.shouldStopExecution()) return super.getEffectiveReason();
-    const reason = this.hookSpecificOutput?.['permissionDecisionReason'];
-    return typeof reason === 'string' ? reason : super.getEffectiveReason();
+  override getBlockReason(): string {
+    return asText(this.hookSpecificOutput?.['permissionDecisionReason']) ?? super.getBlockReason();
   }
 
   /** Whether the user is to be asked. */
@@ -177,6 +183,18 @@ export function withToolOutput<R extends object>(
 /** Whether a value found in `decision` or `permissionDecision` blocks. */
 export function isBlocking(decision: unknown): decision is 'block' | 'deny' {
   return decision === 'block' || decision === 'deny';
+}
+
+/** How much a decision counts beside others: 3 a block, 2 `ask`, 1 what allows, 0 anything that is none. */
+export function rankOf(decision: unknown): number {
+  if (isBlocking(decision)) return 3;
+  if (decision === 'ask') return 2;
+  return decision === 'allow' || decision === 'approve' ? 1 : 0;
+}
+
+/** What somebody said, as it is; `undefined` where that is blank, or no text at all. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 function objectField(output: HookOutput, field: string): Record<string, unknown> | undefined {

@@ -1,6 +1,7 @@
+import { asText } from './hookOutput.js';
 import type { AggregatedHookResult } from './types.js';
 
-/** An aggregated result with the fields that mean the same for every event. */
+/** An aggregated result with the fields that mean the same for every event; its author is in `decidedBy`. */
 export interface ProcessedHookResult {
   readonly aggregated: AggregatedHookResult;
   /** Whether the agent loop must end. */
@@ -22,8 +23,8 @@ export function processCommonHookOutputFields(
   return {
     aggregated,
     shouldStop,
-    stopReason: shouldStop ? output?.getEffectiveReason() : undefined,
-    systemMessage: output?.systemMessage || undefined,
+    stopReason: shouldStop ? output?.getStopReason() : undefined,
+    systemMessage: asText(output?.systemMessage),
     suppressOutput: output?.suppressOutput === true,
   };
 }

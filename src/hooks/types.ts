@@ -320,6 +320,11 @@ export interface AggregatedHookResult {
   /** Whether every hook was healthy. Never a policy: ask `finalOutput` whether the operation may go on. */
   success: boolean;
   finalOutput: DefaultHookOutput | undefined;
+  /**
+   * The names of the hooks, else their commands, that gave the verdict that counts, in plan order: a stop counts more
+   * than a block, and a block more than an `ask`. Absent where no hook decided anything.
+   */
+  decidedBy?: readonly string[];
   allOutputs: HookOutput[];
   errors: Error[];
   /** Milliseconds of all hooks added up. */

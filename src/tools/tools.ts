@@ -4,7 +4,7 @@ import type { FunctionDeclaration, PartListUnion } from '@google/genai';
 export enum ToolErrorType {
   /** A hook or a middleware blocked the call. */
   Blocked = 'blocked_by_hook',
-  /** A hook ended the agent loop; `message` is the reason to show to the user. */
+  /** The agent is to end, and the tool itself has not failed; `message` is the reason to show to the user. */
   StopExecution = 'stop_execution',
   /** The model asked for a tool outside the names that BeforeToolSelection hooks allow. */
   NotAllowed = 'tool_not_allowed',
@@ -23,6 +23,8 @@ export interface ToolResult {
   metadata?: Record<string, unknown>;
   /** Present when the call failed, was blocked, or stopped the agent. */
   error?: { message: string; type?: string };
+  /** Present when the agent is to end: why. Where the tool has failed as well, `error` says so. */
+  stopReason?: string;
   /** True when a hook asked not to show the result to the user. The model still receives it. */
   suppressDisplay?: boolean;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { events } from '../hooks/events.js';
-import { isBlocking, type DefaultHookOutput } from '../hooks/hookOutput.js';
+import { resolveOutput } from '../hooks/events.js';
+import { isBlocking } from '../hooks/hookOutput.js';
 import { commandLine, hookIdentity } from '../hooks/identity.js';
 import { isRecord, mergeRecords } from '../hooks/merge.js';
 import type {
@@ -39,10 +39,9 @@ export function traceHook(
 function describeResult(result: HookExecutionResult, { input, stdin }: Reading): SpanOutcome {
   const { output, stdout, stderr, exitCode, signal, error, eventName } = result;
   const counts = result.success || isBlocking(output?.decision);
-  const verdictOutput = output && new events[eventName].Output(output);
   return {
     ...(counts
-      ? describeOutput(eventName, verdictOutput, input)
+      ? describeOutput(eventName, output, input)
       : { verdict: 'fail', reason: error?.message ?? endingOf(result) }),
     output: stdout,
     stderr,
@@ -68,24 +67,20 @@ function endingOf({ exitCode, signal }: HookExecutionResult): string {
  */
 export function describeOutput(
   event: HookEventName,
-  output: DefaultHookOutput | undefined,
+  output: HookOutput | undefined,
   input: unknown,
 ): Pick<SpanOutcome, 'verdict' | 'reason' | 'changes'> {
   if (!output) return { verdict: 'allow' };
-  const { effective = (said: HookOutput) => said } = events[event];
-  const changes = changesBy(effective(output), isRecord(input) ? input : {});
-  if (output.shouldStopExecution()) {
-    return { verdict: 'stop', reason: output.getEffectiveReason(), changes };
-  }
-  if (output.isBlockingDecision()) {
-    return { verdict: 'block', reason: output.getEffectiveReason(), changes };
-  }
-  const isChanged = changes.length > 0 || output.suppressOutput === true;
-  return { verdict: isChanged ? 'change' : 'allow', reason: output.reason, changes };
+  const said = resolveOutput(event, output);
+  const changes = changesBy(said, isRecord(input) ? input : {});
+  if (said.continue === false) return { verdict: 'stop', reason: said.stopReason, changes };
+  if (isBlocking(said.decision)) return { verdict: 'block', reason: said.reason, changes };
+  const isChanged = changes.length > 0 || said.suppressOutput === true;
+  return { verdict: isChanged ? 'change' : 'allow', reason: said.reason, changes };
 }
 
-/** Fields that say what the hook is, or what it decides, and change nothing. */
-const WORDS = new Set(['hookEventName', 'permissionDecision', 'permissionDecisionReason']);
+/** Fields that say what the hook is, and change nothing. */
+const WORDS = new Set(['hookEventName']);
 
 function changesBy(
   { systemMessage, hookSpecificOutput = {}, foreign }: HookOutput,

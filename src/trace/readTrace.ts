@@ -86,7 +86,7 @@ function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
     isTime(durationMs) &&
     SPAN_KINDS.includes(kind as SpanKind);
   if (!isSpan) return undefined;
-  const { ownMs, exitCode } = value;
+  const { ownMs, exitCode, decidedBy } = value;
   return {
     id,
     parent: typeof parent === 'string' ? parent : null,
@@ -97,6 +97,9 @@ function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
     verdict: VERDICTS.has(verdict) ? (verdict as SpanVerdict) : 'allow',
     ...(isTime(ownMs) && { ownMs }),
     ...(typeof exitCode === 'number' && { exitCode }),
+    ...(Array.isArray(decidedBy) && {
+      decidedBy: decidedBy.filter((each) => typeof each === 'string'),
+    }),
     ...(isRecord(value['sizes']) && { sizes: readSizes(value['sizes']) }),
     ...Object.fromEntries(
       TEXTS.flatMap((field) => (typeof value[field] === 'string' ? [[field, value[field]]] : [])),

@@ -23,6 +23,8 @@ export interface SpanRecord {
   readonly ownMs?: number;
   readonly verdict: SpanVerdict;
   readonly reason?: string;
+  /** The hooks that decided so, of an event or a call. */
+  readonly decidedBy?: readonly string[];
   readonly command?: string;
   readonly exitCode?: number;
   readonly signal?: string;
@@ -57,6 +59,7 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
     ownMs: ownMs === undefined ? undefined : toMicroseconds(ownMs),
     verdict: span.verdict ?? 'allow',
     reason: write(span.reason),
+    decidedBy: span.decidedBy?.map(clean),
     command: write(span.command),
     exitCode,
     signal,

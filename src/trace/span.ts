@@ -44,6 +44,8 @@ export interface SpanOutcome {
   verdict?: SpanVerdict;
   /** Why it was blocked or stopped, or what went wrong. */
   reason?: string;
+  /** The hooks that decided so, of an event or a call. */
+  decidedBy?: readonly string[];
   /** What came out. Of a hook, the text of its stdout. */
   output?: unknown;
   stderr?: string;

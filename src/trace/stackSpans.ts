@@ -80,8 +80,8 @@ function traceEvent(
     {
       facts: () => ({ name: event, event, input: ctx.payload }),
       outcome: () => {
-        const { finalOutput, errors = [], results = [] } = ctx.aggregated ?? {};
-        const said = describeOutput(event, finalOutput, ctx.input);
+        const { finalOutput, decidedBy, errors = [], results = [] } = ctx.aggregated ?? {};
+        const said = { ...describeOutput(event, finalOutput, ctx.input), decidedBy };
         const failed = said.verdict === 'allow' && results.some((each) => !each.success);
         return {
           ...(failed ? { verdict: 'fail', reason: errors[0]?.message } : said),
@@ -160,8 +160,10 @@ function changeOf(what: string, before: unknown, after: unknown): SpanChange[] {
 function verdictOf(
   { verdict }: { readonly verdict: Verdict },
   changes: readonly SpanChange[],
-): Pick<SpanOutcome, 'verdict' | 'reason'> {
-  if (verdict.kind !== 'allow') return { verdict: verdict.kind, reason: verdict.reason };
+): Pick<SpanOutcome, 'verdict' | 'reason' | 'decidedBy'> {
+  if (verdict.kind !== 'allow') {
+    return { verdict: verdict.kind, reason: verdict.reason, decidedBy: verdict.hooks };
+  }
   return { verdict: changes.length > 0 ? 'change' : 'allow' };
 }
 

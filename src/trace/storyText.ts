@@ -72,7 +72,10 @@ function formatSpan(span: StorySpan, { indent, why, format }: Line): string {
     exitCode && `exit code ${exitCode}`,
     signal && format.toOneLine(signal),
   ].filter(Boolean);
-  const below = [...(why === undefined ? [] : [format.toOneLine(why)]), ...changeOf(span, format)];
+  const { decidedBy = [] } = span;
+  const by = decidedBy.length > 0 ? `by ${format.toOneLine(decidedBy.join(', '))}: ` : '';
+  const reason = why === undefined ? [] : [`${by}${format.toOneLine(why)}`];
+  const below = [...reason, ...changeOf(span, format)];
   return [
     `${indent}${titleOf(span, format)}  ${format.paint('dim', facts.join(', '))}`,
     ...below.map((line) => `${indent}    ${line}`),

@@ -30,6 +30,7 @@ describe('the verdict of fire', () => {
       stopped: false,
       reason: null,
       stopReason: null,
+      decidedBy: null,
       systemMessage: null,
       suppressOutput: null,
       hookSpecificOutput: null,
@@ -57,6 +58,7 @@ describe('the verdict of fire', () => {
       stopped: false,
       reason: 'fine',
       stopReason: null,
+      decidedBy: null,
       systemMessage: 'be careful',
       suppressOutput: true,
       hookSpecificOutput: { tool_input: { content: 'x' } },
@@ -80,7 +82,8 @@ describe('the verdict of fire', () => {
   it('is blocked, with exit code 2', async () => {
     const { exitCode, report } = await fireJson('BeforeTool', 'echo no >&2; exit 2');
     expect(exitCode).toBe(2);
-    expect(report).toMatchObject({ proceed: false, blocked: true, stopped: false, reason: 'no' });
+    const verdict = { proceed: false, blocked: true, stopped: false, reason: 'no' };
+    expect(report).toMatchObject({ ...verdict, decidedBy: ['hook'] });
   });
 
   it('gives the reason of a denied permission', async () => {
@@ -150,6 +153,7 @@ guard: exit code 2, 5 ms, decision deny
     two
 
 Verdict: blocked: one two
+  decided by: guard
   systemMessage: hello`);
   });
 

@@ -58,7 +58,7 @@ describe('run, as text,', () => {
     expect(stdout).toBe('Sorry.');
     expect(exitCode).toBe(0);
     const lines = stderr.split('\n');
-    expect(lines).toContain('blocked: write_file: no haikus');
+    expect(lines).toContainEqual(expect.stringMatching(/^blocked: write_file by .*: no haikus$/u));
     expect(lines).toContainEqual(expect.stringMatching(/^failed: read_file: .*missing/u));
     expect(lines).toContainEqual(expect.stringMatching(/^warning: .*"broken"/u));
     expect(lines).toHaveLength(5);
@@ -118,7 +118,28 @@ describe('run, as text,', () => {
     const { stdout, stderr, exitCode } = await cli.run(args);
     expect(exitCode).toBe(0);
     expect(stdout).toBe('');
-    expect(stderr.split('\n').slice(1)).toEqual(['stopped: by BeforeTool: enough']);
+    expect(stderr.split('\n').slice(1)).toEqual([
+      expect.stringMatching(/^stopped: at BeforeTool by .*…: enough$/u),
+    ]);
+  });
+
+  it('tells that hooks objected after a tool, and to the end', async () => {
+    const responses = await cli.record(answer(writeHaiku), answer('One.'), answer('Two.'));
+    const settings = await cli.settings(
+      {
+        AfterTool: group('echo "not formatted" >&2; exit 2', { name: 'format' }),
+        AfterAgent: group('echo "more" >&2; exit 2', { name: 'tests' }),
+      },
+      { maxStopHookRetries: 1 },
+    );
+    const args = ['run', 'Go', '--responses', responses, '--settings', settings];
+    const { stderr } = await cli.run(args);
+    expect(stderr.split('\n').filter((line) => /^(?:blocked|stopped)/u.test(line))).toEqual([
+      'blocked: AfterTool by format: not formatted',
+      'blocked: AfterAgent by tests: more',
+      'blocked: AfterAgent by tests: more',
+      'stopped: at AfterAgent by tests: Blocked, and maxStopHookRetries (1) is used up: more',
+    ]);
   });
 
   it('tells why the model was not called', async () => {
@@ -127,7 +148,7 @@ describe('run, as text,', () => {
     const { stdout, stderr, exitCode } = await cli.run(args);
     expect(exitCode).toBe(0);
     expect(stdout).toBe('');
-    expect(stderr).toBe('blocked: model call: no budget');
+    expect(stderr).toMatch(/^blocked: model call by .*: no budget$/u);
   });
 
   it('tells of a failure', async () => {
@@ -233,7 +254,10 @@ describe('run, as json,', () => {
       response: 'From a hook',
       modelCalls: [{ blocked: true, synthetic: true }],
     });
-    expect(Object.keys(report.modelCalls[0] ?? {})).toEqual(['blocked', 'synthetic', 'request']);
+    expect(report.modelCalls[0]).toMatchObject({
+      blockReason: 'cached',
+      blockedBy: [expect.any(String)],
+    });
   });
 
   it('has the error of a failure beside what there is', async () => {
@@ -329,7 +353,10 @@ describe('the project of run', () => {
     expect(report).toMatchObject({ response: 'Hi', hooks: [] });
     expect(stderr).toMatch(/^warning: 1 hook of this project skipped .*: hookstack trust$/u);
     const trusted = await runJson([...args, '--trust']);
-    expect(trusted.report.stopped).toEqual({ event: 'BeforeAgent', reason: 'Blocked by hook' });
+    expect(trusted.report.stopped).toMatchObject({
+      event: 'BeforeAgent',
+      reason: 'Blocked by hook',
+    });
     expect(trusted.stderr).toBe('');
   });
 
@@ -363,7 +390,12 @@ describe('the project of run', () => {
     );
     const responses = await cli.record(answer('One'), answer('Two'), answer('Three'));
     const { report } = await runJson(['--responses', responses, '--settings', settings]);
-    expect(report).toMatchObject({ turns: 2, response: 'Two' });
+    expect(report).toMatchObject({
+      turns: 2,
+      response: 'Two',
+      stopped: { event: 'AfterAgent', reason: expect.stringMatching(/maxStopHookRetries.*more/u) },
+      hooks: [{ reason: 'more' }, { reason: 'more' }],
+    });
   });
 
   it('says with its settings whether answers are held for the hooks', async () => {

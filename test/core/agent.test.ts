@@ -213,6 +213,7 @@ describe('the loop', () => {
         exitCode: 2,
         signal: null,
         decision: 'deny',
+        reason: 'no',
       },
     ]);
   });
@@ -253,6 +254,52 @@ describe('a history that grows too long', () => {
     );
     expect(hook.inputs()).toHaveLength(2);
     expect(textsOf(sent[7]?.contents)[0]).toContain('All in short.');
+  });
+});
+
+describe('the author of a verdict', () => {
+  it.each([BeforeAgent, SessionStart, HookEventName.BeforeModel, HookEventName.AfterTool])(
+    'is told with a stop of %s, in the result and as it happens',
+    async (event) => {
+      const stop = sandbox.says({ continue: false, reason: 'Enough.' });
+      const { result, told } = await runToEnd([callTools(write('a.txt'))], {
+        hooks: { [event]: atOnce(sandbox.says({ reason: 'Fine.' }), stop) },
+      });
+      const stopped = { event, reason: 'Enough.', hooks: [stop.config.name] };
+      expect(result.stopped).toEqual(stopped);
+      expect(told.filter(({ type }) => type === 'stopped')).toEqual([
+        { type: 'stopped', ...stopped },
+      ]);
+    },
+  );
+
+  it('is told with a blocked model call', async () => {
+    const guard = sandbox.says({ decision: 'deny' });
+    const { result } = await runToEnd([], {
+      hooks: { BeforeModel: atOnce(sandbox.says({ reason: 'Fine.' }), guard) },
+    });
+    expect(result.modelCalls).toMatchObject([
+      { blocked: true, blockReason: 'Blocked by hook', blockedBy: [guard.config.name] },
+    ]);
+  });
+
+  it('has its reason in the record of the hook, also where the event cannot be blocked', async () => {
+    const { result } = await runToEnd([callTools(write('a.txt')), reply('Done.')], {
+      hooks: {
+        BeforeTool: atOnce(
+          sandbox.says({
+            hookSpecificOutput: { permissionDecision: 'allow', permissionDecisionReason: 'Fine.' },
+          }),
+        ),
+        AfterTool: atOnce(sandbox.says({ decision: 'deny', reason: 'Not formatted.' })),
+        AfterAgent: atOnce(sandbox.says({ continue: false, stopReason: 'Enough.' })),
+      },
+    });
+    expect(result.hooks.map(({ decision, reason }) => [decision, reason])).toEqual([
+      ['allow', 'Fine.'],
+      ['deny', 'Not formatted.'],
+      [null, 'Enough.'],
+    ]);
   });
 });
 
@@ -341,7 +388,7 @@ describe('an end before the end', () => {
           SessionEnd: atOnce(end),
         },
       });
-      expect(result.stopped).toEqual({ event, reason: 'Enough.' });
+      expect(result.stopped).toMatchObject({ event, reason: 'Enough.' });
       expect(result.turns).toBe(1);
       expect(sent.length).toBeLessThanOrEqual(1);
       expect(after.inputs()).toEqual([]);
@@ -432,7 +479,7 @@ describe('the events of the agent itself', () => {
       hooks: { [event]: atOnce(sandbox.says({ continue: false, stopReason: 'Enough.' })) },
     });
     expect(sent).toEqual([]);
-    expect(result.stopped).toEqual({ event, reason: 'Enough.' });
+    expect(result.stopped).toMatchObject({ event, reason: 'Enough.' });
   });
 
   it('AfterAgent may send the agent back to work with the reason', async () => {
@@ -462,18 +509,38 @@ describe('the events of the agent itself', () => {
     'AfterAgent sends it back $sendsBack times at most (maxStopHookRetries: $maxStopHookRetries)',
     async ({ maxStopHookRetries, sendsBack }) => {
       const hook = sandbox.says({ decision: 'deny', reason: 'Again.' });
-      const { result, sent } = await runToEnd(
+      const { result, sent, told } = await runToEnd(
         Array.from({ length: 5 }, (_, index) => reply(`Answer ${index}.`)),
         { hooks: { AfterAgent: atOnce(hook) }, maxStopHookRetries },
       );
       expect(sent).toHaveLength(1 + sendsBack);
-      expect(result).toMatchObject({ response: `Answer ${sendsBack}.`, stopped: null });
+      const stopped = {
+        event: AfterAgent,
+        reason: `Blocked, and maxStopHookRetries (${sendsBack}) is used up: Again.`,
+        hooks: [hook.config.name],
+      };
+      expect(result).toEqual(
+        expect.objectContaining({ response: `Answer ${sendsBack}.`, stopped }),
+      );
+      expect(told).toContainEqual({ type: 'stopped', ...stopped });
       const active = hook
         .inputs<HookEventName.AfterAgent>()
         .map(({ stop_hook_active }) => stop_hook_active);
       expect(active).toEqual([false, ...Array.from({ length: sendsBack }, () => true)]);
     },
   );
+
+  it('AfterAgent reads the answer that AfterModel keeps from the user', async () => {
+    const hook = sandbox.says({});
+    const { result } = await runToEnd([reply('Secret.')], {
+      hooks: {
+        AfterModel: atOnce(sandbox.says({ suppressOutput: true })),
+        AfterAgent: atOnce(hook),
+      },
+    });
+    expect(hook.inputs()).toMatchObject([{ prompt_response: 'Secret.' }]);
+    expect(result.response).toBe('');
+  });
 
   it('AfterAgent that stops does not send the agent back', async () => {
     const hook = sandbox.says({ decision: 'block', reason: 'Again.', continue: false });

@@ -237,8 +237,65 @@ describe('AfterTool', () => {
 
   it('stops the agent with the result at hand', async () => {
     const { result } = await execute(afterTool({ continue: false, reason: 'done' }));
-    expect(result).toEqual({ ...ok(), error: { type: 'stop_execution', message: 'done' } });
+    expect(result).toEqual({
+      ...ok(),
+      error: { type: 'stop_execution', message: 'done' },
+      stopReason: 'done',
+    });
   });
+
+  it('stops the agent, and the error of the tool stays', async () => {
+    const error = { type: 'disk', message: 'disk is full' };
+    const ran = await execute(afterTool({ continue: false, reason: 'done' }), {
+      result: { ...ok(), error },
+    });
+    expect(ran.result).toEqual({ ...ok(), error, stopReason: 'done' });
+  });
+
+  it('tells the model why one hook blocked, and stops with the words of another', async () => {
+    const { result } = await execute(
+      afterTool(
+        { decision: 'block', reason: 'not formatted' },
+        { continue: false, reason: 'done' },
+      ),
+    );
+    expect(result).toMatchObject({
+      llmContent: 'written\n\n<hook_context>\nnot formatted\n</hook_context>',
+      stopReason: 'done',
+    });
+  });
+
+  it('does not fire for a tool that did not run, as a middleware further in refused it', async () => {
+    for (const refuse of ['block', 'stop'] as const) {
+      const config = createConfig({ AfterTool: [{ hooks: [hook(': > after')] }] });
+      config.use('tool', async (call) => call[refuse]('not today'), { before: 'execute' });
+      const { result, executions } = await execute({}, { config });
+      expect(executions).toEqual([]);
+      expect(result.llmContent).toBe('not today');
+      await expect(temp.readLines('after')).rejects.toThrow('ENOENT');
+    }
+  });
+
+  it.each([true, false])(
+    'fires for a tool that ran, whatever a middleware made of the result (blocked: %s)',
+    async (isBlocked) => {
+      const hooks = { AfterTool: [{ hooks: [hook(keepInput('after.json'))] }] };
+      const config = createConfig(hooks).use(
+        'tool',
+        async (call, next) => {
+          await next();
+          if (isBlocked) call.block('replaced');
+          else call.result = { llmContent: 'replaced', returnDisplay: '' };
+        },
+        { before: 'execute' },
+      );
+      const { executions } = await execute({}, { config });
+      expect(executions).toHaveLength(1);
+      expect(await temp.readJson('after.json')).toMatchObject({
+        tool_response: { llmContent: 'replaced' },
+      });
+    },
+  );
 
   it('does not modify the result that the tool returned', async () => {
     const result = Object.freeze(ok());
@@ -272,6 +329,43 @@ describe('AfterTool', () => {
     const hooks = { AfterTool: [{ hooks: [hook('echo oops >&2; exit 1')] }] };
     const ran = await execute(hooks, { result });
     expect(ran.result).toEqual(ok());
+  });
+});
+
+describe('a tool with an odd result', () => {
+  const note = { text: '\n\n[System] note' };
+  const odd: [unknown, unknown][] = [
+    [undefined, '[System] note'],
+    [null, '[System] note'],
+    ['', '\n\n[System] note'],
+    [5, [5, note]],
+    [{ text: 5 }, [{ text: 5 }, note]],
+    [[null], [null, note]],
+    [
+      ['a', undefined, { text: 5 }, 7],
+      ['a', undefined, { text: 5 }, 7, note],
+    ],
+  ];
+
+  it.each(odd)('%j gives it as it is where hooks say nothing', async (llmContent) => {
+    const result = { llmContent, returnDisplay: '' } as ToolResult;
+    const silent = {
+      BeforeTool: [{ hooks: [hook('true')] }],
+      AfterTool: [{ hooks: [hook('true')] }],
+    };
+    for (const hooks of [{}, silent]) {
+      expect((await execute(hooks, { result })).result).toEqual(result);
+    }
+  });
+
+  it.each(odd)('%j has notes behind it: %j', async (llmContent, expected) => {
+    const result = { llmContent, returnDisplay: '' } as ToolResult;
+    for (const hooks of [
+      beforeTool({ systemMessage: 'note' }),
+      afterTool({ systemMessage: 'note' }),
+    ]) {
+      expect((await execute(hooks, { result })).result.llmContent).toEqual(expected);
+    }
   });
 });
 

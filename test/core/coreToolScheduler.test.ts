@@ -176,6 +176,55 @@ describe('BeforeTool', () => {
     expect(after.inputs()).toEqual([]);
   });
 
+  it.each(['block', 'stop'] as const)('tells which hook said %s', async (kind) => {
+    const answer =
+      kind === 'stop'
+        ? { continue: false, stopReason: 'No.' }
+        : { decision: 'deny', reason: 'No.' };
+    const [allow, guard] = [sandbox.says({ decision: 'allow' }), sandbox.says(answer)];
+    const { completed } = await runOne(write('a.txt', 'one'), {
+      BeforeTool: atOnce(allow, guard),
+    });
+    expect(completed[kind === 'stop' ? 'stopped' : 'blocked']).toEqual({
+      event: HookEventName.BeforeTool,
+      reason: 'No.',
+      hooks: [guard.config.name],
+    });
+  });
+
+  it('names no hook where a middleware blocked', async () => {
+    const config = sandbox
+      .createConfig({ BeforeTool: atOnce(sandbox.says({ decision: 'allow' })) })
+      .use('tool', async (call) => call.block('Not today.'));
+    const scheduler = new CoreToolScheduler({ config, tools: referenceTools });
+    const [completed] = await scheduler.schedule([write('a.txt', 'one')]);
+    expect(completed?.blocked).toEqual({ event: HookEventName.BeforeTool, reason: 'Not today.' });
+  });
+
+  it('shows its system message to the model where the tool throws as well', async () => {
+    const tool = makeTool('broken', () => Promise.reject(new Error('disk is full')));
+    const { completed } = await runOne(
+      { name: 'broken' },
+      { BeforeTool: atOnce(sandbox.says({ systemMessage: 'Mind the gap.' })) },
+      { tools: [tool] },
+    );
+    expect(completed.result).toMatchObject({
+      llmContent: 'The tool "broken" failed: disk is full\n\n[System] Mind the gap.',
+      error: { message: 'The tool "broken" failed: disk is full' },
+    });
+  });
+
+  it('tells the model whatever a tool gave', async () => {
+    const gave = [undefined, null, [null], { text: 5 }, ['a', 7, null]];
+    const responses = [];
+    for (const llmContent of gave) {
+      const tool = makeTool('odd', async () => ({ llmContent, returnDisplay: '' }) as ToolResult);
+      const { completed } = await runOne({ name: 'odd' }, {}, { tools: [tool] });
+      responses.push(toFunctionResponse(completed)[0]?.functionResponse?.response);
+    }
+    expect(responses).toEqual(['', '', '', '5', 'a\n7'].map((output) => ({ output })));
+  });
+
   it('gives a reason even when the hook gave none', async () => {
     const { completed } = await runOne(write('a.txt', 'one'), {
       BeforeTool: atOnce(sandbox.runs('exit 2')),
@@ -192,7 +241,7 @@ describe('BeforeTool', () => {
       type: ToolErrorType.StopExecution,
       message: 'Enough.',
     });
-    expect(completed.stopped).toEqual({ event: HookEventName.BeforeTool, reason: 'Enough.' });
+    expect(completed.stopped).toMatchObject({ event: HookEventName.BeforeTool, reason: 'Enough.' });
     expect(sandbox.read('a.txt')).toBeUndefined();
   });
 
@@ -335,7 +384,7 @@ describe('AfterTool', () => {
       llmContent: expect.stringContaining('Created a.txt'),
       error: { type: ToolErrorType.StopExecution, message: 'Enough.' },
     });
-    expect(completed.stopped).toEqual({ event: HookEventName.AfterTool, reason: 'Enough.' });
+    expect(completed.stopped).toMatchObject({ event: HookEventName.AfterTool, reason: 'Enough.' });
     expect(sandbox.read('a.txt')).toBe('one');
   });
 

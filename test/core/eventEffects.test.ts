@@ -102,7 +102,7 @@ describe('BeforeTool', () => {
     const run = await runWriter({ BeforeTool: atOnce(hook) });
     expect(run.note).toBeUndefined();
     expect(run.sent).toHaveLength(1);
-    expect(run.result.stopped).toEqual({ event: BeforeTool, reason: 'Enough.' });
+    expect(run.result.stopped).toMatchObject({ event: BeforeTool, reason: 'Enough.' });
   });
 
   it('cannot inject context', () =>
@@ -155,7 +155,7 @@ describe('AfterTool', () => {
     const run = await runWriter({ AfterTool: atOnce(hook) });
     expect(run.note).toBe('of the model');
     expect(run.sent).toHaveLength(1);
-    expect(run.result.stopped).toEqual({ event: AfterTool, reason: 'Enough.' });
+    expect(run.result.stopped).toMatchObject({ event: AfterTool, reason: 'Enough.' });
   });
 
   it('can inject context', async () => {
@@ -213,7 +213,7 @@ describe('BeforeModel', () => {
     const hook = sandbox.says({ continue: false, stopReason: 'Enough.' });
     const run = await runWriter({ BeforeModel: atOnce(hook) });
     expect(run.sent).toEqual([]);
-    expect(run.result.stopped).toEqual({ event: BeforeModel, reason: 'Enough.' });
+    expect(run.result.stopped).toMatchObject({ event: BeforeModel, reason: 'Enough.' });
   });
 
   it('can inject context by adding messages', async () => {
@@ -300,7 +300,7 @@ describe('BeforeToolSelection', () => {
     const hook = sandbox.says({ continue: false, stopReason: 'Enough.' });
     const run = await runWriter({ BeforeToolSelection: atOnce(hook) });
     expect(run.sent).toEqual([]);
-    expect(run.result.stopped).toEqual({ event: BeforeToolSelection, reason: 'Enough.' });
+    expect(run.result.stopped).toMatchObject({ event: BeforeToolSelection, reason: 'Enough.' });
   });
 
   it('cannot inject context', () =>

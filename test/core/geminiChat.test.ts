@@ -364,6 +364,24 @@ describe('a call that a hook blocks', () => {
   });
 });
 
+describe('a stop from BeforeToolSelection with a system message', () => {
+  it('has the model read it with the next message', async () => {
+    const selection = sandbox.computes<HookEventName.BeforeToolSelection>(({ llm_request }) =>
+      llm_request.messages.at(-1)?.content === 'go'
+        ? { continue: false, systemMessage: 'Mind the gap.' }
+        : {},
+    );
+    const { ask, sent } = await startChat({
+      hooks: { BeforeToolSelection: atOnce(selection) },
+      history: [],
+      answers: [reply('answer')],
+    });
+    await ask('go');
+    await ask('on');
+    expect(JSON.stringify(sent()[0]?.contents)).toContain('[System] Mind the gap.');
+  });
+});
+
 describe.each(modelEvents)('a stop from %s', (event) => {
   it('ends the call with the reason', async () => {
     const { ask, sent } = await startChat({
@@ -371,7 +389,7 @@ describe.each(modelEvents)('a stop from %s', (event) => {
       answers: [reply('answer')],
     });
     const { turn } = await ask('go');
-    expect(turn.verdict).toEqual({ kind: 'stop', event, reason: 'Enough.' });
+    expect(turn.verdict).toMatchObject({ kind: 'stop', event, reason: 'Enough.' });
     expect(turn.blocked).toBe(event !== AfterModel);
     expect(sent()).toHaveLength(event === AfterModel ? 1 : 0);
     expect(turn.response.text).toBe(event === AfterModel ? 'Enough.' : undefined);

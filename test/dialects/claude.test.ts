@@ -120,7 +120,7 @@ describe('hooks written for Claude Code, as they are', () => {
     const hooks = { UserPromptSubmit: [{ dialect: 'claude', hooks: [script('prompt_facts.py')] }] };
     const run = await runWithHooks(sandbox, hooks, note, 'My password is 123.');
     expect(run.sent).toEqual([]);
-    expect(run.result.stopped).toEqual({
+    expect(run.result.stopped).toMatchObject({
       event: HookEventName.BeforeAgent,
       reason: 'Leave passwords out of prompts.',
     });
@@ -333,7 +333,7 @@ describe('answers of PreToolUse', () => {
 
   it('continue: false stops the agent', async () => {
     const { result } = await answering({ continue: false, stopReason: 'Enough.' });
-    expect(result.stopped).toEqual({ event: HookEventName.BeforeTool, reason: 'Enough.' });
+    expect(result.stopped).toMatchObject({ event: HookEventName.BeforeTool, reason: 'Enough.' });
   });
 
   it('systemMessage is for the user, and never reaches the model', async () => {

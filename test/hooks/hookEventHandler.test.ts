@@ -64,6 +64,47 @@ function debugDetails({ records }: RecordingLogger): object[] {
   );
 }
 
+describe('what fire…Event() gives', () => {
+  it.each<[string, object, object]>([
+    [
+      'a permission',
+      { hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'p' } },
+      { decision: 'deny', reason: 'p' },
+    ],
+    ['a stop', { continue: false, reason: 'r' }, { continue: false, stopReason: 'r' }],
+    ['a silent stop', { continue: false }, { stopReason: 'Stopped by hook' }],
+    ['a silent block', { decision: 'block' }, { decision: 'block', reason: 'Blocked by hook' }],
+    [
+      'a message',
+      { systemMessage: 's', suppressOutput: true },
+      { systemMessage: 's', suppressOutput: true },
+    ],
+  ])('needs no interpretation after JSON: %s', async (_, output, expected) => {
+    const { config } = await initialized({ BeforeTool: [{ hooks: [saying(output)] }] });
+    const handler = config.getHookSystem()?.getEventHandler();
+    const given = JSON.parse(JSON.stringify(await handler?.fireBeforeToolEvent('x', {})));
+    expect(given.finalOutput).toMatchObject(expected);
+  });
+
+  it('is resolved whoever made it, and names the hooks unless a middleware decided', async () => {
+    const said = { BeforeTool: [{ hooks: [saying({ decision: 'deny' }, { name: 'guard' })] }] };
+    const { config } = await initialized(said);
+    config.use('hook', async (ctx, next) => {
+      await next();
+      if (ctx.event === BeforeTool && ctx.payload.toolName === 'mine') ctx.block('mine');
+      if (ctx.event === BeforeTool && ctx.payload.toolName === 'end') ctx.stop('end');
+    });
+    const handler = config.getHookSystem()?.getEventHandler();
+    const theirs = await handler?.fireBeforeToolEvent('theirs', {});
+    const mine = await handler?.fireBeforeToolEvent('mine', {});
+    const end = await handler?.fireBeforeToolEvent('end', {});
+    expect(theirs).toMatchObject({ decidedBy: ['guard'], finalOutput: { decision: 'deny' } });
+    expect(mine).toMatchObject({ finalOutput: { decision: 'deny', reason: 'mine' } });
+    expect(end).toMatchObject({ finalOutput: { continue: false, stopReason: 'end' } });
+    for (const result of [mine, end]) expect(result).not.toHaveProperty('decidedBy');
+  });
+});
+
 /** Whoever looks at its arguments or its response fails the test. */
 function untouchable(toolName: string): HookPayload<HookEventName.AfterTool> {
   return {

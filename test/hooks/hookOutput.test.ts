@@ -74,6 +74,8 @@ describe('DefaultHookOutput', () => {
     [{ continue: false, stopReason: 's', reason: 'r' }, 's'],
     [{ continue: false, reason: 'r' }, 'r'],
     [{ continue: false, stopReason: '' }, 'Stopped by hook'],
+    [{ continue: false, stopReason: '  ', reason: 'r' }, 'r'],
+    [{ decision: 'deny' as const, reason: '\n', stopReason: 's' }, 's'],
     [{ continue: false }, 'Stopped by hook'],
     [{ decision: 'deny' as const, reason: 'r', stopReason: 's' }, 'r'],
     [{ decision: 'deny' as const, stopReason: 's' }, 's'],
@@ -127,6 +129,8 @@ describe('BeforeToolHookOutput', () => {
     const data = specific({ permissionDecision: 'deny', permissionDecisionReason: 'p' });
     expect(new BeforeToolHookOutput({ ...data, reason: 'r' }).getEffectiveReason()).toBe('p');
     expect(new BeforeToolHookOutput({ reason: 'r' }).getEffectiveReason()).toBe('r');
+    const empty = specific({ permissionDecision: 'deny', permissionDecisionReason: '' });
+    expect(new BeforeToolHookOutput({ ...empty, reason: 'r' }).getEffectiveReason()).toBe('r');
   });
 
   it('stops with stopReason, as every other output does', () => {

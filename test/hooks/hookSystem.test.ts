@@ -295,7 +295,7 @@ describe('reload', () => {
       BeforeTool: [
         {
           sequential: true,
-          hooks: [saying({ reason: 'one' }), saying({ decision: 'deny', reason: 'two' })],
+          hooks: [saying({ systemMessage: 'one' }), saying({ systemMessage: 'two' })],
         },
       ],
     });
@@ -304,7 +304,7 @@ describe('reload', () => {
     const firing = system.getEventHandler().fireBeforeToolEvent('x', {});
     config.hooks = {};
     await system.reload();
-    expect((await firing).finalOutput?.getEffectiveReason()).toBe('one\ntwo');
+    expect((await firing).finalOutput?.systemMessage).toBe('one\ntwo');
     expect((await system.getEventHandler().fireBeforeToolEvent('x', {})).results).toEqual([]);
   });
 });

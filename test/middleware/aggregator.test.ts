@@ -12,7 +12,7 @@ import {
   BeforeToolSelectionHookOutput,
 } from '../../src/hooks/hookOutput.js';
 import { HookEventName, type HookOutput } from '../../src/hooks/types.js';
-import { failed, healthy, hookContext } from '../helpers/hooks.js';
+import { failed, healthy, hook, hookContext } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
 
 const { BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeToolSelection } = HookEventName;
@@ -228,6 +228,175 @@ describe.each([BeforeTool, AfterTool, HookEventName.BeforeAgent, HookEventName.A
   },
 );
 
+/** What named hooks say together. */
+function decide(event: HookEventName, outputs: Record<string, HookOutput>) {
+  const results = Object.entries(outputs).map(([name, output]) =>
+    healthy(output, { hookConfig: hook('true', { name }) }),
+  );
+  const { finalOutput, decidedBy } = aggregateResults(results, event);
+  return { decidedBy, ...JSON.parse(JSON.stringify(finalOutput)) };
+}
+
+const permission = (permissionDecision: string, permissionDecisionReason?: string) =>
+  specific({ permissionDecision, permissionDecisionReason });
+
+describe('the author of a verdict', () => {
+  const allow = { decision: 'allow', reason: 'fine', stopReason: 'unused' } as const;
+
+  it.each(Object.values(HookEventName))('of %s: who allows explains no block', (event) => {
+    const expected = { decidedBy: ['guard'], decision: 'deny', reason: 'Blocked by hook' };
+    const guard = { decision: 'deny' } as const;
+    expect(decide(event, { allow, guard })).toMatchObject(expected);
+    expect(decide(event, { guard, allow })).toMatchObject(expected);
+  });
+
+  it.each(Object.values(HookEventName))('of %s: who goes on explains no stop', (event) => {
+    const expected = { decidedBy: ['guard'], continue: false, stopReason: 'Stopped by hook' };
+    const guard = { continue: false };
+    expect(decide(event, { allow, guard })).toMatchObject(expected);
+    expect(decide(event, { guard, allow })).toMatchObject(expected);
+  });
+
+  it.each([BeforeTool, BeforeToolSelection])('of %s is everybody who blocked', (event) => {
+    const first = { decision: 'deny', reason: 'one' } as const;
+    const second = { decision: 'block', reason: 'two' } as const;
+    expect(decide(event, { first, allow, second })).toMatchObject({
+      decidedBy: ['first', 'second'],
+      reason: 'one\ntwo',
+    });
+  });
+
+  it.each([BeforeModel, AfterModel])('of %s is the last one who blocked', (event) => {
+    const first = { decision: 'deny', reason: 'one' } as const;
+    const second = { decision: 'block', reason: 'two' } as const;
+    expect(decide(event, { first, second, allow })).toMatchObject({
+      decidedBy: ['second'],
+      decision: 'block',
+      reason: 'two',
+    });
+  });
+
+  it('is who stops beside who blocks, and the reasons of both stay', () => {
+    const outputs = {
+      guard: { decision: 'deny', reason: 'no' },
+      budget: { continue: false, reason: 'spent' },
+      asking: { decision: 'ask', reason: 'sure?' },
+    } as const;
+    expect(decide(BeforeTool, outputs)).toMatchObject({
+      decidedBy: ['budget'],
+      decision: 'deny',
+      reason: 'no',
+      stopReason: 'spent',
+    });
+  });
+
+  it.each<[string, HookOutput]>([
+    ['decision', { decision: 'ask', reason: 'sure?' }],
+    ['permission', permission('ask', 'sure?')],
+    ['permission beside an allow', { decision: 'allow', ...permission('ask', 'sure?') }],
+  ])('is who asks by %s, where nobody blocks', (_, asking) => {
+    const expected = { decidedBy: ['asking'], decision: 'ask', reason: 'sure?' };
+    expect(decide(BeforeTool, { allow, asking })).toMatchObject(expected);
+    expect(decide(BeforeTool, { asking, allow })).toMatchObject(expected);
+    const guard = { decision: 'deny', reason: 'no' } as const;
+    expect(decide(BeforeTool, { asking, guard })).toMatchObject({
+      decidedBy: ['guard'],
+      decision: 'deny',
+      reason: 'no',
+    });
+  });
+
+  it.each<HookOutput>([allow, {}, { continue: true }, permission('allow'), permission('defer')])(
+    'is nobody where a hook says %j',
+    (output) => expect(decide(BeforeTool, { output }).decidedBy).toBeUndefined(),
+  );
+
+  it('is the hook that failed as a guard, or blocked by exit code 2, and no hook that failed else', () => {
+    const { decidedBy } = aggregateResults(
+      [
+        healthy(
+          { decision: 'allow', systemMessage: 'Warning: oops' },
+          { hookConfig: hook('true', { name: 'broken' }), success: false },
+        ),
+        healthy(
+          { decision: 'deny', reason: 'no' },
+          { hookConfig: hook('true', { name: 'guard' }), success: false },
+        ),
+        healthy(undefined, { hookConfig: hook('true', { name: 'silent' }), success: false }),
+      ],
+      BeforeTool,
+    );
+    expect(decidedBy).toEqual(['guard']);
+  });
+
+  it('is called by its command where it has no name', () => {
+    const { decidedBy } = aggregateResults([healthy({ decision: 'deny' })], BeforeTool);
+    expect(decidedBy).toEqual([expect.stringMatching(/^hook-/)]);
+  });
+});
+
+describe('a permission', () => {
+  it.each<[string, HookOutput, HookOutput]>([
+    ['a denial', permission('deny', 'p'), { decision: 'deny', reason: 'p' }],
+    ['a block', permission('block', 'p'), { decision: 'block', reason: 'p' }],
+    ['a grant', permission('allow', 'p'), { decision: 'allow', reason: 'p' }],
+    ['none', { decision: 'deny', reason: 'r' }, { decision: 'deny', reason: 'r' }],
+    [
+      'a denial with an empty reason',
+      { reason: 'r', ...permission('deny', '') },
+      { decision: 'deny', reason: 'r' },
+    ],
+    [
+      'a denial beside an approval',
+      { decision: 'approve', reason: 'r', ...permission('deny', 'p') },
+      { decision: 'deny', reason: 'p' },
+    ],
+    [
+      'a grant beside a denial',
+      { decision: 'deny', reason: 'r', ...permission('allow', 'p') },
+      { decision: 'deny', reason: 'r' },
+    ],
+    [
+      'a reason alone',
+      { decision: 'deny', reason: 'r', ...specific({ permissionDecisionReason: 'p' }) },
+      { decision: 'deny', reason: 'p' },
+    ],
+  ])('is a decision by another name: %s', (_, output, expected) => {
+    expect(merge(BeforeTool, output)).toEqual(expected);
+  });
+
+  it('leaves the other fields, and those of another hook', () => {
+    const merged = merge(
+      BeforeTool,
+      specific({ tool_input: { a: 1 }, permissionDecision: 'deny', permissionDecisionReason: 'p' }),
+      { decision: 'deny', reason: 'r' },
+    );
+    expect(merged).toEqual({
+      decision: 'deny',
+      reason: 'p\nr',
+      hookSpecificOutput: { tool_input: { a: 1 } },
+    });
+  });
+});
+
+describe('blank texts', () => {
+  it('are absent', () => {
+    expect(merge(BeforeTool, { continue: false, stopReason: ' \n', reason: 'r' })).toMatchObject({
+      stopReason: 'r',
+    });
+    expect(merge(BeforeTool, { decision: 'deny', reason: ' ', stopReason: 's' })).toMatchObject({
+      reason: 's',
+    });
+    expect(merge(BeforeTool, { systemMessage: '  ' }, { reason: '\t' })).toEqual({});
+  });
+
+  it('are no lines among others', () => {
+    expect(merge(BeforeTool, { systemMessage: 'a' }, { systemMessage: ' ' })).toEqual({
+      systemMessage: 'a',
+    });
+  });
+});
+
 describe('the merge of BeforeTool', () => {
   it('merges changed arguments shallowly and cumulatively, the later hook first in rank', () => {
     const merged = merge(
@@ -352,7 +521,7 @@ describe.each([BeforeModel, AfterModel])('the merge of %s', (event) => {
 
   it('does not lend a later reason to a block that has none', () => {
     const merged = merge(event, { decision: 'deny' }, { decision: 'allow', reason: 'fine' });
-    expect(merged).toEqual({ decision: 'deny' });
+    expect(merged).toEqual({ decision: 'deny', reason: 'Blocked by hook' });
   });
 
   it('lets a later block take over', () => {

@@ -81,7 +81,8 @@ describe('beforeTool', () => {
     const next = countingNext();
     await toolStages.beforeTool(call, next);
     expect(next.calls).toBe(0);
-    expect(call.verdict).toEqual({ kind, event: 'BeforeTool', reason: 'no' });
+    const hooks = [guard.command];
+    expect(call.verdict).toEqual({ kind, event: 'BeforeTool', reason: 'no', hooks });
     expect(call.result).toMatchObject({ llmContent: 'no', error: { type, message: 'no' } });
   });
 
@@ -110,7 +111,7 @@ describe('afterTool', () => {
     await toolStages.afterTool(call, async () => {
       call.result = ran;
     });
-    expect(call.verdict).toEqual({ kind: 'stop', event: 'AfterTool', reason: 'enough' });
+    expect(call.verdict).toMatchObject({ kind: 'stop', event: 'AfterTool', reason: 'enough' });
     expect(call.result).toMatchObject({ llmContent: 'ran', error: { type: 'stop_execution' } });
     expect(ran).toEqual({ llmContent: 'ran', returnDisplay: 'ran' });
   });
@@ -221,8 +222,19 @@ describe('beforeToolSelection', () => {
     const next = countingNext();
     await modelStages.beforeToolSelection(call, next);
     expect(next.calls).toBe(0);
-    expect(call.verdict).toEqual({ kind: 'stop', event: 'BeforeToolSelection', reason: 'enough' });
+    expect(call.verdict).toMatchObject({
+      kind: 'stop',
+      event: 'BeforeToolSelection',
+      reason: 'enough',
+    });
     expect(call.response?.candidates).toEqual([]);
+  });
+
+  it('keeps a system message of a stop for the next message', async () => {
+    const output = { continue: false, stopReason: 'enough', systemMessage: 'mind the gap' };
+    const call = modelCall({ BeforeToolSelection: [{ hooks: [saying(output)] }] });
+    await modelStages.beforeToolSelection(call, countingNext());
+    expect(call.contextForModel).toEqual(['[System] mind the gap']);
   });
 
   it('passes an error from next on untouched, with and without hooks', async () => {
@@ -264,7 +276,7 @@ describe('beforeModel', () => {
   it('answers with a synthetic response of a block', async () => {
     const { call, calls } = await runBeforeModel({ ...deny, ...cached });
     expect(calls).toBe(0);
-    expect(call.verdict).toEqual({ kind: 'block', event: 'BeforeModel', reason: 'no' });
+    expect(call.verdict).toMatchObject({ kind: 'block', event: 'BeforeModel', reason: 'no' });
     expect(call.synthetic).toBe(true);
     expect(call.response?.text).toBe('cached');
     expect(await readTexts(call)).toEqual(['cached']);
@@ -298,7 +310,33 @@ describe('beforeModel', () => {
   ])('stops the agent on %j', async (output, reason) => {
     const { call, calls } = await runBeforeModel(output);
     expect(calls).toBe(0);
-    expect(call.verdict).toEqual({ kind: 'stop', event: 'BeforeModel', reason });
+    expect(call.verdict).toMatchObject({ kind: 'stop', event: 'BeforeModel', reason });
+  });
+
+  it.each(['block', 'stop'] as const)(
+    'leaves a call alone that a middleware refused by %s and passed on',
+    async (refuse) => {
+      const denial = saying({ ...deny, ...cached }, { before: ': > fired' });
+      const call = modelCall({ BeforeModel: [{ hooks: [denial] }] });
+      call[refuse]('not today');
+      const next = countingNext();
+      await modelStages.beforeModel(call, next);
+      expect(next.calls).toBe(0);
+      expect(call.verdict).toEqual({ kind: refuse, event: 'BeforeModel', reason: 'not today' });
+      expect(call).toMatchObject({ synthetic: false, stream: undefined });
+      await expect(temp.readLines('fired')).rejects.toThrow('ENOENT');
+    },
+  );
+
+  it.each([
+    ['block', deny],
+    ['stop', { continue: false, reason: 'no' }],
+  ])('says which hook gave a %s', async (kind, output) => {
+    const hooks = [saying({ decision: 'allow' }), saying(output, { name: 'guard' })];
+    const call = modelCall({ BeforeModel: [{ hooks }] });
+    await modelStages.beforeModel(call, countingNext());
+    const expected = { kind, event: 'BeforeModel', reason: 'no', hooks: ['guard'] };
+    expect(call.verdict).toEqual(expected);
   });
 
   it('ignores a synthetic response without a block', async () => {
@@ -447,7 +485,7 @@ describe('afterModel', () => {
       streamOf(part('a')),
     );
     await readTexts(call);
-    expect(call.verdict).toEqual({ kind: 'stop', event: 'AfterModel', reason: 'budget' });
+    expect(call.verdict).toMatchObject({ kind: 'stop', event: 'AfterModel', reason: 'budget' });
     expect(call.response?.text).toBe('budget');
   });
 

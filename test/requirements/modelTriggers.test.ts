@@ -90,7 +90,7 @@ describe('the triggers', () => {
 
   it('of the model events tell a stop and its reason', async () => {
     const config = createConfig({ continue: false, stopReason: 'Enough.' });
-    const stop = { stopped: true, stopReason: 'Enough.' };
+    const stop = { stopped: true, stopReason: 'Enough.', decidedBy: [expect.any(String)] };
     expect(await fireBeforeModelHook(config, request)).toMatchObject(stop);
     expect(await fireAfterModelHook(config, request, response)).toMatchObject(stop);
     expect(await fireBeforeToolSelectionHook(config, request)).toEqual(stop);

@@ -87,7 +87,7 @@ describe('the hooks of the settings files', () => {
 describe('the strategies of the merge', () => {
   const [first, second] = [
     { decision: 'deny', reason: 'r1', systemMessage: 's1' } as const,
-    { decision: 'allow', reason: 'r2', systemMessage: 's2' } as const,
+    { decision: 'block', reason: 'r2', systemMessage: 's2' } as const,
   ];
   const merge = (event: HookEventName) =>
     aggregateResults([healthy(first), healthy(second)], event).finalOutput;
@@ -106,7 +106,7 @@ describe('the strategies of the merge', () => {
   it.each([HookEventName.BeforeModel, HookEventName.AfterModel])(
     '%s: a block wins, and later texts replace earlier ones',
     (event) => {
-      expect(merge(event)).toMatchObject({ decision: 'deny', reason: 'r1', systemMessage: 's2' });
+      expect(merge(event)).toMatchObject({ decision: 'block', reason: 'r2', systemMessage: 's2' });
     },
   );
 

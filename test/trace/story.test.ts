@@ -61,6 +61,26 @@ describe('a story', () => {
   });
 });
 
+describe('the author of a verdict', () => {
+  it('is told before the reason, and is read from a file where it is a list of names', async () => {
+    const file = path.join(directory.path, 'decided.jsonl');
+    const event = { kind: 'event', verdict: 'block', reason: 'one\ntwo' } as const;
+    const lines = [
+      record({ ...event, name: 'BeforeTool', decidedBy: ['guard', 'lint'] }),
+      { ...record({ ...event, name: 'AfterTool' }), decidedBy: 'guard' },
+      { ...record({ ...event, name: 'BeforeAgent' }), decidedBy: ['guard', 5] },
+    ];
+    await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+    const { spans } = await readTrace(file);
+    expect(spans.map(({ decidedBy }) => decidedBy)).toEqual([
+      ['guard', 'lint'],
+      undefined,
+      ['guard'],
+    ]);
+    expect(formatStory(tellStory(spans), plain)).toContain('by guard, lint: one\ntwo');
+  });
+});
+
 describe('a file of spans', () => {
   it('is read but for the lines that are no spans', async () => {
     const file = path.join(directory.path, 'trace.jsonl');

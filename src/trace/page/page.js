@@ -355,6 +355,7 @@ function describeFacts(span) {
     'By itself': span.ownMs < span.durationMs && formatMs(span.ownMs),
     Began: `after ${formatMs(began)}, ${new Date(span.start).toLocaleTimeString()}`,
     Event: span.event,
+    'Decided by': span.decidedBy?.join(', '),
     Command: span.command !== span.name && span.command,
     'Exit code': span.exitCode === undefined ? undefined : String(span.exitCode),
     Signal: span.signal,
