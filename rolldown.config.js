@@ -37,5 +37,11 @@ export default defineConfig({
     cleanDir: true,
     chunkFileNames: 'chunks/[name]-[hash].js',
     comments: false,
+    // Less to download; functions and classes keep their names, for the stacks of errors.
+    minify: {
+      compress: true,
+      mangle: { keepNames: { function: true, class: true } },
+      codegen: { removeWhitespace: true },
+    },
   },
 });

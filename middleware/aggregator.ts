@@ -127,16 +127,31 @@ function mergeWithOrDecision(first: HookOutput, second: HookOutput): HookOutput 
     stopReason: joinLines(first.stopReason, second.stopReason),
     suppressOutput: first.suppressOutput || (second.suppressOutput ?? first.suppressOutput),
     systemMessage: joinLines(first.systemMessage, second.systemMessage),
-    hookSpecificOutput: mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput, {
-      additionalContext: joinLines,
-    }),
+    hookSpecificOutput: withoutDropped(
+      mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput, {
+        additionalContext: joinLines,
+      }),
+      second.foreign?.droppedArguments,
+    ),
     foreign: mergeForeign(first.foreign, second.foreign),
   });
+}
+
+/** What an earlier hook wanted of an argument that a later one dropped. */
+function withoutDropped(
+  specific: HookOutput['hookSpecificOutput'],
+  dropped: readonly string[] = [],
+): HookOutput['hookSpecificOutput'] {
+  const change = specific?.['tool_input'];
+  if (dropped.length === 0 || !isRecord(change)) return specific;
+  const kept = Object.entries(change).filter(([name]) => !dropped.includes(name));
+  return { ...specific, tool_input: Object.fromEntries(kept) };
 }
 
 function mergeForeign(first: HookOutput['foreign'], second: HookOutput['foreign']) {
   if (!first || !second) return first ?? second;
   return {
+    droppedArguments: [...(first.droppedArguments ?? []), ...(second.droppedArguments ?? [])],
     toolOutput: winningOutput(first.toolOutput, second.toolOutput),
     contextOfResult: joinLines(first.contextOfResult, second.contextOfResult),
     prevents: first.prevents || second.prevents,

@@ -21,9 +21,9 @@ import {
   BeforeToolHookOutput,
   DEFAULT_BLOCK_REASON,
   DEFAULT_STOP_REASON,
+  withToolInput,
   withToolOutput,
 } from '../src/hooks/hookOutput.js';
-import { mergeRecords } from '../src/hooks/merge.js';
 import type { ProcessedHookResult } from '../src/hooks/processedResult.js';
 import { HookEventName } from '../src/hooks/types.js';
 
@@ -46,8 +46,7 @@ function heed(call: ToolCall, fired: ProcessedHookResult): boolean {
   if (fired.shouldStop) call.stop(fired.stopReason ?? DEFAULT_STOP_REASON, { hooks });
   else if (output?.isBlockingDecision()) call.block(output.getBlockReason(), { hooks });
   if (isRefused(call)) return false;
-  const change = output instanceof BeforeToolHookOutput && output.getModifiedToolInput();
-  if (change) call.input = mergeRecords(call.input, change);
+  if (output) call.input = withToolInput(call.input, output);
   return true;
 }
 

@@ -127,15 +127,23 @@ function readAnswer(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): 
   }
   for (const remark of answer.remarks ?? []) run.warnOnce(remark);
   const { hookSpecificOutput: specific, ...common } = answer.output;
+  const tool = toolOf(run.input);
+  const returned = isRecord(specific) ? specific['tool_input'] : undefined;
+  const changed =
+    tool && isRecord(returned)
+      ? changedArguments(spoken, tool.name, tool.input, run.input.cwd, returned)
+      : { change: returned, dropped: [] };
   const translated = {
     ...common,
-    hookSpecificOutput: isRecord(specific) ? withOurWords(spoken, run.input, specific) : specific,
+    hookSpecificOutput: isRecord(specific)
+      ? { ...withOurWords(spoken, specific), tool_input: unlessEmpty(changed.change) }
+      : specific,
   };
   return {
     ...said,
     exitCode: 0,
     stdout: JSON.stringify(translated),
-    foreign: foreignEffects(spoken, run.input, theirInput, answer),
+    foreign: foreignEffects(spoken, run.input, theirInput, answer, changed.dropped),
     theirNames: answer.theirNames,
   };
 }
@@ -164,12 +172,14 @@ function foreignEffects(
   input: HookInput,
   theirInput: HookInput,
   { toolOutput, contextOfResult: context, prevents }: DialectAnswer,
+  dropped: readonly string[],
 ): ForeignEffects | undefined {
   const contextOfResult =
     typeof context === 'string' && context.trim() !== '' ? sanitizeText(context) : undefined;
   const replacement = toolOutput && replacementOf(spoken, input, theirInput, toolOutput);
-  if (!replacement && contextOfResult === undefined && !prevents) return undefined;
-  return { toolOutput: replacement, contextOfResult, prevents };
+  const droppedArguments = dropped.length > 0 ? dropped : undefined;
+  const effects = { droppedArguments, toolOutput: replacement, contextOfResult, prevents };
+  return Object.values(effects).some(Boolean) ? effects : undefined;
 }
 
 function replacementOf(
@@ -189,24 +199,18 @@ function replacementOf(
   return text === undefined ? undefined : { text: sanitizeText(text, Infinity), isDenial };
 }
 
-function withOurWords(
-  spoken: Dialect,
-  input: HookInput,
-  specific: Fields,
-): Record<string, unknown> {
+function withOurWords(spoken: Dialect, specific: Fields): Record<string, unknown> {
   const ours = (name: string) => ourToolName(spoken, name);
-  const { tool_input: returned, toolConfig, llm_request: request, ...others } = specific;
-  const tool = toolOf(input);
-  const change =
-    tool && isRecord(returned)
-      ? changedArguments(spoken, tool.name, tool.input, input.cwd, returned)
-      : returned;
+  const { toolConfig, llm_request: request, ...others } = specific;
   return {
     ...others,
-    ...(isRecord(change) && Object.keys(change).length === 0 ? {} : { tool_input: change }),
     toolConfig: isRecord(toolConfig) ? withAllowedNames(toolConfig, ours) : toolConfig,
     llm_request: withToolNames(request, ours),
   };
+}
+
+function unlessEmpty(change: unknown): unknown {
+  return isRecord(change) && Object.keys(change).length === 0 ? undefined : change;
 }
 
 function tellUser(run: HookRun, message: string): void {

@@ -236,7 +236,7 @@ async function runHook(
     : findFaultOf(run.stdin);
   const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
   const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
-  const unheard = outcome ? unheardReason(event, outcome, read.output) : [];
+  const unheard = said ? unheardReason(event, said, read.output) : [];
   for (const each of [...(read.problems ?? []), ...left, ...unheard]) warn(each);
   return toResult({ hook, event, outcome, read, failure }, options);
 }

@@ -1,5 +1,6 @@
 import type { Next } from '../src/compose.js';
 import type { HookContext, AnyHookContext } from '../src/context.js';
+import { attempt } from '../src/hooks/envelopes.js';
 import { events } from '../src/hooks/events.js';
 import type { HookEventInput, HookEventName, HookInput, HookPayload } from '../src/hooks/types.js';
 
@@ -28,12 +29,13 @@ export function toHookInput<E extends HookEventName>(
   payload: HookPayload<E>,
   session: SessionFacts,
 ): HookEventInput<E> {
+  // A host that cannot tell them keeps no hook from being asked, and no hook from letting the operation go on.
   const common: HookInput = {
-    session_id: session.getSessionId(),
+    session_id: attempt(() => session.getSessionId(), ''),
     cwd: session.getWorkingDir(),
     timestamp: new Date().toISOString(),
     hook_event_name: event,
-    transcript_path: session.getTranscriptPath?.() ?? '',
+    transcript_path: attempt(() => session.getTranscriptPath?.(), '') ?? '',
   };
   return { ...common, ...events[event].encode(payload) } as HookEventInput<E>;
 }

@@ -231,7 +231,7 @@ class AgentRun {
       signal,
     );
     this.#stopped = stopped;
-    if (stopped || objection !== undefined) return;
+    if (stopped || objection) return;
     const options = { signal, onHooks: this.#hooks.observe };
     const before = this.#chat.getHistory();
     const turn = await this.#chat.compressHistory(notes, options);

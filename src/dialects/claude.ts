@@ -74,6 +74,7 @@ export const claude: Dialect = {
     { ours: 'write_todos', theirs: ['TodoWrite'] },
     { ours: 'task', theirs: ['Agent', 'Task'] },
   ],
+  replacesArguments: true,
   timeoutUnit: { name: 'seconds', ms: 1000 },
   defaultTimeoutMs: { BeforeAgent: 30_000, SessionEnd: 1500, otherwise: 600_000 },
   readMatcher: (matcher) =>

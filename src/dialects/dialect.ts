@@ -82,6 +82,8 @@ export interface Dialect {
   /** Moments of ours for which it has an event of its own. Its hooks of our event do not run then. */
   readonly moments: { readonly [M in Moment]?: DialectMoment };
   readonly tools: readonly ToolWords[];
+  /** Whether arguments that a hook gives back take the place of all, so that one that it leaves out is gone. */
+  readonly replacesArguments: boolean;
   /** The unit of `timeout`, for messages, and its ms. */
   readonly timeoutUnit: { readonly name: string; readonly ms: number };
   /** Ms until a hook without `timeout` is ended. */

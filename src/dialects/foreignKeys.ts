@@ -53,13 +53,16 @@ function* findObjections(
   raw: Record<string, unknown>,
   spoken: Dialect | undefined,
 ): Generator<readonly [key: string, why: string]> {
-  const { type } = raw;
+  const { type, shell } = raw;
   if (FOREIGN_TYPES.has(type)) {
     yield ['type', `a hook of the type ${describe(type)} cannot run here, but only commands`];
     return;
   }
   for (const [key, why] of UNSUPPORTED_KEYS) {
     if (Object.hasOwn(raw, key) && raw[key] !== undefined) yield [key, why];
+  }
+  if (typeof shell === 'string' && shell !== 'bash') {
+    yield ['shell', `commands are run by bash, and not by ${describe(shell)}`];
   }
   for (const key of ['command', 'args']) {
     const name = spoken?.missingVariables.find((each) => refersTo(raw[key], each, raw['env']));

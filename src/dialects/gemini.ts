@@ -31,6 +31,7 @@ export const gemini: Dialect = {
     },
     { ours: 'read_file', theirs: ['read_file'], arguments: { absolute_path: 'file_path' } },
   ],
+  replacesArguments: false,
   timeoutUnit: { name: 'milliseconds', ms: 1 },
   defaultTimeoutMs: { otherwise: 60_000 },
   readMatcher,
@@ -105,9 +106,9 @@ function readModelVerdict(said: Fields): DialectAnswer {
   return { ...answer, output: { ...answer.output, ...stop }, theirNames: { stopReason: 'reason' } };
 }
 
-/** Nothing is prevented or ended, whatever the hook says of it. */
+/** Nothing is prevented or ended, whatever the hook says of it; why it would have been is for the user. */
 function readAdvice(said: Fields): DialectAnswer {
-  const { output, forUser } = readCommonFields(said);
-  const { decision: _, reason: _why, continue: _end, stopReason: _because, ...advice } = output;
-  return { output: advice, forUser };
+  const { output, forUser = [] } = readCommonFields(said);
+  const { decision, reason, continue: _end, stopReason: _because, ...advice } = output;
+  return { output: advice, forUser: isBlocking(decision) ? [...forUser, reason] : forUser };
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { events } from '../hooks/events.js';
-import { dropUnsafeKeys, isRecord } from '../hooks/merge.js';
+import { dropUnsafeKeys, isRecord, isUnsafeKey } from '../hooks/merge.js';
 import {
   HookEventName,
   MOMENTS,
@@ -122,6 +122,8 @@ export function theirArguments(
 /**
  * What a hook of a dialect changed of a tool's arguments, by our names. Arguments that it gave back as it read them
  * are no change, so that they do not undo what another hook does to them.
+ *
+ * @returns `dropped`: those that it read and did not give back, where that agent drops them
  */
 export function changedArguments(
   dialect: Dialect,
@@ -129,18 +131,22 @@ export function changedArguments(
   input: Arguments,
   cwd: string,
   returned: Arguments,
-): Record<string, unknown> {
+): { readonly change: Record<string, unknown>; readonly dropped: readonly string[] } {
   const words = wordsOf(dialect, tool);
-  const sent = new Map(pairArguments(words, input, cwd).map((pair) => [pair.theirs, pair]));
+  const pairs = pairArguments(words, input, cwd);
+  const sent = new Map(pairs.map((pair) => [pair.theirs, pair]));
   const renamed = Object.entries(words?.arguments ?? {});
-  return Object.fromEntries(
-    Object.entries(returned).flatMap(([theirs, value]) => {
-      const known = sent.get(theirs);
-      if (known) return isEcho(known.value, value) ? [] : [[known.ours, value] as const];
-      const ours = renamed.find(([, name]) => name === theirs)?.[0] ?? theirs;
-      return [[ours, value] as const];
-    }),
-  );
+  const change = Object.entries(returned).flatMap(([theirs, value]) => {
+    const known = sent.get(theirs);
+    if (known) return isEcho(known.value, value) ? [] : [[known.ours, value] as const];
+    const ours = renamed.find(([, name]) => name === theirs)?.[0] ?? theirs;
+    return [[ours, value] as const];
+  });
+  // What JSON does not hold was not read, and what an answer cannot hold cannot be given back.
+  const isLeftOut = ({ theirs, value }: ArgumentPair) =>
+    !Object.hasOwn(returned, theirs) && !isUnsafeKey(theirs) && JSON.stringify(value) !== undefined;
+  const dropped = dialect.replacesArguments ? pairs.filter(isLeftOut).map(({ ours }) => ours) : [];
+  return { change: Object.fromEntries(change), dropped };
 }
 
 /** Whether a hook has returned what it read. JSON does not hold every value, nor an answer every key. */

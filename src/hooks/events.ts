@@ -10,11 +10,12 @@ import {
   asText,
   isBlocking,
   rankOf,
+  withToolInput,
   withToolOutput,
 } from './hookOutput.js';
 import { defaultHookTranslator, type LLMRequest } from './hookTranslator.js';
 import { eventFields, type EventFields } from './hookValidators.js';
-import { isRecord, mergeModelData, mergeRecords } from './merge.js';
+import { isRecord, mergeModelData } from './merge.js';
 import {
   HookEventName,
   NotificationType,
@@ -73,10 +74,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     fields: eventFields.BeforeTool,
     decode: (fields) => ({ toolName: fields.tool_name, toolInput: fields.tool_input }),
     merge: 'or',
-    chain: (input, output) => {
-      const change = specificField(output, 'tool_input');
-      return change ? { ...input, tool_input: mergeRecords(input.tool_input, change) } : input;
-    },
+    chain: (input, output) => ({ ...input, tool_input: withToolInput(input.tool_input, output) }),
     effective: withPermissionAsDecision,
     Output: BeforeToolHookOutput,
   },

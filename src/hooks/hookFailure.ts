@@ -166,7 +166,7 @@ export function hasFailed({ error, success, exitCode }: HookExecutionResult): bo
 /** A block where nothing can be blocked, and where no model reads why: the user is told. */
 export function unheardReason(
   event: HookEventName,
-  { ending, exitCode, stderr }: CommandOutcome,
+  { ending, exitCode, stderr }: Pick<CommandOutcome, 'ending' | 'exitCode' | 'stderr'>,
   output: HookOutput | undefined,
 ): string[] {
   const isHeard = events[event].canBlock || event === HookEventName.AfterTool;

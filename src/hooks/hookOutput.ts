@@ -12,7 +12,7 @@ import {
   type LLMRequest,
   type LLMResponse,
 } from './hookTranslator.js';
-import { isRecord } from './merge.js';
+import { isRecord, mergeRecords } from './merge.js';
 import type { ForeignEffects, HookDecision, HookOutput, ToolOutput } from './types.js';
 
 /** The reason given where a hook blocks without saying why. */
@@ -59,12 +59,12 @@ export class DefaultHookOutput implements HookOutput {
 
   /** Why the agent loop must end: `stopReason`, else `reason`, else a default text. */
   getStopReason(): string {
-    return asText(this.stopReason) ?? asText(this.reason) ?? DEFAULT_STOP_REASON;
+    return (asText(this.stopReason) ?? asText(this.reason) ?? DEFAULT_STOP_REASON).trim();
   }
 
   /** Why the operation must not go on: `reason`, else `stopReason`, else a default text. */
   getBlockReason(): string {
-    return asText(this.reason) ?? asText(this.stopReason) ?? DEFAULT_BLOCK_REASON;
+    return (asText(this.reason) ?? asText(this.stopReason) ?? DEFAULT_BLOCK_REASON).trim();
   }
 
   /** Text to append to what the model reads. */
@@ -98,7 +98,8 @@ export class BeforeToolHookOutput extends DefaultHookOutput {
   }
 
   override getBlockReason(): string {
-    return asText(this.hookSpecificOutput?.['permissionDecisionReason']) ?? super.getBlockReason();
+    const reason = asText(this.hookSpecificOutput?.['permissionDecisionReason']);
+    return reason?.trim() ?? super.getBlockReason();
   }
 
   /** Whether the user is to be asked. */
@@ -159,6 +160,18 @@ export class BeforeToolSelectionHookOutput extends DefaultHookOutput {
       toolConfig: defaultHookTranslator.fromHookToolConfig(toolConfig, target.toolConfig),
     };
   }
+}
+
+/** The arguments of a tool after hooks changed them; the same object where they changed nothing. */
+export function withToolInput(
+  input: Record<string, unknown>,
+  output: HookOutput,
+): Record<string, unknown> {
+  const change = objectField(output, 'tool_input');
+  const dropped = new Set(output.foreign?.droppedArguments);
+  if (!change && dropped.size === 0) return input;
+  const kept = Object.entries(input).filter(([name]) => !dropped.has(name));
+  return mergeRecords(dropped.size === 0 ? input : Object.fromEntries(kept), change ?? {});
 }
 
 /**

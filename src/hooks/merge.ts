@@ -1,6 +1,11 @@
 /** Keys that change an object's prototype or type when somebody assigns them. */
 const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** Whether a key is never taken over from what hooks and files say. */
+export function isUnsafeKey(key: string): boolean {
+  return UNSAFE_KEYS.has(key);
+}
+
 /** Whether a value is an object with keys, as opposed to an array, `null` or anything else. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -163,6 +163,8 @@ export interface HookOutput {
 
 /** What a hook of another agent wants, where our own format has no word for it. */
 export interface ForeignEffects {
+  /** BeforeTool: arguments, by our names, that are gone from those of the call. */
+  readonly droppedArguments?: readonly string[];
   /** AfterTool: what takes the place of the tool's result. */
   readonly toolOutput?: ToolOutput;
   /** BeforeTool: what the model reads with the tool's result. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { resolveOutput } from '../hooks/events.js';
-import { isBlocking } from '../hooks/hookOutput.js';
+import { isBlocking, withToolInput } from '../hooks/hookOutput.js';
 import { commandLine, hookIdentity } from '../hooks/identity.js';
 import { isRecord, mergeRecords } from '../hooks/merge.js';
 import type {
@@ -86,13 +86,22 @@ function changesBy(
   { systemMessage, hookSpecificOutput = {}, foreign }: HookOutput,
   input: Record<string, unknown>,
 ): SpanChange[] {
-  const fields = Object.entries(hookSpecificOutput).filter(([field]) => !WORDS.has(field));
+  const fields = Object.entries({
+    ...(foreign?.droppedArguments && { tool_input: {} }),
+    ...hookSpecificOutput,
+  }).filter(([field]) => !WORDS.has(field));
   const replaced = foreign?.toolOutput && [['tool_response', foreign.toolOutput.text] as const];
   return [...fields, ['systemMessage', systemMessage] as const, ...(replaced ?? [])]
     .map(([what, wanted]): SpanChange => {
       const before = input[what] ?? fieldOfRequest(input, what);
-      const merges = isRecord(before) && isRecord(wanted);
-      return { what, before, after: merges ? mergeRecords(before, wanted) : wanted };
+      if (!isRecord(before) || !isRecord(wanted)) return { what, before, after: wanted };
+      const isInput = what === 'tool_input';
+      const output = { hookSpecificOutput, foreign };
+      return {
+        what,
+        before,
+        after: isInput ? withToolInput(before, output) : mergeRecords(before, wanted),
+      };
     })
     .filter(({ before, after }) => !isDeepStrictEqual(before, after));
 }

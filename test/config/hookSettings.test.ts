@@ -256,7 +256,7 @@ describe('what other agents say of a hook', () => {
   it.each<[string, Record<string, unknown>, string]>([
     ['args that are no list', { args: 'guard.sh' }, 'value'],
     ['args with a number', { args: ['guard.sh', 1] }, 'value'],
-    ['another shell', { shell: 'powershell' }, 'value'],
+    ['another shell', { shell: 'powershell' }, 'unsupported'],
     ['a condition', { if: 'Bash(git *)' }, 'unsupported'],
     ['a type of another agent', { type: 'http', url: 'x' }, 'unsupported'],
   ])('never leaves half of it: %s', (_, keys, kind) => {

@@ -131,7 +131,8 @@ describe("a tool's result that a hook of another agent replaces", () => {
 
   it('is still an error, in other words, where the tool has failed', async () => {
     const missing = { name: 'read_file', args: { file_path: `${SECRET}.txt` } };
-    const hooks = { AfterTool: [says('claude', replacing('no such file'))] };
+    const output = { hookSpecificOutput: { tool_output: 'no such file' } };
+    const hooks = { AfterTool: [says('gemini', output)] };
     const run = await runWithHooks(sandbox, hooks, missing);
     expect(run.toolResponse).toEqual({ error: 'no such file' });
     expect(run.result.toolCalls).toMatchObject([
@@ -296,7 +297,8 @@ describe('context and blocks that count there', () => {
     const answers = [reply('Done.'), reply('Still done.')];
     const run = await runAnswers(sandbox, hooks, answers, { maxStopHookRetries: 1 });
     expect(textsOf(run.sent[1]?.contents).at(-1)).toBe(asHookContext('The tests are missing.'));
-    expect(run.result).toMatchObject({ response: 'Still done.', turns: 2, stopped: null });
+    const reason = expect.stringContaining('The tests are missing.');
+    expect(run.result).toMatchObject({ response: 'Still done.', turns: 2, stopped: { reason } });
   });
 
   it('a Stop that ends the agent is no reason to go on', async () => {
@@ -323,7 +325,7 @@ describe('context and blocks that count there', () => {
     const run = await runAnswers(sandbox, hooks, answers, { compressAtTokens: 50 });
     expect(run.sent).toHaveLength(modelCalls);
     const isTold = run.logger.warnings.some((warning) => warning.endsWith('says: Not now.'));
-    expect(isTold).toBe(dialect === 'claude');
+    expect(isTold).toBe(dialect !== undefined);
   });
 
   it("Gemini CLI's answer in place of the model's needs no block", async () => {

@@ -95,6 +95,19 @@ describe('hooks written for Claude Code, as they are', () => {
     expect(run.logger.warnings).toEqual([]);
   });
 
+  it('take arguments away by updatedInput, which stands for all of them', async () => {
+    const updatedInput = { command: 'echo kept' };
+    const output = { hookSpecificOutput: { hookEventName: 'PreToolUse', updatedInput } };
+    const command = `cat >/dev/null; printf %s '${JSON.stringify(output)}'`;
+    const call = {
+      name: 'run_shell_command',
+      args: { command: 'echo given', description: 'x', constructor: 'c' },
+    };
+    const hooks = { PreToolUse: [{ dialect: 'claude', hooks: [{ type: 'command', command }] }] };
+    const run = await runWithHooks(sandbox, hooks, call);
+    expect(run.result.toolCalls[0]?.input).toEqual({ command: 'echo kept', constructor: 'c' });
+  });
+
   it.each([
     { content: 'TODO', says: 'note.js still has a TODO.' },
     { content: 'done', says: 'No TODO was left.' },
@@ -186,14 +199,18 @@ describe('hooks written for Claude Code, as they are', () => {
 describe('what hooks of Claude Code read', () => {
   const keep = { PostToolUse: [{ dialect: 'claude', hooks: [script('keep_payload.sh')] }] };
 
-  it.each([
-    ['echo out; echo err >&2', { stdout: 'out\n', stderr: 'err\n', exitCode: 0, success: true }],
-    ['echo out; exit 3', { stdout: 'out\n', stderr: '', exitCode: 3, success: false }],
-  ])('of the command %s', async (command, expected) => {
-    await runWithHooks(sandbox, keep, { name: 'run_shell_command', args: { command } });
-    expect(payloads()).toMatchObject([
-      { tool_name: 'Bash', tool_response: { ...expected, interrupted: false, isImage: false } },
-    ]);
+  it('of a command', async () => {
+    const args = { command: 'echo out; echo err >&2' };
+    await runWithHooks(sandbox, keep, { name: 'run_shell_command', args });
+    const tool_response = {
+      stdout: 'out\n',
+      stderr: 'err\n',
+      exitCode: 0,
+      success: true,
+      interrupted: false,
+      isImage: false,
+    };
+    expect(payloads()).toMatchObject([{ tool_name: 'Bash', tool_response }]);
   });
 
   it('of a file', async () => {

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Config } from '../../src/config/config.js';
+import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { loadSettings } from '../../src/config/settings.js';
 import { runAgent, type AgentOptions } from '../../src/core/agent.js';
 import { referenceTools } from '../../src/tools/referenceTools.js';
@@ -16,7 +16,11 @@ export function script(name: string): { type: 'command'; command: string; timeou
 }
 
 /** Puts the scripts of a project of Claude Code, unchanged, and these hooks into the sandbox. */
-export async function openProject(sandbox: Sandbox, hooks: object) {
+export async function openProject(
+  sandbox: Sandbox,
+  hooks: object,
+  options: Partial<ConfigOptions> = {},
+) {
   const { workingDir } = sandbox;
   cpSync(SCRIPTS, path.join(workingDir, '.claude/hooks'), { recursive: true });
   const settings = path.join(workingDir, '.llxprt/settings.json');
@@ -36,6 +40,7 @@ export async function openProject(sandbox: Sandbox, hooks: object) {
     workingDir,
     sessionId: 'session',
     debugLogger: logger,
+    ...options,
   });
   return { config, logger, problems: loaded.problems };
 }
@@ -59,8 +64,9 @@ export async function runAnswers(
   hooks: object,
   answers: readonly RecordedAnswer[],
   options: Partial<AgentOptions> = {},
+  configOptions: Partial<ConfigOptions> = {},
 ) {
-  const project = await openProject(sandbox, hooks);
+  const project = await openProject(sandbox, hooks, configOptions);
   const { models, sent } = await sandbox.startModel(...answers);
   const result = await runAgent({
     config: project.config,

@@ -184,19 +184,26 @@ describe('when hooks want the user to be asked', () => {
       ),
     };
     const run = await runWithHooks(sandbox, hooks, note);
-    expect(run.result.stopped).toEqual({ event: HookEventName.BeforeTool, reason: 'Stop.' });
+    expect(run.result.stopped).toMatchObject({
+      event: HookEventName.BeforeTool,
+      reason: 'Stop.',
+      hooks: [expect.stringContaining('ends')],
+    });
     expect(sandbox.read('note.js')).toBeUndefined();
   });
 
   it('an allowance may change the arguments, on top of those that were changed before', async () => {
     const changed = {
-      hookSpecificOutput: { ...asking.hookSpecificOutput, updatedInput: { file_path: 'b.js' } },
+      hookSpecificOutput: {
+        ...asking.hookSpecificOutput,
+        updatedInput: { file_path: 'b.js', content: '' },
+      },
     };
     const hooks = {
       PreToolUse: hook('before', changed),
       PermissionRequest: hook(
         'allows',
-        decide({ behavior: 'allow', updatedInput: { content: 'let b;' } }),
+        decide({ behavior: 'allow', updatedInput: { file_path: 'b.js', content: 'let b;' } }),
       ),
     };
     await runWithHooks(sandbox, hooks, note);

@@ -47,7 +47,8 @@ describe.each(Object.entries(dialects))('the words of %s', (_name, dialect) => {
       fc.property(toolOf(dialect), args, (tool, input) => {
         const sent = theirArguments(dialect, tool, input, CWD);
         expect(Object.keys(sent)).toHaveLength(Object.keys(input).length);
-        expect(changedArguments(dialect, tool, input, CWD, sent)).toEqual({});
+        const given = changedArguments(dialect, tool, input, CWD, sent);
+        expect(given).toEqual({ change: {}, dropped: [] });
       }),
     );
   });
@@ -62,9 +63,8 @@ describe.each(Object.entries(dialects))('the words of %s', (_name, dialect) => {
         const returned = Object.fromEntries(
           sent.map(([key, value], place) => [key, place === at ? { changed: true } : value]),
         );
-        expect(changedArguments(dialect, tool, input, CWD, returned)).toEqual({
-          [names[at] ?? '']: { changed: true },
-        });
+        const given = changedArguments(dialect, tool, input, CWD, returned);
+        expect(given).toEqual({ change: { [names[at] ?? '']: { changed: true } }, dropped: [] });
       }),
     );
   });
@@ -141,16 +141,20 @@ describe('what Claude Code calls', () => {
     const theirs = theirArguments(claude, 'read_file', input, CWD);
     assert.deepStrictEqual(theirs, input);
     const answer = parseAnswer(JSON.stringify(theirs)) ?? {};
-    expect(changedArguments(claude, 'read_file', input, CWD, answer)).toEqual({});
+    const given = changedArguments(claude, 'read_file', input, CWD, answer);
+    expect(given).toEqual({ change: {}, dropped: [] });
   });
 
   it('an argument that a hook adds', () => {
     const returned = { pattern: 'x', glob: '*.ts' };
-    expect(
-      changedArguments(claude, 'search_file_content', { pattern: 'x' }, CWD, returned),
-    ).toEqual({
-      include: '*.ts',
-    });
+    const given = changedArguments(claude, 'search_file_content', { pattern: 'x' }, CWD, returned);
+    expect(given).toEqual({ change: { include: '*.ts' }, dropped: [] });
+  });
+
+  it('an argument that a hook leaves out, by our name', () => {
+    const input = { pattern: 'x', include: '*.ts', depth: undefined };
+    const given = changedArguments(claude, 'search_file_content', input, CWD, { pattern: 'y' });
+    expect(given).toEqual({ change: { pattern: 'y' }, dropped: ['include'] });
   });
 });
 
@@ -180,7 +184,7 @@ describe('what Gemini CLI calls', () => {
   it('arguments that a hook changes, by their newer and their older names', () => {
     const input = { pattern: 'x', path: 'src', include: '*.ts' };
     const change = (returned: object) =>
-      changedArguments(gemini, 'search_file_content', input, CWD, { ...returned });
+      changedArguments(gemini, 'search_file_content', input, CWD, { ...returned }).change;
     expect(change({ dir_path: 'lib', include_pattern: '*.js' })).toEqual({
       path: 'lib',
       include: '*.js',

@@ -22,7 +22,7 @@ import { useSandbox } from '../core/helpers/sandbox.js';
 import { healthy, hook, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
-// Cases of the peers' tests that do not hold yet. Once they do, each belongs into the file of its class.
+// Cases of the peers' tests that the rulings on what arrives as it was said decide.
 
 const sandbox = useSandbox();
 const request = { model: 'm', contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
@@ -56,7 +56,7 @@ describe('outputs', () => {
     expect(finalOutput?.stopReason).toBe('enough');
   });
 
-  // A difference, once it holds: both peers join the reasons of all hooks.
+  // Both peers join the reasons of all hooks.
   it('explains a block with the words of those that block', () => {
     const results = [
       healthy({ decision: 'allow', reason: 'fine for me' }),
