@@ -112,7 +112,7 @@ function readPlainText(spoken: Dialect, run: HookRun, said: Said): Said {
 }
 
 const NOISE =
-  'printed JSON with other text around it, so that its answer does not count: print nothing else on stdout';
+  'printed JSON with other text around it, or a part of it, so that its decision does not count: print one JSON object, and nothing else';
 
 function readAnswer(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): Said {
   const theirInput = inTheirWords(spoken, run.input);

@@ -74,7 +74,10 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     fields: eventFields.BeforeTool,
     decode: (fields) => ({ toolName: fields.tool_name, toolInput: fields.tool_input }),
     merge: 'or',
-    chain: (input, output) => ({ ...input, tool_input: withToolInput(input.tool_input, output) }),
+    chain: (input, output) => {
+      const changed = withToolInput(input.tool_input, output);
+      return changed === input.tool_input ? input : { ...input, tool_input: changed };
+    },
     effective: withPermissionAsDecision,
     Output: BeforeToolHookOutput,
   },

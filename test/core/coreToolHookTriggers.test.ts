@@ -260,7 +260,7 @@ describe('AfterTool', () => {
       ),
     );
     expect(result).toMatchObject({
-      llmContent: 'written\n\n<hook_context>\nnot formatted\n</hook_context>',
+      llmContent: `written\n\n${asHookContext('not formatted')}`,
       stopReason: 'done',
     });
   });

@@ -476,10 +476,14 @@ describe('a call that cannot run', () => {
       const odd =
         '"__proto__":{"admin":true},"constructor":"c","prototype":[1],"toString":"t","":0';
       const args = JSON.parse(`{${odd},"a":{${odd}}}`) as Record<string, unknown>;
+      // What such a hook leaves out is gone; but it cannot leave out what an answer cannot hold.
+      const { toString: _text, '': _empty, a, ...unsafe } = args;
+      const left =
+        dialect === 'claude' ? unsafe : { ...unsafe, toString: args['toString'], '': 0, a };
       const hooks = { BeforeTool: [{ dialect, hooks: [hook.config] }] };
       await runOne({ name: 'look', args }, hooks, { tools: [tool] });
       assert.deepStrictEqual(hook.inputs<HookEventName.BeforeTool>()[0]?.tool_input, args);
-      assert.deepStrictEqual(seen, [{ ...args, b: 2 }]);
+      assert.deepStrictEqual(seen, [{ ...left, b: 2 }]);
       expect(seen[0]).not.toHaveProperty('admin');
       expect({}).not.toHaveProperty('admin');
     },

@@ -279,7 +279,7 @@ describe('hooks for Gemini CLI', () => {
   it('a hook that logs before its answer speaks to the user, who learns that its decision is lost', async () => {
     const command = `cat >/dev/null; echo Loading…; echo '{"decision":"deny","reason":"No."}'`;
     const run = await runWithHooks(sandbox, gemini('BeforeTool', command), write);
-    expect(run.logger.warnings.join('\n')).toContain('does not count: print nothing else');
+    expect(run.logger.warnings.join('\n')).toContain('its decision does not count');
     expect(run.logger.warnings.join('\n')).toContain('says: Loading…');
     expect(JSON.stringify(run.toolResponse)).not.toContain('[System]');
   });

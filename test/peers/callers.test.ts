@@ -329,7 +329,7 @@ describe('the agent (LLxprt)', () => {
       AfterModel: says({ continue: false, stopReason: 'Enough.' }),
     });
     expect(sent()).toHaveLength(1);
-    expect(result.stopped).toEqual({ event: 'AfterModel', reason: 'Enough.' });
+    expect(result.stopped).toMatchObject({ event: 'AfterModel', reason: 'Enough.' });
     expect(result.toolCalls).toEqual([]);
   });
 
