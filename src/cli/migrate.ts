@@ -213,7 +213,7 @@ function formatMoves(moves: readonly Move[], from: DialectName, dryRun: boolean)
   const notRead = `Not looked at: ${NOT_READ[from]}.`;
   if (found.length === 0) {
     const places = moves.flatMap(({ places: files }) => files);
-    return `There are no settings of ${dialects[from].agent}: neither ${places.map(toOneLine).join(' nor ')}. ${notRead}`;
+    return `There are no settings of ${dialects[from].agent}: neither ${places.map((place) => toOneLine(place)).join(' nor ')}. ${notRead}`;
   }
   const remarks = found.flatMap(({ sources }) => sources.flatMap((source) => source.remarks));
   const isChanged = found.some(({ before, after }) => before !== after);

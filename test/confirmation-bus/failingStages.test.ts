@@ -29,7 +29,7 @@ class UnreadableConfig extends Config {
 }
 
 class UntranslatableConfig extends Config {
-  override getTranscriptPath(): string {
+  override getWorkingDir(): string {
     return fail('translation')();
   }
 }

@@ -71,7 +71,9 @@ describe('try.mjs', () => {
     const { all } = await execa(process.execPath, [script, 'policy-service'], { all: true });
 
     expect(all).toContain('The user says: Write the new prices.');
-    expect(all).toContain('blocked: write_file: Changes of production need a ticket.');
+    expect(all).toContain(
+      'blocked: write_file by ask-policy: Changes of production need a ticket.',
+    );
     expect(all).toContain('The service was sent: write_file prod/prices.yaml: deny');
     expect(all).toContain('?? test/prices.yaml');
   });

@@ -114,7 +114,7 @@ describe.each(LOGGERS)('a logger that %s', (_, Logger) => {
     const hooks = { BeforeModel: [{ hooks: [hook('exit 1'), blocking('no')] }] };
     const chat = new GeminiChat({ config: open(host, { hooks }), models, model: 'm' });
     const { turn } = await readToEnd(chat.sendMessageStream('hi', { onHooks: failingObserver }));
-    expect(turn.verdict).toEqual({ kind: 'block', event: BeforeModel, reason: 'no' });
+    expect(turn.verdict).toMatchObject({ kind: 'block', event: BeforeModel, reason: 'no' });
   });
 
   fault('takes nothing from an agent', async ({ host }) => {

@@ -169,13 +169,17 @@ describe('a request that holds what no model sends', () => {
     ['a part that is null', [{ role: 'model', parts: [null] }]],
     ['parts that are a text', [{ role: 'model', parts: 'x' }]],
     ['a message that is null', [null]],
-  ])('79 %s: the model is not asked where a hook was to be', async ([, contents], { host }) => {
-    const hooks = { BeforeModel: [{ hooks: [hook('true', { name: 'observer' })] }] };
-    const llmRequest = { model: 'm', contents } as GenerateContentParameters;
-    expect(await fireBeforeModelHook(host.createConfig({ hooks }), llmRequest)).toMatchObject({
-      blocked: true,
-      reason: expect.stringMatching(/"observer".*could not be asked.*translation failed/),
-    });
+  ])('79 %s: hooks are asked about the rest of it', async ([, contents], { host }) => {
+    const guard = hook(`grep -q '"content":"secret"' && { echo no >&2; exit 2; }; true`);
+    const hooks = { BeforeModel: [{ hooks: [guard] }] };
+    const secret = { role: 'user', parts: [{ text: 'secret' }] };
+    const ask = (all: unknown) =>
+      fireBeforeModelHook(host.createConfig({ hooks }), {
+        model: 'm',
+        contents: all,
+      } as GenerateContentParameters);
+    expect(await ask(contents)).toEqual({ blocked: false });
+    expect(await ask([contents, secret].flat())).toMatchObject({ blocked: true, reason: 'no' });
   });
 });
 

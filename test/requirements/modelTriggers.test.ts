@@ -41,10 +41,6 @@ function configWith(hooks: HookDefinitions, debugLogger = new RecordingLogger())
   });
 }
 
-function unreadable(): never {
-  throw new Error('cannot be read');
-}
-
 class BrokenConfig extends Config {
   override getHookSystem(): HookSystem | undefined {
     throw new Error('no hook system');
@@ -64,10 +60,12 @@ describe('the triggers', () => {
   it('go on, and say so, when what the hooks said cannot be read', async () => {
     const logger = new RecordingLogger();
     const config = configWith({}, logger).use('hook', async (ctx: AnyHookContext) => {
-      const finalOutput = Object.assign(new events[ctx.event].Output({}), {
-        isBlockingDecision: unreadable,
-        getHookResponse: unreadable,
-        applyToolConfigModifications: unreadable,
+      const finalOutput = new events[ctx.event].Output({
+        hookSpecificOutput: {
+          llm_request: { messages: [null] },
+          llm_response: { candidates: 5 },
+          toolConfig: { allowedFunctionNames: 5 },
+        },
       });
       ctx.aggregated = { ...makeEmptySuccessResult(), finalOutput };
     });
