@@ -25,7 +25,7 @@ import {
   withToolOutput,
 } from '../src/hooks/hookOutput.js';
 import type { ProcessedHookResult } from '../src/hooks/processedResult.js';
-import { HookEventName } from '../src/hooks/types.js';
+import { HookEventName, type HookPayload } from '../src/hooks/types.js';
 
 /** Outermost stage of a tool call: BeforeTool hooks may block it, stop the agent, or change its arguments. */
 async function beforeTool(call: ToolCall, next: Next): Promise<void> {
@@ -42,7 +42,8 @@ async function beforeTool(call: ToolCall, next: Next): Promise<void> {
 function heed(call: ToolCall, fired: ProcessedHookResult): boolean {
   const { finalOutput: output, decidedBy: hooks } = fired.aggregated;
   const context = fenced(output?.foreign?.contextOfResult);
-  call.contextForModel.push(...(context ? [context] : []), ...notesOf(fired));
+  const notes = [...(context ? [context] : []), ...notesOf(fired)];
+  call.contextForModel.push(...notes.filter((note) => !call.contextForModel.includes(note)));
   if (fired.shouldStop) call.stop(fired.stopReason ?? DEFAULT_STOP_REASON, { hooks });
   else if (output?.isBlockingDecision()) call.block(output.getBlockReason(), { hooks });
   if (isRefused(call)) return false;
@@ -55,9 +56,13 @@ async function isPermitted(call: ToolCall, { aggregated }: ProcessedHookResult):
   const { finalOutput } = aggregated;
   if (!(finalOutput instanceof BeforeToolHookOutput && finalOutput.isAsking())) return true;
   const { toolName, input: toolInput, callId } = call;
-  const payload = { toolName, toolInput, callId, isAsked: true };
-  const decided = await fireHook(call.config, HookEventName.BeforeTool, payload, call);
-  return !decided || heed(call, decided);
+  const ask = async (payload: HookPayload<HookEventName.BeforeTool>) => {
+    const fired = await fireHook(call.config, HookEventName.BeforeTool, payload, call);
+    return !fired || heed(call, fired);
+  };
+  if (!(await ask({ toolName, toolInput, callId, isAsked: true }))) return false;
+  // Other arguments than those that the hooks of the call have seen are put to them as well.
+  return call.input === toolInput || ask({ toolName, toolInput: call.input, callId });
 }
 
 /** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */

@@ -1,8 +1,14 @@
 import type { Next } from '../src/compose.js';
-import type { Dialect, DialectAnswer, Fields } from '../src/dialects/dialect.js';
+import {
+  recordOf,
+  type Dialect,
+  type DialectAnswer,
+  type Fields,
+} from '../src/dialects/dialect.js';
 import {
   changedArguments,
   dialects,
+  findClash,
   ourToolName,
   theirArguments,
   theirEventName,
@@ -12,10 +18,11 @@ import {
   withAllowedNames,
   withToolNames,
 } from '../src/dialects/words.js';
+import { events } from '../src/hooks/events.js';
 import { failsClosed } from '../src/hooks/hookFailure.js';
-import { DEFAULT_BLOCK_REASON } from '../src/hooks/hookOutput.js';
+import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../src/hooks/hookOutput.js';
 import type { HookRun, Said } from '../src/hooks/hookRun.js';
-import { isRecord, isTooDeep } from '../src/hooks/merge.js';
+import { isRecord, isTooDeepAnswer } from '../src/hooks/merge.js';
 import { writeInput } from '../src/hooks/preparedInput.js';
 import { describeNoise, isBrokenJson, parseAnswer } from '../src/hooks/readHookOutput.js';
 import { sanitizeText } from '../src/hooks/sanitizeText.js';
@@ -28,9 +35,20 @@ import type { ForeignEffects, HookInput, ToolOutput } from '../src/hooks/types.j
 export async function dialect(run: HookRun, next: Next): Promise<void> {
   const spoken = run.hook.dialect && dialects[run.hook.dialect];
   if (!spoken) return next();
-  run.stdin = writeInput(() => toTheirInput(spoken, run));
+  const clash = findClashOf(spoken, run);
+  run.stdin = clash ?? writeInput(() => toTheirInput(spoken, run));
   await next();
   if (run.said) run.said = toOurAnswer(spoken, run, run.said);
+}
+
+/** Before a tool runs, none of its arguments may hide behind another one. */
+function findClashOf(spoken: Dialect, { event, input }: HookRun): Error | undefined {
+  const tool = events[event].canBlock ? toolOf(input) : undefined;
+  const clash = tool && findClash(spoken, tool.name, tool.input);
+  return (
+    clash &&
+    new Error(`the arguments "${clash[0]}" and "${clash[1]}" have one name in ${spoken.agent}`)
+  );
 }
 
 /** What a hook of a dialect reads for an event. */
@@ -85,25 +103,45 @@ function ownFields({
 }
 
 function toOurAnswer(spoken: Dialect, run: HookRun, said: Said): Said {
-  if (said.ending !== 'exit') return said;
-  if (said.exitCode === 2) {
-    const reason = said.stderr.trim() || DEFAULT_BLOCK_REASON;
-    return readAnswer(spoken, run, said, { decision: 'deny', reason });
-  }
-  if (said.exitCode !== 0 || said.stdout.trim() === '') return said;
-  const parsed = parseAnswer(said.stdout.trim());
-  if (!parsed) return readPlainText(spoken, run, said);
+  if (said.ending !== 'exit' || said.exitCode === null) return said;
+  const stderr = said.stderr.trim();
+  const text = said.stdout.trim() || (spoken.readsStderr ? stderr : '');
+  const parsed = parseAnswer(text);
   // What is nested too deeply is refused when the answer is read.
-  return isTooDeep(parsed) ? said : readAnswer(spoken, run, said, parsed);
+  if (parsed && Object.values(parsed).some(isTooDeepAnswer)) return { ...said, stdout: text };
+  const words = spoken.readsStderr ? text : stderr;
+  if (spoken.denies(said.exitCode) && (said.exitCode === 2 || words !== '')) {
+    return readAnswer(
+      spoken,
+      run,
+      said,
+      asDenial(parsed, parsed && spoken.readsStderr ? '' : words),
+    );
+  }
+  if (parsed) return readAnswer(spoken, run, said, parsed);
+  return said.exitCode === 0 && text !== '' ? readPlainText(spoken, run, said, text) : said;
 }
 
-function readPlainText(spoken: Dialect, run: HookRun, said: Said): Said {
-  const text = said.stdout.trim();
+/** An answer that denies, for the reason that it gives for a denial itself, else for this one. */
+function asDenial(parsed: Fields = {}, otherwise: string): Fields {
+  const { permissionDecision, permissionDecisionReason } = recordOf(parsed['hookSpecificOutput']);
+  const own = isBlocking(parsed['decision'])
+    ? parsed['reason']
+    : isBlocking(permissionDecision) && permissionDecisionReason;
+  return {
+    ...parsed,
+    decision: 'deny',
+    reason: asText(own) ?? (otherwise || DEFAULT_BLOCK_REASON),
+  };
+}
+
+function readPlainText(spoken: Dialect, run: HookRun, said: Said, text: string): Said {
+  const isBroken = isBrokenJson(text);
   // Prose is no answer, but of a guard that tried to give one nothing is known.
-  if (failsClosed(run.hook, run.event) && isBrokenJson(text)) return said;
+  if (failsClosed(run.hook, run.event) && isBroken) return { ...said, stdout: text };
   if (describeNoise(text).length > 0) run.warnOnce(NOISE);
   const meaning = spoken.plainText[run.event] ?? spoken.plainText.otherwise;
-  if (meaning === 'context') {
+  if (meaning === 'context' && !text.startsWith('{')) {
     const output = { hookSpecificOutput: { additionalContext: text } };
     return { ...said, stdout: JSON.stringify(output) };
   }

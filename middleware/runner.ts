@@ -231,14 +231,20 @@ async function runHook(
   // Of what surrounds a process, only hooks of another dialect need anything.
   await (hook.dialect === undefined ? start() : inDialect(run, start));
   const { outcome, said = outcome } = run;
+  // Another agent may take an answer for one whatever the exit code is.
+  const isAnswer = said?.exitCode === 0 && outcome?.exitCode !== 2;
   const failure = outcome
-    ? findFailure(outcome, timeoutMs, failsClosed(hook, event))
+    ? findFailure(
+        isAnswer ? { ...outcome, exitCode: 0 } : outcome,
+        timeoutMs,
+        failsClosed(hook, event),
+      )
     : findFaultOf(run.stdin);
   const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
   const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
   const unheard = said ? unheardReason(event, said, read.output) : [];
   for (const each of [...(read.problems ?? []), ...left, ...unheard]) warn(each);
-  return toResult({ hook, event, outcome, read, failure }, options);
+  return toResult({ hook, event, outcome, isAnswer, read, failure }, options);
 }
 
 /** What stands around the process of a hook, from the outside in; composed once. */
@@ -318,7 +324,7 @@ function findFaultOf(stdin: Stdin): HookFailure | undefined {
   if (!(stdin instanceof Error)) return undefined;
   return {
     kind: 'input',
-    what: `was not started, because its input is no JSON: ${stdin.message}`,
+    what: `was not started, because its input cannot be put to it: ${stdin.message}`,
   };
 }
 
@@ -332,12 +338,14 @@ interface EndedRun {
   readonly event: HookEventName;
   /** Absent when nothing was started. */
   readonly outcome?: CommandOutcome;
+  /** Whether it has answered, as its format has it; else the exit code says so. */
+  readonly isAnswer?: boolean;
   readonly read: Partial<ReadOutput>;
   readonly failure: HookFailure | undefined;
 }
 
 function toResult(
-  { hook, event, outcome, read, failure }: EndedRun,
+  { hook, event, outcome, isAnswer, read, failure }: EndedRun,
   options: RunOptions,
 ): HookExecutionResult {
   const isGuard = failsClosed(hook, event);
@@ -349,7 +357,7 @@ function toResult(
   const result: HookExecutionResult = {
     hookConfig: hook,
     eventName: event,
-    success: outcome?.ending === 'exit' && outcome.exitCode === 0,
+    success: outcome?.ending === 'exit' && (isAnswer ?? outcome.exitCode === 0),
     ...(output && { output }),
     ...(outcome && { stdout: outcome.stdout, stderr: outcome.stderr, ...exitOf(outcome) }),
     duration: outcome?.durationMs ?? 0,

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Middleware, Next } from '../src/compose.js';
+import { DebugLogger } from '../src/debugLogger.js';
 import { guard, type Blockable, type GuardOptions } from '../src/middlewareGuard.js';
 import { countingNext, failingNext } from './helpers/next.js';
 import { RecordingLogger } from './helpers/recordingLogger.js';
@@ -225,7 +226,7 @@ describe('a log that cannot be written', () => {
       throw new Error('disk full');
     };
     const next = countingNext();
-    await run(failing, next, { policy });
+    await run(failing, next, { policy, logger: DebugLogger.safe(logger) });
     expect(next.calls).toBe(policy ? 0 : 1);
     expect(asked.blocked !== undefined).toBe(policy);
   });

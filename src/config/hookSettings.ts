@@ -283,8 +283,8 @@ function parseHook(
   const timeout = spoken?.timeoutUnit.name === 'seconds' ? SECONDS : PLUGIN_FIELDS.timeout;
   const fields =
     raw.type === 'plugin'
-      ? readFields<PluginFields>(raw, { ...PLUGIN_FIELDS, timeout }, 'hook', report)
-      : readFields<CommandFields>(raw, { ...COMMAND_FIELDS, timeout }, 'hook', report);
+      ? readFields<PluginFields>(own, { ...PLUGIN_FIELDS, timeout }, 'hook', report)
+      : readFields<CommandFields>(own, { ...COMMAND_FIELDS, timeout }, 'hook', report);
   if (fields === undefined) return undefined;
   adviseOnFailure(fields, eventName, report);
   return { ...fields, command: fields.command ?? '' };

@@ -6,6 +6,7 @@ import { ToolErrorType } from '../tools/tools.js';
 import {
   NOBODY_TO_ASK,
   readCommonFields,
+  recordOf,
   specificFields,
   type Dialect,
   type DialectAnswer,
@@ -74,6 +75,7 @@ export const claude: Dialect = {
     { ours: 'write_todos', theirs: ['TodoWrite'] },
     { ours: 'task', theirs: ['Agent', 'Task'] },
   ],
+  mcpSeparator: '__',
   replacesArguments: true,
   timeoutUnit: { name: 'seconds', ms: 1000 },
   defaultTimeoutMs: { BeforeAgent: 30_000, SessionEnd: 1500, otherwise: 600_000 },
@@ -121,6 +123,9 @@ export const claude: Dialect = {
       notification_type: claude.subjects[notification_type] ?? notification_type,
     }),
   },
+  guardWord: 'block',
+  denies: (exitCode) => exitCode === 2,
+  readsStderr: false,
   plainText: { BeforeAgent: 'context', SessionStart: 'context', otherwise: 'nothing' },
   answers: {
     BeforeTool: readPermission,
@@ -136,6 +141,7 @@ export const claude: Dialect = {
     async: 'the event waits for the hook',
     asyncTimeout: 'the event waits for the hook',
     terminalSequence: 'nothing is sent to the terminal',
+    'hookSpecificOutput.classifierContext': 'no classifier looks at calls',
     'hookSpecificOutput.initialUserMessage': 'the prompt stays the first message',
     'hookSpecificOutput.reloadSkills': 'there are no skills',
     'hookSpecificOutput.sessionTitle': 'sessions have no title',
@@ -256,9 +262,9 @@ function readResult(said: Fields, tool = ''): DialectAnswer {
 
 /** In place of the result, what went wrong. */
 function failureInput({ tool_response, ...fields }: Fields) {
-  const { error, metadata, stderr = '' } = recordOf(tool_response);
+  const { error, metadata, stdout = '', stderr = '' } = recordOf(tool_response);
   const { message, type } = recordOf(error);
-  const exited = `Exit code ${String(recordOf(metadata)['exitCode'])}\n${String(stderr)}`;
+  const exited = `Exit code ${String(recordOf(metadata)['exitCode'])}\n${String(stdout)}${String(stderr)}`;
   return {
     ...fields,
     error: message ?? exited.trimEnd(),
@@ -266,44 +272,45 @@ function failureInput({ tool_response, ...fields }: Fields) {
   };
 }
 
-/** A denial may end the agent as well. Exit code 2 denies. */
+/** A denial may end the agent as well. Exit code 2 denies. What is no decision is left for the reader to refuse. */
 function readPermissionRequest(said: Fields): DialectAnswer {
-  const { output, ...others } = readCommonFields(said);
-  const { hookSpecificOutput, ...common } = output;
-  const { behavior, updatedInput, updatedPermissions, message, interrupt } = recordOf(
-    recordOf(hookSpecificOutput)['decision'],
-  );
-  const remarks = [
-    ...(updatedPermissions === undefined
-      ? []
-      : [
-          'answered "updatedPermissions", which has no effect: there are no rules of permissions here',
-        ]),
-    ...(behavior === undefined || behavior === 'allow' || behavior === 'deny'
-      ? []
-      : ['answered with a "behavior" that is neither "allow" nor "deny", and has decided nothing']),
-  ];
-  if (isBlocking(common['decision'])) return { ...others, output: common, remarks };
-  if (behavior !== 'deny') {
-    const changed = behavior === 'allow' ? updatedInput : undefined;
-    return {
-      ...others,
-      output: { ...common, hookSpecificOutput: { tool_input: changed } },
-      remarks,
-    };
+  const answer = readCommonFields(said);
+  const { hookSpecificOutput: specific, ...common } = answer.output;
+  if (isBlocking(common['decision'])) return { ...answer, output: common };
+  if (specific !== undefined && !isRecord(specific)) return answer;
+  const { decision, permissionDecision } = recordOf(specific);
+  if (decision === undefined || decision === null) {
+    const theirNames = { decision: 'hookSpecificOutput.permissionDecision' };
+    const output = { decision: permissionDecision, ...common };
+    return permissionDecision === undefined
+      ? { ...answer, output: common }
+      : { ...answer, output, theirNames };
   }
-  const denial = { ...common, decision: 'deny', reason: message };
-  const isEnd = interrupt === true && common['continue'] !== false;
-  return {
-    ...others,
-    output: isEnd ? { ...denial, continue: false, stopReason: message } : denial,
-    remarks,
+  const {
+    behavior = decision,
+    updatedInput,
+    updatedPermissions,
+    message,
+    interrupt,
+  } = recordOf(decision);
+  const remarks = updatedPermissions === undefined ? [] : [NO_RULES];
+  if (behavior === 'allow') {
+    const output = { ...common, hookSpecificOutput: { tool_input: updatedInput } };
+    return { ...answer, output, remarks };
+  }
+  const place = isRecord(decision) ? 'decision.behavior' : 'decision';
+  const theirNames = {
+    decision: `hookSpecificOutput.${place}`,
+    reason: 'hookSpecificOutput.decision.message',
   };
+  const denial = { ...common, decision: behavior, reason: message };
+  const isEnd = behavior === 'deny' && interrupt === true && common['continue'] !== false;
+  const output = isEnd ? { ...denial, continue: false, stopReason: message } : denial;
+  return { ...answer, output, theirNames, remarks };
 }
 
-function recordOf(value: unknown): Fields {
-  return isRecord(value) ? value : {};
-}
+const NO_RULES =
+  'answered "updatedPermissions", which has no effect: there are no rules of permissions here';
 /** What the hook has to add keeps the agent at work, as a block does. */
 function readEnd(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);

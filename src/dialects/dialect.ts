@@ -82,6 +82,8 @@ export interface Dialect {
   /** Moments of ours for which it has an event of its own. Its hooks of our event do not run then. */
   readonly moments: { readonly [M in Moment]?: DialectMoment };
   readonly tools: readonly ToolWords[];
+  /** What stands between the parts of the name of an MCP server's tool, which is `mcp__server__tool` here. */
+  readonly mcpSeparator: string;
   /** Whether arguments that a hook gives back take the place of all, so that one that it leaves out is gone. */
   readonly replacesArguments: boolean;
   /** The unit of `timeout`, for messages, and its ms. */
@@ -102,15 +104,26 @@ export interface Dialect {
   readonly eventInput: {
     readonly [E in HookEventName]?: (input: HookEventInput<E>) => Record<string, unknown>;
   };
+  /** What `onFailure` of a guard is there, where it is not `deny`. */
+  readonly guardWord?: string;
+  /** Whether an exit code denies, whatever is printed with it. Above 2 it does so only with a text. */
+  readonly denies: (exitCode: number) => boolean;
+  /** Whether stderr is read as stdout is, where that is empty. */
+  readonly readsStderr: boolean;
   /** What text on stdout means, after exit code 0. */
   readonly plainText: ByEvent<PlainText>;
-  /** How an answer is read; a block by exit code 2 is the answer `{ decision: "deny", reason }`. */
+  /** How an answer is read, which counts with every exit code; one that denies adds `{ decision: "deny", reason }`. */
   readonly answers: ByEvent<AnswerReader>;
   /**
    * Fields of answers that do something there and nothing here: path → what is told of it, once; `null` for what is so
    * here anyway.
    */
   readonly unsupported: Readonly<Record<string, string | null>>;
+}
+
+/** A value as an object of fields; without any where it is none. */
+export function recordOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
 }
 
 /** Told of an `ask`, where nobody is there to be asked. */

@@ -46,14 +46,19 @@ export function withoutForeignKeys(
       report([key], `has no effect: ${instead}`, 'no-effect');
     }
   }
-  return Object.fromEntries(Object.entries(raw).filter(([key]) => !IDLE_KEYS.has(key)));
+  const kept = Object.entries(raw).filter(
+    ([key]) => !IDLE_KEYS.has(key) && !(key === 'shell' && raw['args'] !== undefined),
+  );
+  const { onFailure } = raw;
+  const isGuard = spoken?.guardWord !== undefined && onFailure === spoken.guardWord;
+  return { ...Object.fromEntries(kept), ...(isGuard && { onFailure: 'deny' }) };
 }
 
 function* findObjections(
   raw: Record<string, unknown>,
   spoken: Dialect | undefined,
 ): Generator<readonly [key: string, why: string]> {
-  const { type, shell } = raw;
+  const { type, shell, args } = raw;
   if (FOREIGN_TYPES.has(type)) {
     yield ['type', `a hook of the type ${describe(type)} cannot run here, but only commands`];
     return;
@@ -61,7 +66,7 @@ function* findObjections(
   for (const [key, why] of UNSUPPORTED_KEYS) {
     if (Object.hasOwn(raw, key) && raw[key] !== undefined) yield [key, why];
   }
-  if (typeof shell === 'string' && shell !== 'bash') {
+  if (typeof shell === 'string' && shell !== 'bash' && args === undefined) {
     yield ['shell', `commands are run by bash, and not by ${describe(shell)}`];
   }
   for (const key of ['command', 'args']) {

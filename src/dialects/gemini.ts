@@ -31,6 +31,7 @@ export const gemini: Dialect = {
     },
     { ours: 'read_file', theirs: ['read_file'], arguments: { absolute_path: 'file_path' } },
   ],
+  mcpSeparator: '_',
   replacesArguments: false,
   timeoutUnit: { name: 'milliseconds', ms: 1 },
   defaultTimeoutMs: { otherwise: 60_000 },
@@ -45,6 +46,8 @@ export const gemini: Dialect = {
   }),
   missingVariables: [],
   eventInput: {},
+  denies: (exitCode) => exitCode > 1,
+  readsStderr: true,
   plainText: { otherwise: 'user' },
   answers: {
     BeforeTool: readToolVerdict,

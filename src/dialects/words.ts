@@ -100,12 +100,31 @@ export function defaultTimeoutOf(
  * dialect does not know has one name everywhere.
  */
 export function theirToolNames(dialect: Dialect, ours: string): readonly [string, ...string[]] {
+  const { mcpSeparator } = dialect;
+  const [, server, tool] = /^mcp__(.+?)__(.+)$/s.exec(ours) ?? [];
+  if (server && tool && mcpSeparator !== '__') {
+    return [['mcp', server, tool].join(mcpSeparator), ours];
+  }
   return wordsOf(dialect, ours)?.theirs ?? [ours];
 }
 
 /** Our name of the tool that a dialect calls by any of its names. */
 export function ourToolName(dialect: Dialect, theirs: string): string {
-  return dialect.tools.find((words) => words.theirs.includes(theirs))?.ours ?? theirs;
+  const known = dialect.tools.find((words) => words.theirs.includes(theirs))?.ours;
+  if (known !== undefined || dialect.mcpSeparator === '__') return known ?? theirs;
+  // There, no name of a server has the separator in it.
+  return theirs.replace(/^mcp_([^_]+)_([^_].*)$/s, 'mcp__$1__$2');
+}
+
+/** Two arguments that a dialect calls by one name, so that its hooks would see one of them only. */
+export function findClash(
+  dialect: Dialect,
+  tool: string,
+  input: Arguments,
+): readonly [ours: string, other: string] | undefined {
+  return Object.entries(wordsOf(dialect, tool)?.arguments ?? {}).find(
+    ([ours, theirs]) => Object.hasOwn(input, ours) && Object.hasOwn(input, theirs),
+  );
 }
 
 /** What hooks of a dialect read as the arguments of a tool. */

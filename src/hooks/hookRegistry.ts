@@ -152,9 +152,7 @@ export class HookRegistry {
     this.#eventsWithMoments = new Set(
       admitted.filter(hasMoments).map(({ eventName }) => eventName),
     );
-    this.#entries = admitted.toSorted(
-      (a, b) => SOURCE_PRIORITY[a.source] - SOURCE_PRIORITY[b.source],
-    );
+    this.#entries = admitted.toSorted((a, b) => orderOf(a) - orderOf(b));
     this.#plans.clear();
   }
 
@@ -385,6 +383,12 @@ function inDialect(config: CommandHookConfig, dialect: DialectName): CommandHook
 function hasMoments({ config: { dialect }, eventName }: HookRegistryEntry): boolean {
   const moments = dialect ? Object.values(dialects[dialect].moments) : [];
   return moments.some(({ event }) => event === eventName);
+}
+
+/** Extensions of a project come first of all, so that what others change or hide after them is not brought back. */
+function orderOf(entry: HookRegistryEntry): number {
+  const isOfProject = entry.source === ConfigSource.Extensions && isFromProject(entry);
+  return isOfProject ? 0 : SOURCE_PRIORITY[entry.source];
 }
 
 function isNotAllowed({ skipped }: HookRegistryEntry): boolean {

@@ -47,6 +47,9 @@ export function mergeModelData(
  */
 export const MAX_NESTING = 200;
 
+/** The same of what hooks answer: they may give back arguments of a tool, and that inside of their answer. */
+const MAX_ANSWER_NESTING = MAX_NESTING + 20;
+
 /** Completes "It is …". */
 export const TOO_DEEP = `nested deeper than ${MAX_NESTING} levels, or without end`;
 
@@ -87,15 +90,20 @@ function defineField(target: object, key: string, value: unknown): void {
 }
 
 /** Whether a value is nested deeper than `MAX_NESTING`, as one is that contains itself. */
-export function isTooDeep(value: unknown): boolean {
+export function isTooDeep(value: unknown, limit = MAX_NESTING): boolean {
   let level = objectsAmong([value]);
   for (let depth = 1; level.length > 0; depth++) {
-    if (depth > MAX_NESTING) return true;
+    if (depth > limit) return true;
     // Each once: what contains itself twice would double with every level.
     const inside = objectsAmong(level.flatMap((item) => Object.values(item)));
     level = inside.length > 1 ? [...new Set(inside)] : inside;
   }
   return false;
+}
+
+/** Whether a field of an answer is nested too deeply to be read. */
+export function isTooDeepAnswer(field: unknown): boolean {
+  return isTooDeep(field, MAX_ANSWER_NESTING);
 }
 
 function objectsAmong(values: readonly unknown[]): object[] {

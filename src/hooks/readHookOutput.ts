@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expecting, flag, listOfText, oneOf, text, type Check } from '../config/fields.js';
 import { DEFAULT_BLOCK_REASON } from './hookOutput.js';
-import { dropUnsafeKeys, isRecord, isTooDeep, TOO_DEEP } from './merge.js';
+import { dropUnsafeKeys, isRecord, isTooDeepAnswer, TOO_DEEP } from './merge.js';
 import { sanitizeText } from './sanitizeText.js';
 import type { HookOutput } from './types.js';
 
@@ -212,7 +212,7 @@ function readShape(
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
     const ours = `${at}${key}`;
     const path = (Object.hasOwn(names, ours) && names[ours]) || ours;
-    if (isTooDeep(field)) {
+    if (isTooDeepAnswer(field)) {
       misread.push(`${path} is ${TOO_DEEP} and is ignored`);
     } else if (!known) {
       problems.push(`${path} is not a known field and has no effect`);

@@ -192,22 +192,29 @@ describe('when hooks want the user to be asked', () => {
     expect(sandbox.read('note.js')).toBeUndefined();
   });
 
-  it('an allowance may change the arguments, on top of those that were changed before', async () => {
-    const changed = {
-      hookSpecificOutput: {
-        ...asking.hookSpecificOutput,
-        updatedInput: { file_path: 'b.js', content: '' },
-      },
-    };
+  it('an allowance may change the arguments, which the hooks of the call see then', async () => {
+    const updatedInput = { file_path: 'b.js', content: 'let b;' };
     const hooks = {
-      PreToolUse: hook('before', changed),
-      PermissionRequest: hook(
-        'allows',
-        decide({ behavior: 'allow', updatedInput: { file_path: 'b.js', content: 'let b;' } }),
-      ),
+      PreToolUse: hook('before', asking),
+      PermissionRequest: hook('allows', decide({ behavior: 'allow', updatedInput })),
     };
     await runWithHooks(sandbox, hooks, note);
     expect(sandbox.read('b.js')).toBe('let b;');
+    expect(ran().map((each) => each.ran)).toEqual(['before', 'allows', 'before']);
+    expect(ran().at(-1)?.read).toMatchObject({ tool_input: { content: 'let b;' } });
+  });
+
+  it('an allowance does not get past a hook that denies the changed arguments', async () => {
+    const deny = `jq -e '.tool_input.content == "evil"' >/dev/null && { echo no >&2; exit 2; }; echo '${JSON.stringify(asking)}'`;
+    const updatedInput = { file_path: 'b.js', content: 'evil' };
+    const guard = { type: 'command', command: deny, onFailure: 'deny' };
+    const hooks = {
+      PreToolUse: [{ dialect: 'claude', hooks: [guard] }],
+      PermissionRequest: hook('allows', decide({ behavior: 'allow', updatedInput })),
+    };
+    const run = await runWithHooks(sandbox, hooks, note);
+    expect(run.toolResponse).toEqual({ error: 'no' });
+    expect(sandbox.read('b.js')).toBeUndefined();
   });
 
   it('a failing guard denies', async () => {
@@ -223,7 +230,7 @@ describe('when hooks want the user to be asked', () => {
   it.each([
     ['nothing', {}, []],
     ['rules', decide({ behavior: 'allow', updatedPermissions: [] }), [/updatedPermissions/]],
-    ['something else', decide({ behavior: 'perhaps' }), [/"behavior"/]],
+    ['something else', decide({ behavior: 'perhaps' }), [/decision\.behavior is ignored/]],
   ])('the tool runs where they say %s', async (_, answer, expected) => {
     const hooks = {
       PreToolUse: hook('before', asking),
