@@ -477,8 +477,8 @@ describe('a call that cannot run', () => {
         '"__proto__":{"admin":true},"constructor":"c","prototype":[1],"toString":"t","":0';
       const args = JSON.parse(`{${odd},"a":{${odd}}}`) as Record<string, unknown>;
       // What such a hook leaves out is gone; but it cannot leave out what an answer cannot hold.
-      const unsafe = ['__proto__', 'constructor', 'prototype'];
-      const kept = Object.entries(args).filter(([key]) => unsafe.includes(key));
+      const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
+      const kept = Object.entries(args).filter(([key]) => unsafe.has(key));
       const left = dialect === 'claude' ? Object.fromEntries(kept) : args;
       const hooks = { BeforeTool: [{ dialect, hooks: [hook.config] }] };
       await runOne({ name: 'look', args }, hooks, { tools: [tool] });
