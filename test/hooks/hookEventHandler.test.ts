@@ -20,7 +20,7 @@ import {
   type HookPayload,
 } from '../../src/hooks/types.js';
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
-import { failingObserver } from '../helpers/observer.js';
+import { failingObserver, rejectingObserver } from '../helpers/observer.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useStartedProcesses } from '../helpers/startedProcesses.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -243,11 +243,14 @@ describe('fireHook', () => {
     expect(seen).toEqual([[BeforeTool, 2]]);
   });
 
-  it('goes on with what the hooks said when an observer throws', async () => {
+  it.each([
+    ['throws', failingObserver],
+    ['rejects', rejectingObserver],
+  ])('goes on with what the hooks said when an observer %s', async (_, onHooks) => {
     const { config, logger } = createConfig({ BeforeTool: [{ hooks: [hook('exit 2')] }] });
-    const fired = await fireHook(config, BeforeTool, payload, { onHooks: failingObserver });
+    const fired = await fireHook(config, BeforeTool, payload, { onHooks });
     expect(fired?.aggregated.finalOutput?.isBlockingDecision()).toBe(true);
-    expect(logger.warnings).toHaveLength(1);
+    expect(logger.warnings).toEqual(['An observer failed; the work goes on']);
   });
 
   it('ends running hooks by the signal', async () => {
