@@ -17,6 +17,7 @@ import {
   type AggregatedHookResult,
   type HookDefinitions,
   type HookExecutionResult,
+  type HookOutput,
   type HookPayload,
 } from '../../src/hooks/types.js';
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
@@ -331,7 +332,7 @@ describe('HookEventHandler', () => {
   const plan = { eventName: BeforeTool, hookConfigs: [hook('x')], sequential: false };
   const plans: Planner = { createExecutionPlan: () => plan };
   const hooks: Runner = {
-    executeHooksParallel: async () => [healthy({ decision: 'deny' })],
+    executeHooksParallel: async () => [healthy({})],
     executeHooksSequential: async () => [],
   };
 
@@ -393,6 +394,22 @@ describe('HookEventHandler', () => {
       expect(logger.warnings).toEqual([expect.stringContaining('BeforeTool')]);
     },
   );
+
+  it.each<[string, HookOutput, object | undefined]>([
+    ['a denial', { decision: 'deny', reason: 'no' }, { decision: 'deny', reason: 'no' }],
+    ['a stop', { continue: false }, { continue: false, stopReason: 'Stopped by hook' }],
+    ['nothing that lets it go on', { decision: 'allow', systemMessage: 'fine' }, undefined],
+  ])('keeps, when aggregation fails, %s of hooks', async (_, output, expected) => {
+    const result = healthy(output, { hookConfig: hook('x', { name: 'it' }) });
+    const { handler } = await createHandler({
+      broken: true,
+      hooks: { ...hooks, executeHooksParallel: async () => [result] },
+    });
+    const given = await handler.fireBeforeToolEvent('x', {});
+    expect(given.success).toBe(false);
+    if (expected) expect(given).toMatchObject({ finalOutput: expected, decidedBy: ['it'] });
+    else expect(given.finalOutput).toBeUndefined();
+  });
 
   it('answers with a failure envelope when the payload cannot be translated', async () => {
     const { handler } = await createHandler({});
