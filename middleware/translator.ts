@@ -1,15 +1,8 @@
 import type { Next } from '../src/compose.js';
 import type { HookContext, AnyHookContext } from '../src/context.js';
-import { attempt } from '../src/hooks/envelopes.js';
 import { events } from '../src/hooks/events.js';
+import { sessionIdOf, transcriptPathOf, type SessionFacts } from '../src/hooks/sessionFacts.js';
 import type { HookEventInput, HookEventName, HookInput, HookPayload } from '../src/hooks/types.js';
-
-/** Where the fields that every script reads come from; usually the `Config`. */
-export interface SessionFacts {
-  getSessionId(): string;
-  getWorkingDir(): string;
-  getTranscriptPath?(): string | undefined;
-}
 
 /** Third stage: the payload becomes the JSON object that scripts read. */
 export function translator(session: SessionFacts) {
@@ -29,13 +22,12 @@ export function toHookInput<E extends HookEventName>(
   payload: HookPayload<E>,
   session: SessionFacts,
 ): HookEventInput<E> {
-  // A host that cannot tell them keeps no hook from being asked, and no hook from letting the operation go on.
   const common: HookInput = {
-    session_id: attempt(() => session.getSessionId(), ''),
+    session_id: sessionIdOf(session),
     cwd: session.getWorkingDir(),
     timestamp: new Date().toISOString(),
     hook_event_name: event,
-    transcript_path: attempt(() => session.getTranscriptPath?.(), '') ?? '',
+    transcript_path: transcriptPathOf(session) ?? '',
   };
   return { ...common, ...events[event].encode(payload) } as HookEventInput<E>;
 }

@@ -22,8 +22,8 @@ export class DebugLogger {
   }
 
   /**
-   * The same logger for those who must not fail with it: what its methods throw is dropped, and so is what
-   * they throw in loggers that `extend` makes of it.
+   * The same logger for those who must not fail with it: what its methods throw, at once or later, is dropped, and so
+   * is what they throw in loggers that `extend` makes of it.
    */
   static safe(logger: DebugLogger): DebugLogger {
     return logger.#host ? logger : DebugLogger.#partOf(logger, logger.namespace);
@@ -64,7 +64,11 @@ export class DebugLogger {
   extend(part: string): DebugLogger {
     const host = this.#host ?? this;
     try {
-      if (host !== this && this.#overrides('extend')) return DebugLogger.safe(host.extend(part));
+      if (host !== this && this.#overrides('extend')) {
+        const made = host.extend(part);
+        dropRejection(made);
+        return DebugLogger.safe(made);
+      }
     } catch {
       // Then the part is made here.
     }
@@ -78,7 +82,7 @@ export class DebugLogger {
   #write(level: Level, message: string, details?: object): void {
     try {
       if (this.#host && this.#overrides(level)) {
-        this.#host[level](message, details);
+        dropRejection(this.#host[level](message, details));
         return;
       }
       const channel = this.#channels[level];
@@ -92,6 +96,11 @@ export class DebugLogger {
 }
 
 type Level = 'debug' | 'log' | 'warn' | 'error';
+
+/** A host's method may be asynchronous, and nobody else looks at what it gives. */
+function dropRejection(given: unknown): void {
+  if (given !== undefined) Promise.resolve(given).catch(() => undefined);
+}
 
 function alwaysOn(namespace: string): createDebug.Debugger {
   const channel = createDebug(namespace);

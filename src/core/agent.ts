@@ -8,6 +8,7 @@ import {
   SessionEndReason,
   SessionStartSource,
 } from '../hooks/types.js';
+import { sessionIdOf } from '../hooks/sessionFacts.js';
 import { errorMessage } from '../errorMessage.js';
 import { notify } from '../notify.js';
 import type { Tool } from '../tools/tools.js';
@@ -118,9 +119,13 @@ class AgentRun {
     });
   }
 
+  get #sessionId(): string {
+    return sessionIdOf(this.#options.config);
+  }
+
   run(): Promise<AgentResult> {
-    const { config, prompt } = this.#options;
-    const name = config.getSessionId();
+    const { prompt } = this.#options;
+    const name = this.#sessionId;
     return traced(
       'session',
       {
@@ -134,7 +139,7 @@ class AgentRun {
   async #run(): Promise<AgentResult> {
     const { config, model, transcript = true } = this.#options;
     if (transcript) this.#transcript = new Transcript(config);
-    this.#tell({ type: 'session', sessionId: config.getSessionId(), model });
+    this.#tell({ type: 'session', sessionId: this.#sessionId, model });
     try {
       await this.#work();
       if (this.#stopped) this.#tell({ type: 'stopped', ...this.#stopped });
@@ -310,7 +315,7 @@ class AgentRun {
 
   #result(): AgentResult {
     return {
-      sessionId: this.#options.config.getSessionId(),
+      sessionId: this.#sessionId,
       response: this.#response,
       turns: this.#modelCalls.length,
       stopped: this.#stopped,

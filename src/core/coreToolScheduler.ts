@@ -83,11 +83,11 @@ export class CoreToolScheduler {
   async #run(record: ToolCallRecord, options: ScheduleOptions): Promise<CompletedToolCall> {
     if (record.result) return this.#complete(record, record.result);
     const tool = this.#tools.get(record.name);
-    if (options.allowedTools && !options.allowedTools.includes(record.name)) {
-      return this.#complete(
-        { ...record, status: 'error' },
-        notAllowed(record.name, options.allowedTools),
-      );
+    const { allowedTools } = options;
+    if (allowedTools && !allowedTools.includes(record.name)) {
+      // Whatever else hooks wrote there is no name, and not for the model to read.
+      const allowed = allowedTools.filter((name) => this.#tools.has(name));
+      return this.#complete({ ...record, status: 'error' }, notAllowed(record.name, allowed));
     }
     if (!tool) {
       return this.#complete(

@@ -4,6 +4,7 @@ import type { FunctionCall, Part } from '@google/genai';
 import type { Config } from '../config/config.js';
 import { dialects, theirArguments, theirToolNames } from '../dialects/words.js';
 import { errorMessage } from '../errorMessage.js';
+import { sessionIdOf, transcriptPathOf } from '../hooks/sessionFacts.js';
 import { openPrivately } from '../trace/privateFile.js';
 import type { CompletedToolCall } from './coreToolScheduler.js';
 import type { ModelTurn } from './geminiChat.js';
@@ -23,8 +24,10 @@ export class Transcript {
   #last: string | null = null;
 
   constructor(private readonly config: Config) {
-    const file = config.getTranscriptPath();
-    if (file !== undefined) this.#try(() => (this.#descriptor = openPrivately(file, 'append')));
+    this.#try(() => {
+      const file = config.getTranscriptPath();
+      if (file !== undefined) this.#descriptor = openPrivately(file, 'append');
+    });
   }
 
   /** What the model is told by the user, or under a mark by somebody else. */
@@ -75,48 +78,64 @@ export class Transcript {
     if (this.#descriptor === undefined) return;
     const descriptor = this.#descriptor;
     const uuid = randomUUID();
+    const line = this.#toLine(() => ({
+      type,
+      uuid,
+      parentUuid: this.#last,
+      sessionId: sessionIdOf(this.config),
+      timestamp: new Date().toISOString(),
+      cwd: this.config.getWorkingDir(),
+      isSidechain: false,
+      userType: 'external',
+      ...marks,
+      message: message(),
+    }));
+    if (line === undefined) return;
     this.#try(() => {
-      const line = {
-        type,
-        uuid,
-        parentUuid: this.#last,
-        sessionId: this.config.getSessionId(),
-        timestamp: new Date().toISOString(),
-        cwd: this.config.getWorkingDir(),
-        isSidechain: false,
-        userType: 'external',
-        ...marks,
-        message: message(),
-      };
-      let rest = Buffer.from(`${JSON.stringify(line)}\n`);
+      let rest = Buffer.from(`${line}\n`);
       while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
       this.#last = uuid;
     });
+  }
+
+  /** Models and tools may say what JSON cannot hold, such as what contains itself. It is missed alone. */
+  #toLine(build: () => object): string | undefined {
+    try {
+      return toJson(build());
+    } catch (error) {
+      const file = transcriptPathOf(this.config);
+      this.#warn(
+        `A line of the transcript ${file} is left out, as it is no JSON (${errorMessage(error)}): the transcript goes on; let tools give plain data`,
+      );
+      return undefined;
+    }
   }
 
   #try(work: () => unknown): void {
     try {
       work();
     } catch (error) {
-      const file = this.config.getTranscriptPath();
+      const file = transcriptPathOf(this.config) ?? 'of the session';
       this.close();
       this.config.setTranscriptPath(undefined);
-      this.config
-        .getDebugLogger()
-        .warn(
-          `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks are told of none; name a file that can be written`,
-        );
+      this.#warn(
+        `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks are told of none; name a file that can be written`,
+      );
     }
+  }
+
+  #warn(message: string): void {
+    this.config.getDebugLogger().warn(message);
   }
 }
 
 /** In the words that hooks for Claude Code look for; `tool` is our own. */
-function toUse({ id, name = '', args = {} }: FunctionCall, cwd: string): object {
+function toUse({ id, name = '', args }: FunctionCall, cwd: string): object {
   return {
     type: 'tool_use',
     id,
     name: theirToolNames(dialects.claude, name)[0],
-    input: theirArguments(dialects.claude, name, args, cwd),
+    input: theirArguments(dialects.claude, name, args ?? {}, cwd),
     tool: name,
   };
 }
@@ -125,9 +144,16 @@ function toBlocks(parts: readonly Part[]): object[] {
   return parts.map((part) => {
     if (part.text !== undefined) return textBlock(part.text);
     const { mimeType: media_type = '', data = '' } = part.inlineData ?? {};
-    if (!media_type.startsWith('image/')) return textBlock(JSON.stringify(part));
+    if (!media_type.startsWith('image/')) return textBlock(toJson(part));
     return { type: 'image', source: { type: 'base64', media_type, data } };
   });
+}
+
+/** JSON has no numbers as big as BigInt has. */
+function toJson(value: object): string {
+  return JSON.stringify(value, (_, field: unknown) =>
+    typeof field === 'bigint' ? String(field) : field,
+  );
 }
 
 function textBlock(text: string): object {

@@ -1,14 +1,18 @@
+import { aggregateResults } from '../../middleware/aggregator.js';
 import type { Config, Extension } from '../config/config.js';
 import { parseHookDefinitions } from '../config/hookSettings.js';
+import { ALLOW, type HookContext } from '../context.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
-import { events } from './events.js';
+import { events, resolveOutput } from './events.js';
 import { blocksByFailing, denyForFailure, failsClosed, type HookFailure } from './hookFailure.js';
 import { hookIdentity } from './identity.js';
+import { isRecord } from './merge.js';
 import type {
   AggregatedHookResult,
   HookDefinition,
   HookEventName,
   HookExecutionPlan,
+  HookExecutionResult,
 } from './types.js';
 
 /** The result of an event for which nothing ran; always a fresh object, because callers own what they get. */
@@ -24,8 +28,9 @@ export function makeEmptySuccessResult(): AggregatedHookResult {
 }
 
 /**
- * The result of an event whose processing itself failed. It has no output, so the operation goes on, unless a guard
- * (`onFailure: "deny"`) was to be asked, or any hook about an input that could not be made one that hooks read.
+ * The result of an event whose processing itself failed. What was decided before stands. Else it has no output, so the
+ * operation goes on, unless a guard (`onFailure: "deny"`) was to be asked, or any hook about an input that could not be
+ * made one that hooks read.
  *
  * @param error what was thrown
  * @param stage what was being done, unless the error says so itself
@@ -41,9 +46,82 @@ export function buildFailureEnvelope(
   return {
     ...makeEmptySuccessResult(),
     success: false,
-    ...denialOfGuards(fault),
+    ...(fault.meta.decided ?? denialOfGuards(fault)),
     errors: [fault],
   };
+}
+
+/**
+ * The result of an event, as plain data that nobody has to interpret. What a middleware decided is never taken back by
+ * what hooks say.
+ *
+ * @throws where a middleware has left what is no result, or cannot be read
+ */
+export function resolveResult({
+  event,
+  verdict,
+  aggregated,
+}: Pick<HookContext, 'event' | 'verdict' | 'aggregated'>): AggregatedHookResult {
+  const { finalOutput, decidedBy, ...rest } = checked(aggregated ?? makeEmptySuccessResult());
+  const said = finalOutput && resolveOutput(event, finalOutput);
+  const { Output } = events[event];
+  if (verdict.kind === 'stop') {
+    const stop = { continue: false, stopReason: verdict.reason };
+    return { ...rest, finalOutput: new Output({ ...said, ...stop }) };
+  }
+  const by = decidedBy && { decidedBy };
+  if (verdict.kind === 'allow') return { ...rest, ...by, finalOutput: said && new Output(said) };
+  const block = { decision: 'deny' as const, reason: verdict.reason };
+  // The hooks' stop counts more than the block.
+  return {
+    ...rest,
+    ...(said?.continue === false && by),
+    finalOutput: new Output({ ...said, ...block }),
+  };
+}
+
+/** A middleware may have put anything there. Lists that it has left out are empty. */
+function checked(aggregated: AggregatedHookResult): AggregatedHookResult {
+  const { finalOutput, allOutputs, errors, results } = aggregated;
+  if (finalOutput ? !isRecord(finalOutput) : !Array.isArray(results)) {
+    throw new TypeError('a middleware has set "aggregated" to what is no result');
+  }
+  return {
+    ...aggregated,
+    finalOutput,
+    allOutputs: listOf(allOutputs),
+    errors: listOf(errors),
+    results: listOf(results),
+  };
+}
+
+/**
+ * What had been decided when an event failed: by a middleware, and by hooks that have answered.
+ *
+ * @returns `undefined` where nobody objected, and nobody replaced a tool's result. Never throws
+ */
+export function decidedSoFar(ctx: HookContext): FailureMeta['decided'] {
+  const { event } = ctx;
+  const verdict = isRecord(ctx.verdict) ? ctx.verdict : ALLOW;
+  const aggregated = attempt(() => aggregateResults(resultsOf(ctx), event), undefined);
+  const decided = attempt(() => resolveResult({ event, verdict, aggregated }), undefined);
+  const { finalOutput, decidedBy } = decided ?? {};
+  const counts =
+    finalOutput?.isBlockingDecision() ||
+    finalOutput?.shouldStopExecution() ||
+    finalOutput?.foreign?.toolOutput;
+  return counts ? { finalOutput, ...(decidedBy && { decidedBy }) } : undefined;
+}
+
+/** What became of the hooks of an event, as far as that is known. */
+export function resultsOf({
+  results,
+}: Pick<HookContext, 'results'>): readonly HookExecutionResult[] {
+  return listOf(results).filter(isRecord);
+}
+
+function listOf<T>(value: readonly T[] | undefined): T[] {
+  return Array.isArray(value) ? [...value] : [];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { errorMessage } from '../errorMessage.js';
-import type { HookExecutionPlan } from './types.js';
+import type { AggregatedHookResult, HookExecutionPlan } from './types.js';
 
 /** `getRegistry()` or `getEventHandler()` was called before `initialize()` had finished. */
 export class HookSystemNotInitializedError extends Error {
@@ -37,6 +37,8 @@ export interface FailureMeta {
   readonly event?: string;
   /** What was to run. */
   readonly plan?: HookExecutionPlan;
+  /** What hooks and middleware had decided by then. */
+  readonly decided?: Pick<AggregatedHookResult, 'finalOutput' | 'decidedBy'>;
   readonly details?: unknown;
 }
 

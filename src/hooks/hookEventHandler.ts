@@ -18,12 +18,14 @@ import { buildStack, type Registration, type Stack } from '../stack.js';
 import {
   attempt,
   buildFailureEnvelope,
+  decidedSoFar,
   makeEmptySuccessResult,
   planOfGuards,
+  resolveResult,
+  resultsOf,
 } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
 import { recordEvent } from './eventRecord.js';
-import { events, resolveOutput } from './events.js';
 import { reportUntoldFailure } from './hookFailure.js';
 import type { HookRegistry } from './hookRegistry.js';
 import type { HookSystem } from './hookSystem.js';
@@ -114,11 +116,13 @@ function failBeforeStack(
 /** The result of an event that failed, with the one warning that says what comes of it. */
 function tellFault(fault: HookPipelineError, logger: DebugLogger): AggregatedHookResult {
   const failure = buildFailureEnvelope(fault, fault.stage);
-  const consequence = failure.finalOutput
-    ? 'the operation is blocked'
-    : 'the operation goes on without its hooks';
-  logger.warn(`${fault.message}; ${consequence}`, { error: fault });
+  logger.warn(`${fault.message}; ${consequenceOf(fault, failure)}`, { error: fault });
   return failure;
+}
+
+function consequenceOf({ meta }: HookPipelineError, { finalOutput }: AggregatedHookResult): string {
+  if (meta.decided) return 'what was decided before stands';
+  return finalOutput ? 'the operation is blocked' : 'the operation goes on without its hooks';
 }
 
 /** Fires events. Every method runs the same stack, never rejects, and fails open. */
@@ -261,21 +265,21 @@ export class HookEventHandler {
       stage = undefined;
       // A context of one event is one of any event; TypeScript cannot see that through the generic.
       await this.#getStack().run(ctx as HookContext as AnyHookContext);
+      const aggregated = resolveResult(ctx);
+      this.#record(event, aggregated);
+      return aggregated;
     } catch (error) {
       const plan = ctx.plan ?? planOfGuards(this.config, event);
-      const fault = new HookPipelineError(error, stage ?? stageReached(ctx), { event, plan });
-      const results = [...(ctx.results ?? [])];
+      const meta = { event, plan, decided: decidedSoFar(ctx) };
+      const fault = new HookPipelineError(error, stage ?? stageReached(ctx), meta);
       this.#record(event, {
         ...makeEmptySuccessResult(),
         success: false,
         errors: [fault],
-        results,
+        results: [...resultsOf(ctx)],
       });
       throw fault;
     }
-    const aggregated = resolve(ctx.aggregated ?? makeEmptySuccessResult(), ctx);
-    this.#record(event, aggregated);
-    return aggregated;
   }
 
   /** Counts failures, and writes the log. Nothing that runners of a host gave may undo what the hooks decided. */
@@ -308,29 +312,6 @@ export class HookEventHandler {
     );
     return this.#stack;
   }
-}
-
-/** What was decided, as plain data. What a middleware decided is never taken back by what hooks say. */
-function resolve(
-  aggregated: AggregatedHookResult,
-  { event, verdict }: HookContext,
-): AggregatedHookResult {
-  const { finalOutput, decidedBy, ...rest } = aggregated;
-  const said = finalOutput && resolveOutput(event, finalOutput);
-  const { Output } = events[event];
-  if (verdict.kind === 'stop') {
-    const stop = { continue: false, stopReason: verdict.reason };
-    return { ...rest, finalOutput: new Output({ ...said, ...stop }) };
-  }
-  const by = decidedBy && { decidedBy };
-  if (verdict.kind === 'allow') return { ...rest, ...by, finalOutput: said && new Output(said) };
-  const block = { decision: 'deny' as const, reason: verdict.reason };
-  // The hooks' stop counts more than the block.
-  return {
-    ...rest,
-    ...(said?.continue === false && by),
-    finalOutput: new Output({ ...said, ...block }),
-  };
 }
 
 /** Each stage fills its own slot, so the first empty one tells which stage did not get to its end. */

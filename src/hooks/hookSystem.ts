@@ -7,6 +7,7 @@ import { HookEventHandler } from './hookEventHandler.js';
 import { HookPlanner } from './hookPlanner.js';
 import { HookRegistry, type HookRegistryEntry } from './hookRegistry.js';
 import { HookRunner } from './hookRunner.js';
+import { sessionIdOf } from './sessionFacts.js';
 
 export { HookSystemNotInitializedError } from './errors.js';
 
@@ -62,7 +63,7 @@ export class HookSystem {
     const eager = hooks.filter(({ prestart }) => prestart === true);
     this.#runner.prepare(eager, {
       cwd: this.config.getWorkingDir(),
-      session_id: this.config.getSessionId(),
+      session_id: sessionIdOf(this.config),
     });
   }
 

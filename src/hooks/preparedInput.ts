@@ -68,7 +68,8 @@ export function startOptions(
   const { input } = prepared;
   const spoken = hook.dialect && dialects[hook.dialect];
   const scope = hook.extensionPath === undefined ? 'project' : 'extension';
-  const extraEnv = { ...ownVariables(hook, input.cwd), ...spoken?.environment(input) };
+  const told = spoken?.environment({ cwd: input.cwd, session_id: asVariable(input.session_id) });
+  const extraEnv = { ...ownVariables(hook, input.cwd), ...told };
   const expand = (word: string) => expandWord(word, scope, { ...prepared.env, ...extraEnv });
   const { command, args } = hook;
   return {
@@ -81,4 +82,9 @@ export function startOptions(
     },
     extraEnv,
   };
+}
+
+/** A host may call its session anything, and a variable cannot hold this character. */
+function asVariable(value: unknown): string {
+  return String(value).replaceAll('\0', '');
 }

@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { ConfigOptions } from '../../src/config/config.js';
+import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { AgentError, runAgent, type AgentOptions } from '../../src/core/agent.js';
 import type { AgentEvent } from '../../src/core/agentEvents.js';
 import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
 import { asHookContext } from '../../src/core/llmContent.js';
 import { referenceTools } from '../../src/tools/referenceTools.js';
+import { blocking } from '../helpers/hooks.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { textsOf } from './helpers/chats.js';
 import { atOnce, inSequence } from './helpers/hookScripts.js';
 import {
@@ -301,6 +303,33 @@ describe('the author of a verdict', () => {
       [null, 'Enough.'],
     ]);
   });
+});
+
+it('a host that can tell neither its session nor its transcript gets its answer', async () => {
+  class Nameless extends Config {
+    override getSessionId(): never {
+      throw new Error('no session');
+    }
+
+    override getTranscriptPath(): never {
+      throw new Error('no file');
+    }
+  }
+  const end = sandbox.says({});
+  const debugLogger = new RecordingLogger();
+  const hooks = { BeforeTool: [{ hooks: [blocking('no')] }], SessionEnd: atOnce(end) };
+  const { workingDir } = sandbox;
+  const config = new Nameless({ enableHooks: true, workingDir, hooks, debugLogger });
+  const { models } = await sandbox.startModel(callTools(write('a.txt')), reply('Done.'));
+  const tools = referenceTools;
+  const result = await runAgent({ config, models, model: 'm', prompt: 'Go', tools });
+  expect(result).toMatchObject({
+    sessionId: '',
+    response: 'Done.',
+    toolCalls: [{ status: 'idle' }],
+  });
+  expect(end.inputs()).toMatchObject([{ session_id: '', transcript_path: '' }]);
+  expect(debugLogger.warnings).toEqual([expect.stringMatching(/transcript.*\(no file\)/)]);
 });
 
 describe('an end before the end', () => {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runAgent, type AgentOptions } from '../../src/core/agent.js';
+import { Transcript } from '../../src/core/transcript.js';
 import type { HookDefinitions } from '../../src/hooks/types.js';
 import { referenceTools } from '../../src/tools/referenceTools.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
@@ -152,6 +153,49 @@ describe('the transcript of a session', () => {
     const used = blocks.flatMap((block) => block['id'] ?? []);
     expect(new Set(used).size).toBe(2);
     expect(new Set(blocks.flatMap((block) => block['tool_use_id'] ?? []))).toEqual(new Set(used));
+  });
+
+  it('goes on after a call whose arguments are null', async () => {
+    const call = { name: 'list_directory', args: null as never };
+    const { config, warnings } = await runSession({}, [callTools(call), reply('Done.')]);
+    expect(read(fileOf()).map(({ message }) => message.content)).toMatchObject([
+      'Write it.',
+      [{ type: 'tool_use', name: 'LS', input: {} }],
+      [{ type: 'tool_result' }],
+      [{ text: 'Done.' }],
+    ]);
+    expect(config.getTranscriptPath()).toBe(fileOf());
+    expect(warnings).toEqual([]);
+  });
+
+  it('holds a big number as text, and leaves out a line that JSON cannot hold, with a warning', () => {
+    const debugLogger = new RecordingLogger();
+    const transcriptPath = fileOf();
+    const config = sandbox.createConfig({}, { transcriptPath, debugLogger });
+    const transcript = new Transcript(config);
+    const addResult = (callId: string, part: object) => {
+      const result = { llmContent: [part], returnDisplay: '' };
+      const call = { callId, name: 'x', originalInput: {}, input: {} };
+      transcript.addResult({ ...call, status: 'success', result });
+    };
+    const endless: Record<string, unknown> = {};
+    endless['itself'] = endless;
+    addResult('big', { size: 1n });
+    addResult('endless', endless);
+    transcript.addMessage('still here');
+    transcript.close();
+    const lines = read(transcriptPath);
+    expect(lines.map(({ message }) => message.content)).toMatchObject([
+      [{ tool_use_id: 'big', content: [{ type: 'text', text: '{"size":"1"}' }] }],
+      'still here',
+    ]);
+    expect(lines[1]?.['parentUuid']).toBe(lines[0]?.['uuid']);
+    expect(config.getTranscriptPath()).toBe(transcriptPath);
+    expect(debugLogger.warnings).toEqual([
+      expect.stringMatching(
+        /^A line of the transcript .* is left out, as it is no JSON \(.*circular/,
+      ),
+    ]);
   });
 
   it('holds an answer as hooks left it, and no prompt that they blocked', async () => {

@@ -228,6 +228,21 @@ describe('what hooks of Claude Code read', () => {
     expect(sandbox.read('session')).toBe('session');
   });
 
+  it.each([
+    ['claude', 'CLAUDE_CODE_SESSION_ID'],
+    ['gemini', 'GEMINI_SESSION_ID'],
+  ])(
+    'the session as a variable of %s that can be one, whatever it is called',
+    async (dialect, name) => {
+      const command = `printf %s "$${name}" >session; exit 2`;
+      const hooks = { BeforeTool: [{ dialect, hooks: [{ type: 'command', command }] }] };
+      const { config } = await openProject(sandbox, hooks, { sessionId: 'a\0b' });
+      const said = await fireBeforeToolHook(config, 'x', {});
+      expect(said?.isBlockingDecision()).toBe(true);
+      expect(sandbox.read('session')).toBe('ab');
+    },
+  );
+
   it('no id of a call that the host did not give, and no facts of a call in our own format', async () => {
     const ours = sandbox.says({});
     const { config } = await openProject(sandbox, {

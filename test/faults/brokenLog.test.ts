@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { runAgent } from '../../src/core/agent.js';
@@ -13,7 +13,7 @@ import { readToEnd } from '../core/helpers/chats.js';
 import { callTools, reply } from '../core/helpers/modelAnswers.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
 import { blocking, hook } from '../helpers/hooks.js';
-import { failingObserver } from '../helpers/observer.js';
+import { failingObserver, rejectingObserver } from '../helpers/observer.js';
 import { ThrowingLogger } from '../helpers/throwingLogger.js';
 import { fault, type Host } from './helpers/host.js';
 
@@ -150,6 +150,39 @@ describe.each(LOGGERS)('a logger that %s', (_, Logger) => {
     const answer = await host.callToolOf(config);
     expect(answer).toMatchObject({ verdict: 'blocked', text: expect.stringContaining('"guard"') });
   });
+});
+
+/** A logger that fails later, in all that it does. */
+class RejectingLogger extends DebugLogger {
+  override warn: () => void = rejectingObserver;
+  override debug: () => void = rejectingObserver;
+  override extend(): DebugLogger {
+    return Promise.reject(new Error('no part')) as never;
+  }
+}
+
+fault('a logger and observers that reject do not end the host', async ({ host }) => {
+  const unhandled = vi.fn<(reason: unknown) => void>();
+  process.on('unhandledRejection', unhandled);
+  try {
+    const { models } = await sandbox.startModel(callTools({ name: 'x' }), reply('Done.'));
+    const debugLogger = new RejectingLogger('broken');
+    const hooks = { BeforeTool: [{ hooks: [hook('exit 1'), blocking('no')] }] };
+    const config = host.createConfig({ hooks, debugLogger });
+    const tools = [{ name: 'x', declaration: { name: 'x' }, execute }];
+    const onEvent = rejectingObserver;
+    const result = await runAgent({ config, models, model: 'm', prompt: 'Go', tools, onEvent });
+    expect(result).toMatchObject({ response: 'Done.', toolCalls: [{ status: 'idle' }] });
+    const options = { onHooks: rejectingObserver };
+    await fireHook(config, BeforeTool, { toolName: 'x', toolInput: {} }, options);
+    const scheduler = new CoreToolScheduler({ config, tools, onStatus: rejectingObserver });
+    await scheduler.schedule([{ name: 'x' }]);
+    // Node tells of such a rejection before the next turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).not.toHaveBeenCalled();
+  } finally {
+    process.off('unhandledRejection', unhandled);
+  }
 });
 
 fault('a config that cannot even give its logger blocks by its guards', async ({ host }) => {

@@ -137,6 +137,36 @@ describe('middleware around a tool call', () => {
   });
 });
 
+/** What cannot be read. */
+const unreadable = (field: string) =>
+  Object.defineProperty({}, field, {
+    get: () => {
+      throw new Error('unreadable');
+    },
+  }) as never;
+
+/** What a middleware of somebody else may leave behind once the hooks have answered. */
+const LEFT_BEHIND: readonly [string, (ctx: AnyHookContext) => void][] = [
+  ['no verdict', (ctx) => (ctx.verdict = undefined as never)],
+  ['a result that is none', (ctx) => (ctx.aggregated = 'x' as never)],
+  ['an empty result', (ctx) => (ctx.aggregated = {} as never)],
+  ['a result that cannot be read', (ctx) => (ctx.aggregated = unreadable('finalOutput'))],
+  ['an output that is none', (ctx) => setOutput(ctx, 5)],
+  ['an output that cannot be read', (ctx) => setOutput(ctx, unreadable('decision'))],
+];
+
+function setOutput({ aggregated }: AnyHookContext, finalOutput: unknown): void {
+  if (aggregated) aggregated.finalOutput = finalOutput as never;
+}
+
+/** A middleware that does something to the context when the hooks have answered. */
+function leaving(leave: (ctx: AnyHookContext) => void): Middleware<AnyHookContext> {
+  return async (ctx, next) => {
+    await next();
+    leave(ctx);
+  };
+}
+
 describe('middleware around hooks', () => {
   fault.for(FAULTS)(
     '%s: the hooks are asked without an observer',
@@ -171,6 +201,60 @@ describe('middleware around hooks', () => {
     expect(verdict).toBe('blocked');
     expect(text).toMatch(/"guard".*could not be asked.*read only/);
     expect(host.exists('ran')).toBe(false);
+  });
+
+  fault.for(LEFT_BEHIND)(
+    'leaves %s: what hooks denied stays denied',
+    async ([, leave], { host }) => {
+      const { verdict, text } = await callAround(host, leaving(leave), {});
+      expect({ verdict, text }).toEqual({ verdict: 'blocked', text: 'no' });
+      expect(host.warnings).toEqual([
+        expect.stringMatching(
+          /^BeforeTool: aggregation failed: .*; what was decided before stands$/,
+        ),
+      ]);
+    },
+  );
+
+  fault.for(LEFT_BEHIND)('leaves %s: a guard denies', async ([, leave], { host }) => {
+    const guard = hook('true', { name: 'guard', onFailure: 'deny' });
+    const config = host
+      .createConfig({ hooks: { BeforeTool: [{ hooks: [guard] }] } })
+      .use('hook', leaving(leave));
+    const { verdict, text } = await host.callToolOf(config);
+    expect(verdict).toBe('blocked');
+    expect(text).toMatch(/"guard" must not be bypassed/);
+  });
+
+  fault.for(LEFT_BEHIND.slice(1))(
+    'leaves %s: what a middleware decided stands',
+    async ([, leave], { host }) => {
+      const hooks = { BeforeTool: [{ hooks: [hook('true')] }] };
+      const decide = (decision: 'block' | 'stop') =>
+        host.createConfig({ hooks }).use(
+          'hook',
+          leaving((ctx) => {
+            ctx[decision]('policy');
+            leave(ctx);
+          }),
+        );
+      const blocked = await host.callToolOf(decide('block'));
+      expect(blocked).toMatchObject({ verdict: 'blocked', text: 'policy' });
+      expect(await host.callToolOf(decide('stop'))).toMatchObject({ verdict: 'stopped' });
+    },
+  );
+
+  fault('leaves nothing of a result but its output: that counts', async ({ host }) => {
+    const said = { finalOutput: { decision: 'deny', reason: 'mine' } };
+    const middleware = leaving((ctx) => (ctx.aggregated = said as never));
+    const { verdict, text } = await callAround(host, middleware, {});
+    expect({ verdict, text }).toEqual({ verdict: 'blocked', text: 'mine' });
+  });
+
+  fault('leaves no results of hooks: what they denied stays denied', async ({ host }) => {
+    const middleware = leaving((ctx) => (ctx.results = 5 as never));
+    const { verdict, text } = await callAround(host, middleware, {});
+    expect({ verdict, text }).toEqual({ verdict: 'blocked', text: 'no' });
   });
 
   fault('59 returns nothing: there are no hooks', async ({ host }) => {

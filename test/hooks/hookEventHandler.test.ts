@@ -17,10 +17,11 @@ import {
   type AggregatedHookResult,
   type HookDefinitions,
   type HookExecutionResult,
+  type HookOutput,
   type HookPayload,
 } from '../../src/hooks/types.js';
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
-import { failingObserver } from '../helpers/observer.js';
+import { failingObserver, rejectingObserver } from '../helpers/observer.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useStartedProcesses } from '../helpers/startedProcesses.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -243,11 +244,14 @@ describe('fireHook', () => {
     expect(seen).toEqual([[BeforeTool, 2]]);
   });
 
-  it('goes on with what the hooks said when an observer throws', async () => {
+  it.each([
+    ['throws', failingObserver],
+    ['rejects', rejectingObserver],
+  ])('goes on with what the hooks said when an observer %s', async (_, onHooks) => {
     const { config, logger } = createConfig({ BeforeTool: [{ hooks: [hook('exit 2')] }] });
-    const fired = await fireHook(config, BeforeTool, payload, { onHooks: failingObserver });
+    const fired = await fireHook(config, BeforeTool, payload, { onHooks });
     expect(fired?.aggregated.finalOutput?.isBlockingDecision()).toBe(true);
-    expect(logger.warnings).toHaveLength(1);
+    expect(logger.warnings).toEqual(['An observer failed; the work goes on']);
   });
 
   it('ends running hooks by the signal', async () => {
@@ -328,7 +332,7 @@ describe('HookEventHandler', () => {
   const plan = { eventName: BeforeTool, hookConfigs: [hook('x')], sequential: false };
   const plans: Planner = { createExecutionPlan: () => plan };
   const hooks: Runner = {
-    executeHooksParallel: async () => [healthy({ decision: 'deny' })],
+    executeHooksParallel: async () => [healthy({})],
     executeHooksSequential: async () => [],
   };
 
@@ -390,6 +394,22 @@ describe('HookEventHandler', () => {
       expect(logger.warnings).toEqual([expect.stringContaining('BeforeTool')]);
     },
   );
+
+  it.each<[string, HookOutput, object | undefined]>([
+    ['a denial', { decision: 'deny', reason: 'no' }, { decision: 'deny', reason: 'no' }],
+    ['a stop', { continue: false }, { continue: false, stopReason: 'Stopped by hook' }],
+    ['nothing that lets it go on', { decision: 'allow', systemMessage: 'fine' }, undefined],
+  ])('keeps, when aggregation fails, %s of hooks', async (_, output, expected) => {
+    const result = healthy(output, { hookConfig: hook('x', { name: 'it' }) });
+    const { handler } = await createHandler({
+      broken: true,
+      hooks: { ...hooks, executeHooksParallel: async () => [result] },
+    });
+    const given = await handler.fireBeforeToolEvent('x', {});
+    expect(given.success).toBe(false);
+    if (expected) expect(given).toMatchObject({ finalOutput: expected, decidedBy: ['it'] });
+    else expect(given.finalOutput).toBeUndefined();
+  });
 
   it('answers with a failure envelope when the payload cannot be translated', async () => {
     const { handler } = await createHandler({});

@@ -95,6 +95,22 @@ describe('initialize', () => {
     expect(system.getStatus()).toEqual({ initialized: true, totalHooks: 1 });
   });
 
+  it('loses no hook of the first event where the host cannot name the session', async () => {
+    class Nameless extends CountingConfig {
+      override getSessionId(): never {
+        throw new Error('no session');
+      }
+    }
+    const hooks = { BeforeTool: [{ hooks: [hook('exit 2', { prestart: true })] }] };
+    const config = new Nameless(hooks, { workingDir: temp.path });
+    const fired = await fireHook(config, HookEventName.BeforeTool, {
+      toolName: 'x',
+      toolInput: {},
+    });
+    expect(fired?.aggregated.finalOutput?.isBlockingDecision()).toBe(true);
+    await config.dispose();
+  });
+
   it('leaves out entries of a wrong shape, and says where they are', async () => {
     const raw = JSON.parse(
       '{"BeforeTool":[{"hooks":[{"type":"command"},{"type":"script","command":"x"},{"type":"command","command":"y"}]}],"Before":[]}',
