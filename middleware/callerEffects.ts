@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { GenerateContentResponse } from '@google/genai';
 import type { Next } from '../src/compose.js';
 import {
@@ -25,7 +26,8 @@ import {
   withToolOutput,
 } from '../src/hooks/hookOutput.js';
 import type { ProcessedHookResult } from '../src/hooks/processedResult.js';
-import { HookEventName, type HookPayload } from '../src/hooks/types.js';
+import { HookEventName, type HookPayload, type ToolOutput } from '../src/hooks/types.js';
+import type { ToolResult } from '../src/tools/tools.js';
 
 /** Outermost stage of a tool call: BeforeTool hooks may block it, stop the agent, or change its arguments. */
 async function beforeTool(call: ToolCall, next: Next): Promise<void> {
@@ -62,7 +64,8 @@ async function isPermitted(call: ToolCall, { aggregated }: ProcessedHookResult):
   };
   if (!(await ask({ toolName, toolInput, callId, isAsked: true }))) return false;
   // Other arguments than those that the hooks of the call have seen are put to them as well.
-  return call.input === toolInput || ask({ toolName, toolInput: call.input, callId });
+  const isSeen = isDeepStrictEqual(call.input, toolInput);
+  return isSeen || ask({ toolName, toolInput: call.input, callId });
 }
 
 /** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */
@@ -81,7 +84,7 @@ async function afterTool(call: ToolCall, next: Next): Promise<void> {
   const { finalOutput: output, decidedBy: hooks } = fired.aggregated;
 
   const replacement = output?.foreign?.toolOutput;
-  if (replacement) call.result = withToolOutput(call.result, replacement);
+  if (replacement) replaceResult(call, call.result, replacement);
   // The tool has run, so a block comes too late; its reason is still of use to the model, which reads it once.
   const reason = output?.isBlockingDecision() ? output.getBlockReason() : undefined;
   const objection = reason === replacement?.text ? undefined : reason;
@@ -92,6 +95,12 @@ async function afterTool(call: ToolCall, next: Next): Promise<void> {
   ]);
   if (fired.suppressOutput) call.result = { ...call.result, suppressDisplay: true };
   if (fired.shouldStop) call.stop(fired.stopReason ?? DEFAULT_STOP_REASON, { hooks });
+}
+
+/** A stop that was decided before stands. */
+function replaceResult(call: ToolCall, result: ToolResult, replacement: ToolOutput): void {
+  call.result = withToolOutput(result, replacement);
+  if (call.verdict.kind === 'stop') call.stop(call.verdict.reason, call.verdict);
 }
 
 /** A middleware that blocked or stopped the call may still call `next()`; its word stands. */

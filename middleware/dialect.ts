@@ -47,7 +47,9 @@ function findClashOf(spoken: Dialect, { event, input }: HookRun): Error | undefi
   const clash = tool && findClash(spoken, tool.name, tool.input);
   return (
     clash &&
-    new Error(`the arguments "${clash[0]}" and "${clash[1]}" have one name in ${spoken.agent}`)
+    new Error(
+      `the arguments "${clash[0]}" and "${clash[1]}" have one name in ${spoken.agent}, so that one would hide the other`,
+    )
   );
 }
 
@@ -227,8 +229,10 @@ function replacementOf(
   { value, isDenial }: NonNullable<DialectAnswer['toolOutput']>,
 ): ToolOutput | undefined {
   if (isDenial) {
-    const reason = typeof value === 'string' ? sanitizeText(value) : '';
-    return { text: reason || DEFAULT_BLOCK_REASON, isDenial };
+    return {
+      text: asText(asText(value) && sanitizeText(String(value)))?.trim() ?? DEFAULT_BLOCK_REASON,
+      isDenial,
+    };
   }
   const response: unknown = 'tool_response' in theirInput ? theirInput.tool_response : undefined;
   const sent = isRecord(response) ? response : {};

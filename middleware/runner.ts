@@ -324,7 +324,7 @@ function findFaultOf(stdin: Stdin): HookFailure | undefined {
   if (!(stdin instanceof Error)) return undefined;
   return {
     kind: 'input',
-    what: `was not started, because its input cannot be put to it: ${stdin.message}`,
+    what: `was not started, because ${stdin.message}`,
   };
 }
 

@@ -222,6 +222,7 @@ class AgentRun {
     // An id for each, so that what is told of a call can be told from what is told of another.
     const calls = functionCallsOf(turn).map((call) => ({ ...call, id: call.id ?? randomUUID() }));
     this.#transcript?.addAnswer(turn, calls);
+    this.#noteDown(turn.notes);
     if (this.#stopped || calls.length === 0) return undefined;
     return this.#runTools(calls, turn);
   }
@@ -245,6 +246,7 @@ class AgentRun {
     // Without a summary the next request is as long again, and would be compressed in vain before each turn.
     if (this.#chat.getHistory() === before) this.#compressAtTokens *= 2;
     this.#record(turn);
+    this.#noteDown(turn.notes);
     const history = this.#chat.getHistory();
     const [summary] = history === before ? [] : (history[0]?.parts ?? []);
     if (summary?.text) this.#transcript?.addMessage(summary.text, 'isCompactSummary');
@@ -262,7 +264,10 @@ class AgentRun {
       }
       const { turn } = event;
       this.#record(turn);
-      if (event.type === 'retry') continue;
+      if (event.type === 'retry') {
+        this.#noteDown(turn.notes);
+        continue;
+      }
       this.#promptTokens = turn.response.usageMetadata?.promptTokenCount ?? this.#promptTokens;
       this.#answer = textOf(turn.response);
       this.#response = turn.suppressDisplay ? '' : this.#answer;
@@ -275,7 +280,6 @@ class AgentRun {
     const call = describeModelCall(turn);
     this.#modelCalls.push(call);
     this.#tell({ type: 'model', call });
-    this.#noteDown(turn.notes);
     for (const key of Object.keys(this.#usage) as (keyof Usage)[]) {
       this.#usage[key] += turn.response.usageMetadata?.[key] ?? 0;
     }

@@ -175,21 +175,22 @@ export function withToolInput(
 }
 
 /**
- * A tool's result, or what hooks read of it, with another output. Nothing of the old one is left, in `metadata` and in
- * the message of an error neither; what has failed has still failed.
+ * A tool's result, or what hooks read of it, with another output. Nothing of the old one is left, in fields of the
+ * tool's own and in its error neither; what has failed has still failed.
  */
-export function withToolOutput<R extends object>(
-  { metadata: _replaced, error, ...result }: R & { metadata?: unknown; error?: unknown },
+export function withToolOutput(
+  { error, suppressDisplay }: { readonly error?: unknown; readonly suppressDisplay?: unknown },
   { text, isDenial }: ToolOutput,
 ) {
-  const known = isRecord(error) && typeof error['type'] === 'string' ? error['type'] : undefined;
+  const given = isRecord(error) ? error['type'] : undefined;
+  const known = Object.values(ToolErrorType).find((type) => type === given);
   const type = known ?? (isDenial ? ToolErrorType.Blocked : undefined);
   const hasFailed = isDenial || isRecord(error);
   return {
-    ...result,
     llmContent: text,
     returnDisplay: text,
     ...(hasFailed && { error: { message: text, ...(type && { type }) } }),
+    ...(suppressDisplay === true && { suppressDisplay }),
   };
 }
 

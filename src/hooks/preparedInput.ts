@@ -56,7 +56,7 @@ export function writeInput(build: () => object): Stdin {
     if (deep) throw new RangeError(`${deep[0]} is ${TOO_DEEP}`);
     return encodeInput(input);
   } catch (error) {
-    return error instanceof Error ? error : new Error(errorMessage(error), { cause: error });
+    return new Error(`its input is no JSON: ${errorMessage(error)}`, { cause: error });
   }
 }
 

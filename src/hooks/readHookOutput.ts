@@ -74,8 +74,8 @@ export function describeNoise(printed: string): string[] {
   ];
 }
 
-/** How an answer begins, on a line of its own. */
-const OBJECT_ON_LINE = /^[\t ]*\{\s*"/mu;
+/** How an answer begins: on a line of its own, or with a field of ours. */
+const OBJECT_ON_LINE = /^[\t ]*\{\s*"|\{\s*"(?:decision|reason|continue|hookSpecificOutput)"/m;
 
 const BROKEN =
   'stdout begins like a JSON object and cannot be read as one, so it is taken as plain text, and its decision does not count; print the whole object, and check it with a JSON parser';

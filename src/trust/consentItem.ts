@@ -39,8 +39,8 @@ export function itemOfHook(
   { event, group, config, extension }: ProjectHook,
   covered: { readonly class: ConsentClass; readonly files: FileDigests },
 ): ConsentItem {
-  // Set by the registry: where the project is on this machine changes nothing of what runs.
-  const { extensionPath: _path, ofProject: _of, ...fields } = config;
+  // Set by the registry, or said of every hook: neither changes anything of what runs.
+  const { extensionPath: _path, ofProject: _of, shell: _bash, ...fields } = config;
   const definition = canonical({ ...group, ...fields, event, extension: extension?.name });
   return withDigest({ kind: 'hook', class: covered.class, definition, files: covered.files });
 }

@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { asHookContext } from '../../src/core/llmContent.js';
 import { HookEventName } from '../../src/hooks/types.js';
 import { ToolErrorType } from '../../src/tools/tools.js';
 import { textsOf } from '../core/helpers/chats.js';
 import { callTools, chunk, reply, stream } from '../core/helpers/modelAnswers.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
-import { runAnswers, runWithHooks } from './claudeHooks.js';
+import { openProject, runAnswers, runWithHooks } from './claudeHooks.js';
 
 const sandbox = useSandbox();
 const SECRET = 'hunter2';
@@ -139,6 +140,49 @@ describe("a tool's result that a hook of another agent replaces", () => {
       { status: 'error', result: { error: { message: 'no such file' } } },
     ]);
     expect(leaks(run)).toBe(false);
+  });
+
+  it('leaves nothing that the tool said in fields of its own', async () => {
+    const output = { hookSpecificOutput: { tool_output: '***' } };
+    const { config } = await openProject(sandbox, { AfterTool: [says('gemini', output)] });
+    const given = {
+      llmContent: SECRET,
+      returnDisplay: SECRET,
+      metadata: { raw: SECRET },
+      error: { message: SECRET, type: SECRET, cause: SECRET },
+      stopReason: SECRET,
+      data: SECRET,
+      suppressDisplay: true,
+    };
+    const replaced = { llmContent: '***', returnDisplay: '***', suppressDisplay: true };
+    const own = await executeToolWithHooks(config, 'x', {}, async () => given);
+    expect(own).toEqual({ ...replaced, error: { message: '***' } });
+    const error = { message: SECRET, type: ToolErrorType.Failed };
+    const known = await executeToolWithHooks(config, 'x', {}, async () => ({ ...given, error }));
+    expect(known.error).toEqual({ message: '***', type: ToolErrorType.Failed });
+  });
+
+  it('leaves a stop by which a middleware ends the agent', async () => {
+    const output = { hookSpecificOutput: { tool_output: '***' } };
+    const { config } = await openProject(sandbox, { AfterTool: [says('gemini', output)] });
+    config.use(
+      'tool',
+      async (call, next) => {
+        await next();
+        call.stop('Enough.');
+      },
+      { after: 'afterTool' },
+    );
+    const result = await executeToolWithHooks(config, 'x', {}, async () => ({
+      llmContent: SECRET,
+      returnDisplay: SECRET,
+    }));
+    expect(result).toEqual({
+      llmContent: '***',
+      returnDisplay: '***',
+      error: { type: ToolErrorType.StopExecution, message: 'Enough.' },
+      stopReason: 'Enough.',
+    });
   });
 
   it('is as long as the hook made it, and holds no mark of ours', async () => {

@@ -60,8 +60,8 @@ const BREAKS = [
     edits: [
       [
         HANDLER,
-        "import { events } from './events.js';",
-        "import { events } from './events.js'; import { HookRegistry as Another } from './hookRegistry.js';",
+        "import { notify } from '../notify.js';",
+        "import { notify } from '../notify.js'; import { HookRegistry as Another } from './hookRegistry.js';",
       ],
       [
         HANDLER,
@@ -77,8 +77,8 @@ const BREAKS = [
     edits: [
       [
         HANDLER,
-        "import { events } from './events.js';",
-        "import { events } from './events.js'; import { execFile } from 'node:child_process';",
+        "import { notify } from '../notify.js';",
+        "import { notify } from '../notify.js'; import { execFile } from 'node:child_process';",
       ],
       [
         HANDLER,
@@ -94,16 +94,22 @@ const BREAKS = [
   {
     id: 'HOOK-012',
     what: 'hooks run although their matcher does not match',
-    edits: [[PLANNER, 'return !names || names.some(', 'return true || !names || names.some(']],
+    edits: [
+      [
+        PLANNER,
+        "if (!names || reading === 'all') return true;\n  return names.some((name) => matches(",
+        'if (names) return true;\n  return names.some((name) => matches(',
+      ],
+    ],
     test: ['test/hooks/hookEventHandler.test.ts', 'a process is not started when no hook matches'],
   },
   ...[
-    ['HOOK-083', 'normalizeTimeout(hook.timeout ?? 5000)'],
-    ['HOOK-120', 'normalizeTimeout(hook.timeout || 30_000)'],
+    ['HOOK-083', 'normalizeTimeout(hook.timeout ?? 5000,'],
+    ['HOOK-120', 'normalizeTimeout(hook.timeout || 30_000,'],
   ].map(([id, text]) => ({
     id,
     what: `the deadline is that of ${text}`,
-    edits: [['middleware/runner.ts', 'normalizeTimeout(hook.timeout)', text]],
+    edits: [['middleware/runner.ts', 'normalizeTimeout(hook.timeout,', text]],
     test: [
       'test/hooks/hookRunner.test.ts',
       'the deadline of a hook with the timeout undefined is 60000 ms',
@@ -192,8 +198,8 @@ const BREAKS = [
   ...[
     [
       'BeforeTool',
-      'if (call.result) call.result = withNotes(call.result, [systemNote(fired)]);',
-      '',
+      'const notes = [...(context ? [context] : []), ...notesOf(fired)];',
+      'const notes = [...(context ? [context] : [])];',
     ],
     [
       'BeforeModel',
@@ -220,8 +226,8 @@ const BREAKS = [
     edits: [
       [
         PLANNER,
-        'if (matchOn) return',
-        `if (fired.event === '${event}') return { toolName: 'model' }; if (matchOn) return`,
+        'if (matchOn) {',
+        `if (fired.event === '${event}') return { toolName: 'model' }; if (matchOn) {`,
       ],
     ],
     test: [

@@ -384,6 +384,19 @@ describe('the file of consents', () => {
   });
 });
 
+describe('a hook that says `"shell": "bash"`, as every hook runs', () => {
+  it('is the one that was allowed without it, in the consent and in a lock', async () => {
+    await write('x.sh', 'true');
+    const plain = guard('sh x.sh');
+    const saying = guard('sh x.sh', { config: hook('sh x.sh', { shell: 'bash' }) });
+    const consent = await allowing(plain);
+    expect(await review(consent, saying)).toMatchObject({ status: 'allowed' });
+    const { item } = await review(await open(), plain);
+    const locked = await open({ trustedLock: await writeLock(inProject('.'), [item]) });
+    expect(await review(locked, saying)).toMatchObject({ status: 'allowed' });
+  });
+});
+
 describe('a lock', () => {
   it('allows what it lists, on machines that know its digest', async () => {
     await write('x.sh', 'true');
