@@ -71,9 +71,8 @@ async function isPermitted(call: ToolCall, { aggregated }: ProcessedHookResult):
 /** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */
 async function afterTool(call: ToolCall, next: Next): Promise<void> {
   await next();
-  // Of a call that was refused or given up before its tool ran, there is nothing to look at.
-  const isOver = isRefused(call) || call.signal?.aborted;
-  if (!call.result || (isOver && !call.executed)) return;
+  // Of a call that was refused before its tool ran, there is nothing to look at; one that is aborted runs no more hooks.
+  if (!call.result || call.signal?.aborted || (isRefused(call) && !call.executed)) return;
   const { llmContent, returnDisplay, metadata, error } = call.result;
   const toolResponse = { llmContent, returnDisplay, metadata, error };
   const { toolName, input: toolInput, callId, durationMs } = call;

@@ -16,7 +16,7 @@ export interface HookSpecificOutputs {
   BeforeTool: {
     /** Keys to merge over the tool's arguments. */
     tool_input?: Record<string, unknown>;
-    permissionDecision?: 'allow' | 'approve' | 'ask' | 'block' | 'defer' | 'deny';
+    permissionDecision?: 'allow' | 'approve' | 'ask' | 'block' | 'deny';
     permissionDecisionReason?: string;
   };
   AfterTool: WithContext;

@@ -311,6 +311,7 @@ function readPermissionRequest(said: Fields): DialectAnswer {
 
 const NO_RULES =
   'answered "updatedPermissions", which has no effect: there are no rules of permissions here';
+
 /** What the hook has to add keeps the agent at work, as a block does. */
 function readEnd(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);

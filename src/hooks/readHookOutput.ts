@@ -150,7 +150,7 @@ export const outputShape = {
       hookEventName: text,
       additionalContext: text,
       tool_input: anyObject,
-      permissionDecision: oneOf('allow', 'approve', 'ask', 'block', 'defer', 'deny'),
+      permissionDecision: oneOf('allow', 'approve', 'ask', 'block', 'deny'),
       permissionDecisionReason: text,
       llm_request: {
         fields: {
