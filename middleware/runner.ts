@@ -127,7 +127,7 @@ function warnOfLostOutputs(
   const replacing = results.filter(({ output }) => output?.foreign?.toolOutput);
   const isLost = replacing.some(({ output }) => !output?.foreign?.toolOutput?.isDenial);
   if (replacing.length < 2 || !isLost) return;
-  const names = replacing.map(({ hookConfig }) => `"${hookIdentity(hookConfig)}"`).join(', ');
+  const names = replacing.map(({ hookConfig }) => `"${shortIdentity(hookConfig)}"`).join(', ');
   const message = `${event}: several hooks replaced the same result at the same time (${names}), and one replacement counts: that of a denial, else the last; add "sequential": true to their group, so that each reads what the one before it left`;
   if (!told?.has(message)) logger.warn(message);
   told?.add(message);

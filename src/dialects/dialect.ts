@@ -144,5 +144,5 @@ export function readCommonFields({
 
 /** What an answer says of the event in particular. */
 export function specificFields({ hookSpecificOutput: specific }: Fields): Fields {
-  return isRecord(specific) ? specific : {};
+  return recordOf(specific);
 }

@@ -9,6 +9,7 @@ import {
   DefaultHookOutput,
   asText,
   isBlocking,
+  objectField,
   rankOf,
   withToolInput,
   withToolOutput,
@@ -111,7 +112,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     decode: (fields) => ({ llmRequest: fields.llm_request }),
     merge: 'replacement',
     chain: (input, output) => {
-      const change = specificField(output, 'llm_request');
+      const change = objectField(output, 'llm_request');
       if (!change) return input;
       // What hooks write into llm_request was checked when it was read.
       const request = mergeModelData({ ...input.llm_request }, change) as unknown;
@@ -291,9 +292,4 @@ function withoutIdleResponse(output: HookOutput): HookOutput {
 
 function encodeRequest({ llmRequest }: { llmRequest: GenerateContentParameters }) {
   return { llm_request: defaultHookTranslator.toHookLLMRequest(llmRequest) };
-}
-
-function specificField(output: HookOutput, field: string): Record<string, unknown> | undefined {
-  const value = output.hookSpecificOutput?.[field];
-  return isRecord(value) ? value : undefined;
 }

@@ -211,7 +211,11 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-function objectField(output: HookOutput, field: string): Record<string, unknown> | undefined {
+/** A field of `hookSpecificOutput` that is an object; `undefined` where it is none. */
+export function objectField(
+  output: HookOutput,
+  field: string,
+): Record<string, unknown> | undefined {
   const value = output.hookSpecificOutput?.[field];
   return isRecord(value) ? value : undefined;
 }
