@@ -1,10 +1,10 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
-import { events, resolveOutput, type MergeStrategy } from '../src/hooks/events.js';
-import { asText, isBlocking, rankOf, type DefaultHookOutput } from '../src/hooks/hookOutput.js';
-import { mergeHookResponses } from '../src/hooks/hookTranslator.js';
-import { hookIdentity } from '../src/hooks/identity.js';
-import { isRecord, mergeModelData, mergeRecords } from '../src/hooks/merge.js';
+import { events, resolveOutput, type MergeStrategy } from '../src/protocol/events.js';
+import { asText, isBlocking, rankOf, type DefaultHookOutput } from '../src/protocol/hookOutput.js';
+import { mergeHookResponses } from '../src/protocol/hookTranslator.js';
+import { hookIdentity } from '../src/protocol/identity.js';
+import { isRecord, mergeModelData, mergeRecords } from '../src/util/records.js';
 import type {
   AggregatedHookResult,
   CommandHookConfig,
@@ -12,7 +12,7 @@ import type {
   HookExecutionResult,
   HookOutput,
   ToolOutput,
-} from '../src/hooks/types.js';
+} from '../src/protocol/types.js';
 
 /** Anything that makes one result of many; usually a `HookAggregator`. */
 export interface Aggregator {

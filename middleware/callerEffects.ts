@@ -15,8 +15,8 @@ import {
   type AfterModelHookResult,
   type BeforeModelHookResult,
 } from '../src/core/geminiChatHookTriggers.js';
-import { asHookContext, asSystemNote, withMessage, withNotes } from '../src/core/llmContent.js';
-import { collectResponse } from '../src/core/response.js';
+import { asHookContext, asSystemNote, withMessage, withNotes } from '../src/protocol/llmContent.js';
+import { collectResponse } from '../src/protocol/response.js';
 import { fireHook, hasHooks } from '../src/hooks/hookEventHandler.js';
 import {
   BeforeToolHookOutput,
@@ -24,9 +24,9 @@ import {
   DEFAULT_STOP_REASON,
   withToolInput,
   withToolOutput,
-} from '../src/hooks/hookOutput.js';
-import type { ProcessedHookResult } from '../src/hooks/processedResult.js';
-import { HookEventName, type HookPayload, type ToolOutput } from '../src/hooks/types.js';
+} from '../src/protocol/hookOutput.js';
+import type { ProcessedHookResult } from '../src/protocol/processedResult.js';
+import { HookEventName, type HookPayload, type ToolOutput } from '../src/protocol/types.js';
 import type { ToolResult } from '../src/tools/tools.js';
 
 /** Outermost stage of a tool call: BeforeTool hooks may block it, stop the agent, or change its arguments. */

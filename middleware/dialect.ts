@@ -18,15 +18,15 @@ import {
   withAllowedNames,
   withToolNames,
 } from '../src/dialects/words.js';
-import { events } from '../src/hooks/events.js';
-import { failsClosed } from '../src/hooks/hookFailure.js';
-import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../src/hooks/hookOutput.js';
-import type { HookRun, Said } from '../src/hooks/hookRun.js';
-import { isRecord, isTooDeepAnswer } from '../src/hooks/merge.js';
-import { writeInput } from '../src/hooks/preparedInput.js';
-import { describeNoise, isBrokenJson, parseAnswer } from '../src/hooks/readHookOutput.js';
-import { sanitizeText } from '../src/hooks/sanitizeText.js';
-import type { ForeignEffects, HookInput, ToolOutput } from '../src/hooks/types.js';
+import { events } from '../src/protocol/events.js';
+import { failsClosed } from '../src/run/hookFailure.js';
+import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../src/protocol/hookOutput.js';
+import type { HookRun, Said } from '../src/run/hookRun.js';
+import { isRecord, isTooDeepAnswer } from '../src/util/records.js';
+import { writeInput } from '../src/run/preparedInput.js';
+import { describeNoise, isBrokenJson, parseAnswer } from '../src/protocol/readHookOutput.js';
+import { sanitizeText } from '../src/protocol/sanitizeText.js';
+import type { ForeignEffects, HookInput, ToolOutput } from '../src/protocol/types.js';
 
 /**
  * Around the process of one hook: it reads, and answers, in the format of another agent. Whoever stands further out

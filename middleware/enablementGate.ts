@@ -1,6 +1,6 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
-import type { HookEventName } from '../src/hooks/types.js';
+import type { HookEventName } from '../src/protocol/types.js';
 
 /** What the gate asks: both answers are synchronous and cost no I/O. */
 export interface Enablement {

@@ -1,6 +1,6 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
-import type { DebugLogger } from '../src/debugLogger.js';
+import type { DebugLogger } from '../src/util/debugLogger.js';
 import type { DialectName, MatcherReading } from '../src/dialects/dialect.js';
 import {
   dialects,
@@ -9,19 +9,19 @@ import {
   theirSubjects,
   theirToolNames,
 } from '../src/dialects/words.js';
-import { events, type EventDefinition } from '../src/hooks/events.js';
-import { failsClosed } from '../src/hooks/hookFailure.js';
+import { events, type EventDefinition } from '../src/protocol/events.js';
+import { failsClosed } from '../src/run/hookFailure.js';
 import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
-import { isFromProject, shortIdentity } from '../src/hooks/identity.js';
-import { findGuards, findSubstitutes } from '../src/hooks/sameCommand.js';
+import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
+import { findGuards, findSubstitutes } from '../src/protocol/sameCommand.js';
 import type {
   CommandHookConfig,
   HookDefinition,
   HookEventName,
   HookExecutionPlan,
   Moment,
-} from '../src/hooks/types.js';
-import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/hooks/testWithLimit.js';
+} from '../src/protocol/types.js';
+import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/util/limitedRegExp.js';
 import { startStopwatch } from '../src/util/stopwatch.js';
 
 /** What matchers are tested against. Model events have no context: all their hooks run. */

@@ -1,15 +1,15 @@
 import { composeTrusted, type Middleware, type Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
-import type { DebugLogger } from '../src/debugLogger.js';
+import type { DebugLogger } from '../src/util/debugLogger.js';
 import { defaultTimeoutOf } from '../src/dialects/words.js';
-import { errorMessage } from '../src/errorMessage.js';
-import { events } from '../src/hooks/events.js';
+import { errorMessage } from '../src/util/errorMessage.js';
+import { events } from '../src/protocol/events.js';
 import {
   hookDepth,
   maskSecrets,
   MAX_HOOK_DEPTH,
   type HookEnvironmentPolicy,
-} from '../src/hooks/hookEnvironment.js';
+} from '../src/run/hookEnvironment.js';
 import {
   blocksByFailing,
   denyForFailure,
@@ -18,20 +18,20 @@ import {
   reportFailure,
   unheardReason,
   type HookFailure,
-} from '../src/hooks/hookFailure.js';
-import type { HookRun, Said } from '../src/hooks/hookRun.js';
-import { hookIdentity, shortIdentity } from '../src/hooks/identity.js';
+} from '../src/run/hookFailure.js';
+import type { HookRun, Said } from '../src/run/hookRun.js';
+import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';
 import {
   prepareInput,
   startOptions,
   type PreparedInput,
   type Stdin,
-} from '../src/hooks/preparedInput.js';
+} from '../src/run/preparedInput.js';
 import {
   convertPlainTextToHookOutput,
   readHookOutput,
   type ReadOutput,
-} from '../src/hooks/readHookOutput.js';
+} from '../src/protocol/readHookOutput.js';
 import type {
   CommandHookConfig,
   HookEventInput,
@@ -39,7 +39,7 @@ import type {
   HookExecutionResult,
   HookInput,
   HookOutput,
-} from '../src/hooks/types.js';
+} from '../src/protocol/types.js';
 import { MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
 import { normalizeTimeout } from '../src/process/normalizeTimeout.js';
 import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';

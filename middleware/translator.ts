@@ -1,8 +1,13 @@
 import type { Next } from '../src/compose.js';
 import type { HookContext, AnyHookContext } from '../src/context.js';
-import { events } from '../src/hooks/events.js';
+import { events } from '../src/protocol/events.js';
 import { sessionIdOf, transcriptPathOf, type SessionFacts } from '../src/hooks/sessionFacts.js';
-import type { HookEventInput, HookEventName, HookInput, HookPayload } from '../src/hooks/types.js';
+import type {
+  HookEventInput,
+  HookEventName,
+  HookInput,
+  HookPayload,
+} from '../src/protocol/types.js';
 
 /** Third stage: the payload becomes the JSON object that scripts read. */
 export function translator(session: SessionFacts) {

@@ -1,7 +1,7 @@
 import { Console } from 'node:console';
 import { text } from 'node:stream/consumers';
-import type { LLMRequest, LLMResponse, HookToolConfig } from './hooks/hookTranslator.js';
-import type { HookEventTypes, HookOutput } from './hooks/types.js';
+import type { LLMRequest, LLMResponse, HookToolConfig } from './protocol/hookTranslator.js';
+import type { HookEventTypes, HookOutput } from './protocol/types.js';
 
 /** The name of an event, such as `BeforeTool`. */
 export type EventName = keyof HookEventTypes;

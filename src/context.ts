@@ -1,8 +1,8 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from './config/config.js';
-import { emptyResponse } from './core/response.js';
-import { errorMessage } from './errorMessage.js';
-import { copyData } from './hooks/merge.js';
+import { emptyResponse } from './protocol/response.js';
+import { errorMessage } from './util/errorMessage.js';
+import { copyData } from './util/records.js';
 import {
   HookEventName,
   type AggregatedHookResult,
@@ -10,7 +10,7 @@ import {
   type HookExecutionPlan,
   type HookExecutionResult,
   type HookPayload,
-} from './hooks/types.js';
+} from './protocol/types.js';
 import { ToolErrorType, type ToolResult } from './tools/tools.js';
 
 /** Is told of every event for which hooks ran, as soon as they have answered. */

@@ -11,13 +11,13 @@ export {
   type ExtensionModule,
   type ModuleRefusal,
   type UseExtensionMiddlewareOptions,
-} from './config/extensionMiddleware.js';
+} from './extensions/extensionMiddleware.js';
 export {
   loadExtensions,
   type LoadedExtensions,
   type LoadExtensionsOptions,
-} from './config/extensions.js';
-export type { ExtensionMiddleware } from './config/middlewareEntries.js';
+} from './extensions/extensions.js';
+export type { ExtensionMiddleware } from './extensions/middlewareEntries.js';
 export {
   formatProblem,
   loadSettings,
@@ -25,7 +25,7 @@ export {
   type FileProblem,
   type LoadedSettings,
   type Settings,
-} from './config/settings.js';
+} from './config/settings/settings.js';
 export { InProcessMessageBus } from './confirmation-bus/messageBus.js';
 export {
   MessageBusType,
@@ -45,14 +45,14 @@ export type {
   ToolCall,
   Verdict,
 } from './context.js';
-export { AgentError, runAgent, type AgentOptions } from './core/agent.js';
+export { AgentError, runAgent, type AgentOptions } from './agent/agent.js';
 export type {
   AgentEvent,
   AgentResult,
   HookRecord,
   ModelCallRecord,
   Usage,
-} from './core/agentEvents.js';
+} from './agent/agentEvents.js';
 export {
   executeToolWithHooks,
   fireAfterToolHook,
@@ -81,8 +81,8 @@ export {
   type BeforeModelHookResult,
   type BeforeToolSelectionHookResult,
 } from './core/geminiChatHookTriggers.js';
-export { startRecordedModel, type RecordedModel } from './core/recordedModel.js';
-export { DebugLogger } from './debugLogger.js';
+export { startRecordedModel, type RecordedModel } from './agent/recordedModel.js';
+export { DebugLogger } from './util/debugLogger.js';
 export * from './hooks/index.js';
 export type {
   HookMiddleware,
@@ -93,7 +93,7 @@ export type {
   StageName,
   ToolMiddleware,
 } from './stack.js';
-export { referenceTools } from './tools/referenceTools.js';
+export { referenceTools } from './agent/tools/referenceTools.js';
 export { toSpanRecord, type SpanRecord } from './trace/record.js';
 export type {
   Span,

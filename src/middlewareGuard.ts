@@ -1,7 +1,7 @@
-import { Timed } from './coarseClock.js';
+import { Timed } from './util/coarseClock.js';
 import type { Middleware, Next } from './compose.js';
-import type { DebugLogger } from './debugLogger.js';
-import { errorMessage } from './errorMessage.js';
+import type { DebugLogger } from './util/debugLogger.js';
+import { errorMessage } from './util/errorMessage.js';
 
 /** Ms that a middleware may take for itself, for one call. What `next()` takes does not count. */
 export const DEFAULT_DEADLINE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { composeTrusted, type Middleware, type Next } from './compose.js';
 import type { AnyHookContext, ModelCall, ToolCall } from './context.js';
-import type { DebugLogger } from './debugLogger.js';
+import type { DebugLogger } from './util/debugLogger.js';
 import { guard } from './middlewareGuard.js';
 import { isStackTraced, traceable, traceRun } from './trace/stackSpans.js';
 

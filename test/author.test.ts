@@ -2,7 +2,7 @@ import { mkdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import type { CommandHookConfig } from '../src/hooks/types.js';
+import type { CommandHookConfig } from '../src/protocol/types.js';
 import { answer, Cli, group, toolCall } from './cli/helpers.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..');

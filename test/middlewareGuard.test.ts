@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Middleware, Next } from '../src/compose.js';
-import { DebugLogger } from '../src/debugLogger.js';
+import { DebugLogger } from '../src/util/debugLogger.js';
 import { guard, type Blockable, type GuardOptions } from '../src/middlewareGuard.js';
 import { countingNext, failingNext } from './helpers/next.js';
 import { RecordingLogger } from './helpers/recordingLogger.js';

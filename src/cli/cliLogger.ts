@@ -1,4 +1,4 @@
-import { DebugLogger } from '../debugLogger.js';
+import { DebugLogger } from '../util/debugLogger.js';
 import { printNotice, toOneLine } from './terminal.js';
 
 /** Characters of a message, at most. Hooks may say 10,000 at a time. */

@@ -1,5 +1,5 @@
 import type { Models } from '@google/genai';
-import { startRecordedModel, type RecordedModel } from '../core/recordedModel.js';
+import { startRecordedModel, type RecordedModel } from '../agent/recordedModel.js';
 import { UsageError } from './usageError.js';
 
 /** A model that can be called until it is closed. */

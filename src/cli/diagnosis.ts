@@ -1,9 +1,9 @@
-import { parseJsonDocument } from '../config/jsonDocument.js';
-import { events } from '../hooks/events.js';
-import { failsClosed, findFailure } from '../hooks/hookFailure.js';
-import type { Said } from '../hooks/hookRun.js';
-import { readHookOutput } from '../hooks/readHookOutput.js';
-import type { CommandHookConfig, HookEventName } from '../hooks/types.js';
+import { parseJsonDocument } from '../util/jsonDocument.js';
+import { events } from '../protocol/events.js';
+import { failsClosed, findFailure } from '../run/hookFailure.js';
+import type { Said } from '../run/hookRun.js';
+import { readHookOutput } from '../protocol/readHookOutput.js';
+import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
 import type { CommandOutcome } from '../process/runCommand.js';
 import { toOneLine } from './terminal.js';
 

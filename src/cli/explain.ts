@@ -6,15 +6,15 @@ import {
   planContext,
   type PlanContext,
 } from '../../middleware/planner.js';
-import type { FileProblem, SettingsOrigins } from '../config/settings.js';
+import type { FileProblem, SettingsOrigins } from '../config/settings/settings.js';
 import { dialects, theirEventName, theirSubject } from '../dialects/words.js';
-import { events } from '../hooks/events.js';
-import { buildHookEnvironment } from '../hooks/hookEnvironment.js';
+import { events } from '../protocol/events.js';
+import { buildHookEnvironment } from '../run/hookEnvironment.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
-import { commandLine, hookIdentity } from '../hooks/identity.js';
-import { findGuards, findSubstitutes } from '../hooks/sameCommand.js';
-import { startOptions } from '../hooks/preparedInput.js';
-import type { HookEventName, Moment } from '../hooks/types.js';
+import { commandLine, hookIdentity } from '../protocol/identity.js';
+import { findGuards, findSubstitutes } from '../protocol/sameCommand.js';
+import { startOptions } from '../run/preparedInput.js';
+import type { HookEventName, Moment } from '../protocol/types.js';
 import { environmentOf } from '../process/startCommand.js';
 import { CliLogger } from './cliLogger.js';
 import { requireNamedEvent } from './eventName.js';

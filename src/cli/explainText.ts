@@ -1,6 +1,6 @@
 import { findIdleNames } from '../../middleware/planner.js';
-import { events } from '../hooks/events.js';
-import type { HookEventName } from '../hooks/types.js';
+import { events } from '../protocol/events.js';
+import type { HookEventName } from '../protocol/types.js';
 import type { ExplainedHook, Explanation } from './explain.js';
 import { formatSource } from './hookEntries.js';
 import { paint, toVisible } from './terminal.js';

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { planContext } from '../../middleware/planner.js';
 import type { Config } from '../config/config.js';
-import { errorMessage } from '../errorMessage.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { fireHook } from '../hooks/hookEventHandler.js';
-import type { ProcessedHookResult } from '../hooks/processedResult.js';
-import type { HookEventName, HookPayload } from '../hooks/types.js';
+import type { ProcessedHookResult } from '../protocol/processedResult.js';
+import type { HookEventName, HookPayload } from '../protocol/types.js';
 import { requireNamedEvent, type NamedEvent } from './eventName.js';
 import type { Explanation } from './explain.js';
 import { decodeFields, readFields, type PayloadOptions } from './firePayload.js';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { validate, type Struct, type StructError } from 'superstruct';
-import { suggestName } from '../config/suggestName.js';
-import { events } from '../hooks/events.js';
-import type { EventFields } from '../hooks/hookValidators.js';
-import { isRecord } from '../hooks/merge.js';
-import { HookEventName, type HookPayload, type Moment } from '../hooks/types.js';
+import { suggestName } from '../util/suggestName.js';
+import { events } from '../protocol/events.js';
+import type { EventFields } from '../protocol/hookValidators.js';
+import { isRecord } from '../util/records.js';
+import { HookEventName, type HookPayload, type Moment } from '../protocol/types.js';
 import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './defaults.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';

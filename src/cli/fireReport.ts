@@ -1,8 +1,8 @@
-import { events } from '../hooks/events.js';
-import { hookIdentity } from '../hooks/identity.js';
-import type { ProcessedHookResult } from '../hooks/processedResult.js';
-import { removeControls } from '../hooks/sanitizeText.js';
-import type { HookEventName, HookExecutionResult, HookOutput } from '../hooks/types.js';
+import { events } from '../protocol/events.js';
+import { hookIdentity } from '../protocol/identity.js';
+import type { ProcessedHookResult } from '../protocol/processedResult.js';
+import { removeControls } from '../protocol/sanitizeText.js';
+import type { HookEventName, HookExecutionResult, HookOutput } from '../protocol/types.js';
 import { paint, toOneLine, toVisible } from './terminal.js';
 
 /** What all hooks of one event said together, as `fire --json` writes it. */

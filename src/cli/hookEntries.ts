@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.js';
 import { defaultTimeoutOf } from '../dialects/words.js';
 import { HookRegistry, type HookRegistryEntry } from '../hooks/hookRegistry.js';
-import { hookIdentity } from '../hooks/identity.js';
-import { findSubstitutes } from '../hooks/sameCommand.js';
-import { HookEventName, HookType } from '../hooks/types.js';
+import { hookIdentity } from '../protocol/identity.js';
+import { findSubstitutes } from '../protocol/sameCommand.js';
+import { HookEventName, HookType } from '../protocol/types.js';
 import { normalizeTimeout } from '../process/normalizeTimeout.js';
 import { CliLogger } from './cliLogger.js';
 import { toVisible } from './terminal.js';

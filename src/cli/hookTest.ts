@@ -9,14 +9,14 @@ import {
   text,
   type FieldTable,
   type Report,
-} from '../config/fields.js';
-import { formatPath } from '../config/hookSettings.js';
-import { parseJsonDocument } from '../config/jsonDocument.js';
-import { suggestName } from '../config/suggestName.js';
-import { isHookEventName } from '../hooks/events.js';
-import { dropUnsafeKeys, isRecord } from '../hooks/merge.js';
-import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../hooks/testWithLimit.js';
-import { HookEventName } from '../hooks/types.js';
+} from '../util/checks.js';
+import { formatPath } from '../hooks/hookSettings.js';
+import { parseJsonDocument } from '../util/jsonDocument.js';
+import { suggestName } from '../util/suggestName.js';
+import { isHookEventName } from '../protocol/events.js';
+import { dropUnsafeKeys, isRecord } from '../util/records.js';
+import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../util/limitedRegExp.js';
+import { HookEventName } from '../protocol/types.js';
 import type { FireReport } from './fireReport.js';
 
 /** How the names of recorded events end. */

@@ -1,13 +1,13 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { editSettings, type SettingsEdit } from '../config/editSettings.js';
-import { parseHookDefinitions } from '../config/hookSettings.js';
-import { hookIdentity } from '../hooks/identity.js';
-import { isRecord } from '../hooks/merge.js';
-import { removeControls } from '../hooks/sanitizeText.js';
-import type { HookEventName } from '../hooks/types.js';
+import { editSettings, type SettingsEdit } from '../config/settings/editSettings.js';
+import { parseHookDefinitions } from '../hooks/hookSettings.js';
+import { hookIdentity } from '../protocol/identity.js';
+import { isRecord } from '../util/records.js';
+import { removeControls } from '../protocol/sanitizeText.js';
+import type { HookEventName } from '../protocol/types.js';
 import { findProgram } from '../process/findProgram.js';
-import { quoteWord } from '../process/quoteWord.js';
+import { quoteWord } from '../shell/quoteWord.js';
 import { HOOK_TEST_SUFFIX, type HookTest } from './hookTest.js';
 import {
   starterHook,

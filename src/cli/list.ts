@@ -1,5 +1,5 @@
-import { commandLine } from '../hooks/identity.js';
-import { HookEventName } from '../hooks/types.js';
+import { commandLine } from '../protocol/identity.js';
+import { HookEventName } from '../protocol/types.js';
 import { describeEntries, formatSource, openRegistry, type ListedHook } from './hookEntries.js';
 import { paint, printJson, printLine, toVisible } from './terminal.js';
 import type { TraceCount } from './traceCounts.js';

@@ -1,4 +1,4 @@
-import { errorMessage } from '../errorMessage.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { readTrace, type TraceReading } from '../trace/readTrace.js';
 import type { SpanRecord } from '../trace/record.js';
 import { printNotice } from './terminal.js';

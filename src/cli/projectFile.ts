@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { findSettingsFiles, settingsFileIn } from '../config/settings.js';
-import { realpathOfNearestExisting } from '../tools/workspace.js';
+import { findSettingsFiles, settingsFileIn } from '../config/settings/settings.js';
+import { realpathOfNearestExisting } from '../agent/tools/workspace.js';
 import { toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
 

@@ -1,7 +1,7 @@
-import type { EventFields } from '../hooks/hookValidators.js';
-import { isHookEventName } from '../hooks/events.js';
-import { isRecord } from '../hooks/merge.js';
-import type { HookEventName, Moment } from '../hooks/types.js';
+import type { EventFields } from '../protocol/hookValidators.js';
+import { isHookEventName } from '../protocol/events.js';
+import { isRecord } from '../util/records.js';
+import type { HookEventName, Moment } from '../protocol/types.js';
 import { findPlaceholders, isCut, type SpanRecord } from '../trace/record.js';
 import { recordedFields, OPTIONS, type PayloadOptions } from './firePayload.js';
 import { lastBlock, openTrace } from './openTrace.js';

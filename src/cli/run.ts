@@ -1,6 +1,6 @@
 import { text as readText } from 'node:stream/consumers';
-import { AgentError, runAgent } from '../core/agent.js';
-import { referenceTools } from '../tools/referenceTools.js';
+import { AgentError, runAgent } from '../agent/agent.js';
+import { referenceTools } from '../agent/tools/referenceTools.js';
 import { connectModel, type ModelConnection } from './connectModel.js';
 import { watchInterruption } from './interruption.js';
 import { createRunOutput, type OutputFormat } from './runOutput.js';

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentResult } from '../core/agentEvents.js';
+import type { AgentEvent, AgentResult } from '../agent/agentEvents.js';
 import type { ToolCallRecord } from '../core/coreToolScheduler.js';
 import { printJson } from './terminal.js';
 import { TextOutput } from './textOutput.js';

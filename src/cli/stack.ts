@@ -1,5 +1,5 @@
-import { nameOfModule } from '../config/extensionMiddleware.js';
-import { suggestName } from '../config/suggestName.js';
+import { nameOfModule } from '../extensions/extensionMiddleware.js';
+import { suggestName } from '../util/suggestName.js';
 import type { Config } from '../config/config.js';
 import { STACK_NAMES, STAGES, type StackName } from '../stack.js';
 import { paint, printJson, printLine, toVisible } from './terminal.js';

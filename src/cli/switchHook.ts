@@ -1,8 +1,8 @@
-import { editSettings, type SettingsEdit } from '../config/editSettings.js';
-import { findSettingsFiles, settingsFileIn } from '../config/settings.js';
-import { suggestName } from '../config/suggestName.js';
+import { editSettings, type SettingsEdit } from '../config/settings/editSettings.js';
+import { findSettingsFiles, settingsFileIn } from '../config/settings/settings.js';
+import { suggestName } from '../util/suggestName.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
-import { hookIdentity } from '../hooks/identity.js';
+import { hookIdentity } from '../protocol/identity.js';
 import { openRegistry } from './hookEntries.js';
 import { projectSettingsToWrite } from './projectFile.js';
 import { printJson, printLine, printNotice, toOneLine } from './terminal.js';

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { removeControls } from '../hooks/sanitizeText.js';
+import { removeControls } from '../protocol/sanitizeText.js';
 
 const MAX_LINE = 200;
 

@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import type { Config } from '../config/config.js';
-import { errorMessage } from '../errorMessage.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { fireHook } from '../hooks/hookEventHandler.js';
-import { removeControls } from '../hooks/sanitizeText.js';
-import type { HookEventName } from '../hooks/types.js';
-import { walkFiles } from '../tools/findFiles.js';
+import { removeControls } from '../protocol/sanitizeText.js';
+import type { HookEventName } from '../protocol/types.js';
+import { walkFiles } from '../agent/tools/findFiles.js';
 import { completeFields, decodeFields } from './firePayload.js';
 import { describeFiring, type FireReport } from './fireReport.js';
 import { compare, HOOK_TEST_SUFFIX, parseHookTest, type Difference } from './hookTest.js';

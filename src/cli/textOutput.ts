@@ -1,8 +1,8 @@
-import type { AgentEvent, AgentResult, HookRecord } from '../core/agentEvents.js';
+import type { AgentEvent, AgentResult, HookRecord } from '../agent/agentEvents.js';
 import type { ToolCallRecord } from '../core/coreToolScheduler.js';
-import { isBlocking } from '../hooks/hookOutput.js';
-import { removeControls } from '../hooks/sanitizeText.js';
-import { HookEventName } from '../hooks/types.js';
+import { isBlocking } from '../protocol/hookOutput.js';
+import { removeControls } from '../protocol/sanitizeText.js';
+import { HookEventName } from '../protocol/types.js';
 import type { RunOutput } from './runOutput.js';
 import { printNotice, toOneLine } from './terminal.js';
 

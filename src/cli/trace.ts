@@ -1,9 +1,9 @@
 import { closeSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorMessage } from '../errorMessage.js';
-import { removeControls } from '../hooks/sanitizeText.js';
-import { quoteWord } from '../process/quoteWord.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { removeControls } from '../protocol/sanitizeText.js';
+import { quoteWord } from '../shell/quoteWord.js';
 import { openPrivately } from '../trace/privateFile.js';
 import type { SpanRecord } from '../trace/record.js';
 import { slowest, tellStory } from '../trace/story.js';

@@ -1,4 +1,4 @@
-import { errorMessage } from '../errorMessage.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { readTrace } from '../trace/readTrace.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';

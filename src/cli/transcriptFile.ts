@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config/config.js';
-import { errorMessage } from '../errorMessage.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { requireHome } from '../util/home.js';
 import { isInside, realPathOf } from '../util/paths.js';
 import { printNotice, toVisible } from './terminal.js';

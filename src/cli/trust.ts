@@ -4,7 +4,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { HookConsent, type ConsentReview } from '../trust/consent.js';
 import { sha256 } from '../trust/consentItem.js';
 import { lockFileIn, writeLock } from '../trust/hooksLock.js';
-import { errorMessage } from '../errorMessage.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { requireInside } from './projectFile.js';
 import { printJson, printLine, printNotice, toVisible } from './terminal.js';
 import { reviewProject, type ReviewedItem, type ReviewedProject } from './trustItems.js';

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConsentReview, HookConsent } from '../trust/consent.js';
 import type { Config } from '../config/config.js';
-import { listModules, toProjectModule } from '../config/extensionMiddleware.js';
-import { readGuardedFile } from '../config/guardedFile.js';
-import { parseJsonDocument, type JsonDocument, type Position } from '../config/jsonDocument.js';
-import { DebugLogger } from '../debugLogger.js';
+import { listModules, toProjectModule } from '../extensions/extensionMiddleware.js';
+import { readGuardedFile } from '../util/guardedFile.js';
+import { parseJsonDocument, type JsonDocument, type Position } from '../util/jsonDocument.js';
+import { DebugLogger } from '../util/debugLogger.js';
 import { HookRegistry, type HookRegistryEntry } from '../hooks/hookRegistry.js';
-import { isRecord } from '../hooks/merge.js';
+import { isRecord } from '../util/records.js';
 import { openWorkspace } from './workspace.js';
 
 /** One hook or middleware module of a project, and whether it may run. */

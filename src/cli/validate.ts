@@ -1,8 +1,8 @@
 import { findHome } from '../util/home.js';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { loadExtensions, type LoadedExtensions } from '../config/extensions.js';
-import { findSettingsFiles, type SettingsFile } from '../config/settings.js';
+import { loadExtensions, type LoadedExtensions } from '../extensions/extensions.js';
+import { findSettingsFiles, type SettingsFile } from '../config/settings/settings.js';
 import type { Finding } from '../validate/types.js';
 import { hookFilesOf, validateFiles } from '../validate/validate.js';
 import { paint, printJson, printLine, toVisible } from './terminal.js';

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { Config } from '../config/config.js';
-import type { UseExtensionMiddlewareOptions } from '../config/extensionMiddleware.js';
-import type { LoadedExtensions } from '../config/extensions.js';
+import type { UseExtensionMiddlewareOptions } from '../extensions/extensionMiddleware.js';
+import type { LoadedExtensions } from '../extensions/extensions.js';
 import {
   formatProblem,
   loadSettings,
@@ -9,7 +9,7 @@ import {
   type FileProblem,
   type Settings,
   type SettingsOrigins,
-} from '../config/settings.js';
+} from '../config/settings/settings.js';
 import { CliLogger } from './cliLogger.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
@@ -111,7 +111,7 @@ async function findExtensions(
   { settings }: WorkspaceOptions,
 ): Promise<LoadedExtensions> {
   if (settings !== undefined) return { extensions: [], problems: [] };
-  const { loadExtensions } = await import('../config/extensions.js');
+  const { loadExtensions } = await import('../extensions/extensions.js');
   return loadExtensions({ workingDir });
 }
 
@@ -126,7 +126,7 @@ export async function addMiddleware(
 ): Promise<void> {
   const extensions = config.getExtensions();
   if (!extensions.some(({ middleware = [] }) => middleware.length > 0)) return;
-  const { useExtensionMiddleware } = await import('../config/extensionMiddleware.js');
+  const { useExtensionMiddleware } = await import('../extensions/extensionMiddleware.js');
   await useExtensionMiddleware(config, extensions, { onRefused, onProblem: printProblem });
 }
 

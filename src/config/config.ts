@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { modelStages, toolStages } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
-import { DebugLogger } from '../debugLogger.js';
-import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
+import { DebugLogger } from '../util/debugLogger.js';
+import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { HookSystem } from '../hooks/hookSystem.js';
-import type { HookDefinitions } from '../hooks/types.js';
+import type { HookDefinitions } from '../protocol/types.js';
 import type { HookConsent } from '../trust/consent.js';
 import { openConsent } from '../trust/openConsent.js';
 import {
@@ -18,7 +18,7 @@ import {
   type StackContexts,
   type StackName,
 } from '../stack.js';
-import type { ExtensionMiddleware } from './middlewareEntries.js';
+import type { ExtensionMiddleware } from '../extensions/middlewareEntries.js';
 
 /** An extension as far as hooks are concerned. */
 export interface Extension {

@@ -1,4 +1,4 @@
-import { DebugLogger } from '../debugLogger.js';
+import { DebugLogger } from '../util/debugLogger.js';
 import type {
   MessageBus,
   MessageBusMessage,

@@ -1,4 +1,4 @@
-import type { HookExecutionRequest, HookExecutionResponse } from '../hooks/hookBusContracts.js';
+import type { HookExecutionRequest, HookExecutionResponse } from '../protocol/hookBusContracts.js';
 
 /** The kinds of message that a bus carries. */
 export enum MessageBusType {

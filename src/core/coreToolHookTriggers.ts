@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.js';
 import { fireHook, type FireOptions } from '../hooks/hookEventHandler.js';
-import type { DefaultHookOutput } from '../hooks/hookOutput.js';
-import { HookEventName } from '../hooks/types.js';
+import type { DefaultHookOutput } from '../protocol/hookOutput.js';
+import { HookEventName } from '../protocol/types.js';
 import { createToolCall, type ExecuteTool, type ToolCall } from '../context.js';
 import type { ToolResult } from '../tools/tools.js';
-import { withNotes } from './llmContent.js';
+import { withNotes } from '../protocol/llmContent.js';
 
 /**
  * Fires BeforeTool.

@@ -11,10 +11,10 @@ import {
   type ToolCall,
 } from '../context.js';
 import { ToolErrorType, type Tool, type ToolResult } from '../tools/tools.js';
-import { errorMessage } from '../errorMessage.js';
-import { notify } from '../notify.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { notify } from '../util/notify.js';
 import { runToolCall } from './coreToolHookTriggers.js';
-import { toParts, withNotes } from './llmContent.js';
+import { toParts, withNotes } from '../protocol/llmContent.js';
 
 /** `idle` is terminal: a hook blocked the call, and its result tells the model why. */
 export type ToolCallStatus = 'scheduled' | 'executing' | 'success' | 'error' | 'idle';

@@ -10,8 +10,8 @@ import type {
 } from '@google/genai';
 import type { Config } from '../config/config.js';
 import { createModelCall, type CallOptions, type ModelCall, type Verdict } from '../context.js';
-import { toParts } from './llmContent.js';
-import { collectResponse, isAnswerText } from './response.js';
+import { toParts } from '../protocol/llmContent.js';
+import { collectResponse, isAnswerText } from '../protocol/response.js';
 
 export interface GeminiChatOptions {
   readonly config: Config;

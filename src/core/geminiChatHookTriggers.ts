@@ -6,10 +6,10 @@ import type {
 } from '@google/genai';
 import type { Config } from '../config/config.js';
 import { fireHook, type FireOptions } from '../hooks/hookEventHandler.js';
-import { AfterModelHookOutput, BeforeModelHookOutput } from '../hooks/hookOutput.js';
-import { applyHookLLMResponse } from '../hooks/hookTranslator.js';
-import type { ProcessedHookResult } from '../hooks/processedResult.js';
-import { HookEventName } from '../hooks/types.js';
+import { AfterModelHookOutput, BeforeModelHookOutput } from '../protocol/hookOutput.js';
+import { applyHookLLMResponse } from '../protocol/hookTranslator.js';
+import type { ProcessedHookResult } from '../protocol/processedResult.js';
+import { HookEventName } from '../protocol/types.js';
 
 /** What every model event may say besides its own. */
 interface CommonHookResult {

@@ -1,7 +1,7 @@
-import { callFactsOf } from '../hooks/callFacts.js';
-import { isBlocking } from '../hooks/hookOutput.js';
-import { isRecord } from '../hooks/merge.js';
-import { HookEventName } from '../hooks/types.js';
+import { callFactsOf } from '../protocol/callFacts.js';
+import { isBlocking } from '../protocol/hookOutput.js';
+import { isRecord } from '../util/records.js';
+import { HookEventName } from '../protocol/types.js';
 import { ToolErrorType } from '../tools/tools.js';
 import {
   NOBODY_TO_ASK,

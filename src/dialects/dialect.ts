@@ -1,5 +1,5 @@
-import { isRecord } from '../hooks/merge.js';
-import type { HookEventInput, HookEventName, HookInput, Moment } from '../hooks/types.js';
+import { isRecord } from '../util/records.js';
+import type { HookEventInput, HookEventName, HookInput, Moment } from '../protocol/types.js';
 
 /** Agents whose hooks run here as they are, by the names that settings use. */
 export const DIALECT_NAMES = ['claude', 'gemini'] as const;

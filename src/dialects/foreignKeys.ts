@@ -1,5 +1,5 @@
-import { describe, type Report } from '../config/fields.js';
-import { isRecord } from '../hooks/merge.js';
+import { describe, type Report } from '../util/checks.js';
+import { isRecord } from '../util/records.js';
 import type { Dialect } from './dialect.js';
 
 /** Kinds of hook that other agents run. */

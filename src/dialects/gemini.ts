@@ -1,5 +1,5 @@
-import { isBlocking } from '../hooks/hookOutput.js';
-import type { HookEventName } from '../hooks/types.js';
+import { isBlocking } from '../protocol/hookOutput.js';
+import type { HookEventName } from '../protocol/types.js';
 import {
   NOBODY_TO_ASK,
   readCommonFields,

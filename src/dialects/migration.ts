@@ -1,8 +1,8 @@
-import type { Path } from '../config/fields.js';
-import { parseHookDefinitions } from '../config/hookSettings.js';
+import type { Path } from '../util/checks.js';
+import { parseHookDefinitions } from '../hooks/hookSettings.js';
 import { findIdleNames } from '../../middleware/planner.js';
-import { isRecord } from '../hooks/merge.js';
-import { HookEventName, type HookDefinition } from '../hooks/types.js';
+import { isRecord } from '../util/records.js';
+import { HookEventName, type HookDefinition } from '../protocol/types.js';
 import type { DialectName } from './dialect.js';
 import { dialects, foreignMoment, theirEventName } from './words.js';
 

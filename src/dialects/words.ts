@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { events } from '../hooks/events.js';
-import { dropUnsafeKeys, isRecord, isUnsafeKey } from '../hooks/merge.js';
+import { events } from '../protocol/events.js';
+import { dropUnsafeKeys, isRecord, isUnsafeKey } from '../util/records.js';
 import {
   HookEventName,
   MOMENTS,
   type CommandHookConfig,
   type HookDefinition,
   type Moment,
-} from '../hooks/types.js';
+} from '../protocol/types.js';
 import { claude } from './claude.js';
 import {
   DIALECT_NAMES,

@@ -1,19 +1,24 @@
 import { aggregateResults } from '../../middleware/aggregator.js';
 import type { Config, Extension } from '../config/config.js';
-import { parseHookDefinitions } from '../config/hookSettings.js';
+import { parseHookDefinitions } from './hookSettings.js';
 import { ALLOW, type HookContext } from '../context.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
-import { events, resolveOutput } from './events.js';
-import { blocksByFailing, denyForFailure, failsClosed, type HookFailure } from './hookFailure.js';
-import { hookIdentity } from './identity.js';
-import { isRecord } from './merge.js';
+import { events, resolveOutput } from '../protocol/events.js';
+import {
+  blocksByFailing,
+  denyForFailure,
+  failsClosed,
+  type HookFailure,
+} from '../run/hookFailure.js';
+import { hookIdentity } from '../protocol/identity.js';
+import { isRecord } from '../util/records.js';
 import type {
   AggregatedHookResult,
   HookDefinition,
   HookEventName,
   HookExecutionPlan,
   HookExecutionResult,
-} from './types.js';
+} from '../protocol/types.js';
 
 /** The result of an event for which nothing ran; always a fresh object, because callers own what they get. */
 export function makeEmptySuccessResult(): AggregatedHookResult {

@@ -1,5 +1,5 @@
-import { errorMessage } from '../errorMessage.js';
-import type { AggregatedHookResult, HookExecutionPlan } from './types.js';
+import { errorMessage } from '../util/errorMessage.js';
+import type { AggregatedHookResult, HookExecutionPlan } from '../protocol/types.js';
 
 /** `getRegistry()` or `getEventHandler()` was called before `initialize()` had finished. */
 export class HookSystemNotInitializedError extends Error {

@@ -1,8 +1,12 @@
-import type { DebugLogger } from '../debugLogger.js';
+import type { DebugLogger } from '../util/debugLogger.js';
 import { HookPipelineError } from './errors.js';
-import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
-import { hookIdentity } from './identity.js';
-import type { AggregatedHookResult, HookEventName, HookExecutionResult } from './types.js';
+import { maskSecrets, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
+import { hookIdentity } from '../protocol/identity.js';
+import type {
+  AggregatedHookResult,
+  HookEventName,
+  HookExecutionResult,
+} from '../protocol/types.js';
 
 /**
  * Writes the log of an event: one record a hook, and a summary. Failures have had their warning already. Builds nothing

@@ -1,5 +1,9 @@
 import { aggregateResults, type Aggregator } from '../../middleware/aggregator.js';
-import type { AggregatedHookResult, HookEventName, HookExecutionResult } from './types.js';
+import type {
+  AggregatedHookResult,
+  HookEventName,
+  HookExecutionResult,
+} from '../protocol/types.js';
 
 /** Makes one result of what all hooks of an event said. */
 export class HookAggregator implements Aggregator {

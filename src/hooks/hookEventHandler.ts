@@ -12,8 +12,8 @@ import {
   type CallOptions,
   type HookContext,
 } from '../context.js';
-import { DebugLogger } from '../debugLogger.js';
-import { notify } from '../notify.js';
+import { DebugLogger } from '../util/debugLogger.js';
+import { notify } from '../util/notify.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import {
   attempt,
@@ -26,11 +26,14 @@ import {
 } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
 import { recordEvent } from './eventRecord.js';
-import { reportUntoldFailure } from './hookFailure.js';
+import { reportUntoldFailure } from '../run/hookFailure.js';
 import type { HookRegistry } from './hookRegistry.js';
 import type { HookSystem } from './hookSystem.js';
 import { MediatedHooks } from './mediatedHooks.js';
-import { processCommonHookOutputFields, type ProcessedHookResult } from './processedResult.js';
+import {
+  processCommonHookOutputFields,
+  type ProcessedHookResult,
+} from '../protocol/processedResult.js';
 import {
   HookEventName,
   type AggregatedHookResult,
@@ -39,7 +42,7 @@ import {
   type PreCompressTrigger,
   type SessionEndReason,
   type SessionStartSource,
-} from './types.js';
+} from '../protocol/types.js';
 
 /** How an event is fired: `signal` ends the hooks that are running, `onHooks` is told what they said. */
 export type FireOptions = CallOptions;

@@ -1,7 +1,7 @@
 import { createExecutionPlan, type PlanContext, type Planner } from '../../middleware/planner.js';
-import { DebugLogger } from '../debugLogger.js';
+import { DebugLogger } from '../util/debugLogger.js';
 import type { HookRegistry } from './hookRegistry.js';
-import type { HookEventName, HookExecutionPlan } from './types.js';
+import type { HookEventName, HookExecutionPlan } from '../protocol/types.js';
 
 /** Plans events over a registry. A plan for the same event and tool is made once. */
 export class HookPlanner implements Planner {

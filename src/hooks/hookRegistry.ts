@@ -1,16 +1,16 @@
 import type { Config, Extension } from '../config/config.js';
-import { formatPath, parseHookDefinitions, type SettingsProblem } from '../config/hookSettings.js';
+import { formatPath, parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
 import type { ConsentReview } from '../trust/consent.js';
-import { DebugLogger } from '../debugLogger.js';
+import { DebugLogger } from '../util/debugLogger.js';
 import type { DialectName } from '../dialects/dialect.js';
 import { dialects } from '../dialects/words.js';
-import { errorMessage } from '../errorMessage.js';
-import { ConsentGate } from './consentGate.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { ConsentGate } from '../trust/consentGate.js';
 import { HookRegistryNotInitializedError } from './errors.js';
-import { relativeEntries } from './hookEnvironment.js';
-import { failsClosed, hasFailed } from './hookFailure.js';
-import { hookIdentity, isFromProject, shortIdentity } from './identity.js';
-import { isRecord } from './merge.js';
+import { relativeEntries } from '../run/hookEnvironment.js';
+import { failsClosed, hasFailed } from '../run/hookFailure.js';
+import { hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
+import { isRecord } from '../util/records.js';
 import {
   ConfigSource,
   HookEventName,
@@ -19,7 +19,7 @@ import {
   type HookExecutionPlan,
   type HookExecutionResult,
   type HookOrigin,
-} from './types.js';
+} from '../protocol/types.js';
 
 /** One registered hook. */
 export interface HookRegistryEntry {

@@ -6,19 +6,19 @@ import {
   type Runner,
   type RunOptions,
 } from '../../middleware/runner.js';
-import { DebugLogger } from '../debugLogger.js';
+import { DebugLogger } from '../util/debugLogger.js';
 import { dropPrestarted, prestart } from '../process/prestarted.js';
 import { dropWarmShells, prepareWarmShell } from '../process/warmShells.js';
-import { buildHookEnvironment, hookDepth, MAX_HOOK_DEPTH } from './hookEnvironment.js';
-import { shortIdentity } from './identity.js';
-import { prepareInput, startOptions, type SessionFields } from './preparedInput.js';
+import { buildHookEnvironment, hookDepth, MAX_HOOK_DEPTH } from '../run/hookEnvironment.js';
+import { shortIdentity } from '../protocol/identity.js';
+import { prepareInput, startOptions, type SessionFields } from '../run/preparedInput.js';
 import type {
   CommandHookConfig,
   HookEventName,
   HookExecutionResult,
   HookInput,
   HookOutput,
-} from './types.js';
+} from '../protocol/types.js';
 
 /** Shells are kept for the largest plan of so many events. */
 const RECENT_EVENTS = 32;

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
-import { DebugLogger } from '../debugLogger.js';
+import { DebugLogger } from '../util/debugLogger.js';
 import { HookSystemNotInitializedError } from './errors.js';
 import { HookAggregator } from './hookAggregator.js';
 import { HookEventHandler } from './hookEventHandler.js';

@@ -1,5 +1,5 @@
 export { HookPipelineError, HookRegistryNotInitializedError } from './errors.js';
-export { createHookOutput } from './events.js';
+export { createHookOutput } from '../protocol/events.js';
 export { HookAggregator } from './hookAggregator.js';
 export { HookEventHandler } from './hookEventHandler.js';
 export {
@@ -9,7 +9,7 @@ export {
   BeforeToolHookOutput,
   BeforeToolSelectionHookOutput,
   DefaultHookOutput,
-} from './hookOutput.js';
+} from '../protocol/hookOutput.js';
 export { HookPlanner } from './hookPlanner.js';
 export { HookRegistry, type HookRegistryEntry } from './hookRegistry.js';
 export { HookRunner } from './hookRunner.js';
@@ -36,5 +36,8 @@ export {
   validateSessionStartInput,
   type EventFields,
 } from './hookValidators.js';
-export { processCommonHookOutputFields, type ProcessedHookResult } from './processedResult.js';
+export {
+  processCommonHookOutputFields,
+  type ProcessedHookResult,
+} from '../protocol/processedResult.js';
 export * from './types.js';

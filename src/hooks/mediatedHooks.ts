@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { describe } from '../config/fields.js';
+import { describe } from '../util/checks.js';
 import { MessageBusType, type MessageBus, type Unsubscribe } from '../confirmation-bus/types.js';
-import type { DebugLogger } from '../debugLogger.js';
-import { errorMessage } from '../errorMessage.js';
+import type { DebugLogger } from '../util/debugLogger.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { buildFailureEnvelope } from './envelopes.js';
 import { HookPipelineError } from './errors.js';
-import { events, isHookEventName } from './events.js';
-import type { HookExecutionRequest, HookExecutionResponse } from './hookBusContracts.js';
-import { isRecord, isTooDeep, TOO_DEEP } from './merge.js';
-import { HookEventName, type AggregatedHookResult, type HookPayload } from './types.js';
+import { events, isHookEventName } from '../protocol/events.js';
+import type { HookExecutionRequest, HookExecutionResponse } from '../protocol/hookBusContracts.js';
+import { isRecord, isTooDeep, TOO_DEEP } from '../util/records.js';
+import { HookEventName, type AggregatedHookResult, type HookPayload } from '../protocol/types.js';
 
 /** What comes of an event; rejects with a `HookPipelineError` when the hook system itself fails. */
 export type ProcessEvent = <E extends HookEventName>(

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { assertDescriptorHeadroom } from './descriptorHeadroom.js';
+import { assertDescriptorHeadroom } from '../util/descriptorHeadroom.js';
 import { trackGroup, whileWatchingHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
 import { readPipes } from './processTable.js';

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { whileWatchingHost } from './liveGroups.js';
-import { isSimpleCommand } from './shellWords.js';
+import { isSimpleCommand } from '../shell/shellWords.js';
 import { resolveShell } from './shell.js';
 import { isShortOfRoom } from './shortage.js';
 import {

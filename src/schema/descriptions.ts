@@ -1,5 +1,5 @@
 import type { EventName, HookReads, HookSpecificOutputs } from '../author.js';
-import type { HookInput, HookOutput } from '../hooks/types.js';
+import type { HookInput, HookOutput } from '../protocol/types.js';
 
 /** When each event fires. */
 export const eventSummaries: { readonly [E in EventName]: string } = {

@@ -1,7 +1,7 @@
 import type { EventName } from '../author.js';
-import type { JsonSchema } from '../config/fields.js';
-import { events } from '../hooks/events.js';
-import { outputShape, type Shape } from '../hooks/readHookOutput.js';
+import type { JsonSchema } from '../util/checks.js';
+import { events } from '../protocol/events.js';
+import { outputShape, type Shape } from '../protocol/readHookOutput.js';
 import {
   commonInputs,
   commonOutputs,

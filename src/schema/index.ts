@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../config/fields.js';
-import { HookEventName } from '../hooks/types.js';
+import type { JsonSchema } from '../util/checks.js';
+import { HookEventName } from '../protocol/types.js';
 import { stdinSchema, stdoutSchema } from './eventSchemas.js';
 import { settingsSchema } from './settingsSchema.js';
 

@@ -1,11 +1,11 @@
-import type { FieldTable, JsonSchema } from '../config/fields.js';
-import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../config/hookSettings.js';
-import type { Settings } from '../config/settings.js';
-import { SCALAR_FIELDS } from '../config/settingsLayer.js';
+import type { FieldTable, JsonSchema } from '../util/checks.js';
+import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookSettings.js';
+import type { Settings } from '../config/settings/settings.js';
+import { SCALAR_FIELDS } from '../config/settings/settingsLayer.js';
 import { DIALECT_NAMES, type DialectName } from '../dialects/dialect.js';
 import { dialects } from '../dialects/words.js';
-import { events } from '../hooks/events.js';
-import { HookEventName, type CommandHookConfig, type HookDefinition } from '../hooks/types.js';
+import { events } from '../protocol/events.js';
+import { HookEventName, type CommandHookConfig, type HookDefinition } from '../protocol/types.js';
 import { eventSummaries } from './descriptions.js';
 
 type Descriptions<T> = { readonly [K in keyof T]-?: string };

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../hooks/merge.js';
+import { isRecord } from '../util/records.js';
 
 /** Lines around a change that are shown for orientation. */
 const CONTEXT = 2;

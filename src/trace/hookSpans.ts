@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { resolveOutput } from '../hooks/events.js';
-import { isBlocking, withToolInput } from '../hooks/hookOutput.js';
-import { commandLine, hookIdentity } from '../hooks/identity.js';
-import { isRecord, mergeRecords } from '../hooks/merge.js';
+import { resolveOutput } from '../protocol/events.js';
+import { isBlocking, withToolInput } from '../protocol/hookOutput.js';
+import { commandLine, hookIdentity } from '../protocol/identity.js';
+import { isRecord, mergeRecords } from '../util/records.js';
 import type {
   CommandHookConfig,
   HookEventName,
   HookExecutionResult,
   HookInput,
   HookOutput,
-} from '../hooks/types.js';
+} from '../protocol/types.js';
 import { traced, type SpanChange, type SpanOutcome } from './span.js';
 
 /** What a hook reads: as an object, and as the JSON that was made of it, or why it could not be made. */

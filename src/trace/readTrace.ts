@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { isRecord } from '../hooks/merge.js';
+import { isRecord } from '../util/records.js';
 import type { SpanRecord } from './record.js';
 import { SPAN_KINDS, type SpanKind, type SpanVerdict } from './span.js';
 

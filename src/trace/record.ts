@@ -1,6 +1,6 @@
-import { errorMessage } from '../errorMessage.js';
-import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
-import { removeControls } from '../hooks/sanitizeText.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
+import { removeControls } from '../protocol/sanitizeText.js';
 import { diffLines } from './diff.js';
 import { plainCopy } from './plainCopy.js';
 import type { Span, SpanKind, SpanVerdict } from './span.js';

@@ -1,4 +1,4 @@
-import { removeControls } from '../hooks/sanitizeText.js';
+import { removeControls } from '../protocol/sanitizeText.js';
 import type { SpanVerdict } from './span.js';
 import type { StorySpan } from './story.js';
 

@@ -1,8 +1,8 @@
 import { closeSync, writeSync } from 'node:fs';
-import { DebugLogger } from '../debugLogger.js';
-import { errorMessage } from '../errorMessage.js';
-import type { HookEnvironmentPolicy } from '../hooks/hookEnvironment.js';
-import { notify } from '../notify.js';
+import { DebugLogger } from '../util/debugLogger.js';
+import { errorMessage } from '../util/errorMessage.js';
+import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
+import { notify } from '../util/notify.js';
 import { openPrivately } from './privateFile.js';
 import { toSpanRecord } from './record.js';
 import { channels, SPAN_KINDS, type Span } from './span.js';

@@ -1,9 +1,9 @@
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import { errorMessage } from '../errorMessage.js';
-import { isShortage } from '../process/descriptorHeadroom.js';
-import type { CommandHookConfig } from '../hooks/types.js';
-import { PROJECT_NAMES, expandCommand, expandWord } from '../process/expandCommand.js';
-import { NOT_PROGRAMS } from '../process/shellWords.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { isShortage } from '../util/descriptorHeadroom.js';
+import type { CommandHookConfig } from '../protocol/types.js';
+import { PROJECT_NAMES, expandCommand, expandWord } from '../shell/expandCommand.js';
+import { NOT_PROGRAMS } from '../shell/shellWords.js';
 import { readCommand, type CommandReading, type SimpleCommand } from '../shell/readCommand.js';
 import { leadsThroughSystem, linkStatsOf, shownPath, statsOf } from './fileSystem.js';
 import { isInside, realPathOf } from '../util/paths.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isRecord } from '../hooks/merge.js';
-import type { CommandHookConfig, HookDefinition, HookEventName } from '../hooks/types.js';
+import { isRecord } from '../util/records.js';
+import type { CommandHookConfig, HookDefinition, HookEventName } from '../protocol/types.js';
 import type { ConsentClass } from './commandCoverage.js';
 import type { FileDigests } from './coveredFiles.js';
 

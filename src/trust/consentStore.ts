@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isRecord } from '../hooks/merge.js';
+import { isRecord } from '../util/records.js';
 import { requireHome } from '../util/home.js';
 import { whileLocked } from './fileLock.js';
-import { readGuardedFile } from '../config/guardedFile.js';
+import { readGuardedFile } from '../util/guardedFile.js';
 import { digestOf, type ConsentItem } from './consentItem.js';
-import { parseJsonDocument } from '../config/jsonDocument.js';
+import { parseJsonDocument } from '../util/jsonDocument.js';
 
 /** What somebody has allowed, by the real path of the project. */
 export type Consents = ReadonlyMap<string, readonly ConsentItem[]>;

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isRecord } from '../hooks/merge.js';
+import { isRecord } from '../util/records.js';
 import { sha256, type ConsentItem } from './consentItem.js';
 import {
   FORM,
@@ -9,8 +9,8 @@ import {
   writeAtomically,
   type ConsentReading,
 } from './consentStore.js';
-import { readGuardedFile } from '../config/guardedFile.js';
-import { parseJsonDocument } from '../config/jsonDocument.js';
+import { readGuardedFile } from '../util/guardedFile.js';
+import { parseJsonDocument } from '../util/jsonDocument.js';
 
 /** The lock of a project: what may run there, for machines that know the digest of this very file. */
 export function lockFileIn(project: string): string {

@@ -1,6 +1,6 @@
-import { errorMessage } from '../errorMessage.js';
-import { harmOf } from '../hooks/consentGate.js';
-import { isShortage } from '../process/descriptorHeadroom.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { harmOf } from './consentGate.js';
+import { isShortage } from '../util/descriptorHeadroom.js';
 import { safeSearchPath } from '../process/findProgram.js';
 import {
   coverCommand,

@@ -1,4 +1,4 @@
-import { PROJECT_NAMES } from '../process/expandCommand.js';
+import { PROJECT_NAMES } from '../shell/expandCommand.js';
 
 /** A word of a command; without text where only the shell knows what becomes of it. */
 export type Word = string | undefined;

@@ -1,11 +1,11 @@
-import { SCALAR_FIELDS } from '../config/settingsLayer.js';
-import { nearestName } from '../config/suggestName.js';
+import { SCALAR_FIELDS } from '../config/settings/settingsLayer.js';
+import { nearestName } from '../util/suggestName.js';
 import { dialects } from '../dialects/words.js';
-import { events } from '../hooks/events.js';
-import { commandLine, hookIdentity } from '../hooks/identity.js';
-import { isRecord } from '../hooks/merge.js';
-import { commandKey } from '../hooks/sameCommand.js';
-import { findControl } from '../hooks/sanitizeText.js';
+import { events } from '../protocol/events.js';
+import { commandLine, hookIdentity } from '../protocol/identity.js';
+import { isRecord } from '../util/records.js';
+import { commandKey } from '../protocol/sameCommand.js';
+import { findControl } from '../protocol/sanitizeText.js';
 import { mayMatchTogether } from './matcherRules.js';
 import { findScripts, readStart } from './programs.js';
 import type { Checked, HookSite, Slip } from './types.js';

@@ -1,10 +1,10 @@
 import { findIdleNames, matchesGroup } from '../../middleware/planner.js';
 import type { MatcherReading } from '../dialects/dialect.js';
-import { suggestName } from '../config/suggestName.js';
+import { suggestName } from '../util/suggestName.js';
 import { dialects, readMatcher, theirToolNames } from '../dialects/words.js';
-import { events } from '../hooks/events.js';
-import { MAX_EXPRESSION_LENGTH } from '../hooks/testWithLimit.js';
-import { referenceTools } from '../tools/referenceTools.js';
+import { events } from '../protocol/events.js';
+import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
+import { referenceTools } from '../agent/tools/referenceTools.js';
 import { AttackSearch } from './attackSearch.js';
 import type { GroupSite } from './types.js';
 

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { PROJECT_NAMES, expandWord } from '../process/expandCommand.js';
+import { PROJECT_NAMES, expandWord } from '../shell/expandCommand.js';
 import { findProgram, isExecutable } from '../process/findProgram.js';
-import { NOT_PROGRAMS } from '../process/shellWords.js';
+import { NOT_PROGRAMS } from '../shell/shellWords.js';
 import { readPrograms, type Word } from './commandWords.js';
 import type { Checked, HookSite } from './types.js';
 

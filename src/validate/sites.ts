@@ -1,6 +1,6 @@
-import { parseHookDefinitions } from '../config/hookSettings.js';
-import { isHookEventName } from '../hooks/events.js';
-import { isRecord } from '../hooks/merge.js';
+import { parseHookDefinitions } from '../hooks/hookSettings.js';
+import { isHookEventName } from '../protocol/events.js';
+import { isRecord } from '../util/records.js';
 import type { CheckedFile, GroupSite, HookSite } from './types.js';
 
 /** The groups of a file that the loader takes, each with its place. */

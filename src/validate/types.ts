@@ -1,7 +1,7 @@
-import type { FileProblem, Settings, SettingsFile } from '../config/settings.js';
-import type { JsonDocument } from '../config/jsonDocument.js';
-import type { Path } from '../config/fields.js';
-import type { CommandHookConfig, HookDefinition, HookEventName } from '../hooks/types.js';
+import type { FileProblem, Settings, SettingsFile } from '../config/settings/settings.js';
+import type { JsonDocument } from '../util/jsonDocument.js';
+import type { Path } from '../util/checks.js';
+import type { CommandHookConfig, HookDefinition, HookEventName } from '../protocol/types.js';
 
 /** How grave a finding is: after an `error` something that was written does not run as it was meant. */
 export type Severity = FileProblem['severity'];

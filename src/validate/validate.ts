@@ -1,14 +1,14 @@
 import type { Extension } from '../config/config.js';
-import type { LoadedExtensions } from '../config/extensions.js';
-import { formatPath } from '../config/hookSettings.js';
-import { readJsonFile } from '../config/jsonFile.js';
+import type { LoadedExtensions } from '../extensions/extensions.js';
+import { formatPath } from '../hooks/hookSettings.js';
+import { readJsonFile } from '../config/settings/jsonFile.js';
 import {
   mergeLayers,
   readFoundLayer,
   type FileProblem,
   type SettingsFile,
-} from '../config/settings.js';
-import { refusedLayer } from '../config/settingsLayer.js';
+} from '../config/settings/settings.js';
+import { refusedLayer } from '../config/settings/settingsLayer.js';
 import { loaderSeverities, rules } from './rules.js';
 import { findGroups, findHooks } from './sites.js';
 import type { Checked, CheckedFile, Finding } from './types.js';

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { HookDefinition } from '../../src/hooks/types.js';
+import type { HookDefinition } from '../../src/protocol/types.js';
 import { Cli, group } from './helpers.js';
 
 const cli = new Cli();

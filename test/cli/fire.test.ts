@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HookEventName } from '../../src/hooks/types.js';
+import { HookEventName } from '../../src/protocol/types.js';
 import { record as recordSpan } from '../trace/helpers.js';
 import { Cli, group, keepingInput, saying } from './helpers.js';
 

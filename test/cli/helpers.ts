@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa, type Options, type ResultPromise } from 'execa';
 import { afterEach, beforeEach } from 'vitest';
-import type { CommandHookConfig, HookDefinition } from '../../src/hooks/types.js';
+import type { CommandHookConfig, HookDefinition } from '../../src/protocol/types.js';
 
 /** The built program. */
 export const MAIN = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadSettingsFile } from '../../src/config/settings.js';
+import { loadSettingsFile } from '../../src/config/settings/settings.js';
 import { Cli } from './helpers.js';
 
 const cli = new Cli();

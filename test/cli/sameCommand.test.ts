@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CommandHookConfig } from '../../src/hooks/types.js';
+import type { CommandHookConfig } from '../../src/protocol/types.js';
 import { Cli } from './helpers.js';
 
 const cli = new Cli();

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { HookEventName } from '../../src/hooks/types.js';
+import { HookEventName } from '../../src/protocol/types.js';
 import type { Runner } from '../../middleware/runner.js';
 import { hook } from '../helpers/hooks.js';
 import { ask, inputs, startHandler, type RequestFields } from './helpers.js';

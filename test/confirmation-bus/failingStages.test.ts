@@ -3,7 +3,7 @@ import type { Planner } from '../../middleware/planner.js';
 import type { Runner } from '../../middleware/runner.js';
 import { Config } from '../../src/config/config.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
-import { HookEventName, type HookDefinitions, type HookOutput } from '../../src/hooks/types.js';
+import { HookEventName, type HookDefinitions, type HookOutput } from '../../src/protocol/types.js';
 import { healthy, hook } from '../helpers/hooks.js';
 import { ask, inputs, startHandler, type HandlerParts, type RequestFields } from './helpers.js';
 

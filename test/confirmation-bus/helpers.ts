@@ -5,12 +5,12 @@ import type { Runner } from '../../middleware/runner.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { MessageBusType, type MessageBus } from '../../src/confirmation-bus/types.js';
-import { createResponse } from '../../src/core/response.js';
+import { createResponse } from '../../src/protocol/response.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
 import type {
   HookExecutionRequest,
   HookExecutionResponse,
-} from '../../src/hooks/hookBusContracts.js';
+} from '../../src/protocol/hookBusContracts.js';
 import { HookEventHandler } from '../../src/hooks/hookEventHandler.js';
 import { HookPlanner } from '../../src/hooks/hookPlanner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
@@ -22,7 +22,7 @@ import {
   SessionStartSource,
   type AggregatedHookResult,
   type HookEventName,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
 export const { HOOK_EXECUTION_REQUEST, HOOK_EXECUTION_RESPONSE } = MessageBusType;

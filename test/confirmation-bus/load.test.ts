@@ -4,8 +4,8 @@ import { HookPlanner } from '../../src/hooks/hookPlanner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import type { Planner } from '../../middleware/planner.js';
-import type { HookExecutionResponse } from '../../src/hooks/hookBusContracts.js';
-import { HookEventName } from '../../src/hooks/types.js';
+import type { HookExecutionResponse } from '../../src/protocol/hookBusContracts.js';
+import { HookEventName } from '../../src/protocol/types.js';
 import { blocking } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import {

@@ -8,7 +8,7 @@ import type {
   MessageHandler,
   Unsubscribe,
 } from '../../src/confirmation-bus/types.js';
-import type { HookDefinitions } from '../../src/hooks/types.js';
+import type { HookDefinitions } from '../../src/protocol/types.js';
 import { blocking, hook, saying } from '../helpers/hooks.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { ask, createRequest, directCalls, HOOK_EXECUTION_REQUEST, startHost } from './helpers.js';

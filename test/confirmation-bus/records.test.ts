@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HookDefinitions } from '../../src/hooks/types.js';
+import type { HookDefinitions } from '../../src/protocol/types.js';
 import { blocking, hook } from '../helpers/hooks.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { ask, directCalls, startHost } from './helpers.js';

@@ -5,10 +5,10 @@ import {
   fireAfterToolHook,
   fireBeforeToolHook,
 } from '../../src/core/coreToolHookTriggers.js';
-import { BeforeToolHookOutput } from '../../src/hooks/hookOutput.js';
+import { BeforeToolHookOutput } from '../../src/protocol/hookOutput.js';
 import type { HookSystem } from '../../src/hooks/hookSystem.js';
-import type { AggregatedHookResult, HookDefinitions } from '../../src/hooks/types.js';
-import { asHookContext } from '../../src/core/llmContent.js';
+import type { AggregatedHookResult, HookDefinitions } from '../../src/protocol/types.js';
+import { asHookContext } from '../../src/protocol/llmContent.js';
 import type { ToolResult } from '../../src/tools/tools.js';
 import { blocking, chain, hook, keepInput, saying } from '../helpers/hooks.js';
 import { failingObserver } from '../helpers/observer.js';

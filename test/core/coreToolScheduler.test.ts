@@ -9,9 +9,9 @@ import {
   type ScheduleOptions,
   type ToolCallRecord,
 } from '../../src/core/coreToolScheduler.js';
-import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
-import { referenceTools } from '../../src/tools/referenceTools.js';
-import { asHookContext } from '../../src/core/llmContent.js';
+import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
+import { referenceTools } from '../../src/agent/tools/referenceTools.js';
+import { asHookContext } from '../../src/protocol/llmContent.js';
 import { ToolErrorType, type Tool, type ToolResult } from '../../src/tools/tools.js';
 import { isRunning } from '../process/helpers.js';
 import { atOnce, inSequence, type HookScript } from './helpers/hookScripts.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { runAgent } from '../../src/core/agent.js';
-import type { AgentEvent } from '../../src/core/agentEvents.js';
-import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
-import { asHookContext } from '../../src/core/llmContent.js';
-import { referenceTools } from '../../src/tools/referenceTools.js';
+import { runAgent } from '../../src/agent/agent.js';
+import type { AgentEvent } from '../../src/agent/agentEvents.js';
+import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
+import { asHookContext } from '../../src/protocol/llmContent.js';
+import { referenceTools } from '../../src/agent/tools/referenceTools.js';
 import { textsOf } from './helpers/chats.js';
 import { atOnce, inSequence, type HookScript } from './helpers/hookScripts.js';
 import { callTools, reply } from './helpers/modelAnswers.js';

@@ -5,7 +5,7 @@ import { ApiError, FinishReason, type Part } from '@google/genai';
 import { describe, expect, it, vi } from 'vitest';
 import type { ConfigOptions } from '../../src/config/config.js';
 import { GeminiChat, type GeminiChatOptions } from '../../src/core/geminiChat.js';
-import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
+import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { nextServerResponse, partsOf, readToEnd, textsOf } from './helpers/chats.js';
 import { atOnce, type HookScript } from './helpers/hookScripts.js';
 import { chunk, failure, reply, stream, type RecordedAnswer } from './helpers/modelAnswers.js';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
-import { asHookContext } from '../../src/core/llmContent.js';
+import { asHookContext } from '../../src/protocol/llmContent.js';
 import { defaultTimeoutOf } from '../../src/dialects/words.js';
 import { fireHook } from '../../src/hooks/hookEventHandler.js';
 import {
@@ -10,7 +10,7 @@ import {
   NotificationType,
   SessionEndReason,
   SessionStartSource,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 import { textsOf } from '../core/helpers/chats.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
 import { openProject, runWithHooks, script } from './claudeHooks.js';

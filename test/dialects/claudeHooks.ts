@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
-import { loadSettings } from '../../src/config/settings.js';
-import { runAgent, type AgentOptions } from '../../src/core/agent.js';
-import { referenceTools } from '../../src/tools/referenceTools.js';
+import { loadSettings } from '../../src/config/settings/settings.js';
+import { runAgent, type AgentOptions } from '../../src/agent/agent.js';
+import { referenceTools } from '../../src/agent/tools/referenceTools.js';
 import { callTools, reply, type RecordedAnswer } from '../core/helpers/modelAnswers.js';
 import type { Sandbox } from '../core/helpers/sandbox.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HookEventName, NotificationType, SessionStartSource } from '../../src/hooks/types.js';
+import { HookEventName, NotificationType, SessionStartSource } from '../../src/protocol/types.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
 import { openProject, runWithHooks } from './claudeHooks.js';
 

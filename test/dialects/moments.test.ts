@@ -2,8 +2,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
-import { asHookContext } from '../../src/core/llmContent.js';
-import { HookEventName } from '../../src/hooks/types.js';
+import { asHookContext } from '../../src/protocol/llmContent.js';
+import { HookEventName } from '../../src/protocol/types.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
 import { openProject, runWithHooks } from './claudeHooks.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAnswer } from '../../src/hooks/readHookOutput.js';
+import { parseAnswer } from '../../src/protocol/readHookOutput.js';
 import type { Dialect } from '../../src/dialects/dialect.js';
 import {
   changedArguments,
@@ -12,7 +12,7 @@ import {
   theirEventName,
   theirToolNames,
 } from '../../src/dialects/words.js';
-import { HookEventName } from '../../src/hooks/types.js';
+import { HookEventName } from '../../src/protocol/types.js';
 
 const { claude, gemini } = dialects;
 const CWD = '/project';

@@ -1,4 +1,4 @@
-import { textResponse } from '../../src/core/response.js';
+import { textResponse } from '../../src/protocol/response.js';
 import {
   NotificationType,
   PreCompressTrigger,
@@ -6,7 +6,7 @@ import {
   SessionStartSource,
   type HookEventName,
   type HookPayload,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 
 const llmRequest: HookPayload<HookEventName.BeforeModel>['llmRequest'] = {
   model: 'gemini-2.5-flash',

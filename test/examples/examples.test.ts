@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { execa, execaSync } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { loadSettingsFile } from '../../src/config/settings.js';
+import { loadSettingsFile } from '../../src/config/settings/settings.js';
 import { matchText } from '../helpers/matchText.js';
 
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');

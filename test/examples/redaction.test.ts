@@ -6,7 +6,7 @@ import { array, assert, asyncProperty, constantFrom, nat } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Config } from '../../src/config/config.js';
 import { createModelCall } from '../../src/context.js';
-import { createResponse } from '../../src/core/response.js';
+import { createResponse } from '../../src/protocol/response.js';
 import type { ModelMiddleware } from '../../src/stack.js';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../examples/middleware-redaction');

@@ -2,7 +2,7 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { execa } from 'execa';
 import { describe, expect } from 'vitest';
-import type { CommandHookConfig } from '../../src/hooks/types.js';
+import type { CommandHookConfig } from '../../src/protocol/types.js';
 import { MAIN } from '../cli/helpers.js';
 import { hook } from '../helpers/hooks.js';
 import { fault, type Host } from './helpers/host.js';

@@ -1,13 +1,13 @@
 import { describe, expect, vi } from 'vitest';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
-import { runAgent } from '../../src/core/agent.js';
+import { runAgent } from '../../src/agent/agent.js';
 import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
-import { DebugLogger } from '../../src/debugLogger.js';
+import { DebugLogger } from '../../src/util/debugLogger.js';
 import { fireHook } from '../../src/hooks/hookEventHandler.js';
-import type { AggregatedHookResult } from '../../src/hooks/types.js';
-import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
+import type { AggregatedHookResult } from '../../src/protocol/types.js';
+import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { ask } from '../confirmation-bus/helpers.js';
 import { readToEnd } from '../core/helpers/chats.js';
 import { callTools, reply } from '../core/helpers/modelAnswers.js';

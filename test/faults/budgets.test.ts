@@ -2,8 +2,12 @@ import { chmod, mkdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { loadExtensions } from '../../src/config/extensions.js';
-import { formatProblem, loadSettings, type LoadedSettings } from '../../src/config/settings.js';
+import { loadExtensions } from '../../src/extensions/extensions.js';
+import {
+  formatProblem,
+  loadSettings,
+  type LoadedSettings,
+} from '../../src/config/settings/settings.js';
 import { hook } from '../helpers/hooks.js';
 import { makeTempDir } from '../process/helpers.js';
 import { compilePackage, fixture, type CompiledPackage } from './helpers/childHost.js';
@@ -109,7 +113,7 @@ describe("a project's settings that are too much", TIMED, () => {
     const { problems } = await load(host);
     expect(problems).toEqual([]);
     const reading = await (
-      await import('../../src/config/guardedFile.js')
+      await import('../../src/util/guardedFile.js')
     ).readGuardedFile('/proc/kallsyms', { groupMayWrite: false, maxBytes: 10_000 });
     expect(reading).toMatchObject({ status: 'refused' });
   });

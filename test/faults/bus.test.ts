@@ -4,8 +4,8 @@ import { MessageBusType, type MessageBus } from '../../src/confirmation-bus/type
 import type {
   HookExecutionRequest,
   HookExecutionResponse,
-} from '../../src/hooks/hookBusContracts.js';
-import { HookEventName, type CommandHookConfig } from '../../src/hooks/types.js';
+} from '../../src/protocol/hookBusContracts.js';
+import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
 import { blocking, hook } from '../helpers/hooks.js';
 import { fault, type Host } from './helpers/host.js';
 

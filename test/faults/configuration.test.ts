@@ -1,7 +1,7 @@
 import { chmod, chown } from 'node:fs/promises';
 import { describe, expect, vi } from 'vitest';
-import { formatProblem } from '../../src/config/settings.js';
-import type { CommandHookConfig } from '../../src/hooks/types.js';
+import { formatProblem } from '../../src/config/settings/settings.js';
+import type { CommandHookConfig } from '../../src/protocol/types.js';
 import { chain, hook } from '../helpers/hooks.js';
 import { ChangingConfig } from './helpers/changingConfig.js';
 import { fault, TIMED, type Host } from './helpers/host.js';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
-import type { CommandHookConfig } from '../../src/hooks/types.js';
+import type { CommandHookConfig } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';
 import { fault, type Host } from './helpers/host.js';
 import { allowAll, openProject, SETTINGS } from './helpers/project.js';

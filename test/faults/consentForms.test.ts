@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, vi } from 'vitest';
 import { HookConsent } from '../../src/trust/consent.js';
-import { loadSettings } from '../../src/config/settings.js';
+import { loadSettings } from '../../src/config/settings/settings.js';
 import type { ConsentClass } from '../../src/trust/commandCoverage.js';
 import { hook } from '../helpers/hooks.js';
 import { fault, type Host } from './helpers/host.js';

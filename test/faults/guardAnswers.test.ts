@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest';
-import type { HookDefinition } from '../../src/hooks/types.js';
+import type { HookDefinition } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';
 import { fault, TIMED, type Host } from './helpers/host.js';
 

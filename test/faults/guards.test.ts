@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { runAgent } from '../../src/core/agent.js';
+import { runAgent } from '../../src/agent/agent.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
-import type { CommandHookConfig } from '../../src/hooks/types.js';
+import type { CommandHookConfig } from '../../src/protocol/types.js';
 import { readToEnd } from '../core/helpers/chats.js';
 import { reply } from '../core/helpers/modelAnswers.js';
 import { useSandbox } from '../core/helpers/sandbox.js';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { ConfigOptions } from '../../src/config/config.js';
-import { HookEventName, type CommandHookConfig } from '../../src/hooks/types.js';
+import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';
 import { makeTempDir } from '../process/helpers.js';
 import { ChangingConfig } from './helpers/changingConfig.js';

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, vi } from 'vitest';
-import type { HookDefinitions } from '../../src/hooks/types.js';
+import type { HookDefinitions } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';
 import { isRunning } from '../process/helpers.js';
 import { fault, TIMED, type Host } from './helpers/host.js';

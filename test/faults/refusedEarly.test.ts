@@ -8,12 +8,12 @@ import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
 import { fireBeforeModelHook } from '../../src/core/geminiChatHookTriggers.js';
-import type { HookExecutionResponse } from '../../src/hooks/hookBusContracts.js';
+import type { HookExecutionResponse } from '../../src/protocol/hookBusContracts.js';
 import {
   HookEventName,
   type CommandHookConfig,
   type HookDefinition,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 import { ToolErrorType, type Tool } from '../../src/tools/tools.js';
 import { readToEnd } from '../core/helpers/chats.js';
 import { reply } from '../core/helpers/modelAnswers.js';

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
-import { glob } from '../../src/tools/glob.js';
-import { listDirectory } from '../../src/tools/listDirectory.js';
-import { MatchLimit } from '../../src/tools/matchLimit.js';
-import { searchFileContent } from '../../src/tools/searchFileContent.js';
+import { glob } from '../../src/agent/tools/glob.js';
+import { listDirectory } from '../../src/agent/tools/listDirectory.js';
+import { MatchLimit } from '../../src/agent/tools/matchLimit.js';
+import { searchFileContent } from '../../src/agent/tools/searchFileContent.js';
 import { ToolErrorType, type Tool } from '../../src/tools/tools.js';
 import { fault, TIMED, type Host } from './helpers/host.js';
 

@@ -1,11 +1,11 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { asHookContext } from '../../src/core/llmContent.js';
+import { asHookContext } from '../../src/protocol/llmContent.js';
 import { executeToolWithHooks } from '../../src/index.js';
 import { describe, expect, vi } from 'vitest';
-import type { HookEnvironmentPolicy } from '../../src/hooks/hookEnvironment.js';
-import { sanitizeText } from '../../src/hooks/sanitizeText.js';
+import type { HookEnvironmentPolicy } from '../../src/run/hookEnvironment.js';
+import { sanitizeText } from '../../src/protocol/sanitizeText.js';
 import { hook, saying } from '../helpers/hooks.js';
 import { fault } from './helpers/host.js';
 

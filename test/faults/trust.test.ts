@@ -1,8 +1,8 @@
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, vi } from 'vitest';
-import { loadSettings } from '../../src/config/settings.js';
-import type { CommandHookConfig, HookDefinition } from '../../src/hooks/types.js';
+import { loadSettings } from '../../src/config/settings/settings.js';
+import type { CommandHookConfig, HookDefinition } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';
 import { fault, type Host } from './helpers/host.js';
 import { allowAll, openProject, SETTINGS } from './helpers/project.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, expect } from 'vitest';
 import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
-import type { HookExecutionResult } from '../../src/hooks/types.js';
+import type { HookExecutionResult } from '../../src/protocol/types.js';
 import type { Tool } from '../../src/tools/tools.js';
 import { readToEnd } from '../core/helpers/chats.js';
 import { reply } from '../core/helpers/modelAnswers.js';

@@ -9,7 +9,7 @@ import {
   type HookExecutionResult,
   type HookOutput,
   type HookPayload,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 
 type HookSettings = Partial<Omit<CommandHookConfig, 'type' | 'command'>>;
 

@@ -1,4 +1,4 @@
-import { DebugLogger } from '../../src/debugLogger.js';
+import { DebugLogger } from '../../src/util/debugLogger.js';
 
 export interface LogRecord {
   readonly level: 'debug' | 'log' | 'warn' | 'error';

@@ -1,4 +1,4 @@
-import { DebugLogger } from '../../src/debugLogger.js';
+import { DebugLogger } from '../../src/util/debugLogger.js';
 
 /** The logger of a host whose disk is full: nothing that is told it arrives. */
 export class ThrowingLogger extends DebugLogger {

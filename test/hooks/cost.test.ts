@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Config, executeToolWithHooks, HookEventName } from '../../src/index.js';
 import { fireHook } from '../../src/hooks/hookEventHandler.js';
 import { countWarmShells, dropWarmShells } from '../../src/process/warmShells.js';
-import type { HookDefinitions } from '../../src/hooks/types.js';
+import type { HookDefinitions } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';

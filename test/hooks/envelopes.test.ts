@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { buildFailureEnvelope, makeEmptySuccessResult } from '../../src/hooks/envelopes.js';
 import { HookPipelineError, PIPELINE_ERROR_CODES } from '../../src/hooks/errors.js';
-import { BeforeToolHookOutput, DefaultHookOutput } from '../../src/hooks/hookOutput.js';
-import { processCommonHookOutputFields } from '../../src/hooks/processedResult.js';
-import { HookEventName, type HookExecutionPlan, type HookOutput } from '../../src/hooks/types.js';
+import { BeforeToolHookOutput, DefaultHookOutput } from '../../src/protocol/hookOutput.js';
+import { processCommonHookOutputFields } from '../../src/protocol/processedResult.js';
+import {
+  HookEventName,
+  type HookExecutionPlan,
+  type HookOutput,
+} from '../../src/protocol/types.js';
 import { healthy, hook } from '../helpers/hooks.js';
 
 const { BeforeTool, AfterTool } = HookEventName;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Planner } from '../../middleware/planner.js';
 import type { Runner } from '../../middleware/runner.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
-import { textResponse } from '../../src/core/response.js';
-import { DebugLogger } from '../../src/debugLogger.js';
+import { textResponse } from '../../src/protocol/response.js';
+import { DebugLogger } from '../../src/util/debugLogger.js';
 import { HookPipelineError } from '../../src/hooks/errors.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
 import { fireHook, hasHooks, HookEventHandler } from '../../src/hooks/hookEventHandler.js';
@@ -19,7 +19,7 @@ import {
   type HookExecutionResult,
   type HookOutput,
   type HookPayload,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
 import { failingObserver, rejectingObserver } from '../helpers/observer.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';

@@ -9,7 +9,7 @@ import {
   type CommandHookConfig,
   type HookExecutionResult,
   type HookOutput,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 import { beforeToolInput, commonInput, hook, keepInput, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';

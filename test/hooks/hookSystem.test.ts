@@ -8,12 +8,12 @@ import {
   HookRegistryNotInitializedError,
   HookSystemNotInitializedError as fromErrors,
 } from '../../src/hooks/errors.js';
-import { loadSettingsFile } from '../../src/config/settings.js';
+import { loadSettingsFile } from '../../src/config/settings/settings.js';
 import { HookSystemNotInitializedError, type HookSystem } from '../../src/hooks/hookSystem.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import { fireHook } from '../../src/hooks/hookEventHandler.js';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
-import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
+import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { ask } from '../confirmation-bus/helpers.js';
 import { hook, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';

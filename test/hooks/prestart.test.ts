@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Config, executeToolWithHooks, type ConfigOptions } from '../../src/index.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
-import { HookEventName, SessionStartSource } from '../../src/hooks/types.js';
+import { HookEventName, SessionStartSource } from '../../src/protocol/types.js';
 import { countWarmShells } from '../../src/process/warmShells.js';
 import { beforeToolInput, hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';

@@ -10,8 +10,8 @@ import {
   BeforeModelHookOutput,
   BeforeToolHookOutput,
   BeforeToolSelectionHookOutput,
-} from '../../src/hooks/hookOutput.js';
-import { HookEventName, type HookOutput } from '../../src/hooks/types.js';
+} from '../../src/protocol/hookOutput.js';
+import { HookEventName, type HookOutput } from '../../src/protocol/types.js';
 import { failed, healthy, hook, hookContext } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
 

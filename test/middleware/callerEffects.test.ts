@@ -9,9 +9,9 @@ import {
   type ModelCall,
   type OpenStream,
 } from '../../src/context.js';
-import { collectResponse, createResponse, textResponse } from '../../src/core/response.js';
-import type { HookDefinitions } from '../../src/hooks/types.js';
-import { asHookContext } from '../../src/core/llmContent.js';
+import { collectResponse, createResponse, textResponse } from '../../src/protocol/response.js';
+import type { HookDefinitions } from '../../src/protocol/types.js';
+import { asHookContext } from '../../src/protocol/llmContent.js';
 import type { ToolResult } from '../../src/tools/tools.js';
 import { blocking, hook, keepInput, saying } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';

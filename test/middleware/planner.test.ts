@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { planner, type PlanContext, type Planner } from '../../middleware/planner.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import type { AnyHookContext } from '../../src/context.js';
-import { textResponse } from '../../src/core/response.js';
+import { textResponse } from '../../src/protocol/response.js';
 import { HookPlanner } from '../../src/hooks/hookPlanner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import {
@@ -17,7 +17,7 @@ import {
   type HookDefinitions,
   type HookExecutionPlan,
   type HookPayload,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 import { chain, hook, hookContext } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';

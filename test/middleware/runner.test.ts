@@ -7,7 +7,7 @@ import {
   HookEventName,
   type CommandHookConfig,
   type HookExecutionPlan,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 import {
   beforeToolInput,
   failed,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toHookInput, translator } from '../../middleware/translator.js';
-import { textResponse } from '../../src/core/response.js';
+import { textResponse } from '../../src/protocol/response.js';
 import {
   HookEventName,
   NotificationType,
@@ -8,7 +8,7 @@ import {
   SessionEndReason,
   SessionStartSource,
   type HookPayload,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 import { hookContext } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
 

@@ -17,7 +17,7 @@ import {
   type Tool,
   type ToolResult,
 } from '../../src/index.js';
-import { textResponse } from '../../src/core/response.js';
+import { textResponse } from '../../src/protocol/response.js';
 import { readToEnd } from '../core/helpers/chats.js';
 import { atOnce } from '../core/helpers/hookScripts.js';
 import { callTools, reply } from '../core/helpers/modelAnswers.js';

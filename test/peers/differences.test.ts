@@ -21,8 +21,8 @@ import {
   type HookOutput,
   type Tool,
 } from '../../src/index.js';
-import { validateAfterAgentInput } from '../../src/hooks/hookValidators.js';
-import { textResponse } from '../../src/core/response.js';
+import { validateAfterAgentInput } from '../../src/protocol/hookValidators.js';
+import { textResponse } from '../../src/protocol/response.js';
 import { ask, inputs, startHandler, startHost } from '../confirmation-bus/helpers.js';
 import { readToEnd } from '../core/helpers/chats.js';
 import { chunk, reply, stream } from '../core/helpers/modelAnswers.js';

@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runCommand, type CommandOutcome } from '../../src/process/runCommand.js';
-import { isSimpleCommand } from '../../src/process/shellWords.js';
+import { isSimpleCommand } from '../../src/shell/shellWords.js';
 import { countWarmShells, dropWarmShells, prepareWarmShell } from '../../src/process/warmShells.js';
 import { isRunning, withTempDir } from './helpers.js';
 

@@ -6,8 +6,12 @@ import {
   type Part,
 } from '@google/genai';
 import * as fc from 'fast-check';
-import { createResponse } from '../../src/core/response.js';
-import { HookEventName, type HookExecutionResult, type HookOutput } from '../../src/hooks/types.js';
+import { createResponse } from '../../src/protocol/response.js';
+import {
+  HookEventName,
+  type HookExecutionResult,
+  type HookOutput,
+} from '../../src/protocol/types.js';
 import { failed, healthy } from '../helpers/hooks.js';
 
 /** How often a property is tried: `PROPERTY_RUNS`, else as given; from `PROPERTY_SEED`, else from any beginning. */

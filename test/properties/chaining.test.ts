@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
-import { mergeModelData, mergeRecords } from '../../src/hooks/merge.js';
+import { mergeModelData, mergeRecords } from '../../src/util/records.js';
 import {
   HookEventName,
   type HookExecutionResult,
   type HookInput,
   type HookOutput,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 import { commonInput, healthy, hook, keepInput, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';

@@ -19,13 +19,13 @@ import {
 } from '../../src/core/coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from '../../src/core/geminiChat.js';
 import { dialects, findClash } from '../../src/dialects/words.js';
-import type { HookExecutionResponse } from '../../src/hooks/hookBusContracts.js';
-import type { HookRun } from '../../src/hooks/hookRun.js';
+import type { HookExecutionResponse } from '../../src/protocol/hookBusContracts.js';
+import type { HookRun } from '../../src/run/hookRun.js';
 import {
   HookEventName,
   type HookDefinitions,
   type HookExecutionResult,
-} from '../../src/hooks/types.js';
+} from '../../src/protocol/types.js';
 import type { ToolResult } from '../../src/tools/tools.js';
 import { createRequest, HOOK_EXECUTION_RESPONSE } from '../confirmation-bus/helpers.js';
 import { stream } from '../core/helpers/modelAnswers.js';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { diffLines } from '../../src/cli/lineDiff.js';
 import { toOneLine, toVisible, withoutBreaks } from '../../src/cli/terminal.js';
-import { secretMasker } from '../../src/hooks/hookEnvironment.js';
-import { readHookOutput } from '../../src/hooks/readHookOutput.js';
-import { findControl, removeControls, sanitizeText } from '../../src/hooks/sanitizeText.js';
-import { expandCommand } from '../../src/process/expandCommand.js';
-import { isSimpleCommand } from '../../src/process/shellWords.js';
+import { secretMasker } from '../../src/run/hookEnvironment.js';
+import { readHookOutput } from '../../src/protocol/readHookOutput.js';
+import { findControl, removeControls, sanitizeText } from '../../src/protocol/sanitizeText.js';
+import { expandCommand } from '../../src/shell/expandCommand.js';
+import { isSimpleCommand } from '../../src/shell/shellWords.js';
 import { readCommand } from '../../src/shell/readCommand.js';
-import { printable } from '../../src/tools/printable.js';
+import { printable } from '../../src/agent/tools/printable.js';
 import { diffLines as diffValues } from '../../src/trace/diff.js';
 import { findPlaceholders, isCut } from '../../src/trace/record.js';
 

@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
-import { HookEventName, type HookExecutionResult, type HookOutput } from '../../src/hooks/types.js';
+import {
+  HookEventName,
+  type HookExecutionResult,
+  type HookOutput,
+} from '../../src/protocol/types.js';
 import { failed, healthy } from '../helpers/hooks.js';
 import * as any from './arbitraries.js';
 

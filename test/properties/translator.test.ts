@@ -2,17 +2,17 @@ import type { Content, GenerateContentParameters, Part } from '@google/genai';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSpecificHookOutput } from '../../middleware/aggregator.js';
-import { isAnswerText } from '../../src/core/response.js';
+import { isAnswerText } from '../../src/protocol/response.js';
 import {
   applyHookLLMResponse,
   defaultHookTranslator,
   type LLMMessage,
   type LLMRequest,
   type LLMResponse,
-} from '../../src/hooks/hookTranslator.js';
-import { toContents } from '../../src/hooks/messages.js';
-import { readHookOutput } from '../../src/hooks/readHookOutput.js';
-import { HookEventName } from '../../src/hooks/types.js';
+} from '../../src/protocol/hookTranslator.js';
+import { toContents } from '../../src/protocol/messages.js';
+import { readHookOutput } from '../../src/protocol/readHookOutput.js';
+import { HookEventName } from '../../src/protocol/types.js';
 import * as any from './arbitraries.js';
 
 const runs = { numRuns: 1_000 };

@@ -173,13 +173,13 @@ const BREAKS = [
     what: 'nobody waits for the hooks of SessionEnd',
     edits: [
       [
-        'src/core/agent.ts',
+        'src/agent/agent.ts',
         'await this.#hooks.fire(HookEventName.SessionEnd',
         'void this.#hooks.fire(HookEventName.SessionEnd',
       ],
     ],
     test: [
-      'test/core/agent.test.ts',
+      'test/agent/agent.test.ts',
       'the loop waits for the hooks of an event before it goes on, whatever the event',
     ],
   },
@@ -188,7 +188,7 @@ const BREAKS = [
     what: 'what came of an event is dropped behind a catch',
     edits: [
       [
-        'src/core/agent.ts',
+        'src/agent/agent.ts',
         'await this.#hooks.fire(HookEventName.Notification, { notificationType, message, details });',
         'this.#hooks.fire(HookEventName.Notification, { notificationType, message, details }).catch(() => undefined);',
       ],
@@ -238,9 +238,9 @@ const BREAKS = [
   {
     id: 'DELTA-HPAY-001',
     what: 'the validators accept anything',
-    edits: [['src/hooks/hookValidators.ts', 'eventFields[event].is(input)', 'event !== input']],
+    edits: [['src/protocol/hookValidators.ts', 'eventFields[event].is(input)', 'event !== input']],
     test: [
-      'test/hooks/hookValidators.test.ts',
+      'test/protocol/hookValidators.test.ts',
       'the input of AfterModel has a validator of its own, which takes it and nothing else',
     ],
   },
@@ -249,13 +249,13 @@ const BREAKS = [
     what: 'the validator of an event is that of another one',
     edits: [
       [
-        'src/hooks/hookValidators.ts',
+        'src/protocol/hookValidators.ts',
         'validateAfterAgentInput = validator(HookEventName.AfterAgent)',
         'validateAfterAgentInput = validator(HookEventName.BeforeAgent)',
       ],
     ],
     test: [
-      'test/hooks/hookValidators.test.ts',
+      'test/protocol/hookValidators.test.ts',
       'the input of AfterAgent has a validator of its own, which takes it and nothing else',
     ],
   },

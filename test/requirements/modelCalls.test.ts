@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { runAgent } from '../../src/core/agent.js';
-import { HookEventName, type HookDefinitions } from '../../src/hooks/types.js';
-import { asHookContext } from '../../src/core/llmContent.js';
-import { referenceTools } from '../../src/tools/referenceTools.js';
+import { runAgent } from '../../src/agent/agent.js';
+import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
+import { asHookContext } from '../../src/protocol/llmContent.js';
+import { referenceTools } from '../../src/agent/tools/referenceTools.js';
 import { textsOf } from '../core/helpers/chats.js';
 import { atOnce } from '../core/helpers/hookScripts.js';
 import { callTools, reply, type RecordedAnswer } from '../core/helpers/modelAnswers.js';

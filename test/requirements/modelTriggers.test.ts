@@ -8,11 +8,11 @@ import {
   fireBeforeToolSelectionHook,
 } from '../../src/core/geminiChatHookTriggers.js';
 import { fireAfterToolHook, fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
-import { textResponse } from '../../src/core/response.js';
+import { textResponse } from '../../src/protocol/response.js';
 import { makeEmptySuccessResult } from '../../src/hooks/envelopes.js';
-import { events } from '../../src/hooks/events.js';
+import { events } from '../../src/protocol/events.js';
 import type { HookSystem } from '../../src/hooks/hookSystem.js';
-import type { HookDefinitions } from '../../src/hooks/types.js';
+import type { HookDefinitions } from '../../src/protocol/types.js';
 import { saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';

@@ -183,7 +183,7 @@ describe('the sources', () => {
     const found = findNodes(listFiles(...internal), takesAnyEventName);
     expect(found.map((each) => describePlace(each))).toEqual([
       'src/hooks/errors.ts: readonly event?: string;',
-      'src/hooks/events.ts: eventName: string',
+      'src/protocol/events.ts: eventName: string',
     ]);
   });
 
@@ -207,7 +207,10 @@ describe('the types', () => {
   );
 
   it('of the messages on the bus are those of the contract', () => {
-    const contract = readSource('src/hooks/hookBusContracts.ts').replaceAll(/\/\*\*[^]*?\*\//g, '');
+    const contract = readSource('src/protocol/hookBusContracts.ts').replaceAll(
+      /\/\*\*[^]*?\*\//g,
+      '',
+    );
     const fields = Array.from(contract.matchAll(/^ {2}(\w+\??): (.+?);?$/gm), ([, name, type]) =>
       [name, type].join(': '),
     );

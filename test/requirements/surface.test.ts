@@ -7,7 +7,7 @@ import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
 import { HookSystem } from '../../src/hooks/hookSystem.js';
 import * as hooks from '../../src/hooks/index.js';
-import { HookType } from '../../src/hooks/types.js';
+import { HookType } from '../../src/protocol/types.js';
 
 function membersOf(type: { prototype: object }): string[] {
   return Object.getOwnPropertyNames(type.prototype).filter((name) => name !== 'constructor');

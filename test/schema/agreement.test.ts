@@ -4,11 +4,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { toHookInput } from '../../middleware/translator.js';
 import { Config } from '../../src/config/config.js';
-import { formatProblem, loadSettingsFile } from '../../src/config/settings.js';
-import { events } from '../../src/hooks/events.js';
-import { isRecord } from '../../src/hooks/merge.js';
-import { readHookOutput } from '../../src/hooks/readHookOutput.js';
-import { HookEventName, type HookInput } from '../../src/hooks/types.js';
+import { formatProblem, loadSettingsFile } from '../../src/config/settings/settings.js';
+import { events } from '../../src/protocol/events.js';
+import { isRecord } from '../../src/util/records.js';
+import { readHookOutput } from '../../src/protocol/readHookOutput.js';
+import { HookEventName, type HookInput } from '../../src/protocol/types.js';
 import { allSchemas } from '../../src/schema/index.js';
 import { samplePayloads } from '../docs/samplePayloads.js';
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { fireHook } from '../../src/hooks/hookEventHandler.js';
-import { HookEventName } from '../../src/hooks/types.js';
+import { HookEventName } from '../../src/protocol/types.js';
 import { Config } from '../../src/config/config.js';
 import { traceToFile } from '../../src/trace/traceFile.js';
 import { hook } from '../helpers/hooks.js';

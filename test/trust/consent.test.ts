@@ -14,7 +14,7 @@ import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { HookConsent } from '../../src/trust/consent.js';
 import { writeLock } from '../../src/trust/hooksLock.js';
-import { HookEventName } from '../../src/hooks/types.js';
+import { HookEventName } from '../../src/protocol/types.js';
 import { digestOf, type ConsentItem, type ProjectHook } from '../../src/trust/consentItem.js';
 import { hook } from '../helpers/hooks.js';
 import { useTempDir } from '../helpers/tempDir.js';

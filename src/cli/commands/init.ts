@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { HookEventName } from '../../hooks/types.js';
+import { HookEventName } from '../../protocol/types.js';
 import type { InitOptions } from '../init.js';
 
 export function addInit(program: Command): void {

@@ -5,7 +5,7 @@ import type {
   HookDefinition,
   HookEventInput,
   HookEventName,
-} from '../../../src/hooks/types.js';
+} from '../../../src/protocol/types.js';
 
 /** A hook script on disk that keeps what it reads. */
 export interface HookScript {

@@ -1,5 +1,5 @@
 import type { Candidate, FunctionCall, Part } from '@google/genai';
-import type { GeminiError } from '../../../src/core/recordedCalls.js';
+import type { GeminiError } from '../../../src/agent/recordedCalls.js';
 
 /** One answer of the recorded model, as a line of its file. */
 export interface RecordedAnswer {

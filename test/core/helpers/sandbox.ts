@@ -6,8 +6,12 @@ import { GoogleGenAI } from '@google/genai';
 import type { Content, GenerateContentConfig, Models, ToolConfig, ToolUnion } from '@google/genai';
 import { afterEach, beforeEach } from 'vitest';
 import { Config, type ConfigOptions } from '../../../src/config/config.js';
-import { startRecordedModel, type RecordedModel } from '../../../src/core/recordedModel.js';
-import type { HookDefinitions, HookEventInput, HookEventName } from '../../../src/hooks/types.js';
+import { startRecordedModel, type RecordedModel } from '../../../src/agent/recordedModel.js';
+import type {
+  HookDefinitions,
+  HookEventInput,
+  HookEventName,
+} from '../../../src/protocol/types.js';
 import {
   writeAnsweringScript,
   writeComputingScript,

@@ -1,5 +1,5 @@
 import { Config } from '../../../src/config/config.js';
-import type { HookDefinitions } from '../../../src/hooks/types.js';
+import type { HookDefinitions } from '../../../src/protocol/types.js';
 
 /** A config whose hooks a host may change, and that counts how often they are read. */
 export class ChangingConfig extends Config {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Config, ConfigOptions } from '../../../src/config/config.js';
 import { HookConsent } from '../../../src/trust/consent.js';
-import { loadSettings } from '../../../src/config/settings.js';
+import { loadSettings } from '../../../src/config/settings/settings.js';
 import type { Host } from './host.js';
 
 /** Where a project, or a home, has its settings. */

@@ -1,0 +1,85 @@
+import type { GenerateContentParameters } from '@google/genai';
+import type { Decision } from '../context.js';
+import { resolveOutput } from '../protocol/events.js';
+import { hookIdentity } from '../protocol/identity.js';
+import type { HookEventName, HookDecision, HookExecutionResult } from '../protocol/types.js';
+import type { ToolCallRecord } from '../core/coreToolScheduler.js';
+
+/** What one hook did, for people and logs. */
+export interface HookRecord {
+  readonly event: HookEventName;
+  /** The hook's name, else its command. */
+  readonly hook: string;
+  readonly durationMs: number;
+  readonly success: boolean;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly decision: HookDecision | null;
+  /** Why: of a stop, of a block, or whatever else the hook explained. */
+  readonly reason: string | null;
+}
+
+/** One model call of an agent. */
+export interface ModelCallRecord {
+  /** The model was not called. */
+  readonly blocked: boolean;
+  /** The response was a hook's. */
+  readonly synthetic: boolean;
+  /** Why the call was blocked, where it was. */
+  readonly blockReason?: string;
+  /** The hooks that blocked it, where hooks did. */
+  readonly blockedBy?: readonly string[];
+  /** The parameters that were sent, or would have been. */
+  readonly request: GenerateContentParameters;
+}
+
+/** What an agent tells while it works. */
+export type AgentEvent =
+  | { readonly type: 'session'; readonly sessionId: string; readonly model: string }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'model'; readonly call: ModelCallRecord }
+  | { readonly type: 'tool'; readonly call: ToolCallRecord }
+  | ({ readonly type: 'hook' } & HookRecord)
+  /** The agent ends before the model has come to its end. */
+  | ({ readonly type: 'stopped' } & Decision);
+
+/** Token counts of all model calls, added up. */
+export interface Usage {
+  promptTokenCount: number;
+  candidatesTokenCount: number;
+  totalTokenCount: number;
+}
+
+/** How an agent's work ended. */
+export interface AgentResult {
+  readonly sessionId: string;
+  /** The final text, or `''` when a hook kept it from the user. */
+  readonly response: string;
+  /** Model calls that were made, or were to be made. */
+  readonly turns: number;
+  /**
+   * Which event ended the loop, why, and which hooks; `null` when the model came to its end. AfterAgent hooks that
+   * object more often than `maxStopHookRetries` end it too.
+   */
+  readonly stopped: Decision | null;
+  readonly toolCalls: readonly ToolCallRecord[];
+  readonly modelCalls: readonly ModelCallRecord[];
+  readonly hooks: readonly HookRecord[];
+  readonly usage: Usage;
+}
+
+/** Sums up what became of a hook. */
+export function describeHook(result: HookExecutionResult): HookRecord {
+  const said = result.output && resolveOutput(result.eventName, result.output);
+  const reason = said?.continue === false ? said.stopReason : said?.reason;
+  return {
+    event: result.eventName,
+    hook: hookIdentity(result.hookConfig),
+    durationMs: Math.round(result.duration),
+    success: result.success,
+    exitCode: result.exitCode ?? null,
+    signal: result.signal ?? null,
+    decision: said?.decision ?? null,
+    reason: reason ?? null,
+  };
+}

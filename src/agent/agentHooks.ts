@@ -1,0 +1,64 @@
+import type { Config } from '../config/config.js';
+import type { Decision, HookObserver } from '../context.js';
+import { canPrevent } from '../protocol/events.js';
+import { fireHook } from '../hooks/hookEventHandler.js';
+import type { HookEventName, HookPayload } from '../protocol/types.js';
+import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
+import { notify } from '../util/notify.js';
+import { asHookContext, asSystemNote } from '../protocol/llmContent.js';
+
+/** What the hooks of one of the agent's own events want. */
+export interface AgentVerdict {
+  /** End the agent. */
+  readonly stopped: Decision | null;
+  /** A block that counts for this event. */
+  readonly objection: Decision | null;
+  /** What the model is to read. */
+  readonly notes: readonly string[];
+}
+
+/** Fires the events of an agent, and keeps a record of every hook that ran for it. */
+export class AgentHooks {
+  readonly records: HookRecord[] = [];
+
+  constructor(
+    private readonly config: Config,
+    private readonly onEvent: ((event: AgentEvent) => void) | undefined,
+  ) {}
+
+  /** Writes down what hooks did, whoever fired them. */
+  readonly observe: HookObserver = (_event, aggregated) => {
+    for (const result of aggregated.results) {
+      const record = describeHook(result);
+      this.records.push(record);
+      notify(this.config.getDebugLogger(), this.onEvent, { type: 'hook', ...record });
+    }
+  };
+
+  /**
+   * Fires an event and waits for its hooks.
+   *
+   * @throws the reason of `signal`, when that aborted meanwhile
+   */
+  async fire<E extends HookEventName>(
+    event: E,
+    payload: HookPayload<E>,
+    signal?: AbortSignal,
+  ): Promise<AgentVerdict> {
+    const fired = await fireHook(this.config, event, payload, { signal, onHooks: this.observe });
+    signal?.throwIfAborted();
+    const { finalOutput: output, decidedBy: hooks } = fired?.aggregated ?? {};
+    const by = { event, ...(hooks && { hooks }) };
+    const isBlocked = output?.isBlockingDecision() && canPrevent(event, output);
+    const context = output?.getAdditionalContext();
+    const notes = [
+      context && asHookContext(context),
+      fired?.systemMessage && asSystemNote(fired.systemMessage),
+    ];
+    return {
+      stopped: output && fired?.shouldStop ? { ...by, reason: output.getStopReason() } : null,
+      objection: output && isBlocked ? { ...by, reason: output.getBlockReason() } : null,
+      notes: notes.filter((note): note is string => Boolean(note)),
+    };
+  }
+}

@@ -1,0 +1,99 @@
+import { runCommand, type CommandOutcome } from '../../process/runCommand.js';
+import { defineTool } from './defineTool.js';
+import { cancelled, fail, type FailedResult } from './outcome.js';
+import { nonEmptyText, optional, text } from './parameters.js';
+import { printable } from './printable.js';
+import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
+import { failUnlessDirectory, type WorkspacePath } from './workspace.js';
+
+const TIMEOUT_MS = 10 * 60 * 1000;
+const NO_INPUT = new Uint8Array();
+const MAX_TITLE_CHARACTERS = 80;
+const BACKGROUND_NOTE =
+  '[A background process still held the output, and is ended where it can be found; redirect its output to let it run on]';
+
+/** Runs a shell command. */
+export const runShellCommand = defineTool({
+  name: 'run_shell_command',
+  description:
+    'Runs a command with bash (sh where there is none) in a directory inside of the working ' +
+    'directory, without standard input, for at most 10 minutes. Gives its output and exit code.',
+  parameters: {
+    command: nonEmptyText('The command line.'),
+    description: optional(text('What the command does, in a few words, for the user.')),
+    directory: {
+      ...optional(text('The directory to run it in. Default: the working directory.')),
+      alias: 'dir_path',
+    },
+  },
+  targetOf: (args) => args.directory,
+  async run({ command, description }, target, { signal }) {
+    const failure = await failUnlessDirectory(target);
+    if (failure) return failure;
+
+    const result = await runCommand({
+      command,
+      input: NO_INPUT,
+      cwd: target.real,
+      env: process.env,
+      timeoutMs: TIMEOUT_MS,
+      signal,
+    });
+    return describeRun(command, titleOf(description || command), target, result);
+  },
+});
+
+function describeRun(
+  command: string,
+  title: string,
+  target: WorkspacePath,
+  result: CommandOutcome,
+): ToolResult {
+  const report = formatReport(command, target, result);
+  const { stdout, stderr, exitCode, signal } = result;
+  const metadata = { stdout, stderr, exitCode, signal };
+  const failure = failureOf(title, result);
+  if (failure) return { ...failure, llmContent: `${failure.llmContent}\n\n${report}`, metadata };
+  const ending = signal ? `ended by ${signal}` : `exit code ${exitCode}`;
+  return { llmContent: report, returnDisplay: `${title}: ${ending}`, metadata };
+}
+
+/** The model reads exit codes and signals; only a command that did not end by itself has failed. */
+function failureOf(title: string, { ending, error }: CommandOutcome): FailedResult | undefined {
+  if (ending === 'aborted') return cancelled('run_shell_command');
+  if (ending === 'timeout') {
+    return fail(
+      ToolErrorType.Failed,
+      `${title}: ended after ${TIMEOUT_MS / 60_000} minutes.`,
+      'Run something that takes less time, or start it in the background with its output in a file.',
+    );
+  }
+  if (ending === 'spawn-failed') {
+    return fail(
+      ToolErrorType.Failed,
+      `${title}: the shell could not be started: ${error?.message ?? 'unknown reason'}.`,
+      'Check that the command is not too long and holds no NUL byte, then try again.',
+    );
+  }
+  return undefined;
+}
+
+function formatReport(command: string, target: WorkspacePath, result: CommandOutcome): string {
+  return [
+    `Command: ${command}`,
+    `Directory: ${target.shown}`,
+    `Exit code: ${result.exitCode ?? '(none)'}`,
+    ...(result.signal ? [`Signal: ${result.signal}`] : []),
+    `Stdout: ${result.stdout || '(empty)'}`,
+    `Stderr: ${result.stderr || '(empty)'}`,
+    ...(result.truncated ? ['[The output was too long, and only its beginning was kept]'] : []),
+    ...(result.stragglers ? [BACKGROUND_NOTE] : []),
+  ].join('\n');
+}
+
+/** One short line for the user. */
+function titleOf(command: string): string {
+  const [line = ''] = command.trim().split('\n');
+  const title = printable(line);
+  return title.length > MAX_TITLE_CHARACTERS ? `${title.slice(0, MAX_TITLE_CHARACTERS)}…` : title;
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, writeSync } from 'node:fs';
+import type { FunctionCall, Part } from '@google/genai';
+import type { Config } from '../config/config.js';
+import { dialects, theirArguments, theirToolNames } from '../dialects/words.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { sessionIdOf, transcriptPathOf } from '../hooks/sessionFacts.js';
+import { openPrivately } from '../trace/privateFile.js';
+import type { CompletedToolCall } from '../core/coreToolScheduler.js';
+import type { ModelTurn } from '../core/geminiChat.js';
+import { toParts } from '../protocol/llmContent.js';
+import { isAnswerText } from '../protocol/response.js';
+
+/** What sets a line apart that the user did not write: it is a hook's, or sums up what was said before. */
+type Mark = 'isMeta' | 'isCompactSummary';
+
+/**
+ * What was said in a session, for hooks to read: JSON Lines as hooks for Claude Code expect them, in the file that the
+ * `Config` names. Each line is written at once, so that a hook finds all that was said before it started. A file that
+ * cannot be written costs a warning, and hooks are told of none from then on.
+ */
+export class Transcript {
+  #descriptor: number | undefined;
+  #last: string | null = null;
+
+  constructor(private readonly config: Config) {
+    this.#try(() => {
+      const file = config.getTranscriptPath();
+      if (file !== undefined) this.#descriptor = openPrivately(file, 'append');
+    });
+  }
+
+  /** What the model is told by the user, or under a mark by somebody else. */
+  addMessage(text: string, mark?: Mark): void {
+    this.#add('user', () => ({ role: 'user', content: text }), mark && { [mark]: true });
+  }
+
+  /**
+   * What the model said, as hooks left it. Nothing where it said nothing.
+   *
+   * @param calls the tools that it asks for, with their ids
+   */
+  addAnswer({ response, request }: ModelTurn, calls: readonly FunctionCall[]): void {
+    const texts = (response.candidates?.[0]?.content?.parts ?? []).filter(isAnswerText);
+    if (texts.length + calls.length === 0) return;
+    this.#add('assistant', () => ({
+      role: 'assistant',
+      type: 'message',
+      model: request.model,
+      content: [
+        ...(texts.length > 0 ? [textBlock(texts.map(({ text }) => text).join(''))] : []),
+        ...calls.map((call) => toUse(call, this.config.getWorkingDir())),
+      ],
+      stop_reason: calls.length > 0 ? 'tool_use' : stopReasonOf(response),
+      usage: usageOf(response),
+    }));
+  }
+
+  /** What the model is told of a tool call. */
+  addResult({ callId, result }: CompletedToolCall): void {
+    this.#add('user', () => {
+      const { llmContent, error } = result;
+      const content = typeof llmContent === 'string' ? llmContent : toBlocks(toParts(llmContent));
+      const is_error = error !== undefined;
+      return {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: callId, content, is_error }],
+      };
+    });
+  }
+
+  close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
+  #add(type: 'user' | 'assistant', message: () => object, marks?: object): void {
+    if (this.#descriptor === undefined) return;
+    const descriptor = this.#descriptor;
+    const uuid = randomUUID();
+    const line = this.#toLine(() => ({
+      type,
+      uuid,
+      parentUuid: this.#last,
+      sessionId: sessionIdOf(this.config),
+      timestamp: new Date().toISOString(),
+      cwd: this.config.getWorkingDir(),
+      isSidechain: false,
+      userType: 'external',
+      ...marks,
+      message: message(),
+    }));
+    if (line === undefined) return;
+    this.#try(() => {
+      let rest = Buffer.from(`${line}\n`);
+      while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
+      this.#last = uuid;
+    });
+  }
+
+  /** Models and tools may say what JSON cannot hold, such as what contains itself. It is missed alone. */
+  #toLine(build: () => object): string | undefined {
+    try {
+      return toJson(build());
+    } catch (error) {
+      const file = transcriptPathOf(this.config);
+      this.#warn(
+        `A line of the transcript ${file} is left out, as it is no JSON (${errorMessage(error)}): the transcript goes on; let tools give plain data`,
+      );
+      return undefined;
+    }
+  }
+
+  #try(work: () => unknown): void {
+    try {
+      work();
+    } catch (error) {
+      const file = transcriptPathOf(this.config) ?? 'of the session';
+      this.close();
+      this.config.setTranscriptPath(undefined);
+      this.#warn(
+        `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks are told of none; name a file that can be written`,
+      );
+    }
+  }
+
+  #warn(message: string): void {
+    this.config.getDebugLogger().warn(message);
+  }
+}
+
+/** In the words that hooks for Claude Code look for; `tool` is our own. */
+function toUse({ id, name = '', args }: FunctionCall, cwd: string): object {
+  return {
+    type: 'tool_use',
+    id,
+    name: theirToolNames(dialects.claude, name)[0],
+    input: theirArguments(dialects.claude, name, args ?? {}, cwd),
+    tool: name,
+  };
+}
+
+function toBlocks(parts: readonly Part[]): object[] {
+  return parts.map((part) => {
+    if (part.text !== undefined) return textBlock(part.text);
+    const { mimeType: media_type = '', data = '' } = part.inlineData ?? {};
+    if (!media_type.startsWith('image/')) return textBlock(toJson(part));
+    return { type: 'image', source: { type: 'base64', media_type, data } };
+  });
+}
+
+/** JSON has no numbers as big as BigInt has. */
+function toJson(value: object): string {
+  return JSON.stringify(value, (_, field: unknown) =>
+    typeof field === 'bigint' ? String(field) : field,
+  );
+}
+
+function textBlock(text: string): object {
+  return { type: 'text', text };
+}
+
+function stopReasonOf({ candidates }: ModelTurn['response']): string | null {
+  const reason: string | undefined = candidates?.[0]?.finishReason;
+  if (reason === 'STOP') return 'end_turn';
+  return reason?.toLowerCase() ?? null;
+}
+
+/** Tokens that came from a cache are counted apart there. */
+function usageOf({ usageMetadata: tokens = {} }: ModelTurn['response']): object {
+  const cached = tokens.cachedContentTokenCount ?? 0;
+  return {
+    input_tokens: Math.max(0, (tokens.promptTokenCount ?? 0) - cached),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cached,
+    output_tokens: (tokens.candidatesTokenCount ?? 0) + (tokens.thoughtsTokenCount ?? 0),
+  };
+}

@@ -1,0 +1,202 @@
+import { realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
+import { HookEventName, type HookDefinition, type HookDefinitions } from '../../protocol/types.js';
+import type { ProblemKind } from '../../util/checks.js';
+import { findHome } from '../../util/home.js';
+import { readLayer, refusedLayer, type Layer } from './settingsLayer.js';
+
+/** What all settings files say together, checked. */
+export interface Settings {
+  /** Default false. */
+  readonly enableHooks: boolean;
+  /** Groups by event: the project's first, then the user's, then the system's, each with its `origin`. */
+  readonly hooks: HookDefinitions;
+  /** Names of hooks that do not run: those of all files. */
+  readonly disabledHooks: readonly string[];
+  /** `hold` shows a model's answer only after the AfterModel hooks have seen it. */
+  readonly afterModelDisplay?: 'stream' | 'hold';
+  /** How often AfterAgent hooks may send the agent back to work in a row. */
+  readonly maxStopHookRetries?: number;
+  /** Which variables of the host reach its hooks. */
+  readonly hookEnvironment?: HookEnvironmentPolicy;
+  /** Hook processes that may run at a time for one event. */
+  readonly maxParallelHooks?: number;
+  /** How hooks are started. `warmShells: 0` keeps no shells ready. */
+  readonly hooksRunner?: { readonly warmShells?: number };
+}
+
+/** Settings together with where they came from and what was wrong there. */
+export interface LoadedSettings {
+  readonly settings: Settings;
+  readonly problems: readonly FileProblem[];
+  /** The files that were read, the one with the highest priority first. */
+  readonly files: readonly SettingsFile[];
+  readonly origins: SettingsOrigins;
+}
+
+/** Which files say what decides whether a hook runs. */
+export interface SettingsOrigins {
+  /** The one whose `enableHooks` counts; undefined where none says anything. */
+  readonly enableHooks: SettingsFile | undefined;
+  /** Those that name a hook in `disabledHooks`, by that name. */
+  readonly disabledHooks: ReadonlyMap<string, readonly SettingsFile[]>;
+}
+
+/** One settings file. */
+export interface SettingsFile {
+  readonly scope: 'project' | 'user' | 'system' | 'file';
+  /** Absolute path. */
+  readonly file: string;
+}
+
+/** One thing that is wrong in a settings file. */
+export interface FileProblem {
+  readonly scope: SettingsFile['scope'];
+  /** Absolute path. */
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+  /** 1-based, in UTF-16 code units. */
+  readonly column: number;
+  /** Such as `hooks.BeforeTool[1].hooks[0].timeout`; `''` for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+  /** After an `error` nothing of the file counts; after a `warning` only the named part does not. */
+  readonly severity: 'error' | 'warning';
+  /** What kind of thing it is; absent for a file as a whole. */
+  readonly kind?: ProblemKind | 'untrusted';
+}
+
+/** What `loadSettings` takes. */
+export interface LoadSettingsOptions {
+  /** The project: its file is `.llxprt/settings.json` in here. */
+  readonly workingDir: string;
+  /** The user's file is `.llxprt/settings.json` in here. Default: the home directory. */
+  readonly home?: string;
+  /** The system's file. Default `/etc/llxprt/settings.json`. */
+  readonly systemPath?: string;
+  /**
+   * Whether the user trusts the project. Without it, its file may add `hooks`, with their origin, and
+   * say `enableHooks: true` where nobody else says anything, so that they can be listed; nothing else of it
+   * counts. Default false.
+   */
+  readonly trustProject?: boolean;
+}
+
+/**
+ * Reads the settings of project, user and system. Scalars of the first override those of the next, hooks
+ * and `disabledHooks` add up. Comments and trailing commas are fine; a missing file is normal.
+ *
+ * What is wrong in a file is a problem in the result and leaves the other files alone; never a throw.
+ */
+export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
+  const sources = await findSettingsFiles(options);
+  return mergeLayers(
+    await Promise.all(sources.map((source) => readFoundLayer(source, options.trustProject))),
+  );
+}
+
+/** Reads a file of `findSettingsFiles`. */
+export async function readFoundLayer(
+  source: SettingsFile,
+  trustProject: boolean | undefined,
+): Promise<Layer> {
+  if (source.file === UNKNOWN_HOME) {
+    return refusedLayer(source, 'your home directory is not known, nor your settings: set HOME');
+  }
+  return readLayer(source, source.scope === 'project' ? trustProject : undefined);
+}
+
+/** Stands for the user's file where the system does not tell a home directory. */
+const UNKNOWN_HOME = '~/.llxprt/settings.json';
+
+/** Where the settings of a project are looked for, the file with the highest priority first. */
+export async function findSettingsFiles(
+  options: Pick<LoadSettingsOptions, 'workingDir' | 'home' | 'systemPath'>,
+): Promise<SettingsFile[]> {
+  const project = settingsFileIn(options.workingDir);
+  const home = options.home ?? findHome();
+  const user = home === undefined ? UNKNOWN_HOME : settingsFileIn(home);
+  const system = resolve(options.systemPath ?? '/etc/llxprt/settings.json');
+  return [
+    ...((await isSameFile(project, user)) ? [] : [{ scope: 'project', file: project } as const]),
+    { scope: 'user', file: user },
+    { scope: 'system', file: system },
+  ];
+}
+
+/**
+ * Reads one settings file, named by the user, in place of the three of `loadSettings`. Its groups have
+ * the scope `file`.
+ *
+ * What is wrong is a problem in the result; so is a missing file.
+ */
+export async function loadSettingsFile(file: string): Promise<LoadedSettings> {
+  const source: SettingsFile = { scope: 'file', file: resolve(file) };
+  const layer = await readLayer(source);
+  if (layer.status === 'missing') {
+    return mergeLayers([refusedLayer(source, 'there is no such file; check the path')]);
+  }
+  return mergeLayers([layer]);
+}
+
+/** One line for a terminal or a log: `file:line:column: path: message`. */
+export function formatProblem(problem: FileProblem): string {
+  const { file, line, column, path, message } = problem;
+  const where = path === '' ? '' : `${path}: `;
+  // The name of a directory is data, and may hold a newline or an escape sequence.
+  return `${file}:${line}:${column}: ${where}${message}`.replaceAll(/\p{Cc}/gu, '\uFFFD');
+}
+
+/** The settings file of a project, or of a user whose home it is. */
+export function settingsFileIn(directory: string): string {
+  return join(resolve(directory), '.llxprt', 'settings.json');
+}
+
+async function isSameFile(a: string, b: string): Promise<boolean> {
+  const [realA, realB] = await Promise.all([a, b].map((file) => realpath(file).catch(() => file)));
+  return realA === realB;
+}
+
+/** What several files say together; the one with the highest priority comes first. */
+export function mergeLayers(layers: readonly Layer[]): LoadedSettings {
+  const scalars: Layer['scalars'] = {};
+  // What an untrusted project says gives way to everybody else.
+  const rising = layers.toReversed().toSorted((a, b) => Number(a.trusted) - Number(b.trusted));
+  for (const layer of rising) Object.assign(scalars, layer.scalars);
+  return {
+    settings: {
+      enableHooks: false,
+      ...scalars,
+      hooks: mergeHooks(layers),
+      disabledHooks: [...new Set(layers.flatMap((layer) => layer.scalars.disabledHooks ?? []))],
+    },
+    problems: layers.flatMap(({ problems }) => problems),
+    files: layers.filter(({ status }) => status === 'read').map(({ source }) => source),
+    origins: {
+      enableHooks: rising.findLast(({ scalars: { enableHooks } }) => enableHooks !== undefined)
+        ?.source,
+      disabledHooks: findDisablers(layers),
+    },
+  };
+}
+
+function findDisablers(layers: readonly Layer[]): Map<string, readonly SettingsFile[]> {
+  const disablers = new Map<string, SettingsFile[]>();
+  for (const { source, scalars } of layers) {
+    for (const name of new Set(scalars.disabledHooks)) {
+      disablers.set(name, [...(disablers.get(name) ?? []), source]);
+    }
+  }
+  return disablers;
+}
+
+function mergeHooks(layers: readonly Layer[]): HookDefinitions {
+  const merged: { [E in HookEventName]?: HookDefinition[] } = {};
+  for (const eventName of Object.values(HookEventName)) {
+    const groups = layers.flatMap(({ hooks }) => hooks[eventName] ?? []);
+    if (groups.length > 0) merged[eventName] = groups;
+  }
+  return merged;
+}

@@ -1,0 +1,221 @@
+import type {
+  GenerateContentParameters,
+  GenerateContentResponse,
+  ToolConfig,
+  ToolListUnion,
+} from '@google/genai';
+import { textResponse } from './response.js';
+import { ToolErrorType } from '../tools/tools.js';
+import {
+  defaultHookTranslator,
+  type HookToolConfig,
+  type LLMRequest,
+  type LLMResponse,
+} from './hookTranslator.js';
+import { isRecord, mergeRecords } from '../util/records.js';
+import type { ForeignEffects, HookDecision, HookOutput, ToolOutput } from './types.js';
+
+/** The reason given where a hook blocks without saying why. */
+export const DEFAULT_BLOCK_REASON = 'Blocked by hook';
+/** The reason given where a hook stops the agent without saying why. */
+export const DEFAULT_STOP_REASON = 'Stopped by hook';
+
+/** What one hook, or all hooks of an event together, said; with the questions that callers ask. */
+export class DefaultHookOutput implements HookOutput {
+  decision?: HookDecision;
+  reason?: string;
+  continue?: boolean;
+  stopReason?: string;
+  suppressOutput?: boolean;
+  systemMessage?: string;
+  hookSpecificOutput?: Record<string, unknown>;
+  foreign?: ForeignEffects;
+
+  constructor(data: HookOutput = {}) {
+    this.decision = data.decision;
+    this.reason = data.reason;
+    this.continue = data.continue;
+    this.stopReason = data.stopReason;
+    this.suppressOutput = data.suppressOutput;
+    this.systemMessage = data.systemMessage;
+    this.hookSpecificOutput = data.hookSpecificOutput;
+    this.foreign = data.foreign;
+  }
+
+  /** Whether the operation must not go on. `ask` does not block. */
+  isBlockingDecision(): boolean {
+    return isBlocking(this.decision);
+  }
+
+  /** Whether the agent loop must end. */
+  shouldStopExecution(): boolean {
+    return this.continue === false;
+  }
+
+  /** Why the agent loop must end, where it must; else why the operation must not go on. Never empty. */
+  getEffectiveReason(): string {
+    return this.shouldStopExecution() ? this.getStopReason() : this.getBlockReason();
+  }
+
+  /** Why the agent loop must end: `stopReason`, else `reason`, else a default text. */
+  getStopReason(): string {
+    return (asText(this.stopReason) ?? asText(this.reason) ?? DEFAULT_STOP_REASON).trim();
+  }
+
+  /** Why the operation must not go on: `reason`, else `stopReason`, else a default text. */
+  getBlockReason(): string {
+    return (asText(this.reason) ?? asText(this.stopReason) ?? DEFAULT_BLOCK_REASON).trim();
+  }
+
+  /** Text to append to what the model reads. */
+  getAdditionalContext(): string | undefined {
+    return asText(this.hookSpecificOutput?.['additionalContext']);
+  }
+
+  /** The request to send. Without changes in the output, `target` itself. */
+  applyLLMRequestModifications(target: GenerateContentParameters): GenerateContentParameters {
+    return target;
+  }
+
+  /** The tool configuration to use. Without changes in the output, `target` itself. */
+  applyToolConfigModifications(target: ToolSelection): ToolSelection {
+    return target;
+  }
+}
+
+/** What BeforeToolSelection hooks may look at: `tools` always passes through unchanged. */
+export interface ToolSelection {
+  toolConfig?: ToolConfig;
+  tools?: ToolListUnion;
+}
+
+/** The output of BeforeTool hooks. Also understands `permissionDecision` and `permissionDecisionReason`. */
+export class BeforeToolHookOutput extends DefaultHookOutput {
+  override isBlockingDecision(): boolean {
+    return (
+      super.isBlockingDecision() || isBlocking(this.hookSpecificOutput?.['permissionDecision'])
+    );
+  }
+
+  override getBlockReason(): string {
+    const reason = asText(this.hookSpecificOutput?.['permissionDecisionReason']);
+    return reason?.trim() ?? super.getBlockReason();
+  }
+
+  /** Whether the user is to be asked. */
+  isAsking(): boolean {
+    return this.decision === 'ask' || this.hookSpecificOutput?.['permissionDecision'] === 'ask';
+  }
+
+  /** The arguments that hooks want changed, to be merged over the call's own. */
+  getModifiedToolInput(): Record<string, unknown> | undefined {
+    return objectField(this, 'tool_input');
+  }
+}
+
+/** The output of AfterTool hooks. */
+export class AfterToolHookOutput extends DefaultHookOutput {}
+
+/** The output of BeforeModel hooks. */
+export class BeforeModelHookOutput extends DefaultHookOutput {
+  /** The answer to give instead of calling the model; only where a hook gave `llm_response`. */
+  getSyntheticResponse(): GenerateContentResponse | undefined {
+    const response: Partial<LLMResponse> | undefined = objectField(this, 'llm_response');
+    return response && defaultHookTranslator.fromHookLLMResponse(response);
+  }
+
+  override applyLLMRequestModifications(
+    target: GenerateContentParameters,
+  ): GenerateContentParameters {
+    const request: Partial<LLMRequest> | undefined = objectField(this, 'llm_request');
+    return request ? defaultHookTranslator.fromHookLLMRequest(request, target) : target;
+  }
+}
+
+/** The output of AfterModel hooks. */
+export class AfterModelHookOutput extends DefaultHookOutput {
+  /** The response that hooks want instead, as they described it. */
+  getHookResponse(): Partial<LLMResponse> | undefined {
+    return objectField(this, 'llm_response');
+  }
+
+  /**
+   * The response to use instead of the model's: the one that hooks returned; where they stopped the agent
+   * without one, a response that consists of the reason.
+   */
+  getModifiedResponse(): GenerateContentResponse | undefined {
+    const response = this.getHookResponse();
+    if (response) return defaultHookTranslator.fromHookLLMResponse(response);
+    return this.shouldStopExecution() ? textResponse(this.getEffectiveReason()) : undefined;
+  }
+}
+
+/** The output of BeforeToolSelection hooks. */
+export class BeforeToolSelectionHookOutput extends DefaultHookOutput {
+  override applyToolConfigModifications(target: ToolSelection): ToolSelection {
+    const toolConfig: HookToolConfig | undefined = objectField(this, 'toolConfig');
+    if (!toolConfig) return target;
+    return {
+      ...target,
+      toolConfig: defaultHookTranslator.fromHookToolConfig(toolConfig, target.toolConfig),
+    };
+  }
+}
+
+/** The arguments of a tool after hooks changed them; the same object where they changed nothing. */
+export function withToolInput(
+  input: Record<string, unknown>,
+  output: HookOutput,
+): Record<string, unknown> {
+  const change = objectField(output, 'tool_input');
+  const dropped = new Set(output.foreign?.droppedArguments);
+  if (!change && dropped.size === 0) return input;
+  const kept = Object.entries(input).filter(([name]) => !dropped.has(name));
+  return mergeRecords(dropped.size === 0 ? input : Object.fromEntries(kept), change ?? {});
+}
+
+/**
+ * A tool's result, or what hooks read of it, with another output. Nothing of the old one is left, in fields of the
+ * tool's own and in its error neither; what has failed has still failed.
+ */
+export function withToolOutput(
+  { error, suppressDisplay }: { readonly error?: unknown; readonly suppressDisplay?: unknown },
+  { text, isDenial }: ToolOutput,
+) {
+  const given = isRecord(error) ? error['type'] : undefined;
+  const known = Object.values(ToolErrorType).find((type) => type === given);
+  const type = known ?? (isDenial ? ToolErrorType.Blocked : undefined);
+  const hasFailed = isDenial || isRecord(error);
+  return {
+    llmContent: text,
+    returnDisplay: text,
+    ...(hasFailed && { error: { message: text, ...(type && { type }) } }),
+    ...(suppressDisplay === true && { suppressDisplay }),
+  };
+}
+
+/** Whether a value found in `decision` or `permissionDecision` blocks. */
+export function isBlocking(decision: unknown): decision is 'block' | 'deny' {
+  return decision === 'block' || decision === 'deny';
+}
+
+/** How much a decision counts beside others: 3 a block, 2 `ask`, 1 what allows, 0 anything that is none. */
+export function rankOf(decision: unknown): number {
+  if (isBlocking(decision)) return 3;
+  if (decision === 'ask') return 2;
+  return decision === 'allow' || decision === 'approve' ? 1 : 0;
+}
+
+/** What somebody said, as it is; `undefined` where that is blank, or no text at all. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+/** A field of `hookSpecificOutput` that is an object; `undefined` where it is none. */
+export function objectField(
+  output: HookOutput,
+  field: string,
+): Record<string, unknown> | undefined {
+  const value = output.hookSpecificOutput?.[field];
+  return isRecord(value) ? value : undefined;
+}

@@ -1,0 +1,240 @@
+import { inspect } from 'node:util';
+import { expecting, flag, listOfText, oneOf, text, type Check } from '../util/checks.js';
+import { DEFAULT_BLOCK_REASON } from './hookOutput.js';
+import { dropUnsafeKeys, isRecord, isTooDeepAnswer, TOO_DEEP } from '../util/records.js';
+import { sanitizeText } from './sanitizeText.js';
+import type { HookOutput } from './types.js';
+
+/** What a script printed, as far as it could be understood. */
+export interface ReadOutput {
+  /** Absent when the script said nothing. */
+  readonly output?: HookOutput;
+  /** What was ignored and why, one sentence each. */
+  readonly problems: readonly string[];
+  /** What of the output, if anything, was not in the format of hooks; a guard that says so has failed. */
+  readonly unreadable?: string;
+}
+
+/**
+ * Reads the stdout of a hook that exited with code 0: a JSON object, a JSON string that contains one, or plain
+ * text, which becomes a message to the model. Unknown or mistyped fields are ignored and reported.
+ *
+ * @param theirNames what messages call fields: path → path, as the author of the hook wrote it
+ */
+export function readHookOutput(stdout: string, theirNames: Names = {}): ReadOutput {
+  const printed = stdout.trim();
+  if (printed === '') return { problems: [] };
+  const parsed = parseAnswer(printed);
+  if (parsed) return readFields(parsed, theirNames);
+  return {
+    output: convertPlainTextToHookOutput(printed, 0),
+    problems: describeNoise(printed),
+    unreadable: 'printed something other than a JSON object',
+  };
+}
+
+/**
+ * What plain text means, by exit code: a message to the model (0), the reason of a block (2), a warning
+ * (anything else).
+ */
+export function convertPlainTextToHookOutput(plain: string, exitCode: number): HookOutput {
+  const clean = sanitizeText(plain.trim());
+  if (exitCode === 0) return { decision: 'allow', systemMessage: clean };
+  if (exitCode === 2) return { decision: 'deny', reason: clean || DEFAULT_BLOCK_REASON };
+  return { decision: 'allow', systemMessage: `Warning: ${clean}` };
+}
+
+/** The object that a hook printed, without unsafe keys: a JSON object, or a JSON string that contains one. */
+export function parseAnswer(json: string): Record<string, unknown> | undefined {
+  let value = parseJson(json);
+  if (typeof value === 'string') value = parseJson(value);
+  if (!isRecord(value)) return undefined;
+  dropUnsafeKeys(value);
+  return value;
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why text that looks like an answer is none: other text stands around the object, or the object is not whole. */
+export function describeNoise(printed: string): string[] {
+  const start = printed.indexOf('{');
+  const end = printed.lastIndexOf('}');
+  if (start < 0 || end < start || !parseAnswer(printed.slice(start, end + 1))) {
+    return printed.startsWith('{') || OBJECT_ON_LINE.test(printed) ? [BROKEN] : [];
+  }
+  const noise = start > 0 ? printed.slice(0, start) : printed.slice(end + 1);
+  return [
+    `stdout looks like JSON with other text around it and is taken as plain text, so its decision does not count; print nothing else on stdout (found ${JSON.stringify(sanitizeText(noise.trim()).slice(0, 80))})`,
+  ];
+}
+
+/** How an answer begins: on a line of its own, or with a field of ours. */
+const OBJECT_ON_LINE = /^[\t ]*\{\s*"|\{\s*"(?:decision|reason|continue|hookSpecificOutput)"/m;
+
+const BROKEN =
+  'stdout begins like a JSON object and cannot be read as one, so it is taken as plain text, and its decision does not count; print the whole object, and check it with a JSON parser';
+
+/** Whether text that could not be read was meant as JSON: it begins as JSON does, or holds an object somewhere. */
+export function isBrokenJson(printed: string): boolean {
+  return /^(?:[[\]}"]|-?\d|(?:true|false|null)\b)|\{/.test(printed);
+}
+
+/** What is known of an object: each field is checked by itself, or is an object that is read the same way. */
+export interface Shape {
+  readonly [field: string]: FieldCheck | { readonly fields: Shape };
+}
+
+type FieldCheck = Pick<Check<unknown>, 'type' | 'schema'> & { is(value: unknown): boolean };
+
+const number = expecting<number>('a number', Number.isFinite, { type: 'number' });
+const anyObject = expecting<object>('an object', isRecord, { type: 'object' });
+const messages = expecting<readonly object[]>(
+  'a list of { role: "user" | "model" | "system", content: string }',
+  (value) => Array.isArray(value) && value.every(isMessage),
+  {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { role: { enum: ['user', 'model', 'system'] }, content: text.schema },
+      required: ['role', 'content'],
+    },
+  },
+);
+const candidates = expecting<readonly object[]>(
+  'a list of { content: { parts: [string, …] }, … }',
+  (value) => Array.isArray(value) && value.every(isCandidate),
+  {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: {
+        content: { type: 'object', properties: { parts: listOfText.schema } },
+        finishReason: text.schema,
+        index: number.schema,
+        safetyRatings: { type: 'array', items: anyObject.schema },
+      },
+    },
+  },
+);
+const modelConfig: Shape = {
+  temperature: number,
+  maxOutputTokens: number,
+  topP: number,
+  topK: number,
+  stopSequences: listOfText,
+  candidateCount: number,
+  presencePenalty: number,
+  frequencyPenalty: number,
+};
+const toolConfig: Shape = {
+  mode: oneOf('AUTO', 'ANY', 'NONE'),
+  allowedFunctionNames: listOfText,
+};
+
+/** Every field that a hook's answer may have, whatever its event. */
+export const outputShape = {
+  decision: oneOf('block', 'deny', 'allow', 'approve', 'ask'),
+  reason: text,
+  continue: flag,
+  stopReason: text,
+  suppressOutput: flag,
+  systemMessage: text,
+  hookSpecificOutput: {
+    fields: {
+      hookEventName: text,
+      additionalContext: text,
+      tool_input: anyObject,
+      permissionDecision: oneOf('allow', 'approve', 'ask', 'block', 'deny'),
+      permissionDecisionReason: text,
+      llm_request: {
+        fields: {
+          model: text,
+          messages,
+          config: { fields: modelConfig },
+          toolConfig: { fields: toolConfig },
+        },
+      },
+      llm_response: { fields: { text, candidates, usageMetadata: anyObject } },
+      toolConfig: { fields: toolConfig },
+    },
+  },
+} satisfies Shape;
+
+function isMessage(value: unknown): boolean {
+  if (!isRecord(value) || typeof value['content'] !== 'string') return false;
+  return ['user', 'model', 'system'].some((role) => role === value['role']);
+}
+
+function isCandidate(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { content = {}, finishReason = '', index = 0, safetyRatings = [] } = value;
+  const isContent =
+    isRecord(content) && (content['parts'] === undefined || listOfText.is(content['parts']));
+  const isRated = Array.isArray(safetyRatings) && safetyRatings.every(isRecord);
+  return isContent && isRated && text.is(finishReason) && number.is(index);
+}
+
+/** Texts that reach a model or a terminal. */
+const SPOKEN = new Set([
+  'reason',
+  'stopReason',
+  'systemMessage',
+  'additionalContext',
+  'permissionDecisionReason',
+]);
+
+type Names = Readonly<Record<string, string>>;
+
+function readFields(parsed: Record<string, unknown>, names: Names): ReadOutput {
+  const problems: string[] = [];
+  const misread: string[] = [];
+  const output: HookOutput = readShape(parsed, outputShape, '', { problems, misread, names });
+  const [first] = misread;
+  return { output, problems: [...problems, ...misread], ...(first && { unreadable: first }) };
+}
+
+function readShape(
+  value: Record<string, unknown>,
+  shape: Shape,
+  at: string,
+  report: { problems: string[]; misread: string[]; names: Names },
+): Record<string, unknown> {
+  const { problems, misread, names } = report;
+  const fields: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(value)) {
+    if (field === null) continue;
+    const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    const ours = `${at}${key}`;
+    const path = (Object.hasOwn(names, ours) && names[ours]) || ours;
+    if (isTooDeepAnswer(field)) {
+      misread.push(`${path} is ${TOO_DEEP} and is ignored`);
+    } else if (!known) {
+      problems.push(`${path} is not a known field and has no effect`);
+      // Below the top level it is kept as data, for middleware that understands more.
+      if (at !== '') fields[key] = field;
+    } else if ('fields' in known) {
+      if (isRecord(field)) fields[key] = readShape(field, known.fields, `${ours}.`, report);
+      else misread.push(`${path} is ignored: expected an object, got ${excerpt(field)}`);
+    } else if (known.is(field)) {
+      fields[key] = typeof field === 'string' && SPOKEN.has(key) ? sanitizeText(field) : field;
+    } else {
+      misread.push(`${path} is ignored: expected ${known.type}, got ${excerpt(field)}`);
+    }
+  }
+  return fields;
+}
+
+function excerpt(value: unknown): string {
+  return inspect(value, {
+    depth: 2,
+    maxStringLength: 60,
+    maxArrayLength: 5,
+    breakLength: Infinity,
+  });
+}

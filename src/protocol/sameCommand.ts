@@ -1,0 +1,86 @@
+import { expandCommand } from '../shell/expandCommand.js';
+import { isSimpleCommand, splitSimpleCommand } from '../shell/shellWords.js';
+import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
+import { isFromProject } from './identity.js';
+import type { CommandHookConfig } from './types.js';
+
+/** As `expandCommand` knows it. */
+const EXTENSION_REFERENCE = /\$(?:extensionPath\b|\{extensionPath\})/u;
+
+/** What makes a word another one to a shell. */
+const NOT_LITERAL = /[^\w@%+:,./=-]/;
+
+const keys = new WeakMap<object, string>();
+
+/**
+ * The same text for hooks that would start the same: by the words of the command, the hook's own variables, its
+ * dialect and moment, and its extension's folder where the command refers to it. `undefined` for a hook that starts nothing.
+ */
+export function commandKey(
+  hook: Pick<
+    CommandHookConfig,
+    'type' | 'command' | 'args' | 'env' | 'dialect' | 'moment' | 'extensionPath'
+  >,
+): string | undefined {
+  if (hook.type !== 'command') return undefined;
+  const known = keys.get(hook);
+  if (known !== undefined) return known;
+  const { command, args = [], env = {}, dialect, moment, extensionPath } = hook;
+  const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const refersToFolder = [command, ...args].some((word) => EXTENSION_REFERENCE.test(word));
+  const folder = refersToFolder ? extensionPath : undefined;
+  const key = JSON.stringify([wordsOf(hook), variables, dialect, moment, folder]);
+  keys.set(hook, key);
+  return key;
+}
+
+/** A program with `args` starts the same as a shell command only where the shell would take each word as it is. */
+function wordsOf({
+  command,
+  args,
+  extensionPath,
+}: Pick<CommandHookConfig, 'command' | 'args' | 'extensionPath'>): unknown {
+  const scope = extensionPath === undefined ? 'project' : 'extension';
+  if (!args) {
+    const expanded = expandCommand(command, scope);
+    return splitSimpleCommand(expanded) ?? expanded;
+  }
+  const words = [command, ...args];
+  const isLiteral = words.every((word) => word !== '' && !NOT_LITERAL.test(word));
+  return isLiteral && isSimpleCommand(words.join(' ')) ? words : { withoutShell: words, scope };
+}
+
+/**
+ * The entry that runs in the place of each, as a command runs once for an event: the first of the same command that
+ * the project did not bring, else the first. A hook that only denies, because it has changed, stands for itself.
+ *
+ * @param entries those that are to run for an event, in plan order
+ */
+export function findSubstitutes(
+  entries: readonly HookRegistryEntry[],
+): ReadonlyMap<HookRegistryEntry, HookRegistryEntry> {
+  const counted = new Map<string | undefined, HookRegistryEntry>();
+  for (const entry of entries) {
+    const key = keyOf(entry);
+    const first = counted.get(key);
+    if (!first || (isFromProject(first) && !isFromProject(entry))) counted.set(key, entry);
+  }
+  return new Map(
+    entries.map((entry) => {
+      const key = keyOf(entry);
+      return [entry, (key === undefined ? undefined : counted.get(key)) ?? entry];
+    }),
+  );
+}
+
+/** The entries that run in the place of a guard, and therefore as one. */
+export function findGuards(
+  substitutes: ReadonlyMap<HookRegistryEntry, HookRegistryEntry>,
+): ReadonlySet<HookRegistryEntry> {
+  const guards = [...substitutes].filter(([{ config }]) => config.onFailure === 'deny');
+  return new Set(guards.map(([, substitute]) => substitute));
+}
+
+function keyOf({ review, config }: HookRegistryEntry): string | undefined {
+  return !review || review.status === 'allowed' ? commandKey(config) : undefined;
+}

@@ -1,0 +1,263 @@
+import { delimiter, isAbsolute, join } from 'node:path';
+import { safeSearchPath } from '../process/findProgram.js';
+import { findHome } from '../util/home.js';
+import { removeControls } from '../protocol/sanitizeText.js';
+import type { CommandHookConfig } from '../protocol/types.js';
+
+/** Which variables of the host reach its hooks. */
+export interface HookEnvironmentPolicy {
+  /** `all` passes everything but what `redact` names; `none` passes what `allow` names. Default `all`. */
+  readonly inherit?: 'all' | 'none';
+  /** Names or patterns (`CI_*`) of variables that hooks get in any case. */
+  readonly allow?: readonly string[];
+  /**
+   * Names or patterns of variables that hold secrets: hooks do not get them, unless `allow` names them, and their
+   * values are masked wherever a hook's output is logged. `@secrets` stands for the usual patterns.
+   */
+  readonly redact?: readonly string[];
+}
+
+/** What `@secrets` stands for. */
+export const SECRET_PATTERNS = [
+  '*_TOKEN',
+  '*_KEY',
+  '*_KEY_ID',
+  '*SECRET*',
+  '*PASSWORD*',
+  '*PASSWD*',
+  '*CREDENTIAL*',
+  '*_PAT',
+] as const;
+
+/** Counts how deep a hook is nested in hooks: 1 in a hook, 2 in a hook of an agent that a hook started. */
+export const DEPTH_VARIABLE = 'HOOKSTACK_DEPTH';
+
+/** At this depth no further hook is started: an agent whose hook starts an agent would never end. */
+export const MAX_HOOK_DEPTH = 3;
+
+/** How deep the hooks of this process are nested in other hooks; 0 for a host that no hook started. */
+export function hookDepth(env: NodeJS.ProcessEnv = process.env): number {
+  const depth = Number(env[DEPTH_VARIABLE]);
+  return Number.isSafeInteger(depth) && depth > 0 ? depth : 0;
+}
+
+/**
+ * The environment that all hooks of an event have in common: the same object as before, as long as nothing of it has
+ * changed.
+ *
+ * @param cwd the project's directory, which hooks find under three names
+ */
+export function buildHookEnvironment(
+  policy: HookEnvironmentPolicy,
+  cwd: string,
+  host: NodeJS.ProcessEnv = process.env,
+): Readonly<NodeJS.ProcessEnv> {
+  if (last?.policy !== policy || last.cwd !== cwd || !isLike(last.host, host)) {
+    const copy = { ...host };
+    last = { policy, cwd, host: copy, env: build(policy, cwd, copy) };
+  }
+  return last.env;
+}
+
+let last:
+  | {
+      readonly policy: HookEnvironmentPolicy;
+      readonly cwd: string;
+      readonly host: NodeJS.ProcessEnv;
+      readonly env: NodeJS.ProcessEnv;
+    }
+  | undefined;
+
+/** Faster than another copy: the names and values of `process.env` are read from the system each time. */
+function isLike(known: NodeJS.ProcessEnv, host: NodeJS.ProcessEnv): boolean {
+  const names = Object.getOwnPropertyNames(host);
+  return (
+    names.length === Object.keys(known).length && names.every((name) => host[name] === known[name])
+  );
+}
+
+function build(
+  policy: HookEnvironmentPolicy,
+  cwd: string,
+  host: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...inherited(policy, host), ...factsOf(cwd, host) };
+  const searchPath = env['PATH'];
+  if (searchPath !== undefined) env['PATH'] = safeSearchPath(searchPath, cwd);
+  return env;
+}
+
+/**
+ * The entries of a search path that are relative, and so name a directory of whatever project is open; the empty one
+ * means the project itself.
+ */
+export function relativeEntries(searchPath = ''): readonly string[] {
+  return searchPath === '' ? [] : searchPath.split(delimiter).filter((entry) => !isAbsolute(entry));
+}
+
+/** Why the variables of a project's hook must not be set: they decide which code its programs load. */
+export function forbiddenVariables(own: Readonly<Record<string, string>> = {}): string | undefined {
+  const names = Object.keys(own).filter((name) => FORBIDDEN.test(name));
+  if (names.length === 0) return undefined;
+  return `its "env" sets ${names.join(', ')}, which makes programs run other code: remove it`;
+}
+
+/**
+ * The variables of a hook's own entry in the settings, without those that are not its to say, and for one of an
+ * extension, where that and the project are.
+ */
+export function ownVariables(
+  {
+    command,
+    args = [],
+    env = {},
+    extensionPath,
+    ofProject,
+  }: Pick<CommandHookConfig, 'command' | 'args' | 'env' | 'extensionPath' | 'ofProject'>,
+  cwd: string,
+): Record<string, string> {
+  const facts = factsOf('', {});
+  const runsPython = RUNS_PYTHON_CODE.test([command, ...args].join(' '));
+  const own = Object.entries(env).filter(([name]) => !Object.hasOwn(facts, name));
+  return {
+    ...(!ofProject && runsPython && { PYTHONSAFEPATH: '1' }),
+    ...Object.fromEntries(own),
+    ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
+    ...(ofProject && { PYTHONPYCACHEPREFIX: compiledFolder() }),
+  };
+}
+
+/**
+ * Code that Python gets from its words or from stdin finds modules in the directory where it runs, and so in whatever
+ * project is open; a `json.py` there would take the place of the library's. (A script finds those beside it.)
+ */
+const RUNS_PYTHON_CODE =
+  /\bpython[\d.]*(?:[ \t]+-[A-Za-z]+)*(?:[ \t]+-(?:[A-Za-z]*c\b|[ \t]|$)|[ \t]*<<)/;
+
+/**
+ * Where Python keeps what it has compiled for hooks of projects: those of the project are never read, since nobody has
+ * seen them.
+ */
+function compiledFolder(): string {
+  const home = findHome();
+  // Nothing can be kept in the second one, which costs time and no more.
+  return home === undefined ? '/dev/null' : join(home, '.llxprt', 'pycache');
+}
+
+/** What shells, loaders and interpreters run or load before the program that was named. Systems disagree on case. */
+const FORBIDDEN = new RegExp(
+  `^(?:${[
+    'PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|XDG_.*|SHELL|CDPATH|IFS|ENV|BASH_.*|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|ZDOTDIR',
+    'LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_TUNABLES|OPENSSL_.*|SSL_CERT_.*',
+    'NODE_(?!ENV$).*|npm_.*|YARN_.*|PNPM_.*|COREPACK_.*|BUN_.*|DENO_.*',
+    'PYTHON(?!UNBUFFERED$|DONTWRITEBYTECODE$|IOENCODING$|UTF8$).*|PIP_.*|UV_.*|VIRTUAL_ENV|CONDA_.*',
+    'PERL.*|RUBYOPT|RUBYLIB|GEM_.*|BUNDLE_.*|LUA_.*|PHPRC|PHP_INI_SCAN_DIR|R_.*',
+    'JAVA_.*|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_.*|CORECLR_.*|COMPLUS_.*|CARGO_.*|RUST.*|GO[A-Z]+|MAKEFLAGS',
+    'PAGER|EDITOR|VISUAL|BROWSER|LESS.*|CURL_HOME|RIPGREP_CONFIG_PATH|GIT_.*|SSH_.*|DOCKER_.*',
+  ].join('|')})$`,
+  'i',
+);
+
+function factsOf(cwd: string, host: NodeJS.ProcessEnv) {
+  return {
+    LLXPRT_PROJECT_DIR: cwd,
+    GEMINI_PROJECT_DIR: cwd,
+    CLAUDE_PROJECT_DIR: cwd,
+    [DEPTH_VARIABLE]: String(hookDepth(host) + 1),
+  };
+}
+
+/**
+ * Replaces the values of redacted variables in a text by the variables' names. A value that is there only once colours,
+ * other control characters and escapes of JSON are taken away counts: then they are.
+ */
+export function maskSecrets(
+  text: string,
+  policy: HookEnvironmentPolicy,
+  host: NodeJS.ProcessEnv = process.env,
+): string {
+  return secretMasker(policy, host)(text);
+}
+
+/** The same for many texts. */
+export function secretMasker(
+  policy: HookEnvironmentPolicy,
+  host: NodeJS.ProcessEnv = process.env,
+): (text: string) => string {
+  if (!policy.redact?.length) return (text) => text;
+  const isRedacted = matcherOf(policy.redact);
+  const secrets = Object.entries(host)
+    .filter(([name, value]) => isMaskable(value) && isRedacted(name))
+    .flatMap(([name, value = '']) => writings(value).map((writing) => ({ name, writing })))
+    .toSorted((a, b) => b.writing.length - a.writing.length);
+  const mask = (text: string) =>
+    secrets.reduce((masked, { name, writing }) => masked.replaceAll(writing, `[${name}]`), text);
+  return (text) => {
+    const masked = mask(text);
+    const plain = withoutControls(masked);
+    if (plain === masked) return masked;
+    const maskedPlain = mask(plain);
+    return maskedPlain === plain ? masked : maskedPlain;
+  };
+}
+
+/** Also without those that a text of JSON has as escapes, and without what is invisible. */
+function withoutControls(text: string): string {
+  const decoded = text.replaceAll(ESCAPE_IN_JSON, (_, code: string, backslash?: string) => {
+    const character = String.fromCharCode(Number.parseInt(code, 16));
+    return backslash ? `${character}\\` : character;
+  });
+  return removeControls(decoded).replaceAll(/\p{Cf}/gu, '');
+}
+
+/** With a backslash behind it, which may end a terminal's escape sequence. */
+const ESCAPE_IN_JSON = /\\{1,3}u([0-9a-f]{4})(\\{2,4}(?![\\u]))?/gi;
+
+/** The names of redacted variables that a text has in brackets, as {@link maskSecrets} puts them for the values. */
+export function maskedNames(text: string, { redact = [] }: HookEnvironmentPolicy): string[] {
+  const isRedacted = matcherOf(redact);
+  const names = Array.from(text.matchAll(/\[(\w+)\]/g), ([, name = '']) => name);
+  return [...new Set(names)].filter((name) => isRedacted(name));
+}
+
+/**
+ * A value as it is, as a text of JSON has it, and as one does that is itself in a text of JSON; each also as it is left
+ * without control characters.
+ */
+function writings(value: string): string[] {
+  const plain = removeControls(value);
+  const values = isMaskable(plain) ? [value, plain] : [value];
+  return [...new Set(values.flatMap((each) => [each, inJson(each), inJson(inJson(each))]))];
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function inherited(policy: HookEnvironmentPolicy, host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { inherit = 'all', allow = [], redact = [] } = policy;
+  if (inherit === 'all' && redact.length === 0) return host;
+  const isAllowed = matcherOf(allow);
+  const isRedacted = matcherOf(redact);
+  const reaches = (name: string) => isAllowed(name) || (inherit === 'all' && !isRedacted(name));
+  return Object.fromEntries(Object.entries(host).filter(([name]) => reaches(name)));
+}
+
+/** Whether masking a value helps: a shorter one would be found, and replaced, everywhere. */
+function isMaskable(value: string | undefined): boolean {
+  return value !== undefined && value.length >= 4;
+}
+
+/** Matches names, of which systems disagree whether upper case matters, against patterns with `*`. */
+function matcherOf(patterns: readonly string[]): (name: string) => boolean {
+  if (patterns.length === 0) return () => false;
+  const alternatives = patterns
+    .flatMap((pattern) => (pattern === '@secrets' ? SECRET_PATTERNS : pattern))
+    .map((pattern) => pattern.split('*').map(escapeRegExp).join('.*'));
+  const expression = new RegExp(`^(?:${alternatives.join('|')})$`, 'i');
+  return (name) => expression.test(name);
+}
+
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+}

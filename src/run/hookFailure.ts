@@ -1,0 +1,186 @@
+import type { DebugLogger } from '../util/debugLogger.js';
+import type { CommandOutcome } from '../process/runCommand.js';
+import { events } from '../protocol/events.js';
+import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
+import { isBlocking } from '../protocol/hookOutput.js';
+import { hookIdentity, shortIdentity } from '../protocol/identity.js';
+import { parseAnswer } from '../protocol/readHookOutput.js';
+import { removeControls, sanitizeText } from '../protocol/sanitizeText.js';
+import {
+  HookEventName,
+  type CommandHookConfig,
+  type HookExecutionResult,
+  type HookOutput,
+} from '../protocol/types.js';
+
+/** What can go wrong with a hook, for the one warning about it. */
+export type FailureKind =
+  | 'exit'
+  | 'signal'
+  | 'timeout'
+  | 'aborted'
+  | 'spawn'
+  | 'output'
+  | 'refused'
+  | 'input'
+  | 'untrusted';
+
+/** A hook that did not do what it was started for. */
+export interface HookFailure {
+  readonly kind: FailureKind;
+  /** Completes "The hook …". */
+  readonly what: string;
+}
+
+/**
+ * What went wrong with a command, if anything did. A block by exit code 2 is what it was started for.
+ *
+ * @param isGuard whether silence counts only where nothing can still speak
+ */
+export function findFailure(
+  outcome: CommandOutcome,
+  timeoutMs: number,
+  isGuard: boolean,
+): HookFailure | undefined {
+  const { ending, exitCode, signal, error, stdout, stdoutTruncated, stdoutHeld } = outcome;
+  switch (ending) {
+    case 'exit':
+      if (exitCode === 0 && stdoutTruncated && isPartOfJson(stdout)) {
+        return { kind: 'output', what: 'printed more than is read of an answer: print less' };
+      }
+      if (isGuard && exitCode === 0 && stdoutHeld && !parseAnswer(stdout.trim())) {
+        return { kind: 'output', what: NO_ANSWER };
+      }
+      if (exitCode === 0 || exitCode === 2) return undefined;
+      return {
+        kind: 'exit',
+        what: `exited with code ${exitCode}${exitCode === 127 ? NOT_FOUND : ''}`,
+      };
+    case 'signal':
+      return { kind: 'signal', what: `was ended by ${signal ?? 'a signal'}` };
+    case 'timeout':
+      return { kind: 'timeout', what: `timed out after ${timeoutMs} ms` };
+    case 'aborted':
+      return { kind: 'aborted', what: 'was aborted' };
+    default:
+      return { kind: 'spawn', what: `could not be started: ${error?.message ?? 'unknown reason'}` };
+  }
+}
+
+const NO_ANSWER =
+  'left a process running that held its stdout, and no answer came: let it wait for its filters, and redirect the output of jobs that are to go on';
+
+/** Why a program may be missing that a terminal finds. */
+const NOT_FOUND = ' (entries of PATH that lead into the project do not count)';
+
+/** Of plain text the beginning is as good as all of it; of JSON it is nothing. */
+function isPartOfJson(text: string): boolean {
+  return text.trimStart().startsWith('{');
+}
+
+/** Whether a hook is a guard whose failure blocks. Only events that can block have such guards. */
+export function failsClosed(hook: CommandHookConfig, event: HookEventName): boolean {
+  return hook.onFailure === 'deny' && events[event].canBlock;
+}
+
+/**
+ * Whether a failure blocks the operation: that of a guard; and of any hook, if the input cannot be put to it. Arguments
+ * that nobody can read would else be the way past all of them.
+ */
+export function blocksByFailing(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  { kind }: HookFailure,
+): boolean {
+  return failsClosed(hook, event) || (kind === 'input' && events[event].canBlock);
+}
+
+/** What is said in place of a hook whose failure blocks. */
+export function denyForFailure(hook: CommandHookConfig, failure: HookFailure): HookOutput {
+  const reason = `The hook "${shortIdentity(hook)}" must not be bypassed, and it ${failure.what}`;
+  return { decision: 'deny', reason: sanitizeText(reason) };
+}
+
+/** Where failures are told, and whose values are masked. */
+interface Reporting {
+  readonly logger: DebugLogger;
+  readonly environment: HookEnvironmentPolicy;
+}
+
+const reported = new WeakSet<HookExecutionResult>();
+
+/** Writes the one warning about a failed hook. */
+export function reportFailure(
+  result: HookExecutionResult,
+  failure: HookFailure,
+  outcome: CommandOutcome | undefined,
+  { logger, environment }: Reporting,
+): void {
+  const { hookConfig: hook, eventName: event } = result;
+  reported.add(result);
+  // Whoever objects tells it, and once; but what is blocked is told each time.
+  if (failure.kind === 'untrusted' && !failsClosed(hook, event)) return;
+  const stderr = outcome && maskSecrets(removeControls(outcome.stderr), environment);
+  const consequence = consequenceOf(hook, event, failure);
+  logger.warn(`The hook "${shortIdentity(hook)}" ${failure.what}; ${consequence}`, {
+    event,
+    hook: hookIdentity(hook),
+    kind: failure.kind,
+    exitCode: outcome?.exitCode,
+    signal: outcome?.signal,
+    durationMs: outcome && Math.round(outcome.durationMs),
+    bytesRead: outcome?.bytesRead,
+    truncated: outcome?.truncated,
+    stderr: stderr?.slice(0, 1024),
+  });
+}
+
+/** Writes the warning about a failed hook where its runner has not: one that a host has brought may say nothing. */
+export function reportUntoldFailure(
+  result: HookExecutionResult,
+  { logger, environment }: Reporting,
+): void {
+  if (!hasFailed(result) || reported.has(result)) return;
+  const { hookConfig: hook, eventName: event, error, exitCode, output, stderr } = result;
+  const what = error ? `failed: ${error.message}` : `exited with code ${exitCode ?? 'unknown'}`;
+  const blocks = events[event].canBlock && isBlocking(output?.decision);
+  logger.warn(
+    maskSecrets(
+      `The hook "${shortIdentity(hook)}" ${what}; the operation ${blocks ? 'is blocked' : 'goes on without it'}`,
+      environment,
+    ),
+    {
+      event,
+      hook: hookIdentity(hook),
+      exitCode,
+      stderr: stderr && maskSecrets(removeControls(stderr), environment).slice(0, 1024),
+    },
+  );
+}
+
+/** Whether a hook did not do its work. A block by exit code 2 is what it is for. */
+export function hasFailed({ error, success, exitCode }: HookExecutionResult): boolean {
+  return error !== undefined || !(success || exitCode === 2);
+}
+
+/** A block where nothing can be blocked, and where no model reads why: the user is told. */
+export function unheardReason(
+  event: HookEventName,
+  { ending, exitCode, stderr }: Pick<CommandOutcome, 'ending' | 'exitCode' | 'stderr'>,
+  output: HookOutput | undefined,
+): string[] {
+  const isHeard = events[event].canBlock || event === HookEventName.AfterTool;
+  if (ending !== 'exit' || exitCode !== 2 || isHeard || output?.continue === false) return [];
+  const reason = sanitizeText(stderr.trim());
+  return [`exited with code 2, which blocks nothing at ${event}${reason && `: ${reason}`}`];
+}
+
+function consequenceOf(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  failure: HookFailure,
+): string {
+  if (!blocksByFailing(hook, event, failure)) return 'the operation goes on without it';
+  const why = failsClosed(hook, event) ? ' (onFailure: "deny")' : '';
+  return `the operation is blocked${why}`;
+}

@@ -1,0 +1,37 @@
+import type { CommandOutcome } from '../process/runCommand.js';
+import type { Stdin } from './preparedInput.js';
+import type {
+  CommandHookConfig,
+  ForeignEffects,
+  HookEventName,
+  HookInput,
+} from '../protocol/types.js';
+
+/** What a hook that has ended said: what its answer is read from. */
+export interface Said extends Pick<CommandOutcome, 'ending' | 'exitCode' | 'stdout' | 'stderr'> {
+  /** What the format of `stdout` has no words for. */
+  readonly foreign?: ForeignEffects;
+  /** What the hook's author calls the fields of `stdout` that have another name there: path → path. */
+  readonly theirNames?: Readonly<Record<string, string>>;
+}
+
+/** One hook on its way to its process and back. */
+export interface HookRun {
+  readonly hook: CommandHookConfig;
+  readonly event: HookEventName;
+  /** What the hook is to know, in our own format. */
+  readonly input: HookInput;
+  /** Tells the user something about this hook. */
+  readonly warn: (message: string) => void;
+  /** The same, once in a session: for what is so each time the hook runs. */
+  readonly warnOnce: (message: string) => void;
+  /**
+   * The bytes that the process reads; in our own format, unless a middleware replaced them. Where there are none,
+   * nothing is started.
+   */
+  stdin: Stdin;
+  /** What became of the process; written by the innermost layer. */
+  outcome: CommandOutcome | undefined;
+  /** What the hook said, in our own format. Of a dialect, not what the process wrote. */
+  said: Said | undefined;
+}

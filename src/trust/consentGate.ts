@@ -1,0 +1,277 @@
+import type { Config } from '../config/config.js';
+import type { ConsentReview, HookConsent } from './consent.js';
+import { itemOfHook, type ConsentItem, type ProjectHook } from './consentItem.js';
+import { readFields } from '../util/checks.js';
+import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookSettings.js';
+import type { DebugLogger } from '../util/debugLogger.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { forbiddenVariables } from '../run/hookEnvironment.js';
+import { failsClosed } from '../run/hookFailure.js';
+import { commandKey } from '../protocol/sameCommand.js';
+import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
+import { commandLine, hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
+import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
+import { HookEventName, MOMENTS, type CommandHookConfig } from '../protocol/types.js';
+
+/** What to do about a hook that is not allowed. */
+const ADVICE = 'to see and allow it, run in the project: hookstack trust';
+
+/** Longer commands of a project are refused: nobody reads them, and each is looked at before anybody allows it. */
+const MAX_COMMAND_BYTES = 64 * 1024;
+
+/** At most this many hooks that do not run have a warning of their own. */
+const MAX_TOLD = 10;
+
+/** Characters of a command in a message, at most. */
+const MAX_QUOTED = 60;
+
+/**
+ * Lets hooks that came with the project run only as the user has allowed them. All others pass at no cost, whatever is
+ * wrong with those of the project.
+ */
+export class ConsentGate {
+  readonly #hooks = new WeakMap<CommandHookConfig, ProjectHook>();
+  /** Why guards that were allowed, and that the project has replaced, deny and never start. */
+  readonly #denials = new WeakMap<CommandHookConfig, string>();
+  #consent: HookConsent | undefined;
+  #isSettled = true;
+  /** The guards of the project that were allowed when the project was last looked at. */
+  #guards: readonly HookRegistryEntry[] = [];
+  readonly #told = new Set<string>();
+  #skips = 0;
+
+  constructor(
+    private readonly config: Config,
+    private readonly logger: DebugLogger,
+  ) {}
+
+  /** Whether the last `admit` could find out what is allowed. Where it could not, the next event is to ask again. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Decides which entries may run, and tells once why the others do not. Never rejects. */
+  async admit(entries: readonly HookRegistryEntry[]): Promise<HookRegistryEntry[]> {
+    this.#isSettled = true;
+    const ofProject = entries.filter(
+      (entry) => isFromProject(entry) && entry.skipped !== 'untrusted',
+    );
+    if (ofProject.length === 0) return [...entries];
+    if (!this.config.needsConsent()) return entries.map((entry) => this.#refuseHarmful(entry));
+    try {
+      return await this.#admitAllowed(entries, ofProject);
+    } catch (error) {
+      this.#isSettled = false;
+      return this.#refuseAll(entries, ofProject, errorMessage(error));
+    }
+  }
+
+  /** Makes `copy` need the same consent as `original`. */
+  follow(copy: CommandHookConfig, original: CommandHookConfig): void {
+    const hook = this.#hooks.get(original);
+    if (hook) this.#hooks.set(copy, hook);
+  }
+
+  /**
+   * Why a hook must not be started now, as the end of "The hook …". Never throws or rejects.
+   *
+   * @param onObjection called before the objection is returned; `isLasting` unless the hook could not be looked at now
+   */
+  findObjection(
+    config: CommandHookConfig,
+    onObjection: (reason: string, isLasting: boolean) => void,
+  ): string | undefined | Promise<string | undefined> {
+    const hook = this.#hooks.get(config);
+    if (!hook) {
+      const denial = this.#denials.get(config);
+      return denial && `was not started, because it ${denial}; ${ADVICE}`;
+    }
+    const tell = (reason: string | undefined, isLasting = true) => {
+      if (reason === undefined) return undefined;
+      onObjection(reason, isLasting);
+      return `was not started, because it ${reason}; ${ADVICE}`;
+    };
+    const tellFault = (error: unknown) =>
+      tell(`could not be looked at (${errorMessage(error)})`, false);
+    try {
+      const reason = this.#consent
+        ? this.#consent.recheck(hook)
+        : 'could not be looked at, as what is allowed is not known';
+      return reason instanceof Promise ? reason.then(tell, tellFault) : tell(reason);
+    } catch (error) {
+      return tellFault(error);
+    }
+  }
+
+  /** The one warning about a hook that does not run any more. */
+  warnSkipped({ config, eventName }: HookRegistryEntry, reason: string): void {
+    this.logger.warn(`The hook "${shortIdentity(config)}" is skipped; ${ADVICE}. It ${reason}`, {
+      event: eventName,
+    });
+  }
+
+  async #admitAllowed(
+    entries: readonly HookRegistryEntry[],
+    ofProject: readonly HookRegistryEntry[],
+  ): Promise<HookRegistryEntry[]> {
+    this.#consent = await this.config.getConsent();
+    for (const problem of this.#consent.problems) this.#tellOnce(problem);
+    const hooks = ofProject.map(toProjectHook);
+    const reviews = await this.#consent.review(hooks);
+    this.#skips = 0;
+    const admitted = new Map(
+      ofProject.map((entry, index) => {
+        const [hook, review] = [hooks[index], reviews[index]];
+        if (!hook || !review) throw new RangeError('There must be one review for each hook');
+        return [entry, this.#admitReviewed(entry, hook, review)] as const;
+      }),
+    );
+    if (this.#skips > MAX_TOLD) {
+      this.logger.warn(
+        `${this.#skips - MAX_TOLD} more hooks of this project are skipped; ${ADVICE}`,
+      );
+    }
+    this.#guards = [...admitted.values()].filter(
+      ({ enabled, config, eventName }) => enabled && failsClosed(config, eventName),
+    );
+    this.#isSettled = !reviews.some(({ isTemporary }) => isTemporary);
+    this.#tellNew(reviews.filter(({ status }) => status === 'new').length);
+    return entries.map((entry) => admitted.get(entry) ?? entry);
+  }
+
+  /** Where nobody knows what is allowed, nothing of the project runs, and guards that were allowed before deny. */
+  #refuseAll(
+    entries: readonly HookRegistryEntry[],
+    ofProject: readonly HookRegistryEntry[],
+    why: string,
+  ): HookRegistryEntry[] {
+    this.#tellOnce(
+      `The hooks of this project are refused, as it could not be found out which of them are allowed (${why}); the next event tries again`,
+    );
+    const reason = `is refused: it could not be found out whether it is allowed (${why})`;
+    const refused = new Set(ofProject);
+    const others = entries.map((entry) => (refused.has(entry) ? refuse(entry, reason) : entry));
+    return [...this.#guards, ...others];
+  }
+
+  #tellSkipped(entry: HookRegistryEntry, reason: string): void {
+    this.#skips += 1;
+    if (this.#skips <= MAX_TOLD) this.warnSkipped(entry, reason);
+  }
+
+  #tellOnce(message: string): void {
+    if (this.#told.has(message)) return;
+    this.#told.add(message);
+    this.logger.warn(message);
+  }
+
+  #admitReviewed(
+    entry: HookRegistryEntry,
+    hook: ProjectHook,
+    review: ConsentReview,
+  ): HookRegistryEntry {
+    const { status, reason = '', previous } = review;
+    if (status === 'allowed') {
+      this.#hooks.set(entry.config, hook);
+      return { ...entry, review };
+    }
+    const guard = previous && asItWas(entry, previous.definition);
+    if (guard && failsClosed(guard.config, guard.eventName) && !this.#isOff(guard)) {
+      // It was to be asked and cannot be: so it is planned, where it was, and denies.
+      this.#tellSkipped(entry, `${reason}, and blocks what it guarded`);
+      if (commandKey(guard.config) === commandKey(entry.config))
+        this.#hooks.set(guard.config, hook);
+      else this.#denials.set(guard.config, reason);
+      return { ...guard, review };
+    }
+    if (status !== 'new') this.#tellSkipped(entry, reason);
+    const skipped = status === 'refused' ? 'refused' : 'untrusted';
+    return { ...entry, review, enabled: false, skipped };
+  }
+
+  #isOff({ config }: HookRegistryEntry): boolean {
+    return this.config.getDisabledHooks().includes(hookIdentity(config));
+  }
+
+  #tellNew(count: number): void {
+    if (count === 0) return;
+    const [what, them] = count === 1 ? ['1 hook', 'it'] : [`${count} hooks`, 'them'];
+    this.logger.warn(
+      `${what} of this project skipped until you allow ${them}; to see and allow ${them}, run in the project: hookstack trust`,
+    );
+  }
+
+  /** What no hook of a project may be, whoever trusts it. */
+  #refuseHarmful(entry: HookRegistryEntry): HookRegistryEntry {
+    if (!isFromProject(entry) || !entry.enabled) return entry;
+    const refusal = harmOf(toProjectHook(entry));
+    if (refusal === undefined) return entry;
+    this.logger.warn(`The hook "${shortIdentity(entry.config)}" is refused: ${refusal}`, {
+      event: entry.eventName,
+    });
+    return refuse(entry, `is refused: ${refusal}`);
+  }
+}
+
+function refusedReview(hook: ProjectHook, reason: string): ConsentReview {
+  const command = commandLine(hook.config);
+  const short = command.length > MAX_QUOTED ? `${command.slice(0, MAX_QUOTED)}…` : command;
+  const shown = { ...hook, config: { ...hook.config, command: short, args: undefined } };
+  const item = itemOfHook(shown, { class: 'open', files: {} });
+  return { status: 'refused', reason, item, class: 'open', covers: '', scripts: [] };
+}
+
+function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
+  const review = refusedReview(toProjectHook(entry), reason);
+  return { ...entry, review, enabled: false, skipped: 'refused' };
+}
+
+/** Why a hook of a project must not run whoever trusts it; `undefined` for one that may. */
+export function harmOf({ group: { matcher = '' }, config }: ProjectHook): string | undefined {
+  const forbidden = forbiddenVariables(config.env);
+  if (forbidden !== undefined) return forbidden;
+  if (Buffer.byteLength(commandLine(config)) > MAX_COMMAND_BYTES) {
+    return 'its command is longer than 64 KB; put it into a script';
+  }
+  if (matcher.length <= MAX_EXPRESSION_LENGTH) return undefined;
+  return `its matcher is longer than ${MAX_EXPRESSION_LENGTH} characters; simplify it`;
+}
+
+/** A guard as the user allowed it, in every field. `undefined` for what was no guard. */
+function asItWas(
+  entry: HookRegistryEntry,
+  definition: ConsentItem['definition'],
+): HookRegistryEntry | undefined {
+  if (definition['onFailure'] !== 'deny') return undefined;
+  const eventName = Object.values(HookEventName).find((name) => name === definition['event']);
+  const group = readFields({ ...definition, hooks: [] }, FILE_GROUP_FIELDS, 'group', ignoreProblem);
+  const fields = readFields({ ...definition }, COMMAND_FIELDS, 'hook', ignoreProblem);
+  if (!eventName || !group || !fields) return undefined;
+  const { matcher, sequential, dialect } = group;
+  const moment = MOMENTS.find((each) => each === definition['moment']);
+  const { extensionPath } = entry.config;
+  const config = {
+    ...fields,
+    ...(dialect && { dialect }),
+    ...(moment && { moment }),
+    ...(extensionPath && { extensionPath }),
+    ofProject: true,
+  };
+  return {
+    ...entry,
+    eventName,
+    matcher,
+    sequential,
+    group: { matcher, sequential, dialect, moment },
+    config,
+    enabled: true,
+    skipped: undefined,
+  };
+}
+
+/** What is wrong with it was told when the consents were read. */
+function ignoreProblem(): void {}
+
+function toProjectHook({ eventName, group, config, extension }: HookRegistryEntry): ProjectHook {
+  return { event: eventName, group, config, extension };
+}

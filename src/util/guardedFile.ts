@@ -1,0 +1,135 @@
+import type { Stats } from 'node:fs';
+import { constants, open, type FileHandle } from 'node:fs/promises';
+import { isShortage, waitForDescriptors } from './descriptorHeadroom.js';
+import { quoteWord } from '../shell/quoteWord.js';
+
+/** What became of reading a file. */
+export type GuardedReading =
+  | { readonly status: 'read'; readonly text: string }
+  | { readonly status: 'missing' }
+  | {
+      readonly status: 'refused';
+      readonly reason: string;
+      /** The system has no descriptors left, and may have some later. */
+      readonly isShortage?: boolean;
+    };
+
+/** Which files are refused. */
+export interface GuardedFileOptions {
+  /** Whether to accept a file that its group may write. */
+  readonly groupMayWrite: boolean;
+  /** A larger file is refused. Default 16 MiB. */
+  readonly maxBytes?: number;
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads a file that decides which commands run, unless somebody else could have written it.
+ *
+ * Refused are, on POSIX systems, a file that others may write and a file that belongs neither to the
+ * current user nor to root; everywhere, what is no regular file, what is too large and what cannot be read.
+ *
+ * @param file absolute path
+ * @returns the text, decoded as UTF-8, without a byte order mark. Never rejects.
+ */
+export async function readGuardedFile(
+  file: string,
+  options: GuardedFileOptions,
+): Promise<GuardedReading> {
+  return withGuardedFile(file, options, readText);
+}
+
+/** The same as {@link readGuardedFile}, without reading it: the text is empty, and no size is too large. */
+export async function checkGuardedFile(
+  file: string,
+  { groupMayWrite }: Pick<GuardedFileOptions, 'groupMayWrite'>,
+): Promise<GuardedReading> {
+  return withGuardedFile(file, { groupMayWrite, maxBytes: Infinity }, readNothing);
+}
+
+async function readNothing(): Promise<string> {
+  return '';
+}
+
+async function withGuardedFile(
+  file: string,
+  { groupMayWrite, maxBytes = MAX_BYTES }: GuardedFileOptions,
+  read: (handle: FileHandle, maxBytes: number) => Promise<string | undefined>,
+): Promise<GuardedReading> {
+  let handle: FileHandle | undefined;
+  try {
+    // Non-blocking, as opening a named pipe would otherwise wait for its writer.
+    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+    handle = await waitForDescriptors(() => open(file, flags));
+    const stats = await handle.stat();
+    const reason = findObjection(file, stats, groupMayWrite);
+    if (reason !== undefined) return { status: 'refused', reason };
+    const text = stats.size > maxBytes ? undefined : await read(handle, maxBytes);
+    return text === undefined ? tooLarge(maxBytes) : { status: 'read', text };
+  } catch (error) {
+    return explainFailure(error);
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** The text of a file, unless it is, or has become, larger. */
+async function readText(handle: FileHandle, maxBytes: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  const stream = handle.createReadStream({ end: maxBytes, autoClose: false });
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  const bytes = Buffer.concat(chunks);
+  return bytes.length > maxBytes ? undefined : new TextDecoder().decode(bytes);
+}
+
+function tooLarge(maxBytes: number): GuardedReading {
+  const limit = `${maxBytes.toLocaleString('en')} bytes`;
+  return {
+    status: 'refused',
+    reason: `it is larger than the ${limit} that are read of it; make it smaller, or remove it`,
+  };
+}
+
+/** Why a regular file must not decide what runs: somebody else could have written it. */
+export function findObjection(
+  file: string,
+  stats: Stats,
+  groupMayWrite: boolean,
+): string | undefined {
+  if (!stats.isFile()) {
+    const kind = stats.isDirectory() ? 'a directory' : 'no regular file';
+    return `it is ${kind}; put a file there, or remove it`;
+  }
+  const me = process.getuid?.();
+  if (me === undefined) return undefined;
+
+  if (stats.uid !== me && stats.uid !== 0) {
+    return `it belongs to user ${stats.uid}, who could make it run commands as you (user ${me}, mode ${formatMode(stats)}); if you trust its content, run: chown ${me} ${quoteWord(file)} && chmod go-w ${quoteWord(file)}`;
+  }
+  const writers = findWriters(stats, groupMayWrite);
+  if (writers === '') return undefined;
+  return `other users may write it (mode ${formatMode(stats)}) and make it run commands as you; check its content, then run: chmod ${writers}-w ${quoteWord(file)}`;
+}
+
+/** Who else may write, in the letters of chmod. */
+function findWriters({ mode }: Stats, groupMayWrite: boolean): string {
+  const group = !groupMayWrite && (mode & constants.S_IWGRP) !== 0 ? 'g' : '';
+  const others = (mode & constants.S_IWOTH) !== 0 ? 'o' : '';
+  return group + others;
+}
+
+function formatMode({ mode }: Stats): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0');
+}
+
+function explainFailure(error: unknown): GuardedReading {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { status: 'missing' };
+  const cause = error instanceof Error ? error.message : String(error);
+  return {
+    status: 'refused',
+    reason: `it cannot be read (${cause}); make it readable, or remove it`,
+    isShortage: isShortage(error),
+  };
+}

@@ -1,0 +1,179 @@
+import {
+  getNodeValue,
+  parseTree,
+  printParseErrorCode,
+  type Node,
+  type ParseError,
+} from 'jsonc-parser';
+import type { Path } from './checks.js';
+
+/** A place in a text, both 1-based; columns count UTF-16 code units. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A parsed text that remembers where each of its values was written. */
+export interface JsonDocument {
+  /**
+   * The value, undefined beside a `syntaxError`. Its objects have no prototype, so that `__proto__` is
+   * a key like any other.
+   */
+  readonly value: unknown;
+  /** The first place at which the text stops being JSON. */
+  readonly syntaxError?: Position & { readonly message: string };
+  /** Keys that are written again later in the same object, where only the last one counts. */
+  readonly repeatedKeys: readonly { readonly path: Path; readonly position: Position }[];
+  /** Where the key or the array item at `path` begins; for a missing one, where its parent begins. */
+  locate(path: Path): Position;
+}
+
+/**
+ * Parses JSON with comments and trailing commas. Never throws.
+ *
+ * @param isStrict whether comments and trailing commas are errors
+ */
+export function parseJsonDocument(source: string, isStrict = false): JsonDocument {
+  const lineStarts = findLineStarts(source);
+  const positionAt = (offset: number) => findPosition(lineStarts, offset);
+  const start = positionAt(0);
+  try {
+    const errors: ParseError[] = [];
+    const root = parseTree(source, errors, {
+      allowTrailingComma: !isStrict,
+      disallowComments: isStrict,
+    });
+    const error = errors[0];
+    if (root === undefined || error !== undefined) {
+      return failedDocument({ message: explain(error), ...positionAt(error?.offset ?? 0) });
+    }
+    return {
+      value: getNodeValue(root),
+      repeatedKeys: findRepeatedKeys(root).map(({ path, offset }) => ({
+        path,
+        position: positionAt(offset),
+      })),
+      locate: (path) => positionAt(findOffset(root, path)),
+    };
+  } catch (error) {
+    // The parser recurses: some thousand levels of nesting exhaust the stack.
+    if (error instanceof RangeError) {
+      return failedDocument({ message: 'nested too deeply', ...start });
+    }
+    throw error;
+  }
+}
+
+function failedDocument(syntaxError: Position & { message: string }): JsonDocument {
+  const { line, column } = syntaxError;
+  return { value: undefined, syntaxError, repeatedKeys: [], locate: () => ({ line, column }) };
+}
+
+/** `CommaExpected` becomes `comma expected`. */
+function explain(error: ParseError | undefined): string {
+  const code = error === undefined ? 'ValueExpected' : printParseErrorCode(error.error);
+  return code.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+}
+
+function findOffset(root: Node, path: Path): number {
+  let node: Node | undefined = root;
+  let offset = root.offset;
+  for (const step of path) {
+    const item: Node | undefined =
+      typeof step === 'number' ? node?.children?.[step] : findProperty(node, step);
+    if (item === undefined) break;
+    offset = item.offset;
+    node = item.type === 'property' ? item.children?.[1] : item;
+  }
+  return offset;
+}
+
+const properties = new WeakMap<Node, ReadonlyMap<string, Node>>();
+
+/** The last one of that name, as it is the one that counts. */
+function findProperty(node: Node | undefined, name: string): Node | undefined {
+  return node?.type === 'object' ? propertiesOf(node).get(name) : undefined;
+}
+
+/** Looked up more than once, as there may be many problems in one large object. */
+function propertiesOf(node: Node): ReadonlyMap<string, Node> {
+  let known = properties.get(node);
+  if (!known) {
+    known = new Map(node.children?.map((property) => [nameOf(property), property]));
+    properties.set(node, known);
+  }
+  return known;
+}
+
+/** Levels below which nobody looks for repeated keys; what is read of a file is not that deep. */
+const MAX_LEVELS = 20;
+
+/** Repeated keys that are found, at most. */
+const MAX_REPEATED = 100;
+
+/** A node, and the way to it. */
+interface Step {
+  readonly node: Node;
+  readonly level: number;
+  readonly key?: string | number;
+  readonly parent?: Step;
+}
+
+/** Does not recurse, and makes a path only for what it tells: a file may hold a million keys in a thousand levels. */
+function findRepeatedKeys(root: Node): { path: Path; offset: number }[] {
+  const found: { path: Path; offset: number }[] = [];
+  const pending: Step[] = [{ node: root, level: 0 }];
+  for (let step = pending.pop(); step && found.length < MAX_REPEATED; step = pending.pop()) {
+    const { node, level } = step;
+    if (level > MAX_LEVELS) continue;
+    const children = node.children ?? [];
+    if (node.type === 'array') {
+      for (const [key, item] of children.entries()) {
+        if (item.children) pending.push({ node: item, level: level + 1, key, parent: step });
+      }
+    }
+    if (node.type !== 'object') continue;
+    const last = new Map(children.map((property) => [nameOf(property), property]));
+    for (const property of children) {
+      const key = nameOf(property);
+      const inner: Step = {
+        node: property.children?.[1] ?? node,
+        level: level + 1,
+        key,
+        parent: step,
+      };
+      if (last.get(key) === property) {
+        if (inner.node !== node && inner.node.children) pending.push(inner);
+      } else if (found.length < MAX_REPEATED) {
+        found.push({ path: pathOf(inner), offset: property.offset });
+      }
+    }
+  }
+  return found;
+}
+
+function pathOf(step: Step): Path {
+  const path: (string | number)[] = [];
+  for (let at: Step | undefined = step; at?.key !== undefined; at = at.parent) path.unshift(at.key);
+  return path;
+}
+
+function nameOf(property: Node): string {
+  return String(property.children?.[0]?.value);
+}
+
+function findLineStarts(source: string): readonly number[] {
+  const breaks = source.matchAll(/\r\n|\r|\n/g);
+  return [0, ...Array.from(breaks, ({ index, 0: lineBreak }) => index + lineBreak.length)];
+}
+
+function findPosition(lineStarts: readonly number[], offset: number): Position {
+  let line = 0;
+  let end = lineStarts.length;
+  while (end - line > 1) {
+    const middle = (line + end) >>> 1;
+    if ((lineStarts[middle] ?? 0) <= offset) line = middle;
+    else end = middle;
+  }
+  return { line: line + 1, column: offset - (lineStarts[line] ?? 0) + 1 };
+}
