@@ -1,3 +1,4 @@
+import type { AggregatedHookResult } from './protocol/hookOutput.js';
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from './config/config.js';
 import { emptyResponse } from './protocol/response.js';
@@ -5,7 +6,6 @@ import { errorMessage } from './util/errorMessage.js';
 import { copyData } from './util/records.js';
 import {
   HookEventName,
-  type AggregatedHookResult,
   type HookEventInput,
   type HookExecutionPlan,
   type HookExecutionResult,

@@ -1,12 +1,10 @@
-import type { HookExecutionRequest, HookExecutionResponse } from '../protocol/hookBusContracts.js';
+import type {
+  HookExecutionRequest,
+  HookExecutionResponse,
+  MessageBusType,
+} from '../protocol/hookBusContracts.js';
 
-/** The kinds of message that a bus carries. */
-export enum MessageBusType {
-  /** Asks for an event to be fired. */
-  HOOK_EXECUTION_REQUEST = 'hook-execution-request',
-  /** Answers a request, with the same correlation id. */
-  HOOK_EXECUTION_RESPONSE = 'hook-execution-response',
-}
+export { MessageBusType } from '../protocol/hookBusContracts.js';
 
 /** Everything that a bus carries. Messages are plain JSON, so that a broker can carry them too. */
 export type MessageBusMessage = HookExecutionRequest | HookExecutionResponse;

@@ -1,3 +1,4 @@
+import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import type { Config, Extension } from '../config/config.js';
 import { parseHookDefinitions } from './hookSettings.js';
@@ -13,7 +14,6 @@ import {
 import { hookIdentity } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
 import type {
-  AggregatedHookResult,
   HookDefinition,
   HookEventName,
   HookExecutionPlan,

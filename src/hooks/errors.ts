@@ -1,5 +1,6 @@
+import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { errorMessage } from '../util/errorMessage.js';
-import type { AggregatedHookResult, HookExecutionPlan } from '../protocol/types.js';
+import type { HookExecutionPlan } from '../protocol/types.js';
 
 /** `getRegistry()` or `getEventHandler()` was called before `initialize()` had finished. */
 export class HookSystemNotInitializedError extends Error {

@@ -1,12 +1,9 @@
+import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { HookPipelineError } from './errors.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { hookIdentity } from '../protocol/identity.js';
-import type {
-  AggregatedHookResult,
-  HookEventName,
-  HookExecutionResult,
-} from '../protocol/types.js';
+import type { HookEventName, HookExecutionResult } from '../protocol/types.js';
 
 /**
  * Writes the log of an event: one record a hook, and a summary. Failures have had their warning already. Builds nothing

@@ -1,9 +1,6 @@
+import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { aggregateResults, type Aggregator } from '../../middleware/aggregator.js';
-import type {
-  AggregatedHookResult,
-  HookEventName,
-  HookExecutionResult,
-} from '../protocol/types.js';
+import type { HookEventName, HookExecutionResult } from '../protocol/types.js';
 
 /** Makes one result of what all hooks of an event said. */
 export class HookAggregator implements Aggregator {

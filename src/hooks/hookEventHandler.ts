@@ -1,3 +1,4 @@
+import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import { aggregator, type Aggregator } from '../../middleware/aggregator.js';
 import { enablementGate } from '../../middleware/enablementGate.js';
@@ -36,7 +37,6 @@ import {
 } from '../protocol/processedResult.js';
 import {
   HookEventName,
-  type AggregatedHookResult,
   type HookPayload,
   type NotificationType,
   type PreCompressTrigger,

@@ -1,3 +1,4 @@
+import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { randomUUID } from 'node:crypto';
 import { describe } from '../util/checks.js';
 import { MessageBusType, type MessageBus, type Unsubscribe } from '../confirmation-bus/types.js';
@@ -8,7 +9,7 @@ import { HookPipelineError } from './errors.js';
 import { events, isHookEventName } from '../protocol/events.js';
 import type { HookExecutionRequest, HookExecutionResponse } from '../protocol/hookBusContracts.js';
 import { isRecord, isTooDeep, TOO_DEEP } from '../util/records.js';
-import { HookEventName, type AggregatedHookResult, type HookPayload } from '../protocol/types.js';
+import { HookEventName, type HookPayload } from '../protocol/types.js';
 
 /** What comes of an event; rejects with a `HookPipelineError` when the hook system itself fails. */
 export type ProcessEvent = <E extends HookEventName>(

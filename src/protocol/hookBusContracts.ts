@@ -1,5 +1,13 @@
-import type { MessageBusType } from '../confirmation-bus/types.js';
-import type { AggregatedHookResult, HookEventName } from './types.js';
+import type { AggregatedHookResult } from './hookOutput.js';
+import type { HookEventName } from './types.js';
+
+/** The kinds of message that a bus carries. */
+export enum MessageBusType {
+  /** Asks for an event to be fired. */
+  HOOK_EXECUTION_REQUEST = 'hook-execution-request',
+  /** Answers a request, with the same correlation id. */
+  HOOK_EXECUTION_RESPONSE = 'hook-execution-response',
+}
 
 /** Asks for an event to be fired. */
 export interface HookExecutionRequest {

@@ -13,7 +13,13 @@ import {
   type LLMResponse,
 } from './hookTranslator.js';
 import { isRecord, mergeRecords } from '../util/records.js';
-import type { ForeignEffects, HookDecision, HookOutput, ToolOutput } from './types.js';
+import type {
+  ForeignEffects,
+  HookDecision,
+  HookExecutionResult,
+  HookOutput,
+  ToolOutput,
+} from './types.js';
 
 /** The reason given where a hook blocks without saying why. */
 export const DEFAULT_BLOCK_REASON = 'Blocked by hook';
@@ -81,6 +87,24 @@ export class DefaultHookOutput implements HookOutput {
   applyToolConfigModifications(target: ToolSelection): ToolSelection {
     return target;
   }
+}
+
+/** What all hooks of one event said together. */
+export interface AggregatedHookResult {
+  /** Whether every hook was healthy. Never a policy: ask `finalOutput` whether the operation may go on. */
+  success: boolean;
+  finalOutput: DefaultHookOutput | undefined;
+  /**
+   * The names of the hooks, else their commands, that gave the verdict that counts, in plan order: a stop counts more
+   * than a block, and a block more than an `ask`. Absent where no hook decided anything.
+   */
+  decidedBy?: readonly string[];
+  allOutputs: HookOutput[];
+  errors: Error[];
+  /** Milliseconds of all hooks added up. */
+  totalDuration: number;
+  /** One entry a hook, in plan order, so that a caller can show which hook said what. */
+  results: HookExecutionResult[];
 }
 
 /** What BeforeToolSelection hooks may look at: `tools` always passes through unchanged. */

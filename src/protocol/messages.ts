@@ -1,6 +1,6 @@
 import type { Content, ContentListUnion, Part, PartUnion } from '@google/genai';
 import { isAnswerText } from './response.js';
-import type { LLMMessage } from './hookTranslator.js';
+import type { LLMMessage } from './modelTypes.js';
 
 /**
  * The contents to send after a hook changed the messages that it was given, matched by position: parts that are

@@ -1,5 +1,4 @@
-import { asText } from './hookOutput.js';
-import type { AggregatedHookResult } from './types.js';
+import { type AggregatedHookResult, asText } from './hookOutput.js';
 
 /** An aggregated result with the fields that mean the same for every event; its author is in `decidedBy`. */
 export interface ProcessedHookResult {

@@ -1,8 +1,7 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { DialectName } from '../dialects/dialect.js';
 import type { ToolResult } from '../tools/tools.js';
-import type { LLMRequest, LLMResponse } from './hookTranslator.js';
-import type { DefaultHookOutput } from './hookOutput.js';
+import type { LLMRequest, LLMResponse } from './modelTypes.js';
 
 /** The moments of an agent's life at which hooks run. The values are the names used in settings.json. */
 export enum HookEventName {
@@ -315,22 +314,4 @@ export interface HookExecutionResult {
   readonly duration: number;
   /** Why the hook could not be run to its end. Absent for a plain exit, whatever its code. */
   readonly error?: Error;
-}
-
-/** What all hooks of one event said together. */
-export interface AggregatedHookResult {
-  /** Whether every hook was healthy. Never a policy: ask `finalOutput` whether the operation may go on. */
-  success: boolean;
-  finalOutput: DefaultHookOutput | undefined;
-  /**
-   * The names of the hooks, else their commands, that gave the verdict that counts, in plan order: a stop counts more
-   * than a block, and a block more than an `ask`. Absent where no hook decided anything.
-   */
-  decidedBy?: readonly string[];
-  allOutputs: HookOutput[];
-  errors: Error[];
-  /** Milliseconds of all hooks added up. */
-  totalDuration: number;
-  /** One entry a hook, in plan order, so that a caller can show which hook said what. */
-  results: HookExecutionResult[];
 }

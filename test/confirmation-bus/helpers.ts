@@ -1,3 +1,4 @@
+import type { AggregatedHookResult } from '../../src/protocol/hookOutput.js';
 import { randomUUID } from 'node:crypto';
 import type { Aggregator } from '../../middleware/aggregator.js';
 import type { Planner } from '../../middleware/planner.js';
@@ -15,14 +16,7 @@ import { HookEventHandler } from '../../src/hooks/hookEventHandler.js';
 import { HookPlanner } from '../../src/hooks/hookPlanner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
-import {
-  NotificationType,
-  PreCompressTrigger,
-  SessionEndReason,
-  SessionStartSource,
-  type AggregatedHookResult,
-  type HookEventName,
-} from '../../src/protocol/types.js';
+import { NotificationType, PreCompressTrigger, SessionEndReason, SessionStartSource, type HookEventName } from '../../src/protocol/types.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
 export const { HOOK_EXECUTION_REQUEST, HOOK_EXECUTION_RESPONSE } = MessageBusType;

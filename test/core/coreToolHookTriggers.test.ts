@@ -5,9 +5,9 @@ import {
   fireAfterToolHook,
   fireBeforeToolHook,
 } from '../../src/core/coreToolHookTriggers.js';
-import { BeforeToolHookOutput } from '../../src/protocol/hookOutput.js';
+import { type AggregatedHookResult, BeforeToolHookOutput } from '../../src/protocol/hookOutput.js';
 import type { HookSystem } from '../../src/hooks/hookSystem.js';
-import type { AggregatedHookResult, HookDefinitions } from '../../src/protocol/types.js';
+import type { HookDefinitions } from '../../src/protocol/types.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
 import type { ToolResult } from '../../src/tools/tools.js';
 import { blocking, chain, hook, keepInput, saying } from '../helpers/hooks.js';

@@ -1,3 +1,4 @@
+import type { AggregatedHookResult } from '../../src/protocol/hookOutput.js';
 import { describe, expect, vi } from 'vitest';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
@@ -6,7 +7,6 @@ import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
 import { DebugLogger } from '../../src/util/debugLogger.js';
 import { fireHook } from '../../src/hooks/hookEventHandler.js';
-import type { AggregatedHookResult } from '../../src/protocol/types.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { ask } from '../confirmation-bus/helpers.js';
 import { readToEnd } from '../core/helpers/chats.js';

@@ -1,3 +1,4 @@
+import type { AggregatedHookResult } from '../../src/protocol/hookOutput.js';
 import { describe, expect, it } from 'vitest';
 import type { Planner } from '../../middleware/planner.js';
 import type { Runner } from '../../middleware/runner.js';
@@ -8,18 +9,7 @@ import { HookPipelineError } from '../../src/hooks/errors.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
 import { fireHook, hasHooks, HookEventHandler } from '../../src/hooks/hookEventHandler.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
-import {
-  HookEventName,
-  NotificationType,
-  PreCompressTrigger,
-  SessionEndReason,
-  SessionStartSource,
-  type AggregatedHookResult,
-  type HookDefinitions,
-  type HookExecutionResult,
-  type HookOutput,
-  type HookPayload,
-} from '../../src/protocol/types.js';
+import { HookEventName, NotificationType, PreCompressTrigger, SessionEndReason, SessionStartSource, type HookDefinitions, type HookExecutionResult, type HookOutput, type HookPayload } from '../../src/protocol/types.js';
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
 import { failingObserver, rejectingObserver } from '../helpers/observer.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
