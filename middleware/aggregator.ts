@@ -1,11 +1,23 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import { events, resolveOutput, type MergeStrategy } from '../src/protocol/events.js';
-import { type AggregatedHookResult, asText, isBlocking, rankOf, type DefaultHookOutput } from '../src/protocol/hookOutput.js';
+import {
+  type AggregatedHookResult,
+  asText,
+  isBlocking,
+  rankOf,
+  type DefaultHookOutput,
+} from '../src/protocol/hookOutput.js';
 import { mergeHookResponses } from '../src/protocol/hookTranslator.js';
 import { hookIdentity } from '../src/protocol/identity.js';
 import { isRecord, mergeModelData, mergeRecords } from '../src/util/records.js';
-import type { CommandHookConfig, HookEventName, HookExecutionResult, HookOutput, ToolOutput } from '../src/protocol/types.js';
+import type {
+  CommandHookConfig,
+  HookEventName,
+  HookExecutionResult,
+  HookOutput,
+  ToolOutput,
+} from '../src/protocol/types.js';
 
 /** Anything that makes one result of many; usually a `HookAggregator`. */
 export interface Aggregator {

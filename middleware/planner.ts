@@ -11,7 +11,8 @@ import {
 } from '../src/dialects/words.js';
 import { events, type EventDefinition } from '../src/protocol/events.js';
 import { failsClosed } from '../src/run/hookFailure.js';
-import type { HookRegistry, HookRegistryEntry, Match } from '../src/hooks/hookRegistry.js';
+import type { HookRegistry } from '../src/hooks/hookRegistry.js';
+import type { Match, HookRegistryEntry } from '../src/protocol/entry.js';
 import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
 import { findGuards, findSubstitutes } from '../src/protocol/sameCommand.js';
 import type {

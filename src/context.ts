@@ -147,6 +147,13 @@ export interface ModelCall {
   stop(reason: string, by?: Author): void;
 }
 
+/** What passes through each stack. */
+export interface StackContexts {
+  tool: ToolCall;
+  model: ModelCall;
+  hook: AnyHookContext;
+}
+
 /** How a call may be ended and watched. */
 export interface CallOptions {
   readonly signal?: AbortSignal;

@@ -1,10 +1,6 @@
-export {
-  Config,
-  type AfterModelDisplay,
-  type ConfigOptions,
-  type Extension,
-} from './config/config.js';
-export type { ConsentOptions, ConsentReview, HookConsent } from './trust/consent.js';
+export { Config, type AfterModelDisplay, type ConfigOptions } from './config/config.js';
+export type { Extension, ConsentReview, ExtensionMiddleware } from './protocol/entry.js';
+export type { ConsentOptions, HookConsent } from './trust/consent.js';
 export { openConsent } from './trust/openConsent.js';
 export {
   useExtensionMiddleware,
@@ -17,7 +13,6 @@ export {
   type LoadedExtensions,
   type LoadExtensionsOptions,
 } from './extensions/extensions.js';
-export type { ExtensionMiddleware } from './extensions/middlewareEntries.js';
 export {
   formatProblem,
   loadSettings,
@@ -88,11 +83,9 @@ export type {
   HookMiddleware,
   MiddlewareFactory,
   ModelMiddleware,
-  Position,
-  StackName,
-  StageName,
   ToolMiddleware,
 } from './stack.js';
+export type { Position, StageName, StackName } from './protocol/stages.js';
 export { referenceTools } from './agent/tools/referenceTools.js';
 export { toSpanRecord, type SpanRecord } from './trace/record.js';
 export type {

@@ -1,22 +1,15 @@
 import { composeTrusted, type Middleware, type Next } from './compose.js';
-import type { AnyHookContext, ModelCall, ToolCall } from './context.js';
+import type { AnyHookContext, ModelCall, StackContexts, ToolCall } from './context.js';
+import {
+  STACK_NAMES,
+  STAGES,
+  type Position,
+  type StackName,
+  type StageName,
+} from './protocol/stages.js';
 import type { DebugLogger } from './util/debugLogger.js';
 import { guard } from './middlewareGuard.js';
 import { isStackTraced, traceable, traceRun } from './trace/stackSpans.js';
-
-/** The stages of each stack, from the outside in. Custom middleware is placed relative to these names. */
-export const STAGES = {
-  tool: ['beforeTool', 'afterTool', 'execute'],
-  model: ['beforeToolSelection', 'beforeModel', 'afterModel', 'openStream'],
-  hook: ['enablementGate', 'planner', 'translator', 'runner', 'aggregator'],
-} as const;
-
-/** What passes through each stack. */
-export interface StackContexts {
-  tool: ToolCall;
-  model: ModelCall;
-  hook: AnyHookContext;
-}
 
 /** A middleware around every tool call. */
 export type ToolMiddleware = Middleware<ToolCall>;
@@ -38,25 +31,6 @@ export type MiddlewareFactory<
   M extends ToolMiddleware | ModelMiddleware | HookMiddleware,
   O = Record<string, unknown>,
 > = (options: O, context: { readonly logger: DebugLogger }) => M;
-
-export type StackName = keyof StackContexts;
-
-/** The stacks, in the order in which they are listed. */
-export const STACK_NAMES = Object.keys(STAGES) as StackName[];
-
-export type StageName<S extends StackName = StackName> = (typeof STAGES)[S][number];
-
-/** Where a custom middleware stands; without a position it is outermost, after those registered earlier. */
-export interface Position<S extends StackName = StackName> {
-  /** Shown in lists and messages; the function's own name where it is missing. */
-  readonly name?: string;
-  readonly before?: StageName<S>;
-  readonly after?: StageName<S>;
-  /** Whether the operation is blocked when the middleware fails. Default: it goes on without the middleware. */
-  readonly policy?: boolean;
-  /** Ms that the middleware may take for itself, for one call, without what `next()` takes. Default 60,000. */
-  readonly deadlineMs?: number;
-}
 
 /** A custom middleware with its place. */
 export interface Registration<S extends StackName> extends Position<S> {

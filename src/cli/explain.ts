@@ -10,7 +10,7 @@ import type { FileProblem, SettingsOrigins } from '../config/settings/settings.j
 import { dialects, theirEventName, theirSubject } from '../dialects/words.js';
 import { events } from '../protocol/events.js';
 import { buildHookEnvironment } from '../run/hookEnvironment.js';
-import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
+import type { HookRegistryEntry } from '../protocol/entry.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
 import { findGuards, findSubstitutes } from '../protocol/sameCommand.js';
 import { startOptions } from '../run/preparedInput.js';

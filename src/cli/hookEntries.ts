@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import { defaultTimeoutOf } from '../dialects/words.js';
-import { HookRegistry, type HookRegistryEntry } from '../hooks/hookRegistry.js';
+import { HookRegistry } from '../hooks/hookRegistry.js';
+import type { HookRegistryEntry } from '../protocol/entry.js';
 import { hookIdentity } from '../protocol/identity.js';
 import { findSubstitutes } from '../protocol/sameCommand.js';
 import { HookEventName, HookType } from '../protocol/types.js';

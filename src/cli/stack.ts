@@ -1,7 +1,7 @@
 import { nameOfModule } from '../extensions/extensionMiddleware.js';
 import { suggestName } from '../util/suggestName.js';
 import type { Config } from '../config/config.js';
-import { STACK_NAMES, STAGES, type StackName } from '../stack.js';
+import { type StackName, STACK_NAMES, STAGES } from '../protocol/stages.js';
 import { paint, printJson, printLine, toVisible } from './terminal.js';
 import { UsageError } from './usageError.js';
 import { addMiddleware, openWorkspace, type WorkspaceOptions } from './workspace.js';

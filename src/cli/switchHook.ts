@@ -1,7 +1,7 @@
 import { editSettings, type SettingsEdit } from '../config/settings/editSettings.js';
 import { findSettingsFiles, settingsFileIn } from '../config/settings/settings.js';
 import { suggestName } from '../util/suggestName.js';
-import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
+import type { HookRegistryEntry } from '../protocol/entry.js';
 import { hookIdentity } from '../protocol/identity.js';
 import { openRegistry } from './hookEntries.js';
 import { projectSettingsToWrite } from './projectFile.js';

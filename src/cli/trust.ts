@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
-import { HookConsent, type ConsentReview } from '../trust/consent.js';
+import { HookConsent } from '../trust/consent.js';
+import type { ConsentReview } from '../protocol/entry.js';
 import { sha256 } from '../trust/consentItem.js';
 import { lockFileIn, writeLock } from '../trust/hooksLock.js';
 import { errorMessage } from '../util/errorMessage.js';

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ConsentReview, HookConsent } from '../trust/consent.js';
+import type { HookConsent } from '../trust/consent.js';
+import type { ConsentReview, HookRegistryEntry } from '../protocol/entry.js';
 import type { Config } from '../config/config.js';
 import { listModules, toProjectModule } from '../extensions/extensionMiddleware.js';
 import { readGuardedFile } from '../util/guardedFile.js';
 import { parseJsonDocument, type JsonDocument, type Position } from '../util/jsonDocument.js';
 import { DebugLogger } from '../util/debugLogger.js';
-import { HookRegistry, type HookRegistryEntry } from '../hooks/hookRegistry.js';
+import { HookRegistry } from '../hooks/hookRegistry.js';
 import { isRecord } from '../util/records.js';
 import { openWorkspace } from './workspace.js';
 

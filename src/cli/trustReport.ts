@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { compareItems, definitionLines } from '../trust/consentChanges.js';
-import type { ConsentReview } from '../trust/consent.js';
+import type { ConsentReview } from '../protocol/entry.js';
 import { paint, toVisible, type TextStyle } from './terminal.js';
 import type { ReviewedItem, ReviewedProject } from './trustItems.js';
 

@@ -1,3 +1,4 @@
+import type { Extension } from '../protocol/entry.js';
 import { randomUUID } from 'node:crypto';
 import { modelStages, toolStages } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
@@ -12,28 +13,12 @@ import {
   buildStack,
   checkRegistration,
   listLayers,
-  type Position,
   type Registration,
   type Stack,
-  type StackContexts,
-  type StackName,
 } from '../stack.js';
-import type { ExtensionMiddleware } from '../extensions/middlewareEntries.js';
-
-/** An extension as far as hooks are concerned. */
-export interface Extension {
-  readonly name: string;
-  /** Hooks of an extension that is not active are not registered. */
-  readonly isActive: boolean;
-  readonly hooks?: HookDefinitions;
-  /** Who installed it. Hooks and middleware of a project's need the user's consent. */
-  readonly scope?: 'project' | 'user';
-  /** Absolute real path of its folder, for `${extensionPath}` in its commands. */
-  readonly directory?: string;
-  readonly version?: string;
-  /** Modules for `useExtensionMiddleware`; `Config` itself imports nothing. */
-  readonly middleware?: readonly ExtensionMiddleware[];
-}
+import type { StackContexts } from '../context.js';
+import type { Position, StackName } from '../protocol/stages.js';
+import type { ExtensionMiddleware } from '../protocol/entry.js';
 
 /** How the answer reaches the screen: as it arrives, or once AfterModel hooks have seen all of it. */
 export type AfterModelDisplay = 'stream' | 'hold';

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { HookEventName, type HookDefinition, type HookDefinitions } from '../protocol/types.js';
-import type { Extension } from '../config/config.js';
+import type { Extension } from '../protocol/entry.js';
 import { expecting, readFields, text, type FieldTable } from '../util/checks.js';
 import { countHooks, readHookDefinitions } from '../hooks/hookSettings.js';
 import {

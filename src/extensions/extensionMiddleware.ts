@@ -6,11 +6,11 @@ import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
 import type { Blockable } from '../middlewareGuard.js';
-import { STACK_NAMES, type StackName } from '../stack.js';
-import type { Config, Extension } from '../config/config.js';
+import { type StackName, STACK_NAMES } from '../protocol/stages.js';
+import type { Config } from '../config/config.js';
+import type { Extension, ConsentItem, ExtensionMiddleware } from '../protocol/entry.js';
 import { describe } from '../util/checks.js';
-import type { ConsentItem, ProjectModule } from '../trust/consentItem.js';
-import type { ExtensionMiddleware } from './middlewareEntries.js';
+import type { ProjectModule } from '../trust/consentItem.js';
 import { formatProblem, type FileProblem } from '../config/settings/settings.js';
 
 /** One middleware module, and the extension that it belongs to. */

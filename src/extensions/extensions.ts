@@ -3,7 +3,7 @@ import { opendir, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage, waitForDescriptors } from '../util/descriptorHeadroom.js';
-import type { Extension } from '../config/config.js';
+import type { Extension } from '../protocol/entry.js';
 import {
   ExtensionBudget,
   inPlaceOfExtension,

@@ -1,8 +1,10 @@
+import type { ExtensionMiddleware } from '../protocol/entry.js';
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
-import { checkPosition, STACK_NAMES, type Position, type StackName } from '../stack.js';
+import { checkPosition } from '../stack.js';
+import { type Position, type StackName, STACK_NAMES } from '../protocol/stages.js';
 import {
   describe,
   expecting,
@@ -23,19 +25,6 @@ import type { JsonDocument } from '../util/jsonDocument.js';
 import { checkGuardedFile } from '../util/guardedFile.js';
 import { guardOf, type Warn } from '../config/settings/jsonFile.js';
 import type { FileProblem, SettingsFile } from '../config/settings/settings.js';
-
-/** A middleware module of an extension, as its manifest names it. */
-export interface ExtensionMiddleware extends Position {
-  readonly stack: StackName;
-  /** Absolute real path of the module; where there is a `fault`, as far as it could be told. */
-  readonly module: string;
-  /** Handed to the module's factory. */
-  readonly options?: unknown;
-  /** Where the manifest names it. */
-  readonly place: Omit<FileProblem, 'message' | 'severity'>;
-  /** Why it cannot be used. Only policies have one: in their place, their stack lets nothing pass. */
-  readonly fault?: string;
-}
 
 /** The manifest that the entries stand in. */
 interface Manifest {

@@ -1,6 +1,7 @@
 import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { aggregateResults } from '../../middleware/aggregator.js';
-import type { Config, Extension } from '../config/config.js';
+import type { Config } from '../config/config.js';
+import type { Extension } from '../protocol/entry.js';
 import { parseHookDefinitions } from './hookSettings.js';
 import { ALLOW, type HookContext } from '../context.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';

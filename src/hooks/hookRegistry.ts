@@ -1,6 +1,7 @@
-import type { Config, Extension } from '../config/config.js';
+import type { HookRegistryEntry, Match } from '../protocol/entry.js';
+import type { Config } from '../config/config.js';
+import type { Extension, ConsentReview } from '../protocol/entry.js';
 import { formatPath, parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
-import type { ConsentReview } from '../trust/consent.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { DialectName } from '../dialects/dialect.js';
 import { dialects } from '../dialects/words.js';
@@ -20,36 +21,6 @@ import {
   type HookExecutionResult,
   type HookOrigin,
 } from '../protocol/types.js';
-
-/** One registered hook. */
-export interface HookRegistryEntry {
-  readonly config: CommandHookConfig;
-  readonly source: ConfigSource;
-  readonly eventName: HookEventName;
-  readonly matcher?: string;
-  readonly sequential?: boolean;
-  readonly origin?: HookOrigin;
-  /** Every field of the group that it was written in. */
-  readonly group: HookGroup;
-  /** The extension that brings it, where one does. */
-  readonly extension?: Extension;
-  /** What the user's consent says, for hooks that need it. */
-  readonly review?: ConsentReview;
-  /** Whether it runs. See `skipped` for why not. */
-  enabled: boolean;
-  /**
-   * Why the hook does not run: switched off by name, from a project and not allowed, not to be allowed by anybody, or
-   * failed too often.
-   */
-  skipped?: 'disabled' | 'untrusted' | 'refused' | 'failing';
-  /** Failures in a row, up to now. */
-  failures: number;
-}
-
-type HookGroup = Omit<HookDefinition, 'hooks' | 'origin'>;
-
-/** What came of trying a matcher. `undecided`: it took too long. */
-export type Match = 'yes' | 'no' | 'undecided';
 
 /** So many plans and matches are kept; names of tools come from a model and have no bound. */
 const MAX_CACHED = 10_000;

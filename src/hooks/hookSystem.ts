@@ -5,7 +5,8 @@ import { HookSystemNotInitializedError } from './errors.js';
 import { HookAggregator } from './hookAggregator.js';
 import { HookEventHandler } from './hookEventHandler.js';
 import { HookPlanner } from './hookPlanner.js';
-import { HookRegistry, type HookRegistryEntry } from './hookRegistry.js';
+import { HookRegistry } from './hookRegistry.js';
+import type { HookRegistryEntry } from '../protocol/entry.js';
 import { HookRunner } from './hookRunner.js';
 import { sessionIdOf } from './sessionFacts.js';
 

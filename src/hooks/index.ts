@@ -11,7 +11,8 @@ export {
   DefaultHookOutput,
 } from '../protocol/hookOutput.js';
 export { HookPlanner } from './hookPlanner.js';
-export { HookRegistry, type HookRegistryEntry } from './hookRegistry.js';
+export { HookRegistry } from './hookRegistry.js';
+export type { HookRegistryEntry } from '../protocol/entry.js';
 export { HookRunner } from './hookRunner.js';
 export { HookSystem, HookSystemNotInitializedError } from './hookSystem.js';
 export {

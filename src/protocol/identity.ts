@@ -1,6 +1,6 @@
 import { REFERENCE } from '../shell/expandCommand.js';
 import { quoteWord } from '../shell/quoteWord.js';
-import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
+import type { HookRegistryEntry } from './entry.js';
 import { ConfigSource, type CommandHookConfig } from './types.js';
 
 /** How a hook is called in lists, logs and `disabledHooks`: its name, else its command. */

@@ -1,6 +1,6 @@
 import { expandCommand } from '../shell/expandCommand.js';
 import { isSimpleCommand, splitSimpleCommand } from '../shell/shellWords.js';
-import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
+import type { HookRegistryEntry } from './entry.js';
 import { isFromProject } from './identity.js';
 import type { CommandHookConfig } from './types.js';
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GenerateContentResponse } from '@google/genai';
 import type { Middleware, Next } from '../compose.js';
-import type { AnyHookContext, ModelCall, ToolCall, Verdict } from '../context.js';
+import type { AnyHookContext, ModelCall, ToolCall, Verdict, StackContexts } from '../context.js';
 import { collectResponse } from '../protocol/response.js';
-import type { StackContexts, StackName } from '../stack.js';
+import type { StackName } from '../protocol/stages.js';
 import { describeOutput } from './hookSpans.js';
 import {
   isTraced,

@@ -1,3 +1,4 @@
+import type { ConsentClass } from '../protocol/entry.js';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/descriptorHeadroom.js';
@@ -17,12 +18,6 @@ import {
   type Reader,
 } from './programs.js';
 import { readShebang } from './shebang.js';
-
-/**
- * How much consent to a hook covers. `pinned`: its definition, and the folder of the script that it starts. `pinned by
- * file`: its definition, and single files. `open`: its definition only.
- */
-export type ConsentClass = 'pinned' | 'pinned by file' | 'open';
 
 /** What a command starts, as far as that is known before it runs. */
 export interface CommandCoverage {

@@ -1,39 +1,14 @@
+import type { ConsentReview } from '../protocol/entry.js';
 import { realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ConsentClass } from './commandCoverage.js';
-import {
-  isSameDefinition,
-  type ConsentItem,
-  type ProjectHook,
-  type ProjectModule,
-} from './consentItem.js';
+import type { ConsentClass, ConsentItem } from '../protocol/entry.js';
+import { isSameDefinition, type ProjectHook, type ProjectModule } from './consentItem.js';
 import { isUnchanged, stampOf } from './fileWatch.js';
 import { inspectHooks, inspectModules, type Inspection } from './inspection.js';
 import { compareItems, findPrevious, summarize } from './consentChanges.js';
 import { consentFileIn, readConsents, writeConsents } from './consentStore.js';
 import { readLock } from './hooksLock.js';
-
-/** Whether something of a project may run. `changed`: it was allowed as it was before. */
-export type ConsentStatus = 'allowed' | 'new' | 'changed' | 'refused';
-
-/** What is known of one hook or module of a project. */
-export interface ConsentReview {
-  readonly status: ConsentStatus;
-  /** Completes "The hook …", unless it is allowed. */
-  readonly reason?: string;
-  /** Whether a refusal may be gone at the next look. */
-  readonly isTemporary?: boolean;
-  readonly item: ConsentItem;
-  /** How much of what it starts is covered by consent. */
-  readonly class: ConsentClass;
-  /** What consent covers, in one sentence. */
-  readonly covers: string;
-  /** Names of the scripts that it starts, relative to the project. */
-  readonly scripts: readonly string[];
-  /** What was allowed in its place, where something was. */
-  readonly previous?: ConsentItem;
-}
 
 /** What `HookConsent.open` takes. */
 export interface ConsentOptions {

@@ -1,4 +1,4 @@
-import type { ConsentItem } from './consentItem.js';
+import type { ConsentItem } from '../protocol/entry.js';
 
 /** What differs between what was allowed and what there is now. */
 export interface ConsentChanges {

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
-import type { ConsentReview, HookConsent } from './consent.js';
-import { itemOfHook, type ConsentItem, type ProjectHook } from './consentItem.js';
+import type { HookConsent } from './consent.js';
+import type { ConsentReview, ConsentItem, HookRegistryEntry } from '../protocol/entry.js';
+import { itemOfHook, type ProjectHook } from './consentItem.js';
 import { readFields } from '../util/checks.js';
 import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookSettings.js';
 import type { DebugLogger } from '../util/debugLogger.js';
@@ -8,7 +9,6 @@ import { errorMessage } from '../util/errorMessage.js';
 import { forbiddenVariables } from '../run/hookEnvironment.js';
 import { failsClosed } from '../run/hookFailure.js';
 import { commandKey } from '../protocol/sameCommand.js';
-import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { commandLine, hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
 import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { HookEventName, MOMENTS, type CommandHookConfig } from '../protocol/types.js';

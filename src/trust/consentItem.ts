@@ -1,8 +1,8 @@
+import type { ConsentItem } from '../protocol/entry.js';
 import { createHash } from 'node:crypto';
 import { isRecord } from '../util/records.js';
 import type { CommandHookConfig, HookDefinition, HookEventName } from '../protocol/types.js';
-import type { ConsentClass } from './commandCoverage.js';
-import type { FileDigests } from './coveredFiles.js';
+import type { ConsentClass, FileDigests } from '../protocol/entry.js';
 
 /** A hook of a project, as far as it decides what runs. */
 export interface ProjectHook {
@@ -20,18 +20,6 @@ export interface ProjectModule {
   readonly directory: string;
   /** Its entry in the manifest. */
   readonly entry: Readonly<Record<string, unknown>>;
-}
-
-/** What somebody allows: exactly this, with exactly these files. */
-export interface ConsentItem {
-  readonly kind: 'hook' | 'middleware';
-  /** How much of what it starts is covered. Absent in consents from before there were classes, and of middleware. */
-  readonly class?: ConsentClass;
-  /** Every field that decides what runs and when. */
-  readonly definition: Readonly<Record<string, unknown>>;
-  readonly files: FileDigests;
-  /** `sha256:…` of all of that. */
-  readonly digest: string;
 }
 
 /** What a hook is, with the files that it starts. */

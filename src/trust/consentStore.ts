@@ -5,7 +5,8 @@ import { isRecord } from '../util/records.js';
 import { requireHome } from '../util/home.js';
 import { whileLocked } from './fileLock.js';
 import { readGuardedFile } from '../util/guardedFile.js';
-import { digestOf, type ConsentItem } from './consentItem.js';
+import { digestOf } from './consentItem.js';
+import type { ConsentItem } from '../protocol/entry.js';
 import { parseJsonDocument } from '../util/jsonDocument.js';
 
 /** What somebody has allowed, by the real path of the project. */

@@ -1,3 +1,4 @@
+import type { FileDigests } from '../protocol/entry.js';
 import { createHash } from 'node:crypto';
 import { constants, readdirSync, type Dirent } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -5,14 +6,12 @@ import { dirname, join } from 'node:path';
 import { findObjection } from '../util/guardedFile.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/descriptorHeadroom.js';
-import type { CommandCoverage, ConsentClass } from './commandCoverage.js';
+import type { CommandCoverage } from './commandCoverage.js';
+import type { ConsentClass } from '../protocol/entry.js';
 import { linkStatsOf, shownPath, statsOf } from './fileSystem.js';
 import { NO_FILES, watchFiles, type FileWatch, type Found } from './fileWatch.js';
 import { isInside, realPathOf } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
-
-/** Files by the names that they have in lists, each with the digest of its bytes, and where a link leads. */
-export type FileDigests = Readonly<Record<string, string>>;
 
 /** The files that consent to something covers, as they are now. */
 export interface CoveredFiles {

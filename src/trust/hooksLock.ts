@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../util/records.js';
-import { sha256, type ConsentItem } from './consentItem.js';
+import { sha256 } from './consentItem.js';
+import type { ConsentItem } from '../protocol/entry.js';
 import {
   FORM,
   isKnownVersion,

@@ -8,13 +8,8 @@ import {
   type CommandCoverage,
   type CommandPlace,
 } from './commandCoverage.js';
-import {
-  itemOfHook,
-  itemOfModule,
-  type ConsentItem,
-  type ProjectHook,
-  type ProjectModule,
-} from './consentItem.js';
+import { itemOfHook, itemOfModule, type ProjectHook, type ProjectModule } from './consentItem.js';
+import type { ConsentItem } from '../protocol/entry.js';
 import { FileCoverage, type CoveredFiles } from './coveredFiles.js';
 import { NO_FILES, type FileWatch } from './fileWatch.js';
 import { isInside } from '../util/paths.js';

@@ -1,4 +1,4 @@
-import type { Extension } from '../config/config.js';
+import type { Extension } from '../protocol/entry.js';
 import type { LoadedExtensions } from '../extensions/extensions.js';
 import { formatPath } from '../hooks/hookSettings.js';
 import { readJsonFile } from '../config/settings/jsonFile.js';

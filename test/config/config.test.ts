@@ -4,13 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { loadSettingsFile } from '../../src/config/settings/settings.js';
 import type { Middleware, Next } from '../../src/compose.js';
-import { createModelCall } from '../../src/context.js';
-import type { AnyHookContext, ModelCall, ToolCall } from '../../src/context.js';
+import {
+  createModelCall,
+  type AnyHookContext,
+  type ModelCall,
+  type ToolCall,
+} from '../../src/context.js';
 import { textResponse } from '../../src/protocol/response.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { HookSystem } from '../../src/hooks/hookSystem.js';
 import type { HookDefinitions } from '../../src/protocol/types.js';
-import { checkRegistration, STAGES } from '../../src/stack.js';
+import { checkRegistration } from '../../src/stack.js';
+import { STAGES } from '../../src/protocol/stages.js';
 import { hook, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';

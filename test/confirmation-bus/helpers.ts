@@ -16,7 +16,13 @@ import { HookEventHandler } from '../../src/hooks/hookEventHandler.js';
 import { HookPlanner } from '../../src/hooks/hookPlanner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
-import { NotificationType, PreCompressTrigger, SessionEndReason, SessionStartSource, type HookEventName } from '../../src/protocol/types.js';
+import {
+  NotificationType,
+  PreCompressTrigger,
+  SessionEndReason,
+  SessionStartSource,
+  type HookEventName,
+} from '../../src/protocol/types.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
 export const { HOOK_EXECUTION_REQUEST, HOOK_EXECUTION_RESPONSE } = MessageBusType;

@@ -9,7 +9,17 @@ import { HookPipelineError } from '../../src/hooks/errors.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
 import { fireHook, hasHooks, HookEventHandler } from '../../src/hooks/hookEventHandler.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
-import { HookEventName, NotificationType, PreCompressTrigger, SessionEndReason, SessionStartSource, type HookDefinitions, type HookExecutionResult, type HookOutput, type HookPayload } from '../../src/protocol/types.js';
+import {
+  HookEventName,
+  NotificationType,
+  PreCompressTrigger,
+  SessionEndReason,
+  SessionStartSource,
+  type HookDefinitions,
+  type HookExecutionResult,
+  type HookOutput,
+  type HookPayload,
+} from '../../src/protocol/types.js';
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
 import { failingObserver, rejectingObserver } from '../helpers/observer.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';

@@ -15,7 +15,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { HookConsent } from '../../src/trust/consent.js';
 import { writeLock } from '../../src/trust/hooksLock.js';
 import { HookEventName } from '../../src/protocol/types.js';
-import { digestOf, type ConsentItem, type ProjectHook } from '../../src/trust/consentItem.js';
+import { digestOf, type ProjectHook } from '../../src/trust/consentItem.js';
+import type { ConsentItem } from '../../src/protocol/entry.js';
 import { hook } from '../helpers/hooks.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
