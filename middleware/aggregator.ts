@@ -1,5 +1,5 @@
 import type { Next } from '../src/compose.js';
-import type { AnyHookContext } from '../src/context.js';
+import type { AnyHookContext, HookContext } from '../src/context.js';
 import { events, resolveOutput, type MergeStrategy } from '../src/protocol/events.js';
 import {
   type AggregatedHookResult,
@@ -13,6 +13,7 @@ import { hookIdentity } from '../src/protocol/identity.js';
 import { isRecord, mergeModelData, mergeRecords } from '../src/util/records.js';
 import type {
   CommandHookConfig,
+  ForeignEffects,
   HookEventName,
   HookExecutionResult,
   HookOutput,
@@ -45,28 +46,39 @@ export function aggregateResults(
   results: readonly HookExecutionResult[],
   event: HookEventName,
 ): AggregatedHookResult {
-  const errors = results.flatMap((result) => result.error ?? []);
   const strategy = events[event].merge;
+  const sum = {
+    success: true,
+    allOutputs: [] as HookOutput[],
+    errors: [] as Error[],
+    totalDuration: 0,
+  };
+  const unmergeable: Error[] = [];
   const spoken: Spoken[] = [];
+  let isDecided = false;
   let merged: HookOutput | undefined;
-  for (const { hookConfig, output } of results.filter(hasEffect)) {
+  for (const { hookConfig, success, output, error, duration } of results) {
+    sum.success &&= success;
+    sum.totalDuration += duration;
+    if (error) sum.errors.push(error);
     if (!output) continue;
+    sum.allOutputs.push(output);
+    if (!success && !isBlocking(output.decision)) continue;
     try {
       const said = resolveOutput(event, output);
       merged = mergers[strategy](merged ?? {}, said);
+      isDecided ||= said.continue === false || rankOf(said.decision) > rankOf('allow');
       spoken.push({ hookConfig, said });
     } catch (cause) {
-      errors.push(new Error('The output of a hook could not be merged', { cause }));
+      unmergeable.push(new Error('The output of a hook could not be merged', { cause }));
     }
   }
-  const { decidedBy, ...verdict } = decide(spoken, strategy);
+  sum.errors.push(...unmergeable);
+  const { decidedBy, ...verdict }: Verdict = isDecided ? decide(spoken, strategy) : {};
   return {
-    success: results.every((result) => result.success),
+    ...sum,
     finalOutput: merged && createSpecificHookOutput({ ...merged, ...verdict }, event),
     ...(decidedBy && { decidedBy }),
-    allOutputs: results.flatMap((result) => result.output ?? []),
-    errors,
-    totalDuration: results.reduce((total, result) => total + result.duration, 0),
     results: [...results],
   };
 }
@@ -110,8 +122,65 @@ export function createSpecificHookOutput(
   return new events[event].Output(output);
 }
 
-function hasEffect(result: HookExecutionResult): boolean {
-  return result.success || isBlocking(result.output?.decision);
+/** The result of an event for which nothing ran; always a fresh object, because callers own what they get. */
+export function makeEmptySuccessResult(): AggregatedHookResult {
+  return {
+    success: true,
+    finalOutput: undefined,
+    allOutputs: [],
+    errors: [],
+    totalDuration: 0,
+    results: [],
+  };
+}
+
+/**
+ * The result of an event, as plain data that nobody has to interpret. What a middleware decided is never taken back by
+ * what hooks say.
+ *
+ * @throws where a middleware has left what is no result, or cannot be read
+ */
+export function resolveResult({
+  event,
+  verdict,
+  aggregated,
+}: Pick<HookContext, 'event' | 'verdict' | 'aggregated'>): AggregatedHookResult {
+  const { finalOutput, decidedBy, ...rest } = checked(aggregated ?? makeEmptySuccessResult());
+  const said = finalOutput && resolveOutput(event, finalOutput);
+  const { Output } = events[event];
+  if (verdict.kind === 'stop') {
+    const stop = { continue: false, stopReason: verdict.reason };
+    return { ...rest, finalOutput: new Output({ ...said, ...stop }) };
+  }
+  const by = decidedBy && { decidedBy };
+  if (verdict.kind === 'allow') return { ...rest, ...by, finalOutput: said && new Output(said) };
+  const block = { decision: 'deny' as const, reason: verdict.reason };
+  // The hooks' stop counts more than the block.
+  return {
+    ...rest,
+    ...(said?.continue === false && by),
+    finalOutput: new Output({ ...said, ...block }),
+  };
+}
+
+/** A middleware may have put anything there. Lists that it has left out are empty. */
+function checked(aggregated: AggregatedHookResult): AggregatedHookResult {
+  const { finalOutput, allOutputs, errors, results } = aggregated;
+  if (finalOutput ? !isRecord(finalOutput) : !Array.isArray(results)) {
+    throw new TypeError('a middleware has set "aggregated" to what is no result');
+  }
+  return {
+    ...aggregated,
+    finalOutput,
+    allOutputs: listOf(allOutputs),
+    errors: listOf(errors),
+    results: listOf(results),
+  };
+}
+
+/** A list, or an empty one in place of what is none. */
+export function listOf<T>(value: readonly T[] | undefined): T[] {
+  return Array.isArray(value) ? [...value] : [];
 }
 
 type Merge = (first: HookOutput, second: HookOutput) => HookOutput;
@@ -124,37 +193,39 @@ const mergers: Record<MergeStrategy, Merge> = {
 
 /** Tool and agent events: one suppression is enough, and texts are joined line by line. */
 function mergeWithOrDecision(first: HookOutput, second: HookOutput): HookOutput {
-  return defined({
-    ...first,
-    ...defined(second),
+  const specific = second.hookSpecificOutput
+    ? mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput, {
+        additionalContext: joinLines,
+      })
+    : first.hookSpecificOutput;
+  const dropped = second.foreign?.droppedArguments;
+  return {
     decision: first.decision ?? second.decision ?? undefined,
     reason: joinLines(first.reason, second.reason),
+    continue: second.continue ?? first.continue,
     stopReason: joinLines(first.stopReason, second.stopReason),
     suppressOutput: first.suppressOutput || (second.suppressOutput ?? first.suppressOutput),
     systemMessage: joinLines(first.systemMessage, second.systemMessage),
-    hookSpecificOutput: withoutDropped(
-      mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput, {
-        additionalContext: joinLines,
-      }),
-      second.foreign?.droppedArguments,
-    ),
-    foreign: mergeForeign(first.foreign, second.foreign),
-  });
+    hookSpecificOutput: dropped ? withoutDropped(specific, dropped) : specific,
+    foreign:
+      first.foreign && second.foreign
+        ? mergeForeign(first.foreign, second.foreign)
+        : (first.foreign ?? second.foreign),
+  };
 }
 
 /** What an earlier hook wanted of an argument that a later one dropped. */
 function withoutDropped(
   specific: HookOutput['hookSpecificOutput'],
-  dropped: readonly string[] = [],
+  dropped: readonly string[],
 ): HookOutput['hookSpecificOutput'] {
   const change = specific?.['tool_input'];
-  if (dropped.length === 0 || !isRecord(change)) return specific;
+  if (!isRecord(change)) return specific;
   const kept = Object.entries(change).filter(([name]) => !dropped.includes(name));
   return { ...specific, tool_input: Object.fromEntries(kept) };
 }
 
-function mergeForeign(first: HookOutput['foreign'], second: HookOutput['foreign']) {
-  if (!first || !second) return first ?? second;
+function mergeForeign(first: ForeignEffects, second: ForeignEffects): ForeignEffects {
   return {
     droppedArguments: [...(first.droppedArguments ?? []), ...(second.droppedArguments ?? [])],
     toolOutput: winningOutput(first.toolOutput, second.toolOutput),
@@ -237,8 +308,7 @@ function mergeWith(merge: typeof mergeRecords): FieldMerge {
 }
 
 function joinLines(...lines: unknown[]): string | undefined {
-  const texts = lines.flatMap((line) => asText(line) ?? []);
-  return texts.length > 0 ? texts.join('\n') : undefined;
+  return lines.filter(asText).join('\n') || undefined;
 }
 
 function defined(output: HookOutput): HookOutput {

@@ -5,61 +5,98 @@ import {
   cancelled,
   takeResult,
   takeStream,
+  type Author,
+  type CallOptions,
   type ModelCall,
   type ToolCall,
 } from '../src/context.js';
 import {
-  askAfterModel,
-  askBeforeModel,
-  askBeforeToolSelection,
-  type AfterModelHookResult,
-  type BeforeModelHookResult,
-} from '../src/core/geminiChatHookTriggers.js';
-import { asHookContext, asSystemNote, withMessage, withNotes } from '../src/protocol/llmContent.js';
-import { collectResponse } from '../src/protocol/response.js';
-import { fireHook, hasHooks } from '../src/hooks/hookEventHandler.js';
-import {
-  BeforeToolHookOutput,
-  DEFAULT_BLOCK_REASON,
-  DEFAULT_STOP_REASON,
   withToolInput,
   withToolOutput,
+  type ProcessedHookResult,
 } from '../src/protocol/hookOutput.js';
-import type { ProcessedHookResult } from '../src/protocol/processedResult.js';
+import { asHookContext, asSystemNote, withMessage, withNotes } from '../src/protocol/llmContent.js';
+import {
+  readAfterModel,
+  readBeforeModel,
+  readToolSelection,
+  type AfterModelHookResult,
+} from '../src/protocol/modelResults.js';
+import { collectResponse } from '../src/protocol/response.js';
 import { HookEventName, type HookPayload, type ToolOutput } from '../src/protocol/types.js';
 import type { ToolResult } from '../src/tools/tools.js';
+import type { DebugLogger } from '../src/util/debugLogger.js';
 
-/** Outermost stage of a tool call: BeforeTool hooks may block it, stop the agent, or change its arguments. */
-async function beforeTool(call: ToolCall, next: Next): Promise<void> {
-  if (isRefused(call)) return;
-  const payload = { toolName: call.toolName, toolInput: call.input, callId: call.callId };
-  const firing = fireHook(call.config, HookEventName.BeforeTool, payload, call);
-  if (!firing) return next();
+/** How a call reaches its hooks. `undefined`, synchronously, where there is nothing to do. Never rejects. */
+export type FireHook = <E extends HookEventName>(
+  event: E,
+  payload: HookPayload<E>,
+  options?: CallOptions,
+) => Promise<ProcessedHookResult> | undefined;
 
-  const fired = await firing;
-  if (heed(call, fired) && (await isPermitted(call, fired))) await next();
+/** The stages of the tool stack, by name. */
+export function toolStages(fire: FireHook) {
+  /** Outermost stage: BeforeTool hooks may block the call, stop the agent, or change the arguments. */
+  async function beforeTool(call: ToolCall, next: Next): Promise<void> {
+    if (isRefused(call)) return;
+    const { toolName, input: toolInput, callId } = call;
+    const firing = fire(HookEventName.BeforeTool, { toolName, toolInput, callId }, call);
+    if (!firing) return next();
+    const fired = await firing;
+    if (!heed(call, fired)) return;
+    const isAsking = fired.aggregated.finalOutput?.decision === 'ask';
+    if (!isAsking || (await isPermitted(fire, call))) await next();
+  }
+
+  /** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */
+  async function afterTool(call: ToolCall, next: Next): Promise<void> {
+    await next();
+    // Of a call that was refused before its tool ran, there is nothing to look at; one that is aborted runs no more hooks.
+    const { toolName, input: toolInput, callId, durationMs, result } = call;
+    if (!result || call.signal?.aborted || (isRefused(call) && !call.executed)) return;
+    const { llmContent, returnDisplay, metadata, error } = result;
+    const toolResponse = { llmContent, returnDisplay, metadata, error };
+    const payload = { toolName, toolInput, toolResponse, callId, durationMs };
+    const firing = fire(HookEventName.AfterTool, payload, call);
+    if (firing) annotate(call, result, await firing);
+  }
+
+  return { beforeTool, afterTool, execute };
 }
 
 /** Applies what BeforeTool hooks decided; says whether the call goes on. */
 function heed(call: ToolCall, fired: ProcessedHookResult): boolean {
-  const { finalOutput: output, decidedBy: hooks } = fired.aggregated;
-  const context = fenced(output?.foreign?.contextOfResult);
-  const notes = [...(context ? [context] : []), ...notesOf(fired)];
-  call.contextForModel.push(...notes.filter((note) => !call.contextForModel.includes(note)));
-  if (fired.shouldStop) call.stop(fired.stopReason ?? DEFAULT_STOP_REASON, { hooks });
-  else if (output?.isBlockingDecision()) call.block(output.getBlockReason(), { hooks });
+  const { finalOutput: output } = fired.aggregated;
+  if (output?.foreign?.contextOfResult) tell(call, asHookContext(output.foreign.contextOfResult));
+  if (fired.systemMessage) tell(call, asSystemNote(fired.systemMessage));
+  obey(call, fired);
   if (isRefused(call)) return false;
-  if (output) call.input = withToolInput(call.input, output);
+  if (output?.hookSpecificOutput || output?.foreign) call.input = withToolInput(call.input, output);
   return true;
 }
 
+/** Has the model read a note with what comes of the call, once. */
+function tell(call: ToolCall | ModelCall, note: string): void {
+  if (!call.contextForModel.includes(note)) call.contextForModel.push(note);
+}
+
+/** The one place where the verdict of hooks becomes that of a call. */
+function obey(call: ToolCall | ModelCall, { aggregated }: ProcessedHookResult, at?: Author): void {
+  const { finalOutput: output, decidedBy: hooks } = aggregated;
+  if (output?.shouldStopExecution()) call.stop(output.getStopReason(), { hooks, ...at });
+  else if (output?.isBlockingDecision()) call.block(output.getBlockReason(), { hooks, ...at });
+}
+
+/** A middleware that blocked or stopped the call may still call `next()`; its word stands. */
+function isRefused({ verdict }: ToolCall | ModelCall): boolean {
+  return verdict.kind !== 'allow';
+}
+
 /** Where hooks want the user to be asked, others may decide in place of the user. Without them, the tool runs. */
-async function isPermitted(call: ToolCall, { aggregated }: ProcessedHookResult): Promise<boolean> {
-  const { finalOutput } = aggregated;
-  if (!(finalOutput instanceof BeforeToolHookOutput && finalOutput.isAsking())) return true;
+async function isPermitted(fire: FireHook, call: ToolCall): Promise<boolean> {
   const { toolName, input: toolInput, callId } = call;
   const ask = async (payload: HookPayload<HookEventName.BeforeTool>) => {
-    const fired = await fireHook(call.config, HookEventName.BeforeTool, payload, call);
+    const fired = await fire(HookEventName.BeforeTool, payload, call);
     return !fired || heed(call, fired);
   };
   if (!(await ask({ toolName, toolInput, callId, isAsked: true }))) return false;
@@ -68,43 +105,28 @@ async function isPermitted(call: ToolCall, { aggregated }: ProcessedHookResult):
   return isSeen || ask({ toolName, toolInput: call.input, callId });
 }
 
-/** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */
-async function afterTool(call: ToolCall, next: Next): Promise<void> {
-  await next();
-  // Of a call that was refused before its tool ran, there is nothing to look at; one that is aborted runs no more hooks.
-  if (!call.result || call.signal?.aborted || (isRefused(call) && !call.executed)) return;
-  const { llmContent, returnDisplay, metadata, error } = call.result;
-  const toolResponse = { llmContent, returnDisplay, metadata, error };
-  const { toolName, input: toolInput, callId, durationMs } = call;
-  const payload = { toolName, toolInput, toolResponse, callId, durationMs };
-  const firing = fireHook(call.config, HookEventName.AfterTool, payload, call);
-  if (!firing) return;
-  const fired = await firing;
-  const { finalOutput: output, decidedBy: hooks } = fired.aggregated;
-
+/** Applies what AfterTool hooks decided. The tool has run, so a block only tells the model why, once. */
+function annotate(call: ToolCall, result: ToolResult, fired: ProcessedHookResult): void {
+  const { finalOutput: output } = fired.aggregated;
   const replacement = output?.foreign?.toolOutput;
-  if (replacement) replaceResult(call, call.result, replacement);
-  // The tool has run, so a block comes too late; its reason is still of use to the model, which reads it once.
+  if (replacement) replaceResult(call, result, replacement);
   const reason = output?.isBlockingDecision() ? output.getBlockReason() : undefined;
   const objection = reason === replacement?.text ? undefined : reason;
-  call.result = withNotes(call.result, [
-    fenced(output?.getAdditionalContext()),
-    fenced(objection),
-    ...notesOf(fired),
-  ]);
-  if (fired.suppressOutput) call.result = { ...call.result, suppressDisplay: true };
-  if (fired.shouldStop) call.stop(fired.stopReason ?? DEFAULT_STOP_REASON, { hooks });
+  const context = output?.getAdditionalContext();
+  const notes = [
+    context && asHookContext(context),
+    objection && asHookContext(objection),
+    fired.systemMessage && asSystemNote(fired.systemMessage),
+  ];
+  if (notes.some(Boolean)) call.result = withNotes(call.result ?? result, notes);
+  if (fired.suppressOutput) call.result = { ...(call.result ?? result), suppressDisplay: true };
+  if (fired.shouldStop) obey(call, fired);
 }
 
 /** A stop that was decided before stands. */
 function replaceResult(call: ToolCall, result: ToolResult, replacement: ToolOutput): void {
   call.result = withToolOutput(result, replacement);
   if (call.verdict.kind === 'stop') call.stop(call.verdict.reason, call.verdict);
-}
-
-/** A middleware that blocked or stopped the call may still call `next()`; its word stands. */
-function isRefused({ verdict }: ToolCall | ModelCall): boolean {
-  return verdict.kind !== 'allow';
 }
 
 /** The operation itself. Hooks that were ended by an abort did not object, but it is not wanted any more. */
@@ -121,27 +143,84 @@ async function execute(call: ToolCall, next: Next): Promise<void> {
   await next();
 }
 
-/** The stages of the tool stack, by name. */
-export const toolStages = { beforeTool, afterTool, execute };
+/** What the stages of the model stack ask of the host. */
+export interface ModelHost {
+  /** Whether an event without a tool has to be fired, as far as is known now. */
+  hasHooks(event: HookEventName): boolean;
+  /** `hold`: the answer is shown once AfterModel hooks have seen all of it. */
+  getAfterModelDisplay(): 'stream' | 'hold';
+  getDebugLogger(): DebugLogger;
+}
 
-/** Outermost stage of a model call: BeforeToolSelection hooks may restrict the tools, or stop the agent. */
-async function beforeToolSelection(call: ModelCall, next: Next): Promise<void> {
-  if (isRefused(call)) return;
-  const asked = askBeforeToolSelection(call.config, call.request, call);
-  if (!asked) return next();
+/** The stages of the model stack, by name. */
+export function modelStages(fire: FireHook, host: ModelHost) {
+  /** Outermost stage: BeforeToolSelection hooks may restrict the tools, or stop the agent. */
+  async function beforeToolSelection(call: ModelCall, next: Next): Promise<void> {
+    if (isRefused(call)) return;
+    const { request } = call;
+    const firing = fire(HookEventName.BeforeToolSelection, { llmRequest: request }, call);
+    if (!firing) return next();
+    const fired = await firing;
+    const read = () => readToolSelection(fired, request);
+    const { toolConfig } = understood(HookEventName.BeforeToolSelection, host, read, {});
+    if (fired.shouldStop) obey(call, fired, { event: HookEventName.BeforeToolSelection });
+    else if (toolConfig && !forbidsTools(request)) {
+      // Hooks restrict. Where the host wants no tool at all, there is nothing left to restrict.
+      call.request = { ...request, config: { ...request.config, toolConfig } };
+    }
+    await goOnWith(call, fired, next);
+  }
 
-  const { toolConfig, stopped, systemMessage, decidedBy: hooks, ...result } = await asked;
-  if (stopped) {
-    const { stopReason = DEFAULT_STOP_REASON } = result;
-    call.stop(stopReason, { event: HookEventName.BeforeToolSelection, hooks });
-    if (systemMessage) call.contextForModel.push(asSystemNote(systemMessage));
+  /** BeforeModel hooks may answer in place of the model, block the call, stop the agent, or change the request. */
+  async function beforeModel(call: ModelCall, next: Next): Promise<void> {
+    if (isRefused(call)) return;
+    const { request } = call;
+    const firing = fire(HookEventName.BeforeModel, { llmRequest: request }, call);
+    if (!firing) return next();
+    const fired = await firing;
+    const read = () => readBeforeModel(fired, request);
+    const said = understood(HookEventName.BeforeModel, host, read, { blocked: false });
+    obey(call, fired);
+    if (isRefused(call)) answerInstead(call, said.syntheticResponse, fired.suppressOutput);
+    else if (said.modifiedRequest) call.request = said.modifiedRequest;
+    await goOnWith(call, fired, next);
+  }
+
+  /** AfterModel hooks may change or hide the answer, or stop the agent, once all of it has arrived. */
+  async function afterModel(call: ModelCall, next: Next): Promise<void> {
+    await next();
+    if (call.stream && host.hasHooks(HookEventName.AfterModel)) {
+      call.stream = throughAfterModel(fire, host, call, call.stream);
+    }
+  }
+
+  return { beforeToolSelection, beforeModel, afterModel, openStream };
+}
+
+/** Reads what hooks said. What cannot be read must not harm the operation: it goes on as if nothing was said. */
+export function understood<R>(
+  event: HookEventName,
+  host: Pick<ModelHost, 'getDebugLogger'>,
+  read: () => R,
+  otherwise: R,
+): R {
+  try {
+    return read();
+  } catch (error) {
+    const message = `${event}: what the hooks said could not be applied and is ignored`;
+    host.getDebugLogger().warn(message, { error });
+    return otherwise;
+  }
+}
+
+/** The model reads a message with the request, or where that is not sent, with the next one. */
+async function goOnWith(call: ModelCall, fired: ProcessedHookResult, next: Next): Promise<void> {
+  const note = fired.systemMessage && asSystemNote(fired.systemMessage);
+  if (isRefused(call)) {
+    if (note) call.contextForModel.push(note);
     return;
   }
-  // Hooks restrict. Where the host wants no tool at all, there is nothing left to restrict.
-  if (toolConfig && !forbidsTools(call.request)) {
-    call.request = { ...call.request, config: { ...call.request.config, toolConfig } };
-  }
-  if (systemMessage) call.request = withMessage(call.request, asSystemNote(systemMessage));
+  if (note) call.request = withMessage(call.request, note);
   await next();
 }
 
@@ -149,42 +228,17 @@ function forbidsTools({ config }: ModelCall['request']): boolean {
   return config?.toolConfig?.functionCallingConfig?.mode === 'NONE';
 }
 
-/** BeforeModel hooks may answer in place of the model, block the call, stop the agent, or change the request. */
-async function beforeModel(call: ModelCall, next: Next): Promise<void> {
-  if (isRefused(call)) return;
-  const asked = askBeforeModel(call.config, call.request, call);
-  if (!asked) return next();
-
-  const result = await asked;
-  const { systemMessage } = result;
-  if (result.blocked) {
-    refuse(call, result);
-    if (systemMessage) call.contextForModel.push(asSystemNote(systemMessage));
-    return;
-  }
-  if (result.modifiedRequest) call.request = result.modifiedRequest;
-  if (systemMessage) call.request = withMessage(call.request, asSystemNote(systemMessage));
-  await next();
-}
-
 /** A hook that refuses the call may answer in the model's place. */
-function refuse(call: ModelCall, result: BeforeModelHookResult): void {
-  const { reason = DEFAULT_BLOCK_REASON, decidedBy: hooks, syntheticResponse } = result;
-  if (result.stopped) call.stop(reason, { hooks });
-  else call.block(reason, { hooks });
-  call.suppressDisplay = result.suppressOutput ?? false;
-  if (!syntheticResponse) return;
+function answerInstead(
+  call: ModelCall,
+  response: GenerateContentResponse | undefined,
+  isHidden: boolean,
+): void {
+  call.suppressDisplay = isHidden;
+  if (!response) return;
   call.synthetic = true;
-  call.response = syntheticResponse;
-  if (!call.suppressDisplay) call.stream = streamOf(syntheticResponse);
-}
-
-/** AfterModel hooks may change or hide the answer, or stop the agent, once all of it has arrived. */
-async function afterModel(call: ModelCall, next: Next): Promise<void> {
-  await next();
-  if (call.stream && hasHooks(call.config, HookEventName.AfterModel)) {
-    call.stream = throughAfterModel(call, call.stream);
-  }
+  call.response = response;
+  if (!isHidden) call.stream = streamOf(response);
 }
 
 /** The operation itself. It is not begun after an abort, as above. */
@@ -195,14 +249,13 @@ async function openStream(call: ModelCall, next: Next): Promise<void> {
   await next();
 }
 
-/** The stages of the model stack, by name. */
-export const modelStages = { beforeToolSelection, beforeModel, afterModel, openStream };
-
 async function* throughAfterModel(
+  fire: FireHook,
+  host: ModelHost,
   call: ModelCall,
   chunks: AsyncIterable<GenerateContentResponse>,
 ): AsyncGenerator<GenerateContentResponse> {
-  const isHeld = call.config.getAfterModelDisplay() === 'hold';
+  const isHeld = host.getAfterModelDisplay() === 'hold';
   const seen: GenerateContentResponse[] = [];
   for await (const chunk of chunks) {
     if (isDropped(call)) return;
@@ -211,7 +264,12 @@ async function* throughAfterModel(
   }
   if (isDropped(call)) return;
   const response = collectResponse(seen);
-  applyAfterModel(call, await askAfterModel(call.config, call.request, response, call));
+  const payload = { llmRequest: call.request, llmResponse: response };
+  const fired = await fire(HookEventName.AfterModel, payload, call);
+  if (fired && !isDropped(call)) {
+    const read = () => readAfterModel(fired, response);
+    applyAfterModel(call, fired, understood(HookEventName.AfterModel, host, read, { response }));
+  }
   // Hooks that the abort ended have not seen the answer, so nobody else may see it as if they had.
   call.signal?.throwIfAborted();
   if (isHeld && !call.suppressDisplay && !isDropped(call)) yield call.response ?? response;
@@ -222,25 +280,19 @@ function isDropped({ stream }: ModelCall): boolean {
   return stream === undefined;
 }
 
-function applyAfterModel(call: ModelCall, result: AfterModelHookResult | undefined): void {
-  if (!result || isDropped(call)) return;
-  const { stopReason = DEFAULT_STOP_REASON, decidedBy: hooks } = result;
-  call.response = result.response;
-  call.suppressDisplay ||= result.suppressOutput ?? false;
-  if (result.stopped && !isRefused(call)) call.stop(stopReason, { hooks });
-  if (result.systemMessage) call.contextForModel.push(asSystemNote(result.systemMessage));
+function applyAfterModel(
+  call: ModelCall,
+  fired: ProcessedHookResult,
+  { response }: AfterModelHookResult,
+): void {
+  call.response = response;
+  call.suppressDisplay ||= fired.suppressOutput;
+  if (fired.shouldStop && !isRefused(call)) obey(call, fired);
+  if (fired.systemMessage) call.contextForModel.push(asSystemNote(fired.systemMessage));
 }
 
 async function* streamOf(
   response: GenerateContentResponse,
 ): AsyncGenerator<GenerateContentResponse> {
   yield response;
-}
-
-function fenced(text: string | undefined): string | undefined {
-  return text && asHookContext(text);
-}
-
-function notesOf({ systemMessage }: ProcessedHookResult): string[] {
-  return systemMessage === undefined ? [] : [asSystemNote(systemMessage)];
 }

@@ -1,5 +1,5 @@
 import type { Next } from '../src/compose.js';
-import type { AnyHookContext, HookContext } from '../src/context.js';
+import type { AnyHookContext, FiredEvent, HookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
 import type { DialectName, MatcherReading } from '../src/dialects/dialect.js';
 import {
@@ -11,7 +11,6 @@ import {
 } from '../src/dialects/words.js';
 import { events, type EventDefinition } from '../src/protocol/events.js';
 import { failsClosed } from '../src/run/hookFailure.js';
-import type { HookRegistry } from '../src/hooks/hookRegistry.js';
 import type { Match, HookRegistryEntry } from '../src/protocol/entry.js';
 import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
 import { findGuards, findSubstitutes } from '../src/protocol/sameCommand.js';
@@ -42,8 +41,9 @@ export interface Planner {
 /** Second stage: finds the hooks to run. Nothing to run → the rest of the stack does not run. */
 export function planner(plans: Planner) {
   return async function planner(ctx: AnyHookContext, next: Next): Promise<void> {
-    ctx.plan = plans.createExecutionPlan(ctx.event, planContext(ctx));
-    if (ctx.plan) await next();
+    const { planned = plans.createExecutionPlan(ctx.event, planContext(ctx)) }: FiredEvent = ctx;
+    ctx.plan = planned;
+    if (planned) await next();
   };
 }
 
@@ -64,6 +64,47 @@ export function planContext<E extends HookEventName>(
   return dialectsMatchOn && { subject: dialectsMatchOn(fired.payload) };
 }
 
+/** The hooks of a host, as far as planning needs to know them. */
+export interface PlannedHooks {
+  /** The hooks of one event that may run, in order of priority. */
+  getHooksForEvent(event: HookEventName): readonly HookRegistryEntry[];
+  /** Whether it makes a difference to the hooks of an event at which moment of it they run. */
+  tellsMoments(event: HookEventName): boolean;
+  /** The plans that were made for an event, by what mattered of its payload. They last as long as its hooks do. */
+  plansOf(event: HookEventName): Map<string, HookExecutionPlan | null>;
+  /** What came of trying matchers, by matcher and tool. */
+  readonly matches: Map<string, Match>;
+  /** The same hook as a guard, for one that stands for a guard as well. */
+  asGuard(entry: HookRegistryEntry): HookRegistryEntry;
+}
+
+/** Which hooks run for an event, planned at the first call for each tool. `null` when there is nothing to run. */
+export function planEvent(
+  registry: PlannedHooks,
+  logger: DebugLogger,
+  event: HookEventName,
+  context: PlanContext = {},
+): HookExecutionPlan | null {
+  const { toolName, subject } = context;
+  const moment = registry.tellsMoments(event) ? context.moment : undefined;
+  const key = `${moment ?? ''}\0${toolName ?? subject ?? ''}`;
+  const plans = registry.plansOf(event);
+  let plan = plans.get(key);
+  if (plan === undefined) {
+    plan = createExecutionPlan(registry, logger, event, { toolName, subject, moment });
+    remember(plans, key, plan);
+  }
+  return plan;
+}
+
+/** At most this many plans and matches are kept; names of tools come from a model and have no bound. */
+const MAX_CACHED = 10_000;
+
+function remember<T>(cache: Map<string, T>, key: string, value: T): void {
+  if (cache.size >= MAX_CACHED) cache.clear();
+  cache.set(key, value);
+}
+
 /**
  * Which hooks run, in which order: those that match, each command once (the first, which comes from the source of the
  * highest priority, but never a project's in place of another). One sequential group makes the whole event sequential.
@@ -71,7 +112,7 @@ export function planContext<E extends HookEventName>(
  * @returns `null` when there is nothing to run
  */
 export function createExecutionPlan(
-  registry: HookRegistry,
+  registry: PlannedHooks,
   logger: DebugLogger,
   event: HookEventName,
   context?: PlanContext,
@@ -91,7 +132,7 @@ export function createExecutionPlan(
 
 /** Runs each command once; a guard among the duplicates makes the one that runs a guard. */
 function withoutDuplicates(
-  registry: HookRegistry,
+  registry: PlannedHooks,
   entries: readonly HookRegistryEntry[],
 ): HookRegistryEntry[] {
   const substitutes = findSubstitutes(entries);
@@ -135,7 +176,7 @@ export class MatcherBudget {
  * @param budget what the matchers of a project's hooks share
  */
 export function isConcerned(
-  registry: HookRegistry,
+  registry: PlannedHooks,
   entry: HookRegistryEntry,
   context: PlanContext | undefined,
   logger: DebugLogger,
@@ -207,7 +248,7 @@ function namesToMatch(
 
 /** A matcher that cannot be decided counts as not matching, except for a guard, which is there to be asked. */
 function matches(
-  registry: HookRegistry,
+  registry: PlannedHooks,
   entry: HookRegistryEntry,
   reading: Exclude<MatcherReading, 'all'>,
   name: string,
@@ -227,9 +268,12 @@ function matches(
   const isOfProject = isFromProject(entry);
   // What a project has used up must not count for another's hook with the same matcher.
   const key = `${isOfProject ? 'project' : 'own'} ${otherwise} ${expression}`;
-  const match = registry.cachedMatch(key, name, () =>
-    isOfProject ? budget.spend(tryIt, logger, name) : tryIt(),
-  );
+  const cacheKey = `${key}\0${name}`;
+  let match = registry.matches.get(cacheKey);
+  if (match === undefined) {
+    match = isOfProject ? budget.spend(tryIt, logger, name) : tryIt();
+    remember(registry.matches, cacheKey, match);
+  }
   return match === 'yes' || (match === 'undecided' && failsClosed(config, eventName));
 }
 

@@ -40,10 +40,12 @@ import type {
   HookInput,
   HookOutput,
 } from '../src/protocol/types.js';
-import { MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
+import { DEFAULT_TIMEOUT_MS, MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
 import { normalizeTimeout } from '../src/process/normalizeTimeout.js';
 import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';
+import type { FindObjection, StartAhead } from '../src/run/startAhead.js';
 import { traceHook } from '../src/trace/hookSpans.js';
+import { channels } from '../src/trace/span.js';
 import { createSpecificHookOutput } from './aggregator.js';
 import { dialect } from './dialect.js';
 
@@ -86,16 +88,41 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Stands next to the process of each hook: sees what it reads and how it ends, as they are. */
   readonly probe?: Middleware<HookRun>;
-  /** Asked right before a hook starts: why it must not, as the end of "The hook …". */
+  /** Asked right before a hook of a project starts: why it must not, as the end of "The hook …". */
   readonly findObjection?: FindObjection;
   /** What was told once and is not told again; without it, everything is told each time. */
   readonly told?: Set<string>;
+  /** Makes ready for the next event. */
+  readonly ahead?: StartAhead;
 }
 
-/** Why a hook must not be started now; synchronously where that is known. */
-export type FindObjection = (
-  hook: CommandHookConfig,
-) => string | undefined | Promise<string | undefined>;
+/** What runs plans in the same way, each as one event's. */
+export function hookRunner(options: RunOptions): Runner {
+  return {
+    async executeHooksParallel(hookConfigs, event, input, signal) {
+      const results = await executeParallel(hookConfigs, event, input, { ...options, signal });
+      prepareForNext(results, input, hookConfigs, options);
+      return results;
+    },
+    async executeHooksSequential(hookConfigs, event, input, signal) {
+      const results = await executeSequential(hookConfigs, event, input, { ...options, signal });
+      prepareForNext(results, input, hookConfigs, options);
+      return results;
+    },
+  };
+}
+
+function prepareForNext(
+  results: readonly HookExecutionResult[],
+  input: HookInput,
+  hookConfigs: readonly CommandHookConfig[],
+  { ahead }: RunOptions,
+): void {
+  // Of a hook that was not started there is not even an empty output.
+  for (const { stdout } of results) {
+    if (stdout !== undefined) return ahead?.prepare(hookConfigs, input);
+  }
+}
 
 /** Runs all hooks at once on the same input. Results come in plan order. */
 export async function executeParallel(
@@ -105,6 +132,8 @@ export async function executeParallel(
   options: RunOptions,
 ): Promise<HookExecutionResult[]> {
   const prepared = prepareInput(input, options.environment);
+  const [only, ...others] = hookConfigs;
+  if (only && others.length === 0) return [await executeHook(only, event, prepared, options)];
   const results: HookExecutionResult[] = [];
   const waiting = hookConfigs.entries();
   const work = async () => {
@@ -189,15 +218,8 @@ export function executeHook(
   prepared: PreparedInput,
   options: RunOptions,
 ): Promise<HookExecutionResult> {
-  return traceHook(hook, event, prepared, async () => {
-    try {
-      return await runHook(hook, event, prepared, options);
-    } catch (error) {
-      // A fault around one hook is no reason to lose what the others say.
-      const failure = refused(`could not be run: ${errorMessage(error)}`);
-      return toResult({ hook, event, read: {}, failure }, options);
-    }
-  });
+  if (!channels.hook.hasSubscribers) return runHook(hook, event, prepared, options);
+  return traceHook(hook, event, prepared, () => runHook(hook, event, prepared, options));
 }
 
 async function runHook(
@@ -206,55 +228,68 @@ async function runHook(
   prepared: PreparedInput,
   options: RunOptions,
 ): Promise<HookExecutionResult> {
-  const { input, stdin } = prepared;
-  const objection = options.findObjection?.(hook);
-  const refusal = findRefusal(hook, objection && (await objection)) ?? findFaultOf(stdin);
-  if (refusal) return toResult({ hook, event, read: {}, failure: refusal }, options);
-  const { timeoutMs, problem } = normalizeTimeout(hook.timeout, defaultTimeoutOf(hook, event));
-  if (problem) options.logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
-  const warn = (message: string) =>
-    options.logger.warn(
-      `Hook "${shortIdentity(hook)}" (${event}): ${maskSecrets(message, options.environment)}`,
-    );
-
-  const warnOnce = (message: string) => {
-    const key = JSON.stringify([hookIdentity(hook), event, message]);
-    if (options.told?.has(key)) return;
-    options.told?.add(key);
-    warn(message);
-  };
-
-  const told = { outcome: undefined, said: undefined };
-  const run: HookRun = { hook, event, input, warn, warnOnce, stdin, ...told };
-  const startAlone = () => startProcess(run, prepared, timeoutMs, options);
-  const start = async () => (options.probe ? options.probe(run, startAlone) : startAlone());
-  // Of what surrounds a process, only hooks of another dialect need anything.
-  await (hook.dialect === undefined ? start() : inDialect(run, start));
-  const { outcome, said = outcome } = run;
-  // Another agent may take an answer for one whatever the exit code is.
-  const isAnswer = said?.exitCode === 0 && outcome?.exitCode !== 2;
-  const failure = outcome
-    ? findFailure(
-        isAnswer ? { ...outcome, exitCode: 0 } : outcome,
-        timeoutMs,
-        failsClosed(hook, event),
-      )
-    : findFaultOf(run.stdin);
-  const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
-  const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
-  const unheard = said ? unheardReason(event, said, read.output) : [];
-  for (const each of [...(read.problems ?? []), ...left, ...unheard]) warn(each);
-  return toResult({ hook, event, outcome, isAnswer, read, failure }, options);
+  try {
+    const objection = options.findObjection?.(hook);
+    const refusal = findRefusal(hook, prepared.stdin, objection && (await objection));
+    if (refusal) return toResult({ hook, event, read: {}, failure: refusal }, options);
+    const run = newRun(hook, event, prepared, options);
+    // Of what surrounds a process, only hooks of another dialect need anything.
+    const isAlone = hook.dialect === undefined && !options.probe;
+    await (isAlone
+      ? startProcess(run, prepared, options)
+      : startSurrounded(run, prepared, options));
+    return readRun(run, options);
+  } catch (error) {
+    // A fault around one hook is no reason to lose what the others say.
+    const failure = refused(`could not be run: ${errorMessage(error)}`);
+    return toResult({ hook, event, read: {}, failure }, options);
+  }
 }
 
-/** What stands around the process of a hook, from the outside in; composed once. */
+function newRun(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  { input, stdin }: PreparedInput,
+  { logger, environment, told }: RunOptions,
+): HookRun {
+  const timeoutMs = deadlineOf(hook, event, logger);
+  const warn = (message: string) =>
+    logger.warn(`Hook "${shortIdentity(hook)}" (${event}): ${maskSecrets(message, environment)}`);
+  const warnOnce = (message: string) => {
+    const key = JSON.stringify([hookIdentity(hook), event, message]);
+    if (!told?.has(key)) warn(message);
+    told?.add(key);
+  };
+  const ended = { outcome: undefined, said: undefined };
+  return { hook, event, input, timeoutMs, warn, warnOnce, stdin, ...ended };
+}
+
+/** Ms until a hook is ended: what its settings say, else what is usual where it was written for. */
+function deadlineOf(hook: CommandHookConfig, event: HookEventName, logger: DebugLogger): number {
+  if (hook.timeout === undefined && hook.dialect === undefined) return DEFAULT_TIMEOUT_MS;
+  const { timeoutMs, problem } = normalizeTimeout(hook.timeout, defaultTimeoutOf(hook, event));
+  if (problem) logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
+  return timeoutMs;
+}
+
+/** A process with what stands around it: a dialect, and what looks at what goes in and comes out. */
+async function startSurrounded(
+  run: HookRun,
+  prepared: PreparedInput,
+  options: RunOptions,
+): Promise<void> {
+  const startAlone = () => startProcess(run, prepared, options);
+  const start = async () => (options.probe ? options.probe(run, startAlone) : startAlone());
+  await (run.hook.dialect === undefined ? start() : inDialect(run, start));
+}
+
+/** What stands around the process of a hook of another agent, from the outside in; composed once. */
 const inDialect = composeTrusted<HookRun>([dialect]);
 
 /** The innermost layer: the process itself. */
 async function startProcess(
   run: HookRun,
   prepared: PreparedInput,
-  timeoutMs: number,
   options: RunOptions,
 ): Promise<void> {
   const { hook, event, stdin } = run;
@@ -263,7 +298,7 @@ async function startProcess(
     input: stdin,
     // An answer may hold all of the input, changed.
     keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
-    timeoutMs,
+    timeoutMs: run.timeoutMs,
     signal: options.signal,
     mustAnswer: failsClosed(hook, event),
     warm: options.warmShells > 0,
@@ -271,6 +306,24 @@ async function startProcess(
   });
   run.outcome = await runCommand(command);
   run.said = run.outcome;
+}
+
+/** Makes a result of a run that has ended, and tells what is wrong with it. */
+function readRun(run: HookRun, options: RunOptions): HookExecutionResult {
+  const { hook, event, outcome, said = outcome, warn } = run;
+  // Another agent may take an answer for one whatever the exit code is.
+  const isAnswer = said?.exitCode === 0 && outcome?.exitCode !== 2;
+  const ended = outcome && (isAnswer ? { ...outcome, exitCode: 0 } : outcome);
+  const failure = ended
+    ? findFailure(ended, run.timeoutMs, failsClosed(hook, event))
+    : findFaultOf(run.stdin);
+  const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
+  for (const problem of read.problems ?? []) warn(problem);
+  if (outcome?.stragglers && !failure) warn(LEFT_RUNNING);
+  if (said?.exitCode === 2) {
+    for (const unheard of unheardReason(event, said, read.output)) warn(unheard);
+  }
+  return toResult({ hook, event, outcome, isAnswer, read, failure }, options);
 }
 
 const LEFT_RUNNING =
@@ -308,6 +361,7 @@ function readSaid({
 
 function findRefusal(
   hook: CommandHookConfig,
+  stdin: Stdin,
   objection: string | undefined,
 ): HookFailure | undefined {
   if (objection !== undefined) return { kind: 'untrusted', what: objection };
@@ -317,7 +371,7 @@ function findRefusal(
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
-  return undefined;
+  return stdin instanceof Error ? findFaultOf(stdin) : undefined;
 }
 
 function findFaultOf(stdin: Stdin): HookFailure | undefined {
@@ -348,9 +402,10 @@ function toResult(
   { hook, event, outcome, isAnswer, read, failure }: EndedRun,
   options: RunOptions,
 ): HookExecutionResult {
-  const isGuard = failsClosed(hook, event);
   const misread: HookFailure | undefined =
-    isGuard && read.unreadable ? { kind: 'output', what: read.unreadable } : undefined;
+    read.unreadable && failsClosed(hook, event)
+      ? { kind: 'output', what: read.unreadable }
+      : undefined;
   const fault = failure ?? misread;
   const output =
     fault && blocksByFailing(hook, event, fault) ? denyForFailure(hook, fault) : read.output;
@@ -359,18 +414,17 @@ function toResult(
     eventName: event,
     success: outcome?.ending === 'exit' && (isAnswer ?? outcome.exitCode === 0),
     ...(output && { output }),
-    ...(outcome && { stdout: outcome.stdout, stderr: outcome.stderr, ...exitOf(outcome) }),
+    ...(outcome && { stdout: outcome.stdout, stderr: outcome.stderr }),
+    // A hook that a signal ended has the code 0, as its format has always had it; `signal` and `success` tell.
+    ...((outcome?.ending === 'exit' || outcome?.ending === 'signal') && {
+      exitCode: outcome.exitCode ?? 0,
+    }),
+    ...(outcome?.signal && { signal: outcome.signal }),
     duration: outcome?.durationMs ?? 0,
     ...(fault && fault.kind !== 'exit' && errorOf(fault, outcome)),
   };
   if (fault) reportFailure(result, fault, outcome, options);
   return result;
-}
-
-/** A hook that a signal ended has the code 0, as its format has always had it; `signal` and `success` tell. */
-function exitOf({ ending, exitCode, signal }: CommandOutcome) {
-  const hasEnded = ending === 'exit' || ending === 'signal';
-  return { ...(hasEnded && { exitCode: exitCode ?? 0 }), ...(signal && { signal }) };
 }
 
 function errorOf({ what }: HookFailure, outcome: CommandOutcome | undefined): { error: Error } {

@@ -1,7 +1,6 @@
 import type { Next } from '../src/compose.js';
-import type { HookContext, AnyHookContext } from '../src/context.js';
+import type { AnyHookContext, HookContext } from '../src/context.js';
 import { events } from '../src/protocol/events.js';
-import { sessionIdOf, transcriptPathOf, type SessionFacts } from '../src/hooks/sessionFacts.js';
 import type {
   HookEventInput,
   HookEventName,
@@ -9,16 +8,21 @@ import type {
   HookPayload,
 } from '../src/protocol/types.js';
 
+/** Where the fields that every script reads come from; usually the `Config`. */
+export interface SessionFacts {
+  getSessionId(): string;
+  getWorkingDir(): string;
+  getTranscriptPath?(): string | undefined;
+}
+
 /** Third stage: the payload becomes the JSON object that scripts read. */
 export function translator(session: SessionFacts) {
   return async function translator(ctx: AnyHookContext, next: Next): Promise<void> {
-    translate(ctx as HookContext, session);
+    const { event, payload } = ctx as HookContext;
+    // An event and its payload belong together; TypeScript cannot see that through the union.
+    ctx.input = toHookInput(event, payload, session) as never;
     await next();
   };
-}
-
-function translate<E extends HookEventName>(ctx: HookContext<E>, session: SessionFacts): void {
-  ctx.input = toHookInput(ctx.event, ctx.payload, session);
 }
 
 /** What a script reads for an event: the common fields first, then the event's own. */
@@ -35,4 +39,22 @@ export function toHookInput<E extends HookEventName>(
     transcript_path: transcriptPathOf(session) ?? '',
   };
   return { ...common, ...events[event].encode(payload) } as HookEventInput<E>;
+}
+
+/** The session's id; empty where the host cannot tell it, which keeps nobody from their work. */
+export function sessionIdOf(session: SessionFacts): string {
+  try {
+    return session.getSessionId();
+  } catch {
+    return '';
+  }
+}
+
+/** Where the transcript is; `undefined` where there is none, or the host cannot tell. */
+export function transcriptPathOf(session: SessionFacts): string | undefined {
+  try {
+    return session.getTranscriptPath?.();
+  } catch {
+    return undefined;
+  }
 }

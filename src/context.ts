@@ -1,6 +1,5 @@
 import type { AggregatedHookResult } from './protocol/hookOutput.js';
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
-import type { Config } from './config/config.js';
 import { emptyResponse } from './protocol/response.js';
 import { errorMessage } from './util/errorMessage.js';
 import { copyData } from './util/records.js';
@@ -76,7 +75,6 @@ export type ExecuteTool = (input: Record<string, unknown>) => Promise<ToolResult
 
 /** One tool execution on its way through the tool stack. Not calling `next()` blocks it. */
 export interface ToolCall {
-  readonly config: Config;
   readonly toolName: string;
   /** The arguments as the model gave them. */
   readonly originalInput: Readonly<Record<string, unknown>>;
@@ -114,7 +112,6 @@ export type OpenStream = (
 
 /** One model call on its way through the model stack. Not calling `next()` blocks it. */
 export interface ModelCall {
-  readonly config: Config;
   /** The request as the chat assembled it. */
   readonly originalRequest: GenerateContentParameters;
   /** Opens the SDK's stream; called by the innermost layer with `request`. */
@@ -167,63 +164,57 @@ export interface CallOptions {
  * aborted, or its arguments are nested too deeply for hooks to read.
  */
 export function createToolCall(
-  config: Config,
   toolName: string,
-  input: Record<string, unknown>,
+  originalInput: Record<string, unknown>,
   execute: ExecuteTool,
-  options: CallOptions = {},
+  { signal, onHooks, callId }: CallOptions = {},
 ): ToolCall {
-  return Object.seal(new ToolCallContext(config, toolName, input, execute, options));
+  const { input, refusal } = copyArguments(toolName, originalInput);
+  const call: ToolCall = {
+    toolName,
+    originalInput,
+    execute,
+    signal,
+    onHooks,
+    callId,
+    state: new Map(),
+    input,
+    executed: undefined,
+    durationMs: undefined,
+    result: refusal ?? (signal?.aborted ? cancelled(toolName) : undefined),
+    contextForModel: [],
+    verdict: ALLOW,
+    block: (reason, by) => blockTool(call, reason, by),
+    stop: (reason, by) => stopTool(call, reason, by),
+  };
+  return Object.seal(call);
 }
 
-class ToolCallContext implements ToolCall {
-  readonly signal: AbortSignal | undefined;
-  readonly onHooks: HookObserver | undefined;
-  readonly callId: string | undefined;
-  readonly state = new Map<symbol, unknown>();
-  input: Record<string, unknown>;
-  executed: ToolResult | undefined = undefined;
-  durationMs: number | undefined = undefined;
-  result: ToolResult | undefined = undefined;
-  contextForModel: string[] = [];
-  verdict: Verdict = ALLOW;
-
-  constructor(
-    readonly config: Config,
-    readonly toolName: string,
-    readonly originalInput: Record<string, unknown>,
-    readonly execute: ExecuteTool,
-    { signal, onHooks, callId }: CallOptions,
-  ) {
-    this.signal = signal;
-    this.onHooks = onHooks;
-    this.callId = callId;
-    const copied = copyArguments(toolName, originalInput);
-    this.input = copied.input;
-    this.result = copied.refusal ?? (signal?.aborted ? cancelled(toolName) : undefined);
+function blockTool(call: ToolCall, reason: string, by?: Author): void {
+  if (call.verdict.kind === 'stop') {
+    call.result = stopped(undefined, call.verdict.reason);
+    return;
   }
+  call.verdict = decisionAbout(call, 'block', reason, by);
+  call.result = errorResult(ToolErrorType.Blocked, reason);
+}
 
-  block(reason: string, by?: Author): void {
-    if (this.verdict.kind === 'stop') {
-      this.result = stopped(undefined, this.verdict.reason);
-      return;
-    }
-    this.#decide('block', reason, by);
-    this.result = errorResult(ToolErrorType.Blocked, reason);
-  }
+function stopTool(call: ToolCall, reason: string, by?: Author): void {
+  const { verdict, executed } = call;
+  const isGiven = verdict.kind === 'allow' || (verdict.kind === 'stop' && executed);
+  const given = isGiven ? call.result : undefined;
+  call.verdict = decisionAbout(call, 'stop', reason, by);
+  call.result = stopped(given, reason);
+}
 
-  stop(reason: string, by?: Author): void {
-    const isGiven =
-      this.verdict.kind === 'allow' || (this.verdict.kind === 'stop' && this.executed);
-    const given = isGiven ? this.result : undefined;
-    this.#decide('stop', reason, by);
-    this.result = stopped(given, reason);
-  }
-
-  #decide(kind: 'block' | 'stop', reason: string, by: Author | undefined): void {
-    const event = this.result ? HookEventName.AfterTool : HookEventName.BeforeTool;
-    this.verdict = { kind, event, reason, ...by };
-  }
+function decisionAbout(
+  { result }: ToolCall,
+  kind: 'block' | 'stop',
+  reason: string,
+  by?: Author,
+): Verdict {
+  const event = result ? HookEventName.AfterTool : HookEventName.BeforeTool;
+  return { kind, event, reason, ...by };
 }
 
 /** Takes what the tool gave. What was decided while it ran stands. */
@@ -260,53 +251,45 @@ function stopped(given: ToolResult | undefined, reason: string): ToolResult {
 
 /** A model call at the beginning of its way. */
 export function createModelCall(
-  config: Config,
-  request: GenerateContentParameters,
+  originalRequest: GenerateContentParameters,
   open: OpenStream,
-  options: CallOptions = {},
+  { signal, onHooks }: CallOptions = {},
 ): ModelCall {
-  return Object.seal(new ModelCallContext(config, request, open, options));
+  const call: ModelCall = {
+    originalRequest,
+    open,
+    signal,
+    onHooks,
+    state: new Map(),
+    request: originalRequest,
+    stream: undefined,
+    response: undefined,
+    synthetic: false,
+    suppressDisplay: false,
+    contextForModel: [],
+    verdict: ALLOW,
+    block: (reason, by) => blockModel(call, reason, by),
+    stop: (reason, by) => stopModel(call, reason, by),
+  };
+  return Object.seal(call);
 }
 
-class ModelCallContext implements ModelCall {
-  readonly signal: AbortSignal | undefined;
-  readonly onHooks: HookObserver | undefined;
-  readonly state = new Map<symbol, unknown>();
-  request: GenerateContentParameters;
-  stream: ModelCall['stream'] = undefined;
-  response: GenerateContentResponse | undefined = undefined;
-  synthetic = false;
-  suppressDisplay = false;
-  contextForModel: string[] = [];
-  verdict: Verdict = ALLOW;
+function blockModel(call: ModelCall, reason: string, by?: Author): void {
+  const { stream, verdict } = call;
+  if (verdict.kind !== 'stop')
+    call.verdict = { kind: 'block', event: eventOf(stream), reason, ...by };
+  call.stream = undefined;
+  call.response = emptyResponse();
+  call.synthetic = false;
+}
 
-  constructor(
-    readonly config: Config,
-    readonly originalRequest: GenerateContentParameters,
-    readonly open: OpenStream,
-    { signal, onHooks }: CallOptions,
-  ) {
-    this.signal = signal;
-    this.onHooks = onHooks;
-    this.request = originalRequest;
-  }
+function stopModel(call: ModelCall, reason: string, by?: Author): void {
+  call.verdict = { kind: 'stop', event: eventOf(call.stream), reason, ...by };
+  if (!call.stream) call.response ??= emptyResponse();
+}
 
-  block(reason: string, by?: Author): void {
-    if (this.verdict.kind !== 'stop') this.#decide('block', reason, by);
-    this.stream = undefined;
-    this.response = emptyResponse();
-    this.synthetic = false;
-  }
-
-  stop(reason: string, by?: Author): void {
-    this.#decide('stop', reason, by);
-    if (!this.stream) this.response ??= emptyResponse();
-  }
-
-  #decide(kind: 'block' | 'stop', reason: string, by: Author | undefined): void {
-    const event = this.stream ? HookEventName.AfterModel : HookEventName.BeforeModel;
-    this.verdict = { kind, event, reason, ...by };
-  }
+function eventOf(stream: ModelCall['stream']): HookEventName {
+  return stream ? HookEventName.AfterModel : HookEventName.BeforeModel;
 }
 
 /** Takes the stream that the model opened. What was decided meanwhile stands: a block drops it. */
@@ -319,37 +302,36 @@ export function takeStream(call: ModelCall, stream: AsyncIterable<GenerateConten
   if (verdict.kind === 'stop') call.response = undefined;
 }
 
+/** A fired event with the plan that was made to know whether there is anything to do; the planner takes it. */
+export type FiredEvent<E extends HookEventName = HookEventName> = HookContext<E> & {
+  planned?: HookExecutionPlan | null;
+};
+
 /** A fired event at the beginning of its way. */
 export function createHookContext<E extends HookEventName>(
   event: E,
   payload: HookPayload<E>,
   signal: AbortSignal | undefined,
-): HookContext<E> {
-  return Object.seal(new FiredEvent(event, payload, signal));
-}
-
-class FiredEvent<E extends HookEventName> implements HookContext<E> {
-  readonly state = new Map<symbol, unknown>();
-  plan: HookExecutionPlan | null = null;
-  input: HookEventInput<E> | undefined = undefined;
-  results: readonly HookExecutionResult[] | undefined = undefined;
-  aggregated: AggregatedHookResult | undefined = undefined;
-  verdict: Verdict = ALLOW;
-
-  constructor(
-    readonly event: E,
-    readonly payload: HookPayload<E>,
-    readonly signal: AbortSignal | undefined,
-  ) {}
-
-  block(reason: string): void {
-    if (this.verdict.kind === 'stop') return;
-    this.verdict = { kind: 'block', event: this.event, reason };
-  }
-
-  stop(reason: string): void {
-    this.verdict = { kind: 'stop', event: this.event, reason };
-  }
+): FiredEvent<E> {
+  const ctx: FiredEvent<E> = {
+    event,
+    payload,
+    signal,
+    state: new Map(),
+    planned: undefined,
+    plan: null,
+    input: undefined,
+    results: undefined,
+    aggregated: undefined,
+    verdict: ALLOW,
+    block: (reason) => {
+      if (ctx.verdict.kind !== 'stop') ctx.verdict = { kind: 'block', event, reason };
+    },
+    stop: (reason) => {
+      ctx.verdict = { kind: 'stop', event, reason };
+    },
+  };
+  return Object.seal(ctx);
 }
 
 /**

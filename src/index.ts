@@ -72,10 +72,12 @@ export {
   fireAfterModelHook,
   fireBeforeModelHook,
   fireBeforeToolSelectionHook,
-  type AfterModelHookResult,
-  type BeforeModelHookResult,
-  type BeforeToolSelectionHookResult,
 } from './core/geminiChatHookTriggers.js';
+export type {
+  BeforeToolSelectionHookResult,
+  AfterModelHookResult,
+  BeforeModelHookResult,
+} from './protocol/modelResults.js';
 export { startRecordedModel, type RecordedModel } from './agent/recordedModel.js';
 export { DebugLogger } from './util/debugLogger.js';
 export * from './hooks/index.js';

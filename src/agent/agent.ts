@@ -8,7 +8,7 @@ import {
   SessionEndReason,
   SessionStartSource,
 } from '../protocol/types.js';
-import { sessionIdOf } from '../hooks/sessionFacts.js';
+import { sessionIdOf } from '../../middleware/translator.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { notify } from '../util/notify.js';
 import type { Tool } from '../tools/tools.js';

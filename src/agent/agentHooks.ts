@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Decision, HookObserver } from '../context.js';
 import { canPrevent } from '../protocol/events.js';
-import { fireHook } from '../hooks/hookEventHandler.js';
+import { fireHook } from '../hooks/fireHook.js';
 import type { HookEventName, HookPayload } from '../protocol/types.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
 import { notify } from '../util/notify.js';

@@ -4,7 +4,7 @@ import type { FunctionCall, Part } from '@google/genai';
 import type { Config } from '../config/config.js';
 import { dialects, theirArguments, theirToolNames } from '../dialects/words.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { sessionIdOf, transcriptPathOf } from '../hooks/sessionFacts.js';
+import { transcriptPathOf, sessionIdOf } from '../../middleware/translator.js';
 import { openPrivately } from '../trace/privateFile.js';
 import type { CompletedToolCall } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/geminiChat.js';

@@ -1,6 +1,6 @@
 import { events } from '../protocol/events.js';
 import { hookIdentity } from '../protocol/identity.js';
-import type { ProcessedHookResult } from '../protocol/processedResult.js';
+import type { ProcessedHookResult } from '../protocol/hookOutput.js';
 import { removeControls } from '../protocol/sanitizeText.js';
 import type { HookEventName, HookExecutionResult, HookOutput } from '../protocol/types.js';
 import { paint, toOneLine, toVisible } from './terminal.js';

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import type { Config } from '../config/config.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { fireHook } from '../hooks/hookEventHandler.js';
+import { fireHook } from '../hooks/fireHook.js';
 import { removeControls } from '../protocol/sanitizeText.js';
 import type { HookEventName } from '../protocol/types.js';
 import { walkFiles } from '../agent/tools/findFiles.js';

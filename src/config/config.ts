@@ -1,12 +1,15 @@
 import type { Extension } from '../protocol/entry.js';
 import { randomUUID } from 'node:crypto';
-import { modelStages, toolStages } from '../../middleware/callerEffects.js';
+import { modelStages, toolStages, type FireHook } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
+import { fireHook, hasHooks } from '../hooks/fireHook.js';
+import type { HookGate, HookHost } from '../hooks/host.js';
 import { HookSystem } from '../hooks/hookSystem.js';
-import type { HookDefinitions } from '../protocol/types.js';
+import { ConsentGate } from '../trust/consentGate.js';
+import type { HookDefinitions, HookEventName } from '../protocol/types.js';
 import type { HookConsent } from '../trust/consent.js';
 import { openConsent } from '../trust/openConsent.js';
 import {
@@ -17,7 +20,7 @@ import {
   type Stack,
 } from '../stack.js';
 import type { StackContexts } from '../context.js';
-import type { Position, StackName } from '../protocol/stages.js';
+import type { Position, StackName, StageName } from '../protocol/stages.js';
 import type { ExtensionMiddleware } from '../protocol/entry.js';
 
 /** How the answer reaches the screen: as it arrives, or once AfterModel hooks have seen all of it. */
@@ -59,7 +62,7 @@ export interface ConfigOptions {
  * What the hook system knows of its host. Reads nothing from disk but what the user has allowed, and that only for
  * hooks that came with a project; see `loadSettings` for the rest.
  */
-export class Config {
+export class Config implements HookHost {
   readonly #options: ConfigOptions;
   readonly #sessionId: string;
   #transcriptPath: string | undefined;
@@ -87,7 +90,7 @@ export class Config {
     this.#sessionId = options.sessionId ?? randomUUID();
     this.#transcriptPath = options.transcriptPath;
     // Whoever asks over the bus may be the first to need the hooks, and waits for an answer also where they are off.
-    if (options.messageBus) this.#openHookSystem();
+    if (options.messageBus) this.#hookSystem = this.#openHookSystem();
   }
 
   /** Whether hooks run at all. Default false. */
@@ -97,12 +100,12 @@ export class Config {
 
   /** The hook system, made at the first call. `undefined` while hooks are off. Nothing is read or started yet. */
   getHookSystem(): HookSystem | undefined {
-    return this.getEnableHooks() ? this.#openHookSystem() : undefined;
+    if (!this.getEnableHooks()) return undefined;
+    return (this.#hookSystem ??= this.#openHookSystem());
   }
 
   #openHookSystem(): HookSystem {
-    this.#hookSystem ??= new HookSystem(this, this.#options.messageBus, this.getDebugLogger());
-    return this.#hookSystem;
+    return new HookSystem(this, this.#options.messageBus, this.getDebugLogger());
   }
 
   /**
@@ -150,6 +153,11 @@ export class Config {
           throw error;
         });
     return this.#consent;
+  }
+
+  /** What lets hooks of the project run only as the user has allowed them. */
+  openGate(logger: DebugLogger): HookGate {
+    return new ConsentGate(this, logger);
   }
 
   /** Identifies the session in every hook's input. Default a random UUID. */
@@ -242,24 +250,26 @@ export class Config {
 
   /** The stack around every tool execution, composed at the first call. */
   getToolStack(): Stack<'tool'> {
-    this.#toolStack ??= buildStack(
-      'tool',
-      toolStages,
-      this.registrations('tool'),
-      this.getDebugLogger(),
-    );
-    return this.#toolStack;
+    return (this.#toolStack ??= this.#build('tool', toolStages(this.#fire)));
   }
 
   /** The stack around every model call, composed at the first call. */
   getModelStack(): Stack<'model'> {
-    this.#modelStack ??= buildStack(
-      'model',
-      modelStages,
-      this.registrations('model'),
-      this.getDebugLogger(),
-    );
-    return this.#modelStack;
+    const host = {
+      hasHooks: (event: HookEventName) => hasHooks(this, event),
+      getAfterModelDisplay: () => this.getAfterModelDisplay(),
+      getDebugLogger: () => this.getDebugLogger(),
+    };
+    return (this.#modelStack ??= this.#build('model', modelStages(this.#fire, host)));
+  }
+
+  readonly #fire: FireHook = (event, payload, options) => fireHook(this, event, payload, options);
+
+  #build<S extends StackName>(
+    name: S,
+    stages: Record<StageName<S>, Middleware<StackContexts[S]>>,
+  ): Stack<S> {
+    return buildStack(name, stages, this.registrations(name), this.getDebugLogger());
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.js';
-import { fireHook, type FireOptions } from '../hooks/hookEventHandler.js';
+import { type CallOptions, createToolCall, type ExecuteTool, type ToolCall } from '../context.js';
+import { fireHook } from '../hooks/fireHook.js';
 import type { DefaultHookOutput } from '../protocol/hookOutput.js';
 import { HookEventName } from '../protocol/types.js';
-import { createToolCall, type ExecuteTool, type ToolCall } from '../context.js';
 import type { ToolResult } from '../tools/tools.js';
 import { withNotes } from '../protocol/llmContent.js';
 
@@ -15,7 +15,7 @@ export async function fireBeforeToolHook(
   config: Config,
   toolName: string,
   toolInput: Record<string, unknown>,
-  options?: FireOptions,
+  options?: CallOptions,
 ): Promise<DefaultHookOutput | undefined> {
   const payload = { toolName, toolInput, callId: options?.callId };
   const fired = await fireHook(config, HookEventName.BeforeTool, payload, options);
@@ -34,7 +34,7 @@ export async function fireAfterToolHook(
   toolName: string,
   toolInput: Record<string, unknown>,
   toolResponse: Record<string, unknown>,
-  options?: FireOptions,
+  options?: CallOptions,
 ): Promise<DefaultHookOutput | undefined> {
   const payload = { toolName, toolInput, toolResponse, callId: options?.callId };
   const fired = await fireHook(config, HookEventName.AfterTool, payload, options);
@@ -58,9 +58,9 @@ export async function executeToolWithHooks(
   toolName: string,
   toolInput: Record<string, unknown>,
   executeFn: ExecuteTool,
-  options: FireOptions = {},
+  options: CallOptions = {},
 ): Promise<ToolResult> {
-  return runToolCall(createToolCall(config, toolName, toolInput, executeFn, options));
+  return runToolCall(config, createToolCall(toolName, toolInput, executeFn, options));
 }
 
 /**
@@ -69,10 +69,11 @@ export async function executeToolWithHooks(
  *
  * @throws what the tool throws; an Error when a middleware leaves the call without a result
  */
-export async function runToolCall(call: ToolCall): Promise<ToolResult> {
+export async function runToolCall(config: Config, call: ToolCall): Promise<ToolResult> {
   if (call.result) return call.result;
-  await call.config.getToolStack().run(call);
-  if (call.result) return withNotes(call.result, call.contextForModel);
+  await config.getToolStack().run(call);
+  const { result, contextForModel: notes } = call;
+  if (result) return notes.length > 0 ? withNotes(result, notes) : result;
   throw new Error(
     `A middleware ended the call of "${call.toolName}" without a result: set call.result`,
   );

@@ -4,7 +4,6 @@ import type { Config } from '../config/config.js';
 import {
   copyArguments,
   createToolCall,
-  decisionOf,
   errorResult,
   type CallOptions,
   type Decision,
@@ -73,56 +72,30 @@ export class CoreToolScheduler {
     calls: readonly FunctionCall[],
     options: ScheduleOptions = {},
   ): Promise<CompletedToolCall[]> {
+    const { onStatus, config } = this.#options;
     const records = calls.map(toRecord);
     for (const record of records) {
-      if (record.status === 'scheduled') this.#tell(record);
+      if (onStatus && record.status === 'scheduled') {
+        notify(config.getDebugLogger(), onStatus, record);
+      }
     }
     return Promise.all(records.map((record) => this.#run(record, options)));
   }
 
   async #run(record: ToolCallRecord, options: ScheduleOptions): Promise<CompletedToolCall> {
-    if (record.result) return this.#complete(record, record.result);
+    const { config, onStatus, onHooks } = this.#options;
+    const tell = <R extends ToolCallRecord>(told: R): R => {
+      if (onStatus) notify(config.getDebugLogger(), onStatus, told);
+      return told;
+    };
     const tool = this.#tools.get(record.name);
-    const { allowedTools } = options;
-    if (allowedTools && !allowedTools.includes(record.name)) {
-      // Whatever else hooks wrote there is no name, and not for the model to read.
-      const allowed = allowedTools.filter((name) => this.#tools.has(name));
-      return this.#complete({ ...record, status: 'error' }, notAllowed(record.name, allowed));
+    const refusal = record.result ?? this.#refuse(record.name, options.allowedTools);
+    if (refusal || !tool) {
+      const result = refusal ?? unknownTool(record.name, [...this.#tools.keys()]);
+      return tell({ ...record, status: 'error', result });
     }
-    if (!tool) {
-      return this.#complete(
-        { ...record, status: 'error' },
-        unknownTool(record.name, [...this.#tools.keys()]),
-      );
-    }
-    this.#tell({ ...record, status: 'executing' });
-    const call = this.#createCall(tool, record, options.signal);
-    const result = await this.#runStack(call);
-    const blocked = decisionOf(call.verdict, 'block');
-    const stopped = decisionOf(call.verdict, 'stop');
-    return this.#complete(
-      {
-        ...record,
-        input: call.input,
-        status: finalStatus(call, result),
-        ...(blocked && { blocked }),
-        ...(stopped && { stopped }),
-      },
-      result,
-    );
-  }
-
-  /** What the call gives; whatever goes wrong with it is told in the result. */
-  async #runStack(call: ToolCall): Promise<ToolResult> {
-    try {
-      return await runToolCall(call);
-    } catch (error) {
-      return withNotes(failed(call.toolName, error), call.contextForModel);
-    }
-  }
-
-  #createCall(tool: Tool, record: ToolCallRecord, signal: AbortSignal | undefined): ToolCall {
-    const { config, onHooks } = this.#options;
+    tell({ ...record, status: 'executing' });
+    const { signal } = options;
     const context = { workingDir: config.getWorkingDir(), signal };
     const execute = async (input: Record<string, unknown>) => {
       try {
@@ -132,19 +105,35 @@ export class CoreToolScheduler {
         return failed(tool.name, error);
       }
     };
-    const options = { signal, onHooks, callId: record.callId };
-    return createToolCall(config, tool.name, record.originalInput, execute, options);
+    const { callId, originalInput } = record;
+    const call = createToolCall(tool.name, originalInput, execute, { signal, onHooks, callId });
+    const result = await runToolCall(config, call).catch((error: unknown) =>
+      withNotes(failed(call.toolName, error), call.contextForModel),
+    );
+    return tell({ ...record, input: call.input, result, ...outcomeOf(call, result) });
   }
 
-  #tell(record: ToolCallRecord): void {
-    notify(this.#options.config.getDebugLogger(), this.#options.onStatus, record);
+  #refuse(name: string, allowedTools: readonly string[] | undefined): ToolResult | undefined {
+    if (!allowedTools || allowedTools.includes(name)) return undefined;
+    // Whatever else hooks wrote there is no name, and not for the model to read.
+    return notAllowed(
+      name,
+      allowedTools.filter((each) => this.#tools.has(each)),
+    );
   }
+}
 
-  #complete(record: ToolCallRecord, result: ToolResult): CompletedToolCall {
-    const completed = { ...record, result };
-    this.#tell(completed);
-    return completed;
-  }
+/** What became of a call, and who decided so. */
+function outcomeOf(
+  { verdict, executed }: ToolCall,
+  result: ToolResult,
+): Pick<ToolCallRecord, 'status' | 'blocked' | 'stopped'> {
+  if (verdict.kind === 'allow') return { status: result.error ? 'error' : 'success' };
+  const { kind, ...decision } = verdict;
+  // A stop after the tool rides on the result's error, and says nothing about the tool.
+  const outcome = kind === 'stop' ? executed : result;
+  const status = !executed ? 'idle' : outcome?.error ? 'error' : 'success';
+  return kind === 'block' ? { status, blocked: decision } : { status, stopped: decision };
 }
 
 /** What the model is told of a completed call. */
@@ -161,13 +150,6 @@ function toRecord({ id, name = '', args = {} }: FunctionCall): ToolCallRecord {
   const { input, refusal: result } = copyArguments(name, args);
   const call = { callId: id ?? randomUUID(), name, originalInput: input, input };
   return result ? { ...call, status: 'error', result } : { ...call, status: 'scheduled' };
-}
-
-function finalStatus({ verdict, executed }: ToolCall, result: ToolResult): ToolCallStatus {
-  if (!executed && verdict.kind !== 'allow') return 'idle';
-  // A stop after the tool rides on the result's error, and says nothing about the tool.
-  const outcome = verdict.kind === 'stop' ? executed : result;
-  return outcome?.error ? 'error' : 'success';
 }
 
 function notAllowed(name: string, allowed: readonly string[]): ToolResult {

@@ -169,7 +169,6 @@ export class GeminiChat {
     const signal = options.signal ? AbortSignal.any([options.signal, abort.signal]) : abort.signal;
     const received: GenerateContentResponse[] = [];
     const call = createModelCall(
-      config,
       { model, contents, ...withConfig({ ...generationConfig, ...overrides }) },
       async (request) =>
         recordChunks(await models.generateContentStream(withSignal(request, signal)), received),

@@ -1,11 +1,16 @@
-import type { AggregatedHookResult } from '../protocol/hookOutput.js';
-import { aggregateResults } from '../../middleware/aggregator.js';
-import type { Config } from '../config/config.js';
+import {
+  aggregateResults,
+  listOf,
+  makeEmptySuccessResult,
+  resolveResult,
+} from '../../middleware/aggregator.js';
 import type { Extension } from '../protocol/entry.js';
+import type { HookHost } from './host.js';
+import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { parseHookDefinitions } from './hookSettings.js';
 import { ALLOW, type HookContext } from '../context.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
-import { events, resolveOutput } from '../protocol/events.js';
+import { events } from '../protocol/events.js';
 import {
   blocksByFailing,
   denyForFailure,
@@ -20,18 +25,6 @@ import type {
   HookExecutionPlan,
   HookExecutionResult,
 } from '../protocol/types.js';
-
-/** The result of an event for which nothing ran; always a fresh object, because callers own what they get. */
-export function makeEmptySuccessResult(): AggregatedHookResult {
-  return {
-    success: true,
-    finalOutput: undefined,
-    allOutputs: [],
-    errors: [],
-    totalDuration: 0,
-    results: [],
-  };
-}
 
 /**
  * The result of an event whose processing itself failed. What was decided before stands. Else it has no output, so the
@@ -54,50 +47,6 @@ export function buildFailureEnvelope(
     success: false,
     ...(fault.meta.decided ?? denialOfGuards(fault)),
     errors: [fault],
-  };
-}
-
-/**
- * The result of an event, as plain data that nobody has to interpret. What a middleware decided is never taken back by
- * what hooks say.
- *
- * @throws where a middleware has left what is no result, or cannot be read
- */
-export function resolveResult({
-  event,
-  verdict,
-  aggregated,
-}: Pick<HookContext, 'event' | 'verdict' | 'aggregated'>): AggregatedHookResult {
-  const { finalOutput, decidedBy, ...rest } = checked(aggregated ?? makeEmptySuccessResult());
-  const said = finalOutput && resolveOutput(event, finalOutput);
-  const { Output } = events[event];
-  if (verdict.kind === 'stop') {
-    const stop = { continue: false, stopReason: verdict.reason };
-    return { ...rest, finalOutput: new Output({ ...said, ...stop }) };
-  }
-  const by = decidedBy && { decidedBy };
-  if (verdict.kind === 'allow') return { ...rest, ...by, finalOutput: said && new Output(said) };
-  const block = { decision: 'deny' as const, reason: verdict.reason };
-  // The hooks' stop counts more than the block.
-  return {
-    ...rest,
-    ...(said?.continue === false && by),
-    finalOutput: new Output({ ...said, ...block }),
-  };
-}
-
-/** A middleware may have put anything there. Lists that it has left out are empty. */
-function checked(aggregated: AggregatedHookResult): AggregatedHookResult {
-  const { finalOutput, allOutputs, errors, results } = aggregated;
-  if (finalOutput ? !isRecord(finalOutput) : !Array.isArray(results)) {
-    throw new TypeError('a middleware has set "aggregated" to what is no result');
-  }
-  return {
-    ...aggregated,
-    finalOutput,
-    allOutputs: listOf(allOutputs),
-    errors: listOf(errors),
-    results: listOf(results),
   };
 }
 
@@ -126,10 +75,6 @@ export function resultsOf({
   return listOf(results).filter(isRecord);
 }
 
-function listOf<T>(value: readonly T[] | undefined): T[] {
-  return Array.isArray(value) ? [...value] : [];
-}
-
 /**
  * The guards (`onFailure: "deny"`) that are configured for an event, whatever their matchers say: for when the hooks
  * themselves cannot be read, or not be planned. Those of a project count only where all of it is trusted, or a clone
@@ -137,7 +82,10 @@ function listOf<T>(value: readonly T[] | undefined): T[] {
  *
  * @returns `undefined` when there are none. Never throws
  */
-export function planOfGuards(config: Config, event: HookEventName): HookExecutionPlan | undefined {
+export function planOfGuards(
+  config: HookHost,
+  event: HookEventName,
+): HookExecutionPlan | undefined {
   const isTrusted = attempt(() => !config.needsConsent() && config.isTrustedFolder(), false);
   const disabled = attempt(() => config.getDisabledHooks(), []);
   const extensions = attempt(() => config.getExtensions(), []).filter((extension) =>

@@ -1,7 +1,7 @@
-import { createExecutionPlan, type PlanContext, type Planner } from '../../middleware/planner.js';
+import { planEvent, type PlanContext, type Planner } from '../../middleware/planner.js';
+import type { HookEventName, HookExecutionPlan } from '../protocol/types.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { HookRegistry } from './hookRegistry.js';
-import type { HookEventName, HookExecutionPlan } from '../protocol/types.js';
 
 /** Plans events over a registry. A plan for the same event and tool is made once. */
 export class HookPlanner implements Planner {
@@ -20,12 +20,7 @@ export class HookPlanner implements Planner {
    * @param context the tool's name for tool events, nothing for others
    * @returns `null` when there is nothing to run
    */
-  createExecutionPlan(event: HookEventName, context: PlanContext = {}): HookExecutionPlan | null {
-    const { toolName, subject } = context;
-    const moment = this.registry.tellsMoments(event) ? context.moment : undefined;
-    const key = `${moment ?? ''}\0${toolName ?? subject ?? ''}`;
-    return this.registry.cachedPlan(event, key, () =>
-      createExecutionPlan(this.registry, this.#logger, event, { toolName, subject, moment }),
-    );
+  createExecutionPlan(event: HookEventName, context?: PlanContext): HookExecutionPlan | null {
+    return planEvent(this.registry, this.#logger, event, context);
   }
 }

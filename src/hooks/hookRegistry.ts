@@ -1,12 +1,11 @@
 import type { HookRegistryEntry, Match } from '../protocol/entry.js';
-import type { Config } from '../config/config.js';
+import type { HookGate, HookHost } from './host.js';
 import type { Extension, ConsentReview } from '../protocol/entry.js';
 import { formatPath, parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { DialectName } from '../dialects/dialect.js';
 import { dialects } from '../dialects/words.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { ConsentGate } from '../trust/consentGate.js';
 import { HookRegistryNotInitializedError } from './errors.js';
 import { relativeEntries } from '../run/hookEnvironment.js';
 import { failsClosed, hasFailed } from '../run/hookFailure.js';
@@ -21,9 +20,6 @@ import {
   type HookExecutionResult,
   type HookOrigin,
 } from '../protocol/types.js';
-
-/** So many plans and matches are kept; names of tools come from a model and have no bound. */
-const MAX_CACHED = 10_000;
 
 /** Names of dropped guards in their warning, at most. */
 const MAX_NAMES = 10;
@@ -46,17 +42,18 @@ export class HookRegistry {
   /** The hooks of the project as they were read, while it is not known which of them are allowed. */
   #unsettled: readonly HookRegistryEntry[] = [];
   readonly #plans = new Map<HookEventName, Map<string, HookExecutionPlan | null>>();
-  readonly #matches = new Map<string, Match>();
-  readonly #gate: ConsentGate;
+  /** What came of trying matchers, by matcher and tool. */
+  readonly matches = new Map<string, Match>();
+  readonly #gate: HookGate;
   readonly #logger: DebugLogger;
   #hasToldOfGuards = false;
 
   constructor(
-    private readonly config: Config,
+    private readonly config: HookHost,
     logger = new DebugLogger('llxprt:core:hooks:registry'),
   ) {
     this.#logger = DebugLogger.safe(logger);
-    this.#gate = new ConsentGate(config, this.#logger);
+    this.#gate = config.openGate(this.#logger);
   }
 
   /**
@@ -201,6 +198,7 @@ export class HookRegistry {
    * switched off, with one warning; a guard stays on, to deny.
    */
   findObjection(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
+    if (!config.ofProject) return undefined;
     return this.#gate.findObjection(config, (reason, isLasting) => {
       const entry = this.#entries?.find((each) => each.config === config);
       if (!entry?.enabled || failsClosed(config, entry.eventName)) return;
@@ -219,20 +217,11 @@ export class HookRegistry {
     return event === HookEventName.BeforeTool || this.#eventsWithMoments.has(event);
   }
 
-  /** The plan for an event and what matters of its payload, made at the first call. */
-  cachedPlan(
-    event: HookEventName,
-    key: string,
-    make: () => HookExecutionPlan | null,
-  ): HookExecutionPlan | null {
+  /** The plans that were made for an event, by what mattered of its payload. They last as long as its hooks do. */
+  plansOf(event: HookEventName): Map<string, HookExecutionPlan | null> {
     let plans = this.#plans.get(event);
     if (!plans) this.#plans.set(event, (plans = new Map()));
-    return cached(plans, key, make);
-  }
-
-  /** Whether a matcher matches a tool's name, tried at the first call. */
-  cachedMatch(matcher: string, toolName: string, tryIt: () => Match): Match {
-    return cached(this.#matches, `${matcher}\0${toolName}`, tryIt);
+    return plans;
   }
 
   /** A guard that is dropped lets pass what its author wanted to be asked about. */
@@ -376,13 +365,4 @@ function isReported(raw: unknown, { path, kind }: SettingsProblem): boolean {
   const groups = isRecord(raw) ? raw[String(event)] : undefined;
   const group: unknown = Array.isArray(groups) ? groups[Number(index)] : undefined;
   return isRecord(group) && group['origin'] !== undefined;
-}
-
-function cached<K, T>(cache: Map<K, T>, key: K, make: () => T): T {
-  const known = cache.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  if (cache.size >= MAX_CACHED) cache.clear();
-  cache.set(key, made);
-  return made;
 }

@@ -1,14 +1,16 @@
-import type { Config } from '../config/config.js';
+import { aggregateResults } from '../../middleware/aggregator.js';
+import { planEvent } from '../../middleware/planner.js';
+import { hookRunner } from '../../middleware/runner.js';
+import { sessionIdOf } from '../../middleware/translator.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
+import type { HookRegistryEntry } from '../protocol/entry.js';
+import { StartAhead } from '../run/startAhead.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { HookSystemNotInitializedError } from './errors.js';
-import { HookAggregator } from './hookAggregator.js';
+import type { HookEngine } from './fireHook.js';
 import { HookEventHandler } from './hookEventHandler.js';
-import { HookPlanner } from './hookPlanner.js';
 import { HookRegistry } from './hookRegistry.js';
-import type { HookRegistryEntry } from '../protocol/entry.js';
-import { HookRunner } from './hookRunner.js';
-import { sessionIdOf } from './sessionFacts.js';
+import type { HookHost } from './host.js';
 
 export { HookSystemNotInitializedError } from './errors.js';
 
@@ -18,33 +20,42 @@ export { HookSystemNotInitializedError } from './errors.js';
  */
 export class HookSystem {
   readonly #registry: HookRegistry;
-  readonly #runner: HookRunner;
+  readonly #ahead: StartAhead;
   readonly #eventHandler: HookEventHandler;
+  /** What events are fired through; see `fireHook`. */
+  readonly engine: HookEngine;
   /** Where this system and its parts write. It never throws. */
   readonly logger: DebugLogger;
 
   constructor(
-    private readonly config: Config,
+    private readonly host: HookHost,
     messageBus?: MessageBus,
     logger = new DebugLogger('llxprt:core:hooks'),
   ) {
     this.logger = DebugLogger.safe(logger);
-    this.#registry = new HookRegistry(config, this.logger.extend('registry'));
-    this.#runner = new HookRunner(this.logger.extend('runner'), {
-      environment: config.getHookEnvironment(),
-      maxParallelHooks: config.getMaxParallelHooks(),
-      warmShells: config.getWarmShells(),
-      findObjection: (hook) => this.#registry.findObjection(hook),
-    });
+    const registry = new HookRegistry(host, this.logger.extend('registry'));
+    const running = {
+      logger: this.logger.extend('runner'),
+      environment: host.getHookEnvironment(),
+      maxParallelHooks: host.getMaxParallelHooks(),
+      warmShells: host.getWarmShells(),
+      findObjection: registry.findObjection.bind(registry),
+      told: new Set<string>(),
+    };
+    const planning = this.logger.extend('planner');
+    this.#registry = registry;
+    this.#ahead = new StartAhead(running);
     this.#eventHandler = new HookEventHandler(
-      config,
-      this.#registry,
-      new HookPlanner(this.#registry, this.logger.extend('planner')),
-      this.#runner,
-      new HookAggregator(),
+      host,
+      registry,
+      { createExecutionPlan: (event, context) => planEvent(registry, planning, event, context) },
+      hookRunner({ ...running, ahead: this.#ahead }),
+      { aggregateResults },
       messageBus,
       this.logger.extend('events'),
+      () => this.initialize(),
     );
+    this.engine = this.#eventHandler.engine;
   }
 
   /**
@@ -62,15 +73,15 @@ export class HookSystem {
   #startAhead(): void {
     const hooks = this.getAllHooks().flatMap(({ enabled, config }) => (enabled ? config : []));
     const eager = hooks.filter(({ prestart }) => prestart === true);
-    this.#runner.prepare(eager, {
-      cwd: this.config.getWorkingDir(),
-      session_id: sessionIdOf(this.config),
+    this.#ahead.prepare(eager, {
+      cwd: this.host.getWorkingDir(),
+      session_id: sessionIdOf(this.host),
     });
   }
 
   /** What was started ahead may belong to a hook that runs no more. */
   #prepareAnew(): void {
-    this.#runner.forgetPrestarted(this.config.getWorkingDir());
+    this.#ahead.forget(this.host.getWorkingDir());
     this.#startAhead();
   }
 
@@ -132,7 +143,7 @@ export class HookSystem {
    * Safe while hooks run, and more than once.
    */
   async dispose(): Promise<void> {
-    this.#runner.stopPreparing(this.config.getWorkingDir());
+    this.#ahead.stop(this.host.getWorkingDir());
     await this.#eventHandler.dispose();
   }
 }

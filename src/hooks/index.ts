@@ -9,6 +9,8 @@ export {
   BeforeToolHookOutput,
   BeforeToolSelectionHookOutput,
   DefaultHookOutput,
+  processCommonHookOutputFields,
+  type ProcessedHookResult,
 } from '../protocol/hookOutput.js';
 export { HookPlanner } from './hookPlanner.js';
 export { HookRegistry } from './hookRegistry.js';
@@ -37,8 +39,4 @@ export {
   validateSessionStartInput,
   type EventFields,
 } from './hookValidators.js';
-export {
-  processCommonHookOutputFields,
-  type ProcessedHookResult,
-} from '../protocol/processedResult.js';
 export * from './types.js';

@@ -21,6 +21,8 @@ export interface HookRun {
   readonly event: HookEventName;
   /** What the hook is to know, in our own format. */
   readonly input: HookInput;
+  /** Ms until the process is ended. */
+  readonly timeoutMs: number;
   /** Tells the user something about this hook. */
   readonly warn: (message: string) => void;
   /** The same, once in a session: for what is so each time the hook runs. */

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.js';
+import type { HookGate } from '../hooks/host.js';
 import type { HookConsent } from './consent.js';
 import type { ConsentReview, ConsentItem, HookRegistryEntry } from '../protocol/entry.js';
 import { itemOfHook, type ProjectHook } from './consentItem.js';
@@ -25,11 +25,20 @@ const MAX_TOLD = 10;
 /** Characters of a command in a message, at most. */
 const MAX_QUOTED = 60;
 
+/** What the gate asks of the host. */
+export interface ConsentHost {
+  /** Whether hooks that came with the project need the user's consent. */
+  needsConsent(): boolean;
+  /** What the user has allowed; rejects when that cannot be found out. */
+  getConsent(): Promise<HookConsent>;
+  getDisabledHooks(): readonly string[];
+}
+
 /**
  * Lets hooks that came with the project run only as the user has allowed them. All others pass at no cost, whatever is
  * wrong with those of the project.
  */
-export class ConsentGate {
+export class ConsentGate implements HookGate {
   readonly #hooks = new WeakMap<CommandHookConfig, ProjectHook>();
   /** Why guards that were allowed, and that the project has replaced, deny and never start. */
   readonly #denials = new WeakMap<CommandHookConfig, string>();
@@ -41,7 +50,7 @@ export class ConsentGate {
   #skips = 0;
 
   constructor(
-    private readonly config: Config,
+    private readonly config: ConsentHost,
     private readonly logger: DebugLogger,
   ) {}
 

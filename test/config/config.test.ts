@@ -279,7 +279,7 @@ describe('what custom middleware sees', () => {
     const config = createConfig().use('model', async (call: ModelCall) => {
       call.response = textResponse(`no ${call.request.model} today`);
     });
-    const call = createModelCall(config, { model: 'm', contents: 'hi' }, () =>
+    const call = createModelCall({ model: 'm', contents: 'hi' }, () =>
       Promise.reject(new Error('the model was called')),
     );
     await config.getModelStack().run(call);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
 import { defaultTimeoutOf } from '../../src/dialects/words.js';
-import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { fireHook } from '../../src/hooks/fireHook.js';
 import {
   HookEventName,
   NotificationType,

@@ -21,7 +21,7 @@ describe('the redaction of a stream', async () => {
   async function redact(texts: readonly string[]): Promise<string[]> {
     const config = new Config().use('model', redaction(SECRETS), { after: 'afterModel' });
     const request = { model: 'm', contents: [] };
-    const call = createModelCall(config, request, async () => toChunks(texts));
+    const call = createModelCall(request, async () => toChunks(texts));
     await config.getModelStack().run(call);
     const passed: string[] = [];
     for await (const chunk of call.stream ?? []) passed.push(chunk.text ?? '');

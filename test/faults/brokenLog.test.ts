@@ -6,7 +6,7 @@ import { runAgent } from '../../src/agent/agent.js';
 import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
 import { DebugLogger } from '../../src/util/debugLogger.js';
-import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { fireHook } from '../../src/hooks/fireHook.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { ask } from '../confirmation-bus/helpers.js';
 import { readToEnd } from '../core/helpers/chats.js';

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { GenerateContentParameters } from '@google/genai';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Config, executeToolWithHooks, HookEventName } from '../../src/index.js';
-import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { fireHook } from '../../src/hooks/fireHook.js';
 import { countWarmShells, dropWarmShells } from '../../src/process/warmShells.js';
 import type { HookDefinitions } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';

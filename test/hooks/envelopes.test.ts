@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { buildFailureEnvelope, makeEmptySuccessResult } from '../../src/hooks/envelopes.js';
+import { buildFailureEnvelope } from '../../src/hooks/envelopes.js';
+import { makeEmptySuccessResult } from '../../middleware/aggregator.js';
 import { HookPipelineError, PIPELINE_ERROR_CODES } from '../../src/hooks/errors.js';
-import { BeforeToolHookOutput, DefaultHookOutput } from '../../src/protocol/hookOutput.js';
-import { processCommonHookOutputFields } from '../../src/protocol/processedResult.js';
+import {
+  BeforeToolHookOutput,
+  DefaultHookOutput,
+  processCommonHookOutputFields,
+} from '../../src/protocol/hookOutput.js';
 import {
   HookEventName,
   type HookExecutionPlan,

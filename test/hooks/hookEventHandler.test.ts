@@ -7,7 +7,8 @@ import { textResponse } from '../../src/protocol/response.js';
 import { DebugLogger } from '../../src/util/debugLogger.js';
 import { HookPipelineError } from '../../src/hooks/errors.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
-import { fireHook, hasHooks, HookEventHandler } from '../../src/hooks/hookEventHandler.js';
+import { HookEventHandler } from '../../src/hooks/hookEventHandler.js';
+import { hasHooks, fireHook } from '../../src/hooks/fireHook.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import {
   HookEventName,

@@ -11,7 +11,7 @@ import {
 import { loadSettingsFile } from '../../src/config/settings/settings.js';
 import { HookSystemNotInitializedError, type HookSystem } from '../../src/hooks/hookSystem.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
-import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { fireHook } from '../../src/hooks/fireHook.js';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { ask } from '../confirmation-bus/helpers.js';

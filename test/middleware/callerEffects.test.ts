@@ -1,15 +1,23 @@
 import { FunctionCallingConfigMode, type GenerateContentResponse } from '@google/genai';
 import { describe, expect, it } from 'vitest';
-import { modelStages, toolStages } from '../../middleware/callerEffects.js';
+import {
+  modelStages as modelStagesOf,
+  toolStages as toolStagesOf,
+  type FireHook,
+} from '../../middleware/callerEffects.js';
+import type { Middleware } from '../../src/compose.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
+import { fireHook, hasHooks } from '../../src/hooks/fireHook.js';
 import {
   ALLOW,
   createModelCall,
   createToolCall,
   type ModelCall,
   type OpenStream,
+  type ToolCall,
 } from '../../src/context.js';
 import { collectResponse, createResponse, textResponse } from '../../src/protocol/response.js';
+import { STAGES } from '../../src/protocol/stages.js';
 import type { HookDefinitions } from '../../src/protocol/types.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
 import type { ToolResult } from '../../src/tools/tools.js';
@@ -34,8 +42,44 @@ function createConfig(hooks: HookDefinitions, options: ConfigOptions = {}): Conf
 
 const ran: ToolResult = { llmContent: 'ran', returnDisplay: 'ran' };
 
+/** Whose hooks look at a call. */
+const configs = new WeakMap<ToolCall | ModelCall, Config>();
+
+function of<C extends ToolCall | ModelCall>(config: Config, call: C): C {
+  configs.set(call, config);
+  return call;
+}
+
+function configOf(call: ToolCall | ModelCall): Config {
+  return configs.get(call) ?? createConfig({});
+}
+
+/** The stages, each with the hooks of the call that passes. */
+function stagesOf<C extends ToolCall | ModelCall, N extends string>(
+  names: readonly N[],
+  build: (fire: FireHook, config: Config) => Record<N, Middleware<C>>,
+): Record<N, Middleware<C>> {
+  const stage = (name: N): Middleware<C> => {
+    return (call, next) => {
+      const config = configOf(call);
+      return build((...fired) => fireHook(config, ...fired), config)[name](call, next);
+    };
+  };
+  return Object.fromEntries(names.map((name) => [name, stage(name)])) as Record<N, Middleware<C>>;
+}
+
+const toolStages = stagesOf(STAGES.tool, (fire) => toolStagesOf(fire));
+const modelStages = stagesOf(STAGES.model, (fire, config) =>
+  modelStagesOf(fire, {
+    hasHooks: (event) => hasHooks(config, event),
+    getAfterModelDisplay: () => config.getAfterModelDisplay(),
+    getDebugLogger: () => config.getDebugLogger(),
+  }),
+);
+
 function toolCall(hooks: HookDefinitions) {
-  return createToolCall(createConfig(hooks), 'write_file', { path: 'a' }, async () => ran);
+  const call = createToolCall('write_file', { path: 'a' }, async () => ran);
+  return of(createConfig(hooks), call);
 }
 
 const request = { model: 'm', contents: 'hi', config: { temperature: 1 } };
@@ -46,7 +90,7 @@ async function* streamOf(...responses: GenerateContentResponse[]) {
 
 function modelCall(hooks: HookDefinitions, options: ConfigOptions & { open?: OpenStream } = {}) {
   const { open = async () => streamOf(textResponse('hello')), ...rest } = options;
-  return createModelCall(createConfig(hooks, rest), request, open);
+  return of(createConfig(hooks, rest), createModelCall(request, open));
 }
 
 async function readTexts(call: ModelCall): Promise<(string | undefined)[]> {
@@ -139,7 +183,7 @@ describe('afterTool', () => {
 describe('execute', () => {
   it('runs the tool with the input that is left, fills result, then calls next', async () => {
     const inputs: unknown[] = [];
-    const call = createToolCall(createConfig({}), 'x', { a: 1 }, async (input) => {
+    const call = createToolCall('x', { a: 1 }, async (input) => {
       inputs.push(input);
       return ran;
     });
@@ -152,7 +196,7 @@ describe('execute', () => {
   it('passes the error of the tool and that of next on untouched', async () => {
     const { next, error } = failingNext();
     await expect(toolStages.execute(toolCall({}), next)).rejects.toBe(error);
-    const failing = createToolCall(createConfig({}), 'x', {}, () => Promise.reject(error));
+    const failing = createToolCall('x', {}, () => Promise.reject(error));
     await expect(toolStages.execute(failing, countingNext())).rejects.toBe(error);
   });
 });
@@ -355,9 +399,11 @@ describe('beforeModel', () => {
 
   it('stays blocked when an observer throws', async () => {
     const config = createConfig({ BeforeModel: [{ hooks: [saying(deny)] }] });
-    const call = createModelCall(config, request, async () => streamOf(), {
-      onHooks: failingObserver,
-    });
+    const onHooks = failingObserver;
+    const call = of(
+      config,
+      createModelCall(request, async () => streamOf(), { onHooks }),
+    );
     const next = countingNext();
     await modelStages.beforeModel(call, next);
     expect(next.calls).toBe(0);
@@ -391,7 +437,7 @@ const part = (text: string) =>
 describe('afterModel', () => {
   it('leaves the stream alone without hooks', async () => {
     const call = modelCall({});
-    await call.config.getHookSystem()?.initialize();
+    await configOf(call).getHookSystem()?.initialize();
     const chunks = streamOf(part('a'));
     await modelStages.afterModel(call, async () => {
       call.stream = chunks;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runner, type Runner } from '../../middleware/runner.js';
 import { Config } from '../../src/config/config.js';
-import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { fireHook } from '../../src/hooks/fireHook.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
 import {
   HookEventName,

@@ -37,7 +37,7 @@ async function runBoth(config: Config) {
     return result;
   });
   const requests: unknown[] = [];
-  const call = createModelCall(config, request, async (sent) => {
+  const call = createModelCall(request, async (sent) => {
     requests.push(sent);
     return (async function* () {
       yield textResponse('hello');

@@ -9,7 +9,7 @@ import {
 } from '../../src/core/geminiChatHookTriggers.js';
 import { fireAfterToolHook, fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
 import { textResponse } from '../../src/protocol/response.js';
-import { makeEmptySuccessResult } from '../../src/hooks/envelopes.js';
+import { makeEmptySuccessResult } from '../../middleware/aggregator.js';
 import { events } from '../../src/protocol/events.js';
 import type { HookSystem } from '../../src/hooks/hookSystem.js';
 import type { HookDefinitions } from '../../src/protocol/types.js';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import { Config } from '../../src/config/config.js';
 import { loadSettings } from '../../src/config/settings/settings.js';
-import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { fireHook } from '../../src/hooks/fireHook.js';
 import { HookSystem } from '../../src/hooks/hookSystem.js';
 import { ConfigSource, HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { healthy, hook } from '../helpers/hooks.js';

@@ -4,7 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { fireHook } from '../../src/hooks/fireHook.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { Config } from '../../src/config/config.js';
 import { traceToFile } from '../../src/trace/traceFile.js';

@@ -5,7 +5,7 @@ import type {
   ToolListUnion,
 } from '@google/genai';
 import { describe, expectTypeOf, it } from 'vitest';
-import { fireHook } from '../../src/hooks/hookEventHandler.js';
+import { fireHook } from '../../src/hooks/fireHook.js';
 import {
   fireAfterModelHook,
   fireBeforeModelHook,

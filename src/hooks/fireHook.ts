@@ -1,0 +1,247 @@
+import {
+  aggregator,
+  makeEmptySuccessResult,
+  resolveResult,
+  type Aggregator,
+} from '../../middleware/aggregator.js';
+import { enablementGate } from '../../middleware/enablementGate.js';
+import { planContext, planner, type Planner } from '../../middleware/planner.js';
+import { runner, type Runner } from '../../middleware/runner.js';
+import { translator } from '../../middleware/translator.js';
+import {
+  createHookContext,
+  type AnyHookContext,
+  type CallOptions,
+  type FiredEvent,
+  type HookContext,
+} from '../context.js';
+import {
+  processCommonHookOutputFields,
+  type AggregatedHookResult,
+  type ProcessedHookResult,
+} from '../protocol/hookOutput.js';
+import type { HookEventName, HookPayload } from '../protocol/types.js';
+import { reportUntoldFailure } from '../run/hookFailure.js';
+import { buildStack, type Registration, type Stack } from '../stack.js';
+import { DebugLogger } from '../util/debugLogger.js';
+import { notify } from '../util/notify.js';
+import {
+  attempt,
+  buildFailureEnvelope,
+  decidedSoFar,
+  planOfGuards,
+  resultsOf,
+} from './envelopes.js';
+import { HookPipelineError, type PipelineStage } from './errors.js';
+import { recordEvent } from './eventRecord.js';
+import type { HookHost } from './host.js';
+import type { HookRegistry } from './hookRegistry.js';
+
+/** What the stages of the hook stack are made of. */
+export interface HookStages {
+  readonly plans: Planner;
+  readonly hooks: Runner;
+  readonly outputs: Aggregator;
+}
+
+/** What events are fired through: the hooks of one host, and the stack that runs them. */
+export class HookEngine {
+  #opened: { readonly stack: Stack<'hook'>; readonly isWatched: boolean } | undefined;
+
+  constructor(
+    readonly host: HookHost,
+    readonly registry: HookRegistry,
+    readonly stages: HookStages,
+    /** One that never throws. */
+    readonly logger: DebugLogger,
+    /** Reads the hooks, at the first event. */
+    readonly initialize: () => Promise<void> = () => registry.initialize(),
+  ) {}
+
+  /** The composed stack, and whether custom middleware sees events for which no hook runs. */
+  open(): { readonly stack: Stack<'hook'>; readonly isWatched: boolean } {
+    return (this.#opened ??= this.#open());
+  }
+
+  #open() {
+    const { host, registry, stages, logger } = this;
+    const registrations = host.registrations('hook');
+    const gate = {
+      isEnabled: () => host.getEnableHooks(),
+      hasHooksFor: (event: HookEventName) => registry.hasHooksFor(event),
+    };
+    const inOrder = {
+      enablementGate: enablementGate(gate),
+      planner: planner(stages.plans),
+      translator: translator(host),
+      runner: runner(stages.hooks),
+      aggregator: aggregator(stages.outputs),
+    };
+    return {
+      stack: buildStack('hook', inOrder, registrations, logger),
+      isWatched: registrations.some(standsOutsideOfPlanner),
+    };
+  }
+}
+
+function standsOutsideOfPlanner({ before, after }: Registration<'hook'>): boolean {
+  if (before) return before === 'enablementGate' || before === 'planner';
+  return !after || after === 'enablementGate';
+}
+
+/**
+ * Fires an event through the hook stack of its host: the one way from a tool or model call to its hooks.
+ *
+ * @returns `undefined`, synchronously, when there is nothing to do: hooks are off, or none matches. Only the very
+ *   first event has to wait for the hooks to be read before that is known. Never rejects.
+ */
+export function fireHook<E extends HookEventName>(
+  host: HookHost,
+  event: E,
+  payload: HookPayload<E>,
+  options: CallOptions = {},
+): Promise<ProcessedHookResult> | undefined {
+  try {
+    const engine = host.getHookSystem()?.engine;
+    if (!engine) return undefined;
+    const ctx = createHookContext(event, payload, options.signal);
+    return isIdle(engine, ctx) ? undefined : fireAndTell(engine, ctx, options);
+  } catch (error) {
+    const fallback = new DebugLogger('llxprt:core:hooks');
+    const logger = attempt(() => DebugLogger.safe(host.getDebugLogger()), fallback);
+    const plan = planOfGuards(host, event);
+    const failure = toEnvelope(new HookPipelineError(error, 'planning', { event, plan }), logger);
+    recordEvent(event, failure, logger, {});
+    return Promise.resolve(processCommonHookOutputFields(failure));
+  }
+}
+
+async function fireAndTell<E extends HookEventName>(
+  engine: HookEngine,
+  ctx: FiredEvent<E>,
+  { onHooks }: CallOptions,
+): Promise<ProcessedHookResult> {
+  const aggregated = await fireEvent(engine, ctx);
+  if (onHooks && aggregated.results.length > 0) {
+    notify(engine.logger, onHooks, ctx.event, aggregated);
+  }
+  return processCommonHookOutputFields(aggregated);
+}
+
+/** Whether an event without a tool has to be fired, as far as is known now. If not, that is in the log. */
+export function hasHooks(host: HookHost, event: HookEventName): boolean {
+  try {
+    const engine = host.getHookSystem()?.engine;
+    return engine !== undefined && !isIdle(engine, { event });
+  } catch {
+    // Firing the event says what is wrong.
+    return true;
+  }
+}
+
+/** What of a fired event tells whether there is anything to do; of one without a tool, its name does. */
+type Announced<E extends HookEventName> = Pick<FiredEvent<E>, 'event'> & Partial<FiredEvent<E>>;
+
+/** Whether there is nothing to do for an event that is fired now. If so, that is in the log. Synchronous. */
+export function isIdle<E extends HookEventName>(engine: HookEngine, fired: Announced<E>): boolean {
+  if (hasWork(engine, fired)) return false;
+  if (engine.logger.isDebugOn) record(engine, fired.event, makeEmptySuccessResult());
+  return true;
+}
+
+/** Whether firing an event would do anything. The plan that is made to know is left for the planner. */
+export function hasWork<E extends HookEventName>(engine: HookEngine, fired: Announced<E>): boolean {
+  if (!engine.registry.isSettled()) return true;
+  const { event, payload } = fired;
+  const context = payload && planContext({ event, payload });
+  // A second pass is there for the hooks that decide then, and without them there is none.
+  if (engine.open().isWatched && context?.moment !== 'asked') return true;
+  fired.planned = engine.stages.plans.createExecutionPlan(event, context);
+  return fired.planned !== null;
+}
+
+/** Runs the hooks of an event. Never rejects: what goes wrong with the hook system itself is in the result. */
+export async function fireEvent<E extends HookEventName>(
+  engine: HookEngine,
+  ctx: FiredEvent<E>,
+): Promise<AggregatedHookResult> {
+  try {
+    return await processEvent(engine, ctx);
+  } catch (error) {
+    const isKnown = error instanceof HookPipelineError;
+    const fault = isKnown ? error : new HookPipelineError(error, 'execution', { event: ctx.event });
+    return toEnvelope(fault, engine.logger);
+  }
+}
+
+/**
+ * The one place where an event is initialized and runs; direct and mediated events meet here.
+ *
+ * @throws HookPipelineError
+ */
+export async function processEvent<E extends HookEventName>(
+  engine: HookEngine,
+  ctx: FiredEvent<E>,
+): Promise<AggregatedHookResult> {
+  const { event } = ctx;
+  let stage: PipelineStage | undefined = 'initialization';
+  try {
+    if (!engine.registry.isSettled()) {
+      await engine.initialize();
+      stage = undefined;
+      if (isIdle(engine, ctx)) return makeEmptySuccessResult();
+    }
+    stage = undefined;
+    // A context of one event is one of any event; TypeScript cannot see that through the generic.
+    await engine.open().stack.run(ctx as HookContext as AnyHookContext);
+    const aggregated = resolveResult(ctx);
+    record(engine, event, aggregated);
+    return aggregated;
+  } catch (error) {
+    const plan = ctx.plan ?? planOfGuards(engine.host, event);
+    const meta = { event, plan, decided: decidedSoFar(ctx) };
+    const fault = new HookPipelineError(error, stage ?? stageReached(ctx), meta);
+    const results = [...resultsOf(ctx)];
+    record(engine, event, {
+      ...makeEmptySuccessResult(),
+      success: false,
+      errors: [fault],
+      results,
+    });
+    throw fault;
+  }
+}
+
+/** Each stage fills its own slot, so the first empty one tells which stage did not get to its end. */
+function stageReached({ plan, input, results }: HookContext): PipelineStage {
+  if (!plan) return 'planning';
+  if (!input) return 'translation';
+  return results ? 'aggregation' : 'execution';
+}
+
+/** Counts failures, and writes the log. Nothing that runners of a host gave may undo what the hooks decided. */
+function record(engine: HookEngine, event: HookEventName, aggregated: AggregatedHookResult): void {
+  const { host, registry, logger } = engine;
+  try {
+    for (const result of aggregated.results) {
+      if (result.hookConfig.maxConsecutiveFailures) registry.noteOutcome(result);
+      if (result.success && !result.error) continue;
+      reportUntoldFailure(result, { logger, environment: host.getHookEnvironment() });
+    }
+    if (logger.isDebugOn) recordEvent(event, aggregated, logger, host.getHookEnvironment());
+  } catch {
+    // What the hooks decided counts all the same.
+  }
+}
+
+/** The result of an event that failed, with the one warning that says what comes of it. */
+function toEnvelope(fault: HookPipelineError, logger: DebugLogger): AggregatedHookResult {
+  const failure = buildFailureEnvelope(fault, fault.stage);
+  logger.warn(`${fault.message}; ${consequenceOf(fault, failure)}`, { error: fault });
+  return failure;
+}
+
+function consequenceOf({ meta }: HookPipelineError, { finalOutput }: AggregatedHookResult): string {
+  if (meta.decided) return 'what was decided before stands';
+  return finalOutput ? 'the operation is blocked' : 'the operation goes on without its hooks';
+}

@@ -1,0 +1,51 @@
+import type { SessionFacts } from '../../middleware/translator.js';
+import type { Extension, HookRegistryEntry } from '../protocol/entry.js';
+import type { CommandHookConfig, HookDefinitions } from '../protocol/types.js';
+import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
+import type { Registration } from '../stack.js';
+import type { DebugLogger } from '../util/debugLogger.js';
+import type { HookEngine } from './fireHook.js';
+
+/** All that the hook system asks of its host. `Config` is one. */
+export interface HookHost extends SessionFacts {
+  /** Whether hooks run at all. */
+  getEnableHooks(): boolean;
+  /** `undefined` while hooks are off. */
+  getHookSystem(): { readonly engine: HookEngine } | undefined;
+  getHooks(): HookDefinitions;
+  getExtensions(): readonly Extension[];
+  getDisabledHooks(): readonly string[];
+  /** Whether the project's own hooks may run. */
+  isTrustedFolder(): boolean;
+  /** Whether hooks that came with the project need the user's consent. */
+  needsConsent(): boolean;
+  /** What lets the project's hooks run only as the user has allowed them. */
+  openGate(logger: DebugLogger): HookGate;
+  getHookEnvironment(): HookEnvironmentPolicy;
+  getMaxParallelHooks(): number;
+  getWarmShells(): number;
+  getDebugLogger(): DebugLogger;
+  /** The custom middleware of the hook stack. Asking closes the registration. */
+  registrations(stackName: 'hook'): readonly Registration<'hook'>[];
+}
+
+/** Decides which hooks of a project run. Hooks of others pass at no cost. */
+export interface HookGate {
+  /** Whether the last `admit` could find out what is allowed. Where it could not, the next event asks again. */
+  readonly isSettled: boolean;
+  /** The entries as they may run; warns once of those that may not. Never rejects. */
+  admit(entries: readonly HookRegistryEntry[]): Promise<HookRegistryEntry[]>;
+  /** Makes `copy` need the same consent as `original`. */
+  follow(copy: CommandHookConfig, original: CommandHookConfig): void;
+  /**
+   * Why a hook must not be started now, as the end of "The hook …". Never throws or rejects.
+   *
+   * @param onObjection called before the objection is returned; `isLasting` unless the hook could not be looked at now
+   */
+  findObjection(
+    config: CommandHookConfig,
+    onObjection: (reason: string, isLasting: boolean) => void,
+  ): string | undefined | Promise<string | undefined>;
+  /** The one warning about a hook that does not run any more. */
+  warnSkipped(entry: HookRegistryEntry, reason: string): void;
+}
