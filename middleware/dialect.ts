@@ -18,11 +18,10 @@ import {
   withAllowedNames,
   withToolNames,
 } from '../src/dialects/words.js';
-import { events } from '../src/protocol/events.js';
-import { failsClosed } from '../src/run/hookFailure.js';
+import { events, failsClosed } from '../src/protocol/events.js';
 import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../src/protocol/hookOutput.js';
 import type { HookRun, Said } from '../src/run/hookRun.js';
-import { isRecord, isTooDeepAnswer } from '../src/util/records.js';
+import { isRecord, isTooDeep, MAX_ANSWER_NESTING } from '../src/util/records.js';
 import { writeInput } from '../src/run/preparedInput.js';
 import { describeNoise, isBrokenJson, parseAnswer } from '../src/protocol/readHookOutput.js';
 import { sanitizeText } from '../src/protocol/sanitizeText.js';
@@ -110,7 +109,7 @@ function toOurAnswer(spoken: Dialect, run: HookRun, said: Said): Said {
   const text = said.stdout.trim() || (spoken.readsStderr ? stderr : '');
   const parsed = parseAnswer(text);
   // What is nested too deeply is refused when the answer is read.
-  if (parsed && Object.values(parsed).some(isTooDeepAnswer)) return { ...said, stdout: text };
+  if (parsed && isTooDeep(parsed, MAX_ANSWER_NESTING + 1)) return { ...said, stdout: text };
   const words = spoken.readsStderr ? text : stderr;
   if (spoken.denies(said.exitCode) && (said.exitCode === 2 || words !== '')) {
     return readAnswer(

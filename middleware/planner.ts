@@ -9,8 +9,7 @@ import {
   theirSubjects,
   theirToolNames,
 } from '../src/dialects/words.js';
-import { events, type EventDefinition } from '../src/protocol/events.js';
-import { failsClosed } from '../src/run/hookFailure.js';
+import { events, type EventDefinition, failsClosed } from '../src/protocol/events.js';
 import type { Match, HookRegistryEntry } from '../src/protocol/entry.js';
 import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
 import { findGuards, findSubstitutes } from '../src/protocol/sameCommand.js';

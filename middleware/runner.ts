@@ -3,17 +3,19 @@ import type { AnyHookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
 import { defaultTimeoutOf } from '../src/dialects/words.js';
 import { errorMessage } from '../src/util/errorMessage.js';
-import { events } from '../src/protocol/events.js';
+import { events, failsClosed } from '../src/protocol/events.js';
+import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';
 import {
-  hookDepth,
-  maskSecrets,
   MAX_HOOK_DEPTH,
-  type HookEnvironmentPolicy,
-} from '../src/run/hookEnvironment.js';
+  hookDepth,
+  prepareInput,
+  startOptions,
+  type PreparedInput,
+  type Stdin,
+} from '../src/run/preparedInput.js';
 import {
   blocksByFailing,
   denyForFailure,
-  failsClosed,
   findFailure,
   reportFailure,
   unheardReason,
@@ -21,12 +23,6 @@ import {
 } from '../src/run/hookFailure.js';
 import type { HookRun, Said } from '../src/run/hookRun.js';
 import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';
-import {
-  prepareInput,
-  startOptions,
-  type PreparedInput,
-  type Stdin,
-} from '../src/run/preparedInput.js';
 import {
   convertPlainTextToHookOutput,
   readHookOutput,
@@ -314,10 +310,16 @@ function readRun(run: HookRun, options: RunOptions): HookExecutionResult {
   // Another agent may take an answer for one whatever the exit code is.
   const isAnswer = said?.exitCode === 0 && outcome?.exitCode !== 2;
   const ended = outcome && (isAnswer ? { ...outcome, exitCode: 0 } : outcome);
-  const failure = ended
-    ? findFailure(ended, run.timeoutMs, failsClosed(hook, event))
-    : findFaultOf(run.stdin);
-  const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
+  const isHealthy = ended?.ending === 'exit' && ended.exitCode === 0 && !ended.stdoutTruncated;
+  const failure = !ended
+    ? findFaultOf(run.stdin)
+    : isHealthy && !ended.stdoutHeld
+      ? undefined
+      : findFailure(ended, run.timeoutMs, failsClosed(hook, event));
+  let read: Partial<ReadOutput> = failure?.kind === 'output' || !said ? {} : readSaid(said);
+  if (said && (read.problems?.length || read.unreadable)) {
+    read = masked(read, said, options.environment);
+  }
   for (const problem of read.problems ?? []) warn(problem);
   if (outcome?.stragglers && !failure) warn(LEFT_RUNNING);
   if (said?.exitCode === 2) {
@@ -329,10 +331,12 @@ function readRun(run: HookRun, options: RunOptions): HookExecutionResult {
 const LEFT_RUNNING =
   'left a process running that held its stdout or stderr, and that is ended where it can be found; redirect both of them for a job that is to go on';
 
-/** What a hook said. Problems quote it in the log, cut to a length, so they are found in the masked text. */
-function readMasked(said: Said, environment: HookEnvironmentPolicy): Partial<ReadOutput> {
-  const read = readSaid(said);
-  if (!read.problems?.length && !read.unreadable) return read;
+/** Problems quote what a hook said in the log, cut to a length, so they are found in the masked text. */
+function masked(
+  read: Partial<ReadOutput>,
+  said: Said,
+  environment: HookEnvironmentPolicy,
+): Partial<ReadOutput> {
   const stdout = maskSecrets(said.stdout, environment);
   const { problems, unreadable = read.unreadable } = readSaid({ ...said, stdout });
   return { ...read, problems, ...(read.unreadable && { unreadable }) };

@@ -9,7 +9,8 @@ import {
 } from './protocol/stages.js';
 import type { DebugLogger } from './util/debugLogger.js';
 import { guard } from './middlewareGuard.js';
-import { isStackTraced, traceable, traceRun } from './trace/stackSpans.js';
+import { channels } from './trace/span.js';
+import { SPAN_OF, traceable, traceRun } from './trace/stackSpans.js';
 
 /** A middleware around every tool call. */
 export type ToolMiddleware = Middleware<ToolCall>;
@@ -64,10 +65,11 @@ export function buildStack<S extends StackName>(
       ),
     );
   const run = compose(({ middleware }) => middleware);
+  const spans = channels[SPAN_OF[stackName]];
   let runTraced: typeof run | undefined;
   return {
     run: (ctx, next) => {
-      if (!isStackTraced(stackName)) return run(ctx, next);
+      if (!spans.hasSubscribers && !channels.middleware.hasSubscribers) return run(ctx, next);
       runTraced ??= compose((each) => traceable(nameOf(each), each.middleware));
       return traceRun(stackName, runTraced, ctx, next);
     },

@@ -1,6 +1,6 @@
 import { parseJsonDocument } from '../util/jsonDocument.js';
-import { events } from '../protocol/events.js';
-import { failsClosed, findFailure } from '../run/hookFailure.js';
+import { events, failsClosed } from '../protocol/events.js';
+import { findFailure } from '../run/hookFailure.js';
 import type { Said } from '../run/hookRun.js';
 import { readHookOutput } from '../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../protocol/types.js';

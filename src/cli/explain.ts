@@ -9,11 +9,10 @@ import {
 import type { FileProblem, SettingsOrigins } from '../config/settings/settings.js';
 import { dialects, theirEventName, theirSubject } from '../dialects/words.js';
 import { events } from '../protocol/events.js';
-import { buildHookEnvironment } from '../run/hookEnvironment.js';
+import { buildHookEnvironment, startOptions } from '../run/preparedInput.js';
 import type { HookRegistryEntry } from '../protocol/entry.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
 import { findGuards, findSubstitutes } from '../protocol/sameCommand.js';
-import { startOptions } from '../run/preparedInput.js';
 import type { HookEventName, Moment } from '../protocol/types.js';
 import { environmentOf } from '../process/startCommand.js';
 import { CliLogger } from './cliLogger.js';

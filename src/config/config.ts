@@ -21,7 +21,6 @@ import {
 } from '../stack.js';
 import type { StackContexts } from '../context.js';
 import type { Position, StackName, StageName } from '../protocol/stages.js';
-import type { ExtensionMiddleware } from '../protocol/entry.js';
 
 /** How the answer reaches the screen: as it arrives, or once AfterModel hooks have seen all of it. */
 export type AfterModelDisplay = 'stream' | 'hold';
@@ -263,7 +262,7 @@ export class Config implements HookHost {
     return (this.#modelStack ??= this.#build('model', modelStages(this.#fire, host)));
   }
 
-  readonly #fire: FireHook = (event, payload, options) => fireHook(this, event, payload, options);
+  readonly #fire = fireHook.bind(undefined, this) as FireHook;
 
   #build<S extends StackName>(
     name: S,

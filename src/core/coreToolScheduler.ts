@@ -72,30 +72,23 @@ export class CoreToolScheduler {
     calls: readonly FunctionCall[],
     options: ScheduleOptions = {},
   ): Promise<CompletedToolCall[]> {
-    const { onStatus, config } = this.#options;
     const records = calls.map(toRecord);
-    for (const record of records) {
-      if (onStatus && record.status === 'scheduled') {
-        notify(config.getDebugLogger(), onStatus, record);
-      }
-    }
+    for (const record of records) if (record.status === 'scheduled') this.#tell(record);
     return Promise.all(records.map((record) => this.#run(record, options)));
   }
 
-  async #run(record: ToolCallRecord, options: ScheduleOptions): Promise<CompletedToolCall> {
-    const { config, onStatus, onHooks } = this.#options;
-    const tell = <R extends ToolCallRecord>(told: R): R => {
-      if (onStatus) notify(config.getDebugLogger(), onStatus, told);
-      return told;
-    };
+  async #run(
+    record: ToolCallRecord,
+    { signal, allowedTools }: ScheduleOptions,
+  ): Promise<CompletedToolCall> {
+    const { config, onHooks } = this.#options;
     const tool = this.#tools.get(record.name);
-    const refusal = record.result ?? this.#refuse(record.name, options.allowedTools);
-    if (refusal || !tool) {
-      const result = refusal ?? unknownTool(record.name, [...this.#tools.keys()]);
-      return tell({ ...record, status: 'error', result });
+    const mayRun = !allowedTools || allowedTools.includes(record.name);
+    if (record.result || !tool || !mayRun) {
+      const result = record.result ?? this.#refusalOf(record.name, allowedTools);
+      return this.#tell({ ...record, status: 'error', result });
     }
-    tell({ ...record, status: 'executing' });
-    const { signal } = options;
+    this.#tell({ ...record, status: 'executing' });
     const context = { workingDir: config.getWorkingDir(), signal };
     const execute = async (input: Record<string, unknown>) => {
       try {
@@ -110,11 +103,19 @@ export class CoreToolScheduler {
     const result = await runToolCall(config, call).catch((error: unknown) =>
       withNotes(failed(call.toolName, error), call.contextForModel),
     );
-    return tell({ ...record, input: call.input, result, ...outcomeOf(call, result) });
+    return this.#tell({ ...record, input: call.input, result, ...outcomeOf(call, result) });
   }
 
-  #refuse(name: string, allowedTools: readonly string[] | undefined): ToolResult | undefined {
-    if (!allowedTools || allowedTools.includes(name)) return undefined;
+  #tell<R extends ToolCallRecord>(record: R): R {
+    const { config, onStatus } = this.#options;
+    if (onStatus) notify(config.getDebugLogger(), onStatus, record);
+    return record;
+  }
+
+  #refusalOf(name: string, allowedTools: readonly string[] | undefined): ToolResult {
+    if (!allowedTools || allowedTools.includes(name)) {
+      return unknownTool(name, [...this.#tools.keys()]);
+    }
     // Whatever else hooks wrote there is no name, and not for the model to read.
     return notAllowed(
       name,

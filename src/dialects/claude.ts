@@ -1,4 +1,4 @@
-import { callFactsOf } from '../protocol/callFacts.js';
+import { callFactsOf } from '../protocol/events.js';
 import { isBlocking } from '../protocol/hookOutput.js';
 import { isRecord } from '../util/records.js';
 import { HookEventName } from '../protocol/types.js';

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
 import { checkPosition } from '../stack.js';
-import { type Position, type StackName, STACK_NAMES } from '../protocol/stages.js';
+import { type type StackName, STACK_NAMES } from '../protocol/stages.js';
 import {
   describe,
   expecting,
@@ -24,7 +24,7 @@ import { formatPath } from '../hooks/hookSettings.js';
 import type { JsonDocument } from '../util/jsonDocument.js';
 import { checkGuardedFile } from '../util/guardedFile.js';
 import { guardOf, type Warn } from '../config/settings/jsonFile.js';
-import type { FileProblem, SettingsFile } from '../config/settings/settings.js';
+import type { SettingsFile } from '../config/settings/settings.js';
 
 /** The manifest that the entries stand in. */
 interface Manifest {

@@ -10,13 +10,8 @@ import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { parseHookDefinitions } from './hookSettings.js';
 import { ALLOW, type HookContext } from '../context.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
-import { events } from '../protocol/events.js';
-import {
-  blocksByFailing,
-  denyForFailure,
-  failsClosed,
-  type HookFailure,
-} from '../run/hookFailure.js';
+import { events, failsClosed } from '../protocol/events.js';
+import { blocksByFailing, denyForFailure, type HookFailure } from '../run/hookFailure.js';
 import { hookIdentity } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
 import type {

@@ -37,6 +37,12 @@ import { recordEvent } from './eventRecord.js';
 import type { HookHost } from './host.js';
 import type { HookRegistry } from './hookRegistry.js';
 
+/** A host that fires events. */
+export interface FiringHost extends HookHost {
+  /** `undefined` while hooks are off. */
+  getHookSystem(): { readonly engine: HookEngine } | undefined;
+}
+
 /** What the stages of the hook stack are made of. */
 export interface HookStages {
   readonly plans: Planner;
@@ -67,8 +73,8 @@ export class HookEngine {
     const { host, registry, stages, logger } = this;
     const registrations = host.registrations('hook');
     const gate = {
-      isEnabled: () => host.getEnableHooks(),
-      hasHooksFor: (event: HookEventName) => registry.hasHooksFor(event),
+      isEnabled: host.getEnableHooks.bind(host),
+      hasHooksFor: registry.hasHooksFor.bind(registry),
     };
     const inOrder = {
       enablementGate: enablementGate(gate),
@@ -96,7 +102,7 @@ function standsOutsideOfPlanner({ before, after }: Registration<'hook'>): boolea
  *   first event has to wait for the hooks to be read before that is known. Never rejects.
  */
 export function fireHook<E extends HookEventName>(
-  host: HookHost,
+  host: FiringHost,
   event: E,
   payload: HookPayload<E>,
   options: CallOptions = {},
@@ -105,15 +111,24 @@ export function fireHook<E extends HookEventName>(
     const engine = host.getHookSystem()?.engine;
     if (!engine) return undefined;
     const ctx = createHookContext(event, payload, options.signal);
-    return isIdle(engine, ctx) ? undefined : fireAndTell(engine, ctx, options);
+    return hasWork(engine, ctx) ? fireAndTell(engine, ctx, options) : undefined;
   } catch (error) {
-    const fallback = new DebugLogger('llxprt:core:hooks');
-    const logger = attempt(() => DebugLogger.safe(host.getDebugLogger()), fallback);
-    const plan = planOfGuards(host, event);
-    const failure = toEnvelope(new HookPipelineError(error, 'planning', { event, plan }), logger);
-    recordEvent(event, failure, logger, {});
-    return Promise.resolve(processCommonHookOutputFields(failure));
+    return Promise.resolve(processCommonHookOutputFields(failBeforeStack(host, event, error)));
   }
+}
+
+/** What comes of an event that cannot even be planned. */
+function failBeforeStack(
+  host: HookHost,
+  event: HookEventName,
+  error: unknown,
+): AggregatedHookResult {
+  const fallback = new DebugLogger('llxprt:core:hooks');
+  const logger = attempt(() => DebugLogger.safe(host.getDebugLogger()), fallback);
+  const plan = planOfGuards(host, event);
+  const failure = toEnvelope(new HookPipelineError(error, 'planning', { event, plan }), logger);
+  recordEvent(event, failure, logger, {});
+  return failure;
 }
 
 async function fireAndTell<E extends HookEventName>(
@@ -129,10 +144,10 @@ async function fireAndTell<E extends HookEventName>(
 }
 
 /** Whether an event without a tool has to be fired, as far as is known now. If not, that is in the log. */
-export function hasHooks(host: HookHost, event: HookEventName): boolean {
+export function hasHooks(host: FiringHost, event: HookEventName): boolean {
   try {
     const engine = host.getHookSystem()?.engine;
-    return engine !== undefined && !isIdle(engine, { event });
+    return engine !== undefined && hasWork(engine, { event });
   } catch {
     // Firing the event says what is wrong.
     return true;
@@ -142,14 +157,10 @@ export function hasHooks(host: HookHost, event: HookEventName): boolean {
 /** What of a fired event tells whether there is anything to do; of one without a tool, its name does. */
 type Announced<E extends HookEventName> = Pick<FiredEvent<E>, 'event'> & Partial<FiredEvent<E>>;
 
-/** Whether there is nothing to do for an event that is fired now. If so, that is in the log. Synchronous. */
-export function isIdle<E extends HookEventName>(engine: HookEngine, fired: Announced<E>): boolean {
-  if (hasWork(engine, fired)) return false;
-  if (engine.logger.isDebugOn) record(engine, fired.event, makeEmptySuccessResult());
-  return true;
-}
-
-/** Whether firing an event would do anything. The plan that is made to know is left for the planner. */
+/**
+ * Whether there is anything to do for an event that is fired now. If not, that is in the log. Synchronous. The plan that
+ * is made to know is left for the planner.
+ */
 export function hasWork<E extends HookEventName>(engine: HookEngine, fired: Announced<E>): boolean {
   if (!engine.registry.isSettled()) return true;
   const { event, payload } = fired;
@@ -157,7 +168,9 @@ export function hasWork<E extends HookEventName>(engine: HookEngine, fired: Anno
   // A second pass is there for the hooks that decide then, and without them there is none.
   if (engine.open().isWatched && context?.moment !== 'asked') return true;
   fired.planned = engine.stages.plans.createExecutionPlan(event, context);
-  return fired.planned !== null;
+  if (fired.planned) return true;
+  record(engine, event, makeEmptySuccessResult());
+  return false;
 }
 
 /** Runs the hooks of an event. Never rejects: what goes wrong with the hook system itself is in the result. */
@@ -165,51 +178,49 @@ export async function fireEvent<E extends HookEventName>(
   engine: HookEngine,
   ctx: FiredEvent<E>,
 ): Promise<AggregatedHookResult> {
-  try {
-    return await processEvent(engine, ctx);
-  } catch (error) {
-    const isKnown = error instanceof HookPipelineError;
-    const fault = isKnown ? error : new HookPipelineError(error, 'execution', { event: ctx.event });
-    return toEnvelope(fault, engine.logger);
-  }
+  const outcome = await processEvent(engine, ctx);
+  return outcome instanceof HookPipelineError ? toEnvelope(outcome, engine.logger) : outcome;
 }
 
 /**
  * The one place where an event is initialized and runs; direct and mediated events meet here.
  *
- * @throws HookPipelineError
+ * @returns what the hooks said together, or what went wrong with the hook system itself. Never rejects
  */
 export async function processEvent<E extends HookEventName>(
   engine: HookEngine,
   ctx: FiredEvent<E>,
-): Promise<AggregatedHookResult> {
-  const { event } = ctx;
+): Promise<AggregatedHookResult | HookPipelineError> {
   let stage: PipelineStage | undefined = 'initialization';
   try {
     if (!engine.registry.isSettled()) {
       await engine.initialize();
       stage = undefined;
-      if (isIdle(engine, ctx)) return makeEmptySuccessResult();
+      if (!hasWork(engine, ctx)) return makeEmptySuccessResult();
     }
     stage = undefined;
     // A context of one event is one of any event; TypeScript cannot see that through the generic.
     await engine.open().stack.run(ctx as HookContext as AnyHookContext);
     const aggregated = resolveResult(ctx);
-    record(engine, event, aggregated);
+    record(engine, ctx.event, aggregated);
     return aggregated;
   } catch (error) {
-    const plan = ctx.plan ?? planOfGuards(engine.host, event);
-    const meta = { event, plan, decided: decidedSoFar(ctx) };
-    const fault = new HookPipelineError(error, stage ?? stageReached(ctx), meta);
-    const results = [...resultsOf(ctx)];
-    record(engine, event, {
-      ...makeEmptySuccessResult(),
-      success: false,
-      errors: [fault],
-      results,
-    });
-    throw fault;
+    return toFault(engine, ctx, error, stage);
   }
+}
+
+function toFault(
+  engine: HookEngine,
+  ctx: HookContext,
+  error: unknown,
+  stage = stageReached(ctx),
+): HookPipelineError {
+  const { event } = ctx;
+  const plan = ctx.plan ?? planOfGuards(engine.host, event);
+  const fault = new HookPipelineError(error, stage, { event, plan, decided: decidedSoFar(ctx) });
+  const results = [...resultsOf(ctx)];
+  record(engine, event, { ...makeEmptySuccessResult(), success: false, errors: [fault], results });
+  return fault;
 }
 
 /** Each stage fills its own slot, so the first empty one tells which stage did not get to its end. */

@@ -15,7 +15,8 @@ import {
 } from '../protocol/types.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { attempt } from './envelopes.js';
-import { fireEvent, hasWork, HookEngine, isIdle, processEvent } from './fireHook.js';
+import { HookPipelineError } from './errors.js';
+import { fireEvent, hasWork, HookEngine, processEvent } from './fireHook.js';
 import type { HookHost } from './host.js';
 import type { HookRegistry } from './hookRegistry.js';
 import { MediatedHooks } from './mediatedHooks.js';
@@ -60,13 +61,13 @@ export class HookEventHandler {
   ): Promise<AggregatedHookResult> {
     const ctx = createHookContext(event, payload, signal);
     // What cannot be known is left to the stack, which says what is wrong.
-    const isDone = attempt(() => isIdle(this.engine, ctx), false);
-    return isDone ? makeEmptySuccessResult() : fireEvent(this.engine, ctx);
+    const isNeeded = attempt(() => hasWork(this.engine, ctx), true);
+    return isNeeded ? fireEvent(this.engine, ctx) : makeEmptySuccessResult();
   }
 
   /** Whether there is nothing to do for an event that is fired now. If so, that is in the log. Synchronous. */
   isIdle<E extends HookEventName>(event: E, payload?: HookPayload<E>): boolean {
-    return this.engine.registry.isInitialized() && isIdle(this.engine, { event, payload });
+    return !hasWork(this.engine, { event, payload });
   }
 
   /** Whether firing the event would do anything. Synchronous; builds nothing but the plan, once. */
@@ -135,6 +136,8 @@ export class HookEventHandler {
     payload: HookPayload<E>,
   ): Promise<AggregatedHookResult> {
     if (!this.engine.host.getEnableHooks()) return makeEmptySuccessResult();
-    return processEvent(this.engine, createHookContext(event, payload, undefined));
+    const outcome = await processEvent(this.engine, createHookContext(event, payload, undefined));
+    if (outcome instanceof HookPipelineError) throw outcome;
+    return outcome;
   }
 }

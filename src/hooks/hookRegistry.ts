@@ -1,6 +1,5 @@
-import type { HookRegistryEntry, Match } from '../protocol/entry.js';
+import type { HookRegistryEntry, Match, Extension } from '../protocol/entry.js';
 import type { HookGate, HookHost } from './host.js';
-import type { Extension, ConsentReview } from '../protocol/entry.js';
 import { formatPath, parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { DialectName } from '../dialects/dialect.js';
@@ -8,7 +7,8 @@ import { dialects } from '../dialects/words.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { HookRegistryNotInitializedError } from './errors.js';
 import { relativeEntries } from '../run/hookEnvironment.js';
-import { failsClosed, hasFailed } from '../run/hookFailure.js';
+import { hasFailed } from '../run/hookFailure.js';
+import { failsClosed } from '../protocol/events.js';
 import { hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
 import {
@@ -145,7 +145,10 @@ export class HookRegistry {
 
   /** Whether any hook of an event may run. */
   hasHooksFor(event: HookEventName): boolean {
-    return this.getAllHooks().some((entry) => entry.eventName === event && entry.enabled);
+    for (const entry of this.getAllHooks()) {
+      if (entry.eventName === event && entry.enabled) return true;
+    }
+    return false;
   }
 
   /**

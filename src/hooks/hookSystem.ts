@@ -48,7 +48,7 @@ export class HookSystem {
     this.#eventHandler = new HookEventHandler(
       host,
       registry,
-      { createExecutionPlan: (event, context) => planEvent(registry, planning, event, context) },
+      { createExecutionPlan: planEvent.bind(undefined, registry, planning) },
       hookRunner({ ...running, ahead: this.#ahead }),
       { aggregateResults },
       messageBus,

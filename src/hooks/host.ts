@@ -4,14 +4,11 @@ import type { CommandHookConfig, HookDefinitions } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { Registration } from '../stack.js';
 import type { DebugLogger } from '../util/debugLogger.js';
-import type { HookEngine } from './fireHook.js';
 
 /** All that the hook system asks of its host. `Config` is one. */
 export interface HookHost extends SessionFacts {
   /** Whether hooks run at all. */
   getEnableHooks(): boolean;
-  /** `undefined` while hooks are off. */
-  getHookSystem(): { readonly engine: HookEngine } | undefined;
   getHooks(): HookDefinitions;
   getExtensions(): readonly Extension[];
   getDisabledHooks(): readonly string[];

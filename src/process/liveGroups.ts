@@ -2,21 +2,17 @@ import { onExit } from 'signal-exit';
 import { killGroups, type ProcessGroup } from './processGroup.js';
 
 /**
- * Starts something that is tracked before `start` returns. The host's end is watched from before the
- * start: a signal that came between start and tracking would end the host, and nobody would end the group.
+ * Watches for the host's end, to be called right before something is started that is tracked at once: a signal that came
+ * between start and tracking would end the host, and nobody would end the group.
  */
-export function whileWatchingHost<T>(start: () => T): T {
+export function watchHost(): void {
   stopWatching ??= onExit(() => killGroups([...live]));
-  try {
-    return start();
-  } finally {
-    lookForIdleness();
-  }
+  lookForIdleness();
 }
 
 /**
  * Remembers a group for as long as it runs: should the host end before it, by a signal, by `process.exit`,
- * or by an uncaught error, the group is killed. To be called inside `whileWatchingHost`.
+ * or by an uncaught error, the group is killed. To be called after `watchHost`.
  */
 export function trackGroup(group: ProcessGroup): void {
   live.add(group);

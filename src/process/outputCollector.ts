@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { MAX_KEPT_BYTES } from './limits.js';
 
@@ -7,22 +8,30 @@ import { MAX_KEPT_BYTES } from './limits.js';
 export class OutputCollector {
   /** Settles when nothing more can come: everybody who could write to the stream is gone. */
   readonly closed: Promise<unknown>;
-  readonly #stream: Readable;
-  readonly #maxKeptBytes: number;
+  /** All bytes, kept or dropped. */
+  bytesRead = 0;
+  /** When the last bytes came, on the clock of `performance.now()`. */
+  lastReadAt = -Infinity;
   readonly #chunks: Uint8Array[] = [];
   #keptBytes = 0;
-  #bytesRead = 0;
-  #lastReadAt = -Infinity;
 
   /** Starts to read `stream`, of which at most `maxKeptBytes` are kept. It is to be destroyed by whoever reads it. */
-  constructor(stream: Readable, maxKeptBytes = MAX_KEPT_BYTES) {
-    this.#stream = stream;
-    this.#maxKeptBytes = maxKeptBytes;
+  constructor(
+    private readonly stream: Readable,
+    maxKeptBytes = MAX_KEPT_BYTES,
+  ) {
     // Nobody writes to it. Unless told so, Node closes it at its end, and takes its time before it hears of the exit.
     if (stream instanceof Socket) stream.allowHalfOpen = true;
     // A read error ends the stream, and what was read before it still counts.
     stream.on('error', () => undefined);
-    stream.on('data', (chunk: Uint8Array) => this.#collect(chunk));
+    stream.on('data', (chunk: Uint8Array) => {
+      this.bytesRead += chunk.length;
+      this.lastReadAt = performance.now();
+      const kept = chunk.subarray(0, Math.max(0, maxKeptBytes - this.#keptBytes));
+      this.#keptBytes += kept.length;
+      if (kept.length > 0) this.#chunks.push(kept);
+      else release(chunk);
+    });
     this.closed = new Promise((resolve) => {
       // The end comes one turn of the loop earlier, and not at all after an error.
       for (const event of ['end', 'close']) stream.once(event, resolve);
@@ -30,39 +39,16 @@ export class OutputCollector {
   }
 
   get isClosed(): boolean {
-    return this.#stream.readableEnded || this.#stream.closed;
-  }
-
-  /** All bytes, kept or dropped. */
-  get bytesRead(): number {
-    return this.#bytesRead;
+    return this.stream.readableEnded || this.stream.closed;
   }
 
   get truncated(): boolean {
-    return this.#bytesRead > this.#keptBytes;
-  }
-
-  /** When the last bytes came, on the clock of `performance.now()`. */
-  get lastReadAt(): number {
-    return this.#lastReadAt;
+    return this.bytesRead > this.#keptBytes;
   }
 
   /** What was kept, as UTF-8 without a byte order mark. A character that the limit cut in two is left out. */
   text(): string {
     return new TextDecoder().decode(Buffer.concat(this.#chunks), { stream: this.truncated });
-  }
-
-  #collect(chunk: Uint8Array): void {
-    this.#bytesRead += chunk.length;
-    this.#lastReadAt = performance.now();
-    const room = this.#maxKeptBytes - this.#keptBytes;
-    if (room <= 0) {
-      release(chunk);
-      return;
-    }
-    const kept = chunk.subarray(0, room);
-    this.#chunks.push(kept);
-    this.#keptBytes += kept.length;
   }
 }
 
@@ -82,4 +68,49 @@ function openSink(): MessagePort {
   const { port1, port2 } = new MessageChannel();
   port2.close();
   return port1;
+}
+
+/**
+ * Reads what is left: until `ended` settles, `quietMs` pass without a byte, or `drainMs` are over.
+ * A host that is too busy to read meanwhile does not count as silence.
+ *
+ * @param canEnd silence counts once it says so; without it, at once
+ */
+export async function drain(
+  outputs: readonly OutputCollector[],
+  ended: Promise<unknown>,
+  { quietMs, drainMs }: { quietMs: number; drainMs: number },
+  canEnd?: () => boolean,
+): Promise<void> {
+  const startedAt = performance.now();
+  for (;;) {
+    const now = performance.now();
+    let quietSince = canEnd?.() === false ? now : startedAt;
+    for (const { lastReadAt } of outputs) quietSince = Math.max(quietSince, lastReadAt);
+    const quietUntil = quietSince + quietMs;
+    const remainingMs = Math.min(quietUntil, startedAt + drainMs) - now;
+    if (remainingMs <= 0 || (await settlesWithin(ended, remainingMs))) return;
+    await letPendingEventsThrough();
+  }
+}
+
+/** Waits for `event`, at most `ms`; says whether it came in time. */
+function settlesWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, false);
+    const settle = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    void event.then(settle);
+  });
+}
+
+/**
+ * Lets reads and exits through that have happened but were not yet reported. On a host that was busy, a
+ * timer fires before them, however long ago they were.
+ */
+export async function letPendingEventsThrough(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }

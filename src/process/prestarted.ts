@@ -1,18 +1,18 @@
 import { untrackGroup } from './liveGroups.js';
 import { killGroups } from './processGroup.js';
-import { isShortOfRoom } from './shortage.js';
+import { isShortOfRoom } from '../util/room.js';
 import {
   inheritedState,
   startCommand,
   type RunningCommand,
   type StartOptions,
 } from './startCommand.js';
-import { letPendingEventsThrough } from './waiting.js';
+import { letPendingEventsThrough } from './outputCollector.js';
 
 /** How often a command that ends before it is needed is started anew. */
 const MAX_EARLY_ENDS = 3;
 
-/** So many commands of a process wait at most: each of them takes the memory of its interpreter. */
+/** At most this many commands of a process wait: each of them takes the memory of its interpreter. */
 const MAX_PRESTARTED = 16;
 
 interface Prestarted {

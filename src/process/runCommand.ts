@@ -1,13 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { drain } from './drain.js';
 import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
 import { untrackGroup } from './liveGroups.js';
-import { OutputCollector } from './outputCollector.js';
+import { drain, letPendingEventsThrough, OutputCollector } from './outputCollector.js';
 import { dropPrestarted, takePrestarted } from './prestarted.js';
 import { endGroup } from './processGroup.js';
-import { letNextTry, noteEnd, noteStart, startWithRoom } from './shortage.js';
+import { letNextTry, noteEnd, noteStart, startWithRoom } from '../util/room.js';
 import { startCommand, type RunningCommand, type StartOptions } from './startCommand.js';
-import { letPendingEventsThrough } from './waiting.js';
 import { dropWarmShells, startInWarmShell } from './warmShells.js';
 
 /** One command, and what it needs to run. */
@@ -83,8 +81,10 @@ export async function runCommand(
   const { signal, timeoutMs } = options;
   if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   try {
-    const ahead = await takeStartedAhead(options);
+    const prestarted = options.prestart ? await takePrestarted(options) : undefined;
+    const ahead = prestarted ?? (options.warm ? startInWarmShell(options) : undefined);
     if (ahead) {
+      noteStart();
       const outcome = await follow(ahead, options, timings, startedAt);
       const hasEnded = outcome.ending === 'exit' || outcome.ending === 'signal';
       if (!hasEnded || !ahead.neverBegan?.()) return outcome;
@@ -93,7 +93,7 @@ export async function runCommand(
     const command = await startWithRoom(() => startCommand(options), dropPrepared, patience);
     return await follow(command, options, timings, startedAt);
   } catch (error) {
-    const durationMs = millisecondsSince(startedAt);
+    const durationMs = Math.round(performance.now() - startedAt);
     if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
     return { ...NOT_RUN, durationMs, error: error as Error };
   }
@@ -108,23 +108,29 @@ async function follow(
 ): Promise<CommandOutcome> {
   const stdout = new OutputCollector(command.stdout, options.keepStdoutBytes);
   const stderr = new OutputCollector(command.stderr);
-  writeInput(command, options.input);
+  const { stdin } = command;
+  // EPIPE: a command need not read its input.
+  stdin.on('error', ignore);
+  stdin.once('close', letNextTry);
+  stdin.end(options.input);
 
-  const interruption = await waitForExit(command, options);
+  const first = await firstOf(command.exited, options);
+  const interruption = first && (await whereItStillRuns(command, first));
   if (interruption) await endInterrupted(command, [stdout, stderr], timings);
   else {
-    const isAwaited = options.mustAnswer && command.status.exitCode === 0;
-    const canEnd = () => !isAwaited || stdout.isClosed || stdout.text().trim() !== '';
+    const hasAnswered = () => stdout.isClosed || stdout.text().trim() !== '';
+    const mustWait = options.mustAnswer && command.status.exitCode === 0;
     const ended = Promise.all([stdout.closed, stderr.closed]);
-    await drain([stdout, stderr], ended, timings, canEnd);
+    await drain([stdout, stderr], ended, timings, mustWait ? hasAnswered : undefined);
   }
 
-  const inputTaken = command.stdin.writableFinished;
+  const inputTaken = stdin.writableFinished;
   const stdoutHeld = !interruption && !stdout.isClosed;
   const stragglers = stdoutHeld || (!interruption && !stderr.isClosed);
   // Once there is an answer, because it takes a while.
   setImmediate(() => {
-    closePipes(command);
+    for (const pipe of [stdin, command.stdout, command.stderr]) pipe.destroy();
+    noteEnd();
     if (stragglers) void endStragglers(command, timings);
   });
   if (!stragglers) untrackGroup(command.group);
@@ -142,7 +148,7 @@ async function follow(
     stdoutTruncated: stdout.truncated,
     stragglers,
     stdoutHeld,
-    durationMs: millisecondsSince(startedAt),
+    durationMs: Math.round(performance.now() - startedAt),
   };
 }
 
@@ -150,13 +156,6 @@ async function follow(
 function dropPrepared(): boolean {
   const hadShells = dropWarmShells();
   return dropPrestarted() || hadShells;
-}
-
-async function takeStartedAhead(options: CommandOptions): Promise<RunningCommand | undefined> {
-  const prestarted = options.prestart ? await takePrestarted(options) : undefined;
-  const command = prestarted ?? (options.warm ? startInWarmShell(options) : undefined);
-  if (command) noteStart();
-  return command;
 }
 
 const NOT_RUN = {
@@ -174,37 +173,30 @@ const NOT_RUN = {
   durationMs: 0,
 } as const satisfies CommandOutcome;
 
-function writeInput({ stdin }: RunningCommand, input: Uint8Array): void {
-  // EPIPE: a command need not read its input.
-  stdin.on('error', () => undefined);
-  stdin.once('close', letNextTry);
-  stdin.end(input);
-}
-
-/** Waits for the shell's exit, and says what came before it. An exit that nobody has noticed yet comes first. */
-async function waitForExit(
-  { exited, status }: RunningCommand,
-  options: CommandOptions,
-): Promise<Interruption | undefined> {
-  const first = await firstOf(exited, options);
-  if (!first) return undefined;
-  await letPendingEventsThrough();
-  const hasExited = status.exitCode !== null || status.signalCode !== null;
-  return hasExited ? undefined : first;
-}
+function ignore(): void {}
 
 type Interruption = 'timeout' | 'aborted';
 
+/** An exit that nobody has noticed yet came before a deadline or an abort. */
+async function whereItStillRuns(
+  { status }: RunningCommand,
+  interruption: Interruption,
+): Promise<Interruption | undefined> {
+  await letPendingEventsThrough();
+  const hasExited = status.exitCode !== null || status.signalCode !== null;
+  return hasExited ? undefined : interruption;
+}
+
 /** Written out, because promises of `node:timers` and `node:events` that are called off cost a third of a ms. */
 function firstOf(
-  exited: Promise<void>,
+  exited: Promise<unknown>,
   { timeoutMs, signal }: CommandOptions,
 ): Promise<Interruption | undefined> {
   return new Promise((resolve) => {
-    const settle = (first?: Interruption) => {
+    const settle = (first?: unknown) => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
-      resolve(first);
+      resolve(first === 'timeout' || first === 'aborted' ? first : undefined);
     };
     const timer = setTimeout(settle, timeoutMs, 'timeout');
     const onAbort = () => settle('aborted');
@@ -212,7 +204,7 @@ function firstOf(
     if (signal) setMaxListeners(0, signal);
     signal?.addEventListener('abort', onAbort, { once: true });
     if (signal?.aborted) onAbort();
-    void exited.then(() => settle());
+    void exited.then(settle);
   });
 }
 
@@ -234,13 +226,4 @@ async function endInterrupted(
 async function endStragglers({ group }: RunningCommand, timings: CommandTimings): Promise<void> {
   await endGroup(group, timings.stragglerGraceMs);
   untrackGroup(group);
-}
-
-function closePipes({ stdin, stdout, stderr }: RunningCommand): void {
-  for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
-  noteEnd();
-}
-
-function millisecondsSince(start: number): number {
-  return Math.round(performance.now() - start);
 }

@@ -2,13 +2,13 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
+import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { assertDescriptorHeadroom } from '../util/descriptorHeadroom.js';
-import { trackGroup, whileWatchingHost } from './liveGroups.js';
+import { assertDescriptorHeadroom } from '../util/room.js';
+import { trackGroup, watchHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
 import { readPipes } from './processTable.js';
 import { findProgram, safeSearchPath } from './findProgram.js';
-import { resolveShell } from './shell.js';
 import { startFailure } from './startFailure.js';
 
 /** What to start, and where. */
@@ -35,7 +35,7 @@ export interface RunningCommand {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Settles when the shell has ended; what it left behind may still hold the pipes. */
-  readonly exited: Promise<void>;
+  readonly exited: Promise<unknown>;
   /** How the shell ended; both `null` while it runs. */
   readonly status: { readonly exitCode: number | null; readonly signalCode: NodeJS.Signals | null };
   /** Whether it ended before anything of the command was run. Absent where that cannot be known. */
@@ -53,11 +53,9 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
   try {
     const runId = newRunId(options.env[RUN_ID]);
     const env = environmentOf(options, runId);
-    const { subprocess, running: command } = whileWatchingHost(() => {
-      const started = spawnCommand({ ...options, env }, PIPES);
-      const running = asRunningCommand(started, runId, noteBeginnings(started));
-      return { subprocess: started, running };
-    });
+    watchHost();
+    const subprocess = spawnCommand({ ...options, env }, PIPES);
+    const command = asRunningCommand(subprocess, runId, noteBeginnings(subprocess));
     if (!command) throw (await once(subprocess, 'error'))[0];
     return command;
   } catch (error) {
@@ -81,24 +79,19 @@ export function spawnCommand(
   // Without descriptors, Node starts a process that has no pipes.
   assertDescriptorHeadroom();
   const searchPath = env['PATH'] ?? safeSearchPath(process.env['PATH'], cwd);
-  const { file, ...start } = args
-    ? { file: locateProgram(command, searchPath), argv0: command, args }
-    : shellFor(command, searchPath);
-  const subprocess = spawn(file, start.args, {
+  const { file, argumentsFor } = args
+    ? { file: locateProgram(command, searchPath), argumentsFor: undefined }
+    : resolveShell(searchPath);
+  const subprocess = spawn(file, args ?? argumentsFor?.(command) ?? ['-c', command], {
     cwd,
     env,
-    argv0: start.argv0,
+    argv0: args && command,
     detached: isDetached,
     stdio: [...pipes],
     windowsHide: true,
   });
   subprocess.on('error', () => undefined);
   return subprocess;
-}
-
-function shellFor(command: string, searchPath: string) {
-  const { file, argumentsFor } = resolveShell(searchPath);
-  return { file, argv0: undefined, args: argumentsFor(command) };
 }
 
 /**
@@ -149,7 +142,7 @@ export function asRunningCommand(
     stdin,
     stdout,
     stderr,
-    exited: new Promise<void>((resolve) => void subprocess.once('exit', () => resolve())),
+    exited: new Promise((resolve) => subprocess.once('exit', resolve)),
     status: subprocess,
     setReferenced: (isReferenced) => setReferenced(subprocess, isReferenced),
   };
@@ -160,8 +153,8 @@ export function setReferenced(
   subprocess: ChildProcessWithoutNullStreams,
   isReferenced: boolean,
 ): void {
-  const sockets = subprocess.stdio.filter((pipe) => pipe instanceof Socket);
-  for (const handle of [subprocess, ...sockets]) {
+  for (const handle of [subprocess, ...subprocess.stdio]) {
+    if (handle !== subprocess && !(handle instanceof Socket)) continue;
     if (isReferenced) handle.ref();
     else handle.unref();
   }
@@ -190,4 +183,47 @@ export const isDetached = process.platform !== 'win32';
 /** What a process inherits of its host besides the environment, and cannot be told once it runs. */
 export function inheritedState(): string {
   return [process.umask(), process.geteuid?.(), process.getegid?.()].join(':');
+}
+
+/** The program that runs hook commands. */
+export interface Shell {
+  /** Absolute path; on Windows a name that the system looks up. */
+  readonly file: string;
+  /** The arguments that make the shell run one command, where they are not `-c` and the command. */
+  readonly argumentsFor?: (command: string) => string[];
+}
+
+/**
+ * The shell of this machine: bash where there is one, else sh; PowerShell on Windows. Looked up once for each search
+ * path.
+ *
+ * @param searchPath that of the hook, in which no project could put a shell of its own
+ */
+export function resolveShell(searchPath: string | undefined): Shell {
+  if (resolved?.searchPath !== searchPath || !resolved) {
+    resolved = { searchPath, shell: findShell(process.platform, searchPath) };
+  }
+  return resolved.shell;
+}
+
+let resolved: { readonly searchPath: string | undefined; readonly shell: Shell } | undefined;
+
+/**
+ * Looks a shell up.
+ *
+ * @param platform as `process.platform`
+ * @param searchPath relative entries are skipped, since they name a directory of whatever
+ *   project is open
+ */
+export function findShell(platform: NodeJS.Platform, searchPath: string | undefined): Shell {
+  if (platform === 'win32') return { file: 'powershell.exe', argumentsFor: powerShellArguments };
+  const file = ['bash', 'sh']
+    .map((name) => findProgram(name, `${searchPath ?? ''}${path.delimiter}/bin`))
+    .find((found) => found !== undefined);
+  return { file: file ?? '/bin/sh' };
+}
+
+// PowerShell's own exit code is 0 or 1; the verdict is in that of the program it ran.
+function powerShellArguments(command: string): string[] {
+  return ['-NoProfile', '-NonInteractive', '-Command', `${command}\nexit $LASTEXITCODE`];
 }

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import type { StartOptions } from './startCommand.js';
 
 /**
  * Says why a command could not be started, and what to do about it.
@@ -10,7 +9,11 @@ import type { StartOptions } from './startCommand.js';
  */
 export function startFailure(
   cause: unknown,
-  { command, args, cwd }: Pick<StartOptions, 'command' | 'args' | 'cwd'>,
+  {
+    command,
+    args,
+    cwd,
+  }: { readonly command: string; readonly args?: readonly string[]; readonly cwd: string },
 ): Error & { code?: string } {
   const { message, code } = cause as NodeJS.ErrnoException;
   const explanation = explain(code, cwd, args && command) ?? message;

@@ -3,16 +3,16 @@ import { statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
-import { whileWatchingHost } from './liveGroups.js';
+import { watchHost } from './liveGroups.js';
 import { isSimpleCommand } from '../shell/shellWords.js';
-import { resolveShell } from './shell.js';
-import { isShortOfRoom } from './shortage.js';
+import { isShortOfRoom } from '../util/room.js';
 import {
   asRunningCommand,
   inheritedState,
   newRunId,
   noteBeginnings,
   OWN_ENVIRONMENT,
+  resolveShell,
   RUN_ID,
   setReferenced,
   spawnCommand,
@@ -77,31 +77,30 @@ let idleTimer: NodeJS.Timeout | undefined;
  * @returns `undefined` when none waits there, or the command asks for what such a shell cannot give
  */
 export function startInWarmShell(options: StartOptions): RunningCommand | undefined {
-  const { command, args, extraEnv = {} } = options;
-  if (args || !canBeHandedOver(command, extraEnv)) return undefined;
-  const index = waiting.findIndex((shell) => shell.cwd === options.cwd);
-  const [shell] = index < 0 ? [] : waiting.splice(index, 1);
-  if (!shell) return undefined;
-  const runId = newRunId(shell.outerRunId);
-  shell.control.write(messageFor(options, shell, runId));
-  const isUsable = shell.surroundings === surroundingsOf(options);
-  const running = isUsable ? whileWatchingHost(() => go(shell, runId)) : undefined;
-  if (!running) letGo([shell]);
-  return running;
-}
-
-function go(
-  { subprocess, beginnings, control, onNoise }: WaitingShell,
-  runId: string,
-): RunningCommand | undefined {
+  const shell = waiting.find(({ cwd }) => cwd === options.cwd);
+  const runId = shell && newRunId(shell.outerRunId);
+  const message = runId && messageFor(options, shell, runId);
+  if (!message) return undefined;
+  waiting.splice(waiting.indexOf(shell), 1);
+  const { subprocess, beginnings, control, onNoise } = shell;
+  control.write(message);
+  if (shell.surroundings !== surroundingsOf(options)) {
+    letGo([shell]);
+    return undefined;
+  }
   subprocess.stderr.off('data', onNoise);
+  watchHost();
   control.end('\0');
   // What has died while the host was busy reads nothing, which is known at once: its exit is not.
-  if (control.errored || control.destroyed) return undefined;
+  const hasDied = control.errored !== null || control.destroyed;
+  const running = hasDied ? undefined : asRunningCommand(subprocess, runId, beginnings);
+  if (!running) {
+    letGo([shell]);
+    return undefined;
+  }
   setReferenced(subprocess, true);
-  const running = asRunningCommand(subprocess, runId, beginnings);
   // A socket that is closed with something unread in it is an error for the other end, and the word is the last of all.
-  return running && { ...running, neverBegan: () => control.errored !== null };
+  return { ...running, neverBegan: () => control.errored !== null };
 }
 
 /**
@@ -111,46 +110,55 @@ function go(
  * @returns whether it is to be called again for more, once others have had their turn
  */
 export function prepareWarmShell(options: Surroundings, count: number): boolean {
-  keepWarm();
+  idleTimer ??= setTimeout(letAllGo, IDLE_MS).unref();
+  idleTimer.refresh();
   const { cwd, env } = options;
-  const surroundings = canBeWaitedIn(env) && !isShortOfRoom() ? surroundingsOf(options) : undefined;
+  const surroundings =
+    factsOf(env).canWait && !isShortOfRoom() ? surroundingsOf(options) : undefined;
   if (surroundings === undefined || noisy.has(surroundings)) return false;
-  const isReady = (shell: WaitingShell) => shell.surroundings === surroundings;
-  // Shells with an environment that has changed since serve nobody any more.
-  letGo(waiting.filter((each) => each.cwd === cwd && !isReady(each)));
-  const ready = waiting.filter(isReady);
   const wanted = Math.min(count, MAX_WAITING);
-  letGo(ready.slice(wanted));
-  if (ready.length >= wanted) return false;
-  const started = spawnWaitingShell(options);
+  const tooMany: WaitingShell[] = [];
+  let ready = 0;
+  for (const shell of waiting) {
+    const isReady = shell.surroundings === surroundings;
+    if (isReady) ready += 1;
+    // Shells with an environment that has changed since serve nobody any more.
+    if (isReady ? ready > wanted : shell.cwd === cwd) tooMany.push(shell);
+  }
+  if (tooMany.length > 0) letGo(tooMany);
+  if (ready >= wanted) return false;
+  const started = spawnWaitingShell(options, surroundings);
   if (!started) return false;
-  const onNoise = () => {
-    noisy.add(surroundings);
-    letGo(waiting.filter(isReady));
-  };
-  const entry = {
-    ...started,
-    cwd,
-    surroundings,
-    hasAbsolutePath: hasAbsolutePath(env),
-    outerRunId: env[RUN_ID],
-    onNoise,
-  };
-  waiting.push(entry);
-  started.subprocess.stderr.on('data', onNoise);
-  started.subprocess.once('exit', () => {
-    waiting = waiting.filter((each) => each !== entry);
-  });
-  letGo(waiting.slice(0, -MAX_WAITING));
-  return ready.length + 1 < wanted;
+  waiting.push(started);
+  if (waiting.length > MAX_WAITING) letGo(waiting.slice(0, -MAX_WAITING));
+  return ready + 1 < wanted;
 }
 
-/** Only bash can read what it is to run from a descriptor, exactly; and only where nothing changes how it reads. */
-function canBeWaitedIn(env: StartOptions['env']): boolean {
-  return (
-    resolveShell(env['PATH']).file.endsWith('/bash') &&
-    !Object.entries(env).some(([name, value]) => value !== undefined && CHANGING_BASH.test(name))
-  );
+/** What an environment means for shells that wait in it, found out once. */
+interface EnvironmentFacts {
+  readonly asText: string;
+  /** Only bash can read what it is to run from a descriptor, exactly; and only where nothing changes how it reads. */
+  readonly canWait: boolean;
+  readonly hasAbsolutePath: boolean;
+}
+
+const environments = new WeakMap<object, EnvironmentFacts>();
+
+function factsOf(env: StartOptions['env']): EnvironmentFacts {
+  let facts = environments.get(env);
+  if (!facts) {
+    const { PATH = '' } = env;
+    const isChanged = Object.entries(env).some(
+      ([name, value]) => value !== undefined && CHANGING_BASH.test(name),
+    );
+    facts = {
+      asText: JSON.stringify(env),
+      canWait: !isChanged && resolveShell(env['PATH']).file.endsWith('/bash'),
+      hasAbsolutePath: PATH.split(path.delimiter).every((each) => path.isAbsolute(each)),
+    };
+    environments.set(env, facts);
+  }
+  return facts;
 }
 
 /**
@@ -183,89 +191,107 @@ function letGo(shells: readonly WaitingShell[]): void {
   }
 }
 
-function keepWarm(): void {
-  idleTimer ??= setTimeout(() => {
-    idleTimer = undefined;
-    dropWarmShells();
-  }, IDLE_MS).unref();
-  idleTimer.refresh();
+function letAllGo(): void {
+  idleTimer = undefined;
+  dropWarmShells();
 }
-
-const environments = new WeakMap<object, string>();
 
 /**
  * What a shell that is started now inherits, the directory among it: under the same name there may be another.
  *
- * @returns `undefined` for a directory that cannot be used, for which reason ever: a command that starts there says
+ * @returns `undefined` for a directory that cannot be used, for whatever reason: a command that starts there says
  *   which
  */
 function surroundingsOf({ cwd, env }: Surroundings): string | undefined {
   try {
     const found = statSync(cwd);
     if (!found.isDirectory()) return undefined;
-    return [found.dev, found.ino, inheritedState(), cwd, environmentAsText(env)].join('\0');
+    return [found.dev, found.ino, inheritedState(), cwd, factsOf(env).asText].join('\0');
   } catch {
     return undefined;
   }
 }
 
-function environmentAsText(env: StartOptions['env']): string {
-  let environment = environments.get(env);
-  if (environment === undefined) {
-    environment = JSON.stringify(env);
-    environments.set(env, environment);
-  }
-  return environment;
-}
-
-/** So many bytes at most are handed over: bash reads them one by one, and would be slower than a start. */
+/** At most this many bytes are handed over: bash reads them one by one, and would be slower than a start. */
 const MAX_HANDED_OVER_BYTES = 4096;
-
-/** NUL ends what a waiting shell reads, and bash has variables that cannot be set. */
-function canBeHandedOver(command: string, extraEnv: Readonly<Record<string, string>>): boolean {
-  const variables = Object.entries(extraEnv);
-  const all = [command, ...variables.flat()].join('');
-  if (all.includes('\0') || Buffer.byteLength(all) > MAX_HANDED_OVER_BYTES) return false;
-  return variables.every(([name]) => /^[A-Za-z_]\w*$/.test(name) && !OWN_VARIABLES.test(name));
-}
 
 /** Variables that bash keeps for itself, that change how it reads on, or that tell which run it is. */
 const OWN_VARIABLES =
   /^(?:__hookstack.*|HOOKSTACK_RUN_ID|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*|LC_.*|LANG|LANGUAGE|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS)$/;
 
-/** All that a shell is told before it may go. */
+/** All that a shell is told before it may go; `undefined` for what cannot be handed over. */
 function messageFor(
-  { command, extraEnv = {} }: Pick<StartOptions, 'command' | 'extraEnv'>,
+  { command, args, extraEnv = {} }: StartOptions,
   shell: WaitingShell,
   runId: string,
-): string {
-  const own = { [RUN_ID]: runId, ...extraEnv };
-  const variables = Object.entries(own).map(([name, value]) => `${name}=${value}`);
-  const kind = shell.hasAbsolutePath && isSimpleCommand(command) ? 'simple' : '';
-  return [...variables, '', kind, command, ''].join('\0');
+): string | undefined {
+  if (args) return undefined;
+  const words = [`${RUN_ID}=${runId}`];
+  for (const [name, value] of Object.entries(extraEnv)) {
+    // Bash has variables that cannot be set.
+    if (!/^[A-Za-z_]\w*$/.test(name) || OWN_VARIABLES.test(name)) return undefined;
+    words.push(`${name}=${value}`);
+  }
+  const handedOver = [...words.slice(1), command].join('');
+  // NUL ends what a waiting shell reads.
+  if (handedOver.includes('\0') || Buffer.byteLength(handedOver) > MAX_HANDED_OVER_BYTES) {
+    return undefined;
+  }
+  const isSimple = shell.hasAbsolutePath && (simple.get(command) ?? noteWhetherSimple(command));
+  return [...words, '', isSimple ? 'simple' : '', command, ''].join('\0');
 }
 
-function hasAbsolutePath({ PATH = '' }: StartOptions['env']): boolean {
-  return PATH.split(path.delimiter).every((directory) => path.isAbsolute(directory));
+/** Whether commands are simple, each found out once. */
+const simple = new Map<string, boolean>();
+
+/** At most this many commands are remembered; a host that makes them up has no end of them. */
+const MAX_REMEMBERED = 1000;
+
+function noteWhetherSimple(command: string): boolean {
+  const isSimple = isSimpleCommand(command);
+  if (simple.size >= MAX_REMEMBERED) simple.clear();
+  simple.set(command, isSimple);
+  return isSimple;
 }
 
-function spawnWaitingShell({ cwd, env }: Surroundings) {
+function spawnWaitingShell({ cwd, env }: Surroundings, surroundings: string) {
   try {
-    const surroundings = { cwd, env: { ...env, ...OWN_ENVIRONMENT } };
-    const start = { command: WAIT_FOR_COMMAND, ...surroundings };
+    const start = { command: WAIT_FOR_COMMAND, cwd, env: { ...env, ...OWN_ENVIRONMENT } };
     const subprocess = spawnCommand(start, PIPES_OF_WAITING);
-    for (const pipe of subprocess.stdio) pipe?.on('error', () => undefined);
+    for (const pipe of subprocess.stdio) pipe?.on('error', ignore);
     const control = subprocess.stdio[3];
     // Node's pipes carry both ways, which its types do not know.
     if (subprocess.pid === undefined || !(control instanceof Socket)) return undefined;
     // Shells that only wait keep no host alive.
     setReferenced(subprocess, false);
-    return { subprocess, beginnings: noteBeginnings(subprocess), control };
+    const onNoise = () => {
+      noisy.add(surroundings);
+      letGo(waiting.filter((each) => each.surroundings === surroundings));
+    };
+    subprocess.stderr.on('data', onNoise);
+    subprocess.once('exit', () => {
+      waiting = waiting.filter((each) => each.subprocess !== subprocess);
+    });
+    const { hasAbsolutePath } = factsOf(env);
+    const beginnings = noteBeginnings(subprocess);
+    const outerRunId = env[RUN_ID];
+    return {
+      cwd,
+      surroundings,
+      hasAbsolutePath,
+      outerRunId,
+      subprocess,
+      beginnings,
+      control,
+      onNoise,
+    };
   } catch {
     // The next command starts cold, and reports what is wrong if it still is.
     return undefined;
   }
 }
+
+function ignore(): void {}
 
 /** Stdin, stdout, stderr, and what the shell is told. */
 const PIPES_OF_WAITING = ['pipe', 'pipe', 'pipe', 'pipe'] as const;

@@ -1,5 +1,4 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
-import { withCallFacts } from './callFacts.js';
 import {
   AfterModelHookOutput,
   AfterToolHookOutput,
@@ -23,6 +22,7 @@ import {
   PreCompressTrigger,
   SessionEndReason,
   SessionStartSource,
+  type CommandHookConfig,
   type HookDecision,
   type HookEventInput,
   type HookInput,
@@ -30,6 +30,22 @@ import {
   type HookPayload,
   type Moment,
 } from './types.js';
+
+/** What hooks of other agents read of a tool call, and ours do not. */
+export interface CallFacts {
+  /** The model's id of the call. */
+  readonly callId?: string;
+  /** Milliseconds that the tool took. */
+  readonly durationMs?: number;
+}
+
+/** JSON leaves it out, so that hooks in our own format read what they always have. */
+const CALL_FACTS = Symbol('call facts');
+
+/** The facts that an input has. */
+export function callFactsOf(input: object): CallFacts {
+  return (input as { [CALL_FACTS]?: CallFacts })[CALL_FACTS] ?? {};
+}
 
 /** How the outputs of several hooks become one; see `middleware/aggregator.ts`. */
 export type MergeStrategy = 'or' | 'replacement' | 'union';
@@ -64,13 +80,13 @@ export interface EventDefinition<E extends HookEventName> {
 /** THE table: one entry an event. */
 export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   [HookEventName.BeforeTool]: {
-    matchOn: (payload) => payload.toolName,
+    matchOn: toolNameOf,
     momentOf: ({ isAsked }) => (isAsked ? 'asked' : undefined),
     canBlock: true,
     encode: ({ toolName, toolInput, callId }) => ({
       tool_name: toolName,
       tool_input: toolInput,
-      ...withCallFacts({ callId }),
+      ...(callId !== undefined && { [CALL_FACTS]: { callId } }),
     }),
     fields: eventFields.BeforeTool,
     decode: (fields) => ({ toolName: fields.tool_name, toolInput: fields.tool_input }),
@@ -83,14 +99,14 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     Output: BeforeToolHookOutput,
   },
   [HookEventName.AfterTool]: {
-    matchOn: (payload) => payload.toolName,
+    matchOn: toolNameOf,
     momentOf: ({ toolResponse }) => (hasFailed(toolResponse) ? 'failed' : undefined),
     canBlock: false,
     encode: ({ toolName, toolInput, toolResponse, callId, durationMs }) => ({
       tool_name: toolName,
       tool_input: toolInput,
       tool_response: { ...toolResponse },
-      ...withCallFacts({ callId, durationMs }),
+      ...((callId ?? durationMs) !== undefined && { [CALL_FACTS]: { callId, durationMs } }),
     }),
     fields: eventFields.AfterTool,
     decode: (fields) => ({
@@ -222,6 +238,10 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
   },
 };
 
+function toolNameOf({ toolName }: { readonly toolName: string }): string {
+  return toolName;
+}
+
 /** A command that ends with another exit code than 0 has failed, though that is no error of the tool. */
 function hasFailed({ error, metadata }: HookPayload<HookEventName.AfterTool>['toolResponse']) {
   const exitCode = isRecord(metadata) ? metadata['exitCode'] : undefined;
@@ -231,6 +251,11 @@ function hasFailed({ error, metadata }: HookPayload<HookEventName.AfterTool>['to
 /** Whether a block prevents the operation: by the event, or as the agent means it for which the hook was written. */
 export function canPrevent(event: HookEventName, { foreign }: HookOutput): boolean {
   return events[event].canBlock || foreign?.prevents === true;
+}
+
+/** Whether a hook is a guard whose failure blocks. Only events that can block have such guards. */
+export function failsClosed(hook: CommandHookConfig, event: HookEventName): boolean {
+  return hook.onFailure === 'deny' && events[event].canBlock;
 }
 
 /** Narrows text from outside to the name of an event. Names are case-sensitive. */
@@ -256,8 +281,9 @@ export function createHookOutput(eventName: string, data: HookOutput): DefaultHo
  * `stopReason`, and neither is ever empty. What has no effect is left out. Resolving twice changes nothing.
  */
 export function resolveOutput(event: HookEventName, output: HookOutput): HookOutput {
-  const { effective = (said: HookOutput) => said, Output } = events[event];
-  const counting = new Output(effective(output));
+  const { effective, Output } = events[event];
+  // Only what is said of the event in particular may be without effect.
+  const counting = new Output(output.hookSpecificOutput ? (effective?.(output) ?? output) : output);
   const fields: HookOutput = counting;
   return {
     ...fields,

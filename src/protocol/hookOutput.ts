@@ -28,14 +28,14 @@ export const DEFAULT_STOP_REASON = 'Stopped by hook';
 
 /** What one hook, or all hooks of an event together, said; with the questions that callers ask. */
 export class DefaultHookOutput implements HookOutput {
-  decision?: HookDecision;
-  reason?: string;
-  continue?: boolean;
-  stopReason?: string;
-  suppressOutput?: boolean;
-  systemMessage?: string;
-  hookSpecificOutput?: Record<string, unknown>;
-  foreign?: ForeignEffects;
+  declare decision?: HookDecision;
+  declare reason?: string;
+  declare continue?: boolean;
+  declare stopReason?: string;
+  declare suppressOutput?: boolean;
+  declare systemMessage?: string;
+  declare hookSpecificOutput?: Record<string, unknown>;
+  declare foreign?: ForeignEffects;
 
   constructor(data: HookOutput = {}) {
     this.decision = data.decision;

@@ -1,7 +1,13 @@
 import { inspect } from 'node:util';
 import { expecting, flag, listOfText, oneOf, text, type Check } from '../util/checks.js';
 import { DEFAULT_BLOCK_REASON } from './hookOutput.js';
-import { dropUnsafeKeys, isRecord, isTooDeepAnswer, TOO_DEEP } from '../util/records.js';
+import {
+  dropUnsafeKeys,
+  isRecord,
+  isTooDeep,
+  MAX_ANSWER_NESTING,
+  TOO_DEEP,
+} from '../util/records.js';
 import { sanitizeText } from './sanitizeText.js';
 import type { HookOutput } from './types.js';
 
@@ -212,7 +218,7 @@ function readShape(
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
     const ours = `${at}${key}`;
     const path = (Object.hasOwn(names, ours) && names[ours]) || ours;
-    if (isTooDeepAnswer(field)) {
+    if (isTooDeep(field, MAX_ANSWER_NESTING)) {
       misread.push(`${path} is ${TOO_DEEP} and is ignored`);
     } else if (!known) {
       problems.push(`${path} is not a known field and has no effect`);

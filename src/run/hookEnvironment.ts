@@ -1,8 +1,5 @@
-import { delimiter, isAbsolute, join } from 'node:path';
-import { safeSearchPath } from '../process/findProgram.js';
-import { findHome } from '../util/home.js';
+import { delimiter, isAbsolute } from 'node:path';
 import { removeControls } from '../protocol/sanitizeText.js';
-import type { CommandHookConfig } from '../protocol/types.js';
 
 /** Which variables of the host reach its hooks. */
 export interface HookEnvironmentPolicy {
@@ -29,64 +26,6 @@ export const SECRET_PATTERNS = [
   '*_PAT',
 ] as const;
 
-/** Counts how deep a hook is nested in hooks: 1 in a hook, 2 in a hook of an agent that a hook started. */
-export const DEPTH_VARIABLE = 'HOOKSTACK_DEPTH';
-
-/** At this depth no further hook is started: an agent whose hook starts an agent would never end. */
-export const MAX_HOOK_DEPTH = 3;
-
-/** How deep the hooks of this process are nested in other hooks; 0 for a host that no hook started. */
-export function hookDepth(env: NodeJS.ProcessEnv = process.env): number {
-  const depth = Number(env[DEPTH_VARIABLE]);
-  return Number.isSafeInteger(depth) && depth > 0 ? depth : 0;
-}
-
-/**
- * The environment that all hooks of an event have in common: the same object as before, as long as nothing of it has
- * changed.
- *
- * @param cwd the project's directory, which hooks find under three names
- */
-export function buildHookEnvironment(
-  policy: HookEnvironmentPolicy,
-  cwd: string,
-  host: NodeJS.ProcessEnv = process.env,
-): Readonly<NodeJS.ProcessEnv> {
-  if (last?.policy !== policy || last.cwd !== cwd || !isLike(last.host, host)) {
-    const copy = { ...host };
-    last = { policy, cwd, host: copy, env: build(policy, cwd, copy) };
-  }
-  return last.env;
-}
-
-let last:
-  | {
-      readonly policy: HookEnvironmentPolicy;
-      readonly cwd: string;
-      readonly host: NodeJS.ProcessEnv;
-      readonly env: NodeJS.ProcessEnv;
-    }
-  | undefined;
-
-/** Faster than another copy: the names and values of `process.env` are read from the system each time. */
-function isLike(known: NodeJS.ProcessEnv, host: NodeJS.ProcessEnv): boolean {
-  const names = Object.getOwnPropertyNames(host);
-  return (
-    names.length === Object.keys(known).length && names.every((name) => host[name] === known[name])
-  );
-}
-
-function build(
-  policy: HookEnvironmentPolicy,
-  cwd: string,
-  host: NodeJS.ProcessEnv,
-): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = { ...inherited(policy, host), ...factsOf(cwd, host) };
-  const searchPath = env['PATH'];
-  if (searchPath !== undefined) env['PATH'] = safeSearchPath(searchPath, cwd);
-  return env;
-}
-
 /**
  * The entries of a search path that are relative, and so name a directory of whatever project is open; the empty one
  * means the project itself.
@@ -102,48 +41,6 @@ export function forbiddenVariables(own: Readonly<Record<string, string>> = {}): 
   return `its "env" sets ${names.join(', ')}, which makes programs run other code: remove it`;
 }
 
-/**
- * The variables of a hook's own entry in the settings, without those that are not its to say, and for one of an
- * extension, where that and the project are.
- */
-export function ownVariables(
-  {
-    command,
-    args = [],
-    env = {},
-    extensionPath,
-    ofProject,
-  }: Pick<CommandHookConfig, 'command' | 'args' | 'env' | 'extensionPath' | 'ofProject'>,
-  cwd: string,
-): Record<string, string> {
-  const facts = factsOf('', {});
-  const runsPython = RUNS_PYTHON_CODE.test([command, ...args].join(' '));
-  const own = Object.entries(env).filter(([name]) => !Object.hasOwn(facts, name));
-  return {
-    ...(!ofProject && runsPython && { PYTHONSAFEPATH: '1' }),
-    ...Object.fromEntries(own),
-    ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
-    ...(ofProject && { PYTHONPYCACHEPREFIX: compiledFolder() }),
-  };
-}
-
-/**
- * Code that Python gets from its words or from stdin finds modules in the directory where it runs, and so in whatever
- * project is open; a `json.py` there would take the place of the library's. (A script finds those beside it.)
- */
-const RUNS_PYTHON_CODE =
-  /\bpython[\d.]*(?:[ \t]+-[A-Za-z]+)*(?:[ \t]+-(?:[A-Za-z]*c\b|[ \t]|$)|[ \t]*<<)/;
-
-/**
- * Where Python keeps what it has compiled for hooks of projects: those of the project are never read, since nobody has
- * seen them.
- */
-function compiledFolder(): string {
-  const home = findHome();
-  // Nothing can be kept in the second one, which costs time and no more.
-  return home === undefined ? '/dev/null' : join(home, '.llxprt', 'pycache');
-}
-
 /** What shells, loaders and interpreters run or load before the program that was named. Systems disagree on case. */
 const FORBIDDEN = new RegExp(
   `^(?:${[
@@ -157,15 +54,6 @@ const FORBIDDEN = new RegExp(
   ].join('|')})$`,
   'i',
 );
-
-function factsOf(cwd: string, host: NodeJS.ProcessEnv) {
-  return {
-    LLXPRT_PROJECT_DIR: cwd,
-    GEMINI_PROJECT_DIR: cwd,
-    CLAUDE_PROJECT_DIR: cwd,
-    [DEPTH_VARIABLE]: String(hookDepth(host) + 1),
-  };
-}
 
 /**
  * Replaces the values of redacted variables in a text by the variables' names. A value that is there only once colours,
@@ -234,7 +122,11 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function inherited(policy: HookEnvironmentPolicy, host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** The variables of the host that reach its hooks. */
+export function inherited(
+  policy: HookEnvironmentPolicy,
+  host: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
   const { inherit = 'all', allow = [], redact = [] } = policy;
   if (inherit === 'all' && redact.length === 0) return host;
   const isAllowed = matcherOf(allow);

@@ -1,6 +1,6 @@
 import type { DebugLogger } from '../util/debugLogger.js';
 import type { CommandOutcome } from '../process/runCommand.js';
-import { events } from '../protocol/events.js';
+import { events, failsClosed } from '../protocol/events.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { isBlocking } from '../protocol/hookOutput.js';
 import { hookIdentity, shortIdentity } from '../protocol/identity.js';
@@ -76,11 +76,6 @@ const NOT_FOUND = ' (entries of PATH that lead into the project do not count)';
 /** Of plain text the beginning is as good as all of it; of JSON it is nothing. */
 function isPartOfJson(text: string): boolean {
   return text.trimStart().startsWith('{');
-}
-
-/** Whether a hook is a guard whose failure blocks. Only events that can block have such guards. */
-export function failsClosed(hook: CommandHookConfig, event: HookEventName): boolean {
-  return hook.onFailure === 'deny' && events[event].canBlock;
 }
 
 /**

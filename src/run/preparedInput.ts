@@ -1,13 +1,12 @@
+import { join } from 'node:path';
+import { safeSearchPath } from '../process/findProgram.js';
+import { findHome } from '../util/home.js';
 import { dialects } from '../dialects/words.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
 import type { StartOptions } from '../process/startCommand.js';
 import { encodeInput } from '../protocol/encodeInput.js';
-import {
-  buildHookEnvironment,
-  ownVariables,
-  type HookEnvironmentPolicy,
-} from './hookEnvironment.js';
+import { inherited, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { isTooDeep, TOO_DEEP } from '../util/records.js';
 import type { CommandHookConfig, HookInput } from '../protocol/types.js';
 
@@ -34,27 +33,23 @@ export function prepareInput(input: HookInput, environment: HookEnvironmentPolic
     get env() {
       return (built ??= buildHookEnvironment(environment, input.cwd));
     },
-    stdin: writeInput(() => withAllFields(input)),
+    stdin: writeInput(input),
   };
-}
-
-function withAllFields(input: HookInput): HookInput {
-  const missing = Object.entries(input).find(([, value]) => value === undefined);
-  if (missing) throw new TypeError(`${missing[0]} is undefined`);
-  return input;
 }
 
 /**
  * Writes what hooks read as JSON, which fails for what is cyclic, holds a BigInt, or is nested too deeply.
  *
- * @param build makes what is to be written; it may throw as well
+ * @param given what is to be written, which must have all of its fields; or what makes it, and may throw as well
  */
-export function writeInput(build: () => object): Stdin {
+export function writeInput(given: object | (() => object)): Stdin {
   try {
-    const input = build();
-    const deep = Object.entries(input).find(([, value]) => isTooDeep(value));
-    if (deep) throw new RangeError(`${deep[0]} is ${TOO_DEEP}`);
-    return encodeInput(input);
+    const input: object = typeof given === 'function' ? given() : given;
+    for (const [name, value] of Object.entries(input)) {
+      if (value === undefined && input === given) throw new TypeError(`${name} is undefined`);
+      if (isTooDeep(value)) throw new RangeError(`${name} is ${TOO_DEEP}`);
+    }
+    return 'llm_request' in input ? encodeInput(input) : Buffer.from(JSON.stringify(input));
   } catch (error) {
     return new Error(`its input is no JSON: ${errorMessage(error)}`, { cause: error });
   }
@@ -70,12 +65,14 @@ export function startOptions(
   const scope = hook.extensionPath === undefined ? 'project' : 'extension';
   const told = spoken?.environment({ cwd: input.cwd, session_id: asVariable(input.session_id) });
   const extraEnv = { ...ownVariables(hook, input.cwd), ...told };
-  const expand = (word: string) => expandWord(word, scope, { ...prepared.env, ...extraEnv });
   const { command, args } = hook;
+  const expand = (word: string) => expandWord(word, scope, { ...prepared.env, ...extraEnv });
+  // Every reference begins so, and most commands have none.
+  const hasReference = command.includes('$');
   return {
     ...(args
       ? { command: expand(command), args: args.map(expand) }
-      : { command: expandCommand(command, scope) }),
+      : { command: hasReference ? expandCommand(command, scope) : command }),
     cwd: input.cwd,
     get env() {
       return prepared.env;
@@ -88,3 +85,113 @@ export function startOptions(
 function asVariable(value: unknown): string {
   return String(value).replaceAll('\0', '');
 }
+
+/** Counts how deep a hook is nested in hooks: 1 in a hook, 2 in a hook of an agent that a hook started. */
+export const DEPTH_VARIABLE = 'HOOKSTACK_DEPTH';
+
+/** At this depth no further hook is started: an agent whose hook starts an agent would never end. */
+export const MAX_HOOK_DEPTH = 3;
+
+/** How deep the hooks of this process are nested in other hooks; 0 for a host that no hook started. */
+export function hookDepth(env: NodeJS.ProcessEnv = process.env): number {
+  const depth = Number(env[DEPTH_VARIABLE]);
+  return Number.isSafeInteger(depth) && depth > 0 ? depth : 0;
+}
+
+/**
+ * The environment that all hooks of an event have in common: the same object as before, as long as nothing of it has
+ * changed.
+ *
+ * @param cwd the project's directory, which hooks find under three names
+ */
+export function buildHookEnvironment(
+  policy: HookEnvironmentPolicy,
+  cwd: string,
+  host: NodeJS.ProcessEnv = process.env,
+): Readonly<NodeJS.ProcessEnv> {
+  if (last?.policy !== policy || last.cwd !== cwd || !isLike(last.host, host)) {
+    const copy = { ...host };
+    last = { policy, cwd, host: copy, env: build(policy, cwd, copy) };
+  }
+  return last.env;
+}
+
+let last:
+  | {
+      readonly policy: HookEnvironmentPolicy;
+      readonly cwd: string;
+      readonly host: NodeJS.ProcessEnv;
+      readonly env: NodeJS.ProcessEnv;
+    }
+  | undefined;
+
+/** Faster than another copy: the names and values of `process.env` are read from the system each time. */
+function isLike(known: NodeJS.ProcessEnv, host: NodeJS.ProcessEnv): boolean {
+  const names = Object.getOwnPropertyNames(host);
+  for (const name of names) if (host[name] !== known[name]) return false;
+  return names.length === Object.keys(known).length;
+}
+
+function build(
+  policy: HookEnvironmentPolicy,
+  cwd: string,
+  host: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...inherited(policy, host), ...factsOf(cwd, host) };
+  const searchPath = env['PATH'];
+  if (searchPath !== undefined) env['PATH'] = safeSearchPath(searchPath, cwd);
+  return env;
+}
+
+/**
+ * The variables of a hook's own entry in the settings, without those that are not its to say, and for one of an
+ * extension, where that and the project are.
+ */
+export function ownVariables(
+  {
+    command,
+    args = [],
+    env = {},
+    extensionPath,
+    ofProject,
+  }: Pick<CommandHookConfig, 'command' | 'args' | 'env' | 'extensionPath' | 'ofProject'>,
+  cwd: string,
+): Record<string, string> {
+  const runsPython = RUNS_PYTHON_CODE.test([command, ...args].join(' '));
+  const own = Object.entries(env).filter(([name]) => !OWN_NAMES.has(name));
+  return {
+    ...(!ofProject && runsPython && { PYTHONSAFEPATH: '1' }),
+    ...Object.fromEntries(own),
+    ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
+    ...(ofProject && { PYTHONPYCACHEPREFIX: compiledFolder() }),
+  };
+}
+
+/**
+ * Code that Python gets from its words or from stdin finds modules in the directory where it runs, and so in whatever
+ * project is open; a `json.py` there would take the place of the library's. (A script finds those beside it.)
+ */
+const RUNS_PYTHON_CODE =
+  /\bpython[\d.]*(?:[ \t]+-[A-Za-z]+)*(?:[ \t]+-(?:[A-Za-z]*c\b|[ \t]|$)|[ \t]*<<)/;
+
+/**
+ * Where Python keeps what it has compiled for hooks of projects: those of the project are never read, since nobody has
+ * seen them.
+ */
+function compiledFolder(): string {
+  const home = findHome();
+  // Nothing can be kept in the second one, which costs time and no more.
+  return home === undefined ? '/dev/null' : join(home, '.llxprt', 'pycache');
+}
+
+function factsOf(cwd: string, host: NodeJS.ProcessEnv) {
+  return {
+    LLXPRT_PROJECT_DIR: cwd,
+    GEMINI_PROJECT_DIR: cwd,
+    CLAUDE_PROJECT_DIR: cwd,
+    [DEPTH_VARIABLE]: String(hookDepth(host) + 1),
+  };
+}
+
+/** Variables that no hook sets itself. */
+const OWN_NAMES = new Set(Object.keys(factsOf('', {})));

@@ -3,9 +3,14 @@ import { dropWarmShells, prepareWarmShell } from '../process/warmShells.js';
 import { shortIdentity } from '../protocol/identity.js';
 import type { CommandHookConfig } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
-import { buildHookEnvironment, hookDepth, MAX_HOOK_DEPTH } from './hookEnvironment.js';
+import {
+  buildHookEnvironment,
+  MAX_HOOK_DEPTH,
+  hookDepth,
+  startOptions,
+  type SessionFields,
+} from './preparedInput.js';
 import type { HookEnvironmentPolicy } from './hookEnvironment.js';
-import { startOptions, type SessionFields } from './preparedInput.js';
 
 /** Shells are kept for the largest plan of the last events, of this many. */
 const RECENT_EVENTS = 32;

@@ -16,12 +16,7 @@ import {
 } from './span.js';
 
 /** What one run of a stack is. */
-const SPAN_OF: Record<StackName, SpanKind> = { tool: 'tool', model: 'model', hook: 'event' };
-
-/** Whether anybody wants to know of the runs of a stack, or of the middleware in it. */
-export function isStackTraced(stack: StackName): boolean {
-  return isTraced(SPAN_OF[stack]) || isTraced('middleware');
-}
+export const SPAN_OF: Record<StackName, SpanKind> = { tool: 'tool', model: 'model', hook: 'event' };
 
 type Run<C> = (ctx: C, next?: Next) => Promise<void>;
 

@@ -1,7 +1,6 @@
-import type { ConsentClass } from '../protocol/entry.js';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { errorMessage } from '../util/errorMessage.js';
-import { isShortage } from '../util/descriptorHeadroom.js';
+import { isShortage } from '../util/room.js';
 import type { CommandHookConfig } from '../protocol/types.js';
 import { PROJECT_NAMES, expandCommand, expandWord } from '../shell/expandCommand.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';

@@ -2,7 +2,7 @@ import type { ConsentReview } from '../protocol/entry.js';
 import { realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ConsentClass, ConsentItem } from '../protocol/entry.js';
+import type { ConsentItem } from '../protocol/entry.js';
 import { isSameDefinition, type ProjectHook, type ProjectModule } from './consentItem.js';
 import { isUnchanged, stampOf } from './fileWatch.js';
 import { inspectHooks, inspectModules, type Inspection } from './inspection.js';

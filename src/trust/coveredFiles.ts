@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findObjection } from '../util/guardedFile.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { isShortage } from '../util/descriptorHeadroom.js';
+import { isShortage } from '../util/room.js';
 import type { CommandCoverage } from './commandCoverage.js';
 import type { ConsentClass } from '../protocol/entry.js';
 import { linkStatsOf, shownPath, statsOf } from './fileSystem.js';

@@ -1,6 +1,6 @@
 import { errorMessage } from '../util/errorMessage.js';
-import { harmOf } from './consentGate.js';
-import { isShortage } from '../util/descriptorHeadroom.js';
+import { harmOf } from './consentItem.js';
+import { isShortage } from '../util/room.js';
 import { safeSearchPath } from '../process/findProgram.js';
 import {
   coverCommand,

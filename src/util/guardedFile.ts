@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { constants, open, type FileHandle } from 'node:fs/promises';
-import { isShortage, waitForDescriptors } from './descriptorHeadroom.js';
+import { isShortage, waitForDescriptors } from './room.js';
 import { quoteWord } from '../shell/quoteWord.js';
 
 /** What became of reading a file. */

@@ -48,7 +48,7 @@ export function mergeModelData(
 export const MAX_NESTING = 200;
 
 /** The same of what hooks answer: they may give back arguments of a tool, and that inside of their answer. */
-const MAX_ANSWER_NESTING = MAX_NESTING + 20;
+export const MAX_ANSWER_NESTING = MAX_NESTING + 20;
 
 /** Completes "It is …". */
 export const TOO_DEEP = `nested deeper than ${MAX_NESTING} levels, or without end`;
@@ -89,25 +89,22 @@ function defineField(target: object, key: string, value: unknown): void {
   });
 }
 
-/** Whether a value is nested deeper than `MAX_NESTING`, as one is that contains itself. */
+/** Whether a value is nested deeper than a limit, as one is that contains itself. */
 export function isTooDeep(value: unknown, limit = MAX_NESTING): boolean {
-  let level = objectsAmong([value]);
-  for (let depth = 1; level.length > 0; depth++) {
+  if (typeof value !== 'object' || value === null) return false;
+  let level = new Set<object>([value]);
+  for (let depth = 1; level.size > 0; depth++) {
     if (depth > limit) return true;
     // Each once: what contains itself twice would double with every level.
-    const inside = objectsAmong(level.flatMap((item) => Object.values(item)));
-    level = inside.length > 1 ? [...new Set(inside)] : inside;
+    const inside = new Set<object>();
+    for (const item of level) {
+      for (const field of Object.values(item) as unknown[]) {
+        if (typeof field === 'object' && field !== null) inside.add(field);
+      }
+    }
+    level = inside;
   }
   return false;
-}
-
-/** Whether a field of an answer is nested too deeply to be read. */
-export function isTooDeepAnswer(field: unknown): boolean {
-  return isTooDeep(field, MAX_ANSWER_NESTING);
-}
-
-function objectsAmong(values: readonly unknown[]): object[] {
-  return values.filter((value) => typeof value === 'object' && value !== null);
 }
 
 /**

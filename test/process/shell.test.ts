@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findShell, resolveShell } from '../../src/process/shell.js';
+import { findShell, resolveShell } from '../../src/process/startCommand.js';
 import { run, withTempDir } from './helpers.js';
 
 const find = (searchPath: string | undefined) => findShell('linux', searchPath);
@@ -32,7 +32,7 @@ describe('findShell', () => {
   it('takes PowerShell on Windows, without a profile, and passes the exit code on', () => {
     const { file, argumentsFor } = findShell('win32', 'C:\\Windows');
     expect(file).toBe('powershell.exe');
-    expect(argumentsFor('node hook.js')).toEqual([
+    expect(argumentsFor?.('node hook.js')).toEqual([
       '-NoProfile',
       '-NonInteractive',
       '-Command',

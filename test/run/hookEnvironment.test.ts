@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { buildHookEnvironment } from '../../src/run/hookEnvironment.js';
+import { buildHookEnvironment } from '../../src/run/preparedInput.js';
 
 const policy = {};
 const build = () => buildHookEnvironment(policy, '/project');

@@ -1,5 +1,5 @@
 import { isRecord } from '../../util/records.js';
-import { isShortage, onDemand, waitForDescriptors } from '../../util/descriptorHeadroom.js';
+import { isShortage, onDemand, waitForDescriptors } from '../../util/room.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { describe, textOf, type Message, type Path } from '../../util/checks.js';
 import { readGuardedFile, type GuardedFileOptions } from '../../util/guardedFile.js';
