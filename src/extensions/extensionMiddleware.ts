@@ -11,7 +11,7 @@ import type { Config, Extension } from '../config/config.js';
 import { describe } from '../util/checks.js';
 import type { ConsentItem, ProjectModule } from '../trust/consentItem.js';
 import type { ExtensionMiddleware } from './middlewareEntries.js';
-import { formatProblem, type FileProblem } from '../config/settings/settings.js';
+import { formatProblem, type FileProblem } from '../util/fileProblem.js';
 
 /** One middleware module, and the extension that it belongs to. */
 export interface ExtensionModule {

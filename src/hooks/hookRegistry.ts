@@ -1,5 +1,6 @@
 import type { Config, Extension } from '../config/config.js';
-import { formatPath, parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
+import { parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
+import { formatPath } from '../util/checks.js';
 import type { ConsentReview } from '../trust/consent.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { DialectName } from '../dialects/dialect.js';

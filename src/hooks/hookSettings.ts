@@ -23,6 +23,7 @@ import {
   reportUnknownKeys,
   text,
   textOf,
+  type DescribedTable,
   type Field,
   type FieldTable,
   type Path,
@@ -30,13 +31,13 @@ import {
   type Report,
 } from '../util/checks.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { isRecord } from '../util/records.js';
+import { isRecord, UNSAFE_KEYS } from '../util/records.js';
 import { suggestName } from '../util/suggestName.js';
 
 /** One thing that is wrong with hook definitions; everything around it is read all the same. */
 export interface SettingsProblem {
   /** Path inside the value, such as `['BeforeTool', 1, 'hooks', 0, 'timeout']`. */
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
   /** What is wrong, and what became of it. */
   readonly message: string;
   readonly kind: ProblemKind;
@@ -61,6 +62,16 @@ export function parseHookDefinitions(
   return { hooks, problems };
 }
 
+/** What several origins say together, in their order. */
+export function joinHookDefinitions(all: readonly HookDefinitions[]): HookDefinitions {
+  const joined: { [E in HookEventName]?: readonly HookDefinition[] } = {};
+  for (const eventName of Object.values(HookEventName)) {
+    const groups = all.flatMap((hooks) => hooks[eventName] ?? []);
+    if (groups.length > 0) joined[eventName] = groups;
+  }
+  return joined;
+}
+
 /** How many hooks, or groups of hooks, are under the `hooks` key, good or bad; whichever are more. */
 export function countHooks(raw: unknown): number {
   const groups = isRecord(raw) ? Object.values(raw).flatMap((each) => listOf(each)) : [];
@@ -75,23 +86,9 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Writes a path as one would in code: `hooks.BeforeTool[1].hooks[0].timeout`. `''` for an empty path. */
-export function formatPath(path: readonly (string | number)[]): string {
-  return path
-    .map((step, depth) => {
-      if (typeof step === 'number') return `[${step}]`;
-      if (!/^[\w$-]{1,60}$/.test(step)) return `[${describe(step)}]`;
-      return depth === 0 ? step : `.${step}`;
-    })
-    .join('');
-}
-
 type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };
 type CommandFields = Omit<CommandHookConfig, 'dialect' | 'moment' | 'extensionPath' | 'ofProject'>;
 type PluginFields = Omit<CommandFields, 'command'> & { readonly command?: string };
-
-/** Keys that plain assignment or a careless merge would turn into something else than a key. */
-const UNSAFE_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 const ORIGIN_SCOPES: ReadonlySet<unknown> = new Set<HookOrigin['scope']>([
   'project',
@@ -119,50 +116,103 @@ const SECONDS = timeoutField('seconds', (timeout) =>
   timeout >= 1000 ? `${timeout} is in seconds here; did you mean ${timeout / 1000}?` : undefined,
 );
 
-const PLUGIN_FIELDS: FieldTable<PluginFields> = {
-  type: { struct: oneOf('command', 'plugin'), required: true },
-  command: { struct: text },
-  // A hook without its arguments would be another one.
-  args: { struct: listOfText, vital: true },
-  shell: { struct: oneOf('bash'), vital: true },
-  name: { struct: text },
-  description: { struct: text },
-  timeout: timeoutField('milliseconds', (timeout) =>
-    timeout < 1000 ? `${timeout} is in milliseconds; did you mean ${timeout * 1000}?` : undefined,
-  ),
+const PLUGIN_FIELDS: DescribedTable<PluginFields> = {
+  type: {
+    struct: oneOf('command', 'plugin'),
+    required: true,
+    description: '"command" runs a shell command. "plugin" is accepted as well, but cannot be run.',
+  },
+  command: {
+    struct: text,
+    description:
+      'A shell command; it runs in the project. It reads the event on stdin as JSON, and answers with JSON on stdout, or with exit code 2 to block. $LLXPRT_PROJECT_DIR names the project.',
+  },
+  args: {
+    struct: listOfText,
+    // A hook without its arguments would be another one.
+    vital: true,
+    description:
+      'Arguments of the program that "command" names, which is then started without a shell. Nothing is expanded but references to the project.',
+  },
+  shell: {
+    struct: oneOf('bash'),
+    vital: true,
+    description: 'The shell that runs the command: "bash" is the only one. Default: "bash".',
+  },
+  name: {
+    struct: text,
+    description: 'For lists, messages and disabledHooks. Default: the command.',
+  },
+  description: { struct: text, description: 'What the hook is for.' },
+  timeout: {
+    ...timeoutField('milliseconds', (timeout) =>
+      timeout < 1000 ? `${timeout} is in milliseconds; did you mean ${timeout * 1000}?` : undefined,
+    ),
+    description:
+      'Milliseconds until the hook is ended; seconds in groups with "dialect": "claude". Default: 60000; in a dialect, that of its agent.',
+  },
   env: {
     struct: expecting<Readonly<Record<string, string>>>(
-      `an object of strings with no key named ${UNSAFE_KEYS.join(', ')}`,
+      `an object of strings with no key named ${[...UNSAFE_KEYS].join(', ')}`,
       (value) =>
         isRecord(value) &&
         Object.entries(value).every(
-          ([key, item]) => typeof item === 'string' && !UNSAFE_KEYS.includes(key),
+          ([key, item]) => typeof item === 'string' && !UNSAFE_KEYS.has(key),
         ),
       {
         type: 'object',
-        propertyNames: { not: { enum: UNSAFE_KEYS } },
+        propertyNames: { not: { enum: [...UNSAFE_KEYS] } },
         additionalProperties: text.schema,
       },
     ),
+    description: 'Added to the environment of the hook.',
   },
-
-  onFailure: { struct: oneOf('allow', 'deny') },
-  maxConsecutiveFailures: { struct: positiveCount },
-  prestart: { struct: flag },
+  onFailure: {
+    struct: oneOf('allow', 'deny'),
+    description:
+      'What a failure of the hook means for the operation: "allow", it goes on, or "deny", it is blocked. Default: "allow".',
+  },
+  maxConsecutiveFailures: {
+    struct: positiveCount,
+    description: 'Failures in a row after which the hook is switched off. Default: never.',
+  },
+  prestart: {
+    struct: flag,
+    description:
+      'Start the command before its event comes, so that it waits on its stdin. For commands that do nothing before they read it. Default: false.',
+  },
 };
 
 /** The keys of one hook that runs a command. */
-export const COMMAND_FIELDS: FieldTable<CommandFields> = {
+export const COMMAND_FIELDS: DescribedTable<CommandFields> = {
   ...PLUGIN_FIELDS,
-  command: { struct: nonBlankText, required: true },
+  command: { ...PLUGIN_FIELDS.command, struct: nonBlankText, required: true },
 };
 
 /** The keys of one group of hooks in a file. */
-export const FILE_GROUP_FIELDS: FieldTable<Omit<GroupFields, 'origin' | 'moment'>> = {
-  matcher: { struct: text, vital: true },
-  sequential: { struct: flag },
-  dialect: { struct: oneOf(...DIALECT_NAMES), vital: true },
-  hooks: { struct: list, required: true },
+export const FILE_GROUP_FIELDS: DescribedTable<Omit<GroupFields, 'origin' | 'moment'>> = {
+  matcher: {
+    struct: text,
+    vital: true,
+    description:
+      'A JavaScript regular expression for the name of the tool, not anchored: write ^write_file$ for exactly one tool. Missing, "" and "*" match every tool.',
+  },
+  sequential: {
+    struct: flag,
+    description:
+      'One after the other, each reading what the one before changed. Holds for all hooks of the event. Default: false, all at the same time.',
+  },
+  dialect: {
+    struct: oneOf(...DIALECT_NAMES),
+    vital: true,
+    description:
+      'The agent that the hooks were written for, when it is another one: "claude" for Claude Code, "gemini" for Gemini CLI. Matcher, timeout and formats are as that agent reads them.',
+  },
+  hooks: {
+    struct: list,
+    required: true,
+    description: 'The hooks of this group, in order.',
+  },
 };
 
 const GROUP_FIELDS: FieldTable<GroupFields> = {

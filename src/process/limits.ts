@@ -13,12 +13,6 @@ export const MAX_KEPT_BYTES = 1024 * 1024;
 /** Bytes kept of the stdout of a hook: its answer may hold a long text, and one that is cut is lost. */
 export const MAX_KEPT_ANSWER_BYTES = 8 * MAX_KEPT_BYTES;
 
-/**
- * Descriptors that must be free before a start. Three pipes and the channel on which a failed `exec` is
- * reported take eight; past that Node emits an error that nobody can catch.
- */
-export const DESCRIPTOR_HEADROOM = 10;
-
 /** How long each step of a command's end may take, all in ms. */
 export interface CommandTimings {
   /** From SIGTERM to SIGKILL, once the deadline has passed or the caller has aborted. */

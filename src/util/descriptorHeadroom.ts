@@ -1,7 +1,13 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { DESCRIPTOR_HEADROOM } from '../process/limits.js';
+import { errorCode } from './errorMessage.js';
+
+/**
+ * Descriptors that must be free before a start. Three pipes and the channel on which a failed `exec` is
+ * reported take eight; past that Node emits an error that nobody can catch.
+ */
+const DESCRIPTOR_HEADROOM = 10;
 
 /**
  * Makes sure that a child can be started without running out of file descriptors half-way.
@@ -54,6 +60,6 @@ export async function waitForDescriptors<T>(work: () => Promise<T>): Promise<T> 
 
 /** Whether an error says that there are no descriptors left. */
 export function isShortage(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCode(error);
   return code === 'EMFILE' || code === 'ENFILE';
 }

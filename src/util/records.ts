@@ -1,10 +1,5 @@
-/** Keys that change an object's prototype or type when somebody assigns them. */
-const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
-
-/** Whether a key is never taken over from what hooks and files say. */
-export function isUnsafeKey(key: string): boolean {
-  return UNSAFE_KEYS.has(key);
-}
+/** Keys that change an object's prototype or type when somebody assigns them: never taken over from hooks and files. */
+export const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Whether a value is an object with keys, as opposed to an array, `null` or anything else. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
