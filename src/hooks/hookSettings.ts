@@ -1,7 +1,7 @@
 import { DIALECT_NAMES, type Dialect } from '../dialects/dialect.js';
 import { withoutForeignKeys } from '../dialects/foreignKeys.js';
 import { dialects, foreignEvent, foreignMoment, ourEventName } from '../dialects/words.js';
-import { events } from '../protocol/events.js';
+import { events, isHookEventName } from '../protocol/events.js';
 import {
   HookEventName,
   MOMENTS,
@@ -90,13 +90,7 @@ type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly un
 type CommandFields = Omit<CommandHookConfig, 'dialect' | 'moment' | 'extensionPath' | 'ofProject'>;
 type PluginFields = Omit<CommandFields, 'command'> & { readonly command?: string };
 
-const ORIGIN_SCOPES: ReadonlySet<unknown> = new Set<HookOrigin['scope']>([
-  'project',
-  'user',
-  'system',
-  'file',
-  'extension',
-]);
+const originScope = oneOf<HookOrigin['scope']>('project', 'user', 'system', 'file', 'extension');
 
 function timeoutField(
   unit: string,
@@ -223,8 +217,8 @@ const GROUP_FIELDS: FieldTable<GroupFields> = {
       'the origin of loaded settings',
       (value) =>
         isRecord(value) &&
-        ORIGIN_SCOPES.has(value.scope) &&
-        (value.file === undefined || typeof value.file === 'string'),
+        originScope.is(value['scope']) &&
+        (value['file'] === undefined || text.is(value['file'])),
     ),
     vital: true,
   },
@@ -236,9 +230,7 @@ const MISPLACED_KEYS: ReadonlyMap<string, string> = new Map([
   ['enabled', 'enableHooks'],
 ]);
 
-const EVENT_NAMES: readonly string[] = Object.values(HookEventName);
-
-/** The same as {@link parseHookDefinitions}, where `report` is told of each problem. */
+/** The same as {@link parseHookDefinitions}, where `report` is called with each problem. */
 export function readHookDefinitions(
   raw: unknown,
   origin: HookOrigin | undefined,
@@ -251,12 +243,12 @@ export function readHookDefinitions(
   }
   for (const [key, groups] of Object.entries(raw)) {
     if (!Array.isArray(groups)) {
-      if (!isEventName(key)) report([key], () => explainUnknownEvent(key), 'unknown-event');
+      if (!isHookEventName(key)) report([key], () => explainUnknownEvent(key), 'unknown-event');
       else if (groups !== undefined)
         report([key], `expected an array of groups, got ${describe(groups)}; it is ignored`);
       continue;
     }
-    if (isEventName(key)) hooks[key] ??= [];
+    if (isHookEventName(key)) hooks[key] ??= [];
     else if (!groups.some((group) => eventOf(key, group))) {
       report([key], () => explainUnknownEvent(key), 'unknown-event');
       continue;
@@ -276,7 +268,7 @@ export function readHookDefinitions(
 function eventOf(key: string, group: unknown): HookEventName | undefined {
   const spoken = isRecord(group) ? dialectOf(group) : undefined;
   if (spoken) return ourEventName(spoken, key);
-  return isEventName(key) ? key : undefined;
+  return isHookEventName(key) ? key : undefined;
 }
 
 function dialectOf({ dialect }: Record<string, unknown>): Dialect | undefined {
@@ -290,13 +282,7 @@ function parseGroup(
   origin: HookOrigin | undefined,
   report: Report,
 ): HookDefinition | undefined {
-  if (!isRecord(raw)) {
-    report(
-      [],
-      `expected a group { "matcher": …, "hooks": […] }, got ${describe(raw)}; it is ignored`,
-    );
-    return undefined;
-  }
+  if (!isRecord(raw)) return reject('a group { "matcher": …, "hooks": […] }', raw, report);
   reportUnknownKeys(raw, origin ? FILE_GROUP_FIELDS : GROUP_FIELDS, report);
   const fields = origin
     ? readFields(raw, FILE_GROUP_FIELDS, 'group', report)
@@ -320,13 +306,7 @@ function parseHook(
   spoken: Dialect | undefined,
   report: Report,
 ): CommandHookConfig | undefined {
-  if (!isRecord(raw)) {
-    report(
-      [],
-      `expected a hook { "type": "command", "command": … }, got ${describe(raw)}; it is ignored`,
-    );
-    return undefined;
-  }
+  if (!isRecord(raw)) return reject('a hook { "type": "command", "command": … }', raw, report);
   const own = withoutForeignKeys(raw, spoken, report);
   if (!own) return undefined;
   reportUnknownKeys(own, COMMAND_FIELDS, report);
@@ -338,6 +318,10 @@ function parseHook(
   if (fields === undefined) return undefined;
   adviseOnFailure(fields, eventName, report);
   return { ...fields, command: fields.command ?? '' };
+}
+
+function reject(expected: string, raw: unknown, report: Report): undefined {
+  report([], `expected ${expected}, got ${describe(raw)}; it is ignored`);
 }
 
 function adviseOnFailure(hook: PluginFields, eventName: HookEventName, report: Report): void {
@@ -380,9 +364,5 @@ function explainUnknownEvent(name: string): string {
     const { dialect, ours } = foreign;
     return `not an event here, ignored; use '${ours}', or say "dialect": "${dialect}" in a group that was written for ${dialects[dialect].agent}`;
   }
-  return `unknown event, ignored; ${suggestName(name, EVENT_NAMES)}`;
-}
-
-function isEventName(name: string): name is HookEventName {
-  return EVENT_NAMES.includes(name);
+  return `unknown event, ignored; ${suggestName(name, Object.values(HookEventName))}`;
 }

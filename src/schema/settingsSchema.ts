@@ -10,7 +10,6 @@ import { eventSummaries } from './descriptions.js';
 /** The JSON Schema of settings.json. Keys of the agent itself are let through. */
 export function settingsSchema(): JsonSchema {
   return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Settings of hookstack',
     type: 'object',
     properties: {

@@ -5,24 +5,20 @@ import { readFields } from '../util/checks.js';
 import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookSettings.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { forbiddenVariables } from '../run/hookEnvironment.js';
+import { harmOf } from './harm.js';
 import { failsClosed } from '../run/hookFailure.js';
 import { commandKey } from '../protocol/sameCommand.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { commandLine, hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
-import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { HookEventName, MOMENTS, type CommandHookConfig } from '../protocol/types.js';
 
 /** What to do about a hook that is not allowed. */
 const ADVICE = 'to see and allow it, run in the project: hookstack trust';
 
-/** Longer commands of a project are refused: nobody reads them, and each is looked at before anybody allows it. */
-const MAX_COMMAND_BYTES = 64 * 1024;
-
 /** At most this many hooks that do not run have a warning of their own. */
 const MAX_TOLD = 10;
 
-/** Characters of a command in a message, at most. */
+/** At most this many characters of a command in a message. */
 const MAX_QUOTED = 60;
 
 /**
@@ -224,17 +220,6 @@ function refusedReview(hook: ProjectHook, reason: string): ConsentReview {
 function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
   const review = refusedReview(toProjectHook(entry), reason);
   return { ...entry, review, enabled: false, skipped: 'refused' };
-}
-
-/** Why a hook of a project must not run whoever trusts it; `undefined` for one that may. */
-export function harmOf({ group: { matcher = '' }, config }: ProjectHook): string | undefined {
-  const forbidden = forbiddenVariables(config.env);
-  if (forbidden !== undefined) return forbidden;
-  if (Buffer.byteLength(commandLine(config)) > MAX_COMMAND_BYTES) {
-    return 'its command is longer than 64 KB; put it into a script';
-  }
-  if (matcher.length <= MAX_EXPRESSION_LENGTH) return undefined;
-  return `its matcher is longer than ${MAX_EXPRESSION_LENGTH} characters; simplify it`;
 }
 
 /** A guard as the user allowed it, in every field. `undefined` for what was no guard. */

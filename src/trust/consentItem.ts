@@ -41,13 +41,22 @@ export function itemOfHook(
 ): ConsentItem {
   // Set by the registry, or said of every hook: neither changes anything of what runs.
   const { extensionPath: _path, ofProject: _of, shell: _bash, ...fields } = config;
-  const definition = canonical({ ...group, ...fields, event, extension: extension?.name });
+  const definition = sortKeys<ConsentItem['definition']>({
+    ...group,
+    ...fields,
+    event,
+    extension: extension?.name,
+  });
   return withDigest({ kind: 'hook', class: covered.class, definition, files: covered.files });
 }
 
 /** What a module is, with the files of its extension. */
 export function itemOfModule({ entry, extension }: ProjectModule, files: FileDigests): ConsentItem {
-  return withDigest({ kind: 'middleware', definition: canonical({ ...entry, extension }), files });
+  return withDigest({
+    kind: 'middleware',
+    definition: sortKeys<ConsentItem['definition']>({ ...entry, extension }),
+    files,
+  });
 }
 
 /** The digest of what an item says, in whatever order that was written. */
@@ -79,14 +88,9 @@ function withDigest(item: Omit<ConsentItem, 'digest'>): ConsentItem {
 }
 
 /** The same for the same content, in whatever order its keys were written. */
-function canonical(
-  definition: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  return sortKeys(definition) as Readonly<Record<string, unknown>>;
-}
-
+function sortKeys<T>(value: T): T;
 function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
+  if (Array.isArray(value)) return value.map((item: unknown) => sortKeys(item));
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -1,5 +1,5 @@
 import { errorMessage } from '../util/errorMessage.js';
-import { harmOf } from './consentGate.js';
+import { harmOf } from './harm.js';
 import { isShortage } from '../util/descriptorHeadroom.js';
 import { safeSearchPath } from '../process/findProgram.js';
 import {

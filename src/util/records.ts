@@ -37,7 +37,7 @@ export function mergeModelData(
 }
 
 /**
- * Levels of objects and arrays, at most, in the arguments of a tool, in each field that hooks read, and in each that
+ * At most this many levels of objects and arrays in the arguments of a tool, in each field that hooks read, and in each that
  * they answer. Deeper than any real value, and shallow enough for every reader: jq 1.6 gives up at 256.
  */
 export const MAX_NESTING = 200;
