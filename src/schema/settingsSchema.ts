@@ -1,5 +1,5 @@
 import { keysOf, type DescribedTable, type FieldTable, type JsonSchema } from '../util/checks.js';
-import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookSettings.js';
+import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookFields.js';
 import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
 import { DIALECT_NAMES, type DialectName } from '../dialects/dialect.js';
 import { dialects } from '../dialects/words.js';

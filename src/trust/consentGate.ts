@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import type { ConsentReview, HookConsent } from './consent.js';
 import { itemOfHook, type ConsentItem, type ProjectHook } from './consentItem.js';
 import { readFields } from '../util/checks.js';
-import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookSettings.js';
+import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookFields.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { harmOf } from './harm.js';

@@ -88,11 +88,10 @@ function withDigest(item: Omit<ConsentItem, 'digest'>): ConsentItem {
 }
 
 /** The same for the same content, in whatever order its keys were written. */
-function sortKeys<T>(value: T): T;
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => sortKeys(item));
+function sortKeys<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((item: unknown) => sortKeys(item)) as T;
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.map(([key, item]) => [key, sortKeys(item)]));
+  return Object.fromEntries(sorted.map(([key, item]) => [key, sortKeys(item)])) as T;
 }
