@@ -13,14 +13,9 @@ export {
   type LoadedExtensions,
   type LoadExtensionsOptions,
 } from './extensions/extensions.js';
-export {
-  formatProblem,
-  loadSettings,
-  loadSettingsFile,
-  type FileProblem,
-  type LoadedSettings,
-  type Settings,
-} from './config/settings/settings.js';
+export { loadSettings, loadSettingsFile, type LoadedSettings } from './config/settings/settings.js';
+export { type Settings } from './config/settings/settingsKeys.js';
+export { formatProblem, type FileProblem } from './util/fileProblem.js';
 export { InProcessMessageBus } from './confirmation-bus/messageBus.js';
 export {
   MessageBusType,

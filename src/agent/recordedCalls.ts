@@ -14,6 +14,7 @@ import {
   validate,
 } from 'superstruct';
 import type { Infer, StructError } from 'superstruct';
+import { errorMessage } from '../util/errorMessage.js';
 
 /** The methods of the Gemini API that can be recorded. */
 export type RecordedMethod = 'generateContentStream' | 'generateContent';
@@ -87,7 +88,7 @@ async function readText(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (cause) {
     throw new Error(
-      `${file}: the recorded calls cannot be read (${messageOf(cause)}). Name a file that exists and is readable.`,
+      `${file}: the recorded calls cannot be read (${errorMessage(cause)}). Name a file that exists and is readable.`,
       { cause },
     );
   }
@@ -124,7 +125,7 @@ function parseJson(content: string, place: string): unknown {
   try {
     return JSON.parse(content);
   } catch (cause) {
-    throw new Error(`${place}: not JSON (${messageOf(cause)}). ${USAGE}`, { cause });
+    throw new Error(`${place}: not JSON (${errorMessage(cause)}). ${USAGE}`, { cause });
   }
 }
 
@@ -149,8 +150,4 @@ function checkAbortAfter(
 
 function describe(failure: StructError): string {
   return failure.type === 'never' ? `unknown key "${String(failure.key)}"` : failure.message;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readRecordedCalls } from './recordedCalls.js';
 import type { GeminiError, RecordedCall, RecordedMethod } from './recordedCalls.js';
+import { errorMessage } from '../util/errorMessage.js';
 
 /** A request as it arrived at the model. */
 export interface RecordedRequest {
@@ -204,7 +205,7 @@ async function receiveBody(request: IncomingMessage): Promise<ReceivedBody> {
     if (bytes > MAX_BODY_BYTES) return refuseLength(bytes);
     return { json: JSON.parse(Buffer.concat(chunks).toString()), bytes };
   } catch (error) {
-    return refuseBody(error instanceof Error ? error.message : String(error));
+    return refuseBody(errorMessage(error));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Models } from '@google/genai';
 import { startRecordedModel, type RecordedModel } from '../agent/recordedModel.js';
 import { UsageError } from './usageError.js';
+import { errorMessage } from '../util/errorMessage.js';
 
 /** A model that can be called until it is closed. */
 export interface ModelConnection {
@@ -50,8 +51,7 @@ async function startOrExplain(file: string): Promise<RecordedModel> {
   try {
     return await startRecordedModel(file);
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`--responses ${detail}`, { cause });
+    throw new UsageError(`--responses ${errorMessage(cause)}`, { cause });
   }
 }
 

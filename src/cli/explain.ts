@@ -6,7 +6,8 @@ import {
   planContext,
   type PlanContext,
 } from '../../middleware/planner.js';
-import type { FileProblem, SettingsOrigins } from '../config/settings/settings.js';
+import type { SettingsOrigins } from '../config/settings/settings.js';
+import type { FileProblem } from '../util/fileProblem.js';
 import { dialects, theirEventName, theirSubject } from '../dialects/words.js';
 import { events } from '../protocol/events.js';
 import { buildHookEnvironment, startOptions } from '../run/preparedInput.js';

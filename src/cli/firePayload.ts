@@ -9,6 +9,7 @@ import { HookEventName, type HookPayload, type Moment } from '../protocol/types.
 import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './defaults.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
+import { errorMessage } from '../util/errorMessage.js';
 
 /** What an event is made of, as it stands on the command line. JSON may be `@FILE`, or `-` for stdin. */
 export interface PayloadOptions {
@@ -218,8 +219,9 @@ async function readValue(option: string, value: string | undefined): Promise<str
   try {
     return await readFile(value.slice(1), 'utf8');
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`${option} ${value}: the file cannot be read (${detail})`, { cause });
+    throw new UsageError(`${option} ${value}: the file cannot be read (${errorMessage(cause)})`, {
+      cause,
+    });
   }
 }
 
@@ -227,9 +229,8 @@ function parseJson(option: string, value: string): unknown {
   try {
     return JSON.parse(value);
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
     throw new UsageError(
-      `${option} is not JSON (${detail}); write JSON, @FILE, or - to read it from stdin`,
+      `${option} is not JSON (${errorMessage(cause)}); write JSON, @FILE, or - to read it from stdin`,
       { cause },
     );
   }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import escapeStringRegexp from 'escape-string-regexp';
 import {
   describe,
   expecting,
@@ -9,8 +10,8 @@ import {
   text,
   type FieldTable,
   type Report,
+  formatPath,
 } from '../util/checks.js';
-import { formatPath } from '../hooks/hookSettings.js';
 import { parseJsonDocument } from '../util/jsonDocument.js';
 import { suggestName } from '../util/suggestName.js';
 import { isHookEventName } from '../protocol/events.js';
@@ -159,7 +160,7 @@ function toPattern(expected: string): RegExp | undefined {
 /** A text that looks like a regular expression, as one that matches nothing but the text. */
 function asExpected(reason: string): string {
   if (!PATTERN_FORM.test(reason)) return reason;
-  return `/^${reason.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`)}$/`;
+  return `/^${escapeStringRegexp(reason)}$/`;
 }
 
 const eventName = expecting<HookEventName>("the name of an event, such as 'BeforeTool'", (name) =>

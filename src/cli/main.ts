@@ -17,6 +17,7 @@ import { addValidate } from './commands/validate.js';
 import { addTrust, addUntrust } from './commands/trust.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
+import { errorMessage } from '../util/errorMessage.js';
 
 /** In the order of the help. */
 const COMMANDS = [
@@ -63,7 +64,7 @@ function reportFailure(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
   if (!(error instanceof CommanderError)) {
-    printNotice('error', 'red', error instanceof Error ? error.message : String(error));
+    printNotice('error', 'red', errorMessage(error));
   }
   // For a caller of `fire`, 2 means that a hook blocked.
   return isUsage && process.argv[2] !== 'fire' ? 2 : 1;

@@ -1,9 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { editSettings, planSettings, type SettingsEdit } from '../config/settings/editSettings.js';
-import { readGuardedFile } from '../util/guardedFile.js';
-import { formatPath } from '../hooks/hookSettings.js';
-import { parseJsonDocument } from '../util/jsonDocument.js';
+import { explainInvalid, readJsonFile } from '../util/jsonFile.js';
+import { formatPath } from '../util/checks.js';
 import { settingsFileIn } from '../config/settings/settings.js';
 import type { DialectName } from '../dialects/dialect.js';
 import { carryOver, type CarriedOver } from '../dialects/migration.js';
@@ -116,16 +115,11 @@ async function writeMove({ target, sources, before, after }: Move): Promise<void
 }
 
 async function readSource(file: string, from: DialectName): Promise<Source | undefined> {
-  const reading = await readGuardedFile(file, { groupMayWrite: true });
+  const reading = await readJsonFile(file, { groupMayWrite: true }, 'an object of settings');
   if (reading.status === 'missing') return undefined;
   if (reading.status === 'refused') throw new UsageError(`${file} is not read: ${reading.reason}`);
-  const document = parseJsonDocument(reading.text);
-  const { value, syntaxError } = document;
-  if (syntaxError) {
-    const { line, column, message } = syntaxError;
-    throw new UsageError(`${file}:${line}:${column}: not valid JSON: ${message}; mend it first`);
-  }
-  if (!isRecord(value)) throw new UsageError(`${file}: expected an object of settings`);
+  if (reading.status === 'invalid') throw new UsageError(explainInvalid(file, reading));
+  const { value, document } = reading;
   const carried = carryOver(value, from);
   const remarks = carried.remarks.map(({ path: at, message }) => ({
     file,

@@ -1,8 +1,9 @@
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { findSettingsFiles, settingsFileIn } from '../config/settings/settings.js';
 import { realpathOfNearestExisting } from '../agent/tools/workspace.js';
 import { toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
+import { isInside } from '../util/paths.js';
 
 /**
  * The settings file of a project, for writing. A repository may bring links: what is written for the project must not
@@ -36,8 +37,7 @@ export async function projectSettingsToWrite(project: string): Promise<string> {
  */
 export async function requireInside(project: string, path: string): Promise<void> {
   const real = await realpathOfNearestExisting(path);
-  const below = real === undefined ? undefined : relative(project, real);
-  if (below !== undefined && below.split(sep)[0] !== '..' && !isAbsolute(below)) return;
+  if (real !== undefined && isInside(real, project)) return;
   const where = real === undefined ? 'that does not exist' : `outside of the project: ${real}`;
   throw new UsageError(
     `${toOneLine(path)} is not written: a link leads to a place ${toOneLine(where)}; remove the link first`,

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
+import { isInside } from '../util/paths.js';
 
 /** An empty directory to run hooks in, so that what they do through relative paths does not reach the project. */
 export class ScratchProject {
@@ -18,14 +19,13 @@ export class ScratchProject {
   async linkFilesOf(command: string): Promise<void> {
     for (const word of command.match(/[^\s'"`;&|()<>$={}]+/gu) ?? []) {
       const file = join(this.project, word);
-      const inProject = relative(this.project, file);
-      if (isAbsolute(word) || inProject === '' || inProject.startsWith('..')) continue;
+      if (isAbsolute(word) || file === this.project || !isInside(file, this.project)) continue;
       const isFile = await stat(file).then(
         (stats) => stats.isFile(),
         () => false,
       );
       if (!isFile) continue;
-      const link = join(this.path, inProject);
+      const link = join(this.path, relative(this.project, file));
       await mkdir(dirname(link), { recursive: true });
       await symlink(file, link).catch(ignoreExisting);
     }

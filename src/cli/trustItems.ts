@@ -3,8 +3,8 @@ import type { HookConsent } from '../trust/consent.js';
 import type { ConsentReview, HookRegistryEntry } from '../protocol/entry.js';
 import type { Config } from '../config/config.js';
 import { listModules, toProjectModule } from '../extensions/extensionMiddleware.js';
-import { readGuardedFile } from '../util/guardedFile.js';
-import { parseJsonDocument, type JsonDocument, type Position } from '../util/jsonDocument.js';
+import type { JsonDocument, Position } from '../util/jsonDocument.js';
+import { readJsonFile } from '../util/jsonFile.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { HookRegistry } from '../hooks/hookRegistry.js';
 import { isRecord } from '../util/records.js';
@@ -101,8 +101,8 @@ async function locate(
 }
 
 async function readDocument(file: string): Promise<JsonDocument | undefined> {
-  const reading = await readGuardedFile(file, { groupMayWrite: true });
-  return reading.status === 'read' ? parseJsonDocument(reading.text) : undefined;
+  const reading = await readJsonFile(file, { groupMayWrite: true });
+  return reading.status === 'read' ? reading.document : undefined;
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -3,16 +3,16 @@ import { Config } from '../config/config.js';
 import type { UseExtensionMiddlewareOptions } from '../extensions/extensionMiddleware.js';
 import type { LoadedExtensions } from '../extensions/extensions.js';
 import {
-  formatProblem,
   loadSettings,
   loadSettingsFile,
-  type FileProblem,
-  type Settings,
   type SettingsOrigins,
 } from '../config/settings/settings.js';
+import { type Settings } from '../config/settings/settingsKeys.js';
+import { formatProblem, type FileProblem } from '../util/fileProblem.js';
 import { CliLogger } from './cliLogger.js';
 import { printNotice } from './terminal.js';
 import { UsageError } from './usageError.js';
+import { errorMessage } from '../util/errorMessage.js';
 
 /** The options that every sub-command has. */
 export interface WorkspaceOptions {
@@ -145,10 +145,12 @@ export async function resolveWorkingDir(directory: string): Promise<string> {
     const path = await realpath(directory);
     if ((await stat(path)).isDirectory()) return path;
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`--cwd ${directory} cannot be used (${detail}); name a directory`, {
-      cause,
-    });
+    throw new UsageError(
+      `--cwd ${directory} cannot be used (${errorMessage(cause)}); name a directory`,
+      {
+        cause,
+      },
+    );
   }
   throw new UsageError(`--cwd ${directory} is no directory; name one`);
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { events } from '../protocol/events.js';
-import { dropUnsafeKeys, isRecord, isUnsafeKey } from '../util/records.js';
+import { dropUnsafeKeys, isRecord, UNSAFE_KEYS } from '../util/records.js';
 import {
   HookEventName,
   MOMENTS,
@@ -163,7 +163,9 @@ export function changedArguments(
   });
   // What JSON does not hold was not read, and what an answer cannot hold cannot be given back.
   const isLeftOut = ({ theirs, value }: ArgumentPair) =>
-    !Object.hasOwn(returned, theirs) && !isUnsafeKey(theirs) && JSON.stringify(value) !== undefined;
+    !Object.hasOwn(returned, theirs) &&
+    !UNSAFE_KEYS.has(theirs) &&
+    JSON.stringify(value) !== undefined;
   const dropped = dialect.replacesArguments ? pairs.filter(isLeftOut).map(({ ours }) => ours) : [];
   return { change: Object.fromEntries(change), dropped };
 }

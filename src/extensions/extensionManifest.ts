@@ -1,22 +1,17 @@
 import { realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { HookEventName, type HookDefinition, type HookDefinitions } from '../protocol/types.js';
-import type { Extension } from '../protocol/entry.js';
-import { expecting, readFields, text, type FieldTable } from '../util/checks.js';
-import { countHooks, readHookDefinitions } from '../hooks/hookSettings.js';
+import type { Extension, ExtensionMiddleware } from '../protocol/entry.js';
 import {
-  fileError,
+  FileCheck,
   MAX_PROJECT_FILE_BYTES,
   MAX_PROJECT_HOOKS,
-  ProblemList,
-  readJsonFile,
-  warnOfRepeatedKeys,
-  type JsonFileReading,
-  type Warn,
-} from '../config/settings/jsonFile.js';
-import type { JsonDocument } from '../util/jsonDocument.js';
+  readSettingsFile,
+  type SettingsFileReading,
+} from '../config/settings/settingsFile.js';
+import { countHooks, joinHookDefinitions } from '../hooks/hookSettings.js';
+import { expecting, readFields, text, type FieldTable } from '../util/checks.js';
+import { fileError, type FileProblem, type SettingsFile } from '../util/fileProblem.js';
 import { blockInPlaceOf, parseMiddlewareEntries } from './middlewareEntries.js';
-import type { FileProblem, SettingsFile } from '../config/settings/settings.js';
 
 /** What came of reading an extension's folder. */
 export interface ExtensionReading {
@@ -38,45 +33,55 @@ export class ExtensionBudget {
     return this.#bytes <= 0 || this.#entries < 0;
   }
 
-  spend(reading: Exclude<JsonFileReading, { status: 'missing' }>): void {
-    this.#bytes -= reading.size ?? 0;
+  spend(reading: Exclude<SettingsFileReading, { status: 'missing' }>): void {
+    this.#bytes -= reading.text?.length ?? 0;
     if (reading.status !== 'read') return;
     const { hooks, middleware } = reading.value;
     this.#entries -= countHooks(hooks) + (Array.isArray(middleware) ? middleware.length : 0);
   }
 }
 
+/** The folder of one extension. */
+export interface ExtensionFolder {
+  readonly scope: NonNullable<Extension['scope']>;
+  /** Absolute. */
+  readonly path: string;
+  /** What of a project may still be read. */
+  readonly budget?: ExtensionBudget;
+}
+
 /**
  * Reads the manifest of one extension, and its `hooks/hooks.json`.
  *
- * @param folder absolute path
- * @param budget what of a project is read at most
  * @returns without an `extension` when there is none, or nothing of its manifest counts. Never rejects.
  */
-export async function readExtension(
-  scope: NonNullable<Extension['scope']>,
-  folder: string,
-  budget?: ExtensionBudget,
-): Promise<ExtensionReading> {
+export async function readExtension(folder: ExtensionFolder): Promise<ExtensionReading> {
   for (const name of MANIFESTS) {
-    const source = { scope, file: join(folder, name) };
-    const reading = await readWithin(source, 'the manifest of an extension', budget);
+    const source = sourceIn(folder, name);
+    const reading = await readWithin(folder, source, 'the manifest of an extension');
+    if (reading.status === 'read') return readManifest(folder, source, reading);
     if (reading.status === 'missing') continue;
-    if (reading.status === 'read')
-      return readManifest({ ...reading, scope, source, folder, budget });
-    return inPlaceOfExtension(source, reading, basename(folder));
+    return inPlaceOfExtension(source, reading, basename(folder.path));
   }
-  const place = { scope, file: join(folder, MANIFESTS[0]), line: 1, column: 1, path: '' };
   const message = `there is no ${MANIFESTS.join(' or ')}; add one, or remove the folder`;
-  return { problems: [{ ...place, message, severity: 'warning' }] };
+  const problem = fileError(sourceIn(folder, MANIFESTS[0]), message);
+  return { problems: [{ ...problem, severity: 'warning' }] };
+}
+
+interface ExtensionFile extends SettingsFile {
+  readonly scope: ExtensionFolder['scope'];
+}
+
+function sourceIn({ scope, path }: ExtensionFolder, name: string): ExtensionFile {
+  return { scope, file: join(path, name) };
 }
 
 async function readWithin(
+  { budget }: ExtensionFolder,
   source: SettingsFile,
   what: string,
-  budget: ExtensionBudget | undefined,
-): Promise<JsonFileReading> {
-  const reading = await readJsonFile(source, what);
+): Promise<SettingsFileReading> {
+  const reading = await readSettingsFile(source, what);
   if (!budget || reading.status === 'missing') return reading;
   budget.spend(reading);
   if (!budget.isSpent) return reading;
@@ -84,50 +89,31 @@ async function readWithin(
   return { status: 'invalid', problem: fileError(source, message) };
 }
 
-/**
- * What stands for an extension that cannot be read: nothing, unless it is for want of descriptors and not the project's.
- * Then it blocks, since a policy of the user may be in it.
- */
+/** Why a file of extensions, or their folder, cannot be read. */
+export type ReadingFailure = Pick<
+  Extract<SettingsFileReading, { status: 'refused' | 'invalid' }>,
+  'problem' | 'isShortage'
+>;
+
+/** What stands for an extension that cannot be read: nothing, unless policies of the user may be in it. */
 export function inPlaceOfExtension(
-  source: SettingsFile & { readonly scope: NonNullable<Extension['scope']> },
-  { problem, isShortage }: { readonly problem: FileProblem; readonly isShortage?: boolean },
+  source: ExtensionFile,
+  failure: ReadingFailure,
   name: string,
 ): ExtensionReading {
-  const { scope } = source;
-  if (scope === 'project' || !isShortage) return { problems: [problem] };
-  const middleware = blockInPlaceOf(source, problem.message);
-  return { extension: { name, isActive: true, scope, middleware }, problems: [problem] };
+  const problems = [failure.problem];
+  const middleware = inPlaceOfPolicies(source, failure);
+  if (middleware.length === 0) return { problems };
+  return { extension: { name, isActive: true, scope: source.scope, middleware }, problems };
 }
 
-interface Manifest {
-  readonly scope: NonNullable<Extension['scope']>;
-  readonly source: SettingsFile;
-  readonly folder: string;
-  readonly value: Record<string, unknown>;
-  readonly document: JsonDocument;
-  readonly budget: ExtensionBudget | undefined;
-}
-
-async function readManifest(manifest: Manifest): Promise<ExtensionReading> {
-  const { scope, source, folder, document, budget } = manifest;
-  const list = new ProblemList(source, document);
-  warnOfRepeatedKeys(document, (key) => MANIFEST_KEYS.has(key), list.warn);
-  const extension = await parseManifest(manifest, list.warn);
-  const problems = list.inOrder();
-  if (!extension) return { problems: problems.map((each) => ({ ...each, severity: 'error' })) };
-
-  const packed = await readHooksFile(scope, folder, budget);
-  const place = { ...source, ...document.locate(['name']), path: 'name' };
-  const { hooks, middleware = [] } = extension;
-  return {
-    extension: {
-      ...extension,
-      hooks: joinHooks(hooks, packed.hooks),
-      middleware: [...middleware, ...packed.middleware],
-    },
-    nameProblem: (message) => ({ ...place, message, severity: 'warning' }),
-    problems: [...problems, ...packed.problems],
-  };
+/** What cannot be read for want of descriptors, and is not the project's, blocks: a policy of the user may be in it. */
+function inPlaceOfPolicies(
+  source: ExtensionFile,
+  { problem, isShortage = false }: ReadingFailure,
+): ExtensionMiddleware[] {
+  if (source.scope === 'project' || !isShortage) return [];
+  return blockInPlaceOf(source, problem.message);
 }
 
 const MANIFEST_KEYS = new Set(['name', 'version', 'hooks', 'middleware']);
@@ -143,53 +129,48 @@ const IDENTITY_FIELDS: FieldTable<{ readonly name: string; readonly version?: st
   version: { struct: text },
 };
 
-async function parseManifest(
-  { scope, source, folder, value, document }: Manifest,
-  warn: Warn,
-): Promise<Extension | undefined> {
-  const identity = readFields(value, IDENTITY_FIELDS, 'extension', warn);
-  if (!identity) return undefined;
-  const origin = { scope: 'extension', file: source.file } as const;
-  const hooks = readHookDefinitions(value['hooks'] ?? {}, origin, (path, message, kind) =>
-    warn(['hooks', ...path], message, kind),
-  );
-  const directory = await realpath(folder);
-  const middleware = await parseMiddlewareEntries(value['middleware'], {
-    source,
-    directory,
-    document,
-    warn,
-  });
-  return { ...identity, isActive: true, scope, directory, hooks, middleware };
+async function readManifest(
+  folder: ExtensionFolder,
+  source: ExtensionFile,
+  { value, document }: Extract<SettingsFileReading, { status: 'read' }>,
+): Promise<ExtensionReading> {
+  const check = new FileCheck(source, document, (key) => MANIFEST_KEYS.has(key));
+  const identity = readFields(value, IDENTITY_FIELDS, 'extension', check.warn);
+  if (!identity) {
+    return { problems: check.problems().map((each) => ({ ...each, severity: 'error' })) };
+  }
+  const { scope, file } = source;
+  const hooks = check.readHooks(value['hooks'] ?? {}, { scope: 'extension', file });
+  const directory = await realpath(folder.path);
+  const middleware = await parseMiddlewareEntries(value['middleware'], source, directory, check);
+  const packed = await readHooksFile(folder);
+  const nameProblem = fileError(source, '', document.locate(['name']));
+  return {
+    extension: {
+      ...identity,
+      isActive: true,
+      scope,
+      directory,
+      hooks: joinHookDefinitions([hooks, packed.hooks ?? {}]),
+      middleware: [...middleware, ...(packed.middleware ?? [])],
+    },
+    nameProblem: (message) => ({ ...nameProblem, path: 'name', message, severity: 'warning' }),
+    problems: [...check.problems(), ...packed.problems],
+  };
 }
 
 /** What Gemini's extensions have in a file of their own: `{ "hooks": { event: groups } }`. */
 async function readHooksFile(
-  scope: NonNullable<Extension['scope']>,
-  folder: string,
-  budget: ExtensionBudget | undefined,
-): Promise<Required<Pick<Extension, 'hooks' | 'middleware'>> & Pick<ExtensionReading, 'problems'>> {
-  const source = { scope, file: join(folder, 'hooks', 'hooks.json') };
-  const reading = await readWithin(source, 'an object { "hooks": {…} }', budget);
-  if (reading.status === 'missing') return { hooks: {}, middleware: [], problems: [] };
+  folder: ExtensionFolder,
+): Promise<Pick<Extension, 'hooks' | 'middleware'> & Pick<ExtensionReading, 'problems'>> {
+  const source = sourceIn(folder, join('hooks', 'hooks.json'));
+  const reading = await readWithin(folder, source, 'an object { "hooks": {…} }');
+  if (reading.status === 'missing') return { problems: [] };
   if (reading.status !== 'read') {
-    const { extension, problems } = inPlaceOfExtension(source, reading, '');
-    return { hooks: {}, middleware: extension?.middleware ?? [], problems };
+    return { middleware: inPlaceOfPolicies(source, reading), problems: [reading.problem] };
   }
-  const list = new ProblemList(source, reading.document);
-  warnOfRepeatedKeys(reading.document, (key) => key === 'hooks', list.warn);
+  const check = new FileCheck(source, reading.document, (key) => key === 'hooks');
   const origin = { scope: 'extension', file: source.file } as const;
-  const hooks = readHookDefinitions(reading.value['hooks'], origin, (path, message, kind) =>
-    list.warn(['hooks', ...path], message, kind),
-  );
-  return { hooks, middleware: [], problems: list.inOrder() };
-}
-
-function joinHooks(first: HookDefinitions = {}, second: HookDefinitions): HookDefinitions {
-  const joined: { [E in HookEventName]?: readonly HookDefinition[] } = { ...first };
-  for (const event of Object.values(HookEventName)) {
-    const groups = second[event];
-    if (groups) joined[event] = [...(first[event] ?? []), ...groups];
-  }
-  return joined;
+  const hooks = check.readHooks(reading.value['hooks'], origin);
+  return { hooks, problems: check.problems() };
 }

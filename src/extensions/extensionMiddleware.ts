@@ -11,7 +11,7 @@ import type { Config } from '../config/config.js';
 import type { Extension, ConsentItem, ExtensionMiddleware } from '../protocol/entry.js';
 import { describe } from '../util/checks.js';
 import type { ProjectModule } from '../trust/consentItem.js';
-import { formatProblem, type FileProblem } from '../config/settings/settings.js';
+import { formatProblem, type FileProblem } from '../util/fileProblem.js';
 
 /** One middleware module, and the extension that it belongs to. */
 export interface ExtensionModule {
@@ -35,9 +35,9 @@ export interface UseExtensionMiddlewareOptions {
    * and the stack of a policy that is not the project's is blocked.
    */
   readonly refuse?: (module: ExtensionModule) => Promise<string | ModuleRefusal | undefined>;
-  /** Is told of each refused module. Default: `onProblem` is. */
+  /** Called with each refused module. Default: `onProblem` is. */
   readonly onRefused?: (module: ExtensionModule, refusal: ModuleRefusal) => void;
-  /** Is told what is wrong. Default: a warning in the log of `config`. */
+  /** Called with what is wrong. Default: a warning in the log of `config`. */
   readonly onProblem?: (problem: FileProblem) => void;
 }
 

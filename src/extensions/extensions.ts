@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { opendir, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { errorMessage } from '../util/errorMessage.js';
+import { errorCode, errorMessage } from '../util/errorMessage.js';
 import { isShortage, waitForDescriptors } from '../util/room.js';
 import type { Extension } from '../protocol/entry.js';
 import {
@@ -10,9 +10,9 @@ import {
   readExtension,
   type ExtensionReading,
 } from './extensionManifest.js';
-import { fileError, MAX_PROBLEMS } from '../config/settings/jsonFile.js';
+import { MAX_PROBLEMS } from '../config/settings/settingsFile.js';
 import { findHome } from '../util/home.js';
-import type { FileProblem } from '../config/settings/settings.js';
+import { fileError, type FileProblem, type SettingsFile } from '../util/fileProblem.js';
 
 /** What `loadExtensions` takes. */
 export interface LoadExtensionsOptions {
@@ -83,11 +83,10 @@ async function readFolder(
       const message = `refused: a project may have ${limit} extensions, and here are more; none of them counts until there are fewer`;
       return [{ problems: [fileError(source, message)] }];
     }
-    return await (scope === 'project'
-      ? readWithinBudget(folder, entries)
-      : readAll(folder, entries));
+    const readings = await readAll(scope, folder, entries);
+    return scope === 'project' ? limitProblems(source, readings) : readings;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
+    const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
     const message = `its extensions cannot be read (${errorMessage(error)}); make the folder readable, or remove it`;
     const reading = { problem: fileError(source, message), isShortage: isShortage(error) };
@@ -105,44 +104,43 @@ async function listEntries(folder: string, limit: number): Promise<Dirent[] | un
   return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function readAll(folder: string, entries: readonly Dirent[]): Promise<ExtensionReading[]> {
+async function readAll(
+  scope: Scope,
+  folder: string,
+  entries: readonly Dirent[],
+): Promise<ExtensionReading[]> {
+  // Those of a project one by one, until there are more than are read before anybody has allowed them.
+  const budget = scope === 'project' ? new ExtensionBudget() : undefined;
+  const size = budget ? 1 : BATCH;
   const readings: ExtensionReading[] = [];
-  for (let start = 0; start < entries.length; start += BATCH) {
-    const batch = entries.slice(start, start + BATCH).map(async (entry) => {
-      const directory = await findDirectory(folder, entry);
-      return directory === undefined ? [] : [await readExtension('user', directory)];
+  for (let start = 0; start < entries.length; start += size) {
+    const batch = entries.slice(start, start + size).map(async (entry) => {
+      const path = await findDirectory(folder, entry);
+      return path === undefined ? [] : [await readExtension({ scope, path, budget })];
     });
     readings.push(...(await Promise.all(batch)).flat());
+    if (budget?.isSpent) break;
   }
   return readings;
 }
 
-/** Those of a project, until there are more than are read before anybody has allowed them. */
-async function readWithinBudget(
-  folder: string,
-  entries: readonly Dirent[],
-): Promise<ExtensionReading[]> {
-  const budget = new ExtensionBudget();
-  const readings: ExtensionReading[] = [];
-  let told = 0;
+/** The first problems of a project's extensions, and how many more there are. */
+function limitProblems(
+  source: SettingsFile,
+  readings: readonly ExtensionReading[],
+): ExtensionReading[] {
   const omitted: FileProblem[] = [];
-  const tellFirst = ({ problems, ...reading }: ExtensionReading): ExtensionReading => {
-    const first = problems.slice(0, Math.max(0, MAX_PROBLEMS - told));
-    told += first.length;
+  let left = MAX_PROBLEMS;
+  const limited = readings.map(({ problems, ...reading }) => {
+    const first = problems.slice(0, left);
+    left -= first.length;
     omitted.push(...problems.slice(first.length));
     return { ...reading, problems: first };
-  };
-  for (const entry of entries) {
-    const directory = await findDirectory(folder, entry);
-    if (directory === undefined) continue;
-    readings.push(tellFirst(await readExtension('project', directory, budget)));
-    if (budget.isSpent) break;
-  }
-  if (omitted.length === 0) return readings;
+  });
+  if (omitted.length === 0) return limited;
   const message = `${omitted.length} more problems of extensions of this project; fix those above first`;
-  const rest = fileError({ scope: 'project', file: folder }, message);
   const severity = omitted.some((each) => each.severity === 'error') ? 'error' : 'warning';
-  return [...readings, { problems: [{ ...rest, severity }] }];
+  return [...limited, { problems: [{ ...fileError(source, message), severity }] }];
 }
 
 async function findDirectory(folder: string, entry: Dirent): Promise<string | undefined> {

@@ -1,10 +1,10 @@
 import type { ExtensionMiddleware } from '../protocol/entry.js';
 import { realpath } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
 import { checkPosition } from '../stack.js';
-import { type type StackName, STACK_NAMES } from '../protocol/stages.js';
+import { STACK_NAMES, type StackName } from '../protocol/stages.js';
 import {
   describe,
   expecting,
@@ -19,35 +19,33 @@ import {
   type FieldTable,
   type Message,
   type Path,
+  formatPath,
 } from '../util/checks.js';
-import { formatPath } from '../hooks/hookSettings.js';
-import type { JsonDocument } from '../util/jsonDocument.js';
 import { checkGuardedFile } from '../util/guardedFile.js';
-import { guardOf, type Warn } from '../config/settings/jsonFile.js';
-import type { SettingsFile } from '../config/settings/settings.js';
+import { guardOf, type FileCheck } from '../config/settings/settingsFile.js';
+import { isInside } from '../util/paths.js';
+import type { SettingsFile } from '../util/fileProblem.js';
 
-/** The manifest that the entries stand in. */
-interface Manifest {
-  readonly source: SettingsFile;
-  /** Real path of the extension. */
-  readonly directory: string;
-  readonly document: JsonDocument;
-  readonly warn: Warn;
-}
-
-/** Checks what stands under `middleware`, entry by entry. Imports nothing. */
+/**
+ * Checks what stands under `middleware`, entry by entry. Imports nothing.
+ *
+ * @param directory real path of the extension
+ * @param check that of the manifest
+ */
 export async function parseMiddlewareEntries(
   raw: unknown = [],
-  manifest: Manifest,
+  source: SettingsFile,
+  directory: string,
+  check: FileCheck,
 ): Promise<ExtensionMiddleware[]> {
   if (!Array.isArray(raw)) {
-    manifest.warn(['middleware'], `expected an array, got ${describe(raw)}; it is ignored`);
+    check.warn(['middleware'], `expected an array, got ${describe(raw)}; it is ignored`);
     return [];
   }
   const parsed: ExtensionMiddleware[] = [];
   // One after the other: each opens a file.
   for (const [index, entry] of raw.entries()) {
-    parsed.push(...(await parseEntry(entry, ['middleware', index], manifest)));
+    parsed.push(...(await parseEntry(entry, ['middleware', index], source, directory, check)));
   }
   return parsed;
 }
@@ -78,31 +76,34 @@ const ENTRY_FIELDS: FieldTable<EntryFields> = {
 async function parseEntry(
   raw: unknown,
   path: Path,
-  manifest: Manifest,
+  source: SettingsFile,
+  directory: string,
+  check: FileCheck,
 ): Promise<ExtensionMiddleware[]> {
   if (!isRecord(raw)) {
     const expected = '{ "module": "./file.js", "stack": "tool" }';
-    manifest.warn(path, `expected ${expected}, got ${describe(raw)}; it is ignored`);
+    check.warn(path, `expected ${expected}, got ${describe(raw)}; it is ignored`);
     return [];
   }
   let fault = '';
   const report = (at: Path, message: Message) => {
     fault = textOf(message);
-    manifest.warn([...path, ...at], message);
+    check.warn([...path, ...at], message);
   };
   reportUnknownKeys(raw, ENTRY_FIELDS, report);
-  const entry = await readEntry(raw, report, manifest);
-  const place = { ...manifest.source, ...manifest.document.locate(path), path: formatPath(path) };
+  const entry = await readEntry(raw, source.scope, directory, report);
+  const place = { ...source, ...check.document.locate(path), path: formatPath(path) };
   if (entry) return [{ ...entry, place }];
   if (raw['policy'] !== true) return [];
-  return inPlaceOf(raw, manifest.directory, { policy: true, place, fault });
+  return inPlaceOf(raw, directory, { policy: true, place, fault });
 }
 
 /** @returns `undefined` when it cannot be used; what was reported last says why */
 async function readEntry(
   raw: Record<string, unknown>,
+  scope: SettingsFile['scope'],
+  directory: string,
   report: (at: Path, message: Message) => void,
-  { source, directory }: Manifest,
 ): Promise<Omit<ExtensionMiddleware, 'place'> | undefined> {
   const fields = readFields(raw, ENTRY_FIELDS, 'middleware', report);
   if (!fields) return undefined;
@@ -115,7 +116,7 @@ async function readEntry(
     report([key], `${errorMessage(error)}; the whole middleware is ignored`);
     return undefined;
   }
-  const found = await findModule(source.scope, directory, fields.module);
+  const found = await findModule(scope, directory, fields.module);
   if ('objection' in found) {
     report(['module'], `${found.objection}; the whole middleware is ignored`);
     return undefined;
@@ -131,8 +132,7 @@ async function findModule(
 ): Promise<{ readonly module: string } | { readonly objection: string }> {
   const named = resolve(directory, path);
   const module = await realpath(named).catch(() => named);
-  const inside = relative(directory, module);
-  if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+  if (!isInside(module, directory)) {
     return { objection: `${describe(path)} is outside of the extension's folder` };
   }
   const reading = await checkGuardedFile(module, guardOf(scope));

@@ -1,6 +1,7 @@
-import type { HookRegistryEntry, Match, Extension } from '../protocol/entry.js';
+import type { Extension, HookRegistryEntry, Match } from '../protocol/entry.js';
 import type { HookGate, HookHost } from './host.js';
-import { formatPath, parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
+import { parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
+import { formatPath } from '../util/checks.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { DialectName } from '../dialects/dialect.js';
 import { dialects } from '../dialects/words.js';

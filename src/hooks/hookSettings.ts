@@ -1,10 +1,9 @@
 import { DIALECT_NAMES, type Dialect } from '../dialects/dialect.js';
 import { withoutForeignKeys } from '../dialects/foreignKeys.js';
 import { dialects, foreignEvent, foreignMoment, ourEventName } from '../dialects/words.js';
-import { events } from '../protocol/events.js';
+import { events, isHookEventName } from '../protocol/events.js';
 import {
   HookEventName,
-  MOMENTS,
   type CommandHookConfig,
   type HookDefinition,
   type HookDefinitions,
@@ -12,19 +11,9 @@ import {
 } from '../protocol/types.js';
 import {
   describe,
-  expecting,
-  flag,
-  list,
-  listOfText,
-  nonBlankText,
-  oneOf,
-  positiveCount,
   readFields,
   reportUnknownKeys,
-  text,
   textOf,
-  type Field,
-  type FieldTable,
   type Path,
   type ProblemKind,
   type Report,
@@ -32,11 +21,20 @@ import {
 import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
 import { suggestName } from '../util/suggestName.js';
+import {
+  COMMAND_FIELDS,
+  FILE_GROUP_FIELDS,
+  GROUP_FIELDS,
+  PLUGIN_FIELDS,
+  SECONDS,
+  type CommandFields,
+  type PluginFields,
+} from './hookFields.js';
 
 /** One thing that is wrong with hook definitions; everything around it is read all the same. */
 export interface SettingsProblem {
   /** Path inside the value, such as `['BeforeTool', 1, 'hooks', 0, 'timeout']`. */
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
   /** What is wrong, and what became of it. */
   readonly message: string;
   readonly kind: ProblemKind;
@@ -61,6 +59,16 @@ export function parseHookDefinitions(
   return { hooks, problems };
 }
 
+/** What several origins say together, in their order. */
+export function joinHookDefinitions(all: readonly HookDefinitions[]): HookDefinitions {
+  const joined: { [E in HookEventName]?: readonly HookDefinition[] } = {};
+  for (const eventName of Object.values(HookEventName)) {
+    const groups = all.flatMap((hooks) => hooks[eventName] ?? []);
+    if (groups.length > 0) joined[eventName] = groups;
+  }
+  return joined;
+}
+
 /** How many hooks, or groups of hooks, are under the `hooks` key, good or bad; whichever are more. */
 export function countHooks(raw: unknown): number {
   const groups = isRecord(raw) ? Object.values(raw).flatMap((each) => listOf(each)) : [];
@@ -75,120 +83,13 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Writes a path as one would in code: `hooks.BeforeTool[1].hooks[0].timeout`. `''` for an empty path. */
-export function formatPath(path: readonly (string | number)[]): string {
-  return path
-    .map((step, depth) => {
-      if (typeof step === 'number') return `[${step}]`;
-      if (!/^[\w$-]{1,60}$/.test(step)) return `[${describe(step)}]`;
-      return depth === 0 ? step : `.${step}`;
-    })
-    .join('');
-}
-
-type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };
-type CommandFields = Omit<CommandHookConfig, 'dialect' | 'moment' | 'extensionPath' | 'ofProject'>;
-type PluginFields = Omit<CommandFields, 'command'> & { readonly command?: string };
-
-/** Keys that plain assignment or a careless merge would turn into something else than a key. */
-const UNSAFE_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
-
-const ORIGIN_SCOPES: ReadonlySet<unknown> = new Set<HookOrigin['scope']>([
-  'project',
-  'user',
-  'system',
-  'file',
-  'extension',
-]);
-
-function timeoutField(
-  unit: string,
-  advise: (timeout: number) => string | undefined,
-): Field<number> {
-  return {
-    struct: expecting<number>(
-      `a number of ${unit} above 0`,
-      (value) => Number.isFinite(value) && Number(value) > 0,
-      { type: 'number', exclusiveMinimum: 0 },
-    ),
-    advise,
-  };
-}
-
-const SECONDS = timeoutField('seconds', (timeout) =>
-  timeout >= 1000 ? `${timeout} is in seconds here; did you mean ${timeout / 1000}?` : undefined,
-);
-
-const PLUGIN_FIELDS: FieldTable<PluginFields> = {
-  type: { struct: oneOf('command', 'plugin'), required: true },
-  command: { struct: text },
-  // A hook without its arguments would be another one.
-  args: { struct: listOfText, vital: true },
-  shell: { struct: oneOf('bash'), vital: true },
-  name: { struct: text },
-  description: { struct: text },
-  timeout: timeoutField('milliseconds', (timeout) =>
-    timeout < 1000 ? `${timeout} is in milliseconds; did you mean ${timeout * 1000}?` : undefined,
-  ),
-  env: {
-    struct: expecting<Readonly<Record<string, string>>>(
-      `an object of strings with no key named ${UNSAFE_KEYS.join(', ')}`,
-      (value) =>
-        isRecord(value) &&
-        Object.entries(value).every(
-          ([key, item]) => typeof item === 'string' && !UNSAFE_KEYS.includes(key),
-        ),
-      {
-        type: 'object',
-        propertyNames: { not: { enum: UNSAFE_KEYS } },
-        additionalProperties: text.schema,
-      },
-    ),
-  },
-
-  onFailure: { struct: oneOf('allow', 'deny') },
-  maxConsecutiveFailures: { struct: positiveCount },
-  prestart: { struct: flag },
-};
-
-/** The keys of one hook that runs a command. */
-export const COMMAND_FIELDS: FieldTable<CommandFields> = {
-  ...PLUGIN_FIELDS,
-  command: { struct: nonBlankText, required: true },
-};
-
-/** The keys of one group of hooks in a file. */
-export const FILE_GROUP_FIELDS: FieldTable<Omit<GroupFields, 'origin' | 'moment'>> = {
-  matcher: { struct: text, vital: true },
-  sequential: { struct: flag },
-  dialect: { struct: oneOf(...DIALECT_NAMES), vital: true },
-  hooks: { struct: list, required: true },
-};
-
-const GROUP_FIELDS: FieldTable<GroupFields> = {
-  ...FILE_GROUP_FIELDS,
-  moment: { struct: oneOf(...MOMENTS), vital: true },
-  origin: {
-    struct: expecting<HookOrigin>(
-      'the origin of loaded settings',
-      (value) =>
-        isRecord(value) &&
-        ORIGIN_SCOPES.has(value.scope) &&
-        (value.file === undefined || typeof value.file === 'string'),
-    ),
-    vital: true,
-  },
-};
-
 /** Keys of other agents' `hooks` object that have another name, and another place, here. */
 const MISPLACED_KEYS: ReadonlyMap<string, string> = new Map([
   ['disabled', 'disabledHooks'],
   ['enabled', 'enableHooks'],
 ]);
 
-const EVENT_NAMES: readonly string[] = Object.values(HookEventName);
-
-/** The same as {@link parseHookDefinitions}, where `report` is told of each problem. */
+/** The same as {@link parseHookDefinitions}, where `report` is called with each problem. */
 export function readHookDefinitions(
   raw: unknown,
   origin: HookOrigin | undefined,
@@ -201,12 +102,12 @@ export function readHookDefinitions(
   }
   for (const [key, groups] of Object.entries(raw)) {
     if (!Array.isArray(groups)) {
-      if (!isEventName(key)) report([key], () => explainUnknownEvent(key), 'unknown-event');
+      if (!isHookEventName(key)) report([key], () => explainUnknownEvent(key), 'unknown-event');
       else if (groups !== undefined)
         report([key], `expected an array of groups, got ${describe(groups)}; it is ignored`);
       continue;
     }
-    if (isEventName(key)) hooks[key] ??= [];
+    if (isHookEventName(key)) hooks[key] ??= [];
     else if (!groups.some((group) => eventOf(key, group))) {
       report([key], () => explainUnknownEvent(key), 'unknown-event');
       continue;
@@ -226,7 +127,7 @@ export function readHookDefinitions(
 function eventOf(key: string, group: unknown): HookEventName | undefined {
   const spoken = isRecord(group) ? dialectOf(group) : undefined;
   if (spoken) return ourEventName(spoken, key);
-  return isEventName(key) ? key : undefined;
+  return isHookEventName(key) ? key : undefined;
 }
 
 function dialectOf({ dialect }: Record<string, unknown>): Dialect | undefined {
@@ -240,13 +141,7 @@ function parseGroup(
   origin: HookOrigin | undefined,
   report: Report,
 ): HookDefinition | undefined {
-  if (!isRecord(raw)) {
-    report(
-      [],
-      `expected a group { "matcher": …, "hooks": […] }, got ${describe(raw)}; it is ignored`,
-    );
-    return undefined;
-  }
+  if (!isRecord(raw)) return reject('a group { "matcher": …, "hooks": […] }', raw, report);
   reportUnknownKeys(raw, origin ? FILE_GROUP_FIELDS : GROUP_FIELDS, report);
   const fields = origin
     ? readFields(raw, FILE_GROUP_FIELDS, 'group', report)
@@ -270,13 +165,7 @@ function parseHook(
   spoken: Dialect | undefined,
   report: Report,
 ): CommandHookConfig | undefined {
-  if (!isRecord(raw)) {
-    report(
-      [],
-      `expected a hook { "type": "command", "command": … }, got ${describe(raw)}; it is ignored`,
-    );
-    return undefined;
-  }
+  if (!isRecord(raw)) return reject('a hook { "type": "command", "command": … }', raw, report);
   const own = withoutForeignKeys(raw, spoken, report);
   if (!own) return undefined;
   reportUnknownKeys(own, COMMAND_FIELDS, report);
@@ -288,6 +177,10 @@ function parseHook(
   if (fields === undefined) return undefined;
   adviseOnFailure(fields, eventName, report);
   return { ...fields, command: fields.command ?? '' };
+}
+
+function reject(expected: string, raw: unknown, report: Report): undefined {
+  report([], `expected ${expected}, got ${describe(raw)}; it is ignored`);
 }
 
 function adviseOnFailure(hook: PluginFields, eventName: HookEventName, report: Report): void {
@@ -330,9 +223,5 @@ function explainUnknownEvent(name: string): string {
     const { dialect, ours } = foreign;
     return `not an event here, ignored; use '${ours}', or say "dialect": "${dialect}" in a group that was written for ${dialects[dialect].agent}`;
   }
-  return `unknown event, ignored; ${suggestName(name, EVENT_NAMES)}`;
-}
-
-function isEventName(name: string): name is HookEventName {
-  return EVENT_NAMES.includes(name);
+  return `unknown event, ignored; ${suggestName(name, Object.values(HookEventName))}`;
 }

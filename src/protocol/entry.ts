@@ -1,4 +1,4 @@
-import type { FileProblem } from '../config/settings/settings.js';
+import type { FileProblem } from '../util/fileProblem.js';
 import type { Position, StackName } from './stages.js';
 import type {
   CommandHookConfig,

@@ -1,5 +1,5 @@
 import { REFERENCE } from '../shell/expandCommand.js';
-import { quoteWord } from '../shell/quoteWord.js';
+import { quoteWord } from '../util/quoteWord.js';
 import type { HookRegistryEntry } from './entry.js';
 import { ConfigSource, type CommandHookConfig } from './types.js';
 

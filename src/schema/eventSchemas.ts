@@ -10,8 +10,6 @@ import {
   specificOutputs,
 } from './descriptions.js';
 
-const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
-
 /** The JSON Schema of what a hook of one event reads on stdin. Fields that are added later are let through. */
 export function stdinSchema(event: EventName): JsonSchema {
   const inputs: Readonly<Record<string, string>> = eventInputs[event];
@@ -20,7 +18,6 @@ export function stdinSchema(event: EventName): JsonSchema {
     { description, ...inputSchema(event, field) },
   ]);
   return {
-    $schema: DIALECT,
     title: `What a hook of ${event} reads`,
     description: eventSummaries[event],
     type: 'object',
@@ -43,7 +40,6 @@ export function stdoutSchema(event: EventName): JsonSchema {
   };
   const specific = Object.keys(descriptions).map((field) => [field, known[field]]);
   return {
-    $schema: DIALECT,
     title: `What a hook of ${event} answers`,
     description: eventSummaries[event],
     ...shapeSchema(common, commonOutputs),

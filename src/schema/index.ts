@@ -3,12 +3,16 @@ import { HookEventName } from '../protocol/types.js';
 import { stdinSchema, stdoutSchema } from './eventSchemas.js';
 import { settingsSchema } from './settingsSchema.js';
 
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+
 /** The published schemas, by the name of their file in `schema/`. */
 export function allSchemas(): ReadonlyMap<string, JsonSchema> {
-  const schemas = new Map([['settings.json', settingsSchema()]]);
-  for (const event of Object.values(HookEventName)) {
-    schemas.set(`${event}.stdin.json`, stdinSchema(event));
-    schemas.set(`${event}.stdout.json`, stdoutSchema(event));
-  }
-  return schemas;
+  const schemas: [string, JsonSchema][] = [
+    ['settings.json', settingsSchema()],
+    ...Object.values(HookEventName).flatMap((event): [string, JsonSchema][] => [
+      [`${event}.stdin.json`, stdinSchema(event)],
+      [`${event}.stdout.json`, stdoutSchema(event)],
+    ]),
+  ];
+  return new Map(schemas.map(([name, schema]) => [name, { $schema: DIALECT, ...schema }]));
 }

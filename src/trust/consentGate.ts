@@ -1,11 +1,12 @@
 import type { HookGate } from '../hooks/host.js';
 import type { HookConsent } from './consent.js';
 import type { ConsentReview, ConsentItem, HookRegistryEntry } from '../protocol/entry.js';
-import { harmOf, itemOfHook, type ProjectHook } from './consentItem.js';
+import { itemOfHook, type ProjectHook } from './consentItem.js';
 import { readFields } from '../util/checks.js';
-import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookSettings.js';
+import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookFields.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { harmOf } from './harm.js';
 import { failsClosed } from '../protocol/events.js';
 import { commandKey } from '../protocol/sameCommand.js';
 import { commandLine, hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
@@ -17,7 +18,7 @@ const ADVICE = 'to see and allow it, run in the project: hookstack trust';
 /** At most this many hooks that do not run have a warning of their own. */
 const MAX_TOLD = 10;
 
-/** Characters of a command in a message, at most. */
+/** At most this many characters of a command in a message. */
 const MAX_QUOTED = 60;
 
 /** What the gate asks of the host. */

@@ -1,6 +1,3 @@
-import { commandLine } from '../protocol/identity.js';
-import { forbiddenVariables } from '../run/hookEnvironment.js';
-import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import type { ConsentItem } from '../protocol/entry.js';
 import { createHash } from 'node:crypto';
 import { isRecord } from '../util/records.js';
@@ -32,13 +29,22 @@ export function itemOfHook(
 ): ConsentItem {
   // Set by the registry, or said of every hook: neither changes anything of what runs.
   const { extensionPath: _path, ofProject: _of, shell: _bash, ...fields } = config;
-  const definition = canonical({ ...group, ...fields, event, extension: extension?.name });
+  const definition = sortKeys<ConsentItem['definition']>({
+    ...group,
+    ...fields,
+    event,
+    extension: extension?.name,
+  });
   return withDigest({ kind: 'hook', class: covered.class, definition, files: covered.files });
 }
 
 /** What a module is, with the files of its extension. */
 export function itemOfModule({ entry, extension }: ProjectModule, files: FileDigests): ConsentItem {
-  return withDigest({ kind: 'middleware', definition: canonical({ ...entry, extension }), files });
+  return withDigest({
+    kind: 'middleware',
+    definition: sortKeys<ConsentItem['definition']>({ ...entry, extension }),
+    files,
+  });
 }
 
 /** The digest of what an item says, in whatever order that was written. */
@@ -70,30 +76,10 @@ function withDigest(item: Omit<ConsentItem, 'digest'>): ConsentItem {
 }
 
 /** The same for the same content, in whatever order its keys were written. */
-function canonical(
-  definition: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  return sortKeys(definition) as Readonly<Record<string, unknown>>;
-}
-
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
+function sortKeys<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((item: unknown) => sortKeys(item)) as T;
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.map(([key, item]) => [key, sortKeys(item)]));
-}
-
-/** Longer commands of a project are refused: nobody reads them, and each is looked at before anybody allows it. */
-const MAX_COMMAND_BYTES = 64 * 1024;
-
-/** Why a hook of a project must not run whoever trusts it; `undefined` for one that may. */
-export function harmOf({ group: { matcher = '' }, config }: ProjectHook): string | undefined {
-  const forbidden = forbiddenVariables(config.env);
-  if (forbidden !== undefined) return forbidden;
-  if (Buffer.byteLength(commandLine(config)) > MAX_COMMAND_BYTES) {
-    return 'its command is longer than 64 KB; put it into a script';
-  }
-  if (matcher.length <= MAX_EXPRESSION_LENGTH) return undefined;
-  return `its matcher is longer than ${MAX_EXPRESSION_LENGTH} characters; simplify it`;
+  return Object.fromEntries(sorted.map(([key, item]) => [key, sortKeys(item)])) as T;
 }

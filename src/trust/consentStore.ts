@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../util/records.js';
 import { requireHome } from '../util/home.js';
 import { whileLocked } from './fileLock.js';
-import { readGuardedFile } from '../util/guardedFile.js';
+import { readJsonFile } from '../util/jsonFile.js';
+import { writeAtomically } from '../util/writeAtomically.js';
 import { digestOf } from './consentItem.js';
 import type { ConsentItem } from '../protocol/entry.js';
-import { parseJsonDocument } from '../util/jsonDocument.js';
 
 /** What somebody has allowed, by the real path of the project. */
 export type Consents = ReadonlyMap<string, readonly ConsentItem[]>;
@@ -36,13 +35,13 @@ export function consentFileIn(home = requireHome()): string {
 
 /** Reads all consents. A missing file holds none; one that somebody else could have written is refused. */
 export async function readConsents(file: string): Promise<ConsentReading<Consents>> {
-  const reading = await readGuardedFile(file, { groupMayWrite: false });
+  const reading = await readJsonFile(file, { groupMayWrite: false });
   if (reading.status === 'missing') return { content: new Map() };
   if (reading.status === 'refused') return { refusal: `${file}: ${reading.reason}` };
-  const { value } = parseJsonDocument(reading.text);
-  const projects =
-    isRecord(value) && isKnownVersion(value['version']) ? value['projects'] : undefined;
-  if (!isRecord(projects)) return { refusal: `${file} is damaged, and allows nothing; remove it` };
+  const { version, projects } = reading.status === 'read' ? reading.value : {};
+  if (!isKnownVersion(version) || !isRecord(projects)) {
+    return { refusal: `${file} is damaged, and allows nothing; remove it` };
+  }
   return {
     content: new Map(
       Object.entries(projects).map(([project, items]) => [project, readItems(items)] as const),
@@ -79,26 +78,6 @@ async function replaceConsents(
   const consents = { version: FORM, projects: Object.fromEntries(sorted) };
   const text = JSON.stringify(consents, undefined, 2);
   await writeAtomically(file, `${text}\n`, 0o600);
-}
-
-/** Writes a file under another name first, so that no reader ever sees half of it. */
-export async function writeAtomically(file: string, text: string, mode: number): Promise<void> {
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  try {
-    const handle = await open(temporary, 'wx', mode);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    // The mask of the process may have taken bits away.
-    await chmod(temporary, mode);
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
 }
 
 /**

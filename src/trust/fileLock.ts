@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorCode } from '../util/errorMessage.js';
 
 /** Ms after which a lock is that of a process that was killed. What is done under one takes some ms. */
 const STALE_MS = 10_000;
@@ -34,7 +35,7 @@ async function acquire(lock: string): Promise<FileHandle> {
       // Exclusive: it follows no link.
       return await open(lock, 'wx', 0o600);
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
+      if (errorCode(error) !== 'EEXIST') throw error;
     }
     await removeStale(lock);
     if (performance.now() > deadline) {
@@ -53,7 +54,7 @@ async function removeStale(lock: string): Promise<void> {
   try {
     await rename(lock, aside);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return;
+    if (errorCode(error) === 'ENOENT') return;
     throw error;
   }
   // Somebody else may have done the same, and locked, in between: that lock goes back.
@@ -71,8 +72,4 @@ async function isStale(lock: string): Promise<boolean> {
 async function isOwn(lock: string, handle: FileHandle): Promise<boolean> {
   const [there, mine] = await Promise.all([lstat(lock).catch(() => undefined), handle.stat()]);
   return there?.ino === mine.ino && there.dev === mine.dev;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -1,25 +1,17 @@
 import { lstatSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { isInside } from '../util/paths.js';
+import { isInside, unlessItFails } from '../util/paths.js';
 
 // Synchronous, since looking takes less time than waiting for it.
 
 /** What a path leads to; `undefined` where it leads to nothing, or cannot be looked at. */
 export function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return unlessItFails(() => statSync(path, { throwIfNoEntry: false }));
 }
 
 /** What stands at a path itself, be it a link. */
 export function linkStatsOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return unlessItFails(() => lstatSync(path, { throwIfNoEntry: false }));
 }
 
 /** A path as it stands in lists and messages: relative to the project where it is in it. */
@@ -28,7 +20,7 @@ export function shownPath(path: string, project: string): string {
   return shown.replaceAll(sep, '/');
 }
 
-/** Links on the way of one path, at most, as in the system itself. */
+/** At most this many links on the way of one path, as in the system itself. */
 const MAX_LINKS = 40;
 
 /**
@@ -42,7 +34,7 @@ export function leadsThroughSystem(path: string): boolean {
     rest = more;
     const next = part === '..' ? dirname(current) : join(current, part);
     if (/^\/(?:proc|dev)(?:\/|$)/u.test(next)) return true;
-    const target = linkTarget(next);
+    const target = unlessItFails(() => readlinkSync(next));
     if (target === undefined) current = next;
     else {
       links += 1;
@@ -51,12 +43,4 @@ export function leadsThroughSystem(path: string): boolean {
     }
   }
   return rest.length > 0;
-}
-
-function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
 }

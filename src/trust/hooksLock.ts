@@ -1,17 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isRecord } from '../util/records.js';
 import { sha256 } from './consentItem.js';
 import type { ConsentItem } from '../protocol/entry.js';
-import {
-  FORM,
-  isKnownVersion,
-  readItems,
-  writeAtomically,
-  type ConsentReading,
-} from './consentStore.js';
-import { readGuardedFile } from '../util/guardedFile.js';
-import { parseJsonDocument } from '../util/jsonDocument.js';
+import { FORM, isKnownVersion, readItems, type ConsentReading } from './consentStore.js';
+import { readJsonFile } from '../util/jsonFile.js';
+import { writeAtomically } from '../util/writeAtomically.js';
 
 /** The lock of a project: what may run there, for machines that know the digest of this very file. */
 export function lockFileIn(project: string): string {
@@ -38,15 +31,14 @@ export async function readLock(
   trusted: string,
 ): Promise<ConsentReading<readonly ConsentItem[]>> {
   const file = lockFileIn(project);
-  const reading = await readGuardedFile(file, { groupMayWrite: true });
+  const reading = await readJsonFile(file, { groupMayWrite: true });
   if (reading.status === 'missing') return { refusal: `${file} does not exist` };
   if (reading.status === 'refused') return { refusal: `${file}: ${reading.reason}` };
   const actual = sha256(reading.text);
   if (actual !== trusted.trim().toLowerCase()) {
     return { refusal: `${file} is ${actual}, not ${trusted}` };
   }
-  const { value } = parseJsonDocument(reading.text);
-  if (!isRecord(value) || !isKnownVersion(value['version']))
-    return { refusal: `${file} is no lock` };
-  return { content: readItems(value['items']) };
+  const { version, items } = reading.status === 'read' ? reading.value : {};
+  if (!isKnownVersion(version)) return { refusal: `${file} is no lock` };
+  return { content: readItems(items) };
 }

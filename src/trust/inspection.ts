@@ -1,5 +1,5 @@
 import { errorMessage } from '../util/errorMessage.js';
-import { harmOf } from './consentItem.js';
+import { harmOf } from './harm.js';
 import { isShortage } from '../util/room.js';
 import { safeSearchPath } from '../process/findProgram.js';
 import {

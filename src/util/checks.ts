@@ -1,9 +1,21 @@
 import { inspect } from 'node:util';
 import { Struct } from 'superstruct';
+import { isRecord } from './records.js';
 import { suggestName } from './suggestName.js';
 
 /** Where a value stands inside another: `['BeforeTool', 1, 'hooks', 0, 'timeout']`. */
 export type Path = readonly (string | number)[];
+
+/** Writes a path as one would in code: `hooks.BeforeTool[1].hooks[0].timeout`. `''` for an empty path. */
+export function formatPath(path: Path): string {
+  return path
+    .map((step, depth) => {
+      if (typeof step === 'number') return `[${step}]`;
+      if (!/^[\w$-]{1,60}$/.test(step)) return `[${describe(step)}]`;
+      return depth === 0 ? step : `.${step}`;
+    })
+    .join('');
+}
 
 /** JSON Schema, as far as it is written here. */
 export interface JsonSchema {
@@ -45,15 +57,19 @@ export interface Field<T> {
   readonly required?: boolean;
   /** A bad value takes the whole object with it, not only the field. Implied by `required`. */
   readonly vital?: boolean;
-  /** What to tell about a value that is valid, and kept, but hardly meant. */
+  /** What to say about a value that is valid, and kept, but hardly meant. */
   readonly advise?: (value: T) => string | undefined;
 }
 
 /** One `Field` for every key of `T`, in the order in which they are checked. */
-export type FieldTable<T> = {
+export type FieldTable<T, Extra = unknown> = {
   readonly [K in keyof T]-?: Field<NonNullable<T[K]>> &
+    Extra &
     (Partial<Pick<T, K>> extends Pick<T, K> ? unknown : { readonly required: true });
 };
+
+/** The same, with what editors show of each key. */
+export type DescribedTable<T> = FieldTable<T, { readonly description: string }>;
 
 /**
  * Reads the keys of `raw` that `table` knows, each checked by itself: a bad field is left out and
@@ -175,6 +191,31 @@ export function oneOf<T extends string>(...choices: readonly T[]): Check<T> {
   );
 }
 
-function keysOf<T extends object>(table: FieldTable<T>): (keyof T & string)[] {
+/**
+ * An object, each of whose `fields`, where it is there, is of its kind.
+ *
+ * @param options.isClosed whether there must be no other keys. Default false
+ */
+export function objectOf<T extends object>(
+  what: string,
+  fields: { readonly [K in keyof T]-?: Check<NonNullable<T[K]>> },
+  { isClosed = false } = {},
+): Check<T> {
+  const checks: readonly [string, Check<unknown>][] = Object.entries(fields);
+  return expecting<T>(
+    what,
+    (value) =>
+      isRecord(value) &&
+      checks.every(([key, check]) => value[key] === undefined || check.is(value[key])) &&
+      !(isClosed && Object.keys(value).some((key) => !Object.hasOwn(fields, key))),
+    {
+      type: 'object',
+      properties: Object.fromEntries(checks.map(([key, { schema }]) => [key, schema])),
+      ...(isClosed && { additionalProperties: false }),
+    },
+  );
+}
+
+export function keysOf<T extends object>(table: FieldTable<T>): (keyof T & string)[] {
   return Object.keys(table) as (keyof T & string)[];
 }

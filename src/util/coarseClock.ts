@@ -1,7 +1,7 @@
 /** Ms between two looks at what is running. A timer for each would cost more than most middleware takes. */
 const TICK_MS = 250;
 
-/** Something that may take so much time, and no more. Only the time counts in which it is `counting`. */
+/** Something with a time limit. Only the time counts in which it is `counting`. */
 export abstract class Timed {
   /** Whether it takes time of its own now, or waits for somebody else. */
   protected counting = false;

@@ -5,3 +5,8 @@ export function errorMessage(error: unknown): string {
   if (error instanceof Error) return error.message;
   return typeof error === 'string' ? error : inspect(error);
 }
+
+/** The code of the system's or Node's error, such as `ENOENT`; also of errors of another realm. */
+export function errorCode(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}

@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs';
 import { constants, open, type FileHandle } from 'node:fs/promises';
 import { isShortage, waitForDescriptors } from './room.js';
-import { quoteWord } from '../shell/quoteWord.js';
+import { errorCode, errorMessage } from './errorMessage.js';
+import { quoteWord } from './quoteWord.js';
 
 /** What became of reading a file. */
 export type GuardedReading =
@@ -45,11 +46,7 @@ export async function checkGuardedFile(
   file: string,
   { groupMayWrite }: Pick<GuardedFileOptions, 'groupMayWrite'>,
 ): Promise<GuardedReading> {
-  return withGuardedFile(file, { groupMayWrite, maxBytes: Infinity }, readNothing);
-}
-
-async function readNothing(): Promise<string> {
-  return '';
+  return withGuardedFile(file, { groupMayWrite, maxBytes: Infinity }, async () => '');
 }
 
 async function withGuardedFile(
@@ -124,12 +121,11 @@ function formatMode({ mode }: Stats): string {
 }
 
 function explainFailure(error: unknown): GuardedReading {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return { status: 'missing' };
-  const cause = error instanceof Error ? error.message : String(error);
   return {
     status: 'refused',
-    reason: `it cannot be read (${cause}); make it readable, or remove it`,
+    reason: `it cannot be read (${errorMessage(error)}); make it readable, or remove it`,
     isShortage: isShortage(error),
   };
 }

@@ -1,4 +1,5 @@
 import {
+  getNodePath,
   getNodeValue,
   parseTree,
   printParseErrorCode,
@@ -95,7 +96,7 @@ function findProperty(node: Node | undefined, name: string): Node | undefined {
   return node?.type === 'object' ? propertiesOf(node).get(name) : undefined;
 }
 
-/** Looked up more than once, as there may be many problems in one large object. */
+/** Kept, as many are looked up in one object. */
 function propertiesOf(node: Node): ReadonlyMap<string, Node> {
   let known = properties.get(node);
   if (!known) {
@@ -105,57 +106,37 @@ function propertiesOf(node: Node): ReadonlyMap<string, Node> {
   return known;
 }
 
-/** Levels below which nobody looks for repeated keys; what is read of a file is not that deep. */
-const MAX_LEVELS = 20;
+/** Levels of the syntax tree below which nobody looks for repeated keys; an object in an object is two further down. */
+const MAX_LEVELS = 40;
 
-/** Repeated keys that are found, at most. */
+/** At most this many repeated keys are found. */
 const MAX_REPEATED = 100;
 
-/** A node, and the way to it. */
-interface Step {
-  readonly node: Node;
-  readonly level: number;
-  readonly key?: string | number;
-  readonly parent?: Step;
-}
-
-/** Does not recurse, and makes a path only for what it tells: a file may hold a million keys in a thousand levels. */
+/** Does not recurse, and makes a path only for what it finds: a file may hold a million keys in a thousand levels. */
 function findRepeatedKeys(root: Node): { path: Path; offset: number }[] {
   const found: { path: Path; offset: number }[] = [];
-  const pending: Step[] = [{ node: root, level: 0 }];
-  for (let step = pending.pop(); step && found.length < MAX_REPEATED; step = pending.pop()) {
-    const { node, level } = step;
-    if (level > MAX_LEVELS) continue;
-    const children = node.children ?? [];
-    if (node.type === 'array') {
-      for (const [key, item] of children.entries()) {
-        if (item.children) pending.push({ node: item, level: level + 1, key, parent: step });
-      }
-    }
-    if (node.type !== 'object') continue;
-    const last = new Map(children.map((property) => [nameOf(property), property]));
-    for (const property of children) {
-      const key = nameOf(property);
-      const inner: Step = {
-        node: property.children?.[1] ?? node,
-        level: level + 1,
-        key,
-        parent: step,
-      };
-      if (last.get(key) === property) {
-        if (inner.node !== node && inner.node.children) pending.push(inner);
-      } else if (found.length < MAX_REPEATED) {
-        found.push({ path: pathOf(inner), offset: property.offset });
+  const pending = [{ node: root, level: 0 }];
+  for (let next = pending.pop(); next && found.length < MAX_REPEATED; next = pending.pop()) {
+    const { node, level } = next;
+    for (const child of node.children ?? []) {
+      if (isReplaced(child, node)) {
+        found.push({ path: pathTo(child), offset: child.offset });
+        if (found.length >= MAX_REPEATED) break;
+      } else if (child.children && level < MAX_LEVELS) {
+        pending.push({ node: child, level: level + 1 });
       }
     }
   }
   return found;
 }
 
-function pathOf(step: Step): Path {
-  const path: (string | number)[] = [];
-  for (let at: Step | undefined = step; at?.key !== undefined; at = at.parent) path.unshift(at.key);
-  return path;
+/** Whether it is a key of an object that is written again later. */
+function isReplaced(node: Node, parent: Node): boolean {
+  return node.type === 'property' && findProperty(parent, nameOf(node)) !== node;
+}
+
+function pathTo({ children: [key] = [] }: Node): Path {
+  return key ? getNodePath(key) : [];
 }
 
 function nameOf(property: Node): string {

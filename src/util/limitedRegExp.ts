@@ -1,4 +1,5 @@
 import vm from 'node:vm';
+import { errorCode } from './errorMessage.js';
 import { startStopwatch } from './stopwatch.js';
 
 /** Processor time that one test of an expression may take, in ms. Expressions come from files, and some never end. */
@@ -36,5 +37,5 @@ export function testWithLimit(pattern: string, flags: string, text: string): boo
 
 /** Whether a test was given up. */
 export function isTimeout(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+  return errorCode(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

@@ -10,8 +10,13 @@ export function isInside(path: string, directory: string): boolean {
 
 /** The path without links; `undefined` where it leads to nothing. */
 export function realPathOf(path: string): string | undefined {
+  return unlessItFails(() => realpathSync.native(path));
+}
+
+/** What a look at the file system finds; `undefined` where the system refuses. */
+export function unlessItFails<T>(look: () => T): T | undefined {
   try {
-    return realpathSync.native(path);
+    return look();
   } catch {
     return undefined;
   }

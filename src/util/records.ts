@@ -1,10 +1,5 @@
-/** Keys that change an object's prototype or type when somebody assigns them. */
-const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
-
-/** Whether a key is never taken over from what hooks and files say. */
-export function isUnsafeKey(key: string): boolean {
-  return UNSAFE_KEYS.has(key);
-}
+/** Keys that change an object's prototype or type when somebody assigns them: never taken over from hooks and files. */
+export const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Whether a value is an object with keys, as opposed to an array, `null` or anything else. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
@@ -42,7 +37,7 @@ export function mergeModelData(
 }
 
 /**
- * Levels of objects and arrays, at most, in the arguments of a tool, in each field that hooks read, and in each that
+ * At most this many levels of objects and arrays in the arguments of a tool, in each field that hooks read, and in each that
  * they answer. Deeper than any real value, and shallow enough for every reader: jq 1.6 gives up at 256.
  */
 export const MAX_NESTING = 200;

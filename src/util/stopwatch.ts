@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 const TICK_MS = 10;
 
 /**
- * Starts to count the processor time of this thread: what other threads and programs do meanwhile is nobody's fault.
+ * Starts to count the processor time of this thread, and not what other threads and programs do meanwhile.
  *
  * @returns what tells the ms since then; those of the whole process, where the system does not count for a thread
  */

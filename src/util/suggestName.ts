@@ -27,6 +27,7 @@ function distanceBetween(name: string, candidate: string): number {
   return levenshtein(name.toLowerCase(), candidate.toLowerCase());
 }
 
+// Not the package fastest-levenshtein: every host would load it, for a message that few ever see.
 function levenshtein(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

@@ -9,6 +9,8 @@ import {
   readShebang,
 } from './programs.js';
 import type { Checked, HookSite } from './types.js';
+import { isInside } from '../util/paths.js';
+import { quoteWord } from '../util/quoteWord.js';
 
 /** Each of these says what is wrong with the command of one hook, if anything. */
 type CommandRule = (site: HookSite, checked: Checked) => string | undefined;
@@ -18,18 +20,18 @@ export const commandNotFound: CommandRule = (site, checked) => {
   const missing = findMissing(site, checked).find((name) => !isInterpreter(name));
   return missing === undefined
     ? undefined
-    : `${quote(missing)} is not on the PATH; install it, or write its path`;
+    : `${quoteWord(missing)} is not on the PATH; install it, or write its path`;
 };
 
 /** An interpreter that is not there, of the command or of the first line of a script. */
 export const interpreterMissing: CommandRule = (site, checked) => {
   const missing = findMissing(site, checked).find(isInterpreter);
-  if (missing !== undefined) return `${quote(missing)} is not on the PATH; install it`;
+  if (missing !== undefined) return `${quoteWord(missing)} is not on the PATH; install it`;
   for (const { path: file } of findPrograms(site, checked)) {
     const interpreter =
       file !== undefined && kindOf(file) === 'file' ? readShebang(file) : undefined;
     if (interpreter === undefined || canStart(interpreter, site)) continue;
-    return `${quote(interpreter)}, which the first line of ${show(file, checked)} names, is not there; install it, or change that line`;
+    return `${quoteWord(interpreter)}, which the first line of ${show(file, checked)} names, is not there; install it, or change that line`;
   }
   return undefined;
 };
@@ -70,10 +72,6 @@ function findMissing(site: HookSite, checked: Checked): string[] {
 }
 
 function show(file: string | undefined, { workingDir }: Checked): string {
-  const relative = path.relative(workingDir, file ?? '');
-  return quote(relative.startsWith('..') ? (file ?? '') : relative);
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  const isOwn = file !== undefined && isInside(file, workingDir);
+  return quoteWord(isOwn ? path.relative(workingDir, file) : (file ?? ''));
 }

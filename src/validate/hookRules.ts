@@ -1,4 +1,4 @@
-import { SCALAR_FIELDS } from '../config/settings/settingsLayer.js';
+import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
 import { nearestName } from '../util/suggestName.js';
 import { dialects } from '../dialects/words.js';
 import { events } from '../protocol/events.js';

@@ -1,4 +1,5 @@
-import type { FileProblem, Settings, SettingsFile } from '../config/settings/settings.js';
+import type { Settings } from '../config/settings/settingsKeys.js';
+import type { FileProblem, SettingsFile } from '../util/fileProblem.js';
 import type { JsonDocument } from '../util/jsonDocument.js';
 import type { Path } from '../util/checks.js';
 import type { CommandHookConfig, HookDefinition, HookEventName } from '../protocol/types.js';

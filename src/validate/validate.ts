@@ -1,13 +1,9 @@
 import type { Extension } from '../protocol/entry.js';
 import type { LoadedExtensions } from '../extensions/extensions.js';
-import { formatPath } from '../hooks/hookSettings.js';
-import { readJsonFile } from '../config/settings/jsonFile.js';
-import {
-  mergeLayers,
-  readFoundLayer,
-  type FileProblem,
-  type SettingsFile,
-} from '../config/settings/settings.js';
+import { formatPath } from '../util/checks.js';
+import { mergeLayers, readFoundLayer } from '../config/settings/settings.js';
+import type { FileProblem, SettingsFile } from '../util/fileProblem.js';
+import { readSettingsFile } from '../config/settings/settingsFile.js';
 import { refusedLayer } from '../config/settings/settingsLayer.js';
 import { loaderSeverities, rules } from './rules.js';
 import { findGroups, findHooks } from './sites.js';
@@ -77,7 +73,7 @@ async function openFile(
   source: SettingsFile,
   extensionPath?: string,
 ): Promise<CheckedFile | undefined> {
-  const reading = await readJsonFile(source, 'an object');
+  const reading = await readSettingsFile(source, 'an object');
   if (reading.status !== 'read') return undefined;
   return { source, ...reading, ...(extensionPath !== undefined && { extensionPath }) };
 }

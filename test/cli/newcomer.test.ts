@@ -177,7 +177,7 @@ describe('init', () => {
       what: 'settings that are no JSON',
       file: '.llxprt/settings.json',
       content: '{"hooks":',
-      says: /settings\.json:1:10: not valid JSON: value expected; mend it first/u,
+      says: /settings\.json:1:10: not valid JSON: value expected; fix it first/u,
     },
   ])('leaves everything as it is where there is $what', async ({ file, content, says }) => {
     await cli.write(file, content);

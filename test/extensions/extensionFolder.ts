@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { loadExtensions, type LoadedExtensions } from '../../src/extensions/extensions.js';
-import { formatProblem } from '../../src/config/settings/settings.js';
+import { formatProblem } from '../../src/util/fileProblem.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
 type Scope = 'project' | 'user';

@@ -109,14 +109,14 @@ describe('loadExtensions', () => {
       'broken JSON',
       { [MANIFEST]: '{\n  "name": "x",,\n}' },
       [
-        `bad/${MANIFEST}:2:15: not valid JSON: property name expected; nothing in this file counts until it is mended`,
+        `bad/${MANIFEST}:2:15: not valid JSON: property name expected; nothing in this file counts until it is fixed`,
       ],
     ],
     [
       'no object',
       { [MANIFEST]: '[]' },
       [
-        `bad/${MANIFEST}:1:1: expected the manifest of an extension, got an array; nothing in this file counts`,
+        `bad/${MANIFEST}:1:1: expected the manifest of an extension, got an array; nothing in this file counts until it is fixed`,
       ],
     ],
     [

@@ -3,11 +3,8 @@ import path from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { loadExtensions } from '../../src/extensions/extensions.js';
-import {
-  formatProblem,
-  loadSettings,
-  type LoadedSettings,
-} from '../../src/config/settings/settings.js';
+import { loadSettings, type LoadedSettings } from '../../src/config/settings/settings.js';
+import { formatProblem } from '../../src/util/fileProblem.js';
 import { hook } from '../helpers/hooks.js';
 import { makeTempDir } from '../process/helpers.js';
 import { compilePackage, fixture, type CompiledPackage } from './helpers/childHost.js';

@@ -1,6 +1,6 @@
 import { chmod, chown } from 'node:fs/promises';
 import { describe, expect, vi } from 'vitest';
-import { formatProblem } from '../../src/config/settings/settings.js';
+import { formatProblem } from '../../src/util/fileProblem.js';
 import type { CommandHookConfig } from '../../src/protocol/types.js';
 import { chain, hook } from '../helpers/hooks.js';
 import { ChangingConfig } from './helpers/changingConfig.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatPath, parseHookDefinitions } from '../../src/hooks/hookSettings.js';
+import { parseHookDefinitions } from '../../src/hooks/hookSettings.js';
+import { formatPath } from '../../src/util/checks.js';
 import type { HookOrigin } from '../../src/protocol/types.js';
 
 const guard = { type: 'command', command: './guard.sh' };

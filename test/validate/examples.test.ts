@@ -2,7 +2,7 @@ import { cp, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { globSync } from 'tinyglobby';
 import { expect, it } from 'vitest';
-import { formatProblem } from '../../src/config/settings/settings.js';
+import { formatProblem } from '../../src/util/fileProblem.js';
 import { validateFiles } from '../../src/validate/validate.js';
 import { useTempDir } from '../helpers/tempDir.js';
 

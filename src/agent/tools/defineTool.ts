@@ -7,6 +7,7 @@ import {
 } from './parameters.js';
 import { ToolErrorType, type Tool, type ToolContext, type ToolResult } from '../../tools/tools.js';
 import { resolveInWorkspace, type WorkspacePath } from './workspace.js';
+import { errorMessage } from '../../util/errorMessage.js';
 
 /** A tool that works on one file or directory of the workspace. */
 export interface ToolDefinition<P extends ToolParameters> {
@@ -48,7 +49,7 @@ export function defineTool<P extends ToolParameters>(definition: ToolDefinition<
 }
 
 function failFromError(toolName: string, error: unknown): ToolResult {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return fail(
     ToolErrorType.Failed,
     `${toolName} failed: ${message}.`,

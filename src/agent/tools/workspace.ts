@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fail, type Outcome } from './outcome.js';
 import { printable, quote } from './printable.js';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
+import { isInside } from '../../util/paths.js';
 
 /** A path that was found to lie inside of the working directory. It need not exist. */
 export interface WorkspacePath {
@@ -30,11 +31,10 @@ export async function resolveInWorkspace(
     return refuse(given, workingDir, 'leads through a symbolic link whose target does not exist');
   }
 
-  const relative = path.relative(root, real);
-  if (relative.split(path.sep)[0] === '..') {
+  if (!isInside(real, root)) {
     return refuse(given, workingDir, 'is outside of the working directory');
   }
-  return { value: { real, shown: printable(relative || '.') } };
+  return { value: { real, shown: printable(path.relative(root, real) || '.') } };
 }
 
 /** The path of an entry below `directory`, given with `/` as the separator. */

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { applyEdits, modify, type FormattingOptions } from 'jsonc-parser';
-import { isRecord } from '../../util/records.js';
-import { describe, type Path } from '../../util/checks.js';
-import { readGuardedFile } from '../../util/guardedFile.js';
-import { parseJsonDocument, type JsonDocument } from '../../util/jsonDocument.js';
+import type { Path } from '../../util/checks.js';
+import type { JsonDocument } from '../../util/jsonDocument.js';
+import { explainInvalid, readJsonFile } from '../../util/jsonFile.js';
+import { writeAtomically } from '../../util/writeAtomically.js';
 
 /** One change of a settings file. */
 export interface SettingsEdit {
@@ -54,10 +53,7 @@ export async function planSettings(
   file: string,
   decide: SettingsDecision,
 ): Promise<SettingsChange> {
-  const reading = await readGuardedFile(file, { groupMayWrite: true });
-  if (reading.status === 'refused') throw new Error(`${file} is not changed: ${reading.reason}`);
-  const before = reading.status === 'read' ? reading.text : '';
-  const { settings, repeatedKeys } = parseSettings(file, before);
+  const { settings, text: before, repeatedKeys } = await readSettings(file);
   const edits = decide(settings);
   for (const { path } of edits) refuseRepeatedKey(file, path, repeatedKeys);
   const after = edits.reduce(applyEdit, before);
@@ -65,19 +61,23 @@ export async function planSettings(
   return { before, after: isComplete ? after : `${after}\n` };
 }
 
-interface ParsedSettings extends Pick<JsonDocument, 'repeatedKeys'> {
-  readonly settings: Record<string, unknown>;
+interface ReadSettings extends Pick<JsonDocument, 'repeatedKeys'> {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly text: string;
 }
 
-function parseSettings(file: string, text: string): ParsedSettings {
-  if (text.trim() === '') return { settings: {}, repeatedKeys: [] };
-  const { value, syntaxError, repeatedKeys } = parseJsonDocument(text);
-  if (syntaxError) {
-    const { line, column, message } = syntaxError;
-    throw new Error(`${file}:${line}:${column}: not valid JSON: ${message}; mend it first`);
+async function readSettings(file: string): Promise<ReadSettings> {
+  const reading = await readJsonFile(file, { groupMayWrite: true }, 'an object of settings');
+  if (reading.status === 'read') {
+    const { value, document, text } = reading;
+    return { settings: value, text, repeatedKeys: document.repeatedKeys };
   }
-  if (isRecord(value)) return { settings: value, repeatedKeys };
-  throw new Error(`${file}: expected an object of settings, got ${describe(value)}; mend it first`);
+  if (reading.status === 'refused') throw new Error(`${file} is not changed: ${reading.reason}`);
+  const text = reading.status === 'missing' ? '' : reading.text;
+  if (reading.status === 'missing' || text.trim() === '') {
+    return { settings: {}, text, repeatedKeys: [] };
+  }
+  throw new Error(explainInvalid(file, reading));
 }
 
 /** The first of two keys would be edited, and the last one counts. */
@@ -118,16 +118,6 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   // A link stays one, and so do the permissions.
   const target = await realpath(file).catch(() => file);
-  const mode = await stat(target).then(
-    (stats) => stats.mode & 0o777,
-    () => 0o644,
-  );
-  const draft = `${target}.${randomUUID()}`;
-  try {
-    await writeFile(draft, text, { mode, flag: 'wx' });
-    await rename(draft, target);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+  const stats = await stat(target).catch(() => undefined);
+  await writeAtomically(target, text, stats && stats.mode & 0o777);
 }

@@ -1,30 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
-import { HookEventName, type HookDefinition, type HookDefinitions } from '../../protocol/types.js';
-import type { ProblemKind } from '../../util/checks.js';
+import { joinHookDefinitions } from '../../hooks/hookSettings.js';
 import { findHome } from '../../util/home.js';
+import type { FileProblem, SettingsFile } from '../../util/fileProblem.js';
+import type { Settings } from './settingsKeys.js';
 import { readLayer, refusedLayer, type Layer } from './settingsLayer.js';
-
-/** What all settings files say together, checked. */
-export interface Settings {
-  /** Default false. */
-  readonly enableHooks: boolean;
-  /** Groups by event: the project's first, then the user's, then the system's, each with its `origin`. */
-  readonly hooks: HookDefinitions;
-  /** Names of hooks that do not run: those of all files. */
-  readonly disabledHooks: readonly string[];
-  /** `hold` shows a model's answer only after the AfterModel hooks have seen it. */
-  readonly afterModelDisplay?: 'stream' | 'hold';
-  /** How often AfterAgent hooks may send the agent back to work in a row. */
-  readonly maxStopHookRetries?: number;
-  /** Which variables of the host reach its hooks. */
-  readonly hookEnvironment?: HookEnvironmentPolicy;
-  /** Hook processes that may run at a time for one event. */
-  readonly maxParallelHooks?: number;
-  /** How hooks are started. `warmShells: 0` keeps no shells ready. */
-  readonly hooksRunner?: { readonly warmShells?: number };
-}
 
 /** Settings together with where they came from and what was wrong there. */
 export interface LoadedSettings {
@@ -41,31 +21,6 @@ export interface SettingsOrigins {
   readonly enableHooks: SettingsFile | undefined;
   /** Those that name a hook in `disabledHooks`, by that name. */
   readonly disabledHooks: ReadonlyMap<string, readonly SettingsFile[]>;
-}
-
-/** One settings file. */
-export interface SettingsFile {
-  readonly scope: 'project' | 'user' | 'system' | 'file';
-  /** Absolute path. */
-  readonly file: string;
-}
-
-/** One thing that is wrong in a settings file. */
-export interface FileProblem {
-  readonly scope: SettingsFile['scope'];
-  /** Absolute path. */
-  readonly file: string;
-  /** 1-based. */
-  readonly line: number;
-  /** 1-based, in UTF-16 code units. */
-  readonly column: number;
-  /** Such as `hooks.BeforeTool[1].hooks[0].timeout`; `''` for the file as a whole. */
-  readonly path: string;
-  readonly message: string;
-  /** After an `error` nothing of the file counts; after a `warning` only the named part does not. */
-  readonly severity: 'error' | 'warning';
-  /** What kind of thing it is; absent for a file as a whole. */
-  readonly kind?: ProblemKind | 'untrusted';
 }
 
 /** What `loadSettings` takes. */
@@ -141,14 +96,6 @@ export async function loadSettingsFile(file: string): Promise<LoadedSettings> {
   return mergeLayers([layer]);
 }
 
-/** One line for a terminal or a log: `file:line:column: path: message`. */
-export function formatProblem(problem: FileProblem): string {
-  const { file, line, column, path, message } = problem;
-  const where = path === '' ? '' : `${path}: `;
-  // The name of a directory is data, and may hold a newline or an escape sequence.
-  return `${file}:${line}:${column}: ${where}${message}`.replaceAll(/\p{Cc}/gu, '\uFFFD');
-}
-
 /** The settings file of a project, or of a user whose home it is. */
 export function settingsFileIn(directory: string): string {
   return join(resolve(directory), '.llxprt', 'settings.json');
@@ -169,7 +116,7 @@ export function mergeLayers(layers: readonly Layer[]): LoadedSettings {
     settings: {
       enableHooks: false,
       ...scalars,
-      hooks: mergeHooks(layers),
+      hooks: joinHookDefinitions(layers.map(({ hooks }) => hooks)),
       disabledHooks: [...new Set(layers.flatMap((layer) => layer.scalars.disabledHooks ?? []))],
     },
     problems: layers.flatMap(({ problems }) => problems),
@@ -190,13 +137,4 @@ function findDisablers(layers: readonly Layer[]): Map<string, readonly SettingsF
     }
   }
   return disablers;
-}
-
-function mergeHooks(layers: readonly Layer[]): HookDefinitions {
-  const merged: { [E in HookEventName]?: HookDefinition[] } = {};
-  for (const eventName of Object.values(HookEventName)) {
-    const groups = layers.flatMap(({ hooks }) => hooks[eventName] ?? []);
-    if (groups.length > 0) merged[eventName] = groups;
-  }
-  return merged;
 }

@@ -1,28 +1,15 @@
-import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
 import type { HookDefinitions } from '../../protocol/types.js';
-import {
-  count,
-  expecting,
-  flag,
-  listOfText,
-  oneOf,
-  positiveCount,
-  readFields,
-  type FieldTable,
-} from '../../util/checks.js';
+import { readFields } from '../../util/checks.js';
 import { isRecord } from '../../util/records.js';
-import { countHooks, readHookDefinitions } from '../../hooks/hookSettings.js';
 import {
-  fileError,
-  MAX_PROJECT_HOOKS,
-  ProblemList,
-  readJsonFile,
-  tooManyHooks,
-  warnOfRepeatedKeys,
-  type JsonFileReading,
+  FileCheck,
+  objectToCount,
+  readSettingsFile,
+  type SettingsFileReading,
   type Warn,
-} from './jsonFile.js';
-import type { FileProblem, Settings, SettingsFile } from './settings.js';
+} from './settingsFile.js';
+import { fileError, type FileProblem, type SettingsFile } from '../../util/fileProblem.js';
+import { MISPLACED_SETTINGS, SCALAR_FIELDS, type Scalars } from './settingsKeys.js';
 
 /** What one settings file contributes. */
 export interface Layer {
@@ -37,7 +24,7 @@ export interface Layer {
 
 /** A layer that contributes nothing but the error that says why. */
 export function refusedLayer(source: SettingsFile, message: string): Layer {
-  return emptyLayer(source, 'refused', [fileError(source, message)]);
+  return emptyLayer(source, 'refused', fileError(source, message));
 }
 
 /**
@@ -50,87 +37,37 @@ export async function readLayer(
   source: SettingsFile,
   trusted = source.scope !== 'project',
 ): Promise<Layer> {
-  const reading = await readJsonFile(source, 'an object of settings');
-  if (reading.status === 'missing') return emptyLayer(source, 'missing', []);
+  const reading = await readSettingsFile(source, 'an object of settings');
+  if (reading.status === 'missing') return emptyLayer(source, 'missing');
   if (reading.status === 'read') return parseLayer(source, reading, trusted);
-  const status = reading.status === 'refused' ? 'refused' : 'read';
-  return emptyLayer(source, status, [reading.problem]);
+  return emptyLayer(source, reading.status === 'refused' ? 'refused' : 'read', reading.problem);
 }
-
-type Scalars = Omit<Settings, 'hooks'>;
-
-/** The top-level keys besides `hooks`. */
-export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
-  enableHooks: { struct: flag },
-  disabledHooks: { struct: listOfText },
-  afterModelDisplay: { struct: oneOf('stream', 'hold') },
-  maxStopHookRetries: { struct: count },
-  hookEnvironment: {
-    struct: expecting<HookEnvironmentPolicy>(
-      '{ "inherit": "all" | "none", "allow": [names], "redact": [names] }',
-      isEnvironmentPolicy,
-      {
-        type: 'object',
-        properties: {
-          inherit: { enum: ['all', 'none'] },
-          allow: listOfText.schema,
-          redact: listOfText.schema,
-        },
-        additionalProperties: false,
-      },
-    ),
-  },
-  maxParallelHooks: { struct: positiveCount },
-  hooksRunner: {
-    struct: expecting<{ warmShells?: number }>(
-      '{ "warmShells": a whole number of 0 or more }',
-      (value) => isRecord(value) && count.is(value['warmShells'] ?? 0),
-      { type: 'object', properties: { warmShells: count.schema } },
-    ),
-  },
-};
-
-function isEnvironmentPolicy(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  const { inherit = 'all', allow = [], redact = [], ...rest } = value;
-  const isKnown = inherit === 'all' || inherit === 'none';
-  return isKnown && listOfText.is(allow) && listOfText.is(redact) && Object.keys(rest).length === 0;
-}
-
-/** Where people put these settings, and the top-level key that has the effect. */
-const MISPLACED_SETTINGS = [
-  { section: 'tools', key: 'enableHooks', rightKey: 'enableHooks' },
-  { section: 'hooksConfig', key: 'enabled', rightKey: 'enableHooks' },
-  { section: 'hooksConfig', key: 'disabled', rightKey: 'disabledHooks' },
-] as const;
 
 function parseLayer(
   source: SettingsFile,
-  { value, document }: Extract<JsonFileReading, { status: 'read' }>,
+  { value, document }: Extract<SettingsFileReading, { status: 'read' }>,
   trusted: boolean,
 ): Layer {
-  if (source.scope === 'project' && countHooks(value.hooks) > MAX_PROJECT_HOOKS) {
-    const error = fileError(source, tooManyHooks(value.hooks), document.locate(['hooks']));
-    return emptyLayer(source, 'read', [error]);
+  const objection = source.scope === 'project' ? objectToCount(value['hooks']) : undefined;
+  if (objection !== undefined) {
+    return emptyLayer(source, 'read', fileError(source, objection, document.locate(['hooks'])));
   }
-  const problems = new ProblemList(source, document);
-  const { warn } = problems;
-  const counts = (key: string) => key === 'hooks' || Object.hasOwn(SCALAR_FIELDS, key);
-  warnOfRepeatedKeys(document, counts, warn);
-  warnOfMisplacedSettings(value, warn);
-  const scalars = readFields(value, SCALAR_FIELDS, 'file', warn) ?? {};
-  const given = value.hooks === undefined ? {} : value.hooks;
-  const hooks = readHookDefinitions(given, source, (path, message, kind) =>
-    warn(['hooks', ...path], message, kind),
-  );
+  const check = new FileCheck(source, document, isKey);
+  warnOfMisplacedSettings(value, check.warn);
+  const scalars = readFields(value, SCALAR_FIELDS, 'file', check.warn) ?? {};
+  const hooks = check.readHooks(value['hooks'] === undefined ? {} : value['hooks'], source);
   return {
     source,
     status: 'read',
     trusted,
-    scalars: trusted ? scalars : withholdUntrusted(scalars, warn),
+    scalars: trusted ? scalars : withholdUntrusted(scalars, check.warn),
     hooks,
-    problems: problems.inOrder(),
+    problems: check.problems(),
   };
+}
+
+function isKey(key: string): boolean {
+  return key === 'hooks' || Object.hasOwn(SCALAR_FIELDS, key);
 }
 
 function warnOfMisplacedSettings(value: Record<string, unknown>, warn: Warn): void {
@@ -145,21 +82,15 @@ function warnOfMisplacedSettings(value: Record<string, unknown>, warn: Warn): vo
 /** Leaves what cannot weaken the user's own guards. */
 function withholdUntrusted(scalars: Partial<Scalars>, warn: Warn): Partial<Scalars> {
   const kept = scalars.enableHooks === true ? { enableHooks: true } : {};
+  const message =
+    'ignored, as this project is not trusted; trust the project, or set it in your user settings';
   for (const key of Object.keys(scalars)) {
-    if (Object.hasOwn(kept, key)) continue;
-    warn(
-      [key],
-      'ignored, as this project is not trusted; trust the project, or set it in your user settings',
-      'untrusted',
-    );
+    if (!Object.hasOwn(kept, key)) warn([key], message, 'untrusted');
   }
   return kept;
 }
 
-function emptyLayer(
-  source: SettingsFile,
-  status: Layer['status'],
-  problems: readonly FileProblem[],
-): Layer {
+function emptyLayer(source: SettingsFile, status: Layer['status'], problem?: FileProblem): Layer {
+  const problems = problem ? [problem] : [];
   return { source, status, trusted: true, scalars: {}, hooks: {}, problems };
 }

@@ -4,12 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  formatProblem,
-  loadSettings,
-  loadSettingsFile,
-  type FileProblem,
-} from '../../../src/config/settings/settings.js';
+import { loadSettings, loadSettingsFile } from '../../../src/config/settings/settings.js';
+import { formatProblem, type FileProblem } from '../../../src/util/fileProblem.js';
 
 const isRoot = process.getuid?.() === 0;
 const isPosix = process.getuid !== undefined;
