@@ -1,23 +1,18 @@
 import type { Next } from '../src/compose.js';
-import {
-  recordOf,
-  type Dialect,
-  type DialectAnswer,
-  type Fields,
-} from '../src/dialects/dialect.js';
+import type { Dialect, DialectAnswer, Fields } from '../src/dialects/dialect.js';
+import { recordOf } from '../src/dialects/answers.js';
 import {
   changedArguments,
-  dialects,
   findClash,
   ourToolName,
   theirArguments,
-  theirEventName,
   theirResponse,
   theirToolNames,
   toolOutputText,
   withAllowedNames,
   withToolNames,
-} from '../src/dialects/words.js';
+} from '../src/dialects/translate.js';
+import { dialects, theirEventName } from '../src/dialects/dialects.js';
 import { events } from '../src/protocol/events.js';
 import { failsClosed } from '../src/run/hookFailure.js';
 import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../src/protocol/hookOutput.js';

@@ -7,7 +7,7 @@ import {
   type PlanContext,
 } from '../../middleware/planner.js';
 import type { FileProblem, SettingsOrigins } from '../config/settings/settings.js';
-import { dialects, theirEventName, theirSubject } from '../dialects/words.js';
+import { dialects, theirEventName, theirSubject } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { buildHookEnvironment } from '../run/hookEnvironment.js';
 import type { HookRegistryEntry } from '../hooks/hookRegistry.js';

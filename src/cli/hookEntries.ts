@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { defaultTimeoutOf } from '../dialects/words.js';
+import { defaultTimeoutOf } from '../dialects/dialects.js';
 import { HookRegistry, type HookRegistryEntry } from '../hooks/hookRegistry.js';
 import { hookIdentity } from '../protocol/identity.js';
 import { findSubstitutes } from '../protocol/sameCommand.js';

@@ -2,16 +2,8 @@ import type { Config, Extension } from '../config/config.js';
 import { formatPath, parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
 import type { ConsentReview } from '../trust/consent.js';
 import { DebugLogger } from '../util/debugLogger.js';
-import type { DialectName } from '../dialects/dialect.js';
-import { dialects } from '../dialects/words.js';
-import { errorMessage } from '../util/errorMessage.js';
-import { ConsentGate } from '../trust/consentGate.js';
-import { HookRegistryNotInitializedError } from './errors.js';
-import { relativeEntries } from '../run/hookEnvironment.js';
-import { failsClosed, hasFailed } from '../run/hookFailure.js';
-import { hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
-import { isRecord } from '../util/records.js';
 import {
+  type DialectName,
   ConfigSource,
   HookEventName,
   type CommandHookConfig,
@@ -20,6 +12,14 @@ import {
   type HookExecutionResult,
   type HookOrigin,
 } from '../protocol/types.js';
+import { dialects } from '../dialects/dialects.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { ConsentGate } from '../trust/consentGate.js';
+import { HookRegistryNotInitializedError } from './errors.js';
+import { relativeEntries } from '../run/hookEnvironment.js';
+import { failsClosed, hasFailed } from '../run/hookFailure.js';
+import { hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
+import { isRecord } from '../util/records.js';
 
 /** One registered hook. */
 export interface HookRegistryEntry {

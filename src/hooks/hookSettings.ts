@@ -1,8 +1,6 @@
-import { DIALECT_NAMES, type Dialect } from '../dialects/dialect.js';
-import { withoutForeignKeys } from '../dialects/foreignKeys.js';
-import { dialects, foreignEvent, foreignMoment, ourEventName } from '../dialects/words.js';
-import { events } from '../protocol/events.js';
+import type { Dialect } from '../dialects/dialect.js';
 import {
+  DIALECT_NAMES,
   HookEventName,
   MOMENTS,
   type CommandHookConfig,
@@ -10,6 +8,9 @@ import {
   type HookDefinitions,
   type HookOrigin,
 } from '../protocol/types.js';
+import { withoutForeignKeys } from '../dialects/foreignKeys.js';
+import { dialects, foreignEvent, foreignMoment, ourEventName } from '../dialects/dialects.js';
+import { events } from '../protocol/events.js';
 import {
   describe,
   expecting,

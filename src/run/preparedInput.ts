@@ -1,4 +1,4 @@
-import { dialects } from '../dialects/words.js';
+import { dialects } from '../dialects/dialects.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
 import type { StartOptions } from '../process/startCommand.js';

@@ -2,10 +2,9 @@ import type { FieldTable, JsonSchema } from '../util/checks.js';
 import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookSettings.js';
 import type { Settings } from '../config/settings/settings.js';
 import { SCALAR_FIELDS } from '../config/settings/settingsLayer.js';
-import { DIALECT_NAMES, type DialectName } from '../dialects/dialect.js';
-import { dialects } from '../dialects/words.js';
+import { DIALECT_NAMES, type DialectName, HookEventName, type CommandHookConfig, type HookDefinition } from '../protocol/types.js';
+import { dialects } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
-import { HookEventName, type CommandHookConfig, type HookDefinition } from '../protocol/types.js';
 import { eventSummaries } from './descriptions.js';
 
 type Descriptions<T> = { readonly [K in keyof T]-?: string };
