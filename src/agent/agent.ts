@@ -58,7 +58,7 @@ export interface AgentOptions {
    */
   readonly transcript?: boolean;
   readonly signal?: AbortSignal;
-  /** Is told of everything as it happens. */
+  /** Called with everything as it happens. */
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
@@ -219,7 +219,7 @@ class AgentRun {
     if (this.#stopped) return undefined;
     const turn = await this.#askModel(message);
     this.#stopped = stopOf(turn);
-    // An id for each, so that what is told of a call can be told from what is told of another.
+    // An id for each, so that events of one call can be told from those of another.
     const calls = functionCallsOf(turn).map((call) => ({ ...call, id: call.id ?? randomUUID() }));
     this.#transcript?.addAnswer(turn, calls);
     this.#noteDown(turn.notes);
@@ -296,7 +296,7 @@ class AgentRun {
     return completed.flatMap(toFunctionResponse);
   }
 
-  /** Tells that the agent waits for the user again. Nothing that these hooks say has an effect. */
+  /** Fires the event for an agent that waits for the user again. Nothing that these hooks say has an effect. */
   async #notify(message: string): Promise<void> {
     const details = {
       response: this.#response,

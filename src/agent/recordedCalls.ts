@@ -14,6 +14,8 @@ import {
   validate,
 } from 'superstruct';
 import type { Infer, StructError } from 'superstruct';
+import { MAX_TIMEOUT_MS } from '../process/limits.js';
+import { errorMessage } from '../util/errorMessage.js';
 
 /** The methods of the Gemini API that can be recorded. */
 export type RecordedMethod = 'generateContentStream' | 'generateContent';
@@ -58,8 +60,6 @@ export async function readRecordedCalls(file: string): Promise<RecordedCall[]> {
     .map(({ content, line }) => parseCall(content, line, `${file}:${line}`));
 }
 
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
-
 const RESPONSE_SHAPES = {
   generateContentStream: 'an array of objects, one for each chunk',
   generateContent: 'one object',
@@ -78,7 +78,7 @@ const recordedLine = object({
   method: enums(['generateContentStream', 'generateContent']),
   response: optional(unknown()),
   error: optional(geminiError),
-  delayMs: optional(size(integer(), 0, LONGEST_TIMEOUT_MS)),
+  delayMs: optional(size(integer(), 0, MAX_TIMEOUT_MS)),
   abortAfter: optional(size(integer(), 0, Number.MAX_SAFE_INTEGER)),
 });
 
@@ -87,7 +87,7 @@ async function readText(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (cause) {
     throw new Error(
-      `${file}: the recorded calls cannot be read (${messageOf(cause)}). Name a file that exists and is readable.`,
+      `${file}: the recorded calls cannot be read (${errorMessage(cause)}). Name a file that exists and is readable.`,
       { cause },
     );
   }
@@ -124,7 +124,7 @@ function parseJson(content: string, place: string): unknown {
   try {
     return JSON.parse(content);
   } catch (cause) {
-    throw new Error(`${place}: not JSON (${messageOf(cause)}). ${USAGE}`, { cause });
+    throw new Error(`${place}: not JSON (${errorMessage(cause)}). ${USAGE}`, { cause });
   }
 }
 
@@ -149,8 +149,4 @@ function checkAbortAfter(
 
 function describe(failure: StructError): string {
   return failure.type === 'never' ? `unknown key "${String(failure.key)}"` : failure.message;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import type { ChildProcessByStdio } from 'node:child_process';
 import { once, setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { drain } from '../../process/drain.js';
@@ -39,16 +40,8 @@ export interface ShellRun {
 }
 
 interface Started {
-  readonly child: RunningShell;
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
   readonly group: ProcessGroup;
-}
-
-/** What is used of execa's subprocess. Its promise settles only once nobody holds the output any more. */
-interface RunningShell extends NodeJS.EventEmitter {
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  readonly exitCode: number | null;
-  readonly signalCode: NodeJS.Signals | null;
 }
 
 /**
@@ -116,13 +109,13 @@ async function start({ command, cwd }: ShellCommand): Promise<Started> {
     const group = { id: pid, mark, pipes: readPipes(pid), startedAt: process.uptime() };
     trackGroup(group);
     // In an object, as the child is a promise of its end, for which an async function would wait.
-    return { child: child as RunningShell, group };
+    return { child: child as Started['child'], group };
   });
 }
 
 /** Waits for the exit, and says what came before it. An exit that nobody has noticed yet comes first. */
 async function waitForEnd(
-  child: RunningShell,
+  child: Started['child'],
   exited: Promise<unknown>,
   { timeoutMs, signal }: ShellCommand,
 ): Promise<ShellRun['interruption']> {

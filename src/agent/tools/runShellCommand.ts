@@ -29,61 +29,37 @@ export const runShellCommand = defineTool({
   async run({ command, description }, target, { signal }) {
     await requireKind(target, 'directory');
     const title = titleOf(description || command);
+    const cwd = target.real;
     try {
-      const run = await runInShell({ command, cwd: target.real, timeoutMs: TIMEOUT_MS, signal });
-      return describeRun(run, interruptionOf(title, run), { command, title, target });
+      const run = await runInShell({ command, cwd, timeoutMs: TIMEOUT_MS, signal });
+      return describeRun(title, run, formatReport(command, target, run));
     } catch (error) {
       if (signal?.aborted) throw error;
-      const { message } = startFailure(error, { command, cwd: target.real });
-      const failure = failed(
-        `${title}: the shell could not be started: ${message}.`,
+      throw failed(
+        `${title}: the shell could not be started: ${startFailure(error, { command, cwd }).message}.`,
         'Check that the command is not too long and holds no NUL byte, then try again.',
       );
-      return describeRun(NOT_RUN, failure, { command, title, target });
     }
   },
 });
 
-const NOT_RUN: ShellRun = {
-  interruption: undefined,
-  exitCode: null,
-  signal: null,
-  stdout: '',
-  stderr: '',
-  truncated: false,
-  stragglers: false,
-};
-
-interface Request {
-  readonly command: string;
-  readonly title: string;
-  readonly target: WorkspacePath;
+function describeRun(title: string, run: ShellRun, report: string): ToolResult {
+  const { stdout, stderr, exitCode, signal } = run;
+  const metadata = { stdout, stderr, exitCode, signal };
+  const failure = failureOf(title, run)?.result;
+  if (failure) return { ...failure, llmContent: `${failure.llmContent}\n\n${report}`, metadata };
+  const ending = signal ? `ended by ${signal}` : `exit code ${exitCode}`;
+  return { llmContent: report, returnDisplay: `${title}: ${ending}`, metadata };
 }
 
 /** The model reads exit codes and signals; only a command that did not end by itself has failed. */
-function interruptionOf(title: string, { interruption }: ShellRun): ToolFailure | undefined {
+function failureOf(title: string, { interruption }: ShellRun): ToolFailure | undefined {
   if (interruption === 'aborted') return cancelled('run_shell_command');
   if (interruption === undefined) return undefined;
   return failed(
     `${title}: ended after ${TIMEOUT_MS / 60_000} minutes.`,
     'Run something that takes less time, or start it in the background with its output in a file.',
   );
-}
-
-function describeRun(
-  run: ShellRun,
-  failure: ToolFailure | undefined,
-  { command, title, target }: Request,
-): ToolResult {
-  const report = formatReport(command, target, run);
-  const { stdout, stderr, exitCode, signal } = run;
-  const metadata = { stdout, stderr, exitCode, signal };
-  if (failure) {
-    const { result } = failure;
-    return { ...result, llmContent: `${result.llmContent}\n\n${report}`, metadata };
-  }
-  const ending = signal ? `ended by ${signal}` : `exit code ${exitCode}`;
-  return { llmContent: report, returnDisplay: `${title}: ${ending}`, metadata };
 }
 
 function formatReport(command: string, target: WorkspacePath, result: ShellRun): string {

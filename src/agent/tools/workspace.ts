@@ -1,5 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { isInside, missingAsUndefined, realpathOfNearestExisting } from '../../util/paths.js';
 import { printable, quote } from './printable.js';
 import { failed, invalid, type ToolFailure } from './toolFailure.js';
 
@@ -29,11 +30,10 @@ export async function resolveInWorkspace(
     throw refusal(given, workingDir, 'leads through a symbolic link whose target does not exist');
   }
 
-  const relative = path.relative(root, real);
-  if (relative.split(path.sep)[0] === '..') {
+  if (!isInside(real, root)) {
     throw refusal(given, workingDir, 'is outside of the working directory');
   }
-  return { real, shown: printable(relative || '.') };
+  return { real, shown: printable(path.relative(root, real) || '.') };
 }
 
 /** The path of an entry below `directory`, given with `/` as the separator. */
@@ -79,18 +79,4 @@ function refusal(given: string, workingDir: string, why: string): ToolFailure {
     `The path ${quote(given)} ${why}: tools are confined to ${printable(workingDir)}.`,
     'Use a path inside of that directory.',
   );
-}
-
-/** The real path, or `undefined` where a dangling symbolic link would be followed on creation. */
-export async function realpathOfNearestExisting(absolute: string): Promise<string | undefined> {
-  const real = await fs.realpath(absolute).catch(missingAsUndefined);
-  if (real !== undefined) return real;
-  if (await fs.lstat(absolute).catch(missingAsUndefined)) return undefined;
-
-  const parent = await realpathOfNearestExisting(path.dirname(absolute));
-  return parent === undefined ? undefined : path.join(parent, path.basename(absolute));
-}
-
-function missingAsUndefined(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }
