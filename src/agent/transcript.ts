@@ -162,8 +162,7 @@ function textBlock(text: string): object {
 
 function stopReasonOf({ candidates }: ModelTurn['response']): string | null {
   const reason: string | undefined = candidates?.[0]?.finishReason;
-  if (reason === 'STOP') return 'end_turn';
-  return reason?.toLowerCase() ?? null;
+  return reason === 'STOP' ? 'end_turn' : (reason?.toLowerCase() ?? null);
 }
 
 /** Tokens that came from a cache are counted apart there. */

@@ -7,7 +7,6 @@ import { requireKind, type WorkspacePath } from './workspace.js';
 
 const MAX_FILES = 1000;
 
-/** Finds files by name. */
 export const glob = defineTool({
   name: 'glob',
   description:

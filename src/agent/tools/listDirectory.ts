@@ -8,7 +8,6 @@ import { requireKind } from './workspace.js';
 
 const MAX_ENTRIES = 1000;
 
-/** Lists the entries of one directory. */
 export const listDirectory = defineTool({
   name: 'list_directory',
   description:

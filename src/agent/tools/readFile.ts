@@ -6,7 +6,6 @@ import { invalid } from './toolFailure.js';
 const DEFAULT_LINES = 2000;
 const MAX_CHARACTERS = 200_000;
 
-/** Reads a text file, or some lines of it. */
 export const readFile = defineTool({
   name: 'read_file',
   description:

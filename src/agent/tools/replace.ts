@@ -7,7 +7,6 @@ import type { ToolResult } from '../../tools/tools.js';
 import { failed, invalid, type ToolFailure } from './toolFailure.js';
 import { kindOf, type WorkspacePath } from './workspace.js';
 
-/** Replaces text in a file. */
 export const replace = defineTool({
   name: 'replace',
   description:

@@ -12,7 +12,6 @@ const MAX_TITLE_CHARACTERS = 80;
 const BACKGROUND_NOTE =
   '[A background process still held the output, and is ended where it can be found; redirect its output to let it run on]';
 
-/** Runs a shell command. */
 export const runShellCommand = defineTool({
   name: 'run_shell_command',
   description:

@@ -13,7 +13,6 @@ const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_MATCHES = 200;
 const MAX_LINE_CHARACTERS = 500;
 
-/** Searches the content of files, line by line. */
 export const searchFileContent = defineTool({
   name: 'search_file_content',
   description:

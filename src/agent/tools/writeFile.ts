@@ -4,7 +4,6 @@ import { defineTool } from './defineTool.js';
 import { nonEmptyText, text } from './parameters.js';
 import { kindOf, requireKind } from './workspace.js';
 
-/** Writes a whole file. */
 export const writeFile = defineTool({
   name: 'write_file',
   description:
