@@ -1,23 +1,18 @@
 import type { Next } from '../src/compose.js';
+import type { Dialect, DialectAnswer, Fields } from '../src/dialects/dialect.js';
+import { recordOf } from '../src/dialects/answers.js';
+import { dialects, theirEventName } from '../src/dialects/dialects.js';
 import {
-  recordOf,
-  type Dialect,
-  type DialectAnswer,
-  type Fields,
-} from '../src/dialects/dialect.js';
-import {
-  changedArguments,
-  dialects,
-  findClash,
-  ourToolName,
-  theirArguments,
-  theirEventName,
-  theirResponse,
-  theirToolNames,
-  toolOutputText,
   withAllowedNames,
   withToolNames,
-} from '../src/dialects/words.js';
+  toolOutputText,
+  theirResponse,
+  changedArguments,
+  theirArguments,
+  findClash,
+  ourToolName,
+  theirToolNames,
+} from '../src/dialects/translate.js';
 import { events, failsClosed } from '../src/protocol/events.js';
 import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../src/protocol/hookOutput.js';
 import type { HookRun, Said } from '../src/run/hookRun.js';

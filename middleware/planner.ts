@@ -1,25 +1,21 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext, FiredEvent, HookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
-import type { DialectName, MatcherReading } from '../src/dialects/dialect.js';
-import {
-  dialects,
-  readMatcher,
-  theirSubject,
-  theirSubjects,
-  theirToolNames,
-} from '../src/dialects/words.js';
-import { events, type EventDefinition, failsClosed } from '../src/protocol/events.js';
-import type { Match, HookRegistryEntry } from '../src/protocol/entry.js';
-import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
-import { findGuards, findSubstitutes } from '../src/protocol/sameCommand.js';
+import type { MatcherReading } from '../src/dialects/dialect.js';
 import type {
+  DialectName,
   CommandHookConfig,
   HookDefinition,
   HookEventName,
   HookExecutionPlan,
   Moment,
 } from '../src/protocol/types.js';
+import { theirSubject, theirSubjects, readMatcher, dialects } from '../src/dialects/dialects.js';
+import { events, type EventDefinition, failsClosed } from '../src/protocol/events.js';
+import type { Match, HookRegistryEntry } from '../src/protocol/entry.js';
+import { theirToolNames } from '../src/dialects/translate.js';
+import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
+import { findGuards, findSubstitutes } from '../src/protocol/sameCommand.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/util/limitedRegExp.js';
 import { startStopwatch } from '../src/util/stopwatch.js';
 

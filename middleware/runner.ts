@@ -1,7 +1,7 @@
 import { composeTrusted, type Middleware, type Next } from '../src/compose.js';
 import type { AnyHookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
-import { defaultTimeoutOf } from '../src/dialects/words.js';
+import { defaultTimeoutOf } from '../src/dialects/dialects.js';
 import { errorMessage } from '../src/util/errorMessage.js';
 import { events, failsClosed } from '../src/protocol/events.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';

@@ -12,7 +12,7 @@ import { sessionIdOf } from '../../middleware/translator.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { notify } from '../util/notify.js';
 import type { Tool } from '../tools/tools.js';
-import { traced } from '../trace/span.js';
+import { traced, type SpanOutcome } from '../trace/span.js';
 import type { AgentEvent, AgentResult, ModelCallRecord, Usage } from './agentEvents.js';
 import { AgentHooks } from './agentHooks.js';
 import {
@@ -58,7 +58,7 @@ export interface AgentOptions {
    */
   readonly transcript?: boolean;
   readonly signal?: AbortSignal;
-  /** Is told of everything as it happens. */
+  /** Called with everything as it happens. */
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
@@ -102,14 +102,14 @@ class AgentRun {
 
   constructor(options: AgentOptions) {
     this.#options = options;
-    const { config, models, model, tools = [], systemInstruction, onEvent } = options;
+    const { config, models, model, tools = [], systemInstruction } = options;
     const declarations = tools.map((tool) => tool.declaration);
     const generationConfig: GenerateContentConfig = {
       ...(systemInstruction && { systemInstruction }),
       ...(declarations.length > 0 && { tools: [{ functionDeclarations: declarations }] }),
     };
     this.#compressAtTokens = options.compressAtTokens ?? 700_000;
-    this.#hooks = new AgentHooks(config, onEvent);
+    this.#hooks = new AgentHooks(config, (event) => this.#tell(event));
     this.#chat = new GeminiChat({ config, models, model, generationConfig });
     this.#scheduler = new CoreToolScheduler({
       config,
@@ -124,16 +124,8 @@ class AgentRun {
   }
 
   run(): Promise<AgentResult> {
-    const { prompt } = this.#options;
-    const name = this.#sessionId;
-    return traced(
-      'session',
-      {
-        facts: () => ({ name, input: prompt }),
-        outcome: ({ stopped, response }) => ({ ...verdictOf(stopped), output: response }),
-      },
-      () => this.#run(),
-    );
+    const facts = () => ({ name: this.#sessionId, input: this.#options.prompt });
+    return traced('session', { facts, outcome: outcomeOf }, () => this.#run());
   }
 
   async #run(): Promise<AgentResult> {
@@ -160,11 +152,8 @@ class AgentRun {
   async #work(): Promise<void> {
     const { prompt, signal, maxStopHookRetries = 3 } = this.#options;
     const { SessionStart, BeforeAgent, AfterAgent } = HookEventName;
-    const start = await this.#hooks.fire(
-      SessionStart,
-      { source: SessionStartSource.Startup },
-      signal,
-    );
+    const source = SessionStartSource.Startup;
+    const start = await this.#hooks.fire(SessionStart, { source }, signal);
     this.#stopped = start.stopped;
     if (this.#stopped) return;
     const before = await this.#hooks.fire(BeforeAgent, { prompt }, signal);
@@ -178,8 +167,7 @@ class AgentRun {
       await this.#converse(message.map((text) => ({ text })));
       if (this.#stopped) return;
       const payload = { prompt, promptResponse: this.#answer, stopHookActive: retries > 0 };
-      const after = await this.#hooks.fire(AfterAgent, payload, signal);
-      const { stopped, objection } = after;
+      const { stopped, objection, ...after } = await this.#hooks.fire(AfterAgent, payload, signal);
       this.#stopped = stopped;
       if (stopped || !objection) return;
       if (retries >= maxStopHookRetries) {
@@ -219,7 +207,7 @@ class AgentRun {
     if (this.#stopped) return undefined;
     const turn = await this.#askModel(message);
     this.#stopped = stopOf(turn);
-    // An id for each, so that what is told of a call can be told from what is told of another.
+    // An id for each, so that events of one call can be told from those of another.
     const calls = functionCallsOf(turn).map((call) => ({ ...call, id: call.id ?? randomUUID() }));
     this.#transcript?.addAnswer(turn, calls);
     this.#noteDown(turn.notes);
@@ -230,17 +218,13 @@ class AgentRun {
   async #compressWhenLong(): Promise<void> {
     const { signal } = this.#options;
     if (this.#promptTokens < this.#compressAtTokens) return;
-    const trigger = PreCompressTrigger.Auto;
-    const { stopped, objection, notes } = await this.#hooks.fire(
-      HookEventName.PreCompress,
-      { trigger },
-      signal,
-    );
-    this.#stopped = stopped;
-    if (stopped || objection) return;
+    const asked = { trigger: PreCompressTrigger.Auto };
+    const fired = await this.#hooks.fire(HookEventName.PreCompress, asked, signal);
+    this.#stopped = fired.stopped;
+    if (fired.stopped || fired.objection) return;
     const options = { signal, onHooks: this.#hooks.observe };
     const before = this.#chat.getHistory();
-    const turn = await this.#chat.compressHistory(notes, options);
+    const turn = await this.#chat.compressHistory(fired.notes, options);
     this.#promptTokens = 0;
     if (!turn) return;
     // Without a summary the next request is as long again, and would be compressed in vain before each turn.
@@ -296,20 +280,16 @@ class AgentRun {
     return completed.flatMap(toFunctionResponse);
   }
 
-  /** Tells that the agent waits for the user again. Nothing that these hooks say has an effect. */
+  /** Fires the event for an agent that waits for the user again. Nothing that these hooks say has an effect. */
   async #notify(message: string): Promise<void> {
-    const details = {
-      response: this.#response,
-      stopped: this.#stopped,
-      turns: this.#modelCalls.length,
-    };
+    const { response, stopped, turns } = this.#result();
+    const details = { response, stopped, turns };
     const notificationType = NotificationType.Idle;
     await this.#hooks.fire(HookEventName.Notification, { notificationType, message, details });
   }
 
   #tellCall(call: ToolCallRecord): void {
-    const { result } = call;
-    if (result) this.#transcript?.addResult({ ...call, result });
+    if (call.result) this.#transcript?.addResult({ ...call, result: call.result });
     this.#tell({ type: 'tool', call });
   }
 
@@ -329,4 +309,8 @@ class AgentRun {
       usage: this.#usage,
     };
   }
+}
+
+function outcomeOf({ stopped, response }: AgentResult): SpanOutcome {
+  return { ...verdictOf(stopped), output: response };
 }

@@ -4,7 +4,6 @@ import { canPrevent } from '../protocol/events.js';
 import { fireHook } from '../hooks/fireHook.js';
 import type { HookEventName, HookPayload } from '../protocol/types.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
-import { notify } from '../util/notify.js';
 import { asHookContext, asSystemNote } from '../protocol/llmContent.js';
 
 /** What the hooks of one of the agent's own events want. */
@@ -23,15 +22,15 @@ export class AgentHooks {
 
   constructor(
     private readonly config: Config,
-    private readonly onEvent: ((event: AgentEvent) => void) | undefined,
+    private readonly tell: (event: AgentEvent) => void,
   ) {}
 
-  /** Writes down what hooks did, whoever fired them. */
+  /** Keeps what hooks did, whoever fired them. */
   readonly observe: HookObserver = (_event, aggregated) => {
     for (const result of aggregated.results) {
       const record = describeHook(result);
       this.records.push(record);
-      notify(this.config.getDebugLogger(), this.onEvent, { type: 'hook', ...record });
+      this.tell({ type: 'hook', ...record });
     }
   };
 
@@ -51,10 +50,8 @@ export class AgentHooks {
     const by = { event, ...(hooks && { hooks }) };
     const isBlocked = output?.isBlockingDecision() && canPrevent(event, output);
     const context = output?.getAdditionalContext();
-    const notes = [
-      context && asHookContext(context),
-      fired?.systemMessage && asSystemNote(fired.systemMessage),
-    ];
+    const message = fired?.systemMessage;
+    const notes = [context && asHookContext(context), message && asSystemNote(message)];
     return {
       stopped: output && fired?.shouldStop ? { ...by, reason: output.getStopReason() } : null,
       objection: output && isBlocked ? { ...by, reason: output.getBlockReason() } : null,

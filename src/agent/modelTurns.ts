@@ -11,7 +11,6 @@ export function verdictOf(stopped: AgentResult['stopped']): SpanOutcome {
   return { verdict: 'stop', reason: stopped.reason, decidedBy: stopped.hooks };
 }
 
-/** A model call as an agent's result has it. */
 export function describeModelCall({
   blocked,
   synthetic,
@@ -39,7 +38,6 @@ export function allowedToolsOf({ request }: ModelTurn): readonly string[] | unde
   return mode === 'NONE' ? [] : allowedFunctionNames;
 }
 
-/** The tools that the model asks for. */
 export function functionCallsOf({ response }: ModelTurn): FunctionCall[] {
   const parts = response.candidates?.[0]?.content?.parts ?? [];
   return parts.flatMap((part) => part?.functionCall ?? []);

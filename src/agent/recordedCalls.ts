@@ -14,6 +14,7 @@ import {
   validate,
 } from 'superstruct';
 import type { Infer, StructError } from 'superstruct';
+import { MAX_TIMEOUT_MS } from '../process/limits.js';
 import { errorMessage } from '../util/errorMessage.js';
 
 /** The methods of the Gemini API that can be recorded. */
@@ -59,8 +60,6 @@ export async function readRecordedCalls(file: string): Promise<RecordedCall[]> {
     .map(({ content, line }) => parseCall(content, line, `${file}:${line}`));
 }
 
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
-
 const RESPONSE_SHAPES = {
   generateContentStream: 'an array of objects, one for each chunk',
   generateContent: 'one object',
@@ -79,7 +78,7 @@ const recordedLine = object({
   method: enums(['generateContentStream', 'generateContent']),
   response: optional(unknown()),
   error: optional(geminiError),
-  delayMs: optional(size(integer(), 0, LONGEST_TIMEOUT_MS)),
+  delayMs: optional(size(integer(), 0, MAX_TIMEOUT_MS)),
   abortAfter: optional(size(integer(), 0, Number.MAX_SAFE_INTEGER)),
 });
 
@@ -95,22 +94,31 @@ async function readText(file: string): Promise<string> {
 }
 
 function parseCall(content: string, line: number, place: string): RecordedCall {
-  const [failure, entry] = validate(parseJson(content, place), recordedLine);
-  if (failure) throw new Error(`${place}: ${describe(failure)}. ${USAGE}`);
+  const refuse = (problem: string, cause?: unknown): never => {
+    throw new Error(`${place}: ${problem}`, { cause });
+  };
+  const [failure, entry] = validate(parseJson(content, refuse), recordedLine);
+  if (failure) return refuse(`${describe(failure)}. ${USAGE}`);
 
   const { method, response, error, delayMs = 0, abortAfter } = entry;
   if ((response === undefined) === (error === undefined)) {
-    throw new Error(
-      `${place}: exactly one of "response" and "error" is needed. Remove or add one.`,
-    );
+    return refuse('exactly one of "response" and "error" is needed. Remove or add one.');
   }
   const chunks = error ? [] : method === 'generateContent' ? [response] : response;
   if (!is(chunks, chunkList)) {
-    throw new Error(
-      `${place}: "response" of ${method} must be ${RESPONSE_SHAPES[method]}. ${USAGE}`,
+    return refuse(`"response" of ${method} must be ${RESPONSE_SHAPES[method]}. ${USAGE}`);
+  }
+  if (error && abortAfter !== undefined) {
+    return refuse(
+      '"abortAfter" breaks off a response, and this call has an "error" instead. Remove one.',
     );
   }
-  checkAbortAfter(entry, chunks.length, place);
+  const most = method === 'generateContent' ? 0 : chunks.length;
+  if (abortAfter !== undefined && abortAfter > most) {
+    return refuse(
+      `"abortAfter" is ${abortAfter}, and this call can break off after ${most} chunks at most. Lower it.`,
+    );
+  }
   return {
     method,
     line,
@@ -121,30 +129,11 @@ function parseCall(content: string, line: number, place: string): RecordedCall {
   };
 }
 
-function parseJson(content: string, place: string): unknown {
+function parseJson(content: string, refuse: (problem: string, cause: unknown) => never): unknown {
   try {
     return JSON.parse(content);
   } catch (cause) {
-    throw new Error(`${place}: not JSON (${errorMessage(cause)}). ${USAGE}`, { cause });
-  }
-}
-
-function checkAbortAfter(
-  { method, error, abortAfter }: Infer<typeof recordedLine>,
-  chunkCount: number,
-  place: string,
-): void {
-  if (abortAfter === undefined) return;
-  if (error) {
-    throw new Error(
-      `${place}: "abortAfter" breaks off a response, and this call has an "error" instead. Remove one.`,
-    );
-  }
-  const most = method === 'generateContent' ? 0 : chunkCount;
-  if (abortAfter > most) {
-    throw new Error(
-      `${place}: "abortAfter" is ${abortAfter}, and this call can break off after ${most} chunks at most. Lower it.`,
-    );
+    return refuse(`not JSON (${errorMessage(cause)}). ${USAGE}`, cause);
   }
 }
 

@@ -3,9 +3,13 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readRecordedCalls } from './recordedCalls.js';
-import type { GeminiError, RecordedCall, RecordedMethod } from './recordedCalls.js';
 import { errorMessage } from '../util/errorMessage.js';
+import {
+  readRecordedCalls,
+  type GeminiError,
+  type RecordedCall,
+  type RecordedMethod,
+} from './recordedCalls.js';
 
 /** A request as it arrived at the model. */
 export interface RecordedRequest {
@@ -50,7 +54,7 @@ export async function startRecordedModel(file: string): Promise<RecordedModel> {
   const apiKey = randomUUID();
   const server = createServer(ARRIVAL_LIMITS, (request, response) => {
     if (request.headers['x-goog-api-key'] !== apiKey) {
-      sendError(response.setHeader('connection', 'close'), UNAUTHENTICATED);
+      sendError(response.setHeader('connection', 'close'), UNAUTHENTICATED.error);
       return;
     }
     // The one thing that can go wrong in here is that the client leaves.
@@ -84,12 +88,6 @@ const ARRIVAL_LIMITS = {
   connectionsCheckingInterval: 500,
 };
 
-const UNAUTHENTICATED: GeminiError = {
-  code: 401,
-  message: "The request does not have the recorded model's key. Use its apiKey.",
-  status: 'UNAUTHENTICATED',
-};
-
 interface Route {
   readonly method: RecordedMethod;
   readonly model: string;
@@ -98,6 +96,16 @@ interface Route {
 interface Refusal {
   readonly error: GeminiError;
 }
+
+function refuse(code: number, status: string, message: string): Refusal {
+  return { error: { code, message, status } };
+}
+
+const UNAUTHENTICATED = refuse(
+  401,
+  'UNAUTHENTICATED',
+  "The request does not have the recorded model's key. Use its apiKey.",
+);
 
 type ReceivedBody = { readonly json: unknown; readonly bytes: number } | Refusal;
 
@@ -133,12 +141,16 @@ class Recording {
     const call = this.calls[this.#used];
     if (!call) {
       const line = (this.calls.at(-1)?.line ?? 0) + 1;
-      return refuseReplay(
+      return refuse(
+        400,
+        'FAILED_PRECONDITION',
         `${this.file}:${line}: ${asked}, but all ${this.calls.length} recorded calls are used. Record one more call here.`,
       );
     }
     if (call.method !== method) {
-      return refuseReplay(
+      return refuse(
+        400,
+        'FAILED_PRECONDITION',
         `${this.file}:${call.line}: ${asked}, but ${call.method} is recorded. Make the calls in the recorded order, or change this line.`,
       );
     }
@@ -166,7 +178,10 @@ async function answerRequest(
   response.once('close', () => gone.abort());
 
   const route = matchRoute(request);
-  if (!route) return sendError(response, notFound(request));
+  if (!route) {
+    const message = `${request.method} ${request.url} is not served by the recorded model. Use POST /v1beta/models/MODEL:generateContent or :streamGenerateContent?alt=sse (or the same under /v1/).`;
+    return sendError(response, { code: 404, message, status: 'NOT_FOUND' });
+  }
 
   const answer = await recording.take(route, receiveBody(request));
   if (!('method' in answer)) return sendError(response, answer.error);
@@ -183,7 +198,7 @@ function matchRoute({ method, url = '' }: IncomingMessage): Route | undefined {
   const [path = '', query] = url.split('?', 2);
   const [, model, action] = /^\/v1(?:beta)?\/models\/([^/:]+):(\w+)$/.exec(path) ?? [];
   if (method !== 'POST' || !model) return undefined;
-  if (action === 'generateContent') return { method: 'generateContent', model };
+  if (action === 'generateContent') return { method: action, model };
   const asEvents = new URLSearchParams(query).get('alt') === 'sse';
   if (action === 'streamGenerateContent' && asEvents)
     return { method: 'generateContentStream', model };
@@ -202,10 +217,14 @@ async function receiveBody(request: IncomingMessage): Promise<ReceivedBody> {
       bytes += chunk.length;
       if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
     }
-    if (bytes > MAX_BODY_BYTES) return refuseLength(bytes);
-    return { json: JSON.parse(Buffer.concat(chunks).toString()), bytes };
+    if (bytes <= MAX_BODY_BYTES) {
+      return { json: JSON.parse(Buffer.concat(chunks).toString()), bytes };
+    }
+    const message = `The request's body has ${bytes} bytes; the recorded model takes ${MAX_BODY_BYTES} at most. Send less.`;
+    return refuse(413, 'INVALID_ARGUMENT', message);
   } catch (error) {
-    return refuseBody(errorMessage(error));
+    const message = `The request's body is not JSON (${errorMessage(error)}). Send one JSON object.`;
+    return refuse(400, 'INVALID_ARGUMENT', message);
   }
 }
 
@@ -241,28 +260,6 @@ function sendError(response: ServerResponse, error: GeminiError): void {
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-
-function refuseReplay(message: string): Refusal {
-  return { error: { code: 400, message, status: 'FAILED_PRECONDITION' } };
-}
-
-function refuseLength(bytes: number): Refusal {
-  const message = `The request's body has ${bytes} bytes; the recorded model takes ${MAX_BODY_BYTES} at most. Send less.`;
-  return { error: { code: 413, message, status: 'INVALID_ARGUMENT' } };
-}
-
-function refuseBody(detail: string): Refusal {
-  const message = `The request's body is not JSON (${detail}). Send one JSON object.`;
-  return { error: { code: 400, message, status: 'INVALID_ARGUMENT' } };
-}
-
-function notFound({ method, url }: IncomingMessage): GeminiError {
-  return {
-    code: 404,
-    message: `${method} ${url} is not served by the recorded model. Use POST /v1beta/models/MODEL:generateContent or :streamGenerateContent?alt=sse (or the same under /v1/).`,
-    status: 'NOT_FOUND',
-  };
 }
 
 async function closeServer(server: Server): Promise<void> {

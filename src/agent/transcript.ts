@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, writeFileSync } from 'node:fs';
 import type { FunctionCall, Part } from '@google/genai';
 import type { Config } from '../config/config.js';
-import { dialects, theirArguments, theirToolNames } from '../dialects/words.js';
+import { theirArguments, theirToolNames } from '../dialects/translate.js';
+import { dialects } from '../dialects/dialects.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { transcriptPathOf, sessionIdOf } from '../../middleware/translator.js';
 import { openPrivately } from '../trace/privateFile.js';
 import type { CompletedToolCall } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/geminiChat.js';
 import { toParts } from '../protocol/llmContent.js';
-import { isAnswerText } from '../protocol/response.js';
+import { textOf } from './modelTurns.js';
 
 /** What sets a line apart that the user did not write: it is a hook's, or sums up what was said before. */
 type Mark = 'isMeta' | 'isCompactSummary';
@@ -41,14 +42,14 @@ export class Transcript {
    * @param calls the tools that it asks for, with their ids
    */
   addAnswer({ response, request }: ModelTurn, calls: readonly FunctionCall[]): void {
-    const texts = (response.candidates?.[0]?.content?.parts ?? []).filter(isAnswerText);
-    if (texts.length + calls.length === 0) return;
+    const text = textOf(response);
+    if (text === '' && calls.length === 0) return;
     this.#add('assistant', () => ({
       role: 'assistant',
       type: 'message',
       model: request.model,
       content: [
-        ...(texts.length > 0 ? [textBlock(texts.map(({ text }) => text).join(''))] : []),
+        ...(text === '' ? [] : [textBlock(text)]),
         ...calls.map((call) => toUse(call, this.config.getWorkingDir())),
       ],
       stop_reason: calls.length > 0 ? 'tool_use' : stopReasonOf(response),
@@ -92,8 +93,7 @@ export class Transcript {
     }));
     if (line === undefined) return;
     this.#try(() => {
-      let rest = Buffer.from(`${line}\n`);
-      while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
+      writeFileSync(descriptor, `${line}\n`);
       this.#last = uuid;
     });
   }
@@ -162,8 +162,7 @@ function textBlock(text: string): object {
 
 function stopReasonOf({ candidates }: ModelTurn['response']): string | null {
   const reason: string | undefined = candidates?.[0]?.finishReason;
-  if (reason === 'STOP') return 'end_turn';
-  return reason?.toLowerCase() ?? null;
+  return reason === 'STOP' ? 'end_turn' : (reason?.toLowerCase() ?? null);
 }
 
 /** Tokens that came from a cache are counted apart there. */

@@ -3,7 +3,7 @@ import { executeHook } from '../../middleware/runner.js';
 import { toHookInput } from '../../middleware/translator.js';
 import type { Config } from '../config/config.js';
 import { DebugLogger } from '../util/debugLogger.js';
-import { defaultTimeoutOf } from '../dialects/words.js';
+import { defaultTimeoutOf } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { buildHookEnvironment, prepareInput } from '../run/preparedInput.js';
 import type { HookRegistry } from '../hooks/hookRegistry.js';

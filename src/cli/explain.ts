@@ -8,7 +8,7 @@ import {
 } from '../../middleware/planner.js';
 import type { SettingsOrigins } from '../config/settings/settings.js';
 import type { FileProblem } from '../util/fileProblem.js';
-import { dialects, theirEventName, theirSubject } from '../dialects/words.js';
+import { theirSubject, theirEventName, dialects } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { buildHookEnvironment, startOptions } from '../run/preparedInput.js';
 import type { HookRegistryEntry } from '../protocol/entry.js';

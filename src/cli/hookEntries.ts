@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { defaultTimeoutOf } from '../dialects/words.js';
+import { defaultTimeoutOf } from '../dialects/dialects.js';
 import { HookRegistry } from '../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../protocol/entry.js';
 import { hookIdentity } from '../protocol/identity.js';

@@ -4,13 +4,12 @@ import { editSettings, planSettings, type SettingsEdit } from '../config/setting
 import { explainInvalid, readJsonFile } from '../util/jsonFile.js';
 import { formatPath } from '../util/checks.js';
 import { settingsFileIn } from '../config/settings/settings.js';
-import type { DialectName } from '../dialects/dialect.js';
-import { carryOver, type CarriedOver } from '../dialects/migration.js';
-import { dialects, settingsKey } from '../dialects/words.js';
+import type { DialectName, CommandHookConfig, HookDefinition } from '../protocol/types.js';
+import { carryOver, type CarriedOver } from './migrate/carryOver.js';
+import { dialects, settingsKey } from '../dialects/dialects.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
 import { removeControls } from '../protocol/sanitizeText.js';
-import type { CommandHookConfig, HookDefinition } from '../protocol/types.js';
 import { diffLines } from './lineDiff.js';
 import { projectSettingsToWrite } from './projectFile.js';
 import { paint, printJson, printLine, toOneLine } from './terminal.js';
@@ -26,25 +25,12 @@ export interface MigrateOptions {
   readonly json?: boolean;
 }
 
-/** The settings files of another agent, relative to the project or the home directory. */
-const SOURCES: Readonly<Record<DialectName, readonly string[]>> = {
-  claude: ['.claude/settings.json', '.claude/settings.local.json'],
-  gemini: ['.gemini/settings.json'],
-};
-
-/** Where that agent has hooks, too, which are not looked at. */
-const NOT_READ: Readonly<Record<DialectName, string>> = {
-  claude: 'managed settings, and hooks of plugins, skills and agents',
-  gemini: 'system settings, and hooks of extensions',
-};
-
 /** The files of a directory; the user's own may stand in another one. */
 function sourcesIn(directory: string, from: DialectName, home: string): string[] {
-  const configured = process.env['CLAUDE_CONFIG_DIR'];
-  if (from === 'claude' && directory === home && configured) {
-    return [path.resolve(configured, 'settings.json')];
-  }
-  return SOURCES[from].map((file) => path.join(directory, file));
+  const { files, directoryVariable } = dialects[from].settings;
+  const configured = directoryVariable && process.env[directoryVariable];
+  if (directory === home && configured) return [path.resolve(configured, 'settings.json')];
+  return files.map((file) => path.join(directory, file));
 }
 
 /**
@@ -59,7 +45,13 @@ export async function migrate({ from, dryRun = false, cwd, json }: MigrateOption
   const moves: Move[] = [];
   for (const directory of directories) moves.push(await planMove(directory, from, home));
   if (!dryRun) for (const move of moves) await writeMove(move);
-  if (json) printJson({ from, dryRun, notRead: NOT_READ[from], files: moves.map(describeMove) });
+  if (json)
+    printJson({
+      from,
+      dryRun,
+      notRead: dialects[from].settings.notRead,
+      files: moves.map(describeMove),
+    });
   else printLine(formatMoves(moves, from, dryRun));
 }
 
@@ -204,7 +196,7 @@ function describeMove({ target, sources, before, after, added, present }: Move) 
 
 function formatMoves(moves: readonly Move[], from: DialectName, dryRun: boolean): string {
   const found = moves.filter(({ sources }) => sources.length > 0);
-  const notRead = `Not looked at: ${NOT_READ[from]}.`;
+  const notRead = `Not looked at: ${dialects[from].settings.notRead}.`;
   if (found.length === 0) {
     const places = moves.flatMap(({ places: files }) => files);
     return `There are no settings of ${dialects[from].agent}: neither ${places.map((place) => toOneLine(place)).join(' nor ')}. ${notRead}`;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { findSettingsFiles, settingsFileIn } from '../config/settings/settings.js';
-import { realpathOfNearestExisting } from '../agent/tools/workspace.js';
+import { realpathOfNearestExisting } from '../util/paths.js';
 import { toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
 import { isInside } from '../util/paths.js';

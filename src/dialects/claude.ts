@@ -3,19 +3,23 @@ import { isBlocking } from '../protocol/hookOutput.js';
 import { isRecord } from '../util/records.js';
 import { HookEventName } from '../protocol/types.js';
 import { ToolErrorType } from '../tools/tools.js';
+import type { Dialect, DialectAnswer, Fields } from './dialect.js';
 import {
   NOBODY_TO_ASK,
   readCommonFields,
+  readObjection,
   recordOf,
   specificFields,
-  type Dialect,
-  type DialectAnswer,
-  type Fields,
-} from './dialect.js';
+} from './answers.js';
 
 /** The format of hooks for Claude Code. */
 export const claude: Dialect = {
   agent: 'Claude Code',
+  settings: {
+    files: ['.claude/settings.json', '.claude/settings.local.json'],
+    directoryVariable: 'CLAUDE_CONFIG_DIR',
+    notRead: 'managed settings, and hooks of plugins, skills and agents',
+  },
   events: {
     BeforeTool: 'PreToolUse',
     AfterTool: 'PostToolUse',
@@ -334,11 +338,4 @@ function readCompaction(said: Fields): DialectAnswer {
   const { output, forUser = [] } = readCommonFields(said);
   const prevents = isBlocking(said['decision']);
   return { output, prevents, forUser: prevents ? [...forUser, said['reason']] : forUser };
-}
-
-/** These events cannot be blocked, and an objection is for the user. */
-function readObjection(said: Fields): DialectAnswer {
-  const { output, forUser = [] } = readCommonFields(said);
-  const { decision, reason, ...others } = output;
-  return { output: others, forUser: isBlocking(decision) ? [...forUser, reason] : forUser };
 }

@@ -1,9 +1,4 @@
-import { isRecord } from '../util/records.js';
 import type { HookEventInput, HookEventName, HookInput, Moment } from '../protocol/types.js';
-
-/** Agents whose hooks run here as they are, by the names that settings use. */
-export const DIALECT_NAMES = ['claude', 'gemini'] as const;
-export type DialectName = (typeof DIALECT_NAMES)[number];
 
 /** How another agent calls a tool, and what its hooks read of it. */
 export interface ToolWords {
@@ -73,10 +68,22 @@ export interface DialectMoment {
   readonly answer: AnswerReader;
 }
 
+/** Where another agent has its hooks. */
+export interface ForeignSettings {
+  /** Paths, relative to the project or the home directory. */
+  readonly files: readonly string[];
+  /** The variable that names the directory with the user's own `settings.json`, where there is one. */
+  readonly directoryVariable?: string;
+  /** Where there are hooks too, which are not looked at. */
+  readonly notRead: string;
+}
+
 /** The format in which another agent talks to its hooks: tables, and nothing that runs by itself. */
 export interface Dialect {
   /** The agent, for messages. */
   readonly agent: string;
+  /** Where its settings hold hooks, for `hookstack migrate`. */
+  readonly settings: ForeignSettings;
   /** Its names of events. What is not here it does not have, and keeps our name. */
   readonly events: { readonly [E in HookEventName]?: string };
   /** Moments of ours for which it has an event of its own. Its hooks of our event do not run then. */
@@ -119,30 +126,4 @@ export interface Dialect {
    * here anyway.
    */
   readonly unsupported: Readonly<Record<string, string | null>>;
-}
-
-/** A value as an object of fields; without any where it is none. */
-export function recordOf(value: unknown): Fields {
-  return isRecord(value) ? value : {};
-}
-
-/** Told of an `ask`, where nobody is there to be asked. */
-export const NOBODY_TO_ASK =
-  'answered "ask", and as nobody can be asked here, the tool runs unless another hook objects';
-
-/**
- * Reads the fields that other agents agree on: what is said to the user, and what `suppressOutput` hides. That is what a
- * hook printed, and nothing that the operation has to do with.
- */
-export function readCommonFields({
-  systemMessage,
-  suppressOutput: _hidden,
-  ...output
-}: Fields): DialectAnswer {
-  return { output, forUser: [systemMessage] };
-}
-
-/** What an answer says of the event in particular. */
-export function specificFields({ hookSpecificOutput: specific }: Fields): Fields {
-  return recordOf(specific);
 }

@@ -1,18 +1,15 @@
 import { isBlocking } from '../protocol/hookOutput.js';
 import type { HookEventName } from '../protocol/types.js';
-import {
-  NOBODY_TO_ASK,
-  readCommonFields,
-  specificFields,
-  type Dialect,
-  type DialectAnswer,
-  type Fields,
-  type MatcherReading,
-} from './dialect.js';
+import type { Dialect, DialectAnswer, Fields, MatcherReading } from './dialect.js';
+import { NOBODY_TO_ASK, readCommonFields, readObjection, specificFields } from './answers.js';
 
 /** The format of hooks for Gemini CLI. Names and fields that are not here are ours. */
 export const gemini: Dialect = {
   agent: 'Gemini CLI',
+  settings: {
+    files: ['.gemini/settings.json'],
+    notRead: 'system settings, and hooks of extensions',
+  },
   events: {},
   moments: {},
   // Of each the newest name is what hooks read; the older one is an alias.
@@ -109,9 +106,7 @@ function readModelVerdict(said: Fields): DialectAnswer {
   return { ...answer, output: { ...answer.output, ...stop }, theirNames: { stopReason: 'reason' } };
 }
 
-/** Nothing is prevented or ended, whatever the hook says of it; why it would have been is for the user. */
-function readAdvice(said: Fields): DialectAnswer {
-  const { output, forUser = [] } = readCommonFields(said);
-  const { decision, reason, continue: _end, stopReason: _because, ...advice } = output;
-  return { output: advice, forUser: isBlocking(decision) ? [...forUser, reason] : forUser };
+/** These events cannot be ended either. */
+function readAdvice({ continue: _end, stopReason: _because, ...said }: Fields): DialectAnswer {
+  return readObjection(said);
 }

@@ -1,5 +1,5 @@
-import { DIALECT_NAMES } from '../dialects/dialect.js';
 import {
+  DIALECT_NAMES,
   MOMENTS,
   type CommandHookConfig,
   type HookDefinition,

@@ -3,16 +3,8 @@ import type { HookGate, HookHost } from './host.js';
 import { parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
 import { formatPath } from '../util/checks.js';
 import { DebugLogger } from '../util/debugLogger.js';
-import type { DialectName } from '../dialects/dialect.js';
-import { dialects } from '../dialects/words.js';
-import { errorMessage } from '../util/errorMessage.js';
-import { HookRegistryNotInitializedError } from './errors.js';
-import { relativeEntries } from '../run/hookEnvironment.js';
-import { hasFailed } from '../run/hookFailure.js';
-import { failsClosed } from '../protocol/events.js';
-import { hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
-import { isRecord } from '../util/records.js';
 import {
+  type DialectName,
   ConfigSource,
   HookEventName,
   type CommandHookConfig,
@@ -21,6 +13,14 @@ import {
   type HookExecutionResult,
   type HookOrigin,
 } from '../protocol/types.js';
+import { dialects } from '../dialects/dialects.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { HookRegistryNotInitializedError } from './errors.js';
+import { relativeEntries } from '../run/hookEnvironment.js';
+import { failsClosed } from '../protocol/events.js';
+import { hasFailed } from '../run/hookFailure.js';
+import { hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
+import { isRecord } from '../util/records.js';
 
 /** Names of dropped guards in their warning, at most. */
 const MAX_NAMES = 10;

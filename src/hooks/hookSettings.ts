@@ -1,14 +1,15 @@
-import { DIALECT_NAMES, type Dialect } from '../dialects/dialect.js';
-import { withoutForeignKeys } from '../dialects/foreignKeys.js';
-import { dialects, foreignEvent, foreignMoment, ourEventName } from '../dialects/words.js';
-import { events, isHookEventName } from '../protocol/events.js';
+import { type Dialect } from '../dialects/dialect.js';
 import {
+  DIALECT_NAMES,
   HookEventName,
   type CommandHookConfig,
   type HookDefinition,
   type HookDefinitions,
   type HookOrigin,
 } from '../protocol/types.js';
+import { foreignEvent, foreignMoment, ourEventName, dialects } from '../dialects/dialects.js';
+import { events, isHookEventName } from '../protocol/events.js';
+import { withoutForeignKeys } from '../dialects/foreignKeys.js';
 import {
   describe,
   readFields,

@@ -30,6 +30,8 @@ export interface CommandOptions extends StartOptions {
   readonly warm?: boolean;
   /** Whether it may have been started ahead; see `prestart`. Default false. */
   readonly prestart?: boolean;
+  /** What starts it. Default `startCommand`. */
+  readonly start?: (options: StartOptions) => Promise<RunningCommand>;
 }
 
 /**
@@ -90,7 +92,8 @@ export async function runCommand(
       if (!hasEnded || !ahead.neverBegan?.()) return outcome;
     }
     const patience = { until: startedAt + timeoutMs, signal };
-    const command = await startWithRoom(() => startCommand(options), dropPrepared, patience);
+    const start = (options.start ?? startCommand).bind(undefined, options);
+    const command = await startWithRoom(start, dropPrepared, patience);
     return await follow(command, options, timings, startedAt);
   } catch (error) {
     const durationMs = Math.round(performance.now() - startedAt);

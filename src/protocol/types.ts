@@ -1,5 +1,4 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
-import type { DialectName } from '../dialects/dialect.js';
 import type { ToolResult } from '../tools/tools.js';
 import type { LLMRequest, LLMResponse } from './modelTypes.js';
 
@@ -24,6 +23,10 @@ export enum HookEventName {
  */
 export const MOMENTS = ['asked', 'failed'] as const;
 export type Moment = (typeof MOMENTS)[number];
+
+/** Agents whose hooks run here as they are, by the names that settings use. */
+export const DIALECT_NAMES = ['claude', 'gemini'] as const;
+export type DialectName = (typeof DIALECT_NAMES)[number];
 
 /** Kinds of hook that can be executed. `plugin` is accepted in settings but has no runner. */
 export enum HookType {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { safeSearchPath } from '../process/findProgram.js';
 import { findHome } from '../util/home.js';
-import { dialects } from '../dialects/words.js';
+import { dialects } from '../dialects/dialects.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
 import type { StartOptions } from '../process/startCommand.js';

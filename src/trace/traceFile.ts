@@ -1,4 +1,4 @@
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, writeFileSync } from 'node:fs';
 import { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
@@ -11,7 +11,7 @@ import { channels, SPAN_KINDS, type Span } from './span.js';
 export interface TraceFileOptions {
   /** Whose values are masked; see {@link toSpanRecord}. */
   readonly environment?: HookEnvironmentPolicy;
-  /** Is told, once, that the file cannot be written. The work goes on, without a trace. */
+  /** Called once when the file cannot be written. The work goes on, without a trace. */
   readonly onProblem?: (message: string) => void;
 }
 
@@ -72,10 +72,10 @@ class TraceWriter implements TraceFile {
     clearImmediate(this.#timer);
     this.#timer = undefined;
     if (this.#descriptor === undefined || this.#lines.length === 0) return;
-    let rest = Buffer.from(this.#lines.join(''));
+    const text = this.#lines.join('');
     this.#lines = [];
     try {
-      while (rest.length > 0) rest = rest.subarray(writeSync(this.#descriptor, rest));
+      writeFileSync(this.#descriptor, text);
     } catch (error) {
       this.#giveUp(error);
     }

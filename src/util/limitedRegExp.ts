@@ -11,23 +11,16 @@ const TICK_MS = 10;
 /** Longer expressions are not worth it: the time that it takes to prepare them cannot be limited. */
 export const MAX_EXPRESSION_LENGTH = 2000;
 
-let sandbox: vm.Context | undefined;
-
 /**
  * Tests a text against a regular expression that somebody else wrote.
  *
  * @throws an error of {@link isTimeout} after 50 ms, and a SyntaxError for what is no expression
  */
 export function testWithLimit(pattern: string, flags: string, text: string): boolean {
-  const [quotedPattern, quotedFlags, quotedText] = [pattern, flags, text].map((each) =>
-    JSON.stringify(each),
-  );
-  const source = `new RegExp(${quotedPattern}, ${quotedFlags}).test(${quotedText})`;
-  sandbox ??= vm.createContext(Object.create(null));
   const spentMs = startStopwatch();
   for (;;) {
     try {
-      return vm.runInContext(source, sandbox, { timeout: MATCH_LIMIT_MS }) === true;
+      return runWithLimit(() => new RegExp(pattern, flags).test(text), MATCH_LIMIT_MS);
     } catch (error) {
       // The limit is on the wall clock, which goes on while a busy machine runs something else.
       if (!isTimeout(error) || spentMs() >= MATCH_LIMIT_MS - TICK_MS) throw error;
@@ -39,3 +32,44 @@ export function testWithLimit(pattern: string, flags: string, text: string): boo
 export function isTimeout(error: unknown): boolean {
   return errorCode(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }
+
+/** Ms for which one step may block the thread. */
+const MAX_STEP_MS = 1000;
+/** Ms for all steps of one search. */
+const MAX_TOTAL_MS = 10_000;
+
+/** The time of a search with expressions that somebody else wrote, step by step. */
+export class StepLimit {
+  #leftMs: number;
+
+  /** @param totalMs for all steps together */
+  constructor(private readonly totalMs = MAX_TOTAL_MS) {
+    this.#leftMs = totalMs;
+  }
+
+  /**
+   * Does a part of the work.
+   *
+   * @throws Error when it takes longer than 1 s, or all steps together too long; and what the step throws
+   */
+  run<T>(step: () => T): T {
+    if (this.#leftMs <= 0) throw new Error(`it takes longer than ${this.totalMs} ms`);
+    const startedAt = performance.now();
+    try {
+      return runWithLimit(step, MAX_STEP_MS);
+    } finally {
+      this.#leftMs -= performance.now() - startedAt;
+    }
+  }
+}
+
+/** Only a script of `vm` can be interrupted while a regular expression is backtracking. */
+function runWithLimit<T>(work: () => T, timeout: number): T {
+  sandbox ??= vm.createContext({ work: undefined });
+  script ??= new vm.Script('work()');
+  sandbox['work'] = work;
+  return script.runInContext(sandbox, { timeout }) as T;
+}
+
+let sandbox: vm.Context | undefined;
+let script: vm.Script | undefined;

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
-import { sep } from 'node:path';
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
 
 /** Whether a path is that of a directory, or below it. Both absolute, and not resolved any further. */
 export function isInside(path: string, directory: string): boolean {
@@ -20,4 +21,23 @@ export function unlessItFails<T>(look: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The path without links of what is there, or would be if it was made; `undefined` where a link leads to nothing.
+ *
+ * @throws the file system's error when a directory on the way cannot be examined
+ */
+export async function realpathOfNearestExisting(absolute: string): Promise<string | undefined> {
+  const real = await realpath(absolute).catch(missingAsUndefined);
+  if (real !== undefined) return real;
+  if (await lstat(absolute).catch(missingAsUndefined)) return undefined;
+
+  const parent = await realpathOfNearestExisting(dirname(absolute));
+  return parent === undefined ? undefined : join(parent, basename(absolute));
+}
+
+/** For `catch`: there is nothing at the path. */
+export function missingAsUndefined(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }

@@ -1,6 +1,6 @@
 import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
 import { nearestName } from '../util/suggestName.js';
-import { dialects } from '../dialects/words.js';
+import { dialects } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';

@@ -1,7 +1,8 @@
 import { findIdleNames, matchesGroup } from '../../middleware/planner.js';
 import type { MatcherReading } from '../dialects/dialect.js';
 import { suggestName } from '../util/suggestName.js';
-import { dialects, readMatcher, theirToolNames } from '../dialects/words.js';
+import { theirToolNames } from '../dialects/translate.js';
+import { dialects, readMatcher } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { referenceTools } from '../agent/tools/referenceTools.js';

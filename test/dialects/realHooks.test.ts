@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { defaultTimeoutOf } from '../../src/dialects/words.js';
+import { defaultTimeoutOf } from '../../src/dialects/dialects.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { textsOf } from '../core/helpers/chats.js';
 import { callTools, reply } from '../core/helpers/modelAnswers.js';

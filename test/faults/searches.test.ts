@@ -3,9 +3,9 @@ import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { glob } from '../../src/agent/tools/glob.js';
 import { listDirectory } from '../../src/agent/tools/listDirectory.js';
-import { MatchLimit } from '../../src/agent/tools/matchLimit.js';
 import { searchFileContent } from '../../src/agent/tools/searchFileContent.js';
 import { ToolErrorType, type Tool } from '../../src/tools/tools.js';
+import { StepLimit } from '../../src/util/limitedRegExp.js';
 import { fault, TIMED, type Host } from './helpers/host.js';
 
 /** Backtracks without end over a name of `a` only. */
@@ -66,7 +66,7 @@ describe('81 a search that a model asks for', () => {
   });
 
   fault('81 has one limit for all of its files', () => {
-    const limit = new MatchLimit(50);
+    const limit = new StepLimit(50);
     expect(limit.run(() => busy(60))).toBe('done');
     expect(() => limit.run(() => 'more')).toThrow('it takes longer than 50 ms');
   });

@@ -18,7 +18,8 @@ import {
   type CompletedToolCall,
 } from '../../src/core/coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from '../../src/core/geminiChat.js';
-import { dialects, findClash } from '../../src/dialects/words.js';
+import { findClash } from '../../src/dialects/translate.js';
+import { dialects } from '../../src/dialects/dialects.js';
 import type { HookExecutionResponse } from '../../src/protocol/hookBusContracts.js';
 import type { HookRun } from '../../src/run/hookRun.js';
 import {

@@ -1,13 +1,13 @@
-import { cancelled, fail } from './outcome.js';
+import type { Tool, ToolContext, ToolResult } from '../../tools/tools.js';
+import { errorMessage } from '../../util/errorMessage.js';
 import {
   checkArguments,
   describeParameters,
   type Arguments,
   type ToolParameters,
 } from './parameters.js';
-import { ToolErrorType, type Tool, type ToolContext, type ToolResult } from '../../tools/tools.js';
+import { cancelled, failed, ToolFailure } from './toolFailure.js';
 import { resolveInWorkspace, type WorkspacePath } from './workspace.js';
-import { errorMessage } from '../../util/errorMessage.js';
 
 /** A tool that works on one file or directory of the workspace. */
 export interface ToolDefinition<P extends ToolParameters> {
@@ -16,7 +16,7 @@ export interface ToolDefinition<P extends ToolParameters> {
   readonly parameters: P;
   /** The path that the call is about; `undefined` means the working directory. */
   targetOf(args: Arguments<P>): string | undefined;
-  /** Does the work. An error that it throws becomes a result of type `Failed` or `Cancelled`. */
+  /** Does the work. Whatever it throws becomes a result with an error. */
   run(args: Arguments<P>, target: WorkspacePath, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -30,29 +30,23 @@ export function defineTool<P extends ToolParameters>(definition: ToolDefinition<
     name,
     declaration: { name, description, parametersJsonSchema: describeParameters(parameters) },
     async execute(input, context) {
+      const { signal, workingDir } = context;
       try {
-        context.signal?.throwIfAborted();
+        signal?.throwIfAborted();
         const args = checkArguments(name, parameters, input);
-        if (args.failure) return args.failure;
-        const target = await resolveInWorkspace(
-          definition.targetOf(args.value) ?? '.',
-          context.workingDir,
-        );
-        if (target.failure) return target.failure;
-        return await definition.run(args.value, target.value, context);
+        const target = await resolveInWorkspace(definition.targetOf(args) ?? '.', workingDir);
+        return await definition.run(args, target, context);
       } catch (error) {
-        if (context.signal?.aborted) return cancelled(name);
-        return failFromError(name, error);
+        if (error instanceof ToolFailure) return error.result;
+        return (signal?.aborted ? cancelled(name) : fromError(name, error)).result;
       }
     },
   };
 }
 
-function failFromError(toolName: string, error: unknown): ToolResult {
-  const message = errorMessage(error);
-  return fail(
-    ToolErrorType.Failed,
-    `${toolName} failed: ${message}.`,
+function fromError(toolName: string, error: unknown): ToolFailure {
+  return failed(
+    `${toolName} failed: ${errorMessage(error)}.`,
     'Check that the path is right and that its permissions allow this, or use another path.',
   );
 }

@@ -1,33 +1,28 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { createGlobMatcher, normalizeGlob } from './globMatcher.js';
-import type { Outcome } from './outcome.js';
 import { joinWorkspacePath, type WorkspacePath } from './workspace.js';
 
 /**
  * Finds the files below a directory that match a glob, sorted by path. Hidden files are found; symbolic
  * links are not followed; `.git` and `node_modules` below the directory are skipped.
  *
- * @returns a failure when the glob is absolute or leads upwards, is none, or takes too long
+ * @throws ToolFailure when the glob is absolute or leads upwards, is none, or takes too long
  * @throws the reason of `signal`
  */
 export async function findFiles(
   directory: WorkspacePath,
   glob: string,
   options: { readonly caseSensitive?: boolean; readonly signal?: AbortSignal } = {},
-): Promise<Outcome<WorkspacePath[]>> {
-  const matcher = await createGlobMatcher([glob], directory, options);
-  if (matcher.failure) return matcher;
-
+): Promise<WorkspacePath[]> {
+  const findMatching = await createGlobMatcher([glob], directory, options);
   const found: (readonly string[])[] = [];
   const isWanted = mayHold(glob, options.caseSensitive ?? true);
   for await (const files of walkFiles(directory.real, { ...options, isWanted })) {
-    const matching = matcher.value(files);
-    if (matching.failure) return matching;
-    found.push(matching.value);
+    found.push(findMatching(files));
   }
   const sorted = found.flat().toSorted();
-  return { value: sorted.map((below) => joinWorkspacePath(directory, below)) };
+  return sorted.map((below) => joinWorkspacePath(directory, below));
 }
 
 /** What is part of no search, whatever it is. */

@@ -1,14 +1,12 @@
 import fs from 'node:fs/promises';
-import { capLines } from './capLines.js';
 import { defineTool } from './defineTool.js';
 import { findFiles } from './findFiles.js';
 import { flag, nonEmptyText, optional, text } from './parameters.js';
-import { printable } from './printable.js';
-import { failUnlessDirectory, type WorkspacePath } from './workspace.js';
+import { capLines, printable } from './printable.js';
+import { requireKind, type WorkspacePath } from './workspace.js';
 
 const MAX_FILES = 1000;
 
-/** Finds files by name. */
 export const glob = defineTool({
   name: 'glob',
   description:
@@ -16,20 +14,14 @@ export const glob = defineTool({
     'node_modules and symbolic links.',
   parameters: {
     pattern: nonEmptyText('The glob, relative to path.'),
-    path: {
-      ...optional(text('The directory to search. Default: the working directory.')),
-      alias: 'dir_path',
-    },
+    path: optional(text('The directory to search. Default: the working directory.', 'dir_path')),
     case_sensitive: optional(flag('Whether upper and lower case differ. Default false.')),
   },
   targetOf: (args) => args.path,
   async run({ pattern, case_sensitive = false }, target, { signal }) {
-    const failure = await failUnlessDirectory(target);
-    if (failure) return failure;
+    await requireKind(target, 'directory');
     const found = await findFiles(target, pattern, { caseSensitive: case_sensitive, signal });
-    if (found.failure) return found.failure;
-
-    const files = await newestFirst(found.value, signal);
+    const files = await newestFirst(found, signal);
     const summary = `Files matching ${printable(pattern)} in ${target.shown}: ${files.length}`;
     const lines = files.map((file) => file.shown);
     return {

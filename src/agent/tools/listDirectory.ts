@@ -1,39 +1,28 @@
 import type { Dirent } from 'node:fs';
 import fs from 'node:fs/promises';
-import { capLines } from './capLines.js';
 import { defineTool } from './defineTool.js';
 import { createGlobMatcher } from './globMatcher.js';
 import { optional, text, textList } from './parameters.js';
-import { printable } from './printable.js';
-import { failUnlessDirectory } from './workspace.js';
+import { capLines, printable } from './printable.js';
+import { requireKind } from './workspace.js';
 
 const MAX_ENTRIES = 1000;
 
-/** Lists the entries of one directory. */
 export const listDirectory = defineTool({
   name: 'list_directory',
   description:
     'Lists the entries of a directory inside of the working directory, hidden ones included: first ' +
     'directories, which end in "/", then files. "@" marks a symbolic link.',
   parameters: {
-    path: {
-      ...text('The directory, relative to the working directory or absolute.'),
-      alias: 'dir_path',
-    },
+    path: text('The directory, relative to the working directory or absolute.', 'dir_path'),
     ignore: optional(textList('Globs; files and directories whose name matches are left out.')),
   },
   targetOf: (args) => args.path,
   async run({ ignore = [] }, target) {
-    const failure = await failUnlessDirectory(target);
-    if (failure) return failure;
-
-    const matcher = await createGlobMatcher(ignore, target);
-    if (matcher.failure) return matcher.failure;
+    await requireKind(target, 'directory');
+    const findMatching = await createGlobMatcher(ignore, target);
     const entries = await fs.readdir(target.real, { withFileTypes: true });
-    const matching = matcher.value(entries.map(({ name }) => name));
-    if (matching.failure) return matching.failure;
-
-    const ignored = new Set(matching.value);
+    const ignored = new Set(findMatching(entries.map(({ name }) => name)));
     const kept = entries.filter(({ name }) => !ignored.has(name));
     const directories = kept.filter((entry) => entry.isDirectory());
     const others = kept.filter((entry) => !entry.isDirectory());

@@ -1,123 +1,122 @@
 import { inspect } from 'node:util';
 import * as superstruct from 'superstruct';
-import { fail, type Outcome } from './outcome.js';
+import * as checks from '../../util/checks.js';
 import { quote } from './printable.js';
-import { ToolErrorType } from '../../tools/tools.js';
-
-// superstruct does not export its own name for this type.
-type AnyStruct = Parameters<typeof superstruct.object>[0][string];
+import { invalid } from './toolFailure.js';
 
 /** One parameter of a tool: how it is checked, and how it is described to the model. */
-export interface Parameter<S extends AnyStruct = AnyStruct> {
-  readonly struct: S;
-  readonly jsonSchema: Readonly<Record<string, unknown>>;
-  /** Completes the sentence "expected …". */
-  readonly expected: string;
-  /** Another name under which the argument is accepted; the model is not told of it. */
+export interface Parameter<T = unknown> {
+  readonly check: checks.Check<T>;
+  readonly description: string;
+  /** Another name under which the argument is accepted. The model does not see it. */
   readonly alias?: string;
 }
 
 /** The parameters of a tool by name. */
-export type ToolParameters = Readonly<Record<string, Parameter>>;
+// The type of a check is used in both directions, so that no other type holds all checks.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type ToolParameters = Readonly<Record<string, Parameter<any>>>;
 
 /** The checked arguments for `P`. */
 export type Arguments<P extends ToolParameters> = {
-  readonly [K in keyof P]: superstruct.Infer<P[K]['struct']>;
+  readonly [K in keyof P]: superstruct.Infer<P[K]['check']>;
 };
 
-/** A string, possibly empty. */
-export function text(description: string) {
-  return {
-    struct: superstruct.string(),
-    jsonSchema: { type: 'string', description },
-    expected: 'a string',
-  };
+function parameterOf<T>(check: checks.Check<T>) {
+  return (description: string, alias?: string): Parameter<T> => ({ check, description, alias });
 }
+
+/** A string, possibly empty. */
+export const text = parameterOf(checks.text);
 
 /** A string of at least one character. */
-export function nonEmptyText(description: string) {
-  return {
-    struct: superstruct.nonempty(superstruct.string()),
-    jsonSchema: { type: 'string', minLength: 1, description },
-    expected: 'a string that is not empty',
-  };
-}
+export const nonEmptyText = parameterOf(
+  checks.expecting<string>(
+    'a string that is not empty',
+    (value) => typeof value === 'string' && value !== '',
+    { type: 'string', minLength: 1 },
+  ),
+);
 
 /** A list of strings. */
-export function textList(description: string) {
-  return {
-    struct: superstruct.array(superstruct.string()),
-    jsonSchema: { type: 'array', items: { type: 'string' }, description },
-    expected: 'a list of strings',
-  };
-}
-
-/** An integer of at least `minimum`. */
-export function integer(description: string, minimum: number) {
-  return {
-    struct: superstruct.min(superstruct.integer(), minimum),
-    jsonSchema: { type: 'integer', minimum, description },
-    expected: `an integer of at least ${minimum}`,
-  };
-}
+export const textList = parameterOf(
+  checks.expecting<readonly string[]>(
+    'a list of strings',
+    (value) => checks.listOfText.is(value),
+    checks.listOfText.schema,
+  ),
+);
 
 /** `true` or `false`. */
-export function flag(description: string) {
-  return {
-    struct: superstruct.boolean(),
-    jsonSchema: { type: 'boolean', description },
-    expected: 'true or false',
-  };
+export const flag = parameterOf(checks.flag);
+
+/** An integer of at least `minimum`. */
+export function integer(description: string, minimum: number): Parameter<number> {
+  const check = checks.expecting<number>(
+    `an integer of at least ${minimum}`,
+    (value) => Number.isInteger(value) && Number(value) >= minimum,
+    { type: 'integer', minimum },
+  );
+  return { check, description };
 }
 
 /** Makes a parameter one that may be left out. */
-export function optional<T, S>(parameter: Parameter<superstruct.Struct<T, S>>) {
-  return { ...parameter, struct: superstruct.optional(parameter.struct) };
+export function optional<T>(parameter: Parameter<T>): Parameter<T | undefined> {
+  return { ...parameter, check: superstruct.optional(parameter.check) };
 }
 
 /** The JSON schema of a tool's input, for `FunctionDeclaration.parametersJsonSchema`. */
 export function describeParameters(parameters: ToolParameters): Record<string, unknown> {
   const entries = Object.entries(parameters);
+  const schemas = entries.map(([name, { check, description }]) => {
+    return [name, { ...check.schema, description }] as const;
+  });
   return {
     type: 'object',
-    properties: Object.fromEntries(entries.map(([name, { jsonSchema }]) => [name, jsonSchema])),
-    required: entries.filter(([, parameter]) => isRequired(parameter)).map(([name]) => name),
+    properties: Object.fromEntries(schemas),
+    required: entries.filter(([, { check }]) => !check.is(undefined)).map(([name]) => name),
     additionalProperties: false,
   };
 }
 
-/** Checks what the model passed in; a failure names the argument, what was given and what is expected. */
+/**
+ * Checks what the model passed in.
+ *
+ * @throws ToolFailure that names the argument, what was given and what is expected
+ */
 export function checkArguments<P extends ToolParameters>(
   toolName: string,
   parameters: P,
   input: Record<string, unknown>,
-): Outcome<Arguments<P>> {
+): Arguments<P> {
   const named = replaceAliases(toolName, parameters, input);
-  if (named.failure) return named;
-
-  const structs = Object.entries(parameters).map(([name, { struct }]) => [name, struct] as const);
-  const [error, value] = superstruct.validate(
-    named.value,
-    superstruct.object(Object.fromEntries(structs)),
+  for (const [name, { check }] of Object.entries(parameters)) {
+    const isGiven = Object.hasOwn(named, name);
+    if (check.is(isGiven ? named[name] : undefined)) continue;
+    const given = isGiven ? `is ${preview(named[name])}` : 'is missing';
+    throw invalid(
+      `${toolName}: the argument ${name} ${given}; expected ${check.type}.`,
+      'Correct the argument and call the tool again.',
+    );
+  }
+  const unknown = Object.keys(named).find((name) => !Object.hasOwn(parameters, name));
+  if (unknown === undefined) return named as Arguments<P>;
+  throw invalid(
+    `${toolName} has no argument ${quote(unknown)}.`,
+    `It takes ${Object.keys(parameters).join(', ')}.`,
   );
-  if (error) return explain(toolName, parameters, named.value, String(error.path[0]));
-  return { value: value as Arguments<P> };
-}
-
-function isRequired({ struct }: Parameter): boolean {
-  return !struct.is(undefined);
 }
 
 function replaceAliases(
   toolName: string,
   parameters: ToolParameters,
   input: Record<string, unknown>,
-): Outcome<Record<string, unknown>> {
+): Record<string, unknown> {
   const named = { ...input };
   for (const [name, { alias }] of Object.entries(parameters)) {
     if (alias === undefined || !Object.hasOwn(named, alias)) continue;
     if (Object.hasOwn(named, name)) {
-      return refuse(
+      throw invalid(
         `${toolName}: the arguments ${name} and ${alias} mean the same, and both were given.`,
         `Give ${name} only.`,
       );
@@ -125,31 +124,7 @@ function replaceAliases(
     named[name] = named[alias];
     delete named[alias];
   }
-  return { value: named };
-}
-
-function explain(
-  toolName: string,
-  parameters: ToolParameters,
-  input: Record<string, unknown>,
-  name: string,
-) {
-  const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-  if (!parameter) {
-    return refuse(
-      `${toolName} has no argument ${quote(name)}.`,
-      `It takes ${Object.keys(parameters).join(', ')}.`,
-    );
-  }
-  const given = Object.hasOwn(input, name) ? `is ${preview(input[name])}` : 'is missing';
-  return refuse(
-    `${toolName}: the argument ${name} ${given}; expected ${parameter.expected}.`,
-    'Correct the argument and call the tool again.',
-  );
-}
-
-function refuse(message: string, nextStep: string) {
-  return { failure: fail(ToolErrorType.InvalidParams, message, nextStep) };
+  return named;
 }
 
 function preview(value: unknown): string {

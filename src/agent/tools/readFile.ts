@@ -1,13 +1,11 @@
 import { defineTool } from './defineTool.js';
-import { fail } from './outcome.js';
 import { integer, nonEmptyText, optional } from './parameters.js';
 import { readTextFile } from './textFile.js';
-import { ToolErrorType } from '../../tools/tools.js';
+import { invalid } from './toolFailure.js';
 
 const DEFAULT_LINES = 2000;
 const MAX_CHARACTERS = 200_000;
 
-/** Reads a text file, or some lines of it. */
 export const readFile = defineTool({
   name: 'read_file',
   description:
@@ -20,10 +18,8 @@ export const readFile = defineTool({
   },
   targetOf: (args) => args.file_path,
   async run({ offset = 0, limit = DEFAULT_LINES }, target) {
-    const file = await readTextFile(target);
-    if (file.failure) return file.failure;
-
-    const lines = splitLines(file.value.replace(/^\uFEFF/, ''));
+    const content = await readTextFile(target);
+    const lines = splitLines(content.replace(/^\uFEFF/, ''));
     if (lines.length === 0) {
       return {
         llmContent: `[${target.shown} is empty]`,
@@ -31,8 +27,7 @@ export const readFile = defineTool({
       };
     }
     if (offset >= lines.length) {
-      return fail(
-        ToolErrorType.InvalidParams,
+      throw invalid(
         `read_file: the argument offset is ${offset}; the last line of ${target.shown} is at ${lines.length - 1}.`,
         'Use a smaller offset.',
       );

@@ -1,13 +1,12 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { defineTool } from './defineTool.js';
-import { fail } from './outcome.js';
 import { integer, nonEmptyText, optional, text } from './parameters.js';
 import { readTextFile } from './textFile.js';
-import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
+import type { ToolResult } from '../../tools/tools.js';
+import { failed, invalid, type ToolFailure } from './toolFailure.js';
 import { kindOf, type WorkspacePath } from './workspace.js';
 
-/** Replaces text in a file. */
 export const replace = defineTool({
   name: 'replace',
   description:
@@ -24,19 +23,17 @@ export const replace = defineTool({
   async run({ old_string, new_string, expected_replacements = 1 }, target) {
     if (old_string === '') return createFile(target, new_string);
     if (old_string === new_string) {
-      return fail(
-        ToolErrorType.InvalidParams,
+      throw invalid(
         `replace: old_string and new_string are the same, so ${target.shown} would not change.`,
         'Give the text as it should become in new_string.',
       );
     }
 
-    const file = await readTextFile(target);
-    if (file.failure) return file.failure;
-    const pieces = file.value.split(old_string);
+    const content = await readTextFile(target);
+    const pieces = content.split(old_string);
     const found = pieces.length - 1;
     if (found !== expected_replacements) {
-      return failCount(target, found, expected_replacements, file.value.includes('\r\n'));
+      throw wrongCount(target, found, expected_replacements, content.includes('\r\n'));
     }
     await fs.writeFile(target.real, pieces.join(new_string));
     return {
@@ -48,8 +45,7 @@ export const replace = defineTool({
 
 async function createFile(target: WorkspacePath, content: string): Promise<ToolResult> {
   if ((await kindOf(target)) !== 'missing') {
-    return fail(
-      ToolErrorType.Failed,
+    throw failed(
       `replace: old_string is empty, which creates a file, but ${target.shown} exists.`,
       'Give the text to replace in old_string, or overwrite the file with write_file.',
     );
@@ -62,15 +58,14 @@ async function createFile(target: WorkspacePath, content: string): Promise<ToolR
   };
 }
 
-function failCount(
+function wrongCount(
   target: WorkspacePath,
   found: number,
   expected: number,
   hasCarriageReturns: boolean,
-): ToolResult {
+): ToolFailure {
   const hint = hasCarriageReturns ? ' Lines of this file end in \\r\\n.' : '';
-  return fail(
-    ToolErrorType.Failed,
+  return failed(
     `replace: found ${occurrences(found)} of old_string in ${target.shown}, expected ${expected}; nothing was changed.`,
     found === 0
       ? `Read the file again and copy the text exactly, white space included.${hint}`

@@ -1,10 +1,11 @@
 import { runCommand, type CommandOutcome } from '../../process/runCommand.js';
+import type { ToolResult } from '../../tools/tools.js';
 import { defineTool } from './defineTool.js';
-import { cancelled, fail, type FailedResult } from './outcome.js';
 import { nonEmptyText, optional, text } from './parameters.js';
 import { printable } from './printable.js';
-import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
-import { failUnlessDirectory, type WorkspacePath } from './workspace.js';
+import { startWithExeca } from './startWithExeca.js';
+import { cancelled, failed, type ToolFailure } from './toolFailure.js';
+import { requireKind, type WorkspacePath } from './workspace.js';
 
 const TIMEOUT_MS = 10 * 60 * 1000;
 const NO_INPUT = new Uint8Array();
@@ -12,7 +13,6 @@ const MAX_TITLE_CHARACTERS = 80;
 const BACKGROUND_NOTE =
   '[A background process still held the output, and is ended where it can be found; redirect its output to let it run on]';
 
-/** Runs a shell command. */
 export const runShellCommand = defineTool({
   name: 'run_shell_command',
   description:
@@ -21,61 +21,50 @@ export const runShellCommand = defineTool({
   parameters: {
     command: nonEmptyText('The command line.'),
     description: optional(text('What the command does, in a few words, for the user.')),
-    directory: {
-      ...optional(text('The directory to run it in. Default: the working directory.')),
-      alias: 'dir_path',
-    },
+    directory: optional(
+      text('The directory to run it in. Default: the working directory.', 'dir_path'),
+    ),
   },
   targetOf: (args) => args.directory,
   async run({ command, description }, target, { signal }) {
-    const failure = await failUnlessDirectory(target);
-    if (failure) return failure;
-
-    const result = await runCommand({
+    await requireKind(target, 'directory');
+    const outcome = await runCommand({
       command,
       input: NO_INPUT,
       cwd: target.real,
       env: process.env,
       timeoutMs: TIMEOUT_MS,
       signal,
+      start: startWithExeca,
     });
-    return describeRun(command, titleOf(description || command), target, result);
+    const report = formatReport(command, target, outcome);
+    return describeRun(titleOf(description || command), outcome, report);
   },
 });
 
-function describeRun(
-  command: string,
-  title: string,
-  target: WorkspacePath,
-  result: CommandOutcome,
-): ToolResult {
-  const report = formatReport(command, target, result);
-  const { stdout, stderr, exitCode, signal } = result;
+function describeRun(title: string, run: CommandOutcome, report: string): ToolResult {
+  const { stdout, stderr, exitCode, signal } = run;
   const metadata = { stdout, stderr, exitCode, signal };
-  const failure = failureOf(title, result);
+  const failure = failureOf(title, run)?.result;
   if (failure) return { ...failure, llmContent: `${failure.llmContent}\n\n${report}`, metadata };
   const ending = signal ? `ended by ${signal}` : `exit code ${exitCode}`;
   return { llmContent: report, returnDisplay: `${title}: ${ending}`, metadata };
 }
 
 /** The model reads exit codes and signals; only a command that did not end by itself has failed. */
-function failureOf(title: string, { ending, error }: CommandOutcome): FailedResult | undefined {
+function failureOf(title: string, { ending, error }: CommandOutcome): ToolFailure | undefined {
   if (ending === 'aborted') return cancelled('run_shell_command');
   if (ending === 'timeout') {
-    return fail(
-      ToolErrorType.Failed,
+    return failed(
       `${title}: ended after ${TIMEOUT_MS / 60_000} minutes.`,
       'Run something that takes less time, or start it in the background with its output in a file.',
     );
   }
-  if (ending === 'spawn-failed') {
-    return fail(
-      ToolErrorType.Failed,
-      `${title}: the shell could not be started: ${error?.message ?? 'unknown reason'}.`,
-      'Check that the command is not too long and holds no NUL byte, then try again.',
-    );
-  }
-  return undefined;
+  if (ending !== 'spawn-failed') return undefined;
+  return failed(
+    `${title}: the shell could not be started: ${error?.message ?? 'unknown reason'}.`,
+    'Check that the command is not too long and holds no NUL byte, then try again.',
+  );
 }
 
 function formatReport(command: string, target: WorkspacePath, result: CommandOutcome): string {

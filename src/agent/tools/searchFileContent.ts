@@ -1,19 +1,18 @@
 import fs from 'node:fs/promises';
 import { defineTool } from './defineTool.js';
 import { findFiles } from './findFiles.js';
-import { createLineMatcher, type LineMatcher } from './lineMatcher.js';
-import type { Outcome } from './outcome.js';
 import { nonEmptyText, optional, text } from './parameters.js';
 import { printable } from './printable.js';
 import { decodeText } from './textFile.js';
 import type { ToolResult } from '../../tools/tools.js';
-import { failUnlessDirectory, kindOf, type WorkspacePath } from './workspace.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { invalid, limitedSteps } from './toolFailure.js';
+import { kindOf, requireKind, type WorkspacePath } from './workspace.js';
 
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_MATCHES = 200;
 const MAX_LINE_CHARACTERS = 500;
 
-/** Searches the content of files, line by line. */
 export const searchFileContent = defineTool({
   name: 'search_file_content',
   description:
@@ -22,25 +21,46 @@ export const searchFileContent = defineTool({
     'links, binary files, and files over 1 MiB.',
   parameters: {
     pattern: nonEmptyText('The regular expression, without slashes.'),
-    path: {
-      ...optional(text('The directory or file to search. Default: the working directory.')),
-      alias: 'dir_path',
-    },
+    path: optional(
+      text('The directory or file to search. Default: the working directory.', 'dir_path'),
+    ),
     include: optional(
       nonEmptyText('Search only files that match this glob, such as "*.ts" or "src/**/*.{js,ts}".'),
     ),
   },
   targetOf: (args) => args.path,
   async run({ pattern, include }, target, { signal }) {
-    const matcher = createLineMatcher(pattern);
-    if (matcher.failure) return matcher.failure;
+    const findMatchingLines = createLineMatcher(pattern);
     const files = await filesToSearch(target, include, signal);
-    if (files.failure) return files.failure;
-    const search = await searchFiles(files.value, matcher.value, signal);
-    if (search.failure) return search.failure;
-    return describeSearch(pattern, target, search.value);
+    return describeSearch(pattern, target, await searchFiles(files, findMatchingLines, signal));
   },
 });
+
+/** Gives each line that matches behind its number, counted from 1. */
+type LineMatcher = (lines: readonly string[]) => string[];
+
+function createLineMatcher(pattern: string): LineMatcher {
+  const regex = compile(pattern);
+  const inLimits = limitedSteps(
+    `The regular expression /${pattern}/`,
+    'Simplify it: avoid nested quantifiers such as (a+)+, or search fewer files.',
+  );
+  return (lines) =>
+    inLimits(() =>
+      lines.flatMap((line, index) => (regex.test(line) ? `${index + 1}: ${shorten(line)}` : [])),
+    );
+}
+
+function compile(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern);
+  } catch (error) {
+    throw invalid(
+      `${errorMessage(error)}.`,
+      'Use the syntax of JavaScript regular expressions; escape what is meant literally.',
+    );
+  }
+}
 
 interface Search {
   /** `file:line: text`; one more than is shown when there are too many. */
@@ -52,10 +72,9 @@ async function filesToSearch(
   target: WorkspacePath,
   include: string | undefined,
   signal: AbortSignal | undefined,
-): Promise<Outcome<readonly WorkspacePath[]>> {
-  if ((await kindOf(target)) === 'file') return { value: [target] };
-  const failure = await failUnlessDirectory(target);
-  if (failure) return { failure };
+): Promise<readonly WorkspacePath[]> {
+  if ((await kindOf(target)) === 'file') return [target];
+  await requireKind(target, 'directory');
   return findFiles(target, atAnyDepth(include ?? '*'), { signal });
 }
 
@@ -68,7 +87,7 @@ async function searchFiles(
   files: readonly WorkspacePath[],
   findMatchingLines: LineMatcher,
   signal: AbortSignal | undefined,
-): Promise<Outcome<Search>> {
+): Promise<Search> {
   const matches: string[] = [];
   let skippedFiles = 0;
   for (const file of files) {
@@ -78,14 +97,10 @@ async function searchFiles(
       skippedFiles += 1;
       continue;
     }
-    const found = findMatchingLines(lines);
-    if (found.failure) return found;
-    for (const { number, line } of found.value) {
-      matches.push(`${file.shown}:${number}: ${shorten(line)}`);
-    }
+    for (const match of findMatchingLines(lines)) matches.push(`${file.shown}:${match}`);
     if (matches.length > MAX_MATCHES) break;
   }
-  return { value: { matches, skippedFiles } };
+  return { matches, skippedFiles };
 }
 
 /** The lines of a file, or `undefined` when it is binary, too large, or cannot be read. */

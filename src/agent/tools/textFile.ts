@@ -1,35 +1,30 @@
 import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs/promises';
-import { fail, type Outcome } from './outcome.js';
-import { ToolErrorType } from '../../tools/tools.js';
-import { failUnlessFile, type WorkspacePath } from './workspace.js';
+import { failed } from './toolFailure.js';
+import { requireKind, type WorkspacePath } from './workspace.js';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
-/** Reads a whole file of at most 10 MiB as UTF-8, a byte order mark included. */
-export async function readTextFile(target: WorkspacePath): Promise<Outcome<string>> {
-  const failure = await failUnlessFile(target);
-  if (failure) return { failure };
-
+/**
+ * Reads a whole file as UTF-8, a byte order mark included.
+ *
+ * @throws ToolFailure for what is no such file, or has more than 10 MiB
+ */
+export async function readTextFile(target: WorkspacePath): Promise<string> {
+  await requireKind(target, 'file');
   const { size } = await fs.stat(target.real);
   if (size > MAX_BYTES) {
-    return {
-      failure: fail(
-        ToolErrorType.Failed,
-        `${target.shown} is too large: ${size} bytes, and at most ${MAX_BYTES} are read.`,
-        'Look at a part of it with run_shell_command, such as with head, tail, sed or grep.',
-      ),
-    };
+    throw failed(
+      `${target.shown} is too large: ${size} bytes, and at most ${MAX_BYTES} are read.`,
+      'Look at a part of it with run_shell_command, such as with head, tail, sed or grep.',
+    );
   }
-  const value = decodeText(await fs.readFile(target.real));
-  if (value !== undefined) return { value };
-  return {
-    failure: fail(
-      ToolErrorType.Failed,
-      `${target.shown} is not UTF-8 text.`,
-      'Examine it with run_shell_command, such as with file, xxd or iconv.',
-    ),
-  };
+  const text = decodeText(await fs.readFile(target.real));
+  if (text !== undefined) return text;
+  throw failed(
+    `${target.shown} is not UTF-8 text.`,
+    'Examine it with run_shell_command, such as with file, xxd or iconv.',
+  );
 }
 
 /** The text that the bytes hold, or `undefined` when they are not UTF-8 or contain a NUL byte. */

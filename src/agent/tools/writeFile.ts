@@ -2,9 +2,8 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { defineTool } from './defineTool.js';
 import { nonEmptyText, text } from './parameters.js';
-import { failNotAFile, kindOf } from './workspace.js';
+import { kindOf, requireKind } from './workspace.js';
 
-/** Writes a whole file. */
 export const writeFile = defineTool({
   name: 'write_file',
   description:
@@ -16,13 +15,12 @@ export const writeFile = defineTool({
   },
   targetOf: (args) => args.file_path,
   async run({ content }, target) {
-    const kind = await kindOf(target);
-    if (kind === 'directory' || kind === 'other') return failNotAFile(target, kind);
-
+    const isNew = (await kindOf(target)) === 'missing';
+    if (!isNew) await requireKind(target, 'file');
     await fs.mkdir(path.dirname(target.real), { recursive: true });
     await fs.writeFile(target.real, content);
 
-    const done = `${kind === 'missing' ? 'Created' : 'Overwrote'} ${target.shown}`;
+    const done = `${isNew ? 'Created' : 'Overwrote'} ${target.shown}`;
     return {
       llmContent: `${done} (${Buffer.byteLength(content)} bytes).`,
       returnDisplay: done,

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { DIALECT_NAMES } from '../../dialects/dialect.js';
+import { DIALECT_NAMES } from '../../protocol/types.js';
 import type { MigrateOptions } from '../migrate.js';
 
 export function addMigrate(program: Command): void {

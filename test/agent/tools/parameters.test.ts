@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { assert, describe, expect, it } from 'vitest';
 import {
   checkArguments,
   describeParameters,
@@ -9,11 +9,12 @@ import {
   text,
   textList,
 } from '../../../src/agent/tools/parameters.js';
+import { ToolFailure } from '../../../src/agent/tools/toolFailure.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 
 const parameters = {
   file: nonEmptyText('A file.'),
-  path: { ...optional(text('A directory.')), alias: 'dir_path' },
+  path: optional(text('A directory.', 'dir_path')),
   limit: optional(integer('A limit.', 1)),
   deep: optional(flag('Deep or not.')),
   ignore: optional(textList('Globs.')),
@@ -23,14 +24,24 @@ function check(input: Record<string, unknown>) {
   return checkArguments('some_tool', parameters, input);
 }
 
+function refusalOf(input: Record<string, unknown>): ToolFailure['result'] {
+  try {
+    check(input);
+  } catch (failure) {
+    assert(failure instanceof ToolFailure);
+    return failure.result;
+  }
+  return assert.fail('The arguments were not refused');
+}
+
 describe('checkArguments', () => {
   it('gives back arguments that fit', () => {
     const input = { file: 'a', path: '', limit: 1, deep: false, ignore: ['x'] };
-    expect(check(input)).toEqual({ value: input });
+    expect(check(input)).toEqual(input);
   });
 
   it('accepts an argument under its alias', () => {
-    expect(check({ file: 'a', dir_path: 'src' })).toEqual({ value: { file: 'a', path: 'src' } });
+    expect(check({ file: 'a', dir_path: 'src' })).toEqual({ file: 'a', path: 'src' });
   });
 
   it('leaves the input as it was', () => {
@@ -59,15 +70,15 @@ describe('checkArguments', () => {
     [{ file: 'a', constructor: 'b' }, "some_tool has no argument 'constructor'."],
     [{ file: 'a', path: 'b', dir_path: 'c' }, 'the arguments path and dir_path mean the same'],
   ])('refuses %j', (input, message) => {
-    const { failure } = check(input);
-    expect(failure?.error?.type).toBe(ToolErrorType.InvalidParams);
-    expect(failure?.error?.message).toContain(message);
-    expect(failure?.llmContent).toContain(message);
+    const { error, llmContent } = refusalOf(input);
+    expect(error.type).toBe(ToolErrorType.InvalidParams);
+    expect(error.message).toContain(message);
+    expect(llmContent).toContain(message);
   });
 
   it('shows only the beginning of a long value', () => {
-    const { failure } = check({ file: 'a', limit: 'x'.repeat(10_000) });
-    expect(failure?.error?.message.length).toBeLessThan(300);
+    const { error } = refusalOf({ file: 'a', limit: 'x'.repeat(10_000) });
+    expect(error.message.length).toBeLessThan(300);
   });
 });
 

@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { assert, describe, expect, it } from 'vitest';
+import { ToolFailure } from '../../../src/agent/tools/toolFailure.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { resolveInWorkspace } from '../../../src/agent/tools/workspace.js';
 import { useTemporaryWorkspace } from './temporaryWorkspace.js';
@@ -9,6 +10,12 @@ const workspace = useTemporaryWorkspace();
 
 function resolve(given: string) {
   return resolveInWorkspace(given, workspace.workingDir);
+}
+
+async function refusalOf(given: string): Promise<ToolFailure> {
+  const failure: unknown = await resolve(given).catch((error: unknown) => error);
+  assert(failure instanceof ToolFailure);
+  return failure;
 }
 
 describe('resolveInWorkspace', () => {
@@ -20,26 +27,26 @@ describe('resolveInWorkspace', () => {
     ['..hidden', '..hidden'],
   ])('resolves %j to %j', async (given, shown) => {
     const real = path.join(workspace.workingDir, shown);
-    expect(await resolve(given)).toEqual({ value: { real, shown } });
+    expect(await resolve(given)).toEqual({ real, shown });
   });
 
   it('accepts an absolute path inside', async () => {
     const real = path.join(workspace.workingDir, 'a.txt');
-    expect((await resolve(real)).value?.shown).toBe('a.txt');
+    expect((await resolve(real)).shown).toBe('a.txt');
   });
 
   it('resolves symbolic links that stay inside', async () => {
     await workspace.write('real/a.txt', '');
     await fs.symlink('real', path.join(workspace.workingDir, 'link'));
-    expect((await resolve('link/a.txt')).value?.shown).toBe('real/a.txt');
-    expect((await resolve('link/new/b.txt')).value?.shown).toBe('real/new/b.txt');
+    expect((await resolve('link/a.txt')).shown).toBe('real/a.txt');
+    expect((await resolve('link/new/b.txt')).shown).toBe('real/new/b.txt');
   });
 
   it('accepts a working directory that is itself a symbolic link', async () => {
     const link = path.join(workspace.outside, 'link');
     await fs.symlink(workspace.workingDir, link);
-    const { value } = await resolveInWorkspace(path.join(link, 'a.txt'), link);
-    expect(value).toEqual({ real: path.join(workspace.workingDir, 'a.txt'), shown: 'a.txt' });
+    const resolved = await resolveInWorkspace(path.join(link, 'a.txt'), link);
+    expect(resolved).toEqual({ real: path.join(workspace.workingDir, 'a.txt'), shown: 'a.txt' });
   });
 
   it.each([
@@ -50,11 +57,11 @@ describe('resolveInWorkspace', () => {
     ['/', 'is outside of the working directory'],
     ['a\0.txt', 'contains a NUL byte'],
   ])('refuses %j', async (given, why) => {
-    const { failure } = await resolve(given);
-    expect(failure?.error?.type).toBe(ToolErrorType.InvalidParams);
-    expect(failure?.error?.message).toContain(why);
-    expect(failure?.error?.message).toContain(workspace.workingDir);
-    expect(failure?.error?.message).toContain(given.replace('\0', '\\x00'));
+    const failure = await refusalOf(given);
+    expect(failure.type).toBe(ToolErrorType.InvalidParams);
+    expect(failure.message).toContain(why);
+    expect(failure.message).toContain(workspace.workingDir);
+    expect(failure.message).toContain(given.replace('\0', '\\x00'));
   });
 
   it.each(['link', 'link/there.txt', 'link/not/there.txt', 'link/../link/there.txt'])(
@@ -62,8 +69,8 @@ describe('resolveInWorkspace', () => {
     async (given) => {
       await fs.writeFile(path.join(workspace.outside, 'there.txt'), '');
       await fs.symlink('../outside', path.join(workspace.workingDir, 'link'));
-      const { failure } = await resolve(given);
-      expect(failure?.error?.message).toContain('is outside of the working directory');
+      const failure = await refusalOf(given);
+      expect(failure.message).toContain('is outside of the working directory');
     },
   );
 
@@ -71,12 +78,12 @@ describe('resolveInWorkspace', () => {
     'refuses %s, whose target does not exist',
     async (given) => {
       await fs.symlink('../outside/new.txt', path.join(workspace.workingDir, 'dangling'));
-      const { failure } = await resolve(given);
-      expect(failure?.error?.message).toContain('symbolic link whose target does not exist');
+      const failure = await refusalOf(given);
+      expect(failure.message).toContain('symbolic link whose target does not exist');
     },
   );
 
   it('escapes control characters in what it shows', async () => {
-    expect((await resolve('a\nb\u001b[31m.txt')).value?.shown).toBe(String.raw`'a\nb\x1B[31m.txt'`);
+    expect((await resolve('a\nb\u001b[31m.txt')).shown).toBe(String.raw`'a\nb\x1B[31m.txt'`);
   });
 });

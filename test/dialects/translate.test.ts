@@ -5,13 +5,11 @@ import { parseAnswer } from '../../src/protocol/readHookOutput.js';
 import type { Dialect } from '../../src/dialects/dialect.js';
 import {
   changedArguments,
-  dialects,
-  ourEventName,
   ourToolName,
   theirArguments,
-  theirEventName,
   theirToolNames,
-} from '../../src/dialects/words.js';
+} from '../../src/dialects/translate.js';
+import { dialects, ourEventName, theirEventName } from '../../src/dialects/dialects.js';
 import { HookEventName } from '../../src/protocol/types.js';
 
 const { claude, gemini } = dialects;

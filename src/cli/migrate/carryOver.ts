@@ -1,10 +1,9 @@
-import type { Path } from '../util/checks.js';
-import { parseHookDefinitions } from '../hooks/hookSettings.js';
-import { findIdleNames } from '../../middleware/planner.js';
-import { isRecord } from '../util/records.js';
-import { HookEventName, type HookDefinition } from '../protocol/types.js';
-import type { DialectName } from './dialect.js';
-import { dialects, foreignMoment, theirEventName } from './words.js';
+import type { Path } from '../../util/checks.js';
+import { parseHookDefinitions } from '../../hooks/hookSettings.js';
+import { findIdleNames } from '../../../middleware/planner.js';
+import { isRecord } from '../../util/records.js';
+import { type DialectName, type HookDefinition, HookEventName } from '../../protocol/types.js';
+import { dialects, foreignMoment, theirEventName } from '../../dialects/dialects.js';
 
 /** What of another agent's settings has a place in ours. */
 export interface CarriedOver {

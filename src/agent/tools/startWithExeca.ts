@@ -1,0 +1,48 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { watchHost } from '../../process/liveGroups.js';
+import {
+  asRunningCommand,
+  environmentOf,
+  isDetached,
+  newRunId,
+  noteBeginnings,
+  resolveShell,
+  RUN_ID,
+  type RunningCommand,
+  type StartOptions,
+} from '../../process/startCommand.js';
+import { startFailure } from '../../process/startFailure.js';
+import { assertDescriptorHeadroom, onDemand } from '../../util/room.js';
+
+const loadExeca = onDemand(() => import('execa'));
+
+/**
+ * Starts a shell command in a process group of its own, for `runCommand`, which sees to its end: execa's limits end a
+ * shell and not its group, or a command that says too much, and its promise waits for the last holder of a pipe.
+ *
+ * @throws Error with a `code` such as `ENOENT`, when the system refuses
+ */
+export async function startWithExeca(options: StartOptions): Promise<RunningCommand> {
+  const { command, cwd, env } = options;
+  try {
+    const { execa } = await loadExeca();
+    assertDescriptorHeadroom();
+    watchHost();
+    const runId = newRunId(env[RUN_ID]);
+    const { file, argumentsFor } = resolveShell(env['PATH']);
+    const child = execa(file, argumentsFor?.(command) ?? ['-c', command], {
+      cwd,
+      env: environmentOf(options, runId),
+      extendEnv: false,
+      detached: isDetached,
+      buffer: false,
+      reject: false,
+    });
+    const subprocess = child as unknown as ChildProcessWithoutNullStreams;
+    const running = asRunningCommand(subprocess, runId, noteBeginnings(subprocess));
+    if (running) return running;
+    throw (await child).cause;
+  } catch (error) {
+    throw startFailure(error, options);
+  }
+}

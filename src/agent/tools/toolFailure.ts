@@ -1,0 +1,67 @@
+import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
+import { StepLimit } from '../../util/limitedRegExp.js';
+import { printable } from './printable.js';
+
+/** A call cannot do what it was asked to. A tool that throws it has `result` as its result. */
+export class ToolFailure extends Error {
+  override readonly name = 'ToolFailure';
+
+  /**
+   * @param message what happened, and to what
+   * @param nextStep what the model can do about it
+   */
+  constructor(
+    readonly type: ToolErrorType,
+    message: string,
+    readonly nextStep: string,
+  ) {
+    super(message);
+  }
+
+  get result() {
+    const { type, message, nextStep } = this;
+    return {
+      llmContent: `Error: ${message} ${nextStep}`,
+      returnDisplay: printable(message),
+      error: { message, type },
+    } satisfies ToolResult;
+  }
+}
+
+/** The call was ended by `ToolContext.signal`. */
+export function cancelled(toolName: string): ToolFailure {
+  return new ToolFailure(
+    ToolErrorType.Cancelled,
+    `${toolName} was cancelled.`,
+    'It may have done a part of its work: check before you call it again.',
+  );
+}
+
+/** The model asked for something that makes no sense, or is not allowed. */
+export function invalid(message: string, nextStep: string): ToolFailure {
+  return new ToolFailure(ToolErrorType.InvalidParams, message, nextStep);
+}
+
+/** The work itself cannot be done. */
+export function failed(message: string, nextStep: string): ToolFailure {
+  return new ToolFailure(ToolErrorType.Failed, message, nextStep);
+}
+
+/**
+ * Makes a function that runs the steps of a search for what a model asks for, within limits of time.
+ *
+ * @param what is searched for, for messages
+ * @param nextStep what the model can do when it takes too long
+ */
+export function limitedSteps(what: string, nextStep: string): <T>(step: () => T) => T {
+  const limit = new StepLimit();
+  return (step) => {
+    try {
+      return limit.run(step);
+    } catch (error) {
+      // Where the time is over, an Error of another realm.
+      const { message } = error as Error;
+      throw invalid(`${what} could not be matched: ${message}.`, nextStep);
+    }
+  };
+}
