@@ -7,7 +7,7 @@ import { isRecord } from '../util/records.js';
 import { removeControls } from '../protocol/sanitizeText.js';
 import type { HookEventName } from '../protocol/types.js';
 import { findProgram } from '../process/findProgram.js';
-import { quoteWord } from '../shell/quoteWord.js';
+import { quoteWord } from '../util/quoteWord.js';
 import { HOOK_TEST_SUFFIX, type HookTest } from './hookTest.js';
 import {
   starterHook,

@@ -6,7 +6,7 @@ import { formatPath } from '../hooks/hookSettings.js';
 import { parseJsonDocument } from '../util/jsonDocument.js';
 import { settingsFileIn } from '../config/settings/settings.js';
 import type { DialectName } from '../dialects/dialect.js';
-import { carryOver, type CarriedOver } from '../dialects/migration.js';
+import { carryOver, type CarriedOver } from '../migrate/carryOver.js';
 import { dialects, settingsKey } from '../dialects/words.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';

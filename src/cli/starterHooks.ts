@@ -1,4 +1,4 @@
-import { quoteWord } from '../shell/quoteWord.js';
+import { quoteWord } from '../util/quoteWord.js';
 import { HookEventName } from '../protocol/types.js';
 
 /** A hook to begin with: it looks at one field of its event. */

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { errorMessage } from '../util/errorMessage.js';
 import { removeControls } from '../protocol/sanitizeText.js';
-import { quoteWord } from '../shell/quoteWord.js';
+import { quoteWord } from '../util/quoteWord.js';
 import { openPrivately } from '../trace/privateFile.js';
 import type { SpanRecord } from '../trace/record.js';
 import { slowest, tellStory } from '../trace/story.js';

@@ -1,3 +1,6 @@
+// Not by the tree of `readCommand`: a reference must become safe in commands that no parser understands, too, and the
+// start of a hook cannot wait for the parser to be loaded.
+
 /**
  * Makes references to the project directory survive a directory whose name holds spaces, quotes, or shell code.
  *
@@ -12,7 +15,6 @@
  * @returns the command to hand to the shell; expanding it again changes nothing
  */
 export function expandCommand(command: string, scope: CommandScope = 'project'): string {
-  // Every reference begins so, and most commands have none.
   if (!command.includes('$')) return command;
   if (scope === 'project') return quoteReferences(command, PROJECT_TOKENS);
   // No shell knows such a variable, and the separator is never anything but this.
@@ -40,6 +42,23 @@ export function expandWord(
 
 /** Where a command was written. */
 export type CommandScope = 'project' | 'extension';
+
+/** The scope of a hook, by the folder of its extension. */
+export function scopeOf(extensionPath: string | undefined): CommandScope {
+  return extensionPath === undefined ? 'project' : 'extension';
+}
+
+/** What references stand for in the commands of a project, or of an extension. */
+export function referenceValues(folders: {
+  readonly project: string;
+  readonly extension?: string | undefined;
+}): Readonly<Record<string, string>> {
+  const { project, extension } = folders;
+  const values = Object.fromEntries(PROJECT_NAMES.split('|').map((name) => [name, project]));
+  return extension === undefined
+    ? values
+    : { ...values, extensionPath: extension, workspacePath: project };
+}
 
 function quoteReferences(command: string, tokens: TokenPatterns): string {
   const frames: Frame[] = [];

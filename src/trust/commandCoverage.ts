@@ -2,9 +2,8 @@ import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:pa
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/descriptorHeadroom.js';
 import type { CommandHookConfig } from '../protocol/types.js';
-import { PROJECT_NAMES, expandCommand, expandWord } from '../shell/expandCommand.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';
-import { readCommand, type CommandReading, type SimpleCommand } from '../shell/readCommand.js';
+import { readHook, type CommandFolders, type SimpleCommand } from '../shell/readCommand.js';
 import { leadsThroughSystem, linkStatsOf, shownPath, statsOf } from './fileSystem.js';
 import { isInside, realPathOf } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
@@ -16,7 +15,7 @@ import {
   type Interpreter,
   type Reader,
 } from './programs.js';
-import { readShebang } from './shebang.js';
+import { readShebang } from '../shell/shebang.js';
 
 /**
  * How much consent to a hook covers. `pinned`: its definition, and the folder of the script that it starts. `pinned by
@@ -46,12 +45,8 @@ export interface StartedFile {
   readonly ignoresCompiled: boolean;
 }
 
-/** Where a command runs. */
-export interface CommandPlace {
-  /** Absolute real path of the project. */
-  readonly project: string;
-  /** Absolute real path of the extension's folder, for a hook of an extension. */
-  readonly extension?: string;
+/** Where a command runs; folders are absolute real paths. */
+export interface CommandPlace extends CommandFolders {
   /** The search path of its environment. */
   readonly searchPath: string;
   readonly budget: ReviewBudget;
@@ -68,6 +63,9 @@ export function coverCommand(
   place: CommandPlace,
 ): CommandCoverage {
   if (process.platform === 'win32') return openBecause('is run by PowerShell, which is not read');
+  if (!hook.args && !isPlainText(hook.command, process.env)) {
+    return openBecause('holds characters that a shell in your locale may read differently');
+  }
   const { commands, unknown } = readHook(hook, place);
   if (unknown !== undefined) return openBecause(unknown);
   const coverage = new Coverage(place);
@@ -82,35 +80,9 @@ export function coverCommand(
   }
 }
 
-/** What a shell makes of the command; with `args`, the words are what they are. */
-function readHook(
-  { command, args }: Pick<CommandHookConfig, 'command' | 'args'>,
-  place: CommandPlace,
-): CommandReading {
-  const scope = place.extension === undefined ? 'project' : 'extension';
-  const references = referencesIn(place);
-  if (args) {
-    const values = Object.fromEntries(references);
-    const words = [command, ...args].map((word) => expandWord(word, scope, values));
-    return { commands: [{ words, variables: [], inputs: [], outputs: [] }] };
-  }
-  if (!isPlainText(command, process.env)) {
-    return { unknown: 'holds characters that a shell in your locale may read differently' };
-  }
-  return readCommand(expandCommand(command, scope), references);
-}
-
 /** A command that starts who knows what. */
 export function openBecause(open: string): CommandCoverage {
   return { open, scripts: [], files: [], folders: [], watched: [] };
-}
-
-function referencesIn({ project, extension }: CommandPlace): ReadonlyMap<string, string> {
-  const references = new Map(PROJECT_NAMES.split('|').map((name) => [name, project]));
-  if (extension !== undefined) {
-    references.set('extensionPath', extension).set('workspacePath', project);
-  }
-  return references;
 }
 
 /** Why a command is open. */

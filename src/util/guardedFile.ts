@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { constants, open, type FileHandle } from 'node:fs/promises';
 import { isShortage, waitForDescriptors } from './descriptorHeadroom.js';
-import { quoteWord } from '../shell/quoteWord.js';
+import { quoteWord } from './quoteWord.js';
 
 /** What became of reading a file. */
 export type GuardedReading =

@@ -5,11 +5,11 @@ import { dialects, readMatcher, theirToolNames } from '../dialects/words.js';
 import { events } from '../protocol/events.js';
 import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { referenceTools } from '../agent/tools/referenceTools.js';
-import { AttackSearch } from './attackSearch.js';
-import type { GroupSite } from './types.js';
+import { findAttacks, hasRecheck } from './attackSearch.js';
+import type { Checked, GroupSite, Slip } from './types.js';
 
 /** Each of these says what is wrong with the matcher of one group, if anything. */
-type MatcherRule = (site: GroupSite) => string | undefined | Promise<string | undefined>;
+type MatcherRule = (site: GroupSite) => string | undefined;
 
 const KNOWN_TOOLS = referenceTools.map(({ name }) => name);
 
@@ -136,39 +136,61 @@ function hasMixedAnchors(matcher: string): boolean {
   return begun === 0 ? ended > 0 && ended < names.length : begun < names.length;
 }
 
-/** A matcher that takes for ever for some names. */
-export const matcherCatastrophic: MatcherRule = async (site) => {
-  const found = (await searchAttack(site))?.found;
-  // A name is short: what grows with its square or cube takes no time.
-  if (found?.status !== 'vulnerable' || found.complexity.type !== 'exponential') return undefined;
-  return `takes exponential time for names such as ${JSON.stringify(found.attack.string.slice(0, 40))}…, and then counts as not matching; let nothing that repeats contain another repetition`;
-};
-
-/** A matcher of which it could not be found out whether it takes for ever. */
-export const matcherUndecided: MatcherRule = async (site) => {
-  if (isTooLong(site)) {
-    return `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
-  }
-  const searched = await searchAttack(site);
-  if (!searched || (searched.found && searched.found.status !== 'unknown')) return undefined;
-  return 'could not be decided: it may take for ever for some names, and then counts as not matching; simplify it';
-};
-
-const attacks = new AttackSearch();
-const searches = new WeakMap<GroupSite, ReturnType<typeof search>>();
-
-/** Two rules ask, and one search answers. */
-function searchAttack(site: GroupSite): ReturnType<typeof search> {
-  const found = searches.get(site) ?? search(site);
-  searches.set(site, found);
-  return found;
+/** Matchers that take for ever for some names. */
+export async function matcherCatastrophic(checked: Checked): Promise<Slip[]> {
+  const searched = await searchAttacks(checked);
+  return searched.flatMap(({ site, found }) => {
+    // A name is short: what grows with its square or cube takes no time.
+    const isSlow = found?.status === 'vulnerable' && found.complexity.type === 'exponential';
+    if (!isSlow) return [];
+    const name = JSON.stringify(found.attack.string.slice(0, 40));
+    return slip(
+      site,
+      `takes exponential time for names such as ${name}…, and then counts as not matching; let nothing that repeats contain another repetition`,
+    );
+  });
 }
 
-async function search(site: GroupSite) {
-  const matcher = expressionOf(site)?.expression;
-  // Exponential time takes a repetition of something that can match in more than one way: of a group.
-  if (matcher === undefined || !/\)[*+{]/u.test(matcher) || !isRegExp(matcher)) return undefined;
-  return { found: await attacks.find(matcher) };
+/** Matchers of which it could not be found out whether they take for ever. */
+export async function matcherUndecided(checked: Checked): Promise<Slip[]> {
+  const searched = await searchAttacks(checked);
+  const undecided = searched.filter(({ found }) => (found?.status ?? 'unknown') === 'unknown');
+  const tooLong = `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
+  return [
+    ...checked.groups.filter(isTooLong).map((site) => slip(site, tooLong)),
+    ...(hasRecheck ? undecided : undecided.slice(0, 1)).map(({ site }) =>
+      slip(site, hasRecheck ? UNDECIDED : NOT_SEARCHED),
+    ),
+  ];
+}
+
+const UNDECIDED =
+  'could not be decided: it may take for ever for some names, and then counts as not matching; simplify it';
+/** One line, for all matchers together. */
+const NOT_SEARCHED =
+  'whether this matcher, and others like it, take for ever for some names is not checked, as the package recheck is not installed; run: npm install --save-dev recheck';
+
+function slip({ file, at }: GroupSite, message: string): Slip {
+  return { file, at: [...at, 'matcher'], message };
+}
+
+const searches = new WeakMap<Checked, ReturnType<typeof search>>();
+
+/** Two rules ask, and one search answers. */
+function searchAttacks(checked: Checked): ReturnType<typeof search> {
+  const searched = searches.get(checked) ?? search(checked);
+  searches.set(checked, searched);
+  return searched;
+}
+
+async function search({ groups }: Checked) {
+  const sites = groups.flatMap((site) => {
+    const matcher = expressionOf(site)?.expression ?? '';
+    // Exponential time takes a group that is repeated.
+    return /\)[*+{]/u.test(matcher) && isRegExp(matcher) ? [{ site, matcher }] : [];
+  });
+  const attacks = await findAttacks(sites.map(({ matcher }) => matcher));
+  return sites.map(({ site, matcher }) => ({ site, found: attacks.get(matcher) }));
 }
 
 /** What is tested against the names of tools, if anything, and if it can be looked at in time. */

@@ -3,8 +3,8 @@ import { parseHookDefinitions } from '../hooks/hookSettings.js';
 import { findIdleNames } from '../../middleware/planner.js';
 import { isRecord } from '../util/records.js';
 import { HookEventName, type HookDefinition } from '../protocol/types.js';
-import type { DialectName } from './dialect.js';
-import { dialects, foreignMoment, theirEventName } from './words.js';
+import type { DialectName } from '../dialects/dialect.js';
+import { dialects, foreignMoment, theirEventName } from '../dialects/words.js';
 
 /** What of another agent's settings has a place in ours. */
 export interface CarriedOver {
