@@ -76,8 +76,9 @@ function quoteReferences(command: string, tokens: TokenPatterns): string {
     }
     expanded += text;
     if (token.groups?.['plain'] !== undefined) continue;
+    const opened = FRAMES.get(text);
     if (text === closer) frames.pop();
-    else frames.push(...openFrame(text, quoted));
+    else if (opened) frames.push({ quoted, ...opened });
   }
   return expanded;
 }
@@ -90,21 +91,14 @@ interface Frame {
 
 const TOP: Frame = { closer: '', quoted: false };
 
-function openFrame(opener: string, quoted: boolean): Frame[] {
-  switch (opener) {
-    case '"':
-      return [{ closer: '"', quoted: true }];
-    case '`':
-      return [{ closer: '`', quoted: false }];
-    case '(':
-    case '$(':
-      return [{ closer: ')', quoted: false }];
-    case '${':
-      return [{ closer: '}', quoted }];
-    default:
-      return [];
-  }
-}
+/** What opens a frame. What `${` opens is quoted as what is around it. */
+const FRAMES: ReadonlyMap<string, Pick<Frame, 'closer'> & Partial<Frame>> = new Map([
+  ['"', { closer: '"', quoted: true }],
+  ['`', { closer: '`', quoted: false }],
+  ['(', { closer: ')', quoted: false }],
+  ['$(', { closer: ')', quoted: false }],
+  ['${', { closer: '}' }],
+]);
 
 // Only makes the walk shorter: each of these would be a token of its own.
 const PLAIN_WORD = String.raw`[\w./:=,-]+`;

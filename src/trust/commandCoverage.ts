@@ -8,6 +8,7 @@ import { leadsThroughSystem, linkStatsOf, shownPath, statsOf } from './fileSyste
 import { isInside, realPathOf } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 import {
+  countOwnWords,
   isHarmlessVariable,
   isPlainBuiltin,
   isPlainText,
@@ -127,12 +128,11 @@ class Coverage {
       return;
     }
     const name = basename(word);
-    const kind = this.#isOfMachine(word) ? kindOfProgram(name) : undefined;
-    if (!kind)
-      throw new Open(`starts ${name}, which may load or start files of the project by itself`);
-    if (kind.is === 'wrapper') this.#addWrapped(name, rest, kind.skip(rest));
-    else if (kind.is === 'interpreter') this.#addInterpreted(name, rest, kind);
-    else this.#addReader(name, rest, kind);
+    const { wrapper, interpreter, reader } = this.#isOfMachine(word) ? kindOfProgram(name) : {};
+    if (wrapper) this.#addWrapped(name, rest, countOwnWords(rest, wrapper));
+    else if (interpreter) this.#addInterpreted(name, rest, interpreter);
+    else if (reader) this.#addReader(name, rest, reader);
+    else throw new Open(`starts ${name}, which may load or start files of the project by itself`);
   }
 
   /** Hooks run in the project's folder, so that going there changes nothing. */
@@ -216,9 +216,9 @@ class Coverage {
     const [program = '', ...rest] = shebang;
     const isKnown = isAbsolute(program) && this.#inProject(program) === undefined;
     const [interpreter = '', ...flags] = basename(program) === 'env' ? rest : shebang;
-    const kind = kindOfProgram(basename(interpreter));
+    const { interpreter: kind } = kindOfProgram(basename(interpreter));
     const isOfMachine = this.#isOfMachine(program) && this.#locate(interpreter) === undefined;
-    if (!isKnown || !isOfMachine || kind?.is !== 'interpreter') {
+    if (!isKnown || !isOfMachine || !kind) {
       throw new Open(`starts ${this.#show(file)}, whose first line names ${program || 'too much'}`);
     }
     this.#addInterpreted(basename(interpreter), [...flags, file, ...words], kind);

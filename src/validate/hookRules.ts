@@ -6,13 +6,10 @@ import { commandLine, hookIdentity } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
 import { findControl } from '../protocol/sanitizeText.js';
 import { mayMatchTogether } from './matcherRules.js';
-import { findScripts, readStart } from './programs.js';
+import { findScripts, readScript } from './programs.js';
 import type { Checked, HookSite, Slip } from './types.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** At most this much of a script is searched. */
-const MAX_SCRIPT_BYTES = 65_536;
 
 /** Fields of an answer of which one hook's replaces another's. */
 const REWRITTEN = ['tool_input', 'llm_request', 'llm_response'];
@@ -151,7 +148,7 @@ function isChained({ event }: HookSite, { groups }: Checked): boolean {
 
 /** The fields that a command, or a script that it names, writes for all that its text says. */
 function rewritesOf(site: HookSite, checked: Checked): string[] {
-  const texts = findScripts(site, checked).map((file) => readStart(file, MAX_SCRIPT_BYTES));
+  const texts = findScripts(site, checked).map(readScript);
   return REWRITTEN.filter((field) => {
     const writing = new RegExp(
       String.raw`hookSpecificOutput\W{0,12}[:=][^]{0,200}?\b${field}\b\W{0,3}[:=]`,

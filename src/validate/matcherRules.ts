@@ -6,10 +6,10 @@ import { events } from '../protocol/events.js';
 import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { referenceTools } from '../agent/tools/referenceTools.js';
 import { findAttacks, hasRecheck } from './attackSearch.js';
-import type { Checked, GroupSite, Slip } from './types.js';
+import type { Checked, GroupSite, Said } from './types.js';
 
 /** Each of these says what is wrong with the matcher of one group, if anything. */
-type MatcherRule = (site: GroupSite) => string | undefined;
+type MatcherRule = (site: GroupSite, checked: Checked) => Said;
 
 const KNOWN_TOOLS = referenceTools.map(({ name }) => name);
 
@@ -136,43 +136,30 @@ function hasMixedAnchors(matcher: string): boolean {
   return begun === 0 ? ended > 0 && ended < names.length : begun < names.length;
 }
 
-/** Matchers that take for ever for some names. */
-export async function matcherCatastrophic(checked: Checked): Promise<Slip[]> {
+/** A matcher that takes for ever for some names. */
+export const matcherCatastrophic: MatcherRule = async (site, checked) => {
+  const found = (await searchAttacks(checked)).get(site);
+  // A name is short: what grows with its square or cube takes no time.
+  if (found?.status !== 'vulnerable' || found.complexity.type !== 'exponential') return undefined;
+  return `takes exponential time for names such as ${JSON.stringify(found.attack.string.slice(0, 40))}…, and then counts as not matching; let nothing that repeats contain another repetition`;
+};
+
+/** A matcher of which it could not be found out whether it takes for ever. */
+export const matcherUndecided: MatcherRule = async (site, checked) => {
+  if (isTooLong(site)) {
+    return `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
+  }
   const searched = await searchAttacks(checked);
-  return searched.flatMap(({ site, found }) => {
-    // A name is short: what grows with its square or cube takes no time.
-    const isSlow = found?.status === 'vulnerable' && found.complexity.type === 'exponential';
-    if (!isSlow) return [];
-    const name = JSON.stringify(found.attack.string.slice(0, 40));
-    return slip(
-      site,
-      `takes exponential time for names such as ${name}…, and then counts as not matching; let nothing that repeats contain another repetition`,
-    );
-  });
-}
-
-/** Matchers of which it could not be found out whether they take for ever. */
-export async function matcherUndecided(checked: Checked): Promise<Slip[]> {
-  const searched = await searchAttacks(checked);
-  const undecided = searched.filter(({ found }) => (found?.status ?? 'unknown') === 'unknown');
-  const tooLong = `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
-  return [
-    ...checked.groups.filter(isTooLong).map((site) => slip(site, tooLong)),
-    ...(hasRecheck ? undecided : undecided.slice(0, 1)).map(({ site }) =>
-      slip(site, hasRecheck ? UNDECIDED : NOT_SEARCHED),
-    ),
-  ];
-}
-
-const UNDECIDED =
-  'could not be decided: it may take for ever for some names, and then counts as not matching; simplify it';
-/** One line, for all matchers together. */
-const NOT_SEARCHED =
-  'whether this matcher, and others like it, take for ever for some names is not checked, as the package recheck is not installed; run: npm install --save-dev recheck';
-
-function slip({ file, at }: GroupSite, message: string): Slip {
-  return { file, at: [...at, 'matcher'], message };
-}
+  const found = searched.get(site);
+  if (!searched.has(site) || (found && found.status !== 'unknown')) return undefined;
+  if (hasRecheck) {
+    return 'could not be decided: it may take for ever for some names, and then counts as not matching; simplify it';
+  }
+  // One line is enough for all matchers.
+  const [first] = searched.keys();
+  if (site !== first) return undefined;
+  return 'whether this matcher, and others like it, take for ever for some names is not checked, as the package recheck is not installed; run: npm install --save-dev recheck';
+};
 
 const searches = new WeakMap<Checked, ReturnType<typeof search>>();
 
@@ -183,6 +170,7 @@ function searchAttacks(checked: Checked): ReturnType<typeof search> {
   return searched;
 }
 
+/** What was found for those groups whose matchers need a search. */
 async function search({ groups }: Checked) {
   const sites = groups.flatMap((site) => {
     const matcher = expressionOf(site)?.expression ?? '';
@@ -190,7 +178,7 @@ async function search({ groups }: Checked) {
     return /\)[*+{]/u.test(matcher) && isRegExp(matcher) ? [{ site, matcher }] : [];
   });
   const attacks = await findAttacks(sites.map(({ matcher }) => matcher));
-  return sites.map(({ site, matcher }) => ({ site, found: attacks.get(matcher) }));
+  return new Map(sites.map(({ site, matcher }) => [site, attacks.get(matcher)]));
 }
 
 /** What is tested against the names of tools, if anything, and if it can be looked at in time. */

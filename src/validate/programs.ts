@@ -1,8 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { readHookInPart, type PartialReading } from '../shell/readCommand.js';
 import { REFERENCE } from '../shell/expandCommand.js';
 import { readShebang } from '../shell/shebang.js';
+import { readStart } from '../util/readStart.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';
 import { findProgram, isExecutable } from '../process/findProgram.js';
 import type { Checked, HookSite } from './types.js';
@@ -17,8 +18,8 @@ export interface Program {
   readonly script?: string;
 }
 
-/** Opening a pipe waits for its other end otherwise. Windows has no such flag. */
-const NONBLOCK = process.platform === 'win32' ? 0 : constants.O_NONBLOCK;
+/** At most this much of a script is searched. */
+const MAX_SCRIPT_BYTES = 65_536;
 
 /** Programs that are given a script, and no filter or sub-command. */
 const INTERPRETERS = new Set(
@@ -101,17 +102,10 @@ export function kindOf(file: string): 'file' | 'other' | 'missing' {
   return stats.isFile() ? 'file' : 'other';
 }
 
-/** The first bytes of a file as text; `''` where it cannot be read, or is none: a pipe has no end. */
-export function readStart(file: string, bytes: number): string {
+/** The beginning of a script; `''` where it cannot be read, or is no file. */
+export function readScript(file: string): string {
   try {
-    const descriptor = openSync(file, constants.O_RDONLY | NONBLOCK);
-    try {
-      if (!fstatSync(descriptor).isFile()) return '';
-      const buffer = Buffer.alloc(bytes);
-      return buffer.toString('utf8', 0, readSync(descriptor, buffer));
-    } finally {
-      closeSync(descriptor);
-    }
+    return kindOf(file) === 'file' ? readStart(file, MAX_SCRIPT_BYTES).toString('utf8') : '';
   } catch {
     return '';
   }

@@ -1,7 +1,7 @@
 import * as command from './commandRules.js';
 import * as hook from './hookRules.js';
 import * as matcher from './matcherRules.js';
-import type { Checked, GroupSite, HookSite, Rule, Severity, Slip } from './types.js';
+import type { Checked, GroupSite, HookSite, Rule, Said, Severity, Slip } from './types.js';
 
 /**
  * THE table of rules. A new one is a function in the file of its concern, a line in here, a line in `docs/cli.md`, and
@@ -12,8 +12,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'unknown-key': { severity: 'warning', check: hook.unknownTopLevelKey },
   'empty-hooks': { severity: 'warning', check: hook.emptyHooks },
   'matcher-invalid': eachMatcher('error', matcher.matcherInvalid),
-  'matcher-catastrophic': { severity: 'error', check: matcher.matcherCatastrophic },
-  'matcher-undecided': { severity: 'warning', check: matcher.matcherUndecided },
+  'matcher-catastrophic': eachMatcher('error', matcher.matcherCatastrophic),
+  'matcher-undecided': eachMatcher('warning', matcher.matcherUndecided),
   'matcher-glob': eachMatcher('warning', matcher.matcherGlob),
   'matcher-never-met': eachMatcher('warning', matcher.matcherNeverMet),
   'matcher-unused': eachMatcher('warning', matcher.matcherUnused),
@@ -50,25 +50,27 @@ export const loaderSeverities = {
 function eachHook(
   severity: Severity,
   key: string,
-  say: (site: HookSite, checked: Checked) => string | undefined,
+  say: (site: HookSite, checked: Checked) => Said,
 ): Rule {
-  const check = (checked: Checked) =>
-    collect(checked.hooks, key, (site: HookSite) => say(site, checked));
+  const check = (checked: Checked) => collect(checked.hooks, key, (site) => say(site, checked));
   return { severity, check };
 }
 
 /** The same for groups, whose findings are about the matcher. */
-function eachMatcher(severity: Severity, say: (site: GroupSite) => string | undefined): Rule {
-  return { severity, check: ({ groups }) => collect(groups, 'matcher', say) };
+function eachMatcher(severity: Severity, say: (site: GroupSite, checked: Checked) => Said): Rule {
+  const check = (checked: Checked) =>
+    collect(checked.groups, 'matcher', (site) => say(site, checked));
+  return { severity, check };
 }
 
-function collect<S extends GroupSite>(
+async function collect<S extends GroupSite>(
   sites: readonly S[],
   key: string,
-  say: (site: S) => string | undefined,
-): Slip[] {
-  return sites.flatMap((site) => {
-    const message = say(site);
-    return message === undefined ? [] : { file: site.file, at: [...site.at, key], message };
+  say: (site: S) => Said,
+): Promise<Slip[]> {
+  const messages = await Promise.all(sites.map(say));
+  return sites.flatMap(({ file, at }, index) => {
+    const message = messages[index];
+    return message === undefined ? [] : { file, at: [...at, key], message };
   });
 }

@@ -62,6 +62,9 @@ export interface Slip {
   readonly message: string;
 }
 
+/** What is wrong with one hook or matcher, if anything. */
+export type Said = string | undefined | Promise<string | undefined>;
+
 /** One rule: what it finds wrong. */
 export interface Rule {
   readonly severity: Severity;
