@@ -28,7 +28,8 @@ export function carryOver(settings: Record<string, unknown>, dialect: DialectNam
   const report = (path: Path, message: string) => remarks.push({ path, message });
   const { hooks = {}, ...others } = settings;
   for (const key of Object.keys(others)) {
-    if (!READ_KEYS.has(key)) report([key], TOP_LEVEL.get(key) ?? 'is no setting of hooks');
+    const lost = TOP_LEVEL.has(key) ? TOP_LEVEL.get(key) : 'is no setting of hooks';
+    if (lost !== undefined) report([key], lost);
   }
   if (!isRecord(hooks)) report(['hooks'], 'is no object of events, and is left out');
   return {
@@ -40,10 +41,11 @@ export function carryOver(settings: Record<string, unknown>, dialect: DialectNam
 
 type Report = (path: Path, message: string) => unknown;
 
-const READ_KEYS: ReadonlySet<string> = new Set(['$schema', 'hooksConfig', 'disableAllHooks']);
-
-/** What settings that concern hooks, or seem to, come to. */
-const TOP_LEVEL: ReadonlyMap<string, string> = new Map([
+/** What is lost of settings that concern hooks, or seem to; nothing of those that are read. */
+const TOP_LEVEL: ReadonlyMap<string, string | undefined> = new Map([
+  ['$schema', undefined],
+  ['hooksConfig', undefined],
+  ['disableAllHooks', undefined],
   [
     'permissions',
     'permissions are no hooks: what they forbid is not forbidden here; write a BeforeTool hook',
@@ -54,11 +56,10 @@ const TOP_LEVEL: ReadonlyMap<string, string> = new Map([
   ['extensions', 'hooks of extensions are not carried over: copy those that you need'],
 ]);
 
-/** Switches that stand among the events, or beside them. */
-const SWITCHES: ReadonlySet<string> = new Set(['enabled', 'disabled', 'notifications']);
-
-/** What those come to that are not carried over. */
-const LOST_SWITCHES: ReadonlyMap<string, string> = new Map([
+/** Switches that stand among the events, or beside them, and what is lost of them. */
+const SWITCHES: ReadonlyMap<string, string | undefined> = new Map([
+  ['enabled', undefined],
+  ['disabled', undefined],
   ['notifications', 'has no counterpart: it is not shown here that a hook runs'],
 ]);
 
@@ -70,7 +71,7 @@ function readSwitches(settings: Record<string, unknown>, report: Report) {
   for (const { key, holder } of holders) {
     for (const name of Object.keys(holder)) {
       const isKnown = key === 'hooks' || SWITCHES.has(name);
-      const lost = LOST_SWITCHES.get(name) ?? (isKnown ? undefined : 'is no switch of hooks');
+      const lost = SWITCHES.get(name) ?? (isKnown ? undefined : 'is no switch of hooks');
       if (lost !== undefined) report([key, name], lost);
     }
   }

@@ -1,3 +1,5 @@
+import { PROJECT_NAMES } from './expandCommand.js';
+
 /** Names that bash does not look up on the PATH when they stand where a command does. */
 export const NOT_PROGRAMS: ReadonlySet<string> = new Set(
   (
@@ -12,7 +14,7 @@ export const NOT_PROGRAMS: ReadonlySet<string> = new Set(
 // The parser behind `readCommand` takes longer to load than a hook takes to start, so the start of a hook does not ask
 // it. This pattern knows one form of command only; a property test holds it against the parser's reading.
 const PLAIN = String.raw`[\w@%+:,./-]`;
-const REFERENCE = String.raw`\$\{(?:LLXPRT|GEMINI|CLAUDE)_PROJECT_DIR\}`;
+const REFERENCE = String.raw`\$\{(?:${PROJECT_NAMES})\}`;
 const QUOTED = String.raw`'[^']*'|"(?:[^"$\x60\\!]|${REFERENCE})*"`;
 const WORD = String.raw`(?:${PLAIN}|=|${QUOTED})+`;
 const SIMPLE_COMMAND = new RegExp(String.raw`^\s*((?:${PLAIN}|${QUOTED})+)(?:[ \t]+${WORD})*\s*$`);

@@ -2,12 +2,7 @@ import { errorMessage } from '../util/errorMessage.js';
 import { harmOf } from './consentGate.js';
 import { isShortage } from '../util/descriptorHeadroom.js';
 import { safeSearchPath } from '../process/findProgram.js';
-import {
-  coverCommand,
-  openBecause,
-  type CommandCoverage,
-  type CommandPlace,
-} from './commandCoverage.js';
+import { coverCommand, openBecause, type CommandCoverage } from './commandCoverage.js';
 import {
   itemOfHook,
   itemOfModule,
@@ -18,6 +13,7 @@ import {
 import { FileCoverage, type CoveredFiles } from './coveredFiles.js';
 import { NO_FILES, type FileWatch } from './fileWatch.js';
 import { isInside } from '../util/paths.js';
+import type { CommandPlace } from './namedPaths.js';
 import { isHarmlessVariable } from './programs.js';
 import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
 

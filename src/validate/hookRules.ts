@@ -81,7 +81,7 @@ export function timeoutTooLong({ hook, group }: HookSite): string | undefined {
   const { timeout = 0 } = hook;
   const unit = group.dialect ? dialects[group.dialect].timeoutUnit : { name: 'ms', ms: 1 };
   if (timeout * unit.ms <= DAY_MS) return undefined;
-  return `${timeout} ${unit.name} is more than a day; and the operation waits that long; write less`;
+  return `${timeout} ${unit.name} is more than a day, and the operation waits that long; write less`;
 }
 
 /** The same command again, where both may match. */
@@ -89,7 +89,7 @@ export function duplicateCommand(site: HookSite, { hooks, settings }: Checked): 
   const isOff = ({ hook }: HookSite) => settings.disabledHooks.includes(hookIdentity(hook));
   if (site.key === undefined || isOff(site)) return undefined;
   const same = earlierThan(site, hooks).filter(
-    (other) => isSameEvent(other, site) && other.key === site.key && !isOff(other),
+    (other) => other.key === site.key && !isOff(other) && mayMatchTogether(other, site),
   );
   const first = same.find((other) => !isOfProject(other)) ?? same[0];
   if (!first) return undefined;
@@ -100,11 +100,6 @@ export function duplicateCommand(site: HookSite, { hooks, settings }: Checked): 
 
 function isOfProject({ file }: HookSite): boolean {
   return file.source.scope === 'project';
-}
-
-/** Whether two hooks may run together. */
-function isSameEvent(a: HookSite, b: HookSite): boolean {
-  return a.event === b.event && mayMatchTogether(a, b);
 }
 
 /** The same name for another command. */
@@ -122,20 +117,18 @@ export function duplicateName(site: HookSite, { hooks }: Checked): string | unde
 
 /** Two hooks that change the same data, of which neither reads what the other wrote. */
 export function conflictingRewrites(site: HookSite, checked: Checked): string | undefined {
-  const mine = rewritesOf(site, checked);
+  const mine = isChained(site, checked) ? [] : rewritesOf(site, checked);
   if (mine.length === 0) return undefined;
-  for (const other of earlierThan(site, checked.hooks)) {
-    if (commandLine(other.hook) === commandLine(site.hook)) continue;
-    if (!isSameEvent(other, site) || isChained(site, checked)) continue;
+  const others = earlierThan(site, checked.hooks).filter(
+    (other) => commandLine(other.hook) !== commandLine(site.hook) && mayMatchTogether(other, site),
+  );
+  for (const other of others) {
     const field = rewritesOf(other, checked).find((each) => mine.includes(each));
     if (field === undefined) continue;
-    return `writes ${field}, as does the hook at ${place(other, site)}, and neither reads what the other wrote: the later one wins; ${adviceFor(site)}`;
+    const advice = events[site.event].chain ? 'set "sequential": true' : 'put both into one script';
+    return `writes ${field}, as does the hook at ${place(other, site)}, and neither reads what the other wrote: the later one wins; ${advice}`;
   }
   return undefined;
-}
-
-function adviceFor({ event }: HookSite): string {
-  return events[event].chain ? 'set "sequential": true' : 'put both into one script';
 }
 
 /** Whether the hooks of the event run one after the other, each reading what the one before changed. */
@@ -149,14 +142,10 @@ function isChained({ event }: HookSite, { groups }: Checked): boolean {
 /** The fields that a command, or a script that it names, writes for all that its text says. */
 function rewritesOf(site: HookSite, checked: Checked): string[] {
   const texts = findScripts(site, checked).map(readScript);
+  const said = [site.hook.command, ...(site.hook.args ?? []), ...texts];
   return REWRITTEN.filter((field) => {
-    const writing = new RegExp(
-      String.raw`hookSpecificOutput\W{0,12}[:=][^]{0,200}?\b${field}\b\W{0,3}[:=]`,
-      'u',
-    );
-    return [site.hook.command, ...(site.hook.args ?? []), ...texts].some((text) =>
-      writing.test(text),
-    );
+    const writing = String.raw`hookSpecificOutput\W{0,12}[:=][^]{0,200}?\b${field}\b\W{0,3}[:=]`;
+    return said.some((text) => new RegExp(writing, 'u').test(text));
   });
 }
 

@@ -19,8 +19,9 @@ const FOREIGN = /mcp|__/iu;
 /** A matcher that looks like a list of names, and not like a pattern. */
 const NAMES_ONLY = /^(?:[\w-]+(?:\|[\w-]+)*|\((?:\?:)?[\w-]+(?:\|[\w-]+)*\))$/u;
 
-/** Whether two groups of an event may run together, as far as the known tools tell. */
+/** Whether two groups may run together, as far as the known tools tell. */
 export function mayMatchTogether(a: GroupSite, b: GroupSite): boolean {
+  if (a.event !== b.event) return false;
   const { matchOn, subjects = [] } = events[a.event];
   if (matchOn) {
     return (

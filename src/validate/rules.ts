@@ -68,7 +68,7 @@ async function collect<S extends GroupSite>(
   key: string,
   say: (site: S) => Said,
 ): Promise<Slip[]> {
-  const messages = await Promise.all(sites.map(say));
+  const messages = await Promise.all(sites.map(async (site) => say(site)));
   return sites.flatMap(({ file, at }, index) => {
     const message = messages[index];
     return message === undefined ? [] : { file, at: [...at, key], message };
