@@ -1,6 +1,5 @@
 import { REFERENCE } from '../shell/expandCommand.js';
 import { quoteWord } from '../util/quoteWord.js';
-import type { HookRegistryEntry } from './entry.js';
 import { ConfigSource, type CommandHookConfig } from './types.js';
 
 /** How a hook is called in lists, logs and `disabledHooks`: its name, else its command. */
@@ -20,7 +19,7 @@ export function commandLine({
 
 const REFERENCES = new RegExp(REFERENCE, 'g');
 
-/** References are expanded, and so stand outside of the quotes in which they would not be. */
+/** Quotes what a shell would change. References need no quotes: they are expanded in any case. */
 function quoteOddWord(word: string): string {
   const isPlain = word !== '' && !/[^\w@%+:,./=-]/.test(word.replaceAll(REFERENCES, ''));
   return isPlain ? word : quoteWord(word);
@@ -35,12 +34,15 @@ export function shortIdentity(hook: Pick<CommandHookConfig, 'name' | 'command' |
 /** Characters of a name or a command in a message, at most. */
 const MAX_SHOWN = 60;
 
+/** Where a hook was written, as registry entries know it. */
+export interface Provenance {
+  readonly source: ConfigSource;
+  readonly origin?: { readonly scope: string } | undefined;
+  readonly extension?: { readonly scope?: string | undefined } | undefined;
+}
+
 /** Whether a hook came with the project, as opposed to one of the user, the system or the host. */
-export function isFromProject({
-  source,
-  origin,
-  extension,
-}: Pick<HookRegistryEntry, 'source' | 'origin' | 'extension'>): boolean {
-  if (source === ConfigSource.Extensions) return extension?.scope === 'project';
-  return origin?.scope === 'project';
+export function isFromProject({ source, origin, extension }: Provenance): boolean {
+  const from = source === ConfigSource.Extensions ? extension : origin;
+  return from?.scope === 'project';
 }

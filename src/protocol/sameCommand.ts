@@ -1,13 +1,12 @@
-import { expandCommand } from '../shell/expandCommand.js';
-import { isSimpleCommand, splitSimpleCommand } from '../shell/shellWords.js';
-import type { HookRegistryEntry } from './entry.js';
-import { isFromProject } from './identity.js';
+import { expandCommand, scopeOf } from '../shell/expandCommand.js';
+import { splitSimpleCommand } from '../shell/shellWords.js';
+import { isFromProject, type Provenance } from './identity.js';
 import type { CommandHookConfig } from './types.js';
 
 /** As `expandCommand` knows it. */
 const EXTENSION_REFERENCE = /\$(?:extensionPath\b|\{extensionPath\})/u;
 
-/** What makes a word another one to a shell. */
+/** What a shell may take for something other than a part of a word. */
 const NOT_LITERAL = /[^\w@%+:,./=-]/;
 
 const keys = new WeakMap<object, string>();
@@ -40,14 +39,20 @@ function wordsOf({
   args,
   extensionPath,
 }: Pick<CommandHookConfig, 'command' | 'args' | 'extensionPath'>): unknown {
-  const scope = extensionPath === undefined ? 'project' : 'extension';
+  const scope = scopeOf(extensionPath);
   if (!args) {
     const expanded = expandCommand(command, scope);
     return splitSimpleCommand(expanded) ?? expanded;
   }
   const words = [command, ...args];
   const isLiteral = words.every((word) => word !== '' && !NOT_LITERAL.test(word));
-  return isLiteral && isSimpleCommand(words.join(' ')) ? words : { withoutShell: words, scope };
+  return (isLiteral && splitSimpleCommand(words.join(' '))) || { withoutShell: words, scope };
+}
+
+/** What of a registered hook tells whether it runs in the place of another. */
+interface Startable extends Provenance {
+  readonly config: CommandHookConfig;
+  readonly review?: { readonly status: string } | undefined;
 }
 
 /**
@@ -56,10 +61,10 @@ function wordsOf({
  *
  * @param entries those that are to run for an event, in plan order
  */
-export function findSubstitutes(
-  entries: readonly HookRegistryEntry[],
-): ReadonlyMap<HookRegistryEntry, HookRegistryEntry> {
-  const counted = new Map<string | undefined, HookRegistryEntry>();
+export function findSubstitutes<Entry extends Startable>(
+  entries: readonly Entry[],
+): ReadonlyMap<Entry, Entry> {
+  const counted = new Map<string | undefined, Entry>();
   for (const entry of entries) {
     const key = keyOf(entry);
     const first = counted.get(key);
@@ -74,13 +79,13 @@ export function findSubstitutes(
 }
 
 /** The entries that run in the place of a guard, and therefore as one. */
-export function findGuards(
-  substitutes: ReadonlyMap<HookRegistryEntry, HookRegistryEntry>,
-): ReadonlySet<HookRegistryEntry> {
+export function findGuards<Entry extends Startable>(
+  substitutes: ReadonlyMap<Entry, Entry>,
+): ReadonlySet<Entry> {
   const guards = [...substitutes].filter(([{ config }]) => config.onFailure === 'deny');
   return new Set(guards.map(([, substitute]) => substitute));
 }
 
-function keyOf({ review, config }: HookRegistryEntry): string | undefined {
+function keyOf({ review, config }: Startable): string | undefined {
   return !review || review.status === 'allowed' ? commandKey(config) : undefined;
 }

@@ -1,3 +1,6 @@
+// Not by the tree of `readCommand`: a reference must become safe in commands that no parser understands, too, and the
+// start of a hook cannot wait for the parser to be loaded.
+
 /**
  * Makes references to the project directory survive a directory whose name holds spaces, quotes, or shell code.
  *
@@ -12,7 +15,6 @@
  * @returns the command to hand to the shell; expanding it again changes nothing
  */
 export function expandCommand(command: string, scope: CommandScope = 'project'): string {
-  // Every reference begins so, and most commands have none.
   if (!command.includes('$')) return command;
   if (scope === 'project') return quoteReferences(command, PROJECT_TOKENS);
   // No shell knows such a variable, and the separator is never anything but this.
@@ -41,6 +43,23 @@ export function expandWord(
 /** Where a command was written. */
 export type CommandScope = 'project' | 'extension';
 
+/** The scope of a hook, by the folder of its extension. */
+export function scopeOf(extensionPath: string | undefined): CommandScope {
+  return extensionPath === undefined ? 'project' : 'extension';
+}
+
+/** What references stand for in the commands of a project, or of an extension. */
+export function referenceValues(folders: {
+  readonly project: string;
+  readonly extension?: string | undefined;
+}): Readonly<Record<string, string>> {
+  const { project, extension } = folders;
+  const values = Object.fromEntries(PROJECT_NAMES.split('|').map((name) => [name, project]));
+  return extension === undefined
+    ? values
+    : { ...values, extensionPath: extension, workspacePath: project };
+}
+
 function quoteReferences(command: string, tokens: TokenPatterns): string {
   const frames: Frame[] = [];
   let expanded = '';
@@ -57,8 +76,9 @@ function quoteReferences(command: string, tokens: TokenPatterns): string {
     }
     expanded += text;
     if (token.groups?.['plain'] !== undefined) continue;
+    const opened = FRAMES.get(text);
     if (text === closer) frames.pop();
-    else frames.push(...openFrame(text, quoted));
+    else if (opened) frames.push({ quoted, ...opened });
   }
   return expanded;
 }
@@ -71,21 +91,14 @@ interface Frame {
 
 const TOP: Frame = { closer: '', quoted: false };
 
-function openFrame(opener: string, quoted: boolean): Frame[] {
-  switch (opener) {
-    case '"':
-      return [{ closer: '"', quoted: true }];
-    case '`':
-      return [{ closer: '`', quoted: false }];
-    case '(':
-    case '$(':
-      return [{ closer: ')', quoted: false }];
-    case '${':
-      return [{ closer: '}', quoted }];
-    default:
-      return [];
-  }
-}
+/** What opens a frame. What `${` opens is quoted as what is around it. */
+const FRAMES: ReadonlyMap<string, Pick<Frame, 'closer'> & Partial<Frame>> = new Map([
+  ['"', { closer: '"', quoted: true }],
+  ['`', { closer: '`', quoted: false }],
+  ['(', { closer: ')', quoted: false }],
+  ['$(', { closer: ')', quoted: false }],
+  ['${', { closer: '}' }],
+]);
 
 // Only makes the walk shorter: each of these would be a token of its own.
 const PLAIN_WORD = String.raw`[\w./:=,-]+`;

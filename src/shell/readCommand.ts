@@ -1,15 +1,18 @@
 import {
+  forEachChild,
   parse,
   type Assignment,
   type Command,
-  type CommandNode,
   type CompoundList,
   type HereDoc,
+  type ParsedScript,
   type Redirection,
   type Statement,
+  type SyntaxNode,
   type Word,
   type WordPart,
 } from 'unbash';
+import { expandCommand, expandWord, referenceValues, scopeOf } from './expandCommand.js';
 
 /** One program or builtin with its words, as the shell will start it. */
 export interface SimpleCommand {
@@ -23,10 +26,91 @@ export interface SimpleCommand {
   readonly outputs: readonly string[];
 }
 
+/** Why a command is not known before it runs. */
+interface NotKnown {
+  /** The end of a sentence "because it …". */
+  readonly unknown: string;
+  readonly commands?: undefined;
+  readonly programs?: undefined;
+  readonly singleQuoted?: undefined;
+}
+
 /** What a shell command consists of, or why that is only known when it runs. */
 export type CommandReading =
   | { readonly commands: readonly SimpleCommand[]; readonly unknown?: undefined }
-  | { readonly commands?: undefined; readonly unknown: string };
+  | NotKnown;
+
+/** A hook's command as it was written: for a shell, or a program with its arguments. */
+export interface WrittenCommand {
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+}
+
+/** What references stand for: absolute paths. */
+export interface CommandFolders {
+  readonly project: string;
+  /** For a hook of an extension. */
+  readonly extension?: string | undefined;
+}
+
+/**
+ * Reads a hook's command into the simple commands that it starts, in lists, pipes, groups and conditions. It is
+ * understood only if every word is known beforehand: there is no expansion, substitution or pattern in it, no loop, no
+ * function, and nothing that shells read differently.
+ */
+export function readHook(
+  { command, args }: WrittenCommand,
+  folders: CommandFolders,
+): CommandReading {
+  const scope = scopeOf(folders.extension);
+  const references = referenceValues(folders);
+  if (!args) return readCommand(expandCommand(command, scope), new Map(Object.entries(references)));
+  const words = [command, ...args].map((each) => expandWord(each, scope, references));
+  return { commands: [{ words, variables: [], inputs: [], outputs: [] }] };
+}
+
+/** Values of variables that are known, which count where they stand in double quotes. */
+type References = ReadonlyMap<string, string>;
+
+/**
+ * The same for a command as it is handed to the shell.
+ *
+ * @returns the commands, or why they are not known; never throws
+ */
+export function readCommand(command: string, references: References): CommandReading {
+  return withTree(command, ({ commands }) => ({
+    commands: commands.flatMap((statement) => simpleCommands(statement, references)),
+  }));
+}
+
+/** What can be told of a command whose words are not all known. */
+export type PartialReading =
+  | {
+      /**
+       * The words of the first program and of those that read from it through a pipe. What comes after another operator
+       * may never run. A word is `undefined` where only the shell knows what becomes of it.
+       */
+      readonly programs: readonly (readonly (string | undefined)[])[];
+      /** Texts in single quotes, wherever they stand. */
+      readonly singleQuoted: readonly string[];
+      readonly unknown?: undefined;
+    }
+  | NotKnown;
+
+/** Reads what a hook's command surely starts; `unknown` only where the parser does not understand it. Never throws. */
+export function readHookInPart(hook: WrittenCommand, folders: CommandFolders): PartialReading {
+  if (hook.args) {
+    const { commands = [] } = readHook(hook, folders);
+    return { programs: commands.map(({ words }) => words), singleQuoted: [] };
+  }
+  const references = new Map(Object.entries(referenceValues(folders)));
+  return withTree(expandCommand(hook.command, scopeOf(folders.extension)), (script) => ({
+    programs: firstPipeline(script).flatMap((node) =>
+      node.type === 'Command' ? [wordsInPart(node, references)] : [],
+    ),
+    singleQuoted: findSingleQuoted(script),
+  }));
+}
 
 /** Characters: longer commands are not read. */
 const MAX_LENGTH = 8 * 1024;
@@ -34,174 +118,112 @@ const MAX_LENGTH = 8 * 1024;
 /** The parser's time grows with their square. */
 const MAX_HERE_DOCUMENTS = 20;
 
-/**
- * Reads a shell command into the simple commands that it starts, in lists, pipes, groups and conditions. It is
- * understood only if every word is known beforehand: there is no expansion, substitution or pattern in it, no loop, no
- * function, and nothing that shells read differently.
- *
- * @param command as it is handed to the shell
- * @param references values of variables that are known, which count where they stand in double quotes
- * @returns the commands, or as `unknown` the end of a sentence "because it …"; never throws
- */
-export function readCommand(
-  command: string,
-  references: ReadonlyMap<string, string>,
-): CommandReading {
-  if (command.length > MAX_LENGTH) return { unknown: `is longer than ${MAX_LENGTH} characters` };
-  if (command.split('<<').length > MAX_HERE_DOCUMENTS)
-    return { unknown: 'has many here-documents' };
-  if (command.endsWith('\\')) return { unknown: 'ends with a backslash' };
-  const odd = ODD_CHARACTER.exec(command);
-  if (odd)
-    return { unknown: `holds the character U+${hex(odd[0])}, which shells read differently` };
-  try {
-    const { commands, errors } = parse(command);
-    if (errors?.length) return { unknown: `is no complete command (${errors[0]?.message})` };
-    const found: SimpleCommand[] = [];
-    const reader = new Reader(references, found);
-    for (const statement of commands) reader.statement(statement);
-    return { commands: found };
-  } catch (error) {
-    if (error instanceof Unknown) return { unknown: error.message };
-    return { unknown: 'cannot be read' };
-  }
-}
-
 /** Control characters, and blanks that are none for a shell. */
 const ODD_CHARACTER = /[^\P{Cc}\t\n]|[^\P{White_Space} \t\n]|\p{Cf}|\p{Cs}/u;
-
-function hex(character: string): string {
-  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-}
 
 /** Why a command is not known beforehand. */
 class Unknown extends Error {}
 
-class Reader {
-  constructor(
-    private readonly references: ReadonlyMap<string, string>,
-    private readonly found: SimpleCommand[],
-  ) {}
-
-  statement({ command }: Statement): void {
-    if (command.type !== 'AndOr') this.#pipeline(command);
-    else for (const each of command.commands) this.#pipeline(each);
+function withTree<T>(command: string, read: (script: ParsedScript) => T): T | NotKnown {
+  try {
+    return read(parseWhole(command));
+  } catch (error) {
+    return { unknown: error instanceof Unknown ? error.message : 'cannot be read' };
   }
+}
 
-  #pipeline(node: Exclude<Statement['command'], { type: 'AndOr' }>): void {
-    if (node.type !== 'Pipeline') this.#command(node);
-    else for (const each of node.commands) this.#command(each);
+function parseWhole(command: string): ParsedScript {
+  if (command.length > MAX_LENGTH) throw new Unknown(`is longer than ${MAX_LENGTH} characters`);
+  if (command.split('<<').length > MAX_HERE_DOCUMENTS) throw new Unknown('has many here-documents');
+  if (command.endsWith('\\')) throw new Unknown('ends with a backslash');
+  const odd = ODD_CHARACTER.exec(command)?.[0].codePointAt(0);
+  if (odd !== undefined) {
+    const code = odd.toString(16).toUpperCase().padStart(4, '0');
+    throw new Unknown(`holds the character U+${code}, which shells read differently`);
   }
+  const script = parse(command);
+  const [error] = script.errors ?? [];
+  if (error) throw new Unknown(`is no complete command (${error.message})`);
+  return script;
+}
 
-  #list({ commands }: CompoundList): void {
-    for (const statement of commands) this.statement(statement);
-  }
+type CommandTree = Statement | Statement['command'] | CompoundList;
 
-  #command(node: CommandNode): void {
-    switch (node.type) {
-      case 'Command':
-        this.found.push(this.#simple(node));
-        return;
-      case 'Redirected': {
-        this.#command(node.command);
-        const { inputs, outputs } = this.#redirections(node.redirects);
-        this.found.push({ words: [], variables: [], inputs, outputs });
-        return;
-      }
-      case 'Subshell':
-      case 'BraceGroup':
-        this.#list(node.body);
-        return;
-      case 'If':
-        for (const { clause, then } of [node, ...node.elif]) {
-          this.#list(clause);
-          this.#list(then);
-        }
-        if (node.else) this.#list(node.else);
-        return;
-      default:
-        throw new Unknown(`has a part of which only the shell knows what it runs (${node.type})`);
+function simpleCommands(node: CommandTree, references: References): SimpleCommand[] {
+  const within = (child: CommandTree) => simpleCommands(child, references);
+  switch (node.type) {
+    case 'Command':
+      return [simpleCommand(node, references)];
+    case 'Redirected': {
+      const files = redirections(node.redirects, references);
+      return [...within(node.command), { words: [], variables: [], ...files }];
     }
-  }
-
-  #simple({ name, prefix, args, redirects }: Command): SimpleCommand {
-    const words: string[] = name ? [this.#word(name)] : [];
-    for (const argument of args) words.push(this.#argument(argument));
-    const variables = prefix.flatMap((each) =>
-      each.type === 'Assignment' ? [this.#assignment(each)] : [],
-    );
-    return { words, variables, ...this.#redirections(redirects) };
-  }
-
-  /** An argument such as `name=value` of `export` counts as an assignment; as a word it is what it looks like. */
-  #argument(argument: Word | Assignment): string {
-    if (argument.type === 'Word') return this.#word(argument);
-    throw new Unknown(`declares a variable (${argument.name})`);
-  }
-
-  #assignment({ name, value, index, append }: Assignment): readonly [string, string] {
-    if (value.type !== 'Word' || index || append)
-      throw new Unknown(`computes the variable ${name}`);
-    return [name, this.#word(value)];
-  }
-
-  #redirections(redirects: readonly Redirection[]): Pick<SimpleCommand, 'inputs' | 'outputs'> {
-    const inputs: string[] = [];
-    const outputs: string[] = [];
-    for (const redirect of redirects) {
-      if (redirect.descriptor && redirect.descriptor.type !== 'FileDescriptor') {
-        throw new Unknown(`keeps a descriptor in the variable ${redirect.descriptor.name}`);
-      }
-      if (redirect.type === 'HereDoc') {
-        checkHereDocument(redirect);
-        continue;
-      }
-      const target = redirect.target ? this.#word(redirect.target) : '';
-      if (redirect.type === 'HereString') continue;
-      const { operator } = redirect;
-      const isDescriptor = operator.endsWith('&') && /^(?:\d+|-)$/.test(target);
-      if (isDescriptor) continue;
-      if (operator === '<' || operator === '<>') inputs.push(target);
-      if (operator !== '<') outputs.push(target);
+    case 'Statement':
+      return within(node.command);
+    case 'AndOr':
+    case 'Pipeline':
+    case 'CompoundList':
+      return node.commands.flatMap(within);
+    case 'Subshell':
+    case 'BraceGroup':
+      return within(node.body);
+    case 'If': {
+      const branches = [node, ...node.elif].flatMap(({ clause, then }) => [clause, then]);
+      return [...branches, ...(node.else ? [node.else] : [])].flatMap(within);
     }
-    return { inputs, outputs };
+    default:
+      throw new Unknown(`has a part of which only the shell knows what it runs (${node.type})`);
   }
+}
 
-  #word(word: Word): string {
-    const text = word.parts
-      ? word.parts.map((part) => this.#part(part)).join('')
-      : plain(word.text, word.value);
-    // The parser does not tell of a home directory.
-    if (/^~|[:=]~/.test(word.text)) throw new Unknown(`expands ${excerpt(word.text)}`);
-    return text;
-  }
+function simpleCommand(
+  { name, prefix, args, redirects }: Command,
+  references: References,
+): SimpleCommand {
+  const words = [...(name ? [name] : []), ...args].map((each) => argument(each, references));
+  const variables = prefix.flatMap((each) =>
+    each.type === 'Assignment' ? [assignment(each, references)] : [],
+  );
+  return { words, variables, ...redirections(redirects, references) };
+}
 
-  #part(part: WordPart): string {
-    switch (part.type) {
-      case 'Literal':
-        return plain(part.text, part.value);
-      case 'SingleQuoted':
-        return part.value;
-      case 'DoubleQuoted':
-        return part.parts
-          .map((child) => (child.type === 'Literal' ? quoted(child) : this.#reference(child)))
-          .join('');
-      default:
-        throw new Unknown(`expands ${excerpt(part.text)}`);
+/** An argument such as `name=value` of `export` counts as an assignment; as a word it is what it looks like. */
+function argument(node: Word | Assignment, references: References): string {
+  if (node.type === 'Word') return word(node, references);
+  throw new Unknown(`declares a variable (${node.name})`);
+}
+
+function assignment(
+  { name, value, index, append }: Assignment,
+  references: References,
+): readonly [string, string] {
+  if (value.type !== 'Word' || index || append) throw new Unknown(`computes the variable ${name}`);
+  return [name, word(value, references)];
+}
+
+function redirections(
+  redirects: readonly Redirection[],
+  references: References,
+): Pick<SimpleCommand, 'inputs' | 'outputs'> {
+  const inputs: string[] = [];
+  const outputs: string[] = [];
+  for (const redirect of redirects) {
+    if (redirect.descriptor && redirect.descriptor.type !== 'FileDescriptor') {
+      throw new Unknown(`keeps a descriptor in the variable ${redirect.descriptor.name}`);
     }
+    if (redirect.type === 'HereDoc') {
+      checkHereDocument(redirect);
+      continue;
+    }
+    const target = redirect.target ? word(redirect.target, references) : '';
+    if (redirect.type === 'HereString') continue;
+    const { operator } = redirect;
+    const isDescriptor = operator.endsWith('&') && /^(?:\d+|-)$/.test(target);
+    if (isDescriptor) continue;
+    if (operator === '<' || operator === '<>') inputs.push(target);
+    if (operator !== '<') outputs.push(target);
   }
-
-  #reference(part: WordPart): string {
-    const name =
-      part.type === 'SimpleExpansion'
-        ? part.text.slice(1)
-        : part.type === 'ParameterExpansion' && /^\$\{\w+\}$/.test(part.text)
-          ? part.parameter
-          : undefined;
-    const value = name === undefined ? undefined : this.references.get(name);
-    if (value === undefined) throw new Unknown(`expands ${excerpt(part.text)}`);
-    return value;
-  }
+  return { inputs, outputs };
 }
 
 function checkHereDocument({ delimiter, body, closing }: HereDoc): void {
@@ -213,22 +235,72 @@ function checkHereDocument({ delimiter, body, closing }: HereDoc): void {
   }
 }
 
+function word({ text, value, parts }: Word, references: References): string {
+  // The parser does not mark a home directory.
+  if (/^~|[:=]~/.test(text)) throw expanded(text);
+  if (!parts) return plain(text, value);
+  return parts.map((part) => partOfWord(part, references)).join('');
+}
+
+function partOfWord(part: WordPart, references: References): string {
+  switch (part.type) {
+    case 'Literal':
+      return plain(part.text, part.value);
+    case 'SingleQuoted':
+      return part.value;
+    case 'DoubleQuoted':
+      return part.parts
+        .map((child) => (child.type === 'Literal' ? quoted(child) : reference(child, references)))
+        .join('');
+    default:
+      throw expanded(part.text);
+  }
+}
+
+function reference(part: WordPart, references: References): string {
+  const name = /^\$(?:(\w+)|\{(\w+)\})$/.exec(part.text);
+  const value = references.get(name?.[1] ?? name?.[2] ?? '');
+  if (value === undefined) throw expanded(part.text);
+  return value;
+}
+
 /** A piece of a word outside of quotes. */
 function plain(text: string, value: string): string {
-  if (/[$`*?{}<>()|&;'"]|[[\]]./.test(text.replaceAll(/\\[^]/gu, ''))) {
-    throw new Unknown(`expands ${excerpt(text)}`);
-  }
+  if (/[$`*?{}<>()|&;'"]|[[\]]./.test(text.replaceAll(/\\[^]/gu, ''))) throw expanded(text);
   return value;
 }
 
 /** A piece of a word in double quotes. */
 function quoted({ text, value }: { readonly text: string; readonly value: string }): string {
-  if (/`|\$[\w{([*@#?!$-]/.test(text.replaceAll(/\\[^]/gu, ''))) {
-    throw new Unknown(`expands ${excerpt(text)}`);
-  }
+  if (/`|\$[\w{([*@#?!$-]/.test(text.replaceAll(/\\[^]/gu, ''))) throw expanded(text);
   return value;
 }
 
-function excerpt(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+function expanded(text: string): Unknown {
+  return new Unknown(
+    `expands ${JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)}`,
+  );
+}
+
+function firstPipeline({ commands: [first] }: ParsedScript) {
+  const list = first?.command.type === 'AndOr' ? first.command.commands[0] : first?.command;
+  if (list?.type === 'Pipeline') return list.commands;
+  return list ? [list] : [];
+}
+
+function wordsInPart({ name, args }: Command, references: References): (string | undefined)[] {
+  return [...(name ? [name] : []), ...args].map((each) => {
+    try {
+      return argument(each, references);
+    } catch (error) {
+      if (error instanceof Unknown) return undefined;
+      throw error;
+    }
+  });
+}
+
+function findSingleQuoted(script: ParsedScript): string[] {
+  const nodes: SyntaxNode[] = [script];
+  for (const node of nodes) forEachChild(node, (child) => nodes.push(child));
+  return nodes.flatMap((node) => (node.type === 'SingleQuoted' ? [node.value] : []));
 }

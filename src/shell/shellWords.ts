@@ -1,3 +1,5 @@
+import { PROJECT_NAMES } from './expandCommand.js';
+
 /** Names that bash does not look up on the PATH when they stand where a command does. */
 export const NOT_PROGRAMS: ReadonlySet<string> = new Set(
   (
@@ -9,20 +11,16 @@ export const NOT_PROGRAMS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+// The parser behind `readCommand` takes longer to load than a hook takes to start, so the start of a hook does not ask
+// it. This pattern knows one form of command only; a property test holds it against the parser's reading.
 const PLAIN = String.raw`[\w@%+:,./-]`;
-const REFERENCE = String.raw`\$\{(?:LLXPRT|GEMINI|CLAUDE)_PROJECT_DIR\}`;
+const REFERENCE = String.raw`\$\{(?:${PROJECT_NAMES})\}`;
 const QUOTED = String.raw`'[^']*'|"(?:[^"$\x60\\!]|${REFERENCE})*"`;
 const WORD = String.raw`(?:${PLAIN}|=|${QUOTED})+`;
 const SIMPLE_COMMAND = new RegExp(String.raw`^\s*((?:${PLAIN}|${QUOTED})+)(?:[ \t]+${WORD})*\s*$`);
-
 const WORDS = new RegExp(WORD, 'g');
 
-/** The words of a command that is nothing but a program with arguments, quotes as they are. */
-export function splitSimpleCommand(command: string): readonly string[] | undefined {
-  return isSimpleCommand(command) ? (command.match(WORDS) ?? undefined) : undefined;
-}
-
-/** Characters: no longer one is worth a look. */
+/** Characters: longer commands are not looked at. */
 const MAX_SIMPLE = 4096;
 
 /**
@@ -30,8 +28,14 @@ const MAX_SIMPLE = 4096;
  * operators, assignments, globs, expansions other than of the project's directory in quotes, and no builtin. When in doubt, no.
  */
 export function isSimpleCommand(command: string): boolean {
-  if (command.length > MAX_SIMPLE) return false;
+  return splitSimpleCommand(command) !== undefined;
+}
+
+/** The words of such a command, quotes as they are; `undefined` for any other. */
+export function splitSimpleCommand(command: string): readonly string[] | undefined {
+  if (command.length > MAX_SIMPLE || command.includes('\n')) return undefined;
   const first = SIMPLE_COMMAND.exec(command)?.[1];
-  if (first === undefined || command.includes('\n')) return false;
-  return first.includes('/') || (/^[\w.+-]+$/.test(first) && !NOT_PROGRAMS.has(first));
+  if (first === undefined) return undefined;
+  const isProgram = first.includes('/') || (/^[\w.+-]+$/.test(first) && !NOT_PROGRAMS.has(first));
+  return (isProgram && command.match(WORDS)) || undefined;
 }

@@ -1,14 +1,14 @@
-import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, isAbsolute } from 'node:path';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/room.js';
 import type { CommandHookConfig } from '../protocol/types.js';
-import { PROJECT_NAMES, expandCommand, expandWord } from '../shell/expandCommand.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';
-import { readCommand, type CommandReading, type SimpleCommand } from '../shell/readCommand.js';
-import { leadsThroughSystem, linkStatsOf, shownPath, statsOf } from './fileSystem.js';
-import { isInside, realPathOf } from '../util/paths.js';
-import { OverBudget, type ReviewBudget } from './reviewBudget.js';
+import { readHook, type SimpleCommand } from '../shell/readCommand.js';
+import { statsOf } from './fileSystem.js';
+import { NamedPaths, Open, type CommandPlace } from './namedPaths.js';
+import { OverBudget } from './reviewBudget.js';
 import {
+  countOwnWords,
   isHarmlessVariable,
   isPlainBuiltin,
   isPlainText,
@@ -16,7 +16,7 @@ import {
   type Interpreter,
   type Reader,
 } from './programs.js';
-import { readShebang } from './shebang.js';
+import { readShebang } from '../shell/shebang.js';
 
 /** What a command starts, as far as that is known before it runs. */
 export interface CommandCoverage {
@@ -40,17 +40,6 @@ export interface StartedFile {
   readonly ignoresCompiled: boolean;
 }
 
-/** Where a command runs. */
-export interface CommandPlace {
-  /** Absolute real path of the project. */
-  readonly project: string;
-  /** Absolute real path of the extension's folder, for a hook of an extension. */
-  readonly extension?: string;
-  /** The search path of its environment. */
-  readonly searchPath: string;
-  readonly budget: ReviewBudget;
-}
-
 /**
  * Finds out which files of the project a hook's command starts. Whatever cannot be known for certain makes it open.
  *
@@ -62,6 +51,9 @@ export function coverCommand(
   place: CommandPlace,
 ): CommandCoverage {
   if (process.platform === 'win32') return openBecause('is run by PowerShell, which is not read');
+  if (!hook.args && !isPlainText(hook.command, process.env)) {
+    return openBecause('holds characters that a shell in your locale may read differently');
+  }
   const { commands, unknown } = readHook(hook, place);
   if (unknown !== undefined) return openBecause(unknown);
   const coverage = new Coverage(place);
@@ -76,65 +68,34 @@ export function coverCommand(
   }
 }
 
-/** What a shell makes of the command; with `args`, the words are what they are. */
-function readHook(
-  { command, args }: Pick<CommandHookConfig, 'command' | 'args'>,
-  place: CommandPlace,
-): CommandReading {
-  const scope = place.extension === undefined ? 'project' : 'extension';
-  const references = referencesIn(place);
-  if (args) {
-    const values = Object.fromEntries(references);
-    const words = [command, ...args].map((word) => expandWord(word, scope, values));
-    return { commands: [{ words, variables: [], inputs: [], outputs: [] }] };
-  }
-  if (!isPlainText(command, process.env)) {
-    return { unknown: 'holds characters that a shell in your locale may read differently' };
-  }
-  return readCommand(expandCommand(command, scope), references);
-}
-
 /** A command that starts who knows what. */
 export function openBecause(open: string): CommandCoverage {
   return { open, scripts: [], files: [], folders: [], watched: [] };
 }
 
-function referencesIn({ project, extension }: CommandPlace): ReadonlyMap<string, string> {
-  const references = new Map(PROJECT_NAMES.split('|').map((name) => [name, project]));
-  if (extension !== undefined) {
-    references.set('extensionPath', extension).set('workspacePath', project);
-  }
-  return references;
-}
-
-/** Why a command is open. */
-class Open extends Error {}
-
 class Coverage {
   readonly #scripts: StartedFile[] = [];
-  readonly #files = new Set<string>();
-  readonly #folders = new Set<string>();
-  readonly #outputs: string[] = [];
-  readonly #watched = new Set<string>();
+  readonly #paths: NamedPaths;
 
-  constructor(private readonly place: CommandPlace) {}
+  constructor(private readonly place: CommandPlace) {
+    this.#paths = new NamedPaths(place);
+  }
 
   add({ words, variables, inputs, outputs }: SimpleCommand): void {
     for (const [name, value] of variables) checkVariable(name, value);
-    for (const input of inputs) this.#addData(input);
-    for (const output of outputs) this.#addOutput(output);
+    for (const input of inputs) this.#paths.addData(input);
+    for (const output of outputs) this.#paths.addOutput(output);
     if (words.length > 0) this.#addProgram(words);
   }
 
   finish(): CommandCoverage {
-    const started = [...this.#scripts.map(({ path }) => path), ...this.#files];
-    const output = this.#outputs.find((path) => started.some((file) => isBeside(path, file)));
-    if (output !== undefined) throw new Open(`writes ${this.#show(output)}, beside what it starts`);
+    this.#paths.checkOutputs(this.#scripts.map(({ path }) => path));
+    const { files, folders, watched } = this.#paths;
     return {
       scripts: this.#scripts,
-      files: [...this.#files],
-      folders: [...this.#folders],
-      watched: [...this.#watched],
+      files: [...files],
+      folders: [...folders],
+      watched: [...watched],
     };
   }
 
@@ -143,18 +104,19 @@ class Coverage {
     if (isPlainBuiltin(word, rest) || this.#staysHere(words)) return;
     const isBuiltin = NOT_PROGRAMS.has(word) && word !== 'exec' && word !== 'command';
     if (isBuiltin) throw new Open(`uses ${word}, of which only the shell knows what it runs`);
-    const file = this.#locate(word);
+    const file = this.#paths.locate(word);
     if (file !== undefined) {
       this.#addScript(file, rest);
       return;
     }
     const name = basename(word);
-    const kind = this.#isOfMachine(word) ? kindOfProgram(name) : undefined;
-    if (!kind)
-      throw new Open(`starts ${name}, which may load or start files of the project by itself`);
-    if (kind.is === 'wrapper') this.#addWrapped(name, rest, kind.skip(rest));
-    else if (kind.is === 'interpreter') this.#addInterpreted(name, rest, kind);
-    else this.#addReader(name, rest, kind);
+    const { wrapper, interpreter, reader } = this.#paths.isOfMachine(word)
+      ? kindOfProgram(name)
+      : {};
+    if (wrapper) this.#addWrapped(name, rest, countOwnWords(rest, wrapper));
+    else if (interpreter) this.#addInterpreted(name, rest, interpreter);
+    else if (reader) this.#addReader(name, rest, reader);
+    else throw new Open(`starts ${name}, which may load or start files of the project by itself`);
   }
 
   /** Hooks run in the project's folder, so that going there changes nothing. */
@@ -188,21 +150,23 @@ class Coverage {
     // `node inspect` is no script, whatever file is called so.
     if (!/[./]/u.test(script))
       throw new Open(`gives ${name} a word that may be no file (${script})`);
-    const file = this.#inProject(script);
+    const file = this.#paths.inProject(script);
     if (file === undefined) throw new Open(`starts ${script}, which is outside of the project`);
     // With -I, Python does not hear of the folder that its compiled files are sent to.
     const isIsolated = words.slice(0, position).some((flag) => /^-\w*I/u.test(flag));
-    if (!statsOf(file)?.isFile()) throw new Open(`starts ${this.#show(file)}, which is no file`);
+    this.#checkFile(file);
     const shebang = obeysShebang ? readShebang(file) : undefined;
     if (shebang && !shebang.join(' ').includes(name)) {
-      throw new Open(`starts ${this.#show(file)}, whose first line names ${shebang.join(' ')}`);
+      throw new Open(
+        `starts ${this.#paths.show(file)}, whose first line names ${shebang.join(' ')}`,
+      );
     }
     this.#scripts.push({ path: file, ignoresCompiled: name.startsWith('python') && !isIsolated });
   }
 
   #addReader(name: string, words: readonly string[], reader: Reader): void {
     const { flags, unless, scriptFlag, readsProject, writes } = reader;
-    if (readsProject) this.#folders.add(this.place.project);
+    if (readsProject) this.#paths.folders.add(this.place.project);
     for (let position = 0; position < words.length; position++) {
       const word = words[position] ?? '';
       const script = words[position + 1];
@@ -212,7 +176,7 @@ class Coverage {
       } else if (unless?.test(word) || (flags && /^-./u.test(word) && !flags.test(word))) {
         throw new Open(`gives ${name} a word (${word}) that may start or load files`);
       } else if (writes) {
-        if (!word.startsWith('-')) this.#addOutput(word);
+        if (!word.startsWith('-')) this.#paths.addOutput(word);
       } else this.#addDataWord(word);
     }
   }
@@ -221,130 +185,41 @@ class Coverage {
   #addDataWord(word: string): void {
     // A dot is more often an expression than the project.
     if (word === '.') return;
-    this.#addData(word);
+    this.#paths.addData(word);
     for (const [, value = ''] of word.matchAll(/(?<=[=@:,]|^-\w)([^=@:,]+)/gu))
-      this.#addData(value);
+      this.#paths.addData(value);
   }
 
   /** A program of the project, which its own first line may hand to an interpreter. */
   #addScript(file: string, words: readonly string[]): void {
-    if (!statsOf(file)?.isFile()) throw new Open(`starts ${this.#show(file)}, which is no file`);
+    this.#checkFile(file);
     const shebang = readShebang(file);
     if (shebang === undefined) this.#scripts.push({ path: file, ignoresCompiled: false });
     else this.#addShebang(shebang, file, words);
   }
 
+  #checkFile(file: string): void {
+    if (statsOf(file)?.isFile()) return;
+    throw new Open(`starts ${this.#paths.show(file)}, which is no file`);
+  }
+
   #addShebang(shebang: readonly string[], file: string, words: readonly string[]): void {
     const [program = '', ...rest] = shebang;
-    const isKnown = isAbsolute(program) && this.#inProject(program) === undefined;
+    const isKnown = isAbsolute(program) && this.#paths.inProject(program) === undefined;
     const [interpreter = '', ...flags] = basename(program) === 'env' ? rest : shebang;
-    const kind = kindOfProgram(basename(interpreter));
-    const isOfMachine = this.#isOfMachine(program) && this.#locate(interpreter) === undefined;
-    if (!isKnown || !isOfMachine || kind?.is !== 'interpreter') {
-      throw new Open(`starts ${this.#show(file)}, whose first line names ${program || 'too much'}`);
+    const { interpreter: kind } = kindOfProgram(basename(interpreter));
+    const isOfMachine =
+      this.#paths.isOfMachine(program) && this.#paths.locate(interpreter) === undefined;
+    if (!isKnown || !isOfMachine || !kind) {
+      throw new Open(
+        `starts ${this.#paths.show(file)}, whose first line names ${program || 'too much'}`,
+      );
     }
     this.#addInterpreted(basename(interpreter), [...flags, file, ...words], kind);
   }
-
-  /** A program that is named by its path counts as the machine's where its folder is on the search path. */
-  #isOfMachine(word: string): boolean {
-    if (!word.includes('/')) return true;
-    return this.place.searchPath.split(delimiter).includes(dirname(word));
-  }
-
-  /** The path of a program of the project; `undefined` for one of the machine. */
-  #locate(word: string): string | undefined {
-    if (word.includes('/')) return this.#inProject(word);
-    const found = this.place.searchPath
-      .split(delimiter)
-      .filter((entry) => isAbsolute(entry))
-      .map((entry) => join(entry, word))
-      .find((path) => statsOf(path)?.isFile());
-    return found === undefined ? undefined : this.#inProject(found);
-  }
-
-  /** The absolute path of a word that leads into the project. `undefined` for one that is outside. */
-  #inProject(word: string): string | undefined {
-    const path = this.#at(word);
-    if (leadsThroughSystem(path)) throw new Open(`names ${word}, which may be anything`);
-    const real = realPathOf(path);
-    const isNamed = this.#covers(resolve(path));
-    const isReal = real !== undefined && this.#covers(real);
-    if (!isNamed && !isReal && !climbs(word)) return undefined;
-    if (climbs(word)) throw new Open(`names ${word}, which leads upwards`);
-    if (real === undefined) throw new Open(`names ${word}, which does not exist`);
-    if (!isReal) throw new Open(`names ${word}, which leads out of the project`);
-    return isNamed ? resolve(path) : real;
-  }
-
-  #covers(path: string): boolean {
-    const { project, extension } = this.place;
-    return isInside(path, project) || (extension !== undefined && isInside(path, extension));
-  }
-
-  /** What a program of the machine reads. A name of nothing is a word like any other. */
-  #addData(word: string): void {
-    const path = this.#at(word);
-    const stats = word.length < MAX_PATH ? statsOf(path) : undefined;
-    const real = stats && realPathOf(path);
-    if (real === undefined) {
-      if (this.#covers(resolve(path))) this.#watch(path);
-      return;
-    }
-    if (!(this.#covers(resolve(path)) || this.#covers(real))) return;
-    if (leadsThroughSystem(path)) throw new Open(`names ${word}, which may be anything`);
-    if (climbs(word)) throw new Open(`names ${word}, which leads upwards`);
-    if (!this.#covers(real)) throw new Open(`names ${word}, which leads out of the project`);
-    if (stats?.isFile()) this.#files.add(resolve(path));
-    else if (stats?.isDirectory()) this.#folders.add(real);
-    else throw new Open(`names ${word}, which is neither a file nor a folder`);
-  }
-
-  /** A file that is written; the link that it may be is followed when the command runs. */
-  #addOutput(word: string): void {
-    if (/^\/dev\/(?:null|stderr|stdout)$/u.test(word)) return;
-    const path = this.#at(word);
-    if (leadsThroughSystem(path) || climbs(word))
-      throw new Open(`writes ${word}, which may be anything`);
-    if (linkStatsOf(path)?.isSymbolicLink()) throw new Open(`writes through the link ${word}`);
-    const real = join(realPathOf(dirname(path)) ?? dirname(path), basename(path));
-    if (!this.#covers(real)) throw new Open(`writes ${word}, which is outside of the project`);
-    this.#outputs.push(real);
-    this.#watch(path);
-  }
-
-  /** It may become a link, and so may its folder. */
-  #watch(path: string): void {
-    this.#watched.add(resolve(path)).add(dirname(resolve(path)));
-  }
-
-  /** Not normalized: where a link leads decides what is above it. */
-  #at(word: string): string {
-    this.place.budget.look();
-    return isAbsolute(word) ? word : `${this.place.project}/${word}`;
-  }
-
-  #show(path: string): string {
-    return shownPath(path, this.place.project);
-  }
-}
-
-/** What a link in the middle of a path is turned to would decide where it leads. */
-function climbs(word: string): boolean {
-  return word.split('/').includes('..');
-}
-
-/** Whether a path that is written is that of a file, or in its folder, as it is named or in fact. */
-function isBeside(path: string, file: string): boolean {
-  return [dirname(file), dirname(realPathOf(file) ?? file)].some((folder) =>
-    isInside(path, realPathOf(folder) ?? folder),
-  );
 }
 
 function checkVariable(name: string, value: string): void {
   if (isHarmlessVariable(name, value)) return;
   throw new Open(`sets the variable ${name}: call it HOOK_${name}`);
 }
-
-/** Bytes: a longer word is the name of no file. */
-const MAX_PATH = 4096;

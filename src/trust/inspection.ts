@@ -2,17 +2,13 @@ import { errorMessage } from '../util/errorMessage.js';
 import { harmOf } from './harm.js';
 import { isShortage } from '../util/room.js';
 import { safeSearchPath } from '../process/findProgram.js';
-import {
-  coverCommand,
-  openBecause,
-  type CommandCoverage,
-  type CommandPlace,
-} from './commandCoverage.js';
+import { coverCommand, openBecause, type CommandCoverage } from './commandCoverage.js';
 import { itemOfHook, itemOfModule, type ProjectHook, type ProjectModule } from './consentItem.js';
 import type { ConsentItem } from '../protocol/entry.js';
 import { FileCoverage, type CoveredFiles } from './coveredFiles.js';
 import { NO_FILES, type FileWatch } from './fileWatch.js';
 import { isInside } from '../util/paths.js';
+import type { CommandPlace } from './namedPaths.js';
 import { isHarmlessVariable } from './programs.js';
 import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
 

@@ -1,11 +1,22 @@
-/** What is known of a program of the machine, by its name. */
-export type ProgramKind =
-  /** Runs the words after it, or the script that they name. */
-  | { readonly is: 'wrapper'; readonly skip: WordsBefore }
-  | ({ readonly is: 'interpreter' } & Interpreter)
-  | ({ readonly is: 'reader' } & Reader);
+/** A program that runs the words after its own. */
+export interface Wrapper {
+  /** The words that it may have before its command: how each looks, and how many words it takes. */
+  readonly flags: readonly (readonly [RegExp, number])[];
+  /** The one word between these and the command. */
+  readonly argument?: RegExp;
+}
 
-/** A program that starts no program of the project and loads no code, whatever it is told. */
+/** A program that runs the script that its first word names. */
+export interface Interpreter {
+  /** Flags that load nothing. All else that stands before a script may be code, or name some. */
+  readonly flags: RegExp;
+  /** Such flags with a value in the next word. */
+  readonly flagsWithValue?: RegExp;
+  /** Whether it hands a script whose first line names another program over to that. */
+  readonly obeysShebang?: boolean;
+}
+
+/** A program that starts no program of the project and loads no code, whatever its words are. */
 export interface Reader {
   /** The only flags of which that is true. Default: all. */
   readonly flags?: RegExp;
@@ -19,95 +30,51 @@ export interface Reader {
   readonly writes?: boolean;
 }
 
-/** A program that runs the script that its first word names. */
-export interface Interpreter {
-  /** Flags that load nothing. */
-  readonly flags: RegExp;
-  /** Such flags with a value in the next word. */
-  readonly flagsWithValue?: RegExp;
-  /** Whether it hands a script whose first line names another program over to that. */
-  readonly obeysShebang?: boolean;
-}
-
-/** How many words belong to a wrapper itself; `undefined` where that is not known. */
-type WordsBefore = (words: readonly string[]) => number | undefined;
-
-const WRAPPERS: Readonly<Record<string, WordsBefore>> = {
-  command: (words) => leading(words, []),
-  env: (words) => {
-    const count = words.findIndex((word) => !/^\w+=/.test(word));
-    return count < 0 ? words.length : leading(words.slice(count), [], count);
-  },
-  exec: (words) => leading(words, []),
-  nice: (words) =>
-    leading(words, [
+const WRAPPERS: ReadonlyMap<string, Wrapper> = byName({
+  'command exec nohup': { flags: [] },
+  env: { flags: [[/^\w+=/, 1]] },
+  nice: {
+    flags: [
       [/^-n$/, 2],
       [/^-(?:n?-?\d+)$/, 1],
-    ]),
-  nohup: (words) => leading(words, []),
-  setsid: (words) => leading(words, [[/^(?:-[cfw]|--wait|--fork|--ctty)$/, 1]]),
-  timeout: (words) => {
-    const count = leading(words, [
+    ],
+  },
+  setsid: { flags: [[/^(?:-[cfw]|--wait|--fork|--ctty)$/, 1]] },
+  timeout: {
+    flags: [
       [/^(?:--foreground|--preserve-status|-v|--verbose)$/, 1],
       [/^(?:-k|-s)$/, 2],
       [/^--(?:kill-after|signal)=\w+$/, 1],
-    ]);
-    return count === undefined || !/^[\d.]+[smhd]?$/.test(words[count] ?? '')
-      ? undefined
-      : leading(words.slice(count + 1), [], count + 1);
+    ],
+    argument: /^[\d.]+[smhd]?$/,
   },
-};
+});
 
-/** Counts the flags that a wrapper may have before its command: how each looks, and how many words it takes. */
-function leading(
-  words: readonly string[],
-  flags: readonly (readonly [RegExp, number])[],
-  before = 0,
-): number | undefined {
-  let count = 0;
-  for (;;) {
-    const word = words[count];
-    if (!word?.startsWith('-')) return before + count;
-    const flag = flags.find(([form]) => form.test(word));
-    if (!flag) return undefined;
-    count += flag[1];
-  }
-}
-
-const SHELL = {
-  flags: /^(?:[-+][efhuvx]+|--norc|--noprofile|--posix)$/,
-  flagsWithValue: /^[-+][efuvx]*o$/,
-};
-const PYTHON = { flags: /^-[uBsSOIPdvq]+$/ };
-
-/** Flags that load nothing. All else that stands before a script may be code, or name some. */
-const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
-  bash: SHELL,
-  sh: SHELL,
-  dash: SHELL,
-  ksh: SHELL,
+const INTERPRETERS: ReadonlyMap<string, Interpreter> = byName({
+  'bash sh dash ksh': {
+    flags: /^(?:[-+][efhuvx]+|--norc|--noprofile|--posix)$/,
+    flagsWithValue: /^[-+][efuvx]*o$/,
+  },
   zsh: { flags: /^-[efux]+$/ },
   node: {
     flags:
       /^--(?:no-warnings|no-deprecation|throw-deprecation|trace-warnings|trace-deprecation|trace-uncaught|enable-source-maps|experimental-strip-types|experimental-transform-types|disable-warning=\w+|max-old-space-size=\d+)$/,
   },
-  python: PYTHON,
-  python3: PYTHON,
+  'python python3': { flags: /^-[uBsSOIPdvq]+$/ },
   perl: { flags: /^-[wWtT]+$/, obeysShebang: true },
   ruby: { flags: /^-[wW]$/, obeysShebang: true },
   php: { flags: /^-n$/ },
-};
+});
 
-const READERS: Readonly<Record<string, Reader>> = {
-  ...Object.fromEntries(
-    (
-      'basename base64 b2sum cat cksum cmp comm cut date diff dirname egrep expr fgrep fold grep head hexdump id ' +
-      'join logger ls md5sum nl notify-send od paste readlink realpath rev seq sha1sum sha256sum sha512sum ' +
-      'shellcheck stat tac tr uname wc whoami'
-    )
-      .split(' ')
-      .map((name) => [name, {}]),
-  ),
+/** They only read what their words name, whatever these are. */
+const PLAIN_READERS =
+  'basename base64 b2sum cat cksum cmp comm cut date diff dirname egrep expr fgrep fold grep head hexdump id join ' +
+  'logger ls md5sum nl notify-send od paste readlink realpath rev seq sha1sum sha256sum sha512sum shellcheck stat ' +
+  'tac tr uname wc whoami';
+
+const READERS: ReadonlyMap<string, Reader> = byName({
+  [PLAIN_READERS]: {},
+  'mkdir tee touch': { writes: true },
   // Other flags start a program, load one, or may be cut short so that nobody knows them.
   curl: {
     flags:
@@ -123,59 +90,88 @@ const READERS: Readonly<Record<string, Reader>> = {
     flags:
       /^(?:-[ceFHiIlNnoqsvwx]+|--(?:count|fixed-strings|ignore-case|no-heading|quiet|word-regexp))$/,
   },
-  mkdir: { writes: true },
   // It asks git, too, which files there are.
   semgrep: {
     flags: /^(?:-q|--(?:config|error|json|lang|metrics|quiet)(?:=.*)?)$/,
     readsProject: true,
   },
-  sort: { flags: /^-(?:[bdfghiMnRrsuVz]+|[kt]|k[\d.,bdfgiMnr]+|t.)$/ },
-  tee: { writes: true },
-  touch: { writes: true },
+  sort: {
+    flags: /^-(?:[bdfghiMnRrsuVz]+|[kt]|k[\d.,bdfgiMnr]+|t.)$/,
+  },
   // With two words, it writes the second.
   uniq: { unless: /^[^-]/ },
   // One that goes on holds up what comes after it.
   tail: { flags: /^-(?:[cnqvz]|\d+|[cn][+-]?\d+)$/ },
-};
+});
+
+/** A table whose keys are names, separated by blanks. */
+function byName<T>(table: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
+  return new Map(
+    Object.entries(table).flatMap(([names, kind]) => names.split(' ').map((name) => [name, kind])),
+  );
+}
+
+/** What is known of a program of the machine. None of these: it may load or start anything. */
+export function kindOfProgram(name: string): {
+  readonly wrapper?: Wrapper | undefined;
+  readonly interpreter?: Interpreter | undefined;
+  readonly reader?: Reader | undefined;
+} {
+  return {
+    wrapper: WRAPPERS.get(name),
+    interpreter: INTERPRETERS.get(/^python3\.\d+$/.test(name) ? 'python3' : name),
+    reader: READERS.get(name),
+  };
+}
+
+/** How many words belong to a wrapper itself; `undefined` where that is not known. */
+export function countOwnWords(
+  words: readonly string[],
+  { flags, argument }: Wrapper,
+): number | undefined {
+  const count = skipFlags(words, flags, 0);
+  if (count === undefined || !argument) return count;
+  return argument.test(words[count] ?? '') ? skipFlags(words, [], count + 1) : undefined;
+}
+
+function skipFlags(
+  words: readonly string[],
+  flags: Wrapper['flags'],
+  start: number,
+): number | undefined {
+  let position = start;
+  for (;;) {
+    const word = words[position] ?? '';
+    const flag = flags.find(([form]) => form.test(word));
+    if (!flag) return word.startsWith('-') ? undefined : position;
+    position += flag[1];
+  }
+}
 
 /** Builtins that run nothing but themselves. */
 const PLAIN_BUILTINS: ReadonlySet<string> = new Set(
   ': [ break continue echo exit false printf pwd test times true ulimit umask wait'.split(' '),
 );
 
-/** Words that make a plain builtin set a variable, of which `PATH` and subscripts are some, or tell of it. */
-const SETTING: Readonly<Record<string, RegExp>> = {
-  '[': /^-[vR]$/,
-  printf: /^-/,
-  test: /^-[vR]$/,
-  wait: /^-/,
-};
+/** Words that make a plain builtin set a variable, of which `PATH` and subscripts are some, or report one. */
+const SETTING: ReadonlyMap<string, RegExp> = new Map([
+  ['[', /^-[vR]$/],
+  ['printf', /^-/],
+  ['test', /^-[vR]$/],
+  ['wait', /^-/],
+]);
 
 /** Whether a builtin with its words neither runs something else nor changes what later names mean. */
 export function isPlainBuiltin(name: string, words: readonly string[]): boolean {
   if (name === 'set')
     return words.every((word) => /^[-+][efux]+$|^[-+][eux]*o$|^pipefail$/.test(word));
   if (name === 'command') return words[0] === '-v' || words[0] === '-V';
-  const isSetting = own(SETTING, name);
+  const isSetting = SETTING.get(name);
   // A subscript is evaluated, and what is substituted in it runs.
   return (
     PLAIN_BUILTINS.has(name) &&
     !words.some((word) => isSetting?.test(word) || (word.includes('[') && /[$`]/.test(word)))
   );
-}
-
-/** What is known of a program of the machine. `undefined`: it may load or start anything. */
-export function kindOfProgram(name: string): ProgramKind | undefined {
-  const skip = own(WRAPPERS, name);
-  if (skip) return { is: 'wrapper', skip };
-  const interpreter = own(INTERPRETERS, /^python3\.\d+$/.test(name) ? 'python3' : name);
-  if (interpreter) return { is: 'interpreter', ...interpreter };
-  const words = own(READERS, name);
-  return words && { is: 'reader', ...words };
-}
-
-function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /**

@@ -1,71 +1,78 @@
-import { createRequire } from 'node:module';
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Diagnostics } from 'recheck';
 
 /** How long the search for an input that takes for ever may go on for one expression, in ms. */
 const SEARCH_LIMIT_MS = 2000;
 
-/** And for all that are asked for at once. */
+/** And for all together. */
 const ALL_SEARCHES_LIMIT_MS = 5000;
 
-/** The search recurses, and has been seen to exhaust stack and memory: a thread of its own may end of it. */
+/** The search recurses, and has been seen to exhaust stack and memory, so it has a thread of its own. */
 const THREAD = `
   const { parentPort, workerData } = require('node:worker_threads');
-  const { check } = require(workerData.recheck);
+  const searching = import(workerData.recheck);
   parentPort.on('message', async (expression) => {
+    const { check } = await searching;
     parentPort.postMessage(await check(expression, '', { timeout: workerData.timeout }));
   });`;
 
-/** Searches for inputs that expressions take for ever on, one expression after the other. */
-export class AttackSearch {
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
-  #deadline = 0;
-  #worker: Worker | undefined;
+const recheck = findRecheck();
 
-  /** @returns what was found; `undefined` when it could not be found out. Never rejects */
-  find(expression: string): Promise<Diagnostics | undefined> {
-    if (this.#waiting === 0) this.#deadline = performance.now() + ALL_SEARCHES_LIMIT_MS;
-    this.#waiting += 1;
-    const found = this.#last.then(async () => {
-      try {
-        return await this.#search(expression);
-      } finally {
-        this.#waiting -= 1;
-      }
-    });
-    this.#last = found;
-    return found;
+/** Whether the package that searches is installed. */
+export const hasRecheck = recheck !== undefined;
+
+/**
+ * Searches for inputs that expressions take for ever on, one expression after the other.
+ *
+ * @returns what was found by expression, without those of which it could not be found out
+ */
+export async function findAttacks(
+  expressions: Iterable<string>,
+): Promise<ReadonlyMap<string, Diagnostics>> {
+  const deadline = performance.now() + ALL_SEARCHES_LIMIT_MS;
+  const attacks = new Map<string, Diagnostics>();
+  let thread: Worker | undefined;
+  for (const expression of hasRecheck ? new Set(expressions) : []) {
+    const left = deadline - performance.now();
+    if (left <= 0) break;
+    thread ??= startThread();
+    // It keeps its own limit, unless it is lost in a recursion.
+    const found = await search(thread, expression, Math.min(left, 1.5 * SEARCH_LIMIT_MS));
+    if (found) attacks.set(expression, found);
+    else {
+      await thread.terminate();
+      thread = undefined;
+    }
   }
+  await thread?.terminate();
+  return attacks;
+}
 
-  #search(expression: string): Promise<Diagnostics | undefined> {
-    const left = this.#deadline - performance.now();
-    if (left <= 0) return Promise.resolve(undefined);
-    const worker = (this.#worker ??= startThread());
-    return new Promise((resolve) => {
-      const give = (found?: Diagnostics) => {
-        clearTimeout(timer);
-        worker.removeAllListeners('message').removeAllListeners('error');
-        worker.unref();
-        if (!found) {
-          this.#worker = undefined;
-          void worker.terminate();
-        }
-        resolve(found);
-      };
-      // It keeps its own limit, unless it is lost in a recursion.
-      const timer = setTimeout(give, Math.min(left, 1.5 * SEARCH_LIMIT_MS));
-      worker.ref();
-      worker.on('message', give);
-      worker.on('error', () => give());
-      worker.postMessage(expression, []);
-    });
+function findRecheck(): string | undefined {
+  try {
+    return import.meta.resolve('recheck');
+  } catch {
+    return undefined;
+  }
+}
+
+async function search(
+  thread: Worker,
+  expression: string,
+  limitMs: number,
+): Promise<Diagnostics | undefined> {
+  try {
+    thread.postMessage(expression, []);
+    const answers = await once(thread, 'message', { signal: AbortSignal.timeout(limitMs) });
+    return answers[0] as Diagnostics;
+  } catch {
+    return undefined;
   }
 }
 
 function startThread(): Worker {
-  const recheck = createRequire(import.meta.url).resolve('recheck');
-  return new Worker(THREAD, {
+  const thread = new Worker(THREAD, {
     eval: true,
     workerData: { recheck, timeout: SEARCH_LIMIT_MS },
     // No further threads, and no programs of another platform.
@@ -73,4 +80,6 @@ function startThread(): Worker {
     resourceLimits: { maxOldGenerationSizeMb: 512 },
     stderr: true,
   });
+  // Whoever waits for its answer hears of a fault as well.
+  return thread.on('error', () => undefined);
 }

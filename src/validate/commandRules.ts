@@ -1,19 +1,30 @@
 import path from 'node:path';
-import { findUnexpanded } from './commandWords.js';
+import { PROJECT_NAMES } from '../shell/expandCommand.js';
+import { findControl } from '../protocol/sanitizeText.js';
+import { quoteWord } from '../util/quoteWord.js';
 import {
   canStart,
   findPrograms,
   findScripts,
+  interpreterOf,
   isInterpreter,
   kindOf,
-  readShebang,
+  readingOf,
 } from './programs.js';
 import type { Checked, HookSite } from './types.js';
 import { isInside } from '../util/paths.js';
-import { quoteWord } from '../util/quoteWord.js';
 
 /** Each of these says what is wrong with the command of one hook, if anything. */
 type CommandRule = (site: HookSite, checked: Checked) => string | undefined;
+
+/** A command that the parser does not understand, so that no other rule looks at it. */
+export const commandNotUnderstood: CommandRule = (site, checked) => {
+  const { unknown } = readingOf(site, checked);
+  // PowerShell is not read, and hidden characters are another rule's.
+  const isOther = process.platform === 'win32' || findControl(site.hook.command) !== undefined;
+  if (unknown === undefined || isOther) return undefined;
+  return `its programs are not checked, because it ${unknown}; correct it, or put it into a script`;
+};
 
 /** A program that is neither on the PATH nor an interpreter. */
 export const commandNotFound: CommandRule = (site, checked) => {
@@ -28,8 +39,7 @@ export const interpreterMissing: CommandRule = (site, checked) => {
   const missing = findMissing(site, checked).find(isInterpreter);
   if (missing !== undefined) return `${quoteWord(missing)} is not on the PATH; install it`;
   for (const { path: file } of findPrograms(site, checked)) {
-    const interpreter =
-      file !== undefined && kindOf(file) === 'file' ? readShebang(file) : undefined;
+    const interpreter = file === undefined ? undefined : interpreterOf(file);
     if (interpreter === undefined || canStart(interpreter, site)) continue;
     return `${quoteWord(interpreter)}, which the first line of ${show(file, checked)} names, is not there; install it, or change that line`;
   }
@@ -56,15 +66,25 @@ export const commandNotExecutable: CommandRule = (site, checked) => {
     : `${file} is no file; name a program`;
 };
 
-/** A reference to the project in single quotes. */
-export const unexpandedReference: CommandRule = ({ hook }) => {
-  const [reference] = hook.args ? [] : findUnexpanded(hook.command);
+const PROJECT_REFERENCE = new RegExp(
+  String.raw`\$(?:(?:${PROJECT_NAMES})\b|\{(?:${PROJECT_NAMES}|extensionPath)\})`,
+  'u',
+);
+
+/**
+ * A reference to the project in single quotes, where the shell of the hook does not expand it. One in double quotes
+ * within, as in `bash -c 'cat "$LLXPRT_PROJECT_DIR/x"'`, is expanded by another shell.
+ */
+export const unexpandedReference: CommandRule = (site, checked) => {
+  const { singleQuoted = [] } = readingOf(site, checked);
+  const outside = singleQuoted.map((text) => text.replaceAll(/"(?:[^"\\]|\\[^])*"/gu, ''));
+  const reference = outside.flatMap((text) => PROJECT_REFERENCE.exec(text) ?? [])[0];
   return reference === undefined
     ? undefined
     : `${reference} stands in single quotes, so that it is not expanded, or split at the spaces of the directory's name by another shell; write "${reference}"`;
 };
 
-/** The first lines of these name programs by path, and a missing path is another rule's. */
+/** The names that are not on the PATH; a path that leads nowhere is another rule's. */
 function findMissing(site: HookSite, checked: Checked): string[] {
   return findPrograms(site, checked)
     .filter(({ name, path: file }) => file === undefined && !canStart(name, site))

@@ -4,16 +4,12 @@ import { dialects } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
-import { commandKey } from '../protocol/sameCommand.js';
 import { findControl } from '../protocol/sanitizeText.js';
 import { mayMatchTogether } from './matcherRules.js';
-import { findScripts, readStart } from './programs.js';
+import { findScripts, readScript } from './programs.js';
 import type { Checked, HookSite, Slip } from './types.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** So much of a script is searched. */
-const MAX_SCRIPT_BYTES = 65_536;
 
 /** Fields of an answer of which one hook's replaces another's. */
 const REWRITTEN = ['tool_input', 'llm_request', 'llm_response'];
@@ -42,19 +38,23 @@ export function unknownTopLevelKey({ files }: Checked): Slip[] {
   );
 }
 
-/** Lists without a hook in them. */
+/** Lists without a hook in them: those that were written so, as bad hooks are reported by themselves. */
 export function emptyHooks({ files, groups }: Checked): Slip[] {
+  const message = 'holds no hook; add one, or remove it';
   const ofGroups = groups
-    .filter(({ group, file, at }) => group.hooks.length === 0 && isEmptyIn(file.value, at))
-    .map(({ file, at }) => ({ file, at: [...at, 'hooks'] }));
+    .filter(({ raw }) => isEmptyList(raw['hooks']))
+    .map(({ file, at }) => ({ file, at: [...at, 'hooks'], message }));
   const ofEvents = files.flatMap((file) => {
     const { hooks } = file.value;
     return Object.entries(isRecord(hooks) ? hooks : {})
-      .filter(([, list]) => Array.isArray(list) && list.length === 0)
-      .map(([event]) => ({ file, at: ['hooks', event] }));
+      .filter(([, list]) => isEmptyList(list))
+      .map(([event]) => ({ file, at: ['hooks', event], message }));
   });
-  const message = 'holds no hook; add one, or remove it';
-  return [...ofGroups, ...ofEvents].map((slip) => ({ ...slip, message }));
+  return [...ofGroups, ...ofEvents];
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** Characters that make a reader see something else than what runs. */
@@ -81,45 +81,25 @@ export function timeoutTooLong({ hook, group }: HookSite): string | undefined {
   const { timeout = 0 } = hook;
   const unit = group.dialect ? dialects[group.dialect].timeoutUnit : { name: 'ms', ms: 1 };
   if (timeout * unit.ms <= DAY_MS) return undefined;
-  return `${timeout} ${unit.name} is more than a day; the operation waits for so long; write less`;
+  return `${timeout} ${unit.name} is more than a day, and the operation waits that long; write less`;
 }
 
 /** The same command again, where both may match. */
 export function duplicateCommand(site: HookSite, { hooks, settings }: Checked): string | undefined {
-  const key = keyOf(site);
   const isOff = ({ hook }: HookSite) => settings.disabledHooks.includes(hookIdentity(hook));
-  if (key === undefined || isOff(site)) return undefined;
+  if (site.key === undefined || isOff(site)) return undefined;
   const same = earlierThan(site, hooks).filter(
-    (other) =>
-      other.event === site.event &&
-      keyOf(other) === key &&
-      !isOff(other) &&
-      mayMatchTogether(other, site),
+    (other) => other.key === site.key && !isOff(other) && mayMatchTogether(other, site),
   );
   const first = same.find((other) => !isOfProject(other)) ?? same[0];
   if (!first) return undefined;
-  const [given, here] = [first, site].map(isOfProject);
-  const counting = given && !here ? 'and this one counts' : 'which counts';
+  const counting =
+    isOfProject(first) && !isOfProject(site) ? 'and this one counts' : 'which counts';
   return `the same command as at ${place(first, site)}, ${counting}: it runs once; remove one`;
 }
 
 function isOfProject({ file }: HookSite): boolean {
   return file.source.scope === 'project';
-}
-
-const keys = new WeakMap<HookSite, string | undefined>();
-
-function keyOf(site: HookSite): string | undefined {
-  if (keys.has(site)) return keys.get(site);
-  const { hook, group, file } = site;
-  const key = commandKey({
-    ...hook,
-    dialect: group.dialect,
-    moment: group.moment,
-    extensionPath: file.extensionPath,
-  });
-  keys.set(site, key);
-  return key;
 }
 
 /** The same name for another command. */
@@ -137,20 +117,18 @@ export function duplicateName(site: HookSite, { hooks }: Checked): string | unde
 
 /** Two hooks that change the same data, of which neither reads what the other wrote. */
 export function conflictingRewrites(site: HookSite, checked: Checked): string | undefined {
-  const mine = rewritesOf(site, checked);
+  const mine = isChained(site, checked) ? [] : rewritesOf(site, checked);
   if (mine.length === 0) return undefined;
-  for (const other of earlierThan(site, checked.hooks)) {
-    if (other.event !== site.event || commandLine(other.hook) === commandLine(site.hook)) continue;
-    if (!mayMatchTogether(other, site) || isChained(site, checked)) continue;
+  const others = earlierThan(site, checked.hooks).filter(
+    (other) => commandLine(other.hook) !== commandLine(site.hook) && mayMatchTogether(other, site),
+  );
+  for (const other of others) {
     const field = rewritesOf(other, checked).find((each) => mine.includes(each));
     if (field === undefined) continue;
-    return `writes ${field}, as does the hook at ${place(other, site)}, and neither reads what the other wrote: the later one wins; ${adviceFor(site)}`;
+    const advice = events[site.event].chain ? 'set "sequential": true' : 'put both into one script';
+    return `writes ${field}, as does the hook at ${place(other, site)}, and neither reads what the other wrote: the later one wins; ${advice}`;
   }
   return undefined;
-}
-
-function adviceFor({ event }: HookSite): string {
-  return events[event].chain ? 'set "sequential": true' : 'put both into one script';
 }
 
 /** Whether the hooks of the event run one after the other, each reading what the one before changed. */
@@ -163,15 +141,11 @@ function isChained({ event }: HookSite, { groups }: Checked): boolean {
 
 /** The fields that a command, or a script that it names, writes for all that its text says. */
 function rewritesOf(site: HookSite, checked: Checked): string[] {
-  const texts = findScripts(site, checked).map((file) => readStart(file, MAX_SCRIPT_BYTES));
+  const texts = findScripts(site, checked).map(readScript);
+  const said = [site.hook.command, ...(site.hook.args ?? []), ...texts];
   return REWRITTEN.filter((field) => {
-    const writing = new RegExp(
-      String.raw`hookSpecificOutput\W{0,12}[:=][^]{0,200}?\b${field}\b\W{0,3}[:=]`,
-      'u',
-    );
-    return [site.hook.command, ...(site.hook.args ?? []), ...texts].some((text) =>
-      writing.test(text),
-    );
+    const writing = String.raw`hookSpecificOutput\W{0,12}[:=][^]{0,200}?\b${field}\b\W{0,3}[:=]`;
+    return said.some((text) => new RegExp(writing, 'u').test(text));
   });
 }
 
@@ -183,11 +157,4 @@ function earlierThan(site: HookSite, hooks: readonly HookSite[]): readonly HookS
 function place(site: HookSite, from: HookSite): string {
   const { line } = site.file.document.locate(site.at);
   return site.file === from.file ? `line ${line}` : `${site.file.source.file}:${line}`;
-}
-
-/** Whether the list was written without a hook, and not with bad ones, which are told by themselves. */
-function isEmptyIn(value: unknown, at: readonly (string | number)[]): boolean {
-  let item = value;
-  for (const step of [...at, 'hooks']) item = (item as Record<string | number, unknown>)[step];
-  return Array.isArray(item) && item.length === 0;
 }

@@ -6,11 +6,11 @@ import { dialects, readMatcher } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { referenceTools } from '../agent/tools/referenceTools.js';
-import { AttackSearch } from './attackSearch.js';
-import type { GroupSite } from './types.js';
+import { findAttacks, hasRecheck } from './attackSearch.js';
+import type { Checked, GroupSite, Said } from './types.js';
 
 /** Each of these says what is wrong with the matcher of one group, if anything. */
-type MatcherRule = (site: GroupSite) => string | undefined | Promise<string | undefined>;
+type MatcherRule = (site: GroupSite, checked: Checked) => Said;
 
 const KNOWN_TOOLS = referenceTools.map(({ name }) => name);
 
@@ -20,8 +20,9 @@ const FOREIGN = /mcp|__/iu;
 /** A matcher that looks like a list of names, and not like a pattern. */
 const NAMES_ONLY = /^(?:[\w-]+(?:\|[\w-]+)*|\((?:\?:)?[\w-]+(?:\|[\w-]+)*\))$/u;
 
-/** Whether two groups of an event may run together, as far as the known tools tell. */
+/** Whether two groups may run together, as far as the known tools tell. */
 export function mayMatchTogether(a: GroupSite, b: GroupSite): boolean {
+  if (a.event !== b.event) return false;
   const { matchOn, subjects = [] } = events[a.event];
   if (matchOn) {
     return (
@@ -138,38 +139,48 @@ function hasMixedAnchors(matcher: string): boolean {
 }
 
 /** A matcher that takes for ever for some names. */
-export const matcherCatastrophic: MatcherRule = async (site) => {
-  const found = (await searchAttack(site))?.found;
+export const matcherCatastrophic: MatcherRule = async (site, checked) => {
+  const found = (await searchAttacks(checked)).get(site);
   // A name is short: what grows with its square or cube takes no time.
   if (found?.status !== 'vulnerable' || found.complexity.type !== 'exponential') return undefined;
   return `takes exponential time for names such as ${JSON.stringify(found.attack.string.slice(0, 40))}…, and then counts as not matching; let nothing that repeats contain another repetition`;
 };
 
 /** A matcher of which it could not be found out whether it takes for ever. */
-export const matcherUndecided: MatcherRule = async (site) => {
+export const matcherUndecided: MatcherRule = async (site, checked) => {
   if (isTooLong(site)) {
     return `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
   }
-  const searched = await searchAttack(site);
-  if (!searched || (searched.found && searched.found.status !== 'unknown')) return undefined;
-  return 'could not be decided: it may take for ever for some names, and then counts as not matching; simplify it';
+  const searched = await searchAttacks(checked);
+  const found = searched.get(site);
+  if (!searched.has(site) || (found && found.status !== 'unknown')) return undefined;
+  if (hasRecheck) {
+    return 'could not be decided: it may take for ever for some names, and then counts as not matching; simplify it';
+  }
+  // One line is enough for all matchers.
+  const [first] = searched.keys();
+  if (site !== first) return undefined;
+  return 'whether this matcher, and others like it, take for ever for some names is not checked, as the package recheck is not installed; run: npm install --save-dev recheck';
 };
 
-const attacks = new AttackSearch();
-const searches = new WeakMap<GroupSite, ReturnType<typeof search>>();
+const searches = new WeakMap<Checked, ReturnType<typeof search>>();
 
 /** Two rules ask, and one search answers. */
-function searchAttack(site: GroupSite): ReturnType<typeof search> {
-  const found = searches.get(site) ?? search(site);
-  searches.set(site, found);
-  return found;
+function searchAttacks(checked: Checked): ReturnType<typeof search> {
+  const searched = searches.get(checked) ?? search(checked);
+  searches.set(checked, searched);
+  return searched;
 }
 
-async function search(site: GroupSite) {
-  const matcher = expressionOf(site)?.expression;
-  // Exponential time takes a repetition of something that can match in more than one way: of a group.
-  if (matcher === undefined || !/\)[*+{]/u.test(matcher) || !isRegExp(matcher)) return undefined;
-  return { found: await attacks.find(matcher) };
+/** What was found for those groups whose matchers need a search. */
+async function search({ groups }: Checked) {
+  const sites = groups.flatMap((site) => {
+    const matcher = expressionOf(site)?.expression ?? '';
+    // Exponential time takes a group that is repeated.
+    return /\)[*+{]/u.test(matcher) && isRegExp(matcher) ? [{ site, matcher }] : [];
+  });
+  const attacks = await findAttacks(sites.map(({ matcher }) => matcher));
+  return new Map(sites.map(({ site, matcher }) => [site, attacks.get(matcher)]));
 }
 
 /** What is tested against the names of tools, if anything, and if it can be looked at in time. */

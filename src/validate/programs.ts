@@ -1,9 +1,11 @@
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
-import { PROJECT_NAMES, expandWord } from '../shell/expandCommand.js';
-import { findProgram, isExecutable } from '../process/findProgram.js';
+import { readHookInPart, type PartialReading } from '../shell/readCommand.js';
+import { REFERENCE } from '../shell/expandCommand.js';
+import { readShebang } from '../shell/shebang.js';
+import { readStart } from '../util/readStart.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';
-import { readPrograms, type Word } from './commandWords.js';
+import { findProgram, isExecutable } from '../process/findProgram.js';
 import type { Checked, HookSite } from './types.js';
 
 /** A program that a hook's command starts. */
@@ -16,41 +18,53 @@ export interface Program {
   readonly script?: string;
 }
 
-/** Opening a pipe waits for its other end otherwise. Windows has no such flag. */
-const NONBLOCK = process.platform === 'win32' ? 0 : constants.O_NONBLOCK;
+/** At most this much of a script is searched. */
+const MAX_SCRIPT_BYTES = 65_536;
 
 /** Programs that are given a script, and no filter or sub-command. */
 const INTERPRETERS = new Set(
   'bash bun dash deno node perl php python python3 pwsh ruby sh tsx uv zsh'.split(' '),
 );
 
+/** Those of them whose script may stand behind the word `run`. */
+const RUNNERS = new Set(['uv', 'deno', 'bun']);
+
 /** Options of interpreters after which there is no script, or only after a value. */
 const SCRIPTLESS = /^-(?:[cdeEmpr]|-(?:eval|print|import|require|loader|test|command|with))/u;
 
+/** What the parser makes of a hook's command. */
+export function readingOf({ hook, file }: HookSite, { workingDir }: Checked): PartialReading {
+  return readHookInPart(hook, { project: workingDir, extension: file.extensionPath });
+}
+
 /** The programs that a hook's command starts, as far as they can be told without a shell. */
-export function findPrograms({ hook, file }: HookSite, { workingDir }: Checked): Program[] {
-  const { extensionPath } = file;
-  const known = new Map(PROJECT_NAMES.split('|').map((name) => [name, workingDir]));
-  if (extensionPath !== undefined) {
-    known.set('extensionPath', extensionPath).set('workspacePath', workingDir);
-  }
-  const { args } = hook;
-  const command = extensionPath === undefined ? hook.command : hook.command.replaceAll('${/}', '/');
-  const scope = extensionPath === undefined ? 'project' : 'extension';
-  const expand = (word: string) => expandWord(word, scope, Object.fromEntries(known));
-  const programs = args ? [[hook.command, ...args].map(expand)] : readPrograms(command, known);
-  return programs.flatMap(([name, ...words]) => {
-    if (name === undefined || name.startsWith('-')) return [];
+export function findPrograms(site: HookSite, checked: Checked): Program[] {
+  const { workingDir } = checked;
+  const { programs = [] } = readingOf(site, checked);
+  return programs.map(withoutPrefixes).flatMap(([name, ...words]) => {
+    // In single quotes, a reference is hardly meant as it is written, which another rule reports.
+    if (name === undefined || name.startsWith('-') || REFERENCES.test(name)) return [];
     const program = path.basename(name);
     const script = INTERPRETERS.has(program) ? findScript(program, words) : undefined;
     const isPath = name.includes('/');
-    if (!isPath && !args && (NOT_PROGRAMS.has(name) || !/^[\w.+-]+$/u.test(name))) return [];
+    const isName = /^[\w.+-]+$/u.test(name) && !NOT_PROGRAMS.has(name);
+    if (!isPath && !isName && !site.hook.args) return [];
     return {
       name,
       ...(isPath && { path: path.resolve(workingDir, name) }),
       ...(script !== undefined && { script: path.resolve(workingDir, script) }),
     };
   });
+}
+
+const REFERENCES = new RegExp(REFERENCE, 'u');
+
+/** Leaves out what only hands over to the program. */
+function withoutPrefixes(words: readonly (string | undefined)[]) {
+  const start = words.findIndex(
+    (word) => word === undefined || !/^(?:\w+=|exec$|env$)/u.test(word),
+  );
+  return start < 0 ? [] : words.slice(start);
 }
 
 /** The files of a hook's command: programs and scripts that are named by their path. */
@@ -61,11 +75,16 @@ export function findScripts(site: HookSite, checked: Checked): string[] {
 }
 
 /** The interpreter of a script, from its first line: `python3` of `#!/usr/bin/env python3`. */
-export function readShebang(file: string): string | undefined {
-  const line = /^#![ \t]*(?<words>[^\n\r]+)/u.exec(readStart(file, 256))?.groups?.['words'];
-  const [interpreter, ...words] = line?.trim().split(/[ \t]+/u) ?? [];
-  if (interpreter === undefined || path.basename(interpreter) !== 'env') return interpreter;
-  return words.find((word) => !word.startsWith('-') && !word.includes('='));
+export function interpreterOf(file: string): string | undefined {
+  if (kindOf(file) !== 'file') return undefined;
+  try {
+    const [program, ...words] =
+      readShebang(file)?.flatMap((word) => word.trim().split(/\s+/u)) ?? [];
+    if (program === undefined || path.basename(program) !== 'env') return program;
+    return words.find((word) => !word.startsWith('-') && !word.includes('='));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a program can be started: a path that is executable, or a name on the PATH. */
@@ -83,17 +102,10 @@ export function kindOf(file: string): 'file' | 'other' | 'missing' {
   return stats.isFile() ? 'file' : 'other';
 }
 
-/** The first bytes of a file as text; `''` where it cannot be read, or is none: a pipe has no end. */
-export function readStart(file: string, bytes: number): string {
+/** The beginning of a script; `''` where it cannot be read, or is no file. */
+export function readScript(file: string): string {
   try {
-    const descriptor = openSync(file, constants.O_RDONLY | NONBLOCK);
-    try {
-      if (!fstatSync(descriptor).isFile()) return '';
-      const buffer = Buffer.alloc(bytes);
-      return buffer.toString('utf8', 0, readSync(descriptor, buffer));
-    } finally {
-      closeSync(descriptor);
-    }
+    return kindOf(file) === 'file' ? readStart(file, MAX_SCRIPT_BYTES).toString('utf8') : '';
   } catch {
     return '';
   }
@@ -104,17 +116,9 @@ export function isInterpreter(name: string): boolean {
   return INTERPRETERS.has(path.basename(name)) || name === 'jq';
 }
 
-function findScript(program: string, words: readonly Word[]): string | undefined {
-  const given =
-    program === 'uv' || program === 'deno' || program === 'bun' ? skipRun(words) : words;
-  for (const word of given) {
-    if (word === undefined || SCRIPTLESS.test(word)) return undefined;
-    if (word.startsWith('-')) continue;
-    return word.includes('/') || /\.\w+$/u.test(word) ? word : undefined;
-  }
-  return undefined;
-}
-
-function skipRun(words: readonly Word[]): readonly Word[] {
-  return words[0] === 'run' ? words.slice(1) : [];
+function findScript(program: string, words: readonly (string | undefined)[]): string | undefined {
+  const given = RUNNERS.has(program) && words[0] === 'run' ? words.slice(1) : words;
+  const script = given.find((word) => !word?.startsWith('-') || SCRIPTLESS.test(word));
+  if (script === undefined || SCRIPTLESS.test(script) || REFERENCES.test(script)) return undefined;
+  return script.includes('/') || /\.\w+$/u.test(script) ? script : undefined;
 }

@@ -1,59 +1,36 @@
-import {
-  commandNotExecutable,
-  commandNotFound,
-  interpreterMissing,
-  scriptMissing,
-  unexpandedReference,
-} from './commandRules.js';
-import {
-  conflictingRewrites,
-  duplicateCommand,
-  duplicateName,
-  emptyHooks,
-  hiddenCharacters,
-  hooksOff,
-  pluginType,
-  timeoutTooLong,
-  unknownTopLevelKey,
-} from './hookRules.js';
-import {
-  matcherCatastrophic,
-  matcherGlob,
-  matcherInvalid,
-  matcherNeverMet,
-  matcherUnanchored,
-  matcherUndecided,
-  matcherUnknownTool,
-  matcherUnused,
-} from './matcherRules.js';
-import type { Checked, GroupSite, HookSite, Rule, Severity } from './types.js';
+import * as command from './commandRules.js';
+import * as hook from './hookRules.js';
+import * as matcher from './matcherRules.js';
+import type { Checked, GroupSite, HookSite, Rule, Said, Severity, Slip } from './types.js';
 
-type Said = string | undefined | Promise<string | undefined>;
-
-/** THE table of rules. What the loader itself reports is beside it, in {@link loaderSeverities}. */
+/**
+ * THE table of rules. A new one is a function in the file of its concern, a line in here, a line in `docs/cli.md`, and
+ * a file in `test/validate/corpus` with the mistake. What the loader itself reports is in {@link loaderSeverities}.
+ */
 export const rules: Readonly<Record<string, Rule>> = {
-  'hooks-off': { severity: 'warning', check: hooksOff },
-  'unknown-key': { severity: 'warning', check: unknownTopLevelKey },
-  'empty-hooks': { severity: 'warning', check: emptyHooks },
-  'matcher-invalid': eachMatcher('error', matcherInvalid),
-  'matcher-catastrophic': eachMatcher('error', matcherCatastrophic),
-  'matcher-undecided': eachMatcher('warning', matcherUndecided),
-  'matcher-glob': eachMatcher('warning', matcherGlob),
-  'matcher-never-met': eachMatcher('warning', matcherNeverMet),
-  'matcher-unused': eachMatcher('warning', matcherUnused),
-  'matcher-unknown-tool': eachMatcher('warning', matcherUnknownTool),
-  'matcher-unanchored': eachMatcher('warning', matcherUnanchored),
-  'plugin-type': eachHook('error', 'type', pluginType),
-  'command-not-found': eachHook('error', 'command', commandNotFound),
-  'command-not-executable': eachHook('error', 'command', commandNotExecutable),
-  'interpreter-missing': eachHook('error', 'command', interpreterMissing),
-  'script-missing': eachHook('error', 'command', scriptMissing),
-  'hidden-characters': { severity: 'warning', check: hiddenCharacters },
-  'unexpanded-reference': eachHook('warning', 'command', unexpandedReference),
-  'timeout-too-long': eachHook('warning', 'timeout', timeoutTooLong),
-  'duplicate-command': eachHook('warning', 'command', duplicateCommand),
-  'duplicate-name': eachHook('warning', 'name', duplicateName),
-  'conflicting-rewrites': eachHook('warning', 'command', conflictingRewrites),
+  'hooks-off': { severity: 'warning', check: hook.hooksOff },
+  'unknown-key': { severity: 'warning', check: hook.unknownTopLevelKey },
+  'empty-hooks': { severity: 'warning', check: hook.emptyHooks },
+  'matcher-invalid': eachMatcher('error', matcher.matcherInvalid),
+  'matcher-catastrophic': eachMatcher('error', matcher.matcherCatastrophic),
+  'matcher-undecided': eachMatcher('warning', matcher.matcherUndecided),
+  'matcher-glob': eachMatcher('warning', matcher.matcherGlob),
+  'matcher-never-met': eachMatcher('warning', matcher.matcherNeverMet),
+  'matcher-unused': eachMatcher('warning', matcher.matcherUnused),
+  'matcher-unknown-tool': eachMatcher('warning', matcher.matcherUnknownTool),
+  'matcher-unanchored': eachMatcher('warning', matcher.matcherUnanchored),
+  'plugin-type': eachHook('error', 'type', hook.pluginType),
+  'command-not-understood': eachHook('warning', 'command', command.commandNotUnderstood),
+  'command-not-found': eachHook('error', 'command', command.commandNotFound),
+  'command-not-executable': eachHook('error', 'command', command.commandNotExecutable),
+  'interpreter-missing': eachHook('error', 'command', command.interpreterMissing),
+  'script-missing': eachHook('error', 'command', command.scriptMissing),
+  'hidden-characters': { severity: 'warning', check: hook.hiddenCharacters },
+  'unexpanded-reference': eachHook('warning', 'command', command.unexpandedReference),
+  'timeout-too-long': eachHook('warning', 'timeout', hook.timeoutTooLong),
+  'duplicate-command': eachHook('warning', 'command', hook.duplicateCommand),
+  'duplicate-name': eachHook('warning', 'name', hook.duplicateName),
+  'conflicting-rewrites': eachHook('warning', 'command', hook.conflictingRewrites),
 };
 
 /** How grave it is what the loader reports, by its kind. */
@@ -75,34 +52,25 @@ function eachHook(
   key: string,
   say: (site: HookSite, checked: Checked) => Said,
 ): Rule {
-  return {
-    severity,
-    check: (checked) =>
-      collect(
-        checked.hooks,
-        (site) => say(site, checked),
-        (site) => [...site.at, key],
-      ),
-  };
+  const check = (checked: Checked) => collect(checked.hooks, key, (site) => say(site, checked));
+  return { severity, check };
 }
 
-function eachMatcher(severity: Severity, say: (site: GroupSite) => Said): Rule {
-  return {
-    severity,
-    check: ({ groups }) => collect(groups, say, (site) => [...site.at, 'matcher']),
-  };
+/** The same for groups, whose findings are about the matcher. */
+function eachMatcher(severity: Severity, say: (site: GroupSite, checked: Checked) => Said): Rule {
+  const check = (checked: Checked) =>
+    collect(checked.groups, 'matcher', (site) => say(site, checked));
+  return { severity, check };
 }
 
 async function collect<S extends GroupSite>(
   sites: readonly S[],
+  key: string,
   say: (site: S) => Said,
-  placeOf: (site: S) => readonly (string | number)[],
-) {
-  const slips = await Promise.all(
-    sites.map(async (site) => {
-      const message = await say(site);
-      return message === undefined ? [] : [{ file: site.file, at: placeOf(site), message }];
-    }),
-  );
-  return slips.flat();
+): Promise<Slip[]> {
+  const messages = await Promise.all(sites.map(async (site) => say(site)));
+  return sites.flatMap(({ file, at }, index) => {
+    const message = messages[index];
+    return message === undefined ? [] : { file, at: [...at, key], message };
+  });
 }

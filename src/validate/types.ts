@@ -8,19 +8,12 @@ import type { CommandHookConfig, HookDefinition, HookEventName } from '../protoc
 export type Severity = FileProblem['severity'];
 
 /** One thing that `hookstack validate` has to say about a settings file. */
-export interface Finding {
-  /** Absolute path. */
-  readonly file: string;
-  /** 1-based. */
-  readonly line: number;
-  /** 1-based, in UTF-16 code units. */
-  readonly column: number;
-  readonly severity: Severity;
+export interface Finding extends Pick<
+  FileProblem,
+  'file' | 'line' | 'column' | 'severity' | 'path' | 'message'
+> {
   /** The rule that was broken, such as `matcher-unanchored`. */
   readonly rule: string;
-  /** Such as `hooks.BeforeTool[1].hooks[0].timeout`; `''` for the file as a whole. */
-  readonly path: string;
-  readonly message: string;
 }
 
 /** A settings file, or an extension's file, that could be parsed. */
@@ -37,14 +30,17 @@ export interface GroupSite {
   readonly file: CheckedFile;
   readonly event: HookEventName;
   readonly group: HookDefinition;
-  /** Where the group stands in its file. */
+  /** The group as it was written. */
+  readonly raw: Readonly<Record<string, unknown>>;
+  /** Where it stands in its file. */
   readonly at: Path;
 }
 
-/** A hook with its place. */
+/** A hook with its place, in its group without the others. */
 export interface HookSite extends GroupSite {
   readonly hook: CommandHookConfig;
-  readonly groupAt: Path;
+  /** The same for hooks that would start the same. */
+  readonly key: string | undefined;
 }
 
 /** All that the rules look at together. */
@@ -66,6 +62,9 @@ export interface Slip {
   readonly at: Path;
   readonly message: string;
 }
+
+/** What is wrong with one hook or matcher, if anything. */
+export type Said = string | undefined | Promise<string | undefined>;
 
 /** One rule: what it finds wrong. */
 export interface Rule {

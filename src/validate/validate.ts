@@ -6,7 +6,7 @@ import type { FileProblem, SettingsFile } from '../util/fileProblem.js';
 import { readSettingsFile } from '../config/settings/settingsFile.js';
 import { refusedLayer } from '../config/settings/settingsLayer.js';
 import { loaderSeverities, rules } from './rules.js';
-import { findGroups, findHooks } from './sites.js';
+import { findGroups, findHooks } from './findHooks.js';
 import type { Checked, CheckedFile, Finding } from './types.js';
 
 /** What `validateFiles` takes. */
@@ -38,13 +38,8 @@ export async function validateFiles(
   );
   const opened = [...sources.map((source) => openFile(source)), ...openExtensions(extensions)];
   const files = (await Promise.all(opened)).flatMap((file) => file ?? []);
-  const checked: Checked = {
-    files,
-    groups: files.flatMap(findGroups),
-    hooks: files.flatMap(findHooks),
-    settings,
-    workingDir,
-  };
+  const groups = files.flatMap(findGroups);
+  const checked = { files, groups, hooks: groups.flatMap(findHooks), settings, workingDir };
   const findings = [...problems, ...extensions.problems].map(toFinding);
   findings.push(...(await applyRules(checked)));
   const order = [...sources, ...files.map(({ source }) => source)].map(({ file }) => file);

@@ -1,5 +1,5 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
+import { readStart } from '../util/readStart.js';
 
 /** Bytes of a first line that Linux reads. */
 const MAX_SHEBANG = 255;
@@ -12,18 +12,11 @@ const MAX_SHEBANG = 255;
  * @throws the system's error, where it cannot be read
  */
 export function readShebang(file: string): readonly string[] | undefined {
-  const buffer = Buffer.alloc(MAX_SHEBANG + 1);
-  const descriptor = openSync(file, 'r');
-  try {
-    const length = readSync(descriptor, buffer, 0, buffer.length, 0);
-    const head = buffer.toString('latin1', 0, length);
-    if (!head.startsWith('#!')) return undefined;
-    const end = head.indexOf('\n');
-    if (end < 0 && length > MAX_SHEBANG) return [];
-    return splitShebang(head.slice(2, end < 0 ? undefined : end));
-  } finally {
-    closeSync(descriptor);
-  }
+  const start = readStart(file, MAX_SHEBANG + 1).toString('latin1');
+  if (!start.startsWith('#!')) return undefined;
+  const end = start.indexOf('\n');
+  if (end < 0 && start.length > MAX_SHEBANG) return [];
+  return splitShebang(start.slice(2, end < 0 ? undefined : end));
 }
 
 function splitShebang(line: string): string[] {

@@ -1,0 +1,39 @@
+import { parseHookDefinitions } from '../hooks/hookSettings.js';
+import { isHookEventName } from '../protocol/events.js';
+import { commandKey } from '../protocol/sameCommand.js';
+import { isRecord } from '../util/records.js';
+import type { CheckedFile, GroupSite, HookSite } from './types.js';
+
+/** The groups of a file that the loader takes, each with its place. */
+export function findGroups(file: CheckedFile): GroupSite[] {
+  const { hooks } = file.value;
+  return Object.entries(isRecord(hooks) ? hooks : {}).flatMap(([key, groups]) =>
+    Array.isArray(groups)
+      ? groups.flatMap((raw: unknown, index) => readGroup(file, ['hooks', key, index], raw))
+      : [],
+  );
+}
+
+/** The hooks of a group that the loader takes, each with its place. */
+export function findHooks({ file, raw, at: groupAt }: GroupSite): HookSite[] {
+  const hooks: readonly unknown[] = Array.isArray(raw['hooks']) ? raw['hooks'] : [];
+  return hooks.flatMap((one, index) =>
+    readGroup(file, [...groupAt, 'hooks', index], { ...raw, hooks: [one] }).flatMap((site) =>
+      site.group.hooks.map((hook) => ({ ...site, hook, key: keyOf(hook, site) })),
+    ),
+  );
+}
+
+/** Asks the loader about one entry at a time, as it does not tell where what it takes was written. */
+function readGroup(file: CheckedFile, at: GroupSite['at'], raw: unknown): GroupSite[] {
+  if (!isRecord(raw)) return [];
+  const { hooks } = parseHookDefinitions({ [String(at[1])]: [raw] }, file.source);
+  return Object.entries(hooks).flatMap(([event, groups]) =>
+    isHookEventName(event) ? groups.map((group) => ({ file, event, group, raw, at })) : [],
+  );
+}
+
+function keyOf(hook: HookSite['hook'], { group, file }: GroupSite): string | undefined {
+  const { dialect, moment } = group;
+  return commandKey({ ...hook, dialect, moment, extensionPath: file.extensionPath });
+}
