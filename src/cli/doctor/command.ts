@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import type { DoctorOptions } from '../doctor.js';
-import { withWorkspaceOptions } from './options.js';
+import { type WorkspaceOptions, jsonOption, withWorkspaceOptions } from '../shared/options.js';
 
 export function addDoctor(program: Command): void {
   withWorkspaceOptions(program.command('doctor'))
     .description('Run each hook once, in a scratch directory, and say what is wrong with it')
-    .option('--json', 'write one JSON object')
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -14,8 +13,8 @@ Exit codes: 0 nothing is wrong, though there may be warnings; 1 something is; 2 
 Example:
   $ hookstack doctor --trust`,
     )
-    .action(async (options: DoctorOptions) => {
-      const { doctor } = await import('../doctor.js');
+    .action(async (options: WorkspaceOptions) => {
+      const { doctor } = await import('./doctor.js');
       process.exitCode = await doctor(options);
     });
 }

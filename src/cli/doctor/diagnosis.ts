@@ -1,11 +1,11 @@
-import { parseJsonDocument } from '../util/jsonDocument.js';
-import { events } from '../protocol/events.js';
-import { failsClosed, findFailure } from '../run/hookFailure.js';
-import type { Said } from '../run/hookRun.js';
-import { readHookOutput } from '../protocol/readHookOutput.js';
-import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
-import type { CommandOutcome } from '../process/runCommand.js';
-import { toOneLine } from './terminal.js';
+import { parseJsonDocument } from '../../util/jsonDocument.js';
+import { canPrevent } from '../../protocol/events.js';
+import { failsClosed, findFailure } from '../../run/hookFailure.js';
+import type { Said } from '../../run/hookRun.js';
+import { readHookOutput } from '../../protocol/readHookOutput.js';
+import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
+import type { CommandOutcome } from '../../process/runCommand.js';
+import { toOneLine } from '../shared/terminal.js';
 
 /** One thing that was seen of a hook. An `error` is what its author cannot have meant. */
 export interface Finding {
@@ -30,7 +30,7 @@ export function describeEnding({ hook, event, outcome, said, timeoutMs }: Observ
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
   if (outcome.exitCode === 0) return 'exit code 0: it has an answer, or no objection';
-  return events[event].canBlock || said.foreign?.prevents
+  return canPrevent(event, said)
     ? 'exit code 2: it blocks'
     : `exit code 2: it objects, which cannot prevent ${event}`;
 }

@@ -2,40 +2,37 @@ import { mkdir, mkdtemp, realpath, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 
-/** An empty directory to run hooks in, so that what they do through relative paths does not reach the project. */
-export class ScratchProject {
-  private constructor(
-    readonly path: string,
-    private readonly project: string,
-  ) {}
-
-  /** @param project absolute path of the real one */
-  static async create(project: string): Promise<ScratchProject> {
-    return new ScratchProject(await realpath(await mkdtemp(join(tmpdir(), 'hookstack-'))), project);
-  }
-
-  /** Links the files that a command names relative to the project, such as its script. */
-  async linkFilesOf(command: string): Promise<void> {
+/**
+ * Does some work in an empty directory, so that what hooks do through relative paths does not reach the project.
+ *
+ * @param project absolute path of the real one
+ * @param command the files that it names relative to the project, such as a script, are linked
+ */
+export async function inScratchProject<T>(
+  project: string,
+  command: string,
+  work: (scratch: string) => Promise<T>,
+): Promise<T> {
+  const scratch = await realpath(await mkdtemp(join(tmpdir(), 'hookstack-')));
+  try {
     for (const word of command.match(/[^\s'"`;&|()<>$={}]+/gu) ?? []) {
-      const file = join(this.project, word);
-      const inProject = relative(this.project, file);
-      if (isAbsolute(word) || inProject === '' || inProject.startsWith('..')) continue;
-      const isFile = await stat(file).then(
-        (stats) => stats.isFile(),
-        () => false,
-      );
-      if (!isFile) continue;
-      const link = join(this.path, inProject);
-      await mkdir(dirname(link), { recursive: true });
-      await symlink(file, link).catch(ignoreExisting);
+      await linkFile(word, project, scratch);
     }
-  }
-
-  remove(): Promise<void> {
-    return rm(this.path, { recursive: true, force: true });
+    return await work(scratch);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
   }
 }
 
-function ignoreExisting(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
+async function linkFile(word: string, project: string, scratch: string): Promise<void> {
+  const file = join(project, word);
+  const inProject = relative(project, file);
+  if (isAbsolute(word) || inProject === '' || inProject.startsWith('..')) return;
+  const stats = await stat(file).catch(() => undefined);
+  if (!stats?.isFile()) return;
+  const link = join(scratch, inProject);
+  await mkdir(dirname(link), { recursive: true });
+  await symlink(file, link).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 }

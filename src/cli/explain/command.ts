@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import type { ExplainOptions } from '../explain.js';
-import { withWorkspaceOptions } from './options.js';
+import { jsonOption, withWorkspaceOptions } from '../shared/options.js';
+import type { ExplainOptions } from './explain.js';
 
 export function addExplain(program: Command): void {
   withWorkspaceOptions(program.command('explain'))
     .description('Say which hooks an event would run, and why not the others; starts nothing')
     .argument('<event>', 'such as BeforeTool')
     .option('--tool <name>', 'the tool of BeforeTool and AfterTool')
-    .option('--json', 'write one JSON object')
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -17,7 +17,7 @@ Example:
   $ hookstack explain BeforeTool --tool write_file`,
     )
     .action(async (event: string, options: ExplainOptions) => {
-      const { explain } = await import('../explain.js');
+      const { explain } = await import('./explain.js');
       await explain(event, options);
     });
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { DEFAULT_PROMPT, DEFAULT_TOOL } from '../defaults.js';
-import type { FireOptions } from '../fire.js';
-import { parseCount, traceOption, withWorkspaceOptions } from './options.js';
+import { jsonOption, parseCount, traceOption, withWorkspaceOptions } from '../shared/options.js';
+import { DEFAULT_PROMPT, DEFAULT_TOOL } from '../shared/defaults.js';
+import type { FireOptions } from './fireOptions.js';
 
 export function addFire(program: Command): void {
   withWorkspaceOptions(program.command('fire'))
@@ -23,7 +23,7 @@ export function addFire(program: Command): void {
     .option('--explain', 'say as well which hooks run, and why not the others')
     .option('--repeat <n>', 'fire the event this often, and tell how long that took', parseCount)
     .option('--record <file>', 'write the event and the verdict to a *.hooktest.json')
-    .option('--json', 'write one JSON object')
+    .addOption(jsonOption())
     .addOption(traceOption())
     .addHelpText(
       'after',
@@ -36,7 +36,7 @@ Example:
   $ hookstack fire BeforeTool --tool write_file --input '{"file_path": ".env"}'`,
     )
     .action(async (event: string | undefined, options: FireOptions) => {
-      const { fire } = await import('../fire.js');
+      const { fire } = await import('./fire.js');
       process.exitCode = await fire(event, options);
     });
 }

@@ -1,52 +1,31 @@
-import type { EventFields } from '../protocol/hookValidators.js';
-import { isHookEventName } from '../protocol/events.js';
-import { isRecord } from '../util/records.js';
-import type { HookEventName, Moment } from '../protocol/types.js';
-import { findPlaceholders, isCut, type SpanRecord } from '../trace/record.js';
-import { recordedFields, OPTIONS, type PayloadOptions } from './firePayload.js';
-import { lastBlock, openTrace } from './openTrace.js';
-import { printNotice } from './terminal.js';
-import { UsageError } from './usageError.js';
-import type { Workspace } from './workspace.js';
-
-/** Which event of a trace is fired again, in place of one that is made from options. */
-export interface ReplayOptions {
-  /** The trace. */
-  readonly fromTrace?: string;
-  /** The id of an event, or of a hook or middleware in it. Default: the last blocked event, else the last one. */
-  readonly span?: string;
-}
-
-/** An event as a trace has it. */
-export interface Recorded {
-  readonly event: HookEventName;
-  readonly fields: EventFields<HookEventName>;
-  readonly moment?: Moment;
-  /** The text that the trace has of it. */
-  readonly text: string;
-}
+import { events, isHookEventName } from '../../protocol/events.js';
+import type { HookEventName } from '../../protocol/types.js';
+import { findPlaceholders, isCut, type SpanRecord } from '../../trace/record.js';
+import { isRecord } from '../../util/records.js';
+import { checkFields } from '../shared/eventFields.js';
+import { lastBlock, openTrace } from '../shared/openTrace.js';
+import { printNotice } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
+import type { Workspace } from '../shared/workspace.js';
+import { EVENT_OPTIONS, type FireOptions } from './fireOptions.js';
 
 /**
  * Reads an event from a trace.
  *
+ * @returns the event, its fields, and the text that the trace has of it
  * @throws UsageError when there is none, or its input was cut, or is not what the event takes
  */
-export async function readRecorded(
-  file: string,
-  { span: id, ...given }: ReplayOptions & PayloadOptions,
-): Promise<Recorded> {
-  const unused = OPTIONS.find((option) => given[option] !== undefined);
+export async function readRecorded(file: string, options: FireOptions) {
+  const unused = EVENT_OPTIONS.find((option) => options[option] !== undefined);
   if (unused !== undefined) {
     throw new UsageError(
       `--${unused} cannot be given with --from-trace: the trace says what it was`,
     );
   }
   const spans = await openTrace(file);
-  const {
-    event,
-    input: text = '',
-    ...span
-  } = id === undefined ? lastEvent(spans, file) : eventAround(spans, id, file);
+  const span =
+    options.span === undefined ? lastEvent(spans, file) : eventAround(spans, options.span, file);
+  const { event, input: text = '' } = span;
   const where = `${file}: the event ${span.id}`;
   if (!isHookEventName(event)) throw new UsageError(`${where} is none of ours`);
   if (isCut(text)) {
@@ -55,17 +34,16 @@ export async function readRecorded(
     );
   }
   const payload = parsePayload(text, where);
-  const moment = payload['isAsked'] === true ? 'asked' : undefined;
-  return { event, moment, fields: recordedFields(event, payload), text };
+  const moment = payload['isAsked'] === true ? ('asked' as const) : undefined;
+  return { event, moment, fields: fieldsOf(event, payload), text };
 }
 
 /** Tells on stderr what of a recorded event is not what the hooks of then have read. */
-export function noticePlaceholders({ text }: Recorded, { config }: Workspace): void {
+export function noticePlaceholders(text: string, { config }: Workspace): void {
   const placeholders = findPlaceholders(text, config.getHookEnvironment());
   if (placeholders.length === 0) return;
   printNotice(
     'note',
-    'cyan',
     `the trace has ${placeholders.join(', ')} in place of what was masked or left out; a hook that looks at it may decide otherwise`,
   );
 }
@@ -100,4 +78,15 @@ function parsePayload(text: string, where: string): Record<string, unknown> {
     // Told below, as is what is JSON and no object.
   }
   throw new UsageError(`${where} has no input that could be fired again`);
+}
+
+/** The payload has the names of fields in camel case. */
+function fieldsOf(event: HookEventName, payload: Record<string, unknown>) {
+  const names = Object.keys(events[event].fields.schema);
+  const fields = names.map((name) => [name, payload[toCamelCase(name)]] as const);
+  return checkFields(event, Object.fromEntries(fields.filter(([, value]) => value !== undefined)));
+}
+
+function toCamelCase(name: string): string {
+  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

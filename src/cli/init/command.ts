@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
+import { cwdOption, jsonOption } from '../shared/options.js';
 import { HookEventName } from '../../protocol/types.js';
-import type { InitOptions } from '../init.js';
+import type { InitOptions } from './init.js';
 
 export function addInit(program: Command): void {
   program
@@ -16,8 +17,8 @@ export function addInit(program: Command): void {
         .choices(Object.values(HookEventName))
         .default(HookEventName.BeforeTool),
     )
-    .option('--cwd <dir>', 'the project; default the current directory')
-    .option('--json', 'write one JSON object')
+    .addOption(cwdOption())
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -29,7 +30,7 @@ Example:
   $ hookstack init --language python`,
     )
     .action(async (options: InitOptions) => {
-      const { init } = await import('../init.js');
+      const { init } = await import('./init.js');
       await init(options);
     });
 }

@@ -1,26 +1,25 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { editSettings, type SettingsEdit } from '../config/settings/editSettings.js';
-import { parseHookDefinitions } from '../hooks/hookSettings.js';
-import { hookIdentity } from '../protocol/identity.js';
-import { isRecord } from '../util/records.js';
-import { removeControls } from '../protocol/sanitizeText.js';
-import type { HookEventName } from '../protocol/types.js';
-import { findProgram } from '../process/findProgram.js';
-import { quoteWord } from '../shell/quoteWord.js';
-import { HOOK_TEST_SUFFIX, type HookTest } from './hookTest.js';
+import { editSettings, type SettingsEdit } from '../../config/settings/editSettings.js';
+import { parseHookDefinitions } from '../../hooks/hookSettings.js';
+import { hookIdentity } from '../../protocol/identity.js';
+import { isRecord } from '../../util/records.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
+import type { HookEventName } from '../../protocol/types.js';
+import { findProgram } from '../../process/findProgram.js';
+import { quoteWord } from '../../shell/quoteWord.js';
+import { formatHookTest, HOOK_TEST_SUFFIX, type HookTest } from '../shared/hookTestFile.js';
 import {
   starterHook,
   starterLanguages,
   type StarterHook,
   type StarterLanguage,
 } from './starterHooks.js';
-import { projectSettingsToWrite } from './projectFile.js';
-import { paint, printJson, printLine, printNotice } from './terminal.js';
-import { UsageError } from './usageError.js';
-import { resolveWorkingDir } from './workspace.js';
+import { projectSettingsToWrite } from '../shared/projectFile.js';
+import { paint, printJson, printLine, printNotice } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
+import { resolveWorkingDir } from '../shared/workspace.js';
 
-/** The options of `hookstack init`. */
 export interface InitOptions {
   readonly language: keyof typeof starterLanguages;
   readonly event: HookEventName;
@@ -36,13 +35,13 @@ export interface InitOptions {
  */
 export async function init(options: InitOptions): Promise<void> {
   const { event } = options;
-  const project = await resolveWorkingDir(options.cwd ?? process.cwd());
+  const project = await resolveWorkingDir(options.cwd);
   const settings = await projectSettingsToWrite(project);
   const hook = starterHook(event);
   const language = starterLanguages[options.language];
   for (const program of language.programs) {
     if (findProgram(program) !== undefined) continue;
-    printNotice('warning', 'yellow', `the hook needs ${program}, which is not on your PATH`);
+    printNotice('warning', `the hook needs ${program}, which is not on your PATH`);
   }
   const files = filesOf(hook, language, event);
   await createFiles(project, files, () => addToSettings(settings, hook, language, event));
@@ -61,18 +60,19 @@ interface NewFile {
 }
 
 function filesOf(hook: StarterHook, language: StarterLanguage, event: HookEventName): NewFile[] {
+  const { name, reason } = hook;
   const test: HookTest = {
     event,
     input: { ...hook.input },
     expect: hook.field
-      ? { decision: 'block', reason: hook.reason, exit: { [hook.name]: 2 } }
-      : { decision: 'allow', systemMessage: hook.reason, exit: { [hook.name]: 0 } },
+      ? { decision: 'block', reason, exit: { [name]: 2 } }
+      : { decision: 'allow', systemMessage: reason, exit: { [name]: 0 } },
   };
   return [
     { path: scriptOf(hook, language), content: language.write(hook), mode: 0o755 },
     {
-      path: `.llxprt/hooks/${hook.name}${HOOK_TEST_SUFFIX}`,
-      content: `${JSON.stringify(test, null, 2)}\n`,
+      path: `.llxprt/hooks/${name}${HOOK_TEST_SUFFIX}`,
+      content: formatHookTest(test),
       mode: 0o644,
     },
   ];
@@ -129,15 +129,12 @@ async function addToSettings(
   });
 }
 
-function refuseSecond(file: string, hook: StarterHook, configured: unknown): void {
+function refuseSecond(file: string, { name }: StarterHook, configured: unknown): void {
   const { hooks } = parseHookDefinitions(configured ?? {});
-  const groups = Object.values(hooks).flat();
-  const isThere = groups.some((group) =>
-    group.hooks.some((each) => hookIdentity(each) === hook.name),
-  );
-  if (!isThere) return;
+  const present = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks));
+  if (!present.some((hook) => hookIdentity(hook) === name)) return;
   throw new UsageError(
-    `${file} has a hook named "${hook.name}" already; remove it, or ask for another --event`,
+    `${file} has a hook named "${name}" already; remove it, or ask for another --event`,
   );
 }
 
@@ -164,7 +161,7 @@ function formatResult(
   next: readonly string[],
 ): string {
   return [
-    paint(process.stdout, 'bold', purpose),
+    paint('bold', purpose),
     ...files.map((file) => `  ${file}`),
     '',
     'Try next:',

@@ -1,5 +1,5 @@
-import { quoteWord } from '../shell/quoteWord.js';
-import { HookEventName } from '../protocol/types.js';
+import { quoteWord } from '../../shell/quoteWord.js';
+import { HookEventName } from '../../protocol/types.js';
 
 /** A hook to begin with: it looks at one field of its event. */
 export interface StarterHook {

@@ -1,16 +1,12 @@
-import { Option, type Command } from 'commander';
-import type { ListOptions } from '../list.js';
-import { withWorkspaceOptions } from './options.js';
+import type { Command } from 'commander';
+import { jsonOption, traceOption, withWorkspaceOptions } from '../shared/options.js';
+import type { ListOptions } from './list.js';
 
 export function addList(program: Command): void {
   withWorkspaceOptions(program.command('list'))
     .description('List the configured hooks, and why some of them do not run')
-    .addOption(
-      new Option('--trace <file>', 'tell how often each hook has run, by this trace').env(
-        'HOOKSTACK_TRACE',
-      ),
-    )
-    .option('--json', 'write one JSON object')
+    .addOption(traceOption('tell how often each hook has run, by this trace'))
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -20,7 +16,7 @@ Example:
   $ hookstack list --trust`,
     )
     .action(async (options: ListOptions) => {
-      const { list } = await import('../list.js');
+      const { list } = await import('./list.js');
       await list(options);
     });
 }

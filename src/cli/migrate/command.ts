@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
+import { cwdOption, jsonOption } from '../shared/options.js';
 import { DIALECT_NAMES } from '../../dialects/dialect.js';
-import type { MigrateOptions } from '../migrate.js';
+import type { MigrateOptions } from './migrate.js';
 
 export function addMigrate(program: Command): void {
   program
@@ -12,8 +13,8 @@ export function addMigrate(program: Command): void {
         .makeOptionMandatory(),
     )
     .option('--dry-run', 'show what would change, and write nothing')
-    .option('--cwd <dir>', 'the project; default the current directory')
-    .option('--json', 'write one JSON object')
+    .addOption(cwdOption())
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -28,7 +29,7 @@ Example:
   $ hookstack migrate --from claude --dry-run`,
     )
     .action(async (options: MigrateOptions) => {
-      const { migrate } = await import('../migrate.js');
+      const { migrate } = await import('./migrate.js');
       await migrate(options);
     });
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { DEFAULT_MODEL } from '../defaults.js';
-import type { RunOptions } from '../run.js';
-import { parseCount, traceOption, withWorkspaceOptions } from './options.js';
+import { parseCount, traceOption, withWorkspaceOptions } from '../shared/options.js';
+import { DEFAULT_MODEL } from '../shared/defaults.js';
+import type { RunOptions } from './run.js';
 
 export function addRun(program: Command): void {
   withWorkspaceOptions(program.command('run'))
@@ -34,7 +34,7 @@ Example:
   $ hookstack run "Write a haiku to haiku.txt" --output-format json`,
     )
     .action(async (prompt: string | undefined, options: RunOptions) => {
-      const { run } = await import('../run.js');
+      const { run } = await import('./run.js');
       process.exitCode = await run(prompt, options);
     });
 }

@@ -1,6 +1,6 @@
 import type { Models } from '@google/genai';
-import { startRecordedModel, type RecordedModel } from '../agent/recordedModel.js';
-import { UsageError } from './usageError.js';
+import { startRecordedModel } from '../../agent/recordedModel.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
 
 /** A model that can be called until it is closed. */
 export interface ModelConnection {
@@ -31,7 +31,10 @@ const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 
 async function connectRecordedModel(file: string): Promise<ModelConnection> {
   const { GoogleGenAI } = await importSdk();
-  const recorded = await startOrExplain(file);
+  const recorded = await orUsageError(
+    startRecordedModel(file),
+    (detail) => `--responses ${detail}`,
+  );
   const { models } = new GoogleGenAI({
     apiKey: recorded.apiKey,
     vertexai: false,
@@ -44,15 +47,6 @@ async function connectRecordedModel(file: string): Promise<ModelConnection> {
     await recorded.close();
   };
   return { models, close };
-}
-
-async function startOrExplain(file: string): Promise<RecordedModel> {
-  try {
-    return await startRecordedModel(file);
-  } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`--responses ${detail}`, { cause });
-  }
 }
 
 async function importSdk() {

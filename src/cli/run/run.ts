@@ -1,22 +1,25 @@
 import { text as readText } from 'node:stream/consumers';
-import { AgentError, runAgent } from '../agent/agent.js';
-import { referenceTools } from '../agent/tools/referenceTools.js';
+import { AgentError, runAgent } from '../../agent/agent.js';
+import { referenceTools } from '../../agent/tools/referenceTools.js';
 import { connectModel, type ModelConnection } from './connectModel.js';
-import { watchInterruption } from './interruption.js';
+import { watchInterruption } from '../shared/interruption.js';
 import { createRunOutput, type OutputFormat } from './runOutput.js';
-import { withTrace, type TraceOption } from './traceOption.js';
-import { placeTranscript, type TranscriptOption } from './transcriptFile.js';
-import { UsageError } from './usageError.js';
-import { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.js';
+import { withTrace } from '../shared/withTrace.js';
+import { placeTranscript } from './transcriptFile.js';
+import { UsageError } from '../shared/usageError.js';
+import type { WorkspaceOptions } from '../shared/options.js';
+import { openWorkspace, type Workspace } from '../shared/workspace.js';
 
-/** The options of `hookstack run`. */
-export interface RunOptions extends WorkspaceOptions, TraceOption, TranscriptOption {
+export interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
   /** Name of the model. */
   readonly model: string;
   /** Path of a file of recorded model calls, to be used instead of Gemini. */
   readonly responses?: string;
   readonly maxTurns?: number;
   readonly outputFormat: OutputFormat;
+  readonly trace?: string;
+  /** The file to write, or `false` for none. */
+  readonly transcript?: string | false;
 }
 
 /**
@@ -31,7 +34,7 @@ export async function run(prompt: string | undefined, options: RunOptions): Prom
   const connection = await connectModel(options.responses);
   try {
     const text = prompt ?? (await readPrompt());
-    return await withTrace(options, workspace.config, () =>
+    return await withTrace(options.trace, workspace.config, () =>
       work(text, workspace, connection, options),
     );
   } finally {
@@ -60,9 +63,8 @@ async function work(
     .getHookSystem()
     ?.initialize()
     .catch(() => undefined);
-  placeTranscript(config, { transcript });
-  const interruption = watchInterruption();
-  const { signal } = interruption;
+  placeTranscript(config, transcript);
+  const { signal, dispose } = watchInterruption();
   try {
     const result = await runAgent({
       config,
@@ -83,7 +85,7 @@ async function work(
     output.finish(error.result, unwrapApiError(message));
     return 1;
   } finally {
-    interruption.dispose();
+    dispose();
   }
 }
 

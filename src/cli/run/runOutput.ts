@@ -1,6 +1,6 @@
-import type { AgentEvent, AgentResult } from '../agent/agentEvents.js';
-import type { ToolCallRecord } from '../core/coreToolScheduler.js';
-import { printJson } from './terminal.js';
+import type { AgentEvent, AgentResult } from '../../agent/agentEvents.js';
+import type { ToolCallRecord } from '../../core/coreToolScheduler.js';
+import { printJson } from '../shared/terminal.js';
 import { TextOutput } from './textOutput.js';
 
 /** `text` for people, `json` for one object at the end, `stream-json` for one object a line as things happen. */

@@ -1,13 +1,12 @@
-import type { AgentEvent, AgentResult, HookRecord } from '../agent/agentEvents.js';
-import type { ToolCallRecord } from '../core/coreToolScheduler.js';
-import { isBlocking } from '../protocol/hookOutput.js';
-import { removeControls } from '../protocol/sanitizeText.js';
-import { HookEventName } from '../protocol/types.js';
-import type { RunOutput } from './runOutput.js';
-import { printNotice, toOneLine } from './terminal.js';
+import type { AgentEvent, AgentResult, HookRecord } from '../../agent/agentEvents.js';
+import type { ToolCallRecord } from '../../core/coreToolScheduler.js';
+import { isBlocking } from '../../protocol/hookOutput.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
+import { HookEventName } from '../../protocol/types.js';
+import { printNotice, toOneLine, type NoticeLabel } from '../shared/terminal.js';
 
 /** The answer on stdout, and everything else on stderr, one short line each. */
-export class TextOutput implements RunOutput {
+export class TextOutput {
   #isInAnswer = false;
   #endsLine = true;
 
@@ -19,7 +18,7 @@ export class TextOutput implements RunOutput {
     this.#endAnswer();
     const { blockReason, blockedBy } = event.call;
     if (blockReason !== undefined) {
-      this.#tell('blocked', 'red', `model call${by(blockedBy)}: ${blockReason}`);
+      tell('blocked', `model call${by(blockedBy)}: ${blockReason}`);
     }
   }
 
@@ -27,9 +26,9 @@ export class TextOutput implements RunOutput {
     this.#endAnswer();
     if (stopped) {
       const { event, hooks, reason } = stopped;
-      this.#tell('stopped', 'red', `at ${event}${by(hooks)}: ${reason}`);
+      tell('stopped', `at ${event}${by(hooks)}: ${reason}`);
     }
-    if (failure !== undefined) this.#tell('error', 'red', failure);
+    if (failure !== undefined) tell('error', failure);
   }
 
   #writeText(text: string): void {
@@ -51,22 +50,22 @@ export class TextOutput implements RunOutput {
   #tellObjection({ event, hook, decision, reason }: HookRecord): void {
     if (!isBlocking(decision) || !OBJECTIONS.has(event)) return;
     this.#endAnswer();
-    this.#tell('blocked', 'red', `${event}${by([hook])}: ${reason ?? ''}`);
+    tell('blocked', `${event}${by([hook])}: ${reason ?? ''}`);
   }
 
   #tellToolCall({ name, originalInput, status, result, blocked, stopped }: ToolCallRecord): void {
-    if (status === 'scheduled') this.#tell('tool', 'cyan', `${name} ${toText(originalInput)}`);
+    if (status === 'scheduled') tell('tool', `${name} ${JSON.stringify(originalInput)}`);
     if (!result || result.suppressDisplay) return;
     const summary = `${name}${by(blocked?.hooks)}: ${result.error?.message ?? result.returnDisplay}`;
-    if (status === 'success') this.#tell('done', 'green', `${name}: ${result.returnDisplay}`);
-    if (status === 'error') this.#tell('failed', 'red', summary);
+    if (status === 'success') tell('done', `${name}: ${result.returnDisplay}`);
+    if (status === 'error') tell('failed', summary);
     // A stop is told at the end.
-    if (status === 'idle' && !stopped) this.#tell('blocked', 'red', summary);
+    if (status === 'idle' && !stopped) tell('blocked', summary);
   }
+}
 
-  #tell(label: string, style: 'red' | 'green' | 'cyan', text: string): void {
-    printNotice(label, style, toOneLine(text));
-  }
+function tell(label: NoticeLabel, text: string): void {
+  printNotice(label, toOneLine(text));
 }
 
 /** The events whose block prevents no operation and no end, or only puts it off. */
@@ -82,8 +81,4 @@ function by(hooks: readonly string[] | undefined): string {
   if (!hooks) return '';
   const names = toOneLine(hooks.join(', '));
   return ` by ${names.length > MAX_NAMES ? `${names.slice(0, MAX_NAMES)}…` : names}`;
-}
-
-function toText(input: ToolCallRecord['originalInput']): string {
-  return JSON.stringify(input);
 }

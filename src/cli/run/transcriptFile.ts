@@ -1,16 +1,10 @@
 import { lstatSync, mkdirSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../config/config.js';
-import { errorMessage } from '../util/errorMessage.js';
-import { requireHome } from '../util/home.js';
-import { isInside, realPathOf } from '../util/paths.js';
-import { printNotice, toVisible } from './terminal.js';
-
-/** The option of `hookstack run`. */
-export interface TranscriptOption {
-  /** The file to write, or `false` for none. Default: one in the home directory, while there are hooks to read it. */
-  readonly transcript?: string | false;
-}
+import type { Config } from '../../config/config.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { requireHome } from '../../util/home.js';
+import { isInside, realPathOf } from '../../util/paths.js';
+import { printNotice, toVisible } from '../shared/terminal.js';
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 const NAME = 'transcript.jsonl';
@@ -19,8 +13,9 @@ const NAME = 'transcript.jsonl';
  * Says where the transcript of a session is to be written, and removes those of sessions that are long over.
  *
  * @param config whose hooks have been read, where that was possible
+ * @param transcript the file, or `false` for none. Default: one in the home directory, while there are hooks to read it
  */
-export function placeTranscript(config: Config, { transcript }: TranscriptOption): void {
+export function placeTranscript(config: Config, transcript: string | false | undefined): void {
   if (transcript === false) return;
   if (transcript !== undefined) return config.setTranscriptPath(path.resolve(transcript));
   const system = config.getHookSystem();
@@ -33,13 +28,9 @@ export function placeTranscript(config: Config, { transcript }: TranscriptOption
     makePrivate(folder);
     config.setTranscriptPath(path.join(folder, NAME));
   } catch (error) {
-    printNotice(
-      'warning',
-      'yellow',
-      toVisible(
-        `No transcript is written, and hooks are told of none: ${errorMessage(error)}; name a file with --transcript FILE, or say --no-transcript`,
-      ),
-    );
+    const problem = `No transcript is written, and hooks get no path of one: ${errorMessage(error)}`;
+    const advice = 'name a file with --transcript FILE, or say --no-transcript';
+    printNotice('warning', toVisible(`${problem}; ${advice}`));
   }
 }
 

@@ -1,4 +1,4 @@
-import { DebugLogger } from '../util/debugLogger.js';
+import { DebugLogger } from '../../util/debugLogger.js';
 import { printNotice, toOneLine } from './terminal.js';
 
 /** Characters of a message, at most. Hooks may say 10,000 at a time. */
@@ -7,12 +7,12 @@ const MAX_MESSAGE = 10_500;
 /** Shows what goes wrong on one line of stderr. The details appear where `DEBUG` names the namespace. */
 export class CliLogger extends DebugLogger {
   override warn(message: string, details?: object): void {
-    printNotice('warning', 'yellow', `${toOneLine(message, MAX_MESSAGE)}${excerptOf(details)}`);
+    printNotice('warning', `${toOneLine(message, MAX_MESSAGE)}${excerptOf(details)}`);
     if (details) this.debug(message, details);
   }
 
   override error(message: string, details?: object): void {
-    printNotice('error', 'red', toOneLine(message, MAX_MESSAGE));
+    printNotice('error', toOneLine(message, MAX_MESSAGE));
     if (details) this.debug(message, details);
   }
 

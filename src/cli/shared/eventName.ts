@@ -1,8 +1,8 @@
-import { suggestName } from '../util/suggestName.js';
-import { DIALECT_NAMES } from '../dialects/dialect.js';
-import { dialects, foreignEvent, foreignMoment } from '../dialects/words.js';
-import { isHookEventName } from '../protocol/events.js';
-import { HookEventName, type Moment } from '../protocol/types.js';
+import { suggestName } from '../../util/suggestName.js';
+import { DIALECT_NAMES } from '../../dialects/dialect.js';
+import { dialects, foreignEvent, foreignMoment } from '../../dialects/words.js';
+import { isHookEventName } from '../../protocol/events.js';
+import { HookEventName, type Moment } from '../../protocol/types.js';
 import { UsageError } from './usageError.js';
 
 /** An event, or a moment of one for which another agent has an event. */

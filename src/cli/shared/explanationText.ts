@@ -1,8 +1,7 @@
-import { findIdleNames } from '../../middleware/planner.js';
-import { events } from '../protocol/events.js';
-import type { HookEventName } from '../protocol/types.js';
-import type { ExplainedHook, Explanation } from './explain.js';
-import { formatSource } from './hookEntries.js';
+import { findIdleNames } from '../../../middleware/planner.js';
+import { events } from '../../protocol/events.js';
+import type { ExplainedHook, Explanation } from './explanation.js';
+import { columnTexts, formatSource } from './hookColumns.js';
 import { paint, toVisible } from './terminal.js';
 
 const LINE_WIDTH = 100;
@@ -17,19 +16,22 @@ export function formatExplanation(explanation: Explanation): string {
     ...running.map((hook) => `\n  ${hook.order}. ${formatHook(hook, explanation)}`),
     ...(others.length > 0 ? ['\nNot run:'] : []),
     ...others.map((hook) => `\n  - ${formatHook(hook, explanation)}`),
-    ...(running.length > 0 ? formatEnvironment(environment, withheld) : []),
+    ...(running.length > 0 ? formatNames('\nVariables of all of them', environment) : []),
+    ...(running.length > 0 && withheld.length > 0
+      ? formatNames('Variables that are withheld', withheld)
+      : []),
   ].join('\n');
 }
 
 function formatHeading(explanation: Explanation, count: number): string {
   const { event, moment, tool, subject: at, sequential } = explanation;
   const how = count > 1 ? `, ${sequential ? 'one after the other' : 'all at once'}` : '';
-  const what = count === 1 ? '1 hook runs' : `${count === 0 ? 'no' : count} hooks run`;
+  const what = count === 1 ? '1 hook runs' : `${count || 'no'} hooks run`;
   const isMatched = explanation.hooks.some(({ dialect, matcher }) => dialect && matcher);
   const of = tool ?? (isMatched ? at : null);
   const when = moment === null ? '' : ` (${moment})`;
   const subject = `${event}${when}${of === null ? '' : ` of ${toVisible(of)}`}`;
-  const heading = paint(process.stdout, 'bold', `${subject}: ${what}${how}.`);
+  const heading = paint('bold', `${subject}: ${what}${how}.`);
   return [heading, ...formatSwitch(explanation)].join('\n');
 }
 
@@ -39,33 +41,28 @@ function formatSwitch({ enableHooks, enableHooksFile }: Explanation): string[] {
     enableHooksFile === null
       ? 'no settings file says "enableHooks": true'
       : `enableHooks is false in ${toVisible(enableHooksFile)}`;
-  return [paint(process.stdout, 'yellow', `Hooks are off, so that nothing runs in fact: ${why}.`)];
+  return [paint('yellow', `Hooks are off, so that nothing runs in fact: ${why}.`)];
 }
 
-function formatHook(hook: ExplainedHook, { event, tool }: Explanation): string {
-  const state =
-    hook.reason === null ? '' : paint(process.stdout, 'yellow', `: ${toVisible(hook.reason)}`);
+function formatHook(hook: ExplainedHook, explanation: Explanation): string {
+  const state = hook.reason === null ? '' : paint('yellow', `: ${toVisible(hook.reason)}`);
   const facts = [
-    `timeout: ${hook.timeoutMs} ms`,
-    ...(hook.dialect === null ? [] : [`dialect: ${hook.dialect}`]),
-    ...(hook.moment === null ? [] : [`moment: ${hook.moment}`]),
-    ...(hook.class === null ? [] : [`consent: ${hook.class}`]),
+    columnTexts({ ...hook, matcher: undefined }),
     ...(hook.onFailure === 'deny' ? [`a failure blocks (onFailure: "deny")`] : []),
     ...(hook.environment.length > 0 ? [`own variables: ${hook.environment.join(', ')}`] : []),
   ];
   return [
-    `${paint(process.stdout, 'bold', toVisible(hook.hook))}${state}`,
+    `${paint('bold', toVisible(hook.hook))}${state}`,
     `command: ${toVisible(hook.resolvedCommand)}`,
     `source: ${formatSource(hook)}`,
-    `matcher: ${formatMatcher(hook, event, tool)}`,
+    `matcher: ${formatMatcher(hook, explanation)}`,
     toVisible(facts.join(', ')),
   ].join('\n     ');
 }
 
 function formatMatcher(
   { matcher, dialect, runs }: ExplainedHook,
-  event: HookEventName,
-  tool: string | null,
+  { event, tool }: Explanation,
 ): string {
   if (matcher === null) return 'all';
   const quoted = toVisible(JSON.stringify(matcher));
@@ -79,17 +76,9 @@ function formatMatcher(
   return runs ? `${quoted}, matches ${toVisible(tool)}` : quoted;
 }
 
-function formatEnvironment(environment: readonly string[], withheld: readonly string[]): string[] {
-  return [
-    `\nVariables of all of them (${environment.length}):`,
-    ...wrapNames(environment),
-    ...(withheld.length > 0 ? [`Variables that are withheld (${withheld.length}):`] : []),
-    ...wrapNames(withheld),
-  ];
-}
-
-function wrapNames(names: readonly string[]): string[] {
-  const lines: string[] = [];
+/** Lines of names, after a line that says what they are. */
+function formatNames(what: string, names: readonly string[]): string[] {
+  const lines = [`${what} (${names.length}):`];
   let line = '';
   for (const name of names.map(toVisible)) {
     if (line !== '' && line.length + name.length > LINE_WIDTH) {

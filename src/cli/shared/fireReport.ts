@@ -1,77 +1,41 @@
-import { events } from '../protocol/events.js';
-import { hookIdentity } from '../protocol/identity.js';
-import type { ProcessedHookResult } from '../protocol/processedResult.js';
-import { removeControls } from '../protocol/sanitizeText.js';
-import type { HookEventName, HookExecutionResult, HookOutput } from '../protocol/types.js';
+import { canPrevent } from '../../protocol/events.js';
+import { hookIdentity } from '../../protocol/identity.js';
+import type { ProcessedHookResult } from '../../protocol/processedResult.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
+import type { HookEventName, HookExecutionResult } from '../../protocol/types.js';
 import { paint, toOneLine, toVisible } from './terminal.js';
 
 /** What all hooks of one event said together, as `fire --json` writes it. */
-export interface FireReport {
-  readonly event: HookEventName;
-  /** No hook objected. */
-  readonly proceed: boolean;
-  readonly blocked: boolean;
-  readonly stopped: boolean;
-  readonly reason: string | null;
-  readonly stopReason: string | null;
-  /** The hooks that gave the verdict, in plan order; `null` where none did. */
-  readonly decidedBy: readonly string[] | null;
-  readonly systemMessage: string | null;
-  readonly suppressOutput: boolean | null;
-  readonly hookSpecificOutput: Record<string, unknown> | null;
-  /** Every hook was healthy. */
-  readonly success: boolean;
-  readonly results: readonly HookReport[];
-}
+export type FireReport = ReturnType<typeof describeFiring>;
 
 /** What became of one hook. */
-export interface HookReport {
-  readonly hook: string;
-  readonly success: boolean;
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  readonly durationMs: number;
-  readonly stdout: string | null;
-  readonly stderr: string | null;
-  readonly output: HookOutput | null;
-  readonly error: string | null;
-}
+type HookReport = ReturnType<typeof describeHook>;
 
 /** @param fired `undefined` when no hook had anything to do with the event */
-export function describeFiring(
-  event: HookEventName,
-  fired: ProcessedHookResult | undefined,
-): FireReport {
+export function describeFiring(event: HookEventName, fired: ProcessedHookResult | undefined) {
   const output = fired?.aggregated.finalOutput;
   const blocked = output?.isBlockingDecision() ?? false;
   const stopped = fired?.shouldStop ?? false;
   return {
     event,
+    /** No hook objected. */
     proceed: !blocked && !stopped,
     blocked,
     stopped,
     reason: output?.reason ?? null,
     stopReason: output?.stopReason ?? null,
+    /** The hooks that gave the verdict, in plan order; `null` where none did. */
     decidedBy: fired?.aggregated.decidedBy ?? null,
     systemMessage: fired?.systemMessage ?? null,
     suppressOutput: output?.suppressOutput ?? null,
     hookSpecificOutput: output?.hookSpecificOutput ?? null,
+    /** Every hook was healthy. */
     success: fired?.aggregated.success ?? true,
     results: fired?.aggregated.results.map(describeHook) ?? [],
   };
 }
 
-/** The report for a reader: each hook with what it said, then the verdict. */
-export function formatReport(report: FireReport): string {
-  const hooks =
-    report.results.length === 0
-      ? [`No hook ran for ${report.event}: none is configured, active, and matching`]
-      : report.results.map(formatHook);
-  const verdict = [formatVerdict(report), ...formatAuthors(report), ...formatEffects(report)];
-  return [...hooks, '', ...verdict].join('\n');
-}
-
-function describeHook(result: HookExecutionResult): HookReport {
+function describeHook(result: HookExecutionResult) {
   return {
     hook: hookIdentity(result.hookConfig),
     success: result.success,
@@ -85,6 +49,16 @@ function describeHook(result: HookExecutionResult): HookReport {
   };
 }
 
+/** The report for a reader: each hook with what it said, then the verdict. */
+export function formatReport(report: FireReport): string {
+  const hooks =
+    report.results.length === 0
+      ? [`No hook ran for ${report.event}: none is configured, active, and matching`]
+      : report.results.map(formatHook);
+  const verdict = [formatVerdict(report), ...formatAuthors(report), ...formatEffects(report)];
+  return [...hooks, '', ...verdict].join('\n');
+}
+
 function formatHook(hook: HookReport): string {
   const isHealthy = hook.success || hook.exitCode === 2;
   const facts = [
@@ -92,7 +66,7 @@ function formatHook(hook: HookReport): string {
     `${hook.durationMs} ms`,
     hook.output?.decision && `decision ${hook.output.decision}`,
   ].filter(Boolean);
-  const title = paint(process.stdout, isHealthy ? 'bold' : ['bold', 'red'], toVisible(hook.hook));
+  const title = paint(isHealthy ? 'bold' : ['bold', 'red'], toVisible(hook.hook));
   return [
     `${title}: ${facts.join(', ')}`,
     ...formatText('error', hook.error),
@@ -103,13 +77,11 @@ function formatHook(hook: HookReport): string {
 
 function formatVerdict(report: FireReport): string {
   const { event, blocked, stopped, reason, stopReason, results } = report;
-  if (stopped) {
-    return paint(process.stdout, 'red', `Verdict: stopped: ${toOneLine(stopReason ?? '')}`);
-  }
-  if (!blocked) return paint(process.stdout, 'green', 'Verdict: proceed');
-  const verdict = paint(process.stdout, 'red', `Verdict: blocked: ${toOneLine(reason ?? '')}`);
-  const isPrevented = results.some(({ output }) => output?.foreign?.prevents);
-  return events[event].canBlock || isPrevented
+  if (stopped) return paint('red', `Verdict: stopped: ${toOneLine(stopReason ?? '')}`);
+  if (!blocked) return paint('green', 'Verdict: proceed');
+  const verdict = paint('red', `Verdict: blocked: ${toOneLine(reason ?? '')}`);
+  const outputs = [{}, ...results.map(({ output }) => output ?? {})];
+  return outputs.some((output) => canPrevent(event, output))
     ? verdict
     : `${verdict}\n  A block of ${event} has no effect on the operation: this event cannot prevent it`;
 }

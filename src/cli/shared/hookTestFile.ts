@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import escapeStringRegexp from 'escape-string-regexp';
 import {
   describe,
   expecting,
@@ -9,14 +10,14 @@ import {
   text,
   type FieldTable,
   type Report,
-} from '../util/checks.js';
-import { formatPath } from '../hooks/hookSettings.js';
-import { parseJsonDocument } from '../util/jsonDocument.js';
-import { suggestName } from '../util/suggestName.js';
-import { isHookEventName } from '../protocol/events.js';
-import { dropUnsafeKeys, isRecord } from '../util/records.js';
-import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../util/limitedRegExp.js';
-import { HookEventName } from '../protocol/types.js';
+} from '../../util/checks.js';
+import { formatPath } from '../../hooks/hookSettings.js';
+import { parseJsonDocument } from '../../util/jsonDocument.js';
+import { suggestName } from '../../util/suggestName.js';
+import { isHookEventName } from '../../protocol/events.js';
+import { dropUnsafeKeys, isRecord } from '../../util/records.js';
+import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../../util/limitedRegExp.js';
+import { HookEventName } from '../../protocol/types.js';
 import type { FireReport } from './fireReport.js';
 
 /** How the names of recorded events end. */
@@ -74,6 +75,11 @@ export function parseHookTest(
   return test && problems.length === 0 ? { test } : { problems };
 }
 
+/** The text of a `*.hooktest.json`. */
+export function formatHookTest(test: HookTest): string {
+  return `${JSON.stringify(test, null, 2)}\n`;
+}
+
 /** What of a report a test expects, as `fire --record` writes it. */
 export function expectationsOf(report: FireReport): HookExpectations {
   const { decision, reason, exit, modified } = observe(report);
@@ -93,17 +99,17 @@ export function expectationsOf(report: FireReport): HookExpectations {
  */
 export function compare(expected: HookExpectations, report: FireReport): Difference[] {
   const actual = observe(report);
-  const differences = [
+  const named = (['exit', 'modified'] as const).flatMap((part) =>
+    Object.entries(expected[part] ?? {}).map(
+      ([name, value]) => [`${part}.${name}`, value, actual[part][name] ?? null] as const,
+    ),
+  );
+  return [
     ...differenceAt('decision', expected.decision, actual.decision),
     ...differenceAt('reason', expected.reason, actual.reason, matchesText),
     ...differenceAt('systemMessage', expected.systemMessage, report.systemMessage, matchesText),
+    ...named.flatMap(([at, value, seen]) => differenceAt(at, value, seen)),
   ];
-  for (const part of ['exit', 'modified'] as const) {
-    for (const [name, value] of Object.entries(expected[part] ?? {})) {
-      differences.push(...differenceAt(`${part}.${name}`, value, actual[part][name] ?? null));
-    }
-  }
-  return differences;
 }
 
 /** The fields of `hookSpecificOutput` that change an operation. */
@@ -159,20 +165,26 @@ function toPattern(expected: string): RegExp | undefined {
 /** A text that looks like a regular expression, as one that matches nothing but the text. */
 function asExpected(reason: string): string {
   if (!PATTERN_FORM.test(reason)) return reason;
-  return `/^${reason.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`)}$/`;
+  return `/^${escapeStringRegexp(reason)}$/`;
 }
 
-const eventName = expecting<HookEventName>("the name of an event, such as 'BeforeTool'", (name) =>
-  isHookEventName(name),
-);
 const record = expecting<Record<string, unknown>>('an object', isRecord);
 const expectedText = expecting<string | null>(
   'a string, /a regular expression/ or null',
   isExpectedText,
 );
+const exitCodes = expecting<Record<string, number | null>>(
+  'an object of exit codes or null by the name of a hook',
+  (value) =>
+    isRecord(value) &&
+    Object.values(value).every((code) => code === null || Number.isSafeInteger(code)),
+);
 
 const TEST_FIELDS: FieldTable<HookTest> = {
-  event: { struct: eventName, required: true },
+  event: {
+    struct: expecting("the name of an event, such as 'BeforeTool'", isHookEventName),
+    required: true,
+  },
   input: { struct: record },
   expect: { struct: expecting<HookExpectations>('an object', isRecord), required: true },
 };
@@ -181,14 +193,7 @@ const EXPECTED_FIELDS = {
   decision: { struct: oneOf('allow', 'block', 'stop') },
   reason: { struct: expectedText },
   systemMessage: { struct: expectedText },
-  exit: {
-    struct: expecting<Record<string, number | null>>(
-      'an object of exit codes or null by the name of a hook',
-      (value) =>
-        isRecord(value) &&
-        Object.values(value).every((code) => code === null || Number.isSafeInteger(code)),
-    ),
-  },
+  exit: { struct: exitCodes },
   modified: { struct: record },
 };
 

@@ -1,26 +1,26 @@
 import { constants } from 'node:os';
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
 /** Work that SIGINT and SIGTERM end. */
-export interface Interruption {
-  /** Aborted by the first signal. The second ends the process. */
+interface Interruption {
   readonly signal: AbortSignal;
-  /** Gives the signals their usual meaning back. */
-  dispose(): void;
+  readonly dispose: () => void;
 }
 
-/** Makes SIGINT and SIGTERM an `AbortSignal`. */
+/**
+ * Makes SIGINT and SIGTERM an `AbortSignal`: the first aborts it, the second ends the process. `dispose` gives them
+ * their usual meaning back.
+ */
 export function watchInterruption(): Interruption {
   const controller = new AbortController();
   const interrupt = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(128 + constants.signals[name]);
     controller.abort(new Error(`Interrupted by ${name}`));
   };
-  const names = ['SIGINT', 'SIGTERM'] as const;
-  for (const name of names) process.on(name, interrupt);
-  return {
-    signal: controller.signal,
-    dispose() {
-      for (const name of names) process.off(name, interrupt);
-    },
+  for (const name of SIGNALS) process.on(name, interrupt);
+  const dispose = () => {
+    for (const name of SIGNALS) process.off(name, interrupt);
   };
+  return { signal: controller.signal, dispose };
 }

@@ -1,8 +1,7 @@
-import { errorMessage } from '../util/errorMessage.js';
-import { readTrace, type TraceReading } from '../trace/readTrace.js';
-import type { SpanRecord } from '../trace/record.js';
-import { printNotice } from './terminal.js';
-import { UsageError } from './usageError.js';
+import { readTrace } from '../../trace/readTrace.js';
+import type { SpanRecord } from '../../trace/record.js';
+import { plural, printNotice } from './terminal.js';
+import { orUsageError } from './usageError.js';
 
 /**
  * Reads the spans of a trace, in the order in which they ended, and tells on stderr of lines that are none.
@@ -10,10 +9,13 @@ import { UsageError } from './usageError.js';
  * @throws UsageError when the file cannot be read
  */
 export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
-  const { spans, unreadable } = await read(file);
+  const { spans, unreadable } = await orUsageError(
+    readTrace(file),
+    (detail) => `The trace ${file} cannot be read (${detail}); write one with --trace ${file}`,
+  );
   if (unreadable.length > 0) {
-    const count = unreadable.length === 1 ? '1 line is' : `${unreadable.length} lines are`;
-    printNotice('warning', 'yellow', `${file}:${unreadable[0]}: ${count} no span and left out`);
+    const lines = `${plural(unreadable.length, 'line')} ${unreadable.length === 1 ? 'is' : 'are'}`;
+    printNotice('warning', `${file}:${unreadable[0]}: ${lines} no span and left out`);
   }
   return spans;
 }
@@ -21,15 +23,4 @@ export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
 /** The event that was blocked last, unless none was. */
 export function lastBlock(spans: readonly SpanRecord[]): SpanRecord | undefined {
   return spans.findLast(({ kind, verdict }) => kind === 'event' && verdict === 'block');
-}
-
-async function read(file: string): Promise<TraceReading> {
-  try {
-    return await readTrace(file);
-  } catch (cause) {
-    throw new UsageError(
-      `The trace ${file} cannot be read (${errorMessage(cause)}); write one with --trace ${file}`,
-      { cause },
-    );
-  }
 }

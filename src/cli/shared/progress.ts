@@ -1,23 +1,26 @@
 import { toOneLine } from './terminal.js';
 
-/** Shows how far long work has come: one line of stderr that is written over, and nothing but on a terminal. */
-export class Progress {
-  #done = 0;
-
-  constructor(private readonly total: number) {}
-
-  /** Tells what is done next. */
-  next(what: string): void {
-    this.#done += 1;
-    this.#write(`${this.#done}/${this.total} ${toOneLine(what).slice(0, 60)}`);
+/**
+ * Does some work for each of many things, one after the other. How far it has come is on one line of stderr that is
+ * written over, and only on a terminal.
+ */
+export async function mapWithProgress<T, R>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  work: (item: T) => Promise<R>,
+  onResult?: (result: R) => void,
+): Promise<R[]> {
+  const results: R[] = [];
+  const isShown = process.stderr.isTTY && items.length > 1;
+  for (const [index, item] of items.entries()) {
+    const name = toOneLine(nameOf(item)).slice(0, 60);
+    if (isShown) process.stderr.write(`${CLEAR_LINE}${index + 1}/${items.length} ${name}`);
+    const result = await work(item);
+    if (isShown) process.stderr.write(CLEAR_LINE);
+    results.push(result);
+    onResult?.(result);
   }
-
-  /** Removes the line, before something else is written. */
-  clear(): void {
-    this.#write('');
-  }
-
-  #write(line: string): void {
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}`);
-  }
+  return results;
 }
+
+const CLEAR_LINE = '\r\u001B[K';

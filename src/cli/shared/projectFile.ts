@@ -1,6 +1,7 @@
-import { isAbsolute, join, relative, sep } from 'node:path';
-import { findSettingsFiles, settingsFileIn } from '../config/settings/settings.js';
-import { realpathOfNearestExisting } from '../agent/tools/workspace.js';
+import { join } from 'node:path';
+import { findSettingsFiles, settingsFileIn } from '../../config/settings/settings.js';
+import { realpathOfNearestExisting } from '../../agent/tools/workspace.js';
+import { isInside } from '../../util/paths.js';
 import { toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
 
@@ -15,11 +16,9 @@ import { UsageError } from './usageError.js';
 export async function projectSettingsToWrite(project: string): Promise<string> {
   const file = settingsFileIn(project);
   const real = await realpathOfNearestExisting(file);
-  const others = (await findSettingsFiles({ workingDir: project })).filter(
-    ({ scope }) => scope !== 'project',
-  );
-  for (const { scope, file: other } of others) {
-    if (real === undefined || (await realpathOfNearestExisting(other)) !== real) continue;
+  for (const { scope, file: other } of await findSettingsFiles({ workingDir: project })) {
+    const isOther = scope !== 'project' && real !== undefined;
+    if (!isOther || (await realpathOfNearestExisting(other)) !== real) continue;
     throw new UsageError(
       `${toOneLine(file)} is not written for the project: it is the settings file of the ${scope}, which counts in every project; name another project with --cwd`,
     );
@@ -36,8 +35,7 @@ export async function projectSettingsToWrite(project: string): Promise<string> {
  */
 export async function requireInside(project: string, path: string): Promise<void> {
   const real = await realpathOfNearestExisting(path);
-  const below = real === undefined ? undefined : relative(project, real);
-  if (below !== undefined && below.split(sep)[0] !== '..' && !isAbsolute(below)) return;
+  if (real !== undefined && isInside(real, project)) return;
   const where = real === undefined ? 'that does not exist' : `outside of the project: ${real}`;
   throw new UsageError(
     `${toOneLine(path)} is not written: a link leads to a place ${toOneLine(where)}; remove the link first`,

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { removeControls } from '../protocol/sanitizeText.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
 
 const MAX_LINE = 200;
 
@@ -7,15 +7,24 @@ const MAX_LINE = 200;
 export type TextStyle = Parameters<typeof styleText>[0];
 
 /** Styles text that is written to a terminal. Elsewhere, and where NO_COLOR is set, the text as it is. */
-export function paint(stream: NodeJS.WriteStream, style: TextStyle, text: string): string {
+export function paint(
+  style: TextStyle,
+  text: string,
+  stream: NodeJS.WriteStream = process.stdout,
+): string {
   const isPlain = !stream.isTTY || Boolean(process.env['NO_COLOR']);
   return isPlain ? text : styleText(style, text, { validateStream: false });
+}
+
+/** A number of things: `1 hook`, `2 hooks`. */
+export function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /**
  * Text of a hook, a model or a file on one line: short, and without control characters.
  *
- * @param limit so many characters are shown
+ * @param limit how many characters are shown at most
  */
 export function toOneLine(text: string, limit = MAX_LINE): string {
   const line = withoutBreaks(text);
@@ -66,7 +75,22 @@ export function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+const LABELS = {
+  blocked: 'red',
+  done: 'green',
+  error: 'red',
+  failed: 'red',
+  note: 'cyan',
+  recorded: 'green',
+  stopped: 'red',
+  tool: 'cyan',
+  warning: 'yellow',
+} as const satisfies Record<string, TextStyle>;
+
+export type NoticeLabel = keyof typeof LABELS;
+
 /** Writes a line to stderr, behind a label such as `warning`, without control characters. */
-export function printNotice(label: string, style: TextStyle, text: string): void {
-  process.stderr.write(`${paint(process.stderr, style, `${label}:`)} ${removeControls(text)}\n`);
+export function printNotice(label: NoticeLabel, text: string): void {
+  const painted = paint(LABELS[label], `${label}:`, process.stderr);
+  process.stderr.write(`${painted} ${removeControls(text)}\n`);
 }

@@ -1,7 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
-import { Config } from '../config/config.js';
-import type { UseExtensionMiddlewareOptions } from '../extensions/extensionMiddleware.js';
-import type { LoadedExtensions } from '../extensions/extensions.js';
+import { Config } from '../../config/config.js';
+import type { UseExtensionMiddlewareOptions } from '../../extensions/extensionMiddleware.js';
 import {
   formatProblem,
   loadSettings,
@@ -9,20 +8,13 @@ import {
   type FileProblem,
   type Settings,
   type SettingsOrigins,
-} from '../config/settings/settings.js';
+} from '../../config/settings/settings.js';
+import { HookRegistry } from '../../hooks/hookRegistry.js';
+import type { DebugLogger } from '../../util/debugLogger.js';
 import { CliLogger } from './cliLogger.js';
+import type { WorkspaceOptions } from './options.js';
 import { printNotice } from './terminal.js';
-import { UsageError } from './usageError.js';
-
-/** The options that every sub-command has. */
-export interface WorkspaceOptions {
-  /** The project. Default the current directory. */
-  readonly cwd?: string;
-  /** A settings file to use in place of the project's, the user's and the system's, and of all extensions. */
-  readonly settings?: string;
-  /** Lets everything of the project run, whether it was allowed or not. */
-  readonly trust?: boolean;
-}
+import { orUsageError, UsageError } from './usageError.js';
 
 /** A project with its settings. */
 export interface Workspace {
@@ -35,8 +27,8 @@ export interface Workspace {
   readonly isTrusted: boolean;
 }
 
-/** What a sub-command needs of a project. */
-export interface WorkspaceNeeds {
+/** What a command needs of a project. */
+interface WorkspaceNeeds {
   /** Let hooks run even where the settings say otherwise. Default false. */
   readonly forceHooks?: boolean;
   /**
@@ -62,32 +54,30 @@ export async function openWorkspace(
   needs: WorkspaceNeeds = {},
 ): Promise<Workspace> {
   const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
-  const workingDir = await resolveWorkingDir(options.cwd ?? process.cwd());
+  const workingDir = await resolveWorkingDir(options.cwd);
   const isTrusted = !needs.asksForConsent && isTrustedRun(options);
-  const { settings, origins, ...loaded } =
-    options.settings === undefined
-      ? await loadSettings({ workingDir, trustProject: isTrusted })
-      : await loadSettingsFile(options.settings);
-  const found = await findExtensions(workingDir, options);
-  const problems = [...loaded.problems, ...found.problems];
-  const isBroken = problems.some(
-    ({ scope, severity }) => scope === 'project' && severity === 'error',
+  const { settings, origins, extensions, problems } = await readFiles(
+    workingDir,
+    options.settings,
+    isTrusted,
   );
+  const isBroken = unreadableFiles(problems).length > 0;
   const countsProject = isTrusted || (isBroken && needsAllFiles && (await isAllowed(workingDir)));
-  reportProblems(
-    problems,
-    ({ scope }) => scope === 'file' || (needsAllFiles && (countsProject || scope !== 'project')),
-  );
-
-  const enableHooks = settings.enableHooks || forceHooks;
+  for (const problem of problems) {
+    const { scope, severity } = problem;
+    const isNeeded = scope === 'file' || (needsAllFiles && (countsProject || scope !== 'project'));
+    // The agent would run without the guards that may be in this file.
+    if (severity === 'error' && isNeeded) throw new UsageError(formatProblem(problem));
+    printProblem(problem);
+  }
   if (forceHooks && !settings.enableHooks) {
-    printNotice('note', 'cyan', 'enableHooks is not true in the settings; here hooks run anyway');
+    printNotice('note', 'enableHooks is not true in the settings; here hooks run anyway');
   }
   const config = new Config({
     ...settings,
-    extensions: found.extensions,
+    extensions,
     workingDir,
-    enableHooks,
+    enableHooks: settings.enableHooks || forceHooks,
     ...(isTrusted && { trustedFolder: true }),
     // One event and no next one: nothing to keep ready for.
     ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
@@ -97,28 +87,34 @@ export async function openWorkspace(
   return { config, settings, origins, problems, isTrusted };
 }
 
+/** @param named a settings file that was named is all there is */
+async function readFiles(workingDir: string, named: string | undefined, isTrusted: boolean) {
+  if (named !== undefined) return { ...(await loadSettingsFile(named)), extensions: [] };
+  const loaded = await loadSettings({ workingDir, trustProject: isTrusted });
+  const { loadExtensions } = await import('../../extensions/extensions.js');
+  const { extensions, problems } = await loadExtensions({ workingDir });
+  return { ...loaded, extensions, problems: [...loaded.problems, ...problems] };
+}
+
+/** Files of the project of which nothing counts. */
+export function unreadableFiles(problems: readonly FileProblem[]): string[] {
+  return problems
+    .filter(({ scope, severity }) => scope === 'project' && severity === 'error')
+    .map(({ file }) => file);
+}
+
 /** Whether the user has allowed anything of a project: then a guard may be in a file of it that cannot be read. */
 async function isAllowed(project: string): Promise<boolean> {
   if (process.env['HOOKSTACK_TRUST_LOCK']) return true;
-  const { consentFileIn, readConsents } = await import('../trust/consentStore.js');
+  const { consentFileIn, readConsents } = await import('../../trust/consentStore.js');
   const { content } = await readConsents(consentFileIn());
   return content?.has(project) === true;
-}
-
-/** A settings file that was named is all there is. */
-async function findExtensions(
-  workingDir: string,
-  { settings }: WorkspaceOptions,
-): Promise<LoadedExtensions> {
-  if (settings !== undefined) return { extensions: [], problems: [] };
-  const { loadExtensions } = await import('../extensions/extensions.js');
-  return loadExtensions({ workingDir });
 }
 
 /**
  * Adds the middleware of all extensions that may run.
  *
- * @param onRefused is told of each module that is not imported, for want of trust. Default: a warning
+ * @param onRefused is called with each module that is not imported because it is not trusted. Default: a warning
  */
 export async function addMiddleware(
   config: Config,
@@ -126,7 +122,7 @@ export async function addMiddleware(
 ): Promise<void> {
   const extensions = config.getExtensions();
   if (!extensions.some(({ middleware = [] }) => middleware.length > 0)) return;
-  const { useExtensionMiddleware } = await import('../extensions/extensionMiddleware.js');
+  const { useExtensionMiddleware } = await import('../../extensions/extensionMiddleware.js');
   await useExtensionMiddleware(config, extensions, { onRefused, onProblem: printProblem });
 }
 
@@ -140,34 +136,25 @@ export function isTrustedRun({ trust }: Pick<WorkspaceOptions, 'trust'>): boolea
  *
  * @throws UsageError when it is no directory
  */
-export async function resolveWorkingDir(directory: string): Promise<string> {
-  try {
-    const path = await realpath(directory);
-    if ((await stat(path)).isDirectory()) return path;
-  } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`--cwd ${directory} cannot be used (${detail}); name a directory`, {
-      cause,
-    });
-  }
+export async function resolveWorkingDir(directory = process.cwd()): Promise<string> {
+  const path = await orUsageError(
+    realpath(directory),
+    (detail) => `--cwd ${directory} cannot be used (${detail}); name a directory`,
+  );
+  if ((await stat(path)).isDirectory()) return path;
   throw new UsageError(`--cwd ${directory} is no directory; name one`);
 }
 
-/** A file of which nothing can be read ends the command: the agent would run without the guards that are in it. */
-function reportProblems(
-  problems: readonly FileProblem[],
-  isNeeded: (problem: FileProblem) => boolean,
-): void {
-  for (const problem of problems) {
-    if (problem.severity === 'error' && isNeeded(problem)) {
-      throw new UsageError(formatProblem(problem));
-    }
-    printProblem(problem);
-  }
+function printProblem(problem: FileProblem): void {
+  printNotice(problem.kind === 'unsupported' ? 'error' : 'warning', formatProblem(problem));
 }
 
-function printProblem(problem: FileProblem): void {
-  const text = formatProblem(problem);
-  if (problem.kind === 'unsupported') printNotice('error', 'red', text);
-  else printNotice('warning', 'yellow', text);
+/** Reads the hooks of a project. The hook system has none while hooks are off, and then too they are worth a look. */
+export async function openRegistry(
+  config: Config,
+  logger: DebugLogger = new CliLogger('llxprt:core:hooks:registry'),
+): Promise<HookRegistry> {
+  const registry = new HookRegistry(config, logger);
+  await registry.initialize();
+  return registry;
 }

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
-import type { StackOptions } from '../stack.js';
-import { withWorkspaceOptions } from './options.js';
+import { type WorkspaceOptions, jsonOption, withWorkspaceOptions } from '../shared/options.js';
 
 export function addStack(program: Command): void {
   withWorkspaceOptions(program.command('stack'))
     .description('Show what each call passes through, from the outside in')
     .argument('[stack]', 'tool, model or hook; default all three')
-    .option('--json', 'write one JSON object')
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -17,8 +16,8 @@ Exit codes: 0 shown; 2 wrong usage or settings
 Example:
   $ hookstack stack tool`,
     )
-    .action(async (name: string | undefined, options: StackOptions) => {
-      const { stack } = await import('../stack.js');
+    .action(async (name: string | undefined, options: WorkspaceOptions) => {
+      const { stack } = await import('./stack.js');
       await stack(name, options);
     });
 }

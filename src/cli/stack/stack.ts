@@ -1,15 +1,11 @@
-import { nameOfModule } from '../extensions/extensionMiddleware.js';
-import { suggestName } from '../util/suggestName.js';
-import type { Config } from '../config/config.js';
-import { STACK_NAMES, STAGES, type StackName } from '../stack.js';
-import { paint, printJson, printLine, toVisible } from './terminal.js';
-import { UsageError } from './usageError.js';
-import { addMiddleware, openWorkspace, type WorkspaceOptions } from './workspace.js';
-
-/** The options of `hookstack stack`. */
-export interface StackOptions extends WorkspaceOptions {
-  readonly json?: boolean;
-}
+import { nameOfModule } from '../../extensions/extensionMiddleware.js';
+import { suggestName } from '../../util/suggestName.js';
+import type { Config } from '../../config/config.js';
+import { STACK_NAMES, STAGES, type StackName } from '../../stack.js';
+import { paint, printJson, printLine, toVisible } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
+import { addMiddleware, openWorkspace } from '../shared/workspace.js';
+import type { WorkspaceOptions } from '../shared/options.js';
 
 /**
  * `hookstack stack`: the layers of each stack on stdout, from the outside in, with the middleware of extensions.
@@ -17,7 +13,7 @@ export interface StackOptions extends WorkspaceOptions {
  * @param only the name of one stack; all without it
  * @throws UsageError
  */
-export async function stack(only: string | undefined, options: StackOptions): Promise<void> {
+export async function stack(only: string | undefined, options: WorkspaceOptions): Promise<void> {
   const names = STACK_NAMES.filter((name) => only === undefined || name === only);
   if (names.length === 0) {
     throw new UsageError(`There is no stack "${only}"; ${suggestName(String(only), STACK_NAMES)}`);
@@ -58,12 +54,12 @@ function describeLayers(config: Config, name: StackName, refused: ReadonlyMap<st
 }
 
 function formatStack({ name, layers }: { name: StackName; layers: readonly Layer[] }): string {
-  return [paint(process.stdout, 'bold', name), ...layers.map(formatLayer)].join('\n');
+  return [paint('bold', name), ...layers.map(formatLayer)].join('\n');
 }
 
 function formatLayer({ name, kind, reason }: Layer): string {
   if (kind === 'stage') return `  ${name}`;
   const state = reason === null ? 'active' : `not run: ${toVisible(reason)}`;
   const style = reason === null ? 'green' : 'yellow';
-  return `  ${toVisible(name)} [${paint(process.stdout, style, state)}]`;
+  return `  ${toVisible(name)} [${paint(style, state)}]`;
 }

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
-import type { SwitchOptions } from '../switchHook.js';
+import { cwdOption, jsonOption } from '../shared/options.js';
+import type { SwitchOptions } from './switchHook.js';
 
 export function addEnable(program: Command): void {
   withSwitchOptions(program.command('enable'))
@@ -13,7 +14,7 @@ Example:
   $ hookstack enable protect-env`,
     )
     .action(async (name: string, options: SwitchOptions) => {
-      const { enable } = await import('../switchHook.js');
+      const { enable } = await import('./switchHook.js');
       process.exitCode = await enable(name, options);
     });
 }
@@ -32,7 +33,7 @@ Example:
   $ hookstack disable protect-env --user`,
     )
     .action(async (name: string, options: SwitchOptions) => {
-      const { disable } = await import('../switchHook.js');
+      const { disable } = await import('./switchHook.js');
       process.exitCode = await disable(name, options);
     });
 }
@@ -42,6 +43,6 @@ function withSwitchOptions(command: Command): Command {
     .argument('<name>', 'the name of the hook, or its command where it has none')
     .addOption(new Option('--project', "change the project's settings").conflicts('user'))
     .option('--user', "change the user's settings")
-    .option('--cwd <dir>', 'the project; default the current directory')
-    .option('--json', 'write one JSON object');
+    .addOption(cwdOption())
+    .addOption(jsonOption());
 }

@@ -1,24 +1,18 @@
-import { editSettings, type SettingsEdit } from '../config/settings/editSettings.js';
-import { findSettingsFiles, settingsFileIn } from '../config/settings/settings.js';
-import { suggestName } from '../util/suggestName.js';
-import type { HookRegistryEntry } from '../hooks/hookRegistry.js';
-import { hookIdentity } from '../protocol/identity.js';
-import { openRegistry } from './hookEntries.js';
-import { projectSettingsToWrite } from './projectFile.js';
-import { printJson, printLine, printNotice, toOneLine } from './terminal.js';
-import { requireHome } from '../util/home.js';
-import { UsageError } from './usageError.js';
-import { openWorkspace, type Workspace } from './workspace.js';
+import { editSettings, type SettingsEdit } from '../../config/settings/editSettings.js';
+import { findSettingsFiles, settingsFileIn } from '../../config/settings/settings.js';
+import { suggestName } from '../../util/suggestName.js';
+import type { HookRegistryEntry } from '../../hooks/hookRegistry.js';
+import { hookIdentity } from '../../protocol/identity.js';
+import type { WorkspaceOptions } from '../shared/options.js';
+import { projectSettingsToWrite } from '../shared/projectFile.js';
+import { printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
+import { requireHome } from '../../util/home.js';
+import { UsageError } from '../shared/usageError.js';
+import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
 
-/** The options of `hookstack enable` and `hookstack disable`. */
-export interface SwitchOptions {
-  readonly cwd?: string;
-  readonly trust?: boolean;
-  /** Change the project's settings. */
+export interface SwitchOptions extends Omit<WorkspaceOptions, 'settings'> {
   readonly project?: boolean;
-  /** Change the user's settings. */
   readonly user?: boolean;
-  readonly json?: boolean;
 }
 
 /**
@@ -31,11 +25,9 @@ export interface SwitchOptions {
  * @throws Error when the settings cannot be changed
  */
 export async function disable(name: string, options: SwitchOptions): Promise<number> {
-  const workspace = await openSettings(options);
-  const entries = (await openRegistry(workspace.config)).getAllHooks();
+  const { workspace, entries } = await openHooks(options);
   requireHook(name, namesOf(entries));
-  const [first] = chosenScopes(options);
-  const scope = first ?? scopeOf(name, entries);
+  const scope = chosenScopes(options)[0] ?? scopeOf(name, entries);
   const file = await fileOf(scope, workspace);
   const changed = await editSettings(file, (current) => addName(file, current, name));
   if (options.json) {
@@ -44,7 +36,7 @@ export async function disable(name: string, options: SwitchOptions): Promise<num
     printLine(toOneLine(`"${name}" is disabled ${changed ? '' : 'already '}in ${file}`));
   }
   if (scope === 'project' && !workspace.isTrusted) {
-    printNotice('note', 'cyan', `${file} counts only where the project is trusted`);
+    printNotice('note', `${file} counts only where the project is trusted`);
   }
   return 0;
 }
@@ -58,8 +50,7 @@ export async function disable(name: string, options: SwitchOptions): Promise<num
  * @throws Error when the settings cannot be changed
  */
 export async function enable(name: string, options: SwitchOptions): Promise<number> {
-  const workspace = await openSettings(options);
-  const entries = (await openRegistry(workspace.config)).getAllHooks();
+  const { workspace, entries } = await openHooks(options);
   const { disabledHooks } = workspace.origins;
   requireHook(name, [...namesOf(entries), ...disabledHooks.keys()]);
   const scopes = chosenScopes(options);
@@ -68,28 +59,30 @@ export async function enable(name: string, options: SwitchOptions): Promise<numb
     const file = await fileOf(scope, workspace);
     if (await editSettings(file, (current) => removeName(current, name))) changed.push(file);
   }
-  const remaining = (disabledHooks.get(name) ?? [])
+  const disabledIn = (disabledHooks.get(name) ?? [])
     .map(({ file }) => file)
     .filter((file) => !changed.includes(file));
-  const enabled = remaining.length === 0;
-  if (options.json) {
-    printJson({ hook: name, enabled, changed, disabledIn: remaining });
-  } else {
-    for (const file of changed)
-      printLine(toOneLine(`"${name}" is not disabled any more in ${file}`));
-    if (enabled && changed.length === 0) printLine(toOneLine(`"${name}" is not disabled`));
-    for (const file of remaining) {
-      printNotice('warning', 'yellow', toOneLine(`"${name}" is still disabled in ${file}`));
-    }
-  }
+  const enabled = disabledIn.length === 0;
+  if (options.json) printJson({ hook: name, enabled, changed, disabledIn });
+  else tellEnabled(name, changed, disabledIn);
   return enabled ? 0 : 1;
+}
+
+function tellEnabled(name: string, changed: readonly string[], disabledIn: readonly string[]) {
+  for (const file of changed) printLine(toOneLine(`"${name}" is not disabled any more in ${file}`));
+  for (const file of disabledIn) {
+    printNotice('warning', toOneLine(`"${name}" is still disabled in ${file}`));
+  }
+  if (changed.length + disabledIn.length === 0) printLine(toOneLine(`"${name}" is not disabled`));
 }
 
 const SCOPES = ['project', 'user'] as const;
 type Scope = (typeof SCOPES)[number];
 
-function openSettings({ cwd, trust }: SwitchOptions): Promise<Workspace> {
-  return openWorkspace({ cwd, trust }, { needsAllFiles: false });
+async function openHooks({ cwd, trust }: SwitchOptions) {
+  const workspace = await openWorkspace({ cwd, trust }, { needsAllFiles: false });
+  const registry = await openRegistry(workspace.config);
+  return { workspace, entries: registry.getAllHooks() };
 }
 
 function chosenScopes(options: SwitchOptions): Scope[] {
@@ -130,7 +123,7 @@ function addName(
 ): SettingsEdit[] {
   if (disabledHooks === undefined) return [{ path: ['disabledHooks'], value: [name] }];
   if (!Array.isArray(disabledHooks)) {
-    throw new Error(`${file} is not changed: its disabledHooks is no array; mend it first`);
+    throw new Error(`${file} is not changed: its disabledHooks is no array; fix it first`);
   }
   if (disabledHooks.includes(name)) return [];
   return [{ path: ['disabledHooks', disabledHooks.length], value: name, isInsertion: true }];

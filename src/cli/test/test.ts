@@ -1,23 +1,24 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import type { Config } from '../config/config.js';
-import { errorMessage } from '../util/errorMessage.js';
-import { fireHook } from '../hooks/hookEventHandler.js';
-import { removeControls } from '../protocol/sanitizeText.js';
-import type { HookEventName } from '../protocol/types.js';
-import { walkFiles } from '../agent/tools/findFiles.js';
-import { completeFields, decodeFields } from './firePayload.js';
-import { describeFiring, type FireReport } from './fireReport.js';
-import { compare, HOOK_TEST_SUFFIX, parseHookTest, type Difference } from './hookTest.js';
-import { Progress } from './progress.js';
-import { paint, printJson, printLine, toOneLine, withoutBreaks } from './terminal.js';
-import { UsageError } from './usageError.js';
-import { openWorkspace, type WorkspaceOptions } from './workspace.js';
-
-/** The options of `hookstack test`. */
-export interface TestOptions extends WorkspaceOptions {
-  readonly json?: boolean;
-}
+import { walkFiles } from '../../agent/tools/findFiles.js';
+import type { Config } from '../../config/config.js';
+import { fireHook } from '../../hooks/hookEventHandler.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
+import type { HookEventName } from '../../protocol/types.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { completeFields, decodeFields } from '../shared/eventFields.js';
+import { describeFiring } from '../shared/fireReport.js';
+import {
+  compare,
+  HOOK_TEST_SUFFIX,
+  parseHookTest,
+  type Difference,
+} from '../shared/hookTestFile.js';
+import type { WorkspaceOptions } from '../shared/options.js';
+import { mapWithProgress } from '../shared/progress.js';
+import { paint, printJson, printLine, toOneLine, withoutBreaks } from '../shared/terminal.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
+import { openWorkspace } from '../shared/workspace.js';
 
 /** What came of one file, as `test --json` writes it. */
 interface TestResult {
@@ -36,26 +37,27 @@ interface TestResult {
  * @returns the exit code: 0 all as expected, 1 not all
  * @throws UsageError
  */
-export async function test(paths: readonly string[], options: TestOptions): Promise<number> {
-  const { config } = await openWorkspace(options, {
-    forceHooks: true,
-    withMiddleware: true,
-  });
+export async function test(
+  paths: readonly string[],
+  { json, ...options }: WorkspaceOptions,
+): Promise<number> {
+  const { config } = await openWorkspace(options, { forceHooks: true, withMiddleware: true });
   const files = await findTests(paths.length > 0 ? paths : [config.getWorkingDir()]);
-  const progress = new Progress(files.length);
-  const results: TestResult[] = [];
-  for (const file of files) {
-    progress.next(relative(process.cwd(), file));
-    const result = await runTest(file, config);
-    progress.clear();
-    results.push(result);
-    if (!options.json) printLine(formatResult(result));
-  }
+  const results = await mapWithProgress(
+    files,
+    nameOf,
+    (file) => runTest(file, config),
+    json ? undefined : (result) => printLine(formatResult(result)),
+  );
   const failed = results.filter(({ passed }) => !passed).length;
   const passed = results.length - failed;
-  if (options.json) printJson({ passed, failed, tests: results });
+  if (json) printJson({ passed, failed, tests: results });
   else printLine(`\n${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
+}
+
+function nameOf(file: string): string {
+  return withoutBreaks(relative(process.cwd(), file));
 }
 
 async function findTests(paths: readonly string[]): Promise<string[]> {
@@ -68,11 +70,8 @@ async function findTests(paths: readonly string[]): Promise<string[]> {
 }
 
 async function findTestsAt(path: string): Promise<string[]> {
-  try {
-    if (!(await stat(path)).isDirectory()) return [resolve(path)];
-  } catch (cause) {
-    throw new UsageError(`${path} cannot be read (${errorMessage(cause)})`, { cause });
-  }
+  const stats = await orUsageError(stat(path), (detail) => `${path} cannot be read (${detail})`);
+  if (!stats.isDirectory()) return [resolve(path)];
   const tests: string[] = [];
   for await (const files of walkFiles(path)) {
     for (const file of files) {
@@ -90,9 +89,13 @@ async function runTest(file: string, config: Config): Promise<TestResult> {
       return { ...failure, problems: parsed.problems.map((problem) => `${file}:${problem}`) };
     }
     const { event, input = {}, expect } = parsed.test;
-    const report = await fireAlone(config, event, input);
-    const fault = report.results.length === 0 ? report.fault : undefined;
-    if (fault !== undefined) return { ...failure, event, problems: [fault] };
+    const payload = decodeFields(event, completeFields(event, input));
+    // Hooks that failed in one test are not switched off in the next.
+    await config.getHookSystem()?.reload();
+    const fired = await fireHook(config, event, payload);
+    const report = describeFiring(event, fired);
+    const fault = report.results.length === 0 ? fired?.aggregated.errors[0] : undefined;
+    if (fault) return { ...failure, event, problems: [fault.message] };
     const differences = compare(expect, report);
     return { file, event, passed: differences.length === 0, differences, problems: [] };
   } catch (error) {
@@ -100,25 +103,10 @@ async function runTest(file: string, config: Config): Promise<TestResult> {
   }
 }
 
-/** Hooks that failed in one test are not switched off in the next. */
-async function fireAlone(
-  config: Config,
-  event: HookEventName,
-  input: object,
-): Promise<FireReport & { readonly fault?: string }> {
-  const payload = decodeFields(event, completeFields(event, input));
-  await config.getHookSystem()?.reload();
-  const fired = await fireHook(config, event, payload);
-  return { ...describeFiring(event, fired), fault: fired?.aggregated.errors[0]?.message };
-}
-
 function formatResult({ file, event, passed, differences, problems }: TestResult): string {
-  const state = passed
-    ? paint(process.stdout, 'green', 'ok')
-    : paint(process.stdout, 'red', 'not ok');
-  const name = withoutBreaks(relative(process.cwd(), file));
+  const state = passed ? paint('green', 'ok') : paint('red', 'not ok');
   return [
-    `${state} ${name}${event === null ? '' : `: ${event}`}`,
+    `${state} ${nameOf(file)}${event === null ? '' : `: ${event}`}`,
     ...problems.map((problem) => `  ${withoutBreaks(problem)}`),
     ...differences.flatMap(formatDifference),
   ].join('\n');
@@ -127,8 +115,8 @@ function formatResult({ file, event, passed, differences, problems }: TestResult
 function formatDifference({ at, expected, actual }: Difference): string[] {
   return [
     `  ${toOneLine(at)}`,
-    paint(process.stdout, 'red', formatSide('-', 'expected', expected)),
-    paint(process.stdout, 'green', formatSide('+', 'actual  ', actual)),
+    paint('red', formatSide('-', 'expected', expected)),
+    paint('green', formatSide('+', 'actual  ', actual)),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { TraceOptions } from '../trace.js';
-import { parseCount } from './options.js';
+import { jsonOption, parseCount } from '../shared/options.js';
+import type { TraceOptions } from './trace.js';
 
 export function addTrace(program: Command): void {
   program
@@ -9,7 +9,7 @@ export function addTrace(program: Command): void {
     .argument('<file>', 'the trace')
     .option('--slowest <n>', 'list what took longest by itself, instead of the tree', parseCount)
     .option('--html <out>', 'write one page to look through, instead of the tree')
-    .option('--json', 'write one JSON object')
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -20,7 +20,7 @@ Example:
   $ hookstack trace trace.jsonl --html trace.html`,
     )
     .action(async (file: string, options: TraceOptions) => {
-      const { trace } = await import('../trace.js');
+      const { trace } = await import('./trace.js');
       await trace(file, options);
     });
 }

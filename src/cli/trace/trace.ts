@@ -1,16 +1,16 @@
 import { closeSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorMessage } from '../util/errorMessage.js';
-import { removeControls } from '../protocol/sanitizeText.js';
-import { quoteWord } from '../shell/quoteWord.js';
-import { openPrivately } from '../trace/privateFile.js';
-import type { SpanRecord } from '../trace/record.js';
-import { slowest, tellStory } from '../trace/story.js';
-import { formatSlowest, formatStory, type StoryFormat } from '../trace/storyText.js';
-import { lastBlock, openTrace } from './openTrace.js';
-import { paint, printJson, printLine, toOneLine } from './terminal.js';
-import { UsageError } from './usageError.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
+import { quoteWord } from '../../shell/quoteWord.js';
+import { openPrivately } from '../../trace/privateFile.js';
+import type { SpanRecord } from '../../trace/record.js';
+import { slowest, tellStory } from '../../trace/story.js';
+import { formatSlowest, formatStory, type StoryFormat } from '../../trace/storyText.js';
+import { lastBlock, openTrace } from '../shared/openTrace.js';
+import { paint, printJson, printLine, toOneLine } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
 
 /** The options of `hookstack trace`. */
 export interface TraceOptions {
@@ -21,7 +21,7 @@ export interface TraceOptions {
 }
 
 const format: StoryFormat = {
-  paint: (style, text) => paint(process.stdout, style, text),
+  paint: (style, text) => paint(style, text),
   toOneLine,
 };
 
@@ -64,7 +64,7 @@ async function writePage(
   if (await isSameFile(out, file)) {
     throw new UsageError(`--html ${out} would overwrite the trace itself; name another file`);
   }
-  const { renderPage } = await import('../trace/renderPage.js');
+  const { renderPage } = await import('../../trace/renderPage.js');
   const page = renderPage(story, path.basename(file));
   try {
     // It holds what the trace does, which is its owner's alone.

@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
-import type { TrustOptions } from '../trust.js';
+import { cwdOption, jsonOption } from '../shared/options.js';
+import type { TrustOptions } from './trust.js';
 
 export function addTrust(program: Command): void {
   program
     .command('trust')
     .description("Show what a project's hooks and middleware would run, and allow it")
-    .option('--cwd <dir>', 'the project; default the current directory')
+    .addOption(cwdOption())
     .option('--yes', 'allow without being asked what is pinned, and pinned by file')
     .option('--open', 'allow also what is open: hooks of which only the definition is covered')
     .option('--check', 'only tell by the exit code whether all is allowed')
     .option('--lock', 'write .llxprt/hooks.lock, for machines that know its digest')
-    .option('--json', 'write one JSON object')
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -24,7 +25,7 @@ Example:
   $ hookstack trust --check || hookstack trust`,
     )
     .action(async (options: TrustOptions) => {
-      const { trust } = await import('../trust.js');
+      const { trust } = await import('./trust.js');
       process.exitCode = await trust(options);
     });
 }
@@ -33,9 +34,9 @@ export function addUntrust(program: Command): void {
   program
     .command('untrust')
     .description('Take back what was allowed for a project')
-    .option('--cwd <dir>', 'the project; default the current directory')
+    .addOption(cwdOption())
     .action(async (options: Pick<TrustOptions, 'cwd'>) => {
-      const { untrust } = await import('../trust.js');
+      const { untrust } = await import('./trust.js');
       await untrust(options);
     });
 }

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
-import { HookConsent, type ConsentReview } from '../trust/consent.js';
-import { sha256 } from '../trust/consentItem.js';
-import { lockFileIn, writeLock } from '../trust/hooksLock.js';
-import { errorMessage } from '../util/errorMessage.js';
-import { requireInside } from './projectFile.js';
-import { printJson, printLine, printNotice, toVisible } from './terminal.js';
+import { HookConsent, type ConsentReview } from '../../trust/consent.js';
+import { sha256 } from '../../trust/consentItem.js';
+import { lockFileIn, writeLock } from '../../trust/hooksLock.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { requireInside } from '../shared/projectFile.js';
+import { printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
 import { reviewProject, type ReviewedItem, type ReviewedProject } from './trustItems.js';
 import { countItems, describeProject, formatItem, formatProject } from './trustReport.js';
-import { UsageError } from './usageError.js';
-import { resolveWorkingDir } from './workspace.js';
+import { UsageError } from '../shared/usageError.js';
+import { resolveWorkingDir } from '../shared/workspace.js';
 
 /** The options of `hookstack trust`. */
 export interface TrustOptions {
@@ -40,7 +40,7 @@ export async function trust(options: TrustOptions): Promise<number> {
     throw new UsageError('--open and --check exclude each other: --check allows nothing');
   }
   const project = await reviewProject(options.cwd);
-  for (const problem of project.consent.problems) printNotice('warning', 'yellow', problem);
+  for (const problem of project.consent.problems) printNotice('warning', problem);
   const code = options.lock
     ? await lock(project, options)
     : options.check
@@ -48,7 +48,7 @@ export async function trust(options: TrustOptions): Promise<number> {
       : await allow(project, options);
   const [file] = project.unreadable;
   if (file === undefined) return code;
-  printNotice('error', 'red', `${file} cannot be read, and may hold more: fix what is named above`);
+  printNotice('error', `${file} cannot be read, and may hold more: fix what is named above`);
   return NOT_ALLOWED;
 }
 
@@ -66,11 +66,7 @@ function check(project: ReviewedProject, { json }: TrustOptions): number {
   else if (refused.length === 0) printLine('All is allowed.');
   else printLine(formatProject({ ...project, items: refused }));
   if (refused.length === 0) return 0;
-  printNotice(
-    'error',
-    'red',
-    `${countItems(refused.length)} not allowed; see them with: hookstack trust`,
-  );
+  printNotice('error', `${countItems(refused.length)} not allowed; see them with: hookstack trust`);
   return NOT_ALLOWED;
 }
 
@@ -78,7 +74,7 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   const refused = project.items.filter(({ review }) => review.status === 'refused');
   if (refused.length > 0) {
     if (!json) printLine(formatProject({ ...project, items: refused }));
-    printNotice('error', 'red', 'No lock is written: what is refused cannot be allowed anywhere');
+    printNotice('error', 'No lock is written: what is refused cannot be allowed anywhere');
     return NOT_ALLOWED;
   }
   const locked = project.items.filter(({ review }) => open || review.class !== 'open');
@@ -92,13 +88,9 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   else printLine(digest);
   const left = project.items.length - locked.length;
   if (left > 0) {
-    printNotice('warning', 'yellow', `${countItems(left)} left out, as open: add --open to put in`);
+    printNotice('warning', `${countItems(left)} left out, as open: add --open to put in`);
   }
-  printNotice(
-    'note',
-    'cyan',
-    `${file} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`,
-  );
+  printNotice('note', `${file} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`);
   return 0;
 }
 
@@ -129,7 +121,7 @@ async function agree(
   }
   if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent.project);
   const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
-  printNotice('error', 'red', `${countItems(allowable.length)} not allowed: ${advice}`);
+  printNotice('error', `${countItems(allowable.length)} not allowed: ${advice}`);
   return [];
 }
 
@@ -148,11 +140,11 @@ function tellWhatIsLeft(
   if (yes && open > 0) {
     const advice =
       'only their definition is covered; if you accept that, run: hookstack trust --open';
-    printNotice('error', 'red', `${countItems(open)} not allowed, as open: ${advice}`);
+    printNotice('error', `${countItems(open)} not allowed, as open: ${advice}`);
   }
   if (refused > 0) {
     const advice = 'and cannot be allowed: fix what is named above';
-    printNotice('error', 'red', `${countItems(refused)} refused, ${advice}`);
+    printNotice('error', `${countItems(refused)} refused, ${advice}`);
   }
 }
 

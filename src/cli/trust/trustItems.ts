@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ConsentReview, HookConsent } from '../trust/consent.js';
-import type { Config } from '../config/config.js';
-import { listModules, toProjectModule } from '../extensions/extensionMiddleware.js';
-import { readGuardedFile } from '../util/guardedFile.js';
-import { parseJsonDocument, type JsonDocument, type Position } from '../util/jsonDocument.js';
-import { DebugLogger } from '../util/debugLogger.js';
-import { HookRegistry, type HookRegistryEntry } from '../hooks/hookRegistry.js';
-import { isRecord } from '../util/records.js';
-import { openWorkspace } from './workspace.js';
+import type { ConsentReview, HookConsent } from '../../trust/consent.js';
+import type { Config } from '../../config/config.js';
+import { listModules, toProjectModule } from '../../extensions/extensionMiddleware.js';
+import { readGuardedFile } from '../../util/guardedFile.js';
+import { parseJsonDocument, type JsonDocument, type Position } from '../../util/jsonDocument.js';
+import { DebugLogger } from '../../util/debugLogger.js';
+import type { HookRegistryEntry } from '../../hooks/hookRegistry.js';
+import { isRecord } from '../../util/records.js';
+import { openRegistry, openWorkspace, unreadableFiles } from '../shared/workspace.js';
 
 /** One hook or middleware module of a project, and whether it may run. */
 export interface ReviewedItem {
@@ -36,21 +36,17 @@ export async function reviewProject(cwd: string | undefined): Promise<ReviewedPr
     { needsAllFiles: false, asksForConsent: true },
   );
   // What is skipped is told here in full.
-  const registry = new HookRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
-  await registry.initialize();
+  const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
   const documents = new Map<string, Promise<JsonDocument | undefined>>();
   const items: ReviewedItem[] = [];
   for (const entry of registry.getAllHooks()) {
     if (entry.review) items.push({ review: entry.review, ...(await locate(entry, documents)) });
   }
   const consent = await config.getConsent();
-  const broken = problems.filter(
-    ({ scope, severity }) => scope === 'project' && severity === 'error',
-  );
   return {
     consent,
     items: [...items, ...(await reviewModules(config, consent))],
-    unreadable: broken.map(({ file }) => file),
+    unreadable: unreadableFiles(problems),
   };
 }
 

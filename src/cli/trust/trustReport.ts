@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
-import { compareItems, definitionLines } from '../trust/consentChanges.js';
-import type { ConsentReview } from '../trust/consent.js';
-import { paint, toVisible, type TextStyle } from './terminal.js';
+import { compareItems, definitionLines } from '../../trust/consentChanges.js';
+import type { ConsentReview } from '../../trust/consent.js';
+import { paint, toVisible, type TextStyle } from '../shared/terminal.js';
 import type { ReviewedItem, ReviewedProject } from './trustItems.js';
 
 /** So many files that are as they were are shown; of an extension there may be hundreds. */
@@ -52,7 +52,7 @@ export function formatItem({ review, file, position }: ReviewedItem, project: st
   const of = typeof extension === 'string' ? ` of the extension ${toVisible(extension)}` : '';
   const at = position ? `:${position.line}:${position.column}` : '';
   return [
-    `${paint(process.stdout, 'bold', title)}${of} [${formatStatus(review)}]`,
+    `${paint('bold', title)}${of} [${formatStatus(review)}]`,
     ...(file === undefined ? [] : [`    from ${toVisible(relative(project, file))}${at}`]),
     ...(review.status === 'refused' ? [] : [formatClass(review)]),
     ...formatDefinition(review),
@@ -69,7 +69,7 @@ const STATUS_STYLES: Readonly<Record<ConsentReview['status'], TextStyle>> = {
 
 function formatStatus({ status, reason = '' }: ConsentReview): string {
   const text = status === 'refused' ? reason.replace(/^is /, '') : status;
-  return paint(process.stdout, STATUS_STYLES[status], toVisible(text));
+  return paint(STATUS_STYLES[status], toVisible(text));
 }
 
 const CLASS_STYLES: Readonly<Record<ConsentReview['class'], TextStyle>> = {
@@ -79,7 +79,7 @@ const CLASS_STYLES: Readonly<Record<ConsentReview['class'], TextStyle>> = {
 };
 
 function formatClass({ class: covers, covers: sentence }: ConsentReview): string {
-  return `    ${paint(process.stdout, CLASS_STYLES[covers], covers)}: ${toVisible(sentence)}`;
+  return `    ${paint(CLASS_STYLES[covers], covers)}: ${toVisible(sentence)}`;
 }
 
 function formatDefinition({ item, previous }: ConsentReview): string[] {
@@ -118,5 +118,5 @@ type Sign = ' ' | keyof typeof SIGN_STYLES;
 
 function mark(sign: Sign, line: string): string {
   const text = `  ${sign} ${toVisible(line)}`;
-  return sign === ' ' ? text : paint(process.stdout, SIGN_STYLES[sign], text);
+  return sign === ' ' ? text : paint(SIGN_STYLES[sign], text);
 }

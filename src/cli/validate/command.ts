@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { ValidateCommandOptions } from '../validate.js';
+import { jsonOption } from '../shared/options.js';
+import type { ValidateCommandOptions } from './validate.js';
 
 export function addValidate(program: Command): void {
   program
@@ -8,7 +9,7 @@ export function addValidate(program: Command): void {
     .argument('[file...]', 'what to check; default the settings of project, user and system')
     .option('--cwd <dir>', 'the project; default the current directory, or where a file belongs')
     .option('--trust', 'take the project as trusted: all keys of its settings count')
-    .option('--json', 'write one JSON object')
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -18,7 +19,7 @@ Example:
   $ hookstack validate .llxprt/settings.json`,
     )
     .action(async (files: readonly string[], options: ValidateCommandOptions) => {
-      const { validate } = await import('../validate.js');
+      const { validate } = await import('./validate.js');
       process.exitCode = await validate(files, options);
     });
 }

@@ -1,41 +1,46 @@
-import { findHome } from '../util/home.js';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { loadExtensions, type LoadedExtensions } from '../extensions/extensions.js';
-import { findSettingsFiles, type SettingsFile } from '../config/settings/settings.js';
-import type { Finding } from '../validate/types.js';
-import { hookFilesOf, validateFiles } from '../validate/validate.js';
-import { paint, printJson, printLine, toVisible } from './terminal.js';
-import { UsageError } from './usageError.js';
-import { isTrustedRun, resolveWorkingDir, type WorkspaceOptions } from './workspace.js';
+import { findSettingsFiles, type SettingsFile } from '../../config/settings/settings.js';
+import { loadExtensions, type LoadedExtensions } from '../../extensions/extensions.js';
+import { findHome } from '../../util/home.js';
+import type { Finding } from '../../validate/types.js';
+import { hookFilesOf, validateFiles } from '../../validate/validate.js';
+import type { WorkspaceOptions } from '../shared/options.js';
+import { paint, plural, printJson, printLine, toVisible } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
+import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
 
-/** The options of `hookstack validate`. */
-export interface ValidateCommandOptions extends Pick<WorkspaceOptions, 'cwd' | 'trust'> {
-  readonly json?: boolean;
-}
+export type ValidateCommandOptions = Omit<WorkspaceOptions, 'settings'>;
 
 /**
  * `hookstack validate`: what is wrong with settings files, on stdout. Starts nothing.
  *
- * @param files default: the settings of project, user and system, as far as they exist
+ * @param names of files; default: the settings of project, user and system, as far as they exist
  * @returns the exit code: 0 no errors, 1 errors
  * @throws UsageError
  */
 export async function validate(
-  files: readonly string[],
+  names: readonly string[],
   options: ValidateCommandOptions,
 ): Promise<number> {
+  const trustProject = isTrustedRun(options);
+  const jobs = names.length === 0 ? [await findDefaults(options)] : await openEach(names, options);
   const findings: Finding[] = [];
-  const jobs = files.length === 0 ? [await findDefaults(options)] : await openEach(files, options);
   for (const { sources, ...project } of jobs) {
-    const trustProject = isTrustedRun(options);
     findings.push(...(await validateFiles(sources, { ...project, trustProject })));
   }
   const errors = findings.filter(({ severity }) => severity === 'error').length;
-  const checked = jobs.flatMap(filesOf);
-  const summary = { files: checked, errors, warnings: findings.length - errors };
-  if (options.json) printJson({ ...summary, findings });
-  else printFindings(findings, summary);
+  const warnings = findings.length - errors;
+  const files = jobs.flatMap(filesOf);
+  const isIdle = files.length === 0 && findings.length === 0;
+  if (options.json) printJson({ files, errors, warnings, findings });
+  else if (isIdle) printLine('There are no settings files: nothing to check');
+  else {
+    const counts = [plural(errors, 'error'), plural(warnings, 'warning')].join(', ');
+    printLine(
+      [...findings.map(formatFinding), `${plural(files.length, 'file')}: ${counts}`].join('\n'),
+    );
+  }
   return errors > 0 ? 1 : 0;
 }
 
@@ -54,7 +59,7 @@ function filesOf({ sources, extensions }: Job): string[] {
 }
 
 async function findDefaults({ cwd }: ValidateCommandOptions): Promise<Job> {
-  const workingDir = await resolveWorkingDir(cwd ?? process.cwd());
+  const workingDir = await resolveWorkingDir(cwd);
   const sources = await findSettingsFiles({ workingDir });
   const exists = await Promise.all(sources.map(({ file }) => isThere(file)));
   const extensions = await loadExtensions({ workingDir });
@@ -62,12 +67,12 @@ async function findDefaults({ cwd }: ValidateCommandOptions): Promise<Job> {
 }
 
 /** Each file by itself, as if it had been named with `--settings`. */
-function openEach(files: readonly string[], { cwd }: ValidateCommandOptions): Promise<Job[]> {
+function openEach(names: readonly string[], { cwd }: ValidateCommandOptions): Promise<Job[]> {
   return Promise.all(
-    files.map(async (name) => {
+    names.map(async (name) => {
       const file = path.resolve(name);
       if (!(await isThere(file))) throw new UsageError(`There is no file ${name}; check the path`);
-      const workingDir = await resolveWorkingDir(cwd ?? projectOf(file) ?? process.cwd());
+      const workingDir = await resolveWorkingDir(cwd ?? projectOf(file));
       return { sources: [{ scope: 'file', file }], workingDir } as const;
     }),
   );
@@ -87,28 +92,10 @@ async function isThere(file: string): Promise<boolean> {
   );
 }
 
-interface Summary {
-  readonly files: readonly string[];
-  readonly errors: number;
-  readonly warnings: number;
-}
-
-function printFindings(findings: readonly Finding[], { files, errors, warnings }: Summary): void {
-  for (const { file, line, column, severity, rule, path: at, message } of findings) {
-    const label = paint(process.stdout, severity === 'error' ? 'red' : 'yellow', `${severity}:`);
-    const place = toVisible(`${path.relative('', file)}:${line}:${column}`);
-    const where = at === '' ? '' : `${at}: `;
-    printLine(`${place}: ${label} ${toVisible(`${where}${message}`)} [${rule}]`);
-  }
-  const found = `${count(errors, 'error')}, ${count(warnings, 'warning')}`;
-  const isIdle = files.length === 0 && findings.length === 0;
-  printLine(
-    isIdle
-      ? 'There are no settings files: nothing to check'
-      : `${count(files.length, 'file')}: ${found}`,
-  );
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
+function formatFinding(finding: Finding): string {
+  const { file, line, column, severity, rule, path: at, message } = finding;
+  const label = paint(severity === 'error' ? 'red' : 'yellow', `${severity}:`);
+  const place = toVisible(`${path.relative('', file)}:${line}:${column}`);
+  const where = at === '' ? '' : `${at}: `;
+  return `${place}: ${label} ${toVisible(`${where}${message}`)} [${rule}]`;
 }
