@@ -39,7 +39,6 @@ type Examination = Awaited<ReturnType<typeof examine>>;
  * `hookstack doctor`: each hook once, with a sample event and in a scratch directory, and what was seen on stdout.
  *
  * @returns the exit code: 0 nothing is wrong, 1 something is
- * @throws UsageError
  */
 export async function doctor({ json, ...options }: WorkspaceOptions): Promise<number> {
   const { config } = await openWorkspace(options, { forceHooks: true });

@@ -21,7 +21,6 @@ import { latencyOf, type Latency } from './latency.js';
  *
  * @param eventName may be missing where the event comes from a trace
  * @returns the exit code: 0 proceed, 1 the hook system itself failed, 2 blocked, 3 stopped
- * @throws UsageError
  */
 export async function fire(eventName: string | undefined, options: FireOptions): Promise<number> {
   const { record, repeat = 1 } = options;

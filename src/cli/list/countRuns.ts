@@ -7,7 +7,6 @@ import { printNotice } from '../shared/terminal.js';
  * Counts the runs of each hook in a trace file.
  *
  * @returns the counts of a hook of an event, 0 for one that the file does not know
- * @throws UsageError when the file cannot be read
  */
 export async function countRuns(
   file: string,

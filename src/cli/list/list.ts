@@ -16,8 +16,6 @@ export interface ListOptions extends WorkspaceOptions {
 
 /**
  * `hookstack list`: every configured hook on stdout. What is told of each is in the table of `shared/hookColumns.ts`.
- *
- * @throws UsageError
  */
 export async function list({ trace, json, ...options }: ListOptions): Promise<void> {
   const { config } = await openWorkspace(options, { needsAllFiles: false });

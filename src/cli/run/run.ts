@@ -27,7 +27,6 @@ export interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
  *
  * @param prompt read from stdin where it is missing
  * @returns the exit code: 0 done, or stopped by a hook; 1 failed
- * @throws UsageError
  */
 export async function run(prompt: string | undefined, options: RunOptions): Promise<number> {
   const workspace = await openWorkspace(options, { withMiddleware: true });

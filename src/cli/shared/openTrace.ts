@@ -3,11 +3,7 @@ import type { SpanRecord } from '../../trace/record.js';
 import { plural, printNotice } from './terminal.js';
 import { orUsageError } from './usageError.js';
 
-/**
- * Reads the spans of a trace, in the order in which they ended, and tells on stderr of lines that are none.
- *
- * @throws UsageError when the file cannot be read
- */
+/** Reads the spans of a trace, in the order in which they ended, and tells on stderr of lines that are none. */
 export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
   const { spans, unreadable } = await orUsageError(
     readTrace(file),

@@ -11,7 +11,6 @@ import type { WorkspaceOptions } from '../shared/options.js';
  * `hookstack stack`: the layers of each stack on stdout, from the outside in, with the middleware of extensions.
  *
  * @param only the name of one stack; all without it
- * @throws UsageError
  */
 export async function stack(only: string | undefined, options: WorkspaceOptions): Promise<void> {
   const names = STACK_NAMES.filter((name) => only === undefined || name === only);

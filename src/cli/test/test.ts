@@ -35,7 +35,6 @@ interface TestResult {
  *
  * @param paths files, and directories that are searched; default the project
  * @returns the exit code: 0 all as expected, 1 not all
- * @throws UsageError
  */
 export async function test(
   paths: readonly string[],

@@ -12,7 +12,6 @@ import { lastBlock, openTrace } from '../shared/openTrace.js';
 import { paint, printJson, printLine, toOneLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 
-/** The options of `hookstack trace`. */
 export interface TraceOptions {
   readonly slowest?: number;
   /** Where to write the page. */
@@ -25,11 +24,7 @@ const format: StoryFormat = {
   toOneLine,
 };
 
-/**
- * `hookstack trace`: the story that a trace file tells, on stdout or as a page.
- *
- * @throws UsageError
- */
+/** `hookstack trace`: the story that a trace file tells, on stdout or as a page. */
 export async function trace(file: string, options: TraceOptions): Promise<void> {
   const spans = await openTrace(file);
   const story = tellStory(spans);

@@ -12,7 +12,6 @@ import { countItems, describeProject, formatItem, formatProject } from './trustR
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
-/** The options of `hookstack trust`. */
 export interface TrustOptions {
   readonly cwd?: string;
   /** Allows what is pinned, and pinned by file. */
@@ -30,7 +29,6 @@ const NOT_ALLOWED = 1;
  * `hookstack trust`: shows what would run, and asks whether it may.
  *
  * @returns the exit code: 0 all is allowed, or the lock is written; 1 something is not
- * @throws UsageError
  */
 export async function trust(options: TrustOptions): Promise<number> {
   if ([options.yes, options.check, options.lock].filter(Boolean).length > 1) {

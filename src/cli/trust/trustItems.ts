@@ -25,11 +25,7 @@ export interface ReviewedProject {
   readonly unreadable: readonly string[];
 }
 
-/**
- * Looks at everything of a project that needs consent.
- *
- * @throws UsageError when `cwd` is no directory
- */
+/** Looks at everything of a project that needs consent. */
 export async function reviewProject(cwd: string | undefined): Promise<ReviewedProject> {
   const { config, problems } = await openWorkspace(
     { cwd },

@@ -4,7 +4,7 @@ import type { ConsentReview } from '../../trust/consent.js';
 import { paint, toVisible, type TextStyle } from '../shared/terminal.js';
 import type { ReviewedItem, ReviewedProject } from './trustItems.js';
 
-/** So many files that are as they were are shown; of an extension there may be hundreds. */
+/** At most this many unchanged files are shown; an extension may have hundreds. */
 const MAX_SHOWN_FILES = 20;
 
 /** `hookstack trust --json`. */

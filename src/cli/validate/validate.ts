@@ -17,7 +17,6 @@ export type ValidateCommandOptions = Omit<WorkspaceOptions, 'settings'>;
  *
  * @param names of files; default: the settings of project, user and system, as far as they exist
  * @returns the exit code: 0 no errors, 1 errors
- * @throws UsageError
  */
 export async function validate(
   names: readonly string[],
