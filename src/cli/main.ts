@@ -15,10 +15,11 @@ import { addTest } from './test/command.js';
 import { addTrace } from './trace/command.js';
 import { addValidate } from './validate/command.js';
 import { addTrust, addUntrust } from './trust/command.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { printNotice } from './shared/terminal.js';
 import { UsageError } from './shared/usageError.js';
 
-/** In the order of the help. */
+/** All commands, in the order of the help. A new one has a folder with a `command.ts`, and is added here. */
 const COMMANDS = [
   addInit,
   addRun,
@@ -41,7 +42,7 @@ process.stdout.on('error', (error) => endOutput(error, 'stdout'));
 process.stderr.on('error', (error) => endOutput(error, 'stderr'));
 await main();
 
-/** A command's words are in `commands/`; what it does is imported only when it runs, so that help is quick. */
+/** What a command does is imported only when it runs, so that help is quick. */
 async function main(): Promise<void> {
   const { version } = createRequire(import.meta.url)('hookstack/package.json') as {
     version: string;
@@ -63,7 +64,7 @@ function reportFailure(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
   if (!(error instanceof CommanderError)) {
-    printNotice('error', error instanceof Error ? error.message : String(error));
+    printNotice('error', errorMessage(error));
   }
   // For a caller of `fire`, 2 means that a hook blocked.
   return isUsage && process.argv[2] !== 'fire' ? 2 : 1;

@@ -15,39 +15,29 @@ export interface ModelConnection {
  * @throws UsageError when there is neither a key nor a file, the file is not usable, or the SDK is not installed
  */
 export async function connectModel(responses: string | undefined): Promise<ModelConnection> {
-  if (responses !== undefined) return connectRecordedModel(responses);
-  const apiKey = process.env['GEMINI_API_KEY'];
+  const recorded =
+    responses === undefined
+      ? undefined
+      : await orUsageError(startRecordedModel(responses), (detail) => `--responses ${detail}`);
+  const apiKey = recorded?.apiKey ?? process.env['GEMINI_API_KEY'];
   if (!apiKey) {
     throw new UsageError(
       'There is no model to call: set GEMINI_API_KEY to a key of Google AI Studio, or name a file of recorded calls with --responses',
     );
   }
   const { GoogleGenAI } = await importSdk();
-  const { models } = new GoogleGenAI({ apiKey, vertexai: false });
-  return { models, close: async () => undefined };
-}
-
-const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
-
-async function connectRecordedModel(file: string): Promise<ModelConnection> {
-  const { GoogleGenAI } = await importSdk();
-  const recorded = await orUsageError(
-    startRecordedModel(file),
-    (detail) => `--responses ${detail}`,
-  );
-  const { models } = new GoogleGenAI({
-    apiKey: recorded.apiKey,
-    vertexai: false,
-    httpOptions: { baseUrl: recorded.baseUrl },
-  });
+  const httpOptions = recorded && { httpOptions: { baseUrl: recorded.baseUrl } };
+  const { models } = new GoogleGenAI({ apiKey, vertexai: false, ...httpOptions });
   // The recorded model does not keep the process alive, and whether a pending fetch does is up to Node.
-  const alive = setInterval(() => undefined, LONGEST_INTERVAL_MS);
+  const alive = recorded && setInterval(() => undefined, LONGEST_INTERVAL_MS);
   const close = async () => {
     clearInterval(alive);
-    await recorded.close();
+    await recorded?.close();
   };
   return { models, close };
 }
+
+const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 
 async function importSdk() {
   try {

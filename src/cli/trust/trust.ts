@@ -94,17 +94,31 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
 
 async function allow(project: ReviewedProject, options: TrustOptions): Promise<number> {
   const { consent, items } = project;
-  if (options.json) printJson(describeProject(project));
+  const { yes, json } = options;
+  if (json) printJson(describeProject(project));
   else printLine(formatProject(project));
   const missing = items.filter(({ review }) => review.status !== 'allowed');
   const allowable = missing.filter(({ review }) => review.status !== 'refused');
   const agreed = allowable.length === 0 ? [] : await agree(allowable, project, options);
   if (agreed.length > 0) {
-    const before = items.filter(({ review }) => review.status === 'allowed');
-    await consent.allow([...before.map(({ review }) => review), ...agreed], { open: true });
-    if (!options.json) printLine(`Allowed: ${countItems(agreed.length)}.`);
+    const allowed = items.filter((item) => !missing.includes(item) || agreed.includes(item));
+    await consent.allow(
+      allowed.map(({ review }) => review),
+      { open: true },
+    );
+    if (!json) printLine(`Allowed: ${countItems(agreed.length)}.`);
   }
-  tellWhatIsLeft(missing, agreed, options);
+  const open = allowable.filter((item) => isOpen(item) && !agreed.includes(item)).length;
+  if (yes && open > 0) {
+    const advice =
+      'only their definition is covered; if you accept that, run: hookstack trust --open';
+    printNotice('error', `${countItems(open)} not allowed, as open: ${advice}`);
+  }
+  const refused = missing.length - allowable.length;
+  if (refused > 0) {
+    const advice = 'and cannot be allowed: fix what is named above';
+    printNotice('error', `${countItems(refused)} refused, ${advice}`);
+  }
   return agreed.length === missing.length ? 0 : NOT_ALLOWED;
 }
 
@@ -113,52 +127,31 @@ async function agree(
   allowable: readonly ReviewedItem[],
   { consent }: ReviewedProject,
   { yes, open, json }: TrustOptions,
-): Promise<readonly ConsentReview[]> {
-  if (yes || open) {
-    return allowable.map(({ review }) => review).filter((review) => open || !isOpen(review));
-  }
+): Promise<readonly ReviewedItem[]> {
+  if (yes || open) return allowable.filter((item) => open || !isOpen(item));
   if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent.project);
   const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
   printNotice('error', `${countItems(allowable.length)} not allowed: ${advice}`);
   return [];
 }
 
-function isOpen(review: ConsentReview): boolean {
+function isOpen({ review }: ReviewedItem): boolean {
   return review.class === 'open';
-}
-
-function tellWhatIsLeft(
-  missing: readonly ReviewedItem[],
-  agreed: readonly ConsentReview[],
-  { yes }: TrustOptions,
-): void {
-  const left = missing.map(({ review }) => review).filter((review) => !agreed.includes(review));
-  const refused = left.filter(({ status }) => status === 'refused').length;
-  const open = left.filter((review) => review.status !== 'refused' && isOpen(review)).length;
-  if (yes && open > 0) {
-    const advice =
-      'only their definition is covered; if you accept that, run: hookstack trust --open';
-    printNotice('error', `${countItems(open)} not allowed, as open: ${advice}`);
-  }
-  if (refused > 0) {
-    const advice = 'and cannot be allowed: fix what is named above';
-    printNotice('error', `${countItems(refused)} refused, ${advice}`);
-  }
 }
 
 /** Asks about each. The end of the input, and whatever is no answer, is no. */
 async function ask(
   allowable: readonly ReviewedItem[],
   project: string,
-): Promise<readonly ConsentReview[]> {
+): Promise<readonly ReviewedItem[]> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const agreed: ConsentReview[] = [];
+  const agreed: ReviewedItem[] = [];
   let allPinned = false;
   try {
     for (const [index, item] of allowable.entries()) {
       const { review } = item;
-      if (allPinned && !isOpen(review)) {
-        agreed.push(review);
+      if (allPinned && !isOpen(item)) {
+        agreed.push(item);
         continue;
       }
       printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, project)}`);
@@ -168,7 +161,7 @@ async function ask(
         terminal,
       );
       allPinned ||= answer === 'a';
-      if (answer === 'y' || (answer === 'a' && !isOpen(review))) agreed.push(review);
+      if (answer === 'y' || (answer === 'a' && !isOpen(item))) agreed.push(item);
       else if (answer === 'a') printLine('This one is open: it needs a yes of its own.');
       if (answer === 'q') break;
     }
