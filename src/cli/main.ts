@@ -2,24 +2,24 @@
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { Command, CommanderError } from 'commander';
-import { addDoctor } from './commands/doctor.js';
-import { addExplain } from './commands/explain.js';
-import { addFire } from './commands/fire.js';
-import { addInit } from './commands/init.js';
-import { addList } from './commands/list.js';
-import { addMigrate } from './commands/migrate.js';
-import { addRun } from './commands/run.js';
-import { addStack } from './commands/stack.js';
-import { addDisable, addEnable } from './commands/switch.js';
-import { addTest } from './commands/test.js';
-import { addTrace } from './commands/trace.js';
-import { addValidate } from './commands/validate.js';
-import { addTrust, addUntrust } from './commands/trust.js';
-import { printNotice } from './terminal.js';
-import { UsageError } from './usageError.js';
+import { addDoctor } from './doctor/command.js';
+import { addExplain } from './explain/command.js';
+import { addFire } from './fire/command.js';
+import { addInit } from './init/command.js';
+import { addList } from './list/command.js';
+import { addMigrate } from './migrate/command.js';
+import { addRun } from './run/command.js';
+import { addStack } from './stack/command.js';
+import { addDisable, addEnable } from './switch/command.js';
+import { addTest } from './test/command.js';
+import { addTrace } from './trace/command.js';
+import { addValidate } from './validate/command.js';
+import { addTrust, addUntrust } from './trust/command.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { printNotice } from './shared/terminal.js';
+import { UsageError } from './shared/usageError.js';
 
-/** In the order of the help. */
+/** All commands, in the order of the help. A new one has a folder with a `command.ts`, and is added here. */
 const COMMANDS = [
   addInit,
   addRun,
@@ -42,7 +42,7 @@ process.stdout.on('error', (error) => endOutput(error, 'stdout'));
 process.stderr.on('error', (error) => endOutput(error, 'stderr'));
 await main();
 
-/** A command's words are in `commands/`; what it does is imported only when it runs, so that help is quick. */
+/** What a command does is imported only when it runs, so that help is quick. */
 async function main(): Promise<void> {
   const { version } = createRequire(import.meta.url)('hookstack/package.json') as {
     version: string;
@@ -64,7 +64,7 @@ function reportFailure(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
   if (!(error instanceof CommanderError)) {
-    printNotice('error', 'red', errorMessage(error));
+    printNotice('error', errorMessage(error));
   }
   // For a caller of `fire`, 2 means that a hook blocked.
   return isUsage && process.argv[2] !== 'fire' ? 2 : 1;
@@ -82,6 +82,6 @@ function endOutput(error: NodeJS.ErrnoException, stream: 'stdout' | 'stderr'): v
   isOutputLost = true;
   process.once('exit', () => (process.exitCode ||= 1));
   if (stream === 'stdout') {
-    printNotice('error', 'red', `stdout cannot be written (${error.message}); free some space`);
+    printNotice('error', `stdout cannot be written (${error.message}); free some space`);
   }
 }

@@ -1,7 +1,7 @@
 import { errorMessage } from '../util/errorMessage.js';
 import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { removeControls } from '../protocol/sanitizeText.js';
-import { diffLines } from './diff.js';
+import { diffValues } from './diff.js';
 import { plainCopy } from './plainCopy.js';
 import type { Span, SpanKind, SpanVerdict } from './span.js';
 
@@ -75,7 +75,7 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
 
 function writeChanges({ changes = [] }: Span, mask: (text: string) => string): string | undefined {
   const lines = changes.flatMap(({ what, before, after }) =>
-    diffLines(what, plainCopy(before, mask), plainCopy(after, mask)),
+    diffValues(what, plainCopy(before, mask), plainCopy(after, mask)),
   );
   return lines.length > 0 ? cut(removeControls(lines.join('\n'))) : undefined;
 }

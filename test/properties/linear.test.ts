@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { diffLines } from '../../src/cli/lineDiff.js';
-import { toOneLine, toVisible, withoutBreaks } from '../../src/cli/terminal.js';
+import { diffLines } from '../../src/util/lineDiff.js';
+import { toOneLine, toVisible, withoutBreaks } from '../../src/cli/shared/terminal.js';
 import { secretMasker } from '../../src/run/hookEnvironment.js';
 import { readHookOutput } from '../../src/protocol/readHookOutput.js';
 import { findControl, removeControls, sanitizeText } from '../../src/protocol/sanitizeText.js';
@@ -8,7 +8,7 @@ import { expandCommand } from '../../src/shell/expandCommand.js';
 import { isSimpleCommand } from '../../src/shell/shellWords.js';
 import { readCommand } from '../../src/shell/readCommand.js';
 import { printable } from '../../src/agent/tools/printable.js';
-import { diffLines as diffValues } from '../../src/trace/diff.js';
+import { diffValues } from '../../src/trace/diff.js';
 import { findPlaceholders, isCut } from '../../src/trace/record.js';
 
 const mask = secretMasker({ redact: ['@secrets'] }, { API_TOKEN: 'secret', X_KEY: '[[[[' });
@@ -26,7 +26,7 @@ const READERS: Record<string, (text: string) => unknown> = {
   readHookOutput,
   isCut,
   findPlaceholders: (text) => findPlaceholders(text, {}),
-  diffOfFiles: (text) => diffLines(text, `${text}x`),
+  diffOfFiles: (text) => diffLines(text, `${text}x`, 3),
   readCommand: (text) => readCommand(text, new Map()),
   isSimpleCommand,
   expandCommand: (text) => expandCommand(`$${text}`, 'extension'),

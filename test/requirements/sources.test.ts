@@ -142,10 +142,10 @@ describe('the sources', () => {
   it('ask for a terminal only where the program talks to a person', () => {
     const found = findNodes(listFiles(...everything), asksForTerminal);
     expect(byFile(found, ({ node }) => nameOf(node) ?? node.type)).toEqual({
-      'src/cli/progress.ts': ['isTTY'],
-      'src/cli/run.ts': ['isTTY'],
-      'src/cli/terminal.ts': ['isTTY'],
-      'src/cli/trust.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
+      'src/cli/shared/progress.ts': ['isTTY'],
+      'src/cli/run/run.ts': ['isTTY'],
+      'src/cli/shared/terminal.ts': ['isTTY'],
+      'src/cli/trust/trust.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
     });
   });
 
@@ -163,8 +163,7 @@ describe('the sources', () => {
         'HookRunner',
       ],
       // What lists hooks and runs none.
-      'src/cli/hookEntries.ts': ['HookRegistry'],
-      'src/cli/trustItems.ts': ['HookRegistry'],
+      'src/cli/shared/workspace.ts': ['HookRegistry'],
     });
     const made = findNodes(
       ['src/config/config.ts', 'src/hooks/hookSystem.ts'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { diffLines } from '../../src/trace/diff.js';
+import { diffValues } from '../../src/trace/diff.js';
 
 const lines = (...items: readonly string[]) => items.join('\n');
 
@@ -31,6 +31,18 @@ describe('the difference of two values', () => {
       diff: ['@@ it', '  2', '  3', '- old', '+ new', '  5', '  6'],
     },
     {
+      what: 'an empty text that was added, and an end of a line',
+      before: { a: 'x' },
+      after: { a: 'x\n', b: '' },
+      diff: ['@@ it.a', '  x', '+ ', '@@ it.b', '+ '],
+    },
+    {
+      what: 'changes far apart in a text',
+      before: lines('a', '2', '3', '4', '5', '6', 'b'),
+      after: lines('A', '2', '3', '4', '5', '6', 'B'),
+      diff: ['@@ it', '- a', '+ A', '  2', '  3', '@@ it', '  5', '  6', '- b', '+ B'],
+    },
+    {
       what: 'a value in place of one of another type',
       before: { a: [1] },
       after: { a: 'one' },
@@ -43,6 +55,6 @@ describe('the difference of two values', () => {
       diff: ['@@ it.__proto__', '+ 1', '@@ it.toString', '+ 2'],
     },
   ])('is told for $what', ({ before, after, diff }) => {
-    expect(diffLines('it', before, after)).toEqual(diff);
+    expect(diffValues('it', before, after)).toEqual(diff);
   });
 });

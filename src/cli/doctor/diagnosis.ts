@@ -1,0 +1,175 @@
+import { parseJsonDocument } from '../../util/jsonDocument.js';
+import { canPrevent, failsClosed } from '../../protocol/events.js';
+import { findFailure } from '../../run/hookFailure.js';
+import type { Said } from '../../run/hookRun.js';
+import { readHookOutput } from '../../protocol/readHookOutput.js';
+import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
+import type { CommandOutcome } from '../../process/runCommand.js';
+import { toOneLine } from '../shared/terminal.js';
+
+/** One thing that was seen of a hook. An `error` is what its author cannot have meant. */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+}
+
+/** One hook's run. */
+export interface ObservedRun {
+  readonly hook: CommandHookConfig;
+  readonly event: HookEventName;
+  readonly outcome: CommandOutcome;
+  /** What it said in our own format, where it has another dialect. */
+  readonly said: Said;
+  /** What the runner had to say about it, one sentence each. */
+  readonly remarks: readonly string[];
+  readonly timeoutMs: number;
+}
+
+/** What the end of a hook means for an operation, in words. */
+export function describeEnding({ hook, event, outcome, said, timeoutMs }: ObservedRun): string {
+  const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
+  if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
+  if (outcome.exitCode === 0) return 'exit code 0: it has an answer, or no objection';
+  return canPrevent(event, said)
+    ? 'exit code 2: it blocks'
+    : `exit code 2: it objects, which cannot prevent ${event}`;
+}
+
+/** What is wrong with a hook, or may be, as far as one run shows. */
+export function diagnose(run: ObservedRun): Finding[] {
+  const findings = [...diagnoseEnding(run), ...diagnoseOutput(run)];
+  // What went wrong early explains the rest.
+  const isFaulty = findings.some(({ severity }) => severity === 'error');
+  return isFaulty ? findings : [...findings, ...diagnoseHabits(run)];
+}
+
+function diagnoseEnding(run: ObservedRun): Finding[] {
+  const { hook, event, outcome, timeoutMs } = run;
+  const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
+  const cause = findCause(outcome.stderr);
+  const hint = cause?.isOfFile
+    ? `; it ran in a scratch directory, where files of the project are found through $LLXPRT_PROJECT_DIR`
+    : '';
+  if (failure) {
+    const excerpt = firstLine(outcome.stderr);
+    const why = [cause && `: ${cause.words}`, excerpt && ` (${excerpt})`].filter(Boolean).join('');
+    return [error(`it ${failure.what}${why}${hint}`)];
+  }
+  if (outcome.exitCode !== 2) return [];
+  if (cause) {
+    return [
+      error(
+        `it blocks by accident: ${cause.words} gives exit code 2, which means block (${firstLine(outcome.stderr)})${hint}`,
+      ),
+    ];
+  }
+  if (outcome.stderr.trim() !== '') return [];
+  return [warning('it blocks without a reason; write one to stderr')];
+}
+
+function diagnoseOutput({ hook, event, outcome, said, remarks }: ObservedRun): Finding[] {
+  const { ending, exitCode, stdout } = outcome;
+  const noise = ending === 'exit' && exitCode !== 0 && stdout.trim() !== '';
+  const broken = ending === 'exit' && exitCode === 0 ? findBreak(stdout) : undefined;
+  if (broken !== undefined && (stdout.includes('{') || failsClosed(hook, event))) {
+    return [error(`stdout is not JSON and is taken as plain text: ${broken}`)];
+  }
+  const { unreadable } = said.exitCode === 0 ? readHookOutput(said.stdout) : {};
+  const misread = broken === undefined && unreadable !== undefined;
+  return [
+    ...remarks.map((remark) => (misread ? error(remark) : warning(remark))),
+    ...(noise ? [warning(`stdout does not count beside exit code ${exitCode}; stderr does`)] : []),
+  ];
+}
+
+function diagnoseHabits({ hook, event, outcome, timeoutMs }: ObservedRun): Finding[] {
+  const { ending, durationMs, inputTaken } = outcome;
+  const findings: Finding[] = [];
+  if (durationMs > timeoutMs / 2) {
+    const share = Math.round((durationMs / timeoutMs) * 100);
+    findings.push(
+      warning(
+        `it took ${durationMs} ms, ${share} % of its timeout, after which ${consequenceOf(hook, event)}`,
+      ),
+    );
+  }
+  if (ending === 'exit' && !inputTaken) {
+    findings.push(warning('it did not read its input, so that it says the same to every event'));
+  }
+  return findings;
+}
+
+function consequenceOf(hook: CommandHookConfig, event: HookEventName): string {
+  return failsClosed(hook, event)
+    ? 'the operation is blocked (onFailure: "deny")'
+    : 'the operation goes on without it';
+}
+
+/** Where JSON ends that was to be JSON: position and excerpt. */
+function findBreak(stdout: string): string | undefined {
+  if (stdout.trim() === '') return undefined;
+  const { syntaxError } = parseJsonDocument(stdout, true);
+  if (!syntaxError) return undefined;
+  const { line, column, message } = syntaxError;
+  const rest = stdout.split(/\r\n|\r|\n/u)[line - 1]?.slice(column - 1) ?? '';
+  const excerpt = toOneLine(rest).slice(0, 40);
+  return `line ${line}, column ${column}: ${message}${excerpt === '' ? ', and it ends there' : ` at ${JSON.stringify(excerpt)}`}`;
+}
+
+interface Cause {
+  readonly words: string;
+  /** A file that may be found elsewhere. */
+  readonly isOfFile?: boolean;
+}
+
+/** Messages of shells and interpreters; not words alone, as the reason of a block may hold those. */
+const CAUSES: readonly (Cause & { readonly pattern: RegExp })[] = [
+  {
+    pattern: /can't open file '[^'\n]*': \[Errno \d+\]/u,
+    words: 'Python does not find its file',
+    isOfFile: true,
+  },
+  { pattern: /Error: Cannot find module '/u, words: 'Node does not find its file', isOfFile: true },
+  {
+    pattern: /^\S+: (?:-c: )?(?:line )?\d+: .*(?:syntax error|unexpected EOF|unterminated)/imu,
+    words: 'a syntax error of a shell script',
+  },
+  { pattern: /^\S+: (?:-c: )?(?:line )?\d+: .*not found/mu, words: 'a command that is not found' },
+  {
+    pattern: /^\S+: (?:-c: )?(?:line )?\d+: .*Permission denied/mu,
+    words: 'a file that may not be executed: run chmod +x on it',
+  },
+  {
+    pattern: /Argument list too long/u,
+    words: 'an event of 256 KiB that is handed on as an argument: hand it on through stdin',
+  },
+  { pattern: /bad interpreter/u, words: 'the interpreter of its first line is not there' },
+  {
+    pattern: /^\S+: .*(?:No such file or directory|can't open|cannot access)/mu,
+    words: 'a file that is not there',
+    isOfFile: true,
+  },
+  {
+    pattern: /^\S+: .*(?:unrecognized|invalid|illegal|unknown) option|^usage: /imu,
+    words: 'an option that a program does not know',
+  },
+  { pattern: /^jq: (?:parse )?error/mu, words: 'an error of jq' },
+  { pattern: /^Traceback \(most recent call last\)/mu, words: 'an exception in Python' },
+  { pattern: /^(?:\w*)Error: .*\n\s+at /mu, words: 'an exception in Node' },
+];
+
+function findCause(stderr: string): Cause | undefined {
+  return CAUSES.find(({ pattern }) => pattern.test(stderr));
+}
+
+function firstLine(text: string): string {
+  return toOneLine(text.trim().split('\n')[0] ?? '');
+}
+
+function error(message: string): Finding {
+  return { severity: 'error', message };
+}
+
+function warning(message: string): Finding {
+  return { severity: 'warning', message };
+}

@@ -1,0 +1,38 @@
+import { mkdir, mkdtemp, realpath, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import { isInside } from '../../util/paths.js';
+
+/**
+ * Does some work in an empty directory, so that what hooks do through relative paths does not reach the project.
+ *
+ * @param project absolute path of the real one
+ * @param command the files that it names relative to the project, such as a script, are linked
+ */
+export async function inScratchProject<T>(
+  project: string,
+  command: string,
+  work: (scratch: string) => Promise<T>,
+): Promise<T> {
+  const scratch = await realpath(await mkdtemp(join(tmpdir(), 'hookstack-')));
+  try {
+    for (const word of command.match(/[^\s'"`;&|()<>$={}]+/gu) ?? []) {
+      await linkFile(word, project, scratch);
+    }
+    return await work(scratch);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function linkFile(word: string, project: string, scratch: string): Promise<void> {
+  const file = join(project, word);
+  if (isAbsolute(word) || file === project || !isInside(file, project)) return;
+  const stats = await stat(file).catch(() => undefined);
+  if (!stats?.isFile()) return;
+  const link = join(scratch, relative(project, file));
+  await mkdir(dirname(link), { recursive: true });
+  await symlink(file, link).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}

@@ -1,0 +1,30 @@
+import { planContext } from '../../../middleware/planner.js';
+import { events } from '../../protocol/events.js';
+import { completeFields, decodeFields } from '../shared/eventFields.js';
+import { requireNamedEvent } from '../shared/eventName.js';
+import { explainEvent } from '../shared/explanation.js';
+import { formatExplanation } from '../shared/explanationText.js';
+import type { WorkspaceOptions } from '../shared/options.js';
+import { printJson, printLine, printNotice } from '../shared/terminal.js';
+import { openWorkspace } from '../shared/workspace.js';
+
+export interface ExplainOptions extends WorkspaceOptions {
+  readonly tool?: string;
+}
+
+/** `hookstack explain`: which hooks an event would run, and why not the others, on stdout. Starts nothing. */
+export async function explain(eventName: string, options: ExplainOptions): Promise<void> {
+  const { event, moment } = requireNamedEvent(eventName);
+  const workspace = await openWorkspace(options, { needsAllFiles: false });
+  const { matchOn } = events[event];
+  if (options.tool !== undefined && !matchOn) {
+    printNotice('note', `--tool has no effect on ${event}`);
+  }
+  const context = matchOn
+    ? { toolName: options.tool, moment }
+    : // What `fire` plans with when it is told nothing.
+      planContext({ event, payload: decodeFields(event, completeFields(event, {})) });
+  const explanation = await explainEvent(workspace, event, context);
+  if (options.json) printJson(explanation);
+  else printLine(formatExplanation(explanation));
+}

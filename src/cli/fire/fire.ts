@@ -1,0 +1,134 @@
+import { planContext } from '../../../middleware/planner.js';
+import type { Config } from '../../config/config.js';
+import { fireHook } from '../../hooks/fireHook.js';
+import type { EventFields } from '../../protocol/hookValidators.js';
+import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
+import type { HookEventName, HookPayload, Moment } from '../../protocol/types.js';
+import { decodeFields } from '../shared/eventFields.js';
+import { requireNamedEvent } from '../shared/eventName.js';
+import type { Explanation } from '../shared/explanation.js';
+import { describeFiring, formatReport, type FireReport } from '../shared/fireReport.js';
+import { mapWithProgress } from '../shared/progress.js';
+import { printJson, printLine, printNotice } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
+import { withTrace } from '../shared/withTrace.js';
+import { openWorkspace, type Workspace } from '../shared/workspace.js';
+import { readFields, type FireOptions } from './fireOptions.js';
+import { latencyOf, type Latency } from './latency.js';
+
+/**
+ * `hookstack fire`: one event through the hook stack, and what came of it on stdout.
+ *
+ * @param eventName may be missing where the event comes from a trace
+ * @returns the exit code: 0 proceed, 1 the hook system itself failed, 2 blocked, 3 stopped
+ */
+export async function fire(eventName: string | undefined, options: FireOptions): Promise<number> {
+  const { record, repeat = 1 } = options;
+  const recorder = record === undefined ? undefined : await import('./record.js');
+  const { event, fields, moment, text } = await readEvent(eventName, options);
+  if (record !== undefined) recorder?.checkRecord(record, moment);
+  const workspace = await openWorkspace(options, {
+    forceHooks: true,
+    firesOnce: repeat === 1,
+    withMiddleware: true,
+  });
+  if (text !== undefined) {
+    const { noticePlaceholders } = await import('./replay.js');
+    noticePlaceholders(text, workspace);
+  }
+  const payload = decodeFields(event, fields, moment);
+  const explanation = options.explain ? await explainFired(workspace, event, payload) : undefined;
+  const { config } = workspace;
+  const { fired, durations } = await withTrace(options.trace, config, () =>
+    fireRepeatedly(config, event, payload, repeat),
+  );
+  const report = describeFiring(event, fired);
+  const [fault] = report.results.length === 0 ? (fired?.aggregated.errors ?? []) : [];
+  const latencyMs = options.repeat === undefined ? undefined : latencyOf(durations);
+  if (options.json) printJson({ ...report, explanation, latencyMs });
+  else await printText({ report: fault ? undefined : report, explanation, latencyMs });
+  if (fault) {
+    printNotice('error', fault.message);
+    return 1;
+  }
+  if (record !== undefined) await recorder?.writeRecord(record, event, fields, report);
+  if (report.stopped) return 3;
+  return report.blocked ? 2 : 0;
+}
+
+interface ChosenEvent {
+  readonly event: HookEventName;
+  readonly fields: EventFields<HookEventName>;
+  readonly moment?: Moment;
+  /** What a trace has of it, where it comes from one. */
+  readonly text?: string;
+}
+
+/** What is fired: as options say it, or as a trace has it. */
+async function readEvent(
+  eventName: string | undefined,
+  options: FireOptions,
+): Promise<ChosenEvent> {
+  const named = eventName === undefined ? undefined : requireNamedEvent(eventName);
+  const { fromTrace } = options;
+  if (fromTrace !== undefined) {
+    const { readRecorded } = await import('./replay.js');
+    const recorded = await readRecorded(fromTrace, options);
+    if (!named || named.event === recorded.event) return recorded;
+    throw new UsageError(
+      `The event in ${fromTrace} is a ${recorded.event} and no ${named.event}; leave the name out, or name another --span`,
+    );
+  }
+  if (options.span !== undefined) throw new UsageError('--span needs --from-trace FILE');
+  if (named) return { ...named, fields: await readFields(named.event, options, named.moment) };
+  throw new UsageError(
+    'There is no event: name one, such as BeforeTool, or a trace with --from-trace FILE',
+  );
+}
+
+async function explainFired<E extends HookEventName>(
+  workspace: Workspace,
+  event: E,
+  payload: HookPayload<E>,
+): Promise<Explanation> {
+  const { explainEvent } = await import('../shared/explanation.js');
+  return explainEvent(workspace, event, planContext({ event, payload }));
+}
+
+async function fireRepeatedly<E extends HookEventName>(
+  config: Config,
+  event: E,
+  payload: HookPayload<E>,
+  times: number,
+): Promise<{ fired: ProcessedHookResult | undefined; durations: readonly number[] }> {
+  const durations: number[] = [];
+  const results = await mapWithProgress(
+    Array.from({ length: times }),
+    () => event,
+    async () => {
+      const startedAt = performance.now();
+      const fired = await fireHook(config, event, payload);
+      durations.push(performance.now() - startedAt);
+      return fired;
+    },
+  );
+  return { fired: results.at(-1), durations };
+}
+
+async function printText(shown: {
+  readonly report: FireReport | undefined;
+  readonly explanation: Explanation | undefined;
+  readonly latencyMs: Latency | undefined;
+}): Promise<void> {
+  const { report, explanation, latencyMs } = shown;
+  if (explanation) {
+    const { formatExplanation } = await import('../shared/explanationText.js');
+    printLine(`${formatExplanation(explanation)}\n`);
+  }
+  if (report) printLine(formatReport(report));
+  if (!latencyMs) return;
+  const { count, min, q1, median, q3, max } = latencyMs;
+  printLine(
+    `\nFired ${count} times: min ${min} ms, quartiles ${q1}, ${median} and ${q3} ms, max ${max} ms`,
+  );
+}

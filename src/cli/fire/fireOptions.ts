@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { EventFields } from '../../protocol/hookValidators.js';
+import { HookEventName, type Moment } from '../../protocol/types.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { isRecord } from '../../util/records.js';
+import { makeFields, usedBy, type Given } from '../shared/eventFields.js';
+import type { WorkspaceOptions } from '../shared/options.js';
+import { printNotice } from '../shared/terminal.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
+
+/** The options of which an event is made. JSON may be `@FILE`, or `-` for stdin. */
+export const EVENT_OPTIONS = ['tool', 'input', 'request', 'response', 'prompt'] as const;
+
+type EventOptions = { readonly [Name in (typeof EVENT_OPTIONS)[number]]?: string };
+
+export interface FireOptions extends WorkspaceOptions, EventOptions {
+  /** A trace, from which an event is fired again. */
+  readonly fromTrace?: string;
+  /** The id of an event, or of a hook or middleware in it. Default: the last blocked event, else the last one. */
+  readonly span?: string;
+  readonly trace?: string;
+  readonly explain?: boolean;
+  readonly repeat?: number;
+  /** A `*.hooktest.json` to write. */
+  readonly record?: string;
+}
+
+/**
+ * Makes the fields of an event from the command line. Tells on stderr of options that the event has no use for.
+ *
+ * @throws UsageError when a value cannot be read, or is not what the event takes
+ */
+export async function readFields<E extends HookEventName>(
+  event: E,
+  options: EventOptions,
+  moment?: Moment,
+): Promise<EventFields<E>> {
+  for (const option of EVENT_OPTIONS) {
+    if (options[option] === undefined || usedBy(event).includes(option)) continue;
+    printNotice('note', `--${option} has no effect on ${event}`);
+  }
+  const given = await readGiven(event, options);
+  return makeFields(event, moment === 'failed' ? withFailure(given) : given);
+}
+
+/** The response of a tool that failed, where none is given that says so. */
+function withFailure({ response, ...given }: Given): Given {
+  const message = 'The tool failed';
+  const failure = { llmContent: message, returnDisplay: message, error: { message } };
+  return { ...given, response: isRecord(response) ? { ...failure, ...response } : failure };
+}
+
+async function readGiven(event: HookEventName, options: EventOptions): Promise<Given> {
+  const uses = usedBy(event);
+  const names = (['input', 'request', 'response'] as const).filter((name) => uses.includes(name));
+  const fromStdin = names.filter((name) => options[name] === '-').map((name) => `--${name}`);
+  if (fromStdin.length > 1) {
+    throw new UsageError(
+      `Only one option can read stdin, and ${fromStdin.join(' and ')} want to; use @FILE`,
+    );
+  }
+  const given: Record<string, unknown> = { tool: options.tool, prompt: options.prompt };
+  for (const name of names) {
+    const isText = name === 'response' && event === HookEventName.AfterAgent;
+    const value = await readValue(`--${name}`, options[name]);
+    given[name] = isText || value === undefined ? value : parseJson(`--${name}`, value);
+  }
+  return given;
+}
+
+async function readValue(option: string, value: string | undefined): Promise<string | undefined> {
+  if (value === '-') return text(process.stdin);
+  if (!value?.startsWith('@')) return value;
+  return orUsageError(
+    readFile(value.slice(1), 'utf8'),
+    (detail) => `${option} ${value}: the file cannot be read (${detail})`,
+  );
+}
+
+function parseJson(option: string, value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch (cause) {
+    throw new UsageError(
+      `${option} is not JSON (${errorMessage(cause)}); write JSON, @FILE, or - to read it from stdin`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,92 @@
+import { events, isHookEventName } from '../../protocol/events.js';
+import type { HookEventName } from '../../protocol/types.js';
+import { findPlaceholders, isCut, type SpanRecord } from '../../trace/record.js';
+import { isRecord } from '../../util/records.js';
+import { checkFields } from '../shared/eventFields.js';
+import { lastBlock, openTrace } from '../shared/openTrace.js';
+import { printNotice } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
+import type { Workspace } from '../shared/workspace.js';
+import { EVENT_OPTIONS, type FireOptions } from './fireOptions.js';
+
+/**
+ * Reads an event from a trace.
+ *
+ * @returns the event, its fields, and the text that the trace has of it
+ * @throws UsageError when there is none, or its input was cut, or is not what the event takes
+ */
+export async function readRecorded(file: string, options: FireOptions) {
+  const unused = EVENT_OPTIONS.find((option) => options[option] !== undefined);
+  if (unused !== undefined) {
+    throw new UsageError(
+      `--${unused} cannot be given with --from-trace: the trace says what it was`,
+    );
+  }
+  const spans = await openTrace(file);
+  const span =
+    options.span === undefined ? lastEvent(spans, file) : eventAround(spans, options.span, file);
+  const { event, input: text = '' } = span;
+  const where = `${file}: the event ${span.id}`;
+  if (!isHookEventName(event)) throw new UsageError(`${where} is none of ours`);
+  if (isCut(text)) {
+    throw new UsageError(
+      `${where} cannot be fired again: the trace holds only the beginning of its input; fire ${event} with options that hold all of it, which may read files (@FILE)`,
+    );
+  }
+  const payload = parsePayload(text, where);
+  const moment = payload['isAsked'] === true ? ('asked' as const) : undefined;
+  return { event, moment, fields: fieldsOf(event, payload), text };
+}
+
+/** Tells on stderr what of a recorded event is not what the hooks of then have read. */
+export function noticePlaceholders(text: string, { config }: Workspace): void {
+  const placeholders = findPlaceholders(text, config.getHookEnvironment());
+  if (placeholders.length === 0) return;
+  printNotice(
+    'note',
+    `the trace has ${placeholders.join(', ')} in place of what was masked or left out; a hook that looks at it may decide otherwise`,
+  );
+}
+
+function lastEvent(spans: readonly SpanRecord[], file: string): SpanRecord {
+  const found = lastBlock(spans) ?? spans.findLast(({ kind }) => kind === 'event');
+  if (found) return found;
+  throw new UsageError(`${file} holds no event; name a trace in which hooks ran`);
+}
+
+function eventAround(spans: readonly SpanRecord[], id: string, file: string): SpanRecord {
+  const byId = new Map(spans.map((span) => [span.id, span]));
+  const named = byId.get(id);
+  if (!named) {
+    throw new UsageError(`${file} holds no span ${id}; hookstack trace ${file} --json lists them`);
+  }
+  const passed = new Set<SpanRecord>();
+  for (let span = named; !passed.has(span); span = byId.get(span.parent ?? '') ?? span) {
+    if (span.kind === 'event') return span;
+    passed.add(span);
+  }
+  throw new UsageError(
+    `${file}: the span ${id} is a ${named.kind}, and part of no event; name an event, or a hook`,
+  );
+}
+
+function parsePayload(text: string, where: string): Record<string, unknown> {
+  try {
+    const payload = JSON.parse(text) as unknown;
+    if (isRecord(payload)) return payload;
+  } catch {
+    // Told below, as is what is JSON and no object.
+  }
+  throw new UsageError(`${where} has no input that could be fired again`);
+}
+
+/** The payload has the names of fields in camel case. */
+function fieldsOf(event: HookEventName, payload: Record<string, unknown>) {
+  const names = Object.keys(events[event].fields.schema);
+  const fields = names.map((name) => [name, payload[toCamelCase(name)]] as const);
+  return checkFields(event, Object.fromEntries(fields.filter(([, value]) => value !== undefined)));
+}
+
+function toCamelCase(name: string): string {
+  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

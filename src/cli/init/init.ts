@@ -1,0 +1,170 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { editSettings, type SettingsEdit } from '../../config/settings/editSettings.js';
+import { parseHookDefinitions } from '../../hooks/hookSettings.js';
+import { hookIdentity } from '../../protocol/identity.js';
+import { isRecord } from '../../util/records.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
+import type { HookEventName } from '../../protocol/types.js';
+import { findProgram } from '../../process/findProgram.js';
+import { quoteWord } from '../../util/quoteWord.js';
+import { formatHookTest, HOOK_TEST_SUFFIX, type HookTest } from '../shared/hookTestFile.js';
+import {
+  starterHook,
+  starterLanguages,
+  type StarterHook,
+  type StarterLanguage,
+} from './starterHooks.js';
+import { projectSettingsToWrite } from '../shared/projectFile.js';
+import { paint, printJson, printLine, printNotice } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
+import { resolveWorkingDir } from '../shared/workspace.js';
+
+export interface InitOptions {
+  readonly language: keyof typeof starterLanguages;
+  readonly event: HookEventName;
+  readonly cwd?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * `hookstack init`: a first hook in a project, with an event to test it, and what to try next on stdout.
+ *
+ * @throws UsageError when the project has such a hook or such a file already, or what is written would not be its own
+ * @throws Error when a file cannot be written
+ */
+export async function init(options: InitOptions): Promise<void> {
+  const { event } = options;
+  const project = await resolveWorkingDir(options.cwd);
+  const settings = await projectSettingsToWrite(project);
+  const hook = starterHook(event);
+  const language = starterLanguages[options.language];
+  for (const program of language.programs) {
+    if (findProgram(program) !== undefined) continue;
+    printNotice('warning', `the hook needs ${program}, which is not on your PATH`);
+  }
+  const files = filesOf(hook, language, event);
+  await createFiles(project, files, () => addToSettings(settings, hook, language, event));
+
+  const created = files.map(({ path }) => path);
+  const next = nextCommands(hook, event, options.cwd);
+  if (options.json) printJson({ event, hook: hook.name, settings, created, next });
+  else printLine(formatResult(hook, [...created, '.llxprt/settings.json'], next));
+}
+
+interface NewFile {
+  /** Relative to the project. */
+  readonly path: string;
+  readonly content: string;
+  readonly mode: number;
+}
+
+function filesOf(hook: StarterHook, language: StarterLanguage, event: HookEventName): NewFile[] {
+  const { name, reason } = hook;
+  const test: HookTest = {
+    event,
+    input: { ...hook.input },
+    expect: hook.field
+      ? { decision: 'block', reason, exit: { [name]: 2 } }
+      : { decision: 'allow', systemMessage: reason, exit: { [name]: 0 } },
+  };
+  return [
+    { path: scriptOf(hook, language), content: language.write(hook), mode: 0o755 },
+    {
+      path: `.llxprt/hooks/${name}${HOOK_TEST_SUFFIX}`,
+      content: formatHookTest(test),
+      mode: 0o644,
+    },
+  ];
+}
+
+function scriptOf({ name }: StarterHook, { extension }: StarterLanguage): string {
+  return `.llxprt/hooks/${name}.${extension}`;
+}
+
+/** Creates all files and does what comes after, or leaves everything as it was. */
+async function createFiles(
+  project: string,
+  files: readonly NewFile[],
+  andThen: () => Promise<unknown>,
+): Promise<void> {
+  const created: string[] = [];
+  try {
+    await mkdir(join(project, '.llxprt', 'hooks'), { recursive: true });
+    for (const { path, content, mode } of files) {
+      await writeFile(join(project, path), content, { mode, flag: 'wx' });
+      created.push(join(project, path));
+    }
+    await andThen();
+  } catch (error) {
+    await Promise.all(created.map((file) => rm(file, { force: true })));
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    if (!isThere) throw error;
+    throw new UsageError(
+      `${files[created.length]?.path} is there already; remove it, or ask for another --event`,
+      { cause: error },
+    );
+  }
+}
+
+async function addToSettings(
+  file: string,
+  hook: StarterHook,
+  language: StarterLanguage,
+  event: HookEventName,
+): Promise<void> {
+  const words = [language.interpreter, `$LLXPRT_PROJECT_DIR/${scriptOf(hook, language)}`];
+  const command = words.filter(Boolean).join(' ');
+  const group = {
+    ...(hook.matcher !== undefined && { matcher: hook.matcher }),
+    hooks: [{ type: 'command', name: hook.name, command, timeout: 10_000 }],
+  };
+  await editSettings(file, (current) => {
+    refuseSecond(file, hook, current['hooks']);
+    const isOn = current['enableHooks'] === true;
+    return [
+      ...(isOn ? [] : [{ path: ['enableHooks'], value: true }]),
+      insertGroup(current['hooks'], event, group),
+    ];
+  });
+}
+
+function refuseSecond(file: string, { name }: StarterHook, configured: unknown): void {
+  const { hooks } = parseHookDefinitions(configured ?? {});
+  const present = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks));
+  if (!present.some((hook) => hookIdentity(hook) === name)) return;
+  throw new UsageError(
+    `${file} has a hook named "${name}" already; remove it, or ask for another --event`,
+  );
+}
+
+function insertGroup(hooks: unknown, event: HookEventName, group: object): SettingsEdit {
+  const groups = isRecord(hooks) ? hooks[event] : undefined;
+  if (!Array.isArray(groups)) return { path: ['hooks', event], value: [group] };
+  return { path: ['hooks', event, groups.length], value: group, isInsertion: true };
+}
+
+function nextCommands(hook: StarterHook, event: HookEventName, cwd: string | undefined): string[] {
+  const at = cwd === undefined ? '' : ` --cwd ${quoteWord(cwd)}`;
+  const fire = ['hookstack fire', event, hook.fireArguments].filter(Boolean).join(' ');
+  const tool = hook.matcher === undefined ? '' : ' --tool write_file';
+  return [
+    `hookstack test --trust${at}`,
+    `${fire} --trust${at}`,
+    `hookstack explain ${event}${tool} --trust${at}`,
+  ];
+}
+
+function formatResult(
+  { purpose }: StarterHook,
+  files: readonly string[],
+  next: readonly string[],
+): string {
+  return [
+    paint('bold', purpose),
+    ...files.map((file) => `  ${file}`),
+    '',
+    'Try next:',
+    ...next.map((command) => `  ${removeControls(command)}`),
+  ].join('\n');
+}

@@ -1,0 +1,93 @@
+import { realpath } from 'node:fs/promises';
+import type { DialectName } from '../../protocol/types.js';
+import { dialects } from '../../dialects/dialects.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
+import { requireHome } from '../../util/home.js';
+import { diffLines } from '../../util/lineDiff.js';
+import { paint, plural, printJson, printLine, toOneLine } from '../shared/terminal.js';
+import { resolveWorkingDir } from '../shared/workspace.js';
+import { makeMove, planMove, type Move, type Remark } from './plan.js';
+
+export interface MigrateOptions {
+  readonly from: DialectName;
+  readonly dryRun?: boolean;
+  readonly cwd?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * `hookstack migrate`: adds the hooks of another agent's settings to ours.
+ *
+ * @throws UsageError when settings cannot be read, or those of the project would not be its own
+ */
+export async function migrate({ from, dryRun = false, cwd, json }: MigrateOptions): Promise<void> {
+  const project = await resolveWorkingDir(cwd);
+  const home = await realpath(requireHome()).catch(requireHome);
+  const directories = project === home ? [home] : [project, home];
+  const moves: Move[] = [];
+  for (const directory of directories) moves.push(await planMove(directory, from, home));
+  if (!dryRun) for (const move of moves) await makeMove(move);
+  if (json)
+    printJson({
+      from,
+      dryRun,
+      notRead: dialects[from].settings.notRead,
+      files: moves.map(describeMove),
+    });
+  else printLine(formatMoves(moves, from, dryRun));
+}
+
+function describeMove({ target, sources, before, after, added, present }: Move) {
+  return {
+    target,
+    sources: sources.map(({ file }) => file),
+    changed: before !== after,
+    added,
+    present,
+    diff: diffSettings(before, after),
+    remarks: sources.flatMap(({ remarks }) => remarks),
+  };
+}
+
+/** Hunks with `@@` between them. */
+function diffSettings(before: string, after: string): string[] {
+  const texts = [before, after].map((text) => text.replaceAll('\r\n', '\n'));
+  const hunks = diffLines(...(texts as [string, string]), 3);
+  return hunks.flatMap((hunk, index) => (index === 0 ? hunk : ['@@', ...hunk]));
+}
+
+function formatMoves(moves: readonly Move[], from: DialectName, dryRun: boolean): string {
+  const found = moves.filter(({ sources }) => sources.length > 0);
+  const notRead = `Not looked at: ${dialects[from].settings.notRead}.`;
+  if (found.length === 0) {
+    const places = moves.flatMap(({ places: files }) => files);
+    return `There are no settings of ${dialects[from].agent}: neither ${places.map((place) => toOneLine(place)).join(' nor ')}. ${notRead}`;
+  }
+  const remarks = found.flatMap(({ sources }) => sources.flatMap((source) => source.remarks));
+  const isChanged = found.some(({ before, after }) => before !== after);
+  return [
+    ...found.flatMap((move) => formatMove(move, dryRun)),
+    ...(remarks.length > 0 ? ['', 'Not carried over, or worth a look:'] : []),
+    ...remarks.map(formatRemark),
+    '',
+    notRead,
+    ...(isChanged && !dryRun ? ['', 'See what runs with: hookstack list'] : []),
+  ].join('\n');
+}
+
+function formatMove({ target, sources, before, after, added, present }: Move, dryRun: boolean) {
+  const names = sources.map(({ file }) => toOneLine(file)).join(', ');
+  const verb = dryRun ? 'to be added' : 'added';
+  const summary = `${toOneLine(target)}: ${plural(added, 'hook')} ${verb}, ${present} there already (from ${names})`;
+  return [summary, ...(dryRun ? diffSettings(before, after).map(paintDiff) : [])];
+}
+
+function paintDiff(line: string): string {
+  const text = line.slice(0, 1) + removeControls(line.slice(1));
+  if (line.startsWith('+')) return paint('green', text);
+  return line.startsWith('-') ? paint('red', text) : text;
+}
+
+function formatRemark({ file, line, column, path: at, message }: Remark): string {
+  return toOneLine(`${file}:${line}:${column}: ${at}: ${message}`);
+}

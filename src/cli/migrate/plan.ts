@@ -1,0 +1,145 @@
+import path from 'node:path';
+import {
+  editSettings,
+  planSettings,
+  type SettingsEdit,
+} from '../../config/settings/editSettings.js';
+import { settingsFileIn } from '../../config/settings/settings.js';
+import type { DialectName, CommandHookConfig, HookDefinition } from '../../protocol/types.js';
+import { carryOver, type CarriedOver } from './carryOver.js';
+import { settingsKey, dialects } from '../../dialects/dialects.js';
+import { formatPath } from '../../util/checks.js';
+import type { Position } from '../../util/jsonDocument.js';
+import { explainInvalid, readJsonFile } from '../../util/jsonFile.js';
+import { isRecord } from '../../util/records.js';
+import { projectSettingsToWrite } from '../shared/projectFile.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
+
+/** The files of a directory; the user's own may stand in another one. */
+function sourcesIn(directory: string, from: DialectName, home: string): string[] {
+  const { files, directoryVariable } = dialects[from].settings;
+  const configured = directoryVariable && process.env[directoryVariable];
+  if (directory === home && configured) return [path.resolve(configured, 'settings.json')];
+  return files.map((file) => path.join(directory, file));
+}
+
+/** Everything that is to happen to one of our settings files. */
+export interface Move {
+  /** Absolute path of our file. */
+  readonly target: string;
+  /** Absolute paths of the files that were looked for. */
+  readonly places: readonly string[];
+  readonly sources: readonly Source[];
+  readonly before: string;
+  readonly after: string;
+  readonly added: number;
+  readonly present: number;
+}
+
+interface Source {
+  /** Absolute path. */
+  readonly file: string;
+  readonly carried: CarriedOver;
+  readonly remarks: readonly Remark[];
+}
+
+export interface Remark extends Position {
+  readonly file: string;
+  readonly path: string;
+  readonly message: string;
+}
+
+/** @param directory the project, or the home directory */
+export async function planMove(directory: string, from: DialectName, home: string): Promise<Move> {
+  const places = sourcesIn(directory, from, home);
+  const read = await Promise.all(places.map((file) => readSource(file, from)));
+  const sources = read.filter((source) => source !== undefined);
+  const isWritten = directory !== home && sources.length > 0;
+  const target = isWritten ? await projectSettingsToWrite(directory) : settingsFileIn(directory);
+  let counts = { added: 0, present: 0 };
+  const change = planSettings(target, (current) => {
+    const { edits, ...found } = planEdits(current, sources);
+    counts = found;
+    return edits;
+  });
+  const { before, after } = await orUsageError(change, (detail) => detail);
+  return { target, places, sources, before, after, ...counts };
+}
+
+export async function makeMove({ target, sources, before, after }: Move): Promise<void> {
+  if (before !== after) await editSettings(target, (current) => planEdits(current, sources).edits);
+}
+
+async function readSource(file: string, from: DialectName): Promise<Source | undefined> {
+  const reading = await readJsonFile(file, { groupMayWrite: true }, 'an object of settings');
+  if (reading.status === 'missing') return undefined;
+  if (reading.status === 'refused') throw new UsageError(`${file} is not read: ${reading.reason}`);
+  if (reading.status === 'invalid') throw new UsageError(explainInvalid(file, reading));
+  const { value, document } = reading;
+  const carried = carryOver(value, from);
+  const remarks = carried.remarks.map((remark) => {
+    const { line, column } = document.locate(remark.path);
+    return { file, line, column, path: formatPath(remark.path), message: remark.message };
+  });
+  return { file, carried, remarks: remarks.toSorted((a, b) => a.line - b.line) };
+}
+
+/** What has to be added to our settings, and how many hooks are there already. */
+function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly Source[]) {
+  const groups = sources.flatMap(({ carried }) => carried.groups);
+  const known = new Set(knownHooks(current));
+  const counts = { added: 0, present: 0 };
+  const edits: SettingsEdit[] = [];
+  for (const { key: event, group } of groups) {
+    const hooks = group.hooks.filter((hook) => {
+      const key = keyOf(event, group, hook);
+      const isNew = !known.has(key);
+      known.add(key);
+      counts[isNew ? 'added' : 'present'] += 1;
+      return isNew;
+    });
+    if (hooks.length === 0) continue;
+    edits.push({ path: ['hooks', event, -1], value: { ...group, hooks }, isInsertion: true });
+  }
+  const disabled = sources.flatMap(({ carried }) => carried.disabledHooks);
+  return { ...counts, edits: [...switchEdits(current, sources, disabled, edits), ...edits] };
+}
+
+/** Our file may say that hooks are off, which stands. */
+function switchEdits(
+  current: Readonly<Record<string, unknown>>,
+  sources: readonly Source[],
+  disabled: readonly string[],
+  added: readonly SettingsEdit[],
+): SettingsEdit[] {
+  const { enableHooks, disabledHooks = [] } = current;
+  const areOn = sources.every(({ carried }) => carried.areHooksOn);
+  const listed: readonly unknown[] = Array.isArray(disabledHooks) ? disabledHooks : [];
+  const missing = [...new Set(disabled)].filter((name) => !listed.includes(name));
+  return [
+    ...(added.length > 0 && areOn && enableHooks === undefined
+      ? [{ path: ['enableHooks'], value: true }]
+      : []),
+    ...(missing.length > 0 ? [{ path: ['disabledHooks'], value: [...listed, ...missing] }] : []),
+  ];
+}
+
+/** The hooks of our settings that may be those of another agent. */
+function* knownHooks({ hooks }: Readonly<Record<string, unknown>>): Generator<string> {
+  for (const [name, groups] of Object.entries(isRecord(hooks) ? hooks : {})) {
+    for (const group of Array.isArray(groups) ? groups.filter(isRecord) : []) {
+      const dialect = Object.entries(dialects).find(([each]) => each === group['dialect'])?.[1];
+      const event = dialect && settingsKey(dialect, name);
+      const inside = Array.isArray(group['hooks']) ? group['hooks'].filter(isRecord) : [];
+      for (const hook of event ? inside : []) yield keyOf(event, group, hook);
+    }
+  }
+}
+
+function keyOf(
+  event: string | undefined,
+  { dialect, matcher = '' }: Partial<HookDefinition> | Record<string, unknown>,
+  { command, args }: Partial<CommandHookConfig> | Record<string, unknown>,
+): string {
+  return JSON.stringify([event, dialect, matcher, command, args]);
+}

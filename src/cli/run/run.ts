@@ -1,0 +1,99 @@
+import { text as readText } from 'node:stream/consumers';
+import { AgentError, runAgent } from '../../agent/agent.js';
+import { referenceTools } from '../../agent/tools/referenceTools.js';
+import { connectModel, type ModelConnection } from './connectModel.js';
+import { watchInterruption } from '../shared/interruption.js';
+import { createRunOutput, type OutputFormat } from './runOutput.js';
+import { withTrace } from '../shared/withTrace.js';
+import { placeTranscript } from './transcriptFile.js';
+import { UsageError } from '../shared/usageError.js';
+import type { WorkspaceOptions } from '../shared/options.js';
+import { openWorkspace, type Workspace } from '../shared/workspace.js';
+
+export interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
+  /** Name of the model. */
+  readonly model: string;
+  /** Path of a file of recorded model calls, to be used instead of Gemini. */
+  readonly responses?: string;
+  readonly maxTurns?: number;
+  readonly outputFormat: OutputFormat;
+  readonly trace?: string;
+  /** The file to write, or `false` for none. */
+  readonly transcript?: string | false;
+}
+
+/**
+ * `hookstack run`: the reference agent for one prompt.
+ *
+ * @param prompt read from stdin where it is missing
+ * @returns the exit code: 0 done, or stopped by a hook; 1 failed
+ */
+export async function run(prompt: string | undefined, options: RunOptions): Promise<number> {
+  const workspace = await openWorkspace(options, { withMiddleware: true });
+  const connection = await connectModel(options.responses);
+  try {
+    const text = prompt ?? (await readPrompt());
+    return await withTrace(options.trace, workspace.config, () =>
+      work(text, workspace, connection, options),
+    );
+  } finally {
+    await connection.close();
+  }
+}
+
+async function readPrompt(): Promise<string> {
+  const prompt = process.stdin.isTTY ? '' : await readText(process.stdin);
+  if (prompt.trim() !== '') return prompt;
+  throw new UsageError(
+    'There is no prompt: write it behind the command, as in hookstack run "What is in this folder?", or pipe it in',
+  );
+}
+
+async function work(
+  prompt: string,
+  { config, settings }: Workspace,
+  { models }: ModelConnection,
+  { model, maxTurns, outputFormat, transcript }: RunOptions,
+): Promise<number> {
+  const output = createRunOutput(outputFormat);
+  // While settings and files of a project are read, signals end the process, however long that takes. Should it fail,
+  // the first event tells.
+  await config
+    .getHookSystem()
+    ?.initialize()
+    .catch(() => undefined);
+  placeTranscript(config, transcript);
+  const { signal, dispose } = watchInterruption();
+  try {
+    const result = await runAgent({
+      config,
+      models,
+      model,
+      prompt,
+      tools: referenceTools,
+      maxTurns,
+      maxStopHookRetries: settings.maxStopHookRetries,
+      signal,
+      onEvent: (event) => output.onEvent(event),
+    });
+    output.finish(result);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    const { message } = signal.aborted ? (signal.reason as Error) : error;
+    output.finish(error.result, unwrapApiError(message));
+    return 1;
+  } finally {
+    dispose();
+  }
+}
+
+/** The SDK's errors carry the API's JSON as their message; what is in it is meant for people. */
+function unwrapApiError(message: string): string {
+  try {
+    const { error } = JSON.parse(message) as { error?: { message?: unknown } };
+    return typeof error?.message === 'string' ? error.message : message;
+  } catch {
+    return message;
+  }
+}

@@ -1,0 +1,78 @@
+import type { AgentEvent, AgentResult } from '../../agent/agentEvents.js';
+import type { ToolCallRecord } from '../../core/coreToolScheduler.js';
+import { printJson } from '../shared/terminal.js';
+import { TextOutput } from './textOutput.js';
+
+/** `text` for people, `json` for one object at the end, `stream-json` for one object a line as things happen. */
+export type OutputFormat = 'text' | 'json' | 'stream-json';
+
+/** Shows an agent's work. */
+export interface RunOutput {
+  onEvent(event: AgentEvent): void;
+  /**
+   * To be called once, at the end.
+   *
+   * @param failure why the agent did not come to its end, where it did not
+   */
+  finish(result: AgentResult, failure?: string): void;
+}
+
+export function createRunOutput(format: OutputFormat): RunOutput {
+  return outputs[format]();
+}
+
+const outputs: Record<OutputFormat, () => RunOutput> = {
+  text: () => new TextOutput(),
+  json: () => ({
+    onEvent: () => undefined,
+    finish: (result, failure) => printJson(describeRun(result, failure)),
+  }),
+  'stream-json': () => ({
+    onEvent: streamEvent,
+    finish: (result, failure) => printJson({ type: 'result', ...describeRun(result, failure) }),
+  }),
+};
+
+function streamEvent(event: AgentEvent): void {
+  // Model calls are told by their text and tool calls, and in full by the result.
+  if (event.type === 'model') return;
+  if (event.type !== 'tool') return printJson(event);
+  const { callId, name, originalInput, status, result } = event.call;
+  if (status === 'scheduled') printJson({ type: 'tool_call', callId, name, originalInput });
+  if (result) printJson({ type: 'tool_result', callId, ...describeToolCall(event.call) });
+}
+
+function describeRun(result: AgentResult, failure: string | undefined) {
+  const { sessionId, response, turns, stopped, hooks, usage } = result;
+  return {
+    sessionId,
+    response,
+    turns,
+    stopped,
+    toolCalls: result.toolCalls.map(describeToolCall),
+    modelCalls: result.modelCalls.map(
+      ({ blocked, blockReason, blockedBy, synthetic, request }) => ({
+        blocked,
+        blockReason: blockReason ?? null,
+        blockedBy: blockedBy ?? null,
+        synthetic,
+        request,
+      }),
+    ),
+    hooks,
+    usage,
+    ...(failure !== undefined && { error: { message: failure } }),
+  };
+}
+
+function describeToolCall({ name, originalInput, input, status, blocked, result }: ToolCallRecord) {
+  return {
+    name,
+    originalInput,
+    input,
+    status,
+    blocked: blocked ?? null,
+    llmContent: result?.llmContent ?? null,
+    suppressDisplay: result?.suppressDisplay ?? false,
+  };
+}

@@ -1,0 +1,31 @@
+import { DebugLogger } from '../../util/debugLogger.js';
+import { printNotice, toOneLine } from './terminal.js';
+
+/** Characters of a message, at most. Hooks may say 10,000 at a time. */
+const MAX_MESSAGE = 10_500;
+
+/** Shows what goes wrong on one line of stderr. The details appear where `DEBUG` names the namespace. */
+export class CliLogger extends DebugLogger {
+  override warn(message: string, details?: object): void {
+    printNotice('warning', `${toOneLine(message, MAX_MESSAGE)}${excerptOf(details)}`);
+    if (details) this.debug(message, details);
+  }
+
+  override error(message: string, details?: object): void {
+    printNotice('error', toOneLine(message, MAX_MESSAGE));
+    if (details) this.debug(message, details);
+  }
+
+  override extend(part: string): CliLogger {
+    return new CliLogger(`${this.namespace}:${part}`);
+  }
+}
+
+/** Of a failed hook, its event and what it wrote to stderr first: usually all that its author needs. */
+function excerptOf(details: { event?: unknown; stderr?: unknown } = {}): string {
+  const { event, stderr } = details;
+  const line = typeof stderr === 'string' ? stderr.trim().split('\n')[0] : '';
+  const facts = [typeof event === 'string' ? event : '', line ? `stderr: ${line}` : ''];
+  const text = facts.filter(Boolean).join('; ');
+  return text && ` (${toOneLine(text)})`;
+}

@@ -1,0 +1,136 @@
+import { validate, type Struct } from 'superstruct';
+import { events } from '../../protocol/events.js';
+import type { EventFields } from '../../protocol/hookValidators.js';
+import { HookEventName, type HookPayload, type Moment } from '../../protocol/types.js';
+import { isRecord } from '../../util/records.js';
+import { suggestName } from '../../util/suggestName.js';
+import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './defaults.js';
+import { UsageError } from './usageError.js';
+
+/** What an event may be made of. */
+export interface Given {
+  readonly tool?: string;
+  /** The input of the tool; for other events, fields of the event. */
+  readonly input?: unknown;
+  readonly request?: unknown;
+  readonly response?: unknown;
+  readonly prompt?: string;
+}
+
+/**
+ * Makes the fields of an event, with made-up values for what is not given.
+ *
+ * @throws UsageError when something is not what the event takes; the message names its path
+ */
+export function makeFields<E extends HookEventName>(event: E, given: Given): EventFields<E> {
+  const fields = sources[event].fieldsOf(given);
+  if (events[event].matchOn) return checkFields(event, fields);
+  return checkFields(event, withOwnFields(event, fields, given.input, '--input'));
+}
+
+/**
+ * Completes the fields of an event with made-up values.
+ *
+ * @throws UsageError when there is a field that the event does not have, or one is not what the event takes
+ */
+export function completeFields<E extends HookEventName>(event: E, fields: object): EventFields<E> {
+  return checkFields(event, withOwnFields(event, sources[event].fieldsOf({}), fields, 'input'));
+}
+
+/** @throws UsageError */
+export function checkFields<E extends HookEventName>(event: E, fields: object): EventFields<E> {
+  // The struct of an event is the one of its fields; TypeScript cannot see that through the generic.
+  const struct = events[event].fields as unknown as Struct<EventFields<E>>;
+  const [failure, checked] = validate(fields, struct);
+  if (!failure) return checked;
+  const faults = failure.failures().map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new UsageError(`These are no fields of ${event}: ${faults.join('; ')}`);
+}
+
+/** The payload that fields of an event stand for, at a moment of it. */
+export function decodeFields<E extends HookEventName>(
+  event: E,
+  fields: EventFields<E>,
+  moment?: Moment,
+): HookPayload<E> {
+  const payload = events[event].decode(fields);
+  return moment === 'asked' ? { ...payload, isAsked: true } : payload;
+}
+
+/** What an event has a use for. */
+export function usedBy(event: HookEventName): readonly (keyof Given)[] {
+  return sources[event].uses;
+}
+
+interface FieldSource {
+  readonly uses: readonly (keyof Given)[];
+  readonly fieldsOf: (given: Given) => object;
+}
+
+const sources: { readonly [E in HookEventName]: FieldSource } = {
+  [HookEventName.BeforeTool]: { uses: ['tool', 'input'], fieldsOf: toolFields },
+  [HookEventName.AfterTool]: {
+    uses: ['tool', 'input', 'response'],
+    fieldsOf: ({ response = { llmContent: '', returnDisplay: '' }, ...given }) => ({
+      ...toolFields(given),
+      tool_response: response,
+    }),
+  },
+  [HookEventName.BeforeModel]: { uses: ['request', 'prompt'], fieldsOf: requestFields },
+  [HookEventName.AfterModel]: {
+    uses: ['request', 'response', 'prompt'],
+    fieldsOf: ({ response = answer(DEFAULT_PROMPT), ...given }) => ({
+      ...requestFields(given),
+      llm_response: response,
+    }),
+  },
+  [HookEventName.BeforeToolSelection]: { uses: ['request', 'prompt'], fieldsOf: requestFields },
+  [HookEventName.BeforeAgent]: {
+    uses: ['input', 'prompt'],
+    fieldsOf: ({ prompt = DEFAULT_PROMPT }) => ({ prompt }),
+  },
+  [HookEventName.AfterAgent]: {
+    uses: ['input', 'prompt', 'response'],
+    fieldsOf: ({ prompt = DEFAULT_PROMPT, response = '' }) => ({
+      prompt,
+      prompt_response: response,
+    }),
+  },
+  [HookEventName.SessionStart]: { uses: ['input'], fieldsOf: () => ({ source: 'startup' }) },
+  [HookEventName.SessionEnd]: { uses: ['input'], fieldsOf: () => ({ reason: 'exit' }) },
+  [HookEventName.PreCompress]: { uses: ['input'], fieldsOf: () => ({ trigger: 'manual' }) },
+  [HookEventName.Notification]: {
+    uses: ['input'],
+    fieldsOf: () => ({ notification_type: 'Other', message: DEFAULT_PROMPT, details: {} }),
+  },
+};
+
+function toolFields({ tool = DEFAULT_TOOL, input = {} }: Given): object {
+  return { tool_name: tool, tool_input: input };
+}
+
+function requestFields({ prompt = DEFAULT_PROMPT, request = {} }: Given): object {
+  const defaults = { model: DEFAULT_MODEL, contents: prompt };
+  return { llm_request: isRecord(request) ? { ...defaults, ...request } : request };
+}
+
+/** A misspelt field would otherwise leave the made-up value in its place, in silence. */
+function withOwnFields(
+  event: HookEventName,
+  defaults: object,
+  input: unknown = {},
+  where: string,
+): object {
+  if (!isRecord(input)) throw new UsageError(`${where} of ${event} must be a JSON object`);
+  const known = Object.keys(events[event].fields.schema);
+  const unknown = Object.keys(input).find((name) => !known.includes(name));
+  if (unknown === undefined) return { ...defaults, ...input };
+  throw new UsageError(
+    `${where}: ${event} has no field "${unknown}"; ${suggestName(unknown, known)}`,
+  );
+}
+
+function answer(reply: string): object {
+  const content = { role: 'model', parts: [{ text: reply }] };
+  return { candidates: [{ content, finishReason: 'STOP' }] };
+}

@@ -1,0 +1,32 @@
+import { suggestName } from '../../util/suggestName.js';
+import { DIALECT_NAMES, HookEventName, type Moment } from '../../protocol/types.js';
+import { foreignEvent, foreignMoment, dialects } from '../../dialects/dialects.js';
+import { isHookEventName } from '../../protocol/events.js';
+import { UsageError } from './usageError.js';
+
+/** An event, or a moment of one for which another agent has an event. */
+export interface NamedEvent {
+  readonly event: HookEventName;
+  readonly moment?: Moment;
+}
+
+/**
+ * The event that a command line names: by our name, or by another agent's where we have none.
+ *
+ * @throws UsageError when there is no such event
+ */
+export function requireNamedEvent(name: string): NamedEvent {
+  for (const dialect of DIALECT_NAMES) {
+    const found = foreignMoment(dialects[dialect], name);
+    if (found) return found;
+  }
+  return { event: requireEvent(name) };
+}
+
+function requireEvent(name: string): HookEventName {
+  if (isHookEventName(name)) return name;
+  const foreign = foreignEvent(name);
+  if (foreign) throw new UsageError(`"${name}" is not an event here; use '${foreign.ours}'`);
+  const hint = suggestName(name, Object.values(HookEventName));
+  throw new UsageError(`There is no event "${name}"; ${hint}`);
+}

@@ -1,0 +1,141 @@
+import {
+  createExecutionPlan,
+  isConcerned,
+  isOfMoment,
+  MatcherBudget,
+  type PlanContext,
+} from '../../../middleware/planner.js';
+import type { SettingsOrigins } from '../../config/settings/settings.js';
+import { theirSubject, theirEventName, dialects } from '../../dialects/dialects.js';
+import type { HookRegistryEntry } from '../../protocol/entry.js';
+import { environmentOf } from '../../process/startCommand.js';
+import { commandLine, hookIdentity } from '../../protocol/identity.js';
+import { findGuards, findSubstitutes } from '../../protocol/sameCommand.js';
+import type { HookEventName } from '../../protocol/types.js';
+import { buildHookEnvironment, startOptions } from '../../run/preparedInput.js';
+import { CliLogger } from './cliLogger.js';
+import { describeEntry, findReason } from './hookColumns.js';
+import { openRegistry, type Workspace } from './workspace.js';
+
+/** Which hooks an event would run, as `explain --json` writes it. */
+export type Explanation = Awaited<ReturnType<typeof explainEvent>>;
+
+/** One hook of an event. */
+export type ExplainedHook = Explanation['hooks'][number];
+
+/** @param context what matchers are tested against; without it, hooks count as matching */
+export async function explainEvent(
+  { config, settings, origins, problems }: Workspace,
+  event: HookEventName,
+  context: PlanContext | undefined,
+) {
+  const registry = await openRegistry(config);
+  const logger = new CliLogger('llxprt:core:hooks:planner');
+  const entries = registry.getAllHooks().filter(({ eventName }) => eventName === event);
+  const budget = new MatcherBudget();
+  const substitutes = findSubstitutes(
+    entries
+      .filter(({ enabled }) => enabled)
+      .filter((entry) => isConcerned(registry, entry, context, logger, budget)),
+  );
+  const workingDir = config.getWorkingDir();
+  const environment = buildHookEnvironment(config.getHookEnvironment(), workingDir);
+  const guards = findGuards(substitutes);
+  const hooks = entries.map((entry) => {
+    const reason =
+      reasonToSkip(entry, origins) ??
+      whyNotNow(entry, context) ??
+      whyNotItself(entry, substitutes.get(entry), context);
+    return explainHook(entry, reason, guards.has(entry), workingDir, environment);
+  });
+  const running = hooks.filter(({ runs }) => runs);
+  const common = namesOf(environmentOf({ env: environment }, ''));
+  return {
+    event,
+    /** The moment of it that another agent has an event of its own for. */
+    moment: context?.moment ?? null,
+    /** What matchers are tested against; `null` where none is given, or the event has none. */
+    tool: context?.toolName ?? null,
+    /** At an event without a tool, what matchers of other agents are tested against. */
+    subject: context?.subject ?? null,
+    enableHooks: settings.enableHooks,
+    enableHooksFile: origins.enableHooks?.file ?? null,
+    sequential: createExecutionPlan(registry, logger, event, context)?.sequential ?? false,
+    /** Those that run, in their order from 1, then the others. */
+    hooks: [
+      ...running.map((hook, index) => ({ ...hook, order: index + 1 })),
+      ...hooks.filter(({ runs }) => !runs).map((hook) => ({ ...hook, order: null })),
+    ],
+    /** What was left out of the settings: a hook that is missing may be in there. */
+    problems,
+    /** Names of the variables that all hooks get. */
+    environment: common,
+    /** Names of the variables of this process that hooks do not get. */
+    withheld: namesOf(process.env).filter((name) => !common.includes(name)),
+  };
+}
+
+function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): string | null {
+  const reason = findReason(entry, true);
+  if (entry.skipped !== 'disabled') return reason;
+  const files = origins.disabledHooks.get(hookIdentity(entry.config)) ?? [];
+  return [reason, ...files.map(({ file }) => file)].join(' in ');
+}
+
+/** Why a hook does not run at this moment of the event; `null` where the moment is no reason. */
+function whyNotNow(
+  { config, eventName }: HookRegistryEntry,
+  context: PlanContext | undefined,
+): string | null {
+  if (isOfMoment(config, context?.moment)) return null;
+  const spoken = config.dialect && dialects[config.dialect];
+  if (!spoken) return `runs at ${eventName} alone`;
+  return `runs at ${theirEventName(spoken, eventName, config.moment)} of ${spoken.agent} alone`;
+}
+
+/** @param substitute what runs where the hook matches: the hook itself, or one with the same command */
+function whyNotItself(
+  entry: HookRegistryEntry,
+  substitute: HookRegistryEntry | undefined,
+  { toolName, subject = '' }: PlanContext = {},
+): string | null {
+  if (substitute === entry) return null;
+  if (substitute)
+    return `runs once, as "${hookIdentity(substitute.config)}": it is the same command`;
+  const { matcher = '', config } = entry;
+  const spoken = config.dialect && dialects[config.dialect];
+  const tested = toolName ?? (spoken ? theirSubject(spoken, subject) : subject);
+  return `its matcher ${JSON.stringify(matcher)} does not match ${tested}`;
+}
+
+function explainHook(
+  entry: HookRegistryEntry,
+  reason: string | null,
+  isGuard: boolean,
+  workingDir: string,
+  environment: NodeJS.ProcessEnv,
+) {
+  const { enabled: _, duplicateOf: __, sequential: ___, ...columns } = describeEntry(entry);
+  const { extraEnv, ...started } = startOptions(entry.config, {
+    input: { cwd: workingDir, session_id: '' },
+    env: environment,
+  });
+  return {
+    ...columns,
+    /** Whether it would run for the event while hooks are on. */
+    runs: reason === null,
+    reason,
+    /** What the shell is given; of a program without a shell, its words. */
+    resolvedCommand: commandLine(started),
+    /** Also `deny` for one that runs in the place of a guard. */
+    onFailure: isGuard ? 'deny' : (entry.config.onFailure ?? 'allow'),
+    /** Names of the variables that it has besides those of all hooks. */
+    environment: Object.keys(extraEnv ?? {}).toSorted(),
+  };
+}
+
+function namesOf(env: NodeJS.ProcessEnv): string[] {
+  return Object.keys(env)
+    .filter((name) => env[name] !== undefined)
+    .toSorted();
+}

@@ -1,0 +1,91 @@
+import { findIdleNames } from '../../../middleware/planner.js';
+import { events } from '../../protocol/events.js';
+import type { ExplainedHook, Explanation } from './explanation.js';
+import { columnTexts, formatSource } from './hookColumns.js';
+import { paint, toVisible } from './terminal.js';
+
+const LINE_WIDTH = 100;
+
+/** An explanation for a reader: what runs, in its order, what does not and why, and the environment. */
+export function formatExplanation(explanation: Explanation): string {
+  const { hooks, environment, withheld } = explanation;
+  const running = hooks.filter(({ runs }) => runs);
+  const others = hooks.filter(({ runs }) => !runs);
+  return [
+    formatHeading(explanation, running.length),
+    ...running.map((hook) => `\n  ${hook.order}. ${formatHook(hook, explanation)}`),
+    ...(others.length > 0 ? ['\nNot run:'] : []),
+    ...others.map((hook) => `\n  - ${formatHook(hook, explanation)}`),
+    ...(running.length > 0 ? formatNames('\nVariables of all of them', environment) : []),
+    ...(running.length > 0 && withheld.length > 0
+      ? formatNames('Variables that are withheld', withheld)
+      : []),
+  ].join('\n');
+}
+
+function formatHeading(explanation: Explanation, count: number): string {
+  const { event, moment, tool, subject: at, sequential } = explanation;
+  const how = count > 1 ? `, ${sequential ? 'one after the other' : 'all at once'}` : '';
+  const what = count === 1 ? '1 hook runs' : `${count || 'no'} hooks run`;
+  const isMatched = explanation.hooks.some(({ dialect, matcher }) => dialect && matcher);
+  const of = tool ?? (isMatched ? at : null);
+  const when = moment === null ? '' : ` (${moment})`;
+  const subject = `${event}${when}${of === null ? '' : ` of ${toVisible(of)}`}`;
+  const heading = paint('bold', `${subject}: ${what}${how}.`);
+  return [heading, ...formatSwitch(explanation)].join('\n');
+}
+
+function formatSwitch({ enableHooks, enableHooksFile }: Explanation): string[] {
+  if (enableHooks) return [];
+  const why =
+    enableHooksFile === null
+      ? 'no settings file says "enableHooks": true'
+      : `enableHooks is false in ${toVisible(enableHooksFile)}`;
+  return [paint('yellow', `Hooks are off, so that nothing runs in fact: ${why}.`)];
+}
+
+function formatHook(hook: ExplainedHook, explanation: Explanation): string {
+  const state = hook.reason === null ? '' : paint('yellow', `: ${toVisible(hook.reason)}`);
+  const facts = [
+    columnTexts({ ...hook, matcher: undefined }),
+    ...(hook.onFailure === 'deny' ? [`a failure blocks (onFailure: "deny")`] : []),
+    ...(hook.environment.length > 0 ? [`own variables: ${hook.environment.join(', ')}`] : []),
+  ];
+  return [
+    `${paint('bold', toVisible(hook.hook))}${state}`,
+    `command: ${toVisible(hook.resolvedCommand)}`,
+    `source: ${formatSource(hook)}`,
+    `matcher: ${formatMatcher(hook, explanation)}`,
+    toVisible(facts.join(', ')),
+  ].join('\n     ');
+}
+
+function formatMatcher(
+  { matcher, dialect, runs }: ExplainedHook,
+  { event, tool }: Explanation,
+): string {
+  if (matcher === null) return 'all';
+  const quoted = toVisible(JSON.stringify(matcher));
+  if (!events[event].matchOn) {
+    if (dialect === null) return `${quoted}, has no effect on ${event}`;
+    const { idle, subjects } = findIdleNames({ matcher, dialect }, event);
+    const never = `${idle.join(', ')} never comes here, but ${subjects.join(', ')}`;
+    return idle.length === 0 ? quoted : `${quoted}; ${toVisible(never)}`;
+  }
+  if (tool === null) return `${quoted}, not tested: name a tool with --tool`;
+  return runs ? `${quoted}, matches ${toVisible(tool)}` : quoted;
+}
+
+/** Lines of names, after a line that says what they are. */
+function formatNames(what: string, names: readonly string[]): string[] {
+  const lines = [`${what} (${names.length}):`];
+  let line = '';
+  for (const name of names.map(toVisible)) {
+    if (line !== '' && line.length + name.length > LINE_WIDTH) {
+      lines.push(line);
+      line = '';
+    }
+    line += line === '' ? `  ${name}` : ` ${name}`;
+  }
+  return line === '' ? lines : [...lines, line];
+}

@@ -1,0 +1,109 @@
+import { canPrevent } from '../../protocol/events.js';
+import { hookIdentity } from '../../protocol/identity.js';
+import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
+import type { HookEventName, HookExecutionResult } from '../../protocol/types.js';
+import { paint, toOneLine, toVisible } from './terminal.js';
+
+/** What all hooks of one event said together, as `fire --json` writes it. */
+export type FireReport = ReturnType<typeof describeFiring>;
+
+/** What became of one hook. */
+type HookReport = ReturnType<typeof describeHook>;
+
+/** @param fired `undefined` when no hook had anything to do with the event */
+export function describeFiring(event: HookEventName, fired: ProcessedHookResult | undefined) {
+  const output = fired?.aggregated.finalOutput;
+  const blocked = output?.isBlockingDecision() ?? false;
+  const stopped = fired?.shouldStop ?? false;
+  return {
+    event,
+    /** No hook objected. */
+    proceed: !blocked && !stopped,
+    blocked,
+    stopped,
+    reason: output?.reason ?? null,
+    stopReason: output?.stopReason ?? null,
+    /** The hooks that gave the verdict, in plan order; `null` where none did. */
+    decidedBy: fired?.aggregated.decidedBy ?? null,
+    systemMessage: fired?.systemMessage ?? null,
+    suppressOutput: output?.suppressOutput ?? null,
+    hookSpecificOutput: output?.hookSpecificOutput ?? null,
+    /** Every hook was healthy. */
+    success: fired?.aggregated.success ?? true,
+    results: fired?.aggregated.results.map(describeHook) ?? [],
+  };
+}
+
+function describeHook(result: HookExecutionResult) {
+  return {
+    hook: hookIdentity(result.hookConfig),
+    success: result.success,
+    exitCode: result.exitCode ?? null,
+    signal: result.signal ?? null,
+    durationMs: Math.round(result.duration),
+    stdout: result.stdout ?? null,
+    stderr: result.stderr ?? null,
+    output: result.output ?? null,
+    error: result.error?.message ?? null,
+  };
+}
+
+/** The report for a reader: each hook with what it said, then the verdict. */
+export function formatReport(report: FireReport): string {
+  const hooks =
+    report.results.length === 0
+      ? [`No hook ran for ${report.event}: none is configured, active, and matching`]
+      : report.results.map(formatHook);
+  const verdict = [formatVerdict(report), ...formatAuthors(report), ...formatEffects(report)];
+  return [...hooks, '', ...verdict].join('\n');
+}
+
+function formatHook(hook: HookReport): string {
+  const isHealthy = hook.success || hook.exitCode === 2;
+  const facts = [
+    hook.signal === null ? hook.exitCode !== null && `exit code ${hook.exitCode}` : hook.signal,
+    `${hook.durationMs} ms`,
+    hook.output?.decision && `decision ${hook.output.decision}`,
+  ].filter(Boolean);
+  const title = paint(isHealthy ? 'bold' : ['bold', 'red'], toVisible(hook.hook));
+  return [
+    `${title}: ${facts.join(', ')}`,
+    ...formatText('error', hook.error),
+    ...formatText('stdout', hook.stdout),
+    ...formatText('stderr', hook.stderr),
+  ].join('\n');
+}
+
+function formatVerdict(report: FireReport): string {
+  const { event, blocked, stopped, reason, stopReason, results } = report;
+  if (stopped) return paint('red', `Verdict: stopped: ${toOneLine(stopReason ?? '')}`);
+  if (!blocked) return paint('green', 'Verdict: proceed');
+  const verdict = paint('red', `Verdict: blocked: ${toOneLine(reason ?? '')}`);
+  const outputs = [{}, ...results.map(({ output }) => output ?? {})];
+  return outputs.some((output) => canPrevent(event, output))
+    ? verdict
+    : `${verdict}\n  A block of ${event} has no effect on the operation: this event cannot prevent it`;
+}
+
+/** Where one hook alone was asked, its name stands above. */
+function formatAuthors({ decidedBy, results }: FireReport): string[] {
+  return results.length > 1
+    ? formatText('decided by', decidedBy?.map(toVisible).join(', ') ?? '')
+    : [];
+}
+
+function formatEffects(report: FireReport): string[] {
+  const specific = report.hookSpecificOutput && JSON.stringify(report.hookSpecificOutput, null, 2);
+  return [
+    ...(report.blocked || report.stopped ? [] : formatText('reason', report.reason)),
+    ...formatText('systemMessage', report.systemMessage),
+    ...(report.suppressOutput ? ['  suppressOutput: true'] : []),
+    ...formatText('hookSpecificOutput', specific),
+  ];
+}
+
+function formatText(label: string, text: string | null): string[] {
+  const lines = removeControls(text ?? '').trimEnd();
+  return lines === '' ? [] : [`  ${label}: ${lines.replaceAll('\n', '\n    ')}`];
+}

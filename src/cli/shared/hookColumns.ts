@@ -1,0 +1,158 @@
+import { defaultTimeoutOf } from '../../dialects/dialects.js';
+import type { HookRegistry } from '../../hooks/hookRegistry.js';
+import type { HookRegistryEntry } from '../../protocol/entry.js';
+import { normalizeTimeout } from '../../process/normalizeTimeout.js';
+import { hookIdentity } from '../../protocol/identity.js';
+import { findSubstitutes } from '../../protocol/sameCommand.js';
+import { HookEventName, HookType } from '../../protocol/types.js';
+import { plural, toVisible } from './terminal.js';
+
+/** A hook, and what its columns tell of it. */
+interface Listed {
+  readonly entry: HookRegistryEntry;
+  readonly enableHooks: boolean;
+  /** The entry that runs in its place, where both match; itself where none does. */
+  readonly substitute: HookRegistryEntry;
+  /** What a trace says of it, where there is one. */
+  readonly count?: TraceCount;
+}
+
+/** What a trace says of one hook. */
+export interface TraceCount {
+  /** How often it ran. */
+  readonly fired: number;
+  /** What the last run came to. */
+  readonly lastVerdict: string | null;
+}
+
+/**
+ * The columns of `hookstack list`. To add one, add a line: its name in JSON, its value, and its text for readers, where
+ * there is something to say. The texts stand on one line, in this order. `hookstack explain` has most of them, too.
+ */
+const COLUMNS = {
+  event: column(({ entry }) => entry.eventName),
+  hook: column(({ entry }) => hookIdentity(entry.config)),
+  command: column(({ entry }) => entry.config.command),
+  args: column(({ entry }) => entry.config.args ?? null),
+  source: column(({ entry }) => entry.origin?.scope ?? entry.source),
+  file: column(({ entry }) => entry.origin?.file ?? null),
+  extension: column(({ entry }) => entry.extension?.name ?? null),
+  matcher: column(
+    ({ entry }) => entry.matcher ?? null,
+    (matcher) => `matcher: ${matcher === null ? 'all' : JSON.stringify(matcher)}`,
+  ),
+  timeoutMs: column(
+    ({ entry: { config, eventName } }) =>
+      normalizeTimeout(config.timeout, defaultTimeoutOf(config, eventName)).timeoutMs,
+    (timeoutMs) => `timeout: ${timeoutMs} ms`,
+  ),
+  sequential: column(
+    ({ entry }) => entry.sequential ?? false,
+    (sequential) => sequential && 'sequential',
+  ),
+  dialect: column(
+    ({ entry }) => entry.config.dialect ?? null,
+    (dialect) => dialect && `dialect: ${dialect}`,
+  ),
+  moment: column(
+    ({ entry }) => entry.config.moment ?? null,
+    (moment) => moment && `moment: ${moment}`,
+  ),
+  class: column(
+    ({ entry: { review } }) => (review && review.status !== 'refused' ? review.class : null),
+    (consent) => consent && `consent: ${consent}`,
+  ),
+  enabled: column(({ entry, enableHooks }) => findReason(entry, enableHooks) === null),
+  reason: column(({ entry, enableHooks }) => findReason(entry, enableHooks)),
+  duplicateOf: column(
+    ({ entry, substitute }) => (substitute === entry ? null : hookIdentity(substitute.config)),
+    (name) => name !== null && `runs once where "${name}" matches too`,
+  ),
+  fired: column(
+    ({ count }) => count?.fired,
+    (fired) => (fired === 0 ? 'not fired in the trace' : `fired ${plural(fired ?? 0, 'time')}`),
+  ),
+  lastVerdict: column(
+    ({ count }) => count?.lastVerdict,
+    (verdict) => verdict && `last verdict: ${verdict}`,
+  ),
+};
+
+/** The name of a column, as JSON has it. */
+export type ColumnName = keyof typeof COLUMNS;
+
+/** One hook, as `list --json` writes it. */
+export type ListedHook = {
+  readonly [Name in ColumnName]: ReturnType<(typeof COLUMNS)[Name]['value']>;
+};
+
+/** @param text what to say of a value; what is empty is left out */
+function column<T>(
+  value: (listed: Listed) => T,
+  text: (value: T) => string | false | null | undefined = () => '',
+) {
+  return { value, text: (seen: unknown) => text(seen as T) };
+}
+
+/** @param about default: hooks are on, and no other hook takes its place */
+export function describeEntry(
+  entry: HookRegistryEntry,
+  about: Partial<Omit<Listed, 'entry'>> = {},
+): ListedHook {
+  const listed = { entry, enableHooks: true, substitute: entry, ...about };
+  const fields = Object.entries(COLUMNS).map(([name, { value }]) => [name, value(listed)]);
+  return Object.fromEntries(fields) as ListedHook;
+}
+
+/** The texts of those columns that a hook has a value for. */
+export function columnTexts(hook: Partial<ListedHook>): string {
+  const texts = Object.entries(COLUMNS).map(([name, { text }]) => {
+    const value = hook[name as ColumnName];
+    return value === undefined ? '' : text(value);
+  });
+  return toVisible(texts.filter(Boolean).join(', '));
+}
+
+/** All hooks, by event. */
+export function describeEntries(
+  registry: HookRegistry,
+  enableHooks: boolean,
+  countOf?: (event: string, hook: string) => TraceCount,
+): ListedHook[] {
+  return Object.values(HookEventName).flatMap((event) => {
+    const ofEvent = registry.getAllHooks().filter(({ eventName }) => eventName === event);
+    const substitutes = findSubstitutes(ofEvent.filter(({ enabled }) => enabled));
+    return ofEvent.map((entry) =>
+      describeEntry(entry, {
+        enableHooks,
+        substitute: substitutes.get(entry) ?? entry,
+        count: countOf?.(event, hookIdentity(entry.config)),
+      }),
+    );
+  });
+}
+
+/** Why a hook would not run; `null` for one that would. */
+export function findReason(
+  { skipped, config, review }: HookRegistryEntry,
+  enableHooks: boolean,
+): string | null {
+  if (skipped === 'disabled') return 'disabled by name';
+  if (skipped === 'refused') return review?.reason?.replace(/^is (?=refused)/u, '') ?? skipped;
+  if (skipped !== undefined) return skipped;
+  if (config.type !== HookType.Command) return `type ${config.type} cannot be run`;
+  if (review && review.status !== 'allowed') return 'untrusted, and denies';
+  return enableHooks ? null : 'hooks are off';
+}
+
+/** Where a hook is from, on one line. */
+export function formatSource({
+  source,
+  extension,
+  file,
+}: Pick<ListedHook, 'source' | 'extension' | 'file'>): string {
+  return [source, extension, file]
+    .flatMap((part) => part ?? [])
+    .map(toVisible)
+    .join(' ');
+}

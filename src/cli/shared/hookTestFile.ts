@@ -1,0 +1,234 @@
+import { isDeepStrictEqual } from 'node:util';
+import escapeStringRegexp from 'escape-string-regexp';
+import {
+  describe,
+  expecting,
+  oneOf,
+  readFields,
+  reportUnknownKeys,
+  textOf,
+  text,
+  type FieldTable,
+  type Report,
+  formatPath,
+} from '../../util/checks.js';
+import { parseJsonDocument } from '../../util/jsonDocument.js';
+import { suggestName } from '../../util/suggestName.js';
+import { isHookEventName } from '../../protocol/events.js';
+import { dropUnsafeKeys, isRecord } from '../../util/records.js';
+import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../../util/limitedRegExp.js';
+import { HookEventName } from '../../protocol/types.js';
+import type { FireReport } from './fireReport.js';
+
+/** How the names of recorded events end. */
+export const HOOK_TEST_SUFFIX = '.hooktest.json';
+
+/** An event, and what hooks are expected to say to it: the content of a `*.hooktest.json`. */
+export interface HookTest {
+  readonly event: HookEventName;
+  /** The event's own fields, as scripts read them. What is missing is made up. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly expect: HookExpectations;
+}
+
+/** What is not named is not compared. */
+export interface HookExpectations {
+  readonly decision?: 'allow' | 'block' | 'stop';
+  /** The text, or `/a regular expression/` that it matches; `null` for none. */
+  readonly reason?: string | null;
+  /** As `reason`. */
+  readonly systemMessage?: string | null;
+  /** Exit codes of hooks by name; `null` for one that did not run. */
+  readonly exit?: Readonly<Record<string, number | null>>;
+  /** Fields of `hookSpecificOutput`, such as `tool_input`; `null` for one that is not there. */
+  readonly modified?: Readonly<Record<string, unknown>>;
+}
+
+/** One thing that is not as expected. */
+export interface Difference {
+  /** Such as `decision`, or `modified.tool_input`. */
+  readonly at: string;
+  readonly expected: unknown;
+  readonly actual: unknown;
+}
+
+/**
+ * Reads a recorded event.
+ *
+ * @returns the test, or what is wrong with it, each with its position: `line:column: path: message`
+ */
+export function parseHookTest(
+  source: string,
+): { readonly test: HookTest } | { readonly problems: readonly string[] } {
+  const document = parseJsonDocument(source);
+  if (document.syntaxError) {
+    const { line, column, message } = document.syntaxError;
+    return { problems: [`${line}:${column}: not valid JSON: ${message}`] };
+  }
+  const problems: string[] = [];
+  const report: Report = (path, message) => {
+    const { line, column } = document.locate(path);
+    const where = path.length === 0 ? '' : `${formatPath(path)}: `;
+    problems.push(`${line}:${column}: ${where}${textOf(message)}`);
+  };
+  const test = readTest(dropUnsafeKeys(document.value), report);
+  return test && problems.length === 0 ? { test } : { problems };
+}
+
+/** The text of a `*.hooktest.json`. */
+export function formatHookTest(test: HookTest): string {
+  return `${JSON.stringify(test, null, 2)}\n`;
+}
+
+/** What of a report a test expects, as `fire --record` writes it. */
+export function expectationsOf(report: FireReport): HookExpectations {
+  const { decision, reason, exit, modified } = observe(report);
+  const changes = Object.entries(modified).filter(([field]) => CHANGES.has(field));
+  return {
+    decision,
+    ...(decision !== 'allow' && reason !== null && { reason: asExpected(reason) }),
+    exit,
+    ...(changes.length > 0 && { modified: Object.fromEntries(changes) }),
+  };
+}
+
+/**
+ * Compares what hooks said with what was expected.
+ *
+ * @throws Error where a pattern takes too long
+ */
+export function compare(expected: HookExpectations, report: FireReport): Difference[] {
+  const actual = observe(report);
+  const named = (['exit', 'modified'] as const).flatMap((part) =>
+    Object.entries(expected[part] ?? {}).map(
+      ([name, value]) => [`${part}.${name}`, value, actual[part][name] ?? null] as const,
+    ),
+  );
+  return [
+    ...differenceAt('decision', expected.decision, actual.decision),
+    ...differenceAt('reason', expected.reason, actual.reason, matchesText),
+    ...differenceAt('systemMessage', expected.systemMessage, report.systemMessage, matchesText),
+    ...named.flatMap(([at, value, seen]) => differenceAt(at, value, seen)),
+  ];
+}
+
+/** The fields of `hookSpecificOutput` that change an operation. */
+const CHANGES = new Set(['tool_input', 'llm_request', 'llm_response', 'toolConfig']);
+
+function observe({ stopped, blocked, reason, stopReason, results, ...report }: FireReport) {
+  const decision = stopped ? 'stop' : blocked ? 'block' : 'allow';
+  const exit: Record<string, number | null> = Object.fromEntries(
+    results.map(({ hook, exitCode }) => [hook, exitCode]),
+  );
+  const modified = report.hookSpecificOutput ?? {};
+  return { decision, reason: stopped ? stopReason : reason, exit, modified } as const;
+}
+
+function differenceAt(
+  at: string,
+  expected: unknown,
+  actual: unknown,
+  isSame: (expected: unknown, actual: unknown) => boolean = isSameData,
+): Difference[] {
+  if (expected === undefined || isSame(expected, actual)) return [];
+  return [{ at, expected, actual }];
+}
+
+/** Parsed objects have no prototype, and those of hooks have one. */
+function isSameData(expected: unknown, actual: unknown): boolean {
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(expected)), actual);
+}
+
+function matchesText(expected: unknown, actual: unknown): boolean {
+  const pattern = typeof expected === 'string' ? toPattern(expected) : undefined;
+  if (!pattern) return expected === actual;
+  if (typeof actual !== 'string') return false;
+  try {
+    return testWithLimit(pattern.source, pattern.flags, actual);
+  } catch (cause) {
+    if (!isTimeout(cause)) throw cause;
+    const advice = 'simplify it: let nothing that repeats contain another repetition';
+    throw new Error(
+      `the pattern ${JSON.stringify(expected)} took longer than ${MATCH_LIMIT_MS} ms; ${advice}`,
+      { cause },
+    );
+  }
+}
+
+const PATTERN_FORM = /^\/(.+)\/([dimsuvy]*)$/su;
+
+function toPattern(expected: string): RegExp | undefined {
+  const [, source, flags] = PATTERN_FORM.exec(expected) ?? [];
+  return source === undefined ? undefined : new RegExp(source, flags);
+}
+
+/** A text that looks like a regular expression, as one that matches nothing but the text. */
+function asExpected(reason: string): string {
+  if (!PATTERN_FORM.test(reason)) return reason;
+  return `/^${escapeStringRegexp(reason)}$/`;
+}
+
+const record = expecting<Record<string, unknown>>('an object', isRecord);
+const expectedText = expecting<string | null>(
+  'a string, /a regular expression/ or null',
+  isExpectedText,
+);
+const exitCodes = expecting<Record<string, number | null>>(
+  'an object of exit codes or null by the name of a hook',
+  (value) =>
+    isRecord(value) &&
+    Object.values(value).every((code) => code === null || Number.isSafeInteger(code)),
+);
+
+const TEST_FIELDS: FieldTable<HookTest> = {
+  event: {
+    struct: expecting("the name of an event, such as 'BeforeTool'", isHookEventName),
+    required: true,
+  },
+  input: { struct: record },
+  expect: { struct: expecting<HookExpectations>('an object', isRecord), required: true },
+};
+
+const EXPECTED_FIELDS = {
+  decision: { struct: oneOf('allow', 'block', 'stop') },
+  reason: { struct: expectedText },
+  systemMessage: { struct: expectedText },
+  exit: { struct: exitCodes },
+  modified: { struct: record },
+};
+
+function readTest(value: unknown, report: Report): HookTest | undefined {
+  if (!isRecord(value)) {
+    report([], `expected { "event", "input", "expect" }, got ${describe(value)}`);
+    return undefined;
+  }
+  reportUnknownKeys(value, TEST_FIELDS, report);
+  const { event } = value;
+  if (text.is(event) && !isHookEventName(event)) {
+    report(
+      ['event'],
+      `there is no such event; ${suggestName(event, Object.values(HookEventName))}`,
+    );
+    return undefined;
+  }
+  const test = readFields(value, TEST_FIELDS, 'test', report);
+  if (!test) return undefined;
+  const reportExpected: Report = (path, message) => report(['expect', ...path], message);
+  reportUnknownKeys({ ...test.expect }, EXPECTED_FIELDS, reportExpected);
+  if (Object.keys(test.expect).length === 0) reportExpected([], 'nothing is expected');
+  for (const [name, field] of Object.entries(EXPECTED_FIELDS)) {
+    const [failure] = field.struct.validate({ ...test.expect }[name as keyof HookExpectations]);
+    if (failure && name in test.expect) reportExpected([name], failure.message);
+  }
+  return test;
+}
+
+function isExpectedText(value: unknown): boolean {
+  if (typeof value !== 'string') return value === null;
+  try {
+    toPattern(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

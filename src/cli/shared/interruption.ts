@@ -1,0 +1,26 @@
+import { constants } from 'node:os';
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Work that SIGINT and SIGTERM end. */
+interface Interruption {
+  readonly signal: AbortSignal;
+  readonly dispose: () => void;
+}
+
+/**
+ * Makes SIGINT and SIGTERM an `AbortSignal`: the first aborts it, the second ends the process. `dispose` gives them
+ * their usual meaning back.
+ */
+export function watchInterruption(): Interruption {
+  const controller = new AbortController();
+  const interrupt = (name: NodeJS.Signals) => {
+    if (controller.signal.aborted) process.exit(128 + constants.signals[name]);
+    controller.abort(new Error(`Interrupted by ${name}`));
+  };
+  for (const name of SIGNALS) process.on(name, interrupt);
+  const dispose = () => {
+    for (const name of SIGNALS) process.off(name, interrupt);
+  };
+  return { signal: controller.signal, dispose };
+}

@@ -1,0 +1,22 @@
+import { readTrace } from '../../trace/readTrace.js';
+import type { SpanRecord } from '../../trace/record.js';
+import { plural, printNotice } from './terminal.js';
+import { orUsageError } from './usageError.js';
+
+/** Reads the spans of a trace, in the order in which they ended, and tells on stderr of lines that are none. */
+export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
+  const { spans, unreadable } = await orUsageError(
+    readTrace(file),
+    (detail) => `The trace ${file} cannot be read (${detail}); write one with --trace ${file}`,
+  );
+  if (unreadable.length > 0) {
+    const lines = `${plural(unreadable.length, 'line')} ${unreadable.length === 1 ? 'is' : 'are'}`;
+    printNotice('warning', `${file}:${unreadable[0]}: ${lines} no span and left out`);
+  }
+  return spans;
+}
+
+/** The event that was blocked last, unless none was. */
+export function lastBlock(spans: readonly SpanRecord[]): SpanRecord | undefined {
+  return spans.findLast(({ kind, verdict }) => kind === 'event' && verdict === 'block');
+}

@@ -1,0 +1,96 @@
+import { styleText } from 'node:util';
+import { removeControls } from '../../protocol/sanitizeText.js';
+
+const MAX_LINE = 200;
+
+/** Names of colours and styles, as `util.styleText` takes them. */
+export type TextStyle = Parameters<typeof styleText>[0];
+
+/** Styles text that is written to a terminal. Elsewhere, and where NO_COLOR is set, the text as it is. */
+export function paint(
+  style: TextStyle,
+  text: string,
+  stream: NodeJS.WriteStream = process.stdout,
+): string {
+  const isPlain = !stream.isTTY || Boolean(process.env['NO_COLOR']);
+  return isPlain ? text : styleText(style, text, { validateStream: false });
+}
+
+/** A number of things: `1 hook`, `2 hooks`. */
+export function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * Text of a hook, a model or a file on one line: short, and without control characters.
+ *
+ * @param limit how many characters are shown at most
+ */
+export function toOneLine(text: string, limit = MAX_LINE): string {
+  const line = withoutBreaks(text);
+  return line.length > limit ? `${line.slice(0, limit)}…` : line;
+}
+
+/**
+ * What settings say of a hook, on one line and whole: what would be invisible, end the line or move the cursor is
+ * written as an escape. The shell runs what a terminal hides, so that nobody must judge a command by less.
+ */
+export function toVisible(text: string): string {
+  return text.replaceAll(INVISIBLE, escapeCharacter);
+}
+
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+  '\n': String.raw`\n`,
+  '\r': String.raw`\r`,
+  '\t': String.raw`\t`,
+};
+
+function escapeCharacter(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
+  if (code > 0xffff) return `\\u{${hex}}`;
+  const long = code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`;
+  return SHORT_ESCAPES[character] ?? long;
+}
+
+/** All of a text on one line, without control characters: where its end says what to do. */
+export function withoutBreaks(text: string): string {
+  return removeControls(text).replaceAll(/\s+/g, ' ').trim();
+}
+
+/** Writes a value as JSON on one line of stdout, with escapes in place of what a terminal would not show or obey. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value).replaceAll(INVISIBLE, escapeForJson)}\n`);
+}
+
+function escapeForJson(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
+
+/** Writes a line to stdout. */
+export function printLine(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+const LABELS = {
+  blocked: 'red',
+  done: 'green',
+  error: 'red',
+  failed: 'red',
+  note: 'cyan',
+  recorded: 'green',
+  stopped: 'red',
+  tool: 'cyan',
+  warning: 'yellow',
+} as const satisfies Record<string, TextStyle>;
+
+export type NoticeLabel = keyof typeof LABELS;
+
+/** Writes a line to stderr, behind a label such as `warning`, without control characters. */
+export function printNotice(label: NoticeLabel, text: string): void {
+  const painted = paint(LABELS[label], `${label}:`, process.stderr);
+  process.stderr.write(`${painted} ${removeControls(text)}\n`);
+}

@@ -1,0 +1,159 @@
+import { realpath, stat } from 'node:fs/promises';
+import { Config } from '../../config/config.js';
+import type { UseExtensionMiddlewareOptions } from '../../extensions/extensionMiddleware.js';
+import {
+  loadSettings,
+  loadSettingsFile,
+  type SettingsOrigins,
+} from '../../config/settings/settings.js';
+import type { Settings } from '../../config/settings/settingsKeys.js';
+import { formatProblem, type FileProblem } from '../../util/fileProblem.js';
+import { HookRegistry } from '../../hooks/hookRegistry.js';
+import type { DebugLogger } from '../../util/debugLogger.js';
+import { CliLogger } from './cliLogger.js';
+import type { WorkspaceOptions } from './options.js';
+import { printNotice } from './terminal.js';
+import { orUsageError, UsageError } from './usageError.js';
+
+/** A project with its settings. */
+export interface Workspace {
+  readonly config: Config;
+  readonly settings: Settings;
+  /** Where the settings come from. */
+  readonly origins: SettingsOrigins;
+  /** What was left out of the files of settings and extensions, and why. */
+  readonly problems: readonly FileProblem[];
+  readonly isTrusted: boolean;
+}
+
+/** What a command needs of a project. */
+interface WorkspaceNeeds {
+  /** Let hooks run even where the settings say otherwise. Default false. */
+  readonly forceHooks?: boolean;
+  /**
+   * Whether a file that counts and cannot be read ends the command, as whoever runs hooks wants; one that the user
+   * named always does. Default true.
+   */
+  readonly needsAllFiles?: boolean;
+  /** No more than one event comes. Default false. */
+  readonly firesOnce?: boolean;
+  /** Whether the middleware of extensions is imported, as whoever fires events wants. Default false. */
+  readonly withMiddleware?: boolean;
+  /** What the user has allowed is what runs, whatever the environment says. Default false. */
+  readonly asksForConsent?: boolean;
+}
+
+/**
+ * Reads the settings of a project, and tells on stderr what is wrong with them.
+ *
+ * @throws UsageError when `cwd` is no directory, or `settings` cannot be read
+ */
+export async function openWorkspace(
+  options: WorkspaceOptions,
+  needs: WorkspaceNeeds = {},
+): Promise<Workspace> {
+  const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
+  const workingDir = await resolveWorkingDir(options.cwd);
+  const isTrusted = !needs.asksForConsent && isTrustedRun(options);
+  const { settings, origins, extensions, problems } = await readFiles(
+    workingDir,
+    options.settings,
+    isTrusted,
+  );
+  const isBroken = unreadableFiles(problems).length > 0;
+  const countsProject = isTrusted || (isBroken && needsAllFiles && (await isAllowed(workingDir)));
+  for (const problem of problems) {
+    const { scope, severity } = problem;
+    const isNeeded = scope === 'file' || (needsAllFiles && (countsProject || scope !== 'project'));
+    // The agent would run without the guards that may be in this file.
+    if (severity === 'error' && isNeeded) throw new UsageError(formatProblem(problem));
+    printProblem(problem);
+  }
+  if (forceHooks && !settings.enableHooks) {
+    printNotice('note', 'enableHooks is not true in the settings; here hooks run anyway');
+  }
+  const config = new Config({
+    ...settings,
+    extensions,
+    workingDir,
+    enableHooks: settings.enableHooks || forceHooks,
+    ...(isTrusted && { trustedFolder: true }),
+    // One event and no next one: nothing to keep ready for.
+    ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
+    debugLogger: new CliLogger('llxprt:core:hooks'),
+  });
+  if (needs.withMiddleware) await addMiddleware(config);
+  return { config, settings, origins, problems, isTrusted };
+}
+
+/** @param named a settings file that was named is all there is */
+async function readFiles(workingDir: string, named: string | undefined, isTrusted: boolean) {
+  if (named !== undefined) return { ...(await loadSettingsFile(named)), extensions: [] };
+  const loaded = await loadSettings({ workingDir, trustProject: isTrusted });
+  const { loadExtensions } = await import('../../extensions/extensions.js');
+  const { extensions, problems } = await loadExtensions({ workingDir });
+  return { ...loaded, extensions, problems: [...loaded.problems, ...problems] };
+}
+
+/** Files of the project of which nothing counts. */
+export function unreadableFiles(problems: readonly FileProblem[]): string[] {
+  return problems
+    .filter(({ scope, severity }) => scope === 'project' && severity === 'error')
+    .map(({ file }) => file);
+}
+
+/** Whether the user has allowed anything of a project: then a guard may be in a file of it that cannot be read. */
+async function isAllowed(project: string): Promise<boolean> {
+  if (process.env['HOOKSTACK_TRUST_LOCK']) return true;
+  const { consentFileIn, readConsents } = await import('../../trust/consentStore.js');
+  const { content } = await readConsents(consentFileIn());
+  return content?.has(project) === true;
+}
+
+/**
+ * Adds the middleware of all extensions that may run.
+ *
+ * @param onRefused is called with each module that is not imported because it is not trusted. Default: a warning
+ */
+export async function addMiddleware(
+  config: Config,
+  onRefused?: UseExtensionMiddlewareOptions['onRefused'],
+): Promise<void> {
+  const extensions = config.getExtensions();
+  if (!extensions.some(({ middleware = [] }) => middleware.length > 0)) return;
+  const { useExtensionMiddleware } = await import('../../extensions/extensionMiddleware.js');
+  await useExtensionMiddleware(config, extensions, { onRefused, onProblem: printProblem });
+}
+
+/** Whether the project's own hooks may run this time. */
+export function isTrustedRun({ trust }: Pick<WorkspaceOptions, 'trust'>): boolean {
+  return trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
+}
+
+/**
+ * The real path of a project.
+ *
+ * @throws UsageError when it is no directory
+ */
+export async function resolveWorkingDir(directory = process.cwd()): Promise<string> {
+  const path = await orUsageError(
+    realpath(directory),
+    (detail) => `--cwd ${directory} cannot be used (${detail}); name a directory`,
+  );
+  if ((await stat(path)).isDirectory()) return path;
+  throw new UsageError(`--cwd ${directory} is no directory; name one`);
+}
+
+function printProblem(problem: FileProblem): void {
+  printNotice(problem.kind === 'unsupported' ? 'error' : 'warning', formatProblem(problem));
+}
+
+/** Reads the hooks of a project. The hook system has none while hooks are off, and then too they are worth a look. */
+export async function openRegistry(
+  config: Config,
+  logger: DebugLogger = new CliLogger('llxprt:core:hooks:registry'),
+): Promise<HookRegistry> {
+  const registry = new HookRegistry(config, logger);
+  await registry.initialize();
+  return registry;
+}

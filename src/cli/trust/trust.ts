@@ -1,0 +1,202 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { HookConsent } from '../../trust/consent.js';
+import type { ConsentReview } from '../../protocol/entry.js';
+import { sha256 } from '../../trust/consentItem.js';
+import { lockFileIn, writeLock } from '../../trust/hooksLock.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { requireInside } from '../shared/projectFile.js';
+import { printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
+import { reviewProject, type ReviewedItem, type ReviewedProject } from './trustItems.js';
+import { countItems, describeProject, formatItem, formatProject } from './trustReport.js';
+import { UsageError } from '../shared/usageError.js';
+import { resolveWorkingDir } from '../shared/workspace.js';
+
+export interface TrustOptions {
+  readonly cwd?: string;
+  /** Allows what is pinned, and pinned by file. */
+  readonly yes?: boolean;
+  /** Allows what is open as well; of a lock, puts it in. */
+  readonly open?: boolean;
+  readonly check?: boolean;
+  readonly lock?: boolean;
+  readonly json?: boolean;
+}
+
+const NOT_ALLOWED = 1;
+
+/**
+ * `hookstack trust`: shows what would run, and asks whether it may.
+ *
+ * @returns the exit code: 0 all is allowed, or the lock is written; 1 something is not
+ */
+export async function trust(options: TrustOptions): Promise<number> {
+  if ([options.yes, options.check, options.lock].filter(Boolean).length > 1) {
+    throw new UsageError('--yes, --check and --lock exclude each other: use one of them');
+  }
+  if (options.open && options.check) {
+    throw new UsageError('--open and --check exclude each other: --check allows nothing');
+  }
+  const project = await reviewProject(options.cwd);
+  for (const problem of project.consent.problems) printNotice('warning', problem);
+  const code = options.lock
+    ? await lock(project, options)
+    : options.check
+      ? check(project, options)
+      : await allow(project, options);
+  const [file] = project.unreadable;
+  if (file === undefined) return code;
+  printNotice('error', `${file} cannot be read, and may hold more: fix what is named above`);
+  return NOT_ALLOWED;
+}
+
+/** `hookstack untrust`: forgets what was allowed for a project. */
+export async function untrust({ cwd }: Pick<TrustOptions, 'cwd'>): Promise<void> {
+  const workingDir = await resolveWorkingDir(cwd ?? process.cwd());
+  const consent = await HookConsent.open({ workingDir });
+  const count = await consent.forget();
+  printLine(count === 0 ? 'Nothing was allowed here.' : `No longer allowed: ${countItems(count)}.`);
+}
+
+function check(project: ReviewedProject, { json }: TrustOptions): number {
+  const refused = project.items.filter(({ review }) => review.status !== 'allowed');
+  if (json) printJson(describeProject(project));
+  else if (refused.length === 0) printLine('All is allowed.');
+  else printLine(formatProject({ ...project, items: refused }));
+  if (refused.length === 0) return 0;
+  printNotice('error', `${countItems(refused.length)} not allowed; see them with: hookstack trust`);
+  return NOT_ALLOWED;
+}
+
+async function lock(project: ReviewedProject, { json, open }: TrustOptions): Promise<number> {
+  const refused = project.items.filter(({ review }) => review.status === 'refused');
+  if (refused.length > 0) {
+    if (!json) printLine(formatProject({ ...project, items: refused }));
+    printNotice('error', 'No lock is written: what is refused cannot be allowed anywhere');
+    return NOT_ALLOWED;
+  }
+  const locked = project.items.filter(({ review }) => open || review.class !== 'open');
+  const file = lockFileIn(project.consent.project);
+  await requireInside(project.consent.project, file);
+  const digest = await writeLock(
+    project.consent.project,
+    locked.map(({ review }) => review.item),
+  );
+  if (json) printJson({ file, digest, ...describeProject(project) });
+  else printLine(digest);
+  const left = project.items.length - locked.length;
+  if (left > 0) {
+    printNotice('warning', `${countItems(left)} left out, as open: add --open to put in`);
+  }
+  printNotice('note', `${file} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`);
+  return 0;
+}
+
+async function allow(project: ReviewedProject, options: TrustOptions): Promise<number> {
+  const { consent, items } = project;
+  const { yes, json } = options;
+  if (json) printJson(describeProject(project));
+  else printLine(formatProject(project));
+  const missing = items.filter(({ review }) => review.status !== 'allowed');
+  const allowable = missing.filter(({ review }) => review.status !== 'refused');
+  const agreed = allowable.length === 0 ? [] : await agree(allowable, project, options);
+  if (agreed.length > 0) {
+    const allowed = items.filter((item) => !missing.includes(item) || agreed.includes(item));
+    await consent.allow(
+      allowed.map(({ review }) => review),
+      { open: true },
+    );
+    if (!json) printLine(`Allowed: ${countItems(agreed.length)}.`);
+  }
+  const open = allowable.filter((item) => isOpen(item) && !agreed.includes(item)).length;
+  if (yes && open > 0) {
+    const advice =
+      'only their definition is covered; if you accept that, run: hookstack trust --open';
+    printNotice('error', `${countItems(open)} not allowed, as open: ${advice}`);
+  }
+  const refused = missing.length - allowable.length;
+  if (refused > 0) {
+    const advice = 'and cannot be allowed: fix what is named above';
+    printNotice('error', `${countItems(refused)} refused, ${advice}`);
+  }
+  return agreed.length === missing.length ? 0 : NOT_ALLOWED;
+}
+
+/** What is to be allowed now: as the options say, or as somebody answers. */
+async function agree(
+  allowable: readonly ReviewedItem[],
+  { consent }: ReviewedProject,
+  { yes, open, json }: TrustOptions,
+): Promise<readonly ReviewedItem[]> {
+  if (yes || open) return allowable.filter((item) => open || !isOpen(item));
+  if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent.project);
+  const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
+  printNotice('error', `${countItems(allowable.length)} not allowed: ${advice}`);
+  return [];
+}
+
+function isOpen({ review }: ReviewedItem): boolean {
+  return review.class === 'open';
+}
+
+/** Asks about each. The end of the input, and whatever is no answer, is no. */
+async function ask(
+  allowable: readonly ReviewedItem[],
+  project: string,
+): Promise<readonly ReviewedItem[]> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const agreed: ReviewedItem[] = [];
+  let allPinned = false;
+  try {
+    for (const [index, item] of allowable.entries()) {
+      const { review } = item;
+      if (allPinned && !isOpen(item)) {
+        agreed.push(item);
+        continue;
+      }
+      printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, project)}`);
+      for (const script of review.scripts) printLine(await showScript(project, script, review));
+      const answer = await answerTo(
+        'Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit: ',
+        terminal,
+      );
+      allPinned ||= answer === 'a';
+      if (answer === 'y' || (answer === 'a' && !isOpen(item))) agreed.push(item);
+      else if (answer === 'a') printLine('This one is open: it needs a yes of its own.');
+      if (answer === 'q') break;
+    }
+  } finally {
+    terminal.close();
+  }
+  if (agreed.length === 0) printLine('Nothing is allowed.');
+  return agreed;
+}
+
+/** The first letter of what is typed; that of `quit` once the input has ended. */
+async function answerTo(question: string, terminal: Interface): Promise<string> {
+  const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('q')));
+  const answer = await Promise.race([terminal.question(question).catch(() => 'q'), closed]);
+  const [, word = 'n'] = /^\s*(y|yes|n|no|a|all|q|quit)\s*$/iu.exec(answer) ?? [];
+  return word.charAt(0).toLowerCase();
+}
+
+/** Lines of a script that are shown with the question. */
+const MAX_SHOWN_LINES = 100;
+
+async function showScript(project: string, name: string, { item }: ConsentReview): Promise<string> {
+  try {
+    const bytes = await readFile(join(project, name));
+    // What is shown must be what is allowed.
+    if (!item.files[name]?.startsWith(sha256(bytes))) throw new Error('it is being changed');
+    const lines = bytes.toString().trimEnd().split('\n');
+    const more = lines.length - MAX_SHOWN_LINES;
+    return [
+      `--- ${toVisible(name)}`,
+      ...lines.slice(0, MAX_SHOWN_LINES).map((line) => `  | ${toVisible(line)}`),
+      ...(more > 0 ? [`  | … ${more} more lines`] : []),
+    ].join('\n');
+  } catch (error) {
+    return `--- ${toVisible(name)} cannot be shown: ${errorMessage(error)}`;
+  }
+}

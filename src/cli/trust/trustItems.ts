@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { HookConsent } from '../../trust/consent.js';
+import type { ConsentReview, HookRegistryEntry } from '../../protocol/entry.js';
+import type { Config } from '../../config/config.js';
+import { listModules, toProjectModule } from '../../extensions/extensionMiddleware.js';
+import type { JsonDocument, Position } from '../../util/jsonDocument.js';
+import { readJsonFile } from '../../util/jsonFile.js';
+import { DebugLogger } from '../../util/debugLogger.js';
+import { isRecord } from '../../util/records.js';
+import { openRegistry, openWorkspace, unreadableFiles } from '../shared/workspace.js';
+
+/** One hook or middleware module of a project, and whether it may run. */
+export interface ReviewedItem {
+  readonly review: ConsentReview;
+  /** Absolute path of the file that it is written in. */
+  readonly file?: string;
+  readonly position?: Position;
+}
+
+/** All of a project that needs consent. */
+export interface ReviewedProject {
+  readonly consent: HookConsent;
+  readonly items: readonly ReviewedItem[];
+  /** Files of the project that cannot be read, so that nobody knows what else it would run. */
+  readonly unreadable: readonly string[];
+}
+
+/** Looks at everything of a project that needs consent. */
+export async function reviewProject(cwd: string | undefined): Promise<ReviewedProject> {
+  const { config, problems } = await openWorkspace(
+    { cwd },
+    { needsAllFiles: false, asksForConsent: true },
+  );
+  // What is skipped is told here in full.
+  const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
+  const documents = new Map<string, Promise<JsonDocument | undefined>>();
+  const items: ReviewedItem[] = [];
+  for (const entry of registry.getAllHooks()) {
+    if (entry.review) items.push({ review: entry.review, ...(await locate(entry, documents)) });
+  }
+  const consent = await config.getConsent();
+  return {
+    consent,
+    items: [...items, ...(await reviewModules(config, consent))],
+    unreadable: unreadableFiles(problems),
+  };
+}
+
+async function reviewModules(config: Config, consent: HookConsent): Promise<ReviewedItem[]> {
+  const modules = listModules(config.getExtensions()).filter(
+    ({ extension }) => extension.scope === 'project',
+  );
+  const reviews = await consent.reviewModules(modules.map(toProjectModule));
+  return reviews.map((review, index) => {
+    const place = modules[index]?.middleware.place;
+    return { review, file: place?.file, position: place };
+  });
+}
+
+class SilentLogger extends DebugLogger {
+  override warn(message: string, details?: object): void {
+    this.debug(message, details);
+  }
+}
+
+/** @param documents what was read already, by file: there may be many hooks in one */
+async function locate(
+  { origin, eventName, config }: HookRegistryEntry,
+  documents: Map<string, Promise<JsonDocument | undefined>>,
+): Promise<Omit<ReviewedItem, 'review'>> {
+  const file = origin?.file;
+  if (file === undefined) return {};
+  let reading = documents.get(file);
+  if (!reading) documents.set(file, (reading = readDocument(file)));
+  const document = await reading;
+  if (!document) return { file };
+  const events = isRecord(document.value) ? document.value['hooks'] : undefined;
+  const groups = isRecord(events) ? events[eventName] : undefined;
+  for (const [index, group] of listOf(groups).entries()) {
+    const hooks = isRecord(group) ? listOf(group['hooks']) : [];
+    const found = hooks.findIndex(
+      (hook) =>
+        isRecord(hook) &&
+        hook['command'] === config.command &&
+        hook['name'] === config.name &&
+        isDeepStrictEqual(hook['args'], config.args),
+    );
+    if (found === -1) continue;
+    return { file, position: document.locate(['hooks', eventName, index, 'hooks', found]) };
+  }
+  return { file };
+}
+
+async function readDocument(file: string): Promise<JsonDocument | undefined> {
+  const reading = await readJsonFile(file, { groupMayWrite: true });
+  return reading.status === 'read' ? reading.document : undefined;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

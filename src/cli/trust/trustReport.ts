@@ -1,0 +1,122 @@
+import { relative } from 'node:path';
+import { compareItems, definitionLines } from '../../trust/consentChanges.js';
+import type { ConsentReview } from '../../protocol/entry.js';
+import { paint, toVisible, type TextStyle } from '../shared/terminal.js';
+import type { ReviewedItem, ReviewedProject } from './trustItems.js';
+
+/** At most this many unchanged files are shown; an extension may have hundreds. */
+const MAX_SHOWN_FILES = 20;
+
+/** `hookstack trust --json`. */
+export function describeProject({ consent, items }: ReviewedProject) {
+  return {
+    project: consent.project,
+    allowed: items.every(({ review }) => review.status === 'allowed'),
+    problems: consent.problems,
+    items: items.map(({ review, file, position }) => ({
+      kind: review.item.kind,
+      status: review.status,
+      reason: review.reason ?? null,
+      class: review.class,
+      covers: review.covers,
+      definition: review.item.definition,
+      files: review.item.files,
+      digest: review.item.digest,
+      file: file ?? null,
+      line: position?.line ?? null,
+      previous: review.previous
+        ? { definition: review.previous.definition, files: review.previous.files }
+        : null,
+    })),
+  };
+}
+
+/** All that would run, for somebody who is to decide. */
+export function formatProject({ consent, items }: ReviewedProject): string {
+  const project = toVisible(consent.project);
+  if (items.length === 0) return `Nothing in ${project} needs to be allowed.`;
+  const formatted = items.map((item) => formatItem(item, consent.project));
+  return [`What ${project} would run:`, ...formatted].join('\n\n');
+}
+
+export function countItems(count: number): string {
+  return count === 1 ? '1 hook or module' : `${count} hooks and modules`;
+}
+
+/** One hook or module, with what consent to it covers. */
+export function formatItem({ review, file, position }: ReviewedItem, project: string): string {
+  const { event, stack, extension } = review.item.definition;
+  const title = toVisible(
+    typeof event === 'string' ? event : `Middleware (${JSON.stringify(stack)})`,
+  );
+  const of = typeof extension === 'string' ? ` of the extension ${toVisible(extension)}` : '';
+  const at = position ? `:${position.line}:${position.column}` : '';
+  return [
+    `${paint('bold', title)}${of} [${formatStatus(review)}]`,
+    ...(file === undefined ? [] : [`    from ${toVisible(relative(project, file))}${at}`]),
+    ...(review.status === 'refused' ? [] : [formatClass(review)]),
+    ...formatDefinition(review),
+    ...formatFiles(review),
+  ].join('\n');
+}
+
+const STATUS_STYLES: Readonly<Record<ConsentReview['status'], TextStyle>> = {
+  allowed: 'green',
+  new: 'yellow',
+  changed: 'yellow',
+  refused: 'red',
+};
+
+function formatStatus({ status, reason = '' }: ConsentReview): string {
+  const text = status === 'refused' ? reason.replace(/^is /, '') : status;
+  return paint(STATUS_STYLES[status], toVisible(text));
+}
+
+const CLASS_STYLES: Readonly<Record<ConsentReview['class'], TextStyle>> = {
+  pinned: 'green',
+  'pinned by file': 'yellow',
+  open: 'red',
+};
+
+function formatClass({ class: covers, covers: sentence }: ConsentReview): string {
+  return `    ${paint(CLASS_STYLES[covers], covers)}: ${toVisible(sentence)}`;
+}
+
+function formatDefinition({ item, previous }: ConsentReview): string[] {
+  if (!previous) return definitionLines(item).map((line) => mark(' ', line));
+  const { removedLines, addedLines } = compareItems(previous, item);
+  const kept = definitionLines(item).filter((line) => !addedLines.includes(line));
+  return [
+    ...kept.map((line) => mark(' ', line)),
+    ...removedLines.map((line) => mark('-', line)),
+    ...addedLines.map((line) => mark('+', line)),
+  ];
+}
+
+function formatFiles({ item, previous }: ConsentReview): string[] {
+  const toLine = (sign: Sign) => (file: string) =>
+    mark(sign, `${file}  ${(item.files[file] ?? previous?.files[file] ?? '').slice(0, SHORT)}`);
+  const { changedFiles, addedFiles, removedFiles } = compareItems(previous ?? item, item);
+  const different = new Set([...changedFiles, ...addedFiles]);
+  const same = Object.keys(item.files).filter((file) => !different.has(file));
+  const more = same.length - MAX_SHOWN_FILES;
+  return [
+    ...same.slice(0, MAX_SHOWN_FILES).map(toLine(' ')),
+    ...(more > 0 ? [mark(' ', `and ${more} more files`)] : []),
+    ...changedFiles.map(toLine('~')),
+    ...removedFiles.map(toLine('-')),
+    ...addedFiles.map(toLine('+')),
+  ];
+}
+
+/** `sha256:` and 12 digits. */
+const SHORT = 19;
+
+const SIGN_STYLES = { '-': 'red', '+': 'green', '~': 'yellow' } as const;
+
+type Sign = ' ' | keyof typeof SIGN_STYLES;
+
+function mark(sign: Sign, line: string): string {
+  const text = `  ${sign} ${toVisible(line)}`;
+  return sign === ' ' ? text : paint(SIGN_STYLES[sign], text);
+}
