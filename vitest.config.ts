@@ -5,7 +5,6 @@ const ALONE = [
   'test/faults/{concurrency,guardAnswers,process,processIo,searches}.test.ts',
   'test/middleware/planner.test.ts',
   'test/process/{ending,host,runCommand}.test.ts',
-  'test/properties/linear.test.ts',
 ];
 
 export default defineConfig({
