@@ -1,18 +1,25 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Tests that hold limits of less than a second, or compare what two things take: nothing runs beside them. */
+const ALONE = [
+  'test/faults/{concurrency,guardAnswers,process,processIo,searches}.test.ts',
+  'test/middleware/planner.test.ts',
+  'test/process/{ending,host,runCommand}.test.ts',
+];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    reporters: ['default', ['json', { outputFile: 'coverage/report.json' }]],
+    setupFiles: ['test/helpers/waitingShells.ts'],
+    // Modules of extensions are loaded by Node itself, as in a host.
+    server: { deps: { external: [/\.llxprt\/extensions\//] } },
+    // Style sheets are empty for tests otherwise, also those that are read as text.
+    css: true,
     typecheck: {
       enabled: true,
       include: ['test/types/**/*.test-d.ts'],
       tsconfig: './test/tsconfig.json',
     },
-    reporters: ['default', ['json', { outputFile: 'coverage/report.json' }]],
-    // Modules of extensions are loaded by Node itself, as in a host.
-    server: { deps: { external: [/\.llxprt\/extensions\//] } },
-    // Style sheets are empty for tests otherwise, also those that are read as text.
-    css: true,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     coverage: {
@@ -20,5 +27,28 @@ export default defineConfig({
       include: ['src/**', 'middleware/**'],
       reporter: ['text-summary', 'json-summary'],
     },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'side by side',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...ALONE],
+          // Not one less than there are cores: the main process has little to do.
+          maxWorkers: '100%',
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ALONE,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+          typecheck: { enabled: false },
+        },
+      },
+    ],
   },
 });

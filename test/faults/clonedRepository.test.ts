@@ -161,7 +161,7 @@ describe('a cloned repository that has turned evil runs nothing of it', () => {
     expect(check.stderr).toContain('not allowed');
   });
 
-  fault('63 and would do so if it were allowed', async ({ host }) => {
+  fault('63 and would do so if it were allowed', { timeout: 60_000 }, async ({ host }) => {
     for (const [, change] of SHAPES) {
       await rm(at(host, '.'), { recursive: true, force: true });
       await mkdir(at(host, 'hooks'), { recursive: true });

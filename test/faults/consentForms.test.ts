@@ -438,6 +438,36 @@ async function openProject(host: Host, command: string) {
   return { home, consent, config };
 }
 
+/**
+ * Changes those of the files whose change is not noticed, and leaves the others as they are. A change that is noticed
+ * is noticed with others beside it, so that files are tried together, and by halves only where one of them is noticed.
+ *
+ * @returns the files that were changed
+ */
+async function changeUnnoticed(
+  host: Host,
+  files: readonly string[],
+  isUnnoticed: () => Promise<boolean>,
+): Promise<readonly string[]> {
+  const before = new Map<string, string | undefined>();
+  for (const file of files) {
+    const content = await readFile(path.join(host.directory, file), 'utf8').catch(() => undefined);
+    before.set(file, content);
+    await host.write(file, EVIL[file]!, 0o755);
+  }
+  if (await isUnnoticed()) return files;
+  for (const [file, content] of before) {
+    if (content === undefined) await rm(path.join(host.directory, file));
+    else await host.write(file, content, 0o755);
+  }
+  if (files.length === 1) return [];
+  const middle = Math.ceil(files.length / 2);
+  return [
+    ...(await changeUnnoticed(host, files.slice(0, middle), isUnnoticed)),
+    ...(await changeUnnoticed(host, files.slice(middle), isUnnoticed)),
+  ];
+}
+
 describe('73 a plain yes: what is changed afterwards does not run', () => {
   const forms = Object.entries(FORMS).flatMap(([covers, commands]) =>
     commands.map((command) => [command, covers as ConsentClass] as const),
@@ -485,16 +515,9 @@ describe('73 a plain yes: what is changed afterwards does not run', () => {
 
       // What is covered is noticed; all the rest stays changed, and does nothing.
       const registry = config.getHookSystem()?.getRegistry();
-      const uncovered: string[] = [];
-      for (const [file, content] of Object.entries(EVIL)) {
-        const at = path.join(host.directory, file);
-        const before = await readFile(at, 'utf8').catch(() => undefined);
-        await host.write(file, content, 0o755);
-        const objection = allowed && (await registry?.findObjection(allowed.config));
-        if (objection === undefined) uncovered.push(file);
-        else if (before === undefined) await rm(at);
-        else await host.write(file, before, 0o755);
-      }
+      const isUnnoticed = async () =>
+        allowed !== undefined && (await registry?.findObjection(allowed.config)) === undefined;
+      const uncovered = await changeUnnoticed(host, Object.keys(EVIL), isUnnoticed);
       expect(uncovered).toContain('bin/bash');
       expect((await host.callToolOf(config)).hooks[0]?.exitCode).toBeDefined();
       expect(host.exists('pwned')).toBe(false);

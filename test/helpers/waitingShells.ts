@@ -1,0 +1,44 @@
+// Notes with each test whether HOOKSTACK_WARM_SHELLS can have made a difference for it: whether its file had started a
+// shell that waits for a hook by then, or a host as a process of its own, with the environment of the tests.
+// test/cold.mjs reads it in the report.
+import type { ChildProcess } from 'node:child_process';
+import { subscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
+import { afterEach } from 'vitest';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    keepsShells?: true;
+  }
+}
+
+let keepsShells = false;
+
+subscribe('child_process', (message) => {
+  const { process: child } = message as { process: ChildProcess };
+  child.once('spawn', () => {
+    keepsShells ||= isWaitingShell(child) || isHost(child);
+  });
+});
+
+afterEach(({ task }) => {
+  if (keepsShells) task.meta.keepsShells = true;
+});
+
+function isWaitingShell({ spawnargs }: ChildProcess): boolean {
+  return spawnargs.some((argument) => argument.includes('__hookstack_go'));
+}
+
+/** Whether it is a program of Node that was given this process's environment. */
+function isHost({ pid, spawnargs }: ChildProcess): boolean {
+  return /\bnode\b/.test(spawnargs.join(' ')) && environmentOf(pid).includes('VITEST_WORKER_ID=');
+}
+
+/** Empty for a process that has ended meanwhile. */
+function environmentOf(pid: number | undefined): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    return '';
+  }
+}

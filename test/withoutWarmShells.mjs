@@ -1,0 +1,42 @@
+// node test/withoutWarmShells.mjs [ARGUMENT…]: runs once more, with HOOKSTACK_WARM_SHELLS=0, the test files for which
+// that can make a difference, as noted in the report of the last run of all tests by test/helpers/waitingShells.ts.
+// There is no list to keep up to date: a file that starts to run hooks is part of the second run from then on.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const REPORT = path.join(ROOT, 'coverage/report.json');
+
+/** Files that are noted although the variable changes nothing of what they test. */
+const LEFT_OUT = [
+  // Start shells that wait by themselves: the variable is read by what calls them.
+  'test/process/',
+  // Start programs of Node that run no hook.
+  'test/package/',
+  'test/requirements/check.test.ts',
+  // Compare what is printed, which is the same. The same commands run hooks in the tests of examples and of faults.
+  'test/docs/',
+];
+
+const { testResults } = JSON.parse(readFileSync(REPORT, 'utf8'));
+const noted = testResults
+  .filter(({ assertionResults }) => assertionResults.some(({ meta }) => meta?.keepsShells))
+  .map(({ name }) => path.relative(ROOT, name));
+// If the shells that wait were no longer recognized, or the run was not of all tests, too few would be run again.
+for (const known of ['test/process/warmShells.test.ts', 'test/examples/examples.test.ts']) {
+  if (noted.includes(known)) continue;
+  console.error(
+    `${REPORT} does not say that ${known} starts shells that wait: run all tests first`,
+  );
+  process.exit(1);
+}
+
+const files = noted.filter((file) => !LEFT_OUT.some((left) => file.startsWith(left))).toSorted();
+console.log(`${files.length} of ${testResults.length} files`);
+const { status } = spawnSync('npx', ['vitest', 'run', ...process.argv.slice(2), ...files], {
+  cwd: ROOT,
+  env: { ...process.env, HOOKSTACK_WARM_SHELLS: '0' },
+  stdio: 'inherit',
+});
+process.exitCode = status ?? 1;
