@@ -77,7 +77,7 @@ export function aggregateResults(
   const { decidedBy, ...verdict }: Verdict = isDecided ? decide(spoken, strategy) : {};
   return {
     ...sum,
-    finalOutput: merged && createSpecificHookOutput({ ...merged, ...verdict }, event),
+    finalOutput: merged && new events[event].Output({ ...merged, ...verdict }),
     ...(decidedBy && { decidedBy }),
     results: [...results],
   };
@@ -145,23 +145,25 @@ export function resolveResult({
   verdict,
   aggregated,
 }: Pick<HookContext, 'event' | 'verdict' | 'aggregated'>): AggregatedHookResult {
-  const { finalOutput, decidedBy, ...rest } = checked(aggregated ?? makeEmptySuccessResult());
+  const result = aggregated ? checked(aggregated) : makeEmptySuccessResult();
+  const { finalOutput, decidedBy: _hooks, ...rest } = result;
   const said = finalOutput && resolveOutput(event, finalOutput);
-  const { Output } = events[event];
-  if (verdict.kind === 'stop') {
-    const stop = { continue: false, stopReason: verdict.reason };
-    return { ...rest, finalOutput: new Output({ ...said, ...stop }) };
+  if (verdict.kind === 'allow') {
+    return { ...result, finalOutput: said && new events[event].Output(said) };
   }
-  const by = decidedBy && { decidedBy };
-  if (verdict.kind === 'allow') return { ...rest, ...by, finalOutput: said && new Output(said) };
-  const block = { decision: 'deny' as const, reason: verdict.reason };
-  // The hooks' stop counts more than the block.
-  return {
-    ...rest,
-    ...(said?.continue === false && by),
-    finalOutput: new Output({ ...said, ...block }),
-  };
+  const decided = verdictOf(verdict, said);
+  // The hooks' stop counts more than a block of a middleware.
+  const isHooks = verdict.kind === 'block' && said?.continue === false;
+  return { ...(isHooks ? result : rest), finalOutput: new events[event].Output(decided) };
 }
+
+function verdictOf({ kind, reason }: Decided, said: HookOutput | undefined): HookOutput {
+  return kind === 'stop'
+    ? { ...said, continue: false, stopReason: reason }
+    : { ...said, decision: 'deny', reason };
+}
+
+type Decided = Exclude<HookContext['verdict'], { kind: 'allow' }>;
 
 /** A middleware may have put anything there. Lists that it has left out are empty. */
 function checked(aggregated: AggregatedHookResult): AggregatedHookResult {

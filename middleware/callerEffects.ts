@@ -113,14 +113,21 @@ function annotate(call: ToolCall, result: ToolResult, fired: ProcessedHookResult
   const reason = output?.isBlockingDecision() ? output.getBlockReason() : undefined;
   const objection = reason === replacement?.text ? undefined : reason;
   const context = output?.getAdditionalContext();
-  const notes = [
-    context && asHookContext(context),
-    objection && asHookContext(objection),
-    fired.systemMessage && asSystemNote(fired.systemMessage),
-  ];
-  if (notes.some(Boolean)) call.result = withNotes(call.result ?? result, notes);
+  if (context || objection || fired.systemMessage) {
+    call.result = withNotes(call.result ?? result, notesOf(fired, context, objection));
+  }
   if (fired.suppressOutput) call.result = { ...(call.result ?? result), suppressDisplay: true };
   if (fired.shouldStop) obey(call, fired);
+}
+
+function notesOf(
+  { systemMessage }: ProcessedHookResult,
+  ...texts: readonly (string | undefined)[]
+): (string | undefined)[] {
+  return [
+    ...texts.map((text) => text && asHookContext(text)),
+    systemMessage && asSystemNote(systemMessage),
+  ];
 }
 
 /** A stop that was decided before stands. */

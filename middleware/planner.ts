@@ -42,7 +42,10 @@ export function planner(plans: Planner) {
   };
 }
 
-/** The context in which an event is planned: the tool's name, or what else matchers may be tested against. */
+/**
+ * The context in which an event is planned: the tool's name, or what else matchers may be tested against. What a tool gave
+ * is looked at only where its moment makes a difference.
+ */
 export function planContext<E extends HookEventName>(
   fired: Pick<HookContext<E>, 'event' | 'payload'>,
 ): PlanContext | undefined {
@@ -50,7 +53,6 @@ export function planContext<E extends HookEventName>(
   if (matchOn) {
     return {
       toolName: matchOn(fired.payload),
-      // What a tool gave is looked at only where that makes a difference.
       get moment() {
         return momentOf?.(fired.payload);
       },

@@ -108,13 +108,13 @@ export function hookRunner(options: RunOptions): Runner {
   };
 }
 
+/** Of a hook that was not started there is not even an empty output. */
 function prepareForNext(
   results: readonly HookExecutionResult[],
   input: HookInput,
   hookConfigs: readonly CommandHookConfig[],
   { ahead }: RunOptions,
 ): void {
-  // Of a hook that was not started there is not even an empty output.
   for (const { stdout } of results) {
     if (stdout !== undefined) return ahead?.prepare(hookConfigs, input);
   }
@@ -128,8 +128,18 @@ export async function executeParallel(
   options: RunOptions,
 ): Promise<HookExecutionResult[]> {
   const prepared = prepareInput(input, options.environment);
-  const [only, ...others] = hookConfigs;
-  if (only && others.length === 0) return [await executeHook(only, event, prepared, options)];
+  const [only] = hookConfigs;
+  return only && hookConfigs.length === 1
+    ? [await executeHook(only, event, prepared, options)]
+    : executeSideBySide(hookConfigs, event, prepared, options);
+}
+
+async function executeSideBySide(
+  hookConfigs: readonly CommandHookConfig[],
+  event: HookEventName,
+  prepared: PreparedInput,
+  options: RunOptions,
+): Promise<HookExecutionResult[]> {
   const results: HookExecutionResult[] = [];
   const waiting = hookConfigs.entries();
   const work = async () => {
@@ -207,7 +217,10 @@ function endsChain(output: HookOutput, event: HookEventName): boolean {
   return verdict.isBlockingDecision() || verdict.shouldStopExecution();
 }
 
-/** Runs one hook to its end. Never rejects: a hook that fails is a result like any other. */
+/**
+ * Runs one hook to its end. Never rejects: a hook that fails is a result like any other, and a fault around one hook is
+ * no reason to lose what the others say.
+ */
 export function executeHook(
   hook: CommandHookConfig,
   event: HookEventName,
@@ -229,14 +242,10 @@ async function runHook(
     const refusal = findRefusal(hook, prepared.stdin, objection && (await objection));
     if (refusal) return toResult({ hook, event, read: {}, failure: refusal }, options);
     const run = newRun(hook, event, prepared, options);
-    // Of what surrounds a process, only hooks of another dialect need anything.
     const isAlone = hook.dialect === undefined && !options.probe;
-    await (isAlone
-      ? startProcess(run, prepared, options)
-      : startSurrounded(run, prepared, options));
+    await (isAlone ? startProcess : startSurrounded)(run, prepared, options);
     return readRun(run, options);
   } catch (error) {
-    // A fault around one hook is no reason to lose what the others say.
     const failure = refused(`could not be run: ${errorMessage(error)}`);
     return toResult({ hook, event, read: {}, failure }, options);
   }
@@ -248,21 +257,29 @@ function newRun(
   { input, stdin }: PreparedInput,
   { logger, environment, told }: RunOptions,
 ): HookRun {
-  const timeoutMs = deadlineOf(hook, event, logger);
+  const isUsual = hook.timeout === undefined && hook.dialect === undefined;
+  const timeoutMs = isUsual ? DEFAULT_TIMEOUT_MS : deadlineOf(hook, event, logger);
   const warn = (message: string) =>
     logger.warn(`Hook "${shortIdentity(hook)}" (${event}): ${maskSecrets(message, environment)}`);
-  const warnOnce = (message: string) => {
-    const key = JSON.stringify([hookIdentity(hook), event, message]);
-    if (!told?.has(key)) warn(message);
-    told?.add(key);
-  };
+  const warnOnce = warnNewly.bind(undefined, hook, event, told, warn);
   const ended = { outcome: undefined, said: undefined };
   return { hook, event, input, timeoutMs, warn, warnOnce, stdin, ...ended };
 }
 
+function warnNewly(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  told: Set<string> | undefined,
+  warn: (message: string) => void,
+  message: string,
+): void {
+  const key = JSON.stringify([hookIdentity(hook), event, message]);
+  if (!told?.has(key)) warn(message);
+  told?.add(key);
+}
+
 /** Ms until a hook is ended: what its settings say, else what is usual where it was written for. */
 function deadlineOf(hook: CommandHookConfig, event: HookEventName, logger: DebugLogger): number {
-  if (hook.timeout === undefined && hook.dialect === undefined) return DEFAULT_TIMEOUT_MS;
   const { timeoutMs, problem } = normalizeTimeout(hook.timeout, defaultTimeoutOf(hook, event));
   if (problem) logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
   return timeoutMs;
@@ -282,7 +299,7 @@ async function startSurrounded(
 /** What stands around the process of a hook of another agent, from the outside in; composed once. */
 const inDialect = composeTrusted<HookRun>([dialect]);
 
-/** The innermost layer: the process itself. */
+/** The innermost layer: the process itself. Its answer may hold all of the input, changed. */
 async function startProcess(
   run: HookRun,
   prepared: PreparedInput,
@@ -292,7 +309,6 @@ async function startProcess(
   if (stdin instanceof Error) return;
   const command = Object.assign(startOptions(hook, prepared), {
     input: stdin,
-    // An answer may hold all of the input, changed.
     keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
     timeoutMs: run.timeoutMs,
     signal: options.signal,
@@ -304,62 +320,62 @@ async function startProcess(
   run.said = run.outcome;
 }
 
-/** Makes a result of a run that has ended, and tells what is wrong with it. */
+/** Makes a result of a run that has ended. Most hooks end well, and say what can be read. */
 function readRun(run: HookRun, options: RunOptions): HookExecutionResult {
+  const { hook, event, outcome, said } = run;
+  if (outcome && said === outcome && hasEndedWell(outcome)) {
+    const read = readHookOutput(outcome.stdout);
+    const isReadable = read.problems.length === 0 && read.unreadable === undefined;
+    if (isReadable) return toResult({ hook, event, outcome, read, failure: undefined }, options);
+  }
+  return readWithCare(run, options);
+}
+
+function hasEndedWell(outcome: CommandOutcome): boolean {
+  const { ending, exitCode, stdoutTruncated, stragglers } = outcome;
+  return ending === 'exit' && exitCode === 0 && !stdoutTruncated && !stragglers;
+}
+
+/** Tells what is wrong with a run that did not end well, or said what cannot be read. */
+function readWithCare(run: HookRun, options: RunOptions): HookExecutionResult {
   const { hook, event, outcome, said = outcome, warn } = run;
   // Another agent may take an answer for one whatever the exit code is.
   const isAnswer = said?.exitCode === 0 && outcome?.exitCode !== 2;
   const ended = outcome && (isAnswer ? { ...outcome, exitCode: 0 } : outcome);
-  const isHealthy = ended?.ending === 'exit' && ended.exitCode === 0 && !ended.stdoutTruncated;
-  const failure = !ended
-    ? findFaultOf(run.stdin)
-    : isHealthy && !ended.stdoutHeld
-      ? undefined
-      : findFailure(ended, run.timeoutMs, failsClosed(hook, event));
-  let read: Partial<ReadOutput> = failure?.kind === 'output' || !said ? {} : readSaid(said);
-  if (said && (read.problems?.length || read.unreadable)) {
-    read = masked(read, said, options.environment);
-  }
-  for (const problem of read.problems ?? []) warn(problem);
-  if (outcome?.stragglers && !failure) warn(LEFT_RUNNING);
-  if (said?.exitCode === 2) {
-    for (const unheard of unheardReason(event, said, read.output)) warn(unheard);
-  }
+  const failure = ended
+    ? findFailure(ended, run.timeoutMs, failsClosed(hook, event))
+    : findFaultOf(run.stdin);
+  const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
+  const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
+  const unheard = said ? unheardReason(event, said, read.output) : [];
+  for (const each of [...(read.problems ?? []), ...left, ...unheard]) warn(each);
   return toResult({ hook, event, outcome, isAnswer, read, failure }, options);
 }
 
 const LEFT_RUNNING =
   'left a process running that held its stdout or stderr, and that is ended where it can be found; redirect both of them for a job that is to go on';
 
-/** Problems quote what a hook said in the log, cut to a length, so they are found in the masked text. */
-function masked(
-  read: Partial<ReadOutput>,
-  said: Said,
-  environment: HookEnvironmentPolicy,
-): Partial<ReadOutput> {
+/** What a hook said. Problems quote it in the log, cut to a length, so they are found in the masked text. */
+function readMasked(said: Said, environment: HookEnvironmentPolicy): Partial<ReadOutput> {
+  const read = readSaid(said);
+  if (!read.problems?.length && !read.unreadable) return read;
   const stdout = maskSecrets(said.stdout, environment);
   const { problems, unreadable = read.unreadable } = readSaid({ ...said, stdout });
   return { ...read, problems, ...(read.unreadable && { unreadable }) };
 }
 
 /** The exit code decides what an ended hook said: stdout counts for 0 only, and only 2 blocks. */
-function readSaid({
-  ending,
-  exitCode,
-  stdout,
-  stderr,
-  foreign,
-  theirNames,
-}: Said): Partial<ReadOutput> {
-  if (ending === 'exit' && exitCode === 0) {
-    const read = readHookOutput(stdout, theirNames);
-    return foreign ? { ...read, output: { ...read.output, foreign } } : read;
-  }
-  if (ending === 'exit' && exitCode === 2) {
-    return { output: convertPlainTextToHookOutput(stderr, 2) };
-  }
-  const hasEnded = ending === 'exit' || ending === 'signal';
-  if (!hasEnded || stderr.trim() === '') return {};
+function readSaid(said: Said): Partial<ReadOutput> {
+  const { ending, exitCode, stdout, foreign, theirNames } = said;
+  if (ending !== 'exit' || exitCode !== 0) return readStderr(said);
+  const read = readHookOutput(stdout, theirNames);
+  return foreign ? { ...read, output: { ...read.output, foreign } } : read;
+}
+
+function readStderr({ ending, exitCode, stderr }: Said): Partial<ReadOutput> {
+  const isBlock = ending === 'exit' && exitCode === 2;
+  const hasSpoken = (ending === 'exit' || ending === 'signal') && stderr.trim() !== '';
+  if (!isBlock && !hasSpoken) return {};
   return { output: convertPlainTextToHookOutput(stderr, exitCode ?? 1) };
 }
 
@@ -402,32 +418,38 @@ interface EndedRun {
   readonly failure: HookFailure | undefined;
 }
 
-function toResult(
-  { hook, event, outcome, isAnswer, read, failure }: EndedRun,
-  options: RunOptions,
-): HookExecutionResult {
-  const misread: HookFailure | undefined =
-    read.unreadable && failsClosed(hook, event)
-      ? { kind: 'output', what: read.unreadable }
-      : undefined;
-  const fault = failure ?? misread;
-  const output =
-    fault && blocksByFailing(hook, event, fault) ? denyForFailure(hook, fault) : read.output;
+function toResult(ended: EndedRun, options: RunOptions): HookExecutionResult {
+  const { hook, event, outcome, isAnswer, read, failure } = ended;
+  const hasEnded = outcome?.ending === 'exit' || outcome?.ending === 'signal';
   const result: HookExecutionResult = {
     hookConfig: hook,
     eventName: event,
     success: outcome?.ending === 'exit' && (isAnswer ?? outcome.exitCode === 0),
-    ...(output && { output }),
+    ...(read.output && { output: read.output }),
     ...(outcome && { stdout: outcome.stdout, stderr: outcome.stderr }),
-    // A hook that a signal ended has the code 0, as its format has always had it; `signal` and `success` tell.
-    ...((outcome?.ending === 'exit' || outcome?.ending === 'signal') && {
-      exitCode: outcome.exitCode ?? 0,
-    }),
+    ...(hasEnded && { exitCode: outcome.exitCode ?? 0 }),
     ...(outcome?.signal && { signal: outcome.signal }),
     duration: outcome?.durationMs ?? 0,
-    ...(fault && fault.kind !== 'exit' && errorOf(fault, outcome)),
   };
-  if (fault) reportFailure(result, fault, outcome, options);
+  if (failure) return withFault(result, failure, outcome, options);
+  const isMisread = read.unreadable !== undefined && failsClosed(hook, event);
+  if (!isMisread) return result;
+  return withFault(result, { kind: 'output', what: read.unreadable }, outcome, options);
+}
+
+function withFault(
+  ended: HookExecutionResult,
+  fault: HookFailure,
+  outcome: CommandOutcome | undefined,
+  options: RunOptions,
+): HookExecutionResult {
+  const { hookConfig: hook, eventName: event } = ended;
+  const result = {
+    ...ended,
+    ...(blocksByFailing(hook, event, fault) && { output: denyForFailure(hook, fault) }),
+    ...(fault.kind !== 'exit' && errorOf(fault, outcome)),
+  };
+  reportFailure(result, fault, outcome, options);
   return result;
 }
 

@@ -15,11 +15,13 @@ export interface SessionFacts {
   getTranscriptPath?(): string | undefined;
 }
 
-/** Third stage: the payload becomes the JSON object that scripts read. */
+/**
+ * Third stage: the payload becomes the JSON object that scripts read. An event and its payload belong together, which
+ * TypeScript cannot see through the union.
+ */
 export function translator(session: SessionFacts) {
   return async function translator(ctx: AnyHookContext, next: Next): Promise<void> {
     const { event, payload } = ctx as HookContext;
-    // An event and its payload belong together; TypeScript cannot see that through the union.
     ctx.input = toHookInput(event, payload, session) as never;
     await next();
   };

@@ -170,20 +170,14 @@ export function createToolCall(
   { signal, onHooks, callId }: CallOptions = {},
 ): ToolCall {
   const { input, refusal } = copyArguments(toolName, originalInput);
+  const result = refusal ?? (signal?.aborted ? cancelled(toolName) : undefined);
+  const given = { toolName, originalInput, execute, signal, onHooks, callId };
+  const slots = { input, result, executed: undefined, durationMs: undefined, verdict: ALLOW };
   const call: ToolCall = {
-    toolName,
-    originalInput,
-    execute,
-    signal,
-    onHooks,
-    callId,
+    ...given,
+    ...slots,
     state: new Map(),
-    input,
-    executed: undefined,
-    durationMs: undefined,
-    result: refusal ?? (signal?.aborted ? cancelled(toolName) : undefined),
     contextForModel: [],
-    verdict: ALLOW,
     block: (reason, by) => blockTool(call, reason, by),
     stop: (reason, by) => stopTool(call, reason, by),
   };
@@ -313,26 +307,26 @@ export function createHookContext<E extends HookEventName>(
   payload: HookPayload<E>,
   signal: AbortSignal | undefined,
 ): FiredEvent<E> {
-  const ctx: FiredEvent<E> = {
-    event,
-    payload,
-    signal,
-    state: new Map(),
-    planned: undefined,
-    plan: null,
-    input: undefined,
-    results: undefined,
-    aggregated: undefined,
-    verdict: ALLOW,
-    block: (reason) => {
-      if (ctx.verdict.kind !== 'stop') ctx.verdict = { kind: 'block', event, reason };
-    },
-    stop: (reason) => {
-      ctx.verdict = { kind: 'stop', event, reason };
-    },
+  const block = (reason: string) => {
+    if (ctx.verdict.kind !== 'stop') ctx.verdict = { kind: 'block', event, reason };
   };
+  const stop = (reason: string) => {
+    ctx.verdict = { kind: 'stop', event, reason };
+  };
+  const given = { event, payload, signal, state: new Map<symbol, unknown>(), block, stop };
+  const ctx: FiredEvent<E> = { ...given, ...UNFILLED };
   return Object.seal(ctx);
 }
+
+/** The slots of a fired event that its stages fill. */
+const UNFILLED = {
+  planned: undefined,
+  plan: null,
+  input: undefined,
+  results: undefined,
+  aggregated: undefined,
+  verdict: ALLOW,
+} as const;
 
 /**
  * A copy of a tool's arguments, which a tool may modify, and which are not ours to lend; or why the call is refused.

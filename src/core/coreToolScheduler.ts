@@ -124,14 +124,13 @@ export class CoreToolScheduler {
   }
 }
 
-/** What became of a call, and who decided so. */
+/** What became of a call, and who decided so. A stop after the tool says nothing about the tool. */
 function outcomeOf(
   { verdict, executed }: ToolCall,
   result: ToolResult,
 ): Pick<ToolCallRecord, 'status' | 'blocked' | 'stopped'> {
   if (verdict.kind === 'allow') return { status: result.error ? 'error' : 'success' };
   const { kind, ...decision } = verdict;
-  // A stop after the tool rides on the result's error, and says nothing about the tool.
   const outcome = kind === 'stop' ? executed : result;
   const status = !executed ? 'idle' : outcome?.error ? 'error' : 'success';
   return kind === 'block' ? { status, blocked: decision } : { status, stopped: decision };

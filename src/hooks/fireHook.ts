@@ -1,4 +1,5 @@
 import {
+  aggregateResults,
   aggregator,
   makeEmptySuccessResult,
   resolveResult,
@@ -20,7 +21,7 @@ import {
   type AggregatedHookResult,
   type ProcessedHookResult,
 } from '../protocol/hookOutput.js';
-import type { HookEventName, HookPayload } from '../protocol/types.js';
+import type { HookEventName, HookExecutionResult, HookPayload } from '../protocol/types.js';
 import { reportUntoldFailure } from '../run/hookFailure.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { DebugLogger } from '../util/debugLogger.js';
@@ -50,9 +51,17 @@ export interface HookStages {
   readonly outputs: Aggregator;
 }
 
+interface OpenEngine {
+  readonly stack: Stack<'hook'>;
+  /** Whether custom middleware sees events for which no hook runs. */
+  readonly isWatched: boolean;
+  /** Whether nobody but our own stages writes results, so that they need no second look. */
+  readonly isOwn: boolean;
+}
+
 /** What events are fired through: the hooks of one host, and the stack that runs them. */
 export class HookEngine {
-  #opened: { readonly stack: Stack<'hook'>; readonly isWatched: boolean } | undefined;
+  #opened: OpenEngine | undefined;
 
   constructor(
     readonly host: HookHost,
@@ -64,12 +73,12 @@ export class HookEngine {
     readonly initialize: () => Promise<void> = () => registry.initialize(),
   ) {}
 
-  /** The composed stack, and whether custom middleware sees events for which no hook runs. */
-  open(): { readonly stack: Stack<'hook'>; readonly isWatched: boolean } {
+  /** Composes the stack at the first event. */
+  open(): OpenEngine {
     return (this.#opened ??= this.#open());
   }
 
-  #open() {
+  #open(): OpenEngine {
     const { host, registry, stages, logger } = this;
     const registrations = host.registrations('hook');
     const gate = {
@@ -86,6 +95,7 @@ export class HookEngine {
     return {
       stack: buildStack('hook', inOrder, registrations, logger),
       isWatched: registrations.some(standsOutsideOfPlanner),
+      isOwn: registrations.length === 0 && stages.outputs.aggregateResults === aggregateResults,
     };
   }
 }
@@ -200,8 +210,9 @@ export async function processEvent<E extends HookEventName>(
     }
     stage = undefined;
     // A context of one event is one of any event; TypeScript cannot see that through the generic.
-    await engine.open().stack.run(ctx as HookContext as AnyHookContext);
-    const aggregated = resolveResult(ctx);
+    const { stack, isOwn } = engine.open();
+    await stack.run(ctx as HookContext as AnyHookContext);
+    const aggregated = (isOwn && ctx.aggregated) || resolveResult(ctx);
     record(engine, ctx.event, aggregated);
     return aggregated;
   } catch (error) {
@@ -232,17 +243,21 @@ function stageReached({ plan, input, results }: HookContext): PipelineStage {
 
 /** Counts failures, and writes the log. Nothing that runners of a host gave may undo what the hooks decided. */
 function record(engine: HookEngine, event: HookEventName, aggregated: AggregatedHookResult): void {
-  const { host, registry, logger } = engine;
+  const { host, logger } = engine;
   try {
     for (const result of aggregated.results) {
-      if (result.hookConfig.maxConsecutiveFailures) registry.noteOutcome(result);
-      if (result.success && !result.error) continue;
-      reportUntoldFailure(result, { logger, environment: host.getHookEnvironment() });
+      const isCounted = result.hookConfig.maxConsecutiveFailures !== undefined;
+      if (isCounted || !result.success || result.error) noteOutcome(engine, result);
     }
     if (logger.isDebugOn) recordEvent(event, aggregated, logger, host.getHookEnvironment());
   } catch {
     // What the hooks decided counts all the same.
   }
+}
+
+function noteOutcome({ host, registry, logger }: HookEngine, result: HookExecutionResult): void {
+  registry.noteOutcome(result);
+  reportUntoldFailure(result, { logger, environment: host.getHookEnvironment() });
 }
 
 /** The result of an event that failed, with the one warning that says what comes of it. */

@@ -202,7 +202,10 @@ export class HookRegistry {
    * switched off, with one warning; a guard stays on, to deny.
    */
   findObjection(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
-    if (!config.ofProject) return undefined;
+    return config.ofProject ? this.#askGate(config) : undefined;
+  }
+
+  #askGate(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
     return this.#gate.findObjection(config, (reason, isLasting) => {
       const entry = this.#entries?.find((each) => each.config === config);
       if (!entry?.enabled || failsClosed(config, entry.eventName)) return;
@@ -215,9 +218,11 @@ export class HookRegistry {
     });
   }
 
-  /** Whether it makes a difference to the hooks of an event at which moment of it they run. */
+  /**
+   * Whether it makes a difference to the hooks of an event at which moment of it they run. Where a call was asked about
+   * already, no hooks run but those that are for that.
+   */
   tellsMoments(event: HookEventName): boolean {
-    // No hook at all runs when a call was asked about already, but those that are for that.
     return event === HookEventName.BeforeTool || this.#eventsWithMoments.has(event);
   }
 

@@ -7,7 +7,7 @@ export interface ProcessTraces {
   readonly id: number;
   /** `NAME=value`, in the environment that they were started with, unless somebody emptied it. */
   readonly mark: string;
-  /** What they write to, unless they let go of it; see `readPipes`. */
+  /** What they write to, unless they let go of it; see `readPipes` beside the starts. */
   readonly pipes: readonly string[];
   /** When the first of them was started, by `process.uptime()`. */
   readonly startedAt: number;
@@ -74,15 +74,6 @@ export function stillThere(found: readonly FoundProcess[]): FoundProcess[] {
   if (found.length === 0) return [];
   const now = new Map(readProcessTable()?.map(({ pid, identity }) => [pid, identity]));
   return found.filter(({ pid, identity }) => now.get(pid) === identity);
-}
-
-/** What a process writes to, in the system's words: by that its other holders are found. Empty where it cannot be told. */
-export function readPipes(pid: number): string[] {
-  if (process.platform !== 'linux') return [];
-  return [1, 2].flatMap((descriptor) => {
-    const target = readLink(`/proc/${pid}/fd/${descriptor}`);
-    return target?.includes(':[') ? [target] : [];
-  });
 }
 
 /**

@@ -97,8 +97,8 @@ export async function runCommand(
     return await follow(command, options, timings, startedAt);
   } catch (error) {
     const durationMs = Math.round(performance.now() - startedAt);
-    if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
-    return { ...NOT_RUN, durationMs, error: error as Error };
+    const ending = signal?.aborted ? 'aborted' : 'spawn-failed';
+    return { ...NOT_RUN, ending, durationMs, ...(!signal?.aborted && { error: error as Error }) };
   }
 }
 
@@ -112,7 +112,6 @@ async function follow(
   const stdout = new OutputCollector(command.stdout, options.keepStdoutBytes);
   const stderr = new OutputCollector(command.stderr);
   const { stdin } = command;
-  // EPIPE: a command need not read its input.
   stdin.on('error', ignore);
   stdin.once('close', letNextTry);
   stdin.end(options.input);
@@ -176,6 +175,7 @@ const NOT_RUN = {
   durationMs: 0,
 } as const satisfies CommandOutcome;
 
+/** Of EPIPE: a command need not read its input. */
 function ignore(): void {}
 
 type Interruption = 'timeout' | 'aborted';

@@ -1,13 +1,13 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { assertDescriptorHeadroom } from '../util/room.js';
 import { trackGroup, watchHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
-import { readPipes } from './processTable.js';
 import { findProgram, safeSearchPath } from './findProgram.js';
 import { startFailure } from './startFailure.js';
 
@@ -68,6 +68,7 @@ const PIPES = ['pipe', 'pipe', 'pipe'] as const;
 
 /**
  * Starts a shell with something to run, or a program, in a process group of its own. Its `error` event may go unheard.
+ * Without descriptors for its pipes, Node would start it without any.
  *
  * @param pipes one for each descriptor, from 0 on
  * @throws the system's error, for some of those that say why there is no process; it has no `pid` for the others
@@ -76,7 +77,6 @@ export function spawnCommand(
   { command, args, cwd, env }: Pick<StartOptions, 'command' | 'args' | 'cwd' | 'env'>,
   pipes: readonly 'pipe'[],
 ): ChildProcessWithoutNullStreams {
-  // Without descriptors, Node starts a process that has no pipes.
   assertDescriptorHeadroom();
   const searchPath = env['PATH'] ?? safeSearchPath(process.env['PATH'], cwd);
   const { file, argumentsFor } = args
@@ -121,6 +121,20 @@ export type Beginnings = Pick<ProcessGroup, 'pipes' | 'startedAt'>;
 /** To be noted before the process can have run anything. */
 export function noteBeginnings({ pid }: ChildProcessWithoutNullStreams): Beginnings {
   return { pipes: pid === undefined ? [] : readPipes(pid), startedAt: process.uptime() };
+}
+
+/**
+ * What a process writes to, in the system's words: by that its other holders are found. Empty where it cannot be told,
+ * as of a process that has ended, or belongs to somebody else.
+ */
+export function readPipes(pid: number): string[] {
+  if (process.platform !== 'linux') return [];
+  try {
+    const held = [`/proc/${pid}/fd/1`, `/proc/${pid}/fd/2`];
+    return held.map((link) => readlinkSync(link)).filter((target) => target.includes(':['));
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -104,8 +104,8 @@ export function startInWarmShell(options: StartOptions): RunningCommand | undefi
 }
 
 /**
- * Starts one more shell, unless `count` wait in a place, and lets go of those that are too many. To be called when
- * nobody waits for an answer, because starting a process takes the longer the more memory the host has.
+ * Starts one more shell, unless `count` wait in a place, and lets go of those that are too many, or whose environment
+ * has changed since, so that they serve nobody any more. To be called when nobody waits for an answer, because starting a process takes the longer the more memory the host has.
  *
  * @returns whether it is to be called again for more, once others have had their turn
  */
@@ -122,7 +122,6 @@ export function prepareWarmShell(options: Surroundings, count: number): boolean 
   for (const shell of waiting) {
     const isReady = shell.surroundings === surroundings;
     if (isReady) ready += 1;
-    // Shells with an environment that has changed since serve nobody any more.
     if (isReady ? ready > wanted : shell.cwd === cwd) tooMany.push(shell);
   }
   if (tooMany.length > 0) letGo(tooMany);
@@ -145,19 +144,20 @@ interface EnvironmentFacts {
 const environments = new WeakMap<object, EnvironmentFacts>();
 
 function factsOf(env: StartOptions['env']): EnvironmentFacts {
-  let facts = environments.get(env);
-  if (!facts) {
-    const { PATH = '' } = env;
-    const isChanged = Object.entries(env).some(
-      ([name, value]) => value !== undefined && CHANGING_BASH.test(name),
-    );
-    facts = {
-      asText: JSON.stringify(env),
-      canWait: !isChanged && resolveShell(env['PATH']).file.endsWith('/bash'),
-      hasAbsolutePath: PATH.split(path.delimiter).every((each) => path.isAbsolute(each)),
-    };
-    environments.set(env, facts);
-  }
+  return environments.get(env) ?? noteFacts(env);
+}
+
+function noteFacts(env: StartOptions['env']): EnvironmentFacts {
+  const { PATH = '' } = env;
+  const isChanged = Object.entries(env).some(
+    ([name, value]) => value !== undefined && CHANGING_BASH.test(name),
+  );
+  const facts = {
+    asText: JSON.stringify(env),
+    canWait: !isChanged && resolveShell(env['PATH']).file.endsWith('/bash'),
+    hasAbsolutePath: PATH.split(path.delimiter).every((each) => path.isAbsolute(each)),
+  };
+  environments.set(env, facts);
   return facts;
 }
 
@@ -219,7 +219,10 @@ const MAX_HANDED_OVER_BYTES = 4096;
 const OWN_VARIABLES =
   /^(?:__hookstack.*|HOOKSTACK_RUN_ID|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*|LC_.*|LANG|LANGUAGE|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS)$/;
 
-/** All that a shell is told before it may go; `undefined` for what cannot be handed over. */
+/**
+ * All that a shell is told before it may go; `undefined` for what cannot be handed over: NUL ends what it reads, and bash
+ * has variables that cannot be set.
+ */
 function messageFor(
   { command, args, extraEnv = {} }: StartOptions,
   shell: WaitingShell,
@@ -228,12 +231,10 @@ function messageFor(
   if (args) return undefined;
   const words = [`${RUN_ID}=${runId}`];
   for (const [name, value] of Object.entries(extraEnv)) {
-    // Bash has variables that cannot be set.
     if (!/^[A-Za-z_]\w*$/.test(name) || OWN_VARIABLES.test(name)) return undefined;
     words.push(`${name}=${value}`);
   }
   const handedOver = [...words.slice(1), command].join('');
-  // NUL ends what a waiting shell reads.
   if (handedOver.includes('\0') || Buffer.byteLength(handedOver) > MAX_HANDED_OVER_BYTES) {
     return undefined;
   }
@@ -247,13 +248,15 @@ const simple = new Map<string, boolean>();
 /** At most this many commands are remembered; a host that makes them up has no end of them. */
 const MAX_REMEMBERED = 1000;
 
-function noteWhetherSimple(command: string): boolean {
+/** Reads a command while nobody waits for it. */
+export function noteWhetherSimple(command: string): boolean {
   const isSimple = isSimpleCommand(command);
   if (simple.size >= MAX_REMEMBERED) simple.clear();
   simple.set(command, isSimple);
   return isSimple;
 }
 
+/** `undefined` where it cannot be started: the next command starts cold, and reports what is wrong if it still is. */
 function spawnWaitingShell({ cwd, env }: Surroundings, surroundings: string) {
   try {
     const start = { command: WAIT_FOR_COMMAND, cwd, env: { ...env, ...OWN_ENVIRONMENT } };
@@ -264,31 +267,27 @@ function spawnWaitingShell({ cwd, env }: Surroundings, surroundings: string) {
     if (subprocess.pid === undefined || !(control instanceof Socket)) return undefined;
     // Shells that only wait keep no host alive.
     setReferenced(subprocess, false);
-    const onNoise = () => {
-      noisy.add(surroundings);
-      letGo(waiting.filter((each) => each.surroundings === surroundings));
-    };
-    subprocess.stderr.on('data', onNoise);
-    subprocess.once('exit', () => {
-      waiting = waiting.filter((each) => each.subprocess !== subprocess);
-    });
-    const { hasAbsolutePath } = factsOf(env);
-    const beginnings = noteBeginnings(subprocess);
-    const outerRunId = env[RUN_ID];
-    return {
+    const shell: WaitingShell = {
       cwd,
       surroundings,
-      hasAbsolutePath,
-      outerRunId,
       subprocess,
-      beginnings,
       control,
-      onNoise,
+      hasAbsolutePath: factsOf(env).hasAbsolutePath,
+      outerRunId: env[RUN_ID],
+      beginnings: noteBeginnings(subprocess),
+      onNoise: giveUpOn.bind(undefined, surroundings),
     };
+    subprocess.stderr.on('data', shell.onNoise);
+    subprocess.once('exit', letGo.bind(undefined, [shell]));
+    return shell;
   } catch {
-    // The next command starts cold, and reports what is wrong if it still is.
     return undefined;
   }
+}
+
+function giveUpOn(surroundings: string): void {
+  noisy.add(surroundings);
+  letGo(waiting.filter((each) => each.surroundings === surroundings));
 }
 
 function ignore(): void {}

@@ -282,7 +282,6 @@ export function createHookOutput(eventName: string, data: HookOutput): DefaultHo
  */
 export function resolveOutput(event: HookEventName, output: HookOutput): HookOutput {
   const { effective, Output } = events[event];
-  // Only what is said of the event in particular may be without effect.
   const counting = new Output(output.hookSpecificOutput ? (effective?.(output) ?? output) : output);
   const fields: HookOutput = counting;
   return {

@@ -31,7 +31,16 @@ export function readHookOutput(stdout: string, theirNames: Names = {}): ReadOutp
   const printed = stdout.trim();
   if (printed === '') return { problems: [] };
   const parsed = parseAnswer(printed);
-  if (parsed) return readFields(parsed, theirNames);
+  if (!parsed) return readPlainText(printed);
+  const mayBeDeep = printed.length > 2 * MAX_ANSWER_NESTING;
+  const report: Readings = { problems: [], misread: [], names: theirNames, mayBeDeep };
+  const output: HookOutput = readShape(parsed, outputShape, '', report);
+  const { problems, misread } = report;
+  const [first] = misread;
+  return { output, problems: [...problems, ...misread], ...(first && { unreadable: first }) };
+}
+
+function readPlainText(printed: string): ReadOutput {
   return {
     output: convertPlainTextToHookOutput(printed, 0),
     problems: describeNoise(printed),
@@ -55,9 +64,12 @@ export function parseAnswer(json: string): Record<string, unknown> | undefined {
   let value = parseJson(json);
   if (typeof value === 'string') value = parseJson(value);
   if (!isRecord(value)) return undefined;
-  dropUnsafeKeys(value);
+  if (MAY_HOLD_UNSAFE_KEY.test(json)) dropUnsafeKeys(value);
   return value;
 }
+
+/** Most answers hold none, and need not be searched. A key may be written with escapes. */
+const MAY_HOLD_UNSAFE_KEY = /__proto__|constructor|prototype|\\u/;
 
 function parseJson(json: string): unknown {
   try {
@@ -197,43 +209,49 @@ const SPOKEN = new Set([
 
 type Names = Readonly<Record<string, string>>;
 
-function readFields(parsed: Record<string, unknown>, names: Names): ReadOutput {
-  const problems: string[] = [];
-  const misread: string[] = [];
-  const output: HookOutput = readShape(parsed, outputShape, '', { problems, misread, names });
-  const [first] = misread;
-  return { output, problems: [...problems, ...misread], ...(first && { unreadable: first }) };
+/** What is wrong with an answer, and what its author calls the fields. */
+interface Readings {
+  readonly problems: string[];
+  /** What is wrong with known fields. */
+  readonly misread: string[];
+  readonly names: Names;
+  /** Each level takes two characters, so that most answers are too short to be nested too deeply. */
+  readonly mayBeDeep: boolean;
 }
 
 function readShape(
   value: Record<string, unknown>,
   shape: Shape,
   at: string,
-  report: { problems: string[]; misread: string[]; names: Names },
+  report: Readings,
 ): Record<string, unknown> {
-  const { problems, misread, names } = report;
   const fields: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(value)) {
     if (field === null) continue;
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    const ours = `${at}${key}`;
-    const path = (Object.hasOwn(names, ours) && names[ours]) || ours;
-    if (isTooDeep(field, MAX_ANSWER_NESTING)) {
-      misread.push(`${path} is ${TOO_DEEP} and is ignored`);
+    if (report.mayBeDeep && isTooDeep(field, MAX_ANSWER_NESTING)) {
+      report.misread.push(`${nameOf(key, at, report)} is ${TOO_DEEP} and is ignored`);
     } else if (!known) {
-      problems.push(`${path} is not a known field and has no effect`);
+      report.problems.push(`${nameOf(key, at, report)} is not a known field and has no effect`);
       // Below the top level it is kept as data, for middleware that understands more.
       if (at !== '') fields[key] = field;
-    } else if ('fields' in known) {
-      if (isRecord(field)) fields[key] = readShape(field, known.fields, `${ours}.`, report);
-      else misread.push(`${path} is ignored: expected an object, got ${excerpt(field)}`);
-    } else if (known.is(field)) {
+    } else if ('fields' in known && isRecord(field)) {
+      fields[key] = readShape(field, known.fields, `${at}${key}.`, report);
+    } else if ('is' in known && known.is(field)) {
       fields[key] = typeof field === 'string' && SPOKEN.has(key) ? sanitizeText(field) : field;
     } else {
-      misread.push(`${path} is ignored: expected ${known.type}, got ${excerpt(field)}`);
+      const expected = 'fields' in known ? 'an object' : known.type;
+      const got = `expected ${expected}, got ${excerpt(field)}`;
+      report.misread.push(`${nameOf(key, at, report)} is ignored: ${got}`);
     }
   }
   return fields;
+}
+
+/** What the author of the answer calls a field. */
+function nameOf(key: string, at: string, { names }: Readings): string {
+  const ours = `${at}${key}`;
+  return (Object.hasOwn(names, ours) && names[ours]) || ours;
 }
 
 function excerpt(value: unknown): string {

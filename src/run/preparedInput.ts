@@ -62,23 +62,29 @@ export function startOptions(
 ): StartOptions {
   const { input } = prepared;
   const spoken = hook.dialect && dialects[hook.dialect];
-  const scope = hook.extensionPath === undefined ? 'project' : 'extension';
   const told = spoken?.environment({ cwd: input.cwd, session_id: asVariable(input.session_id) });
   const extraEnv = { ...ownVariables(hook, input.cwd), ...told };
-  const { command, args } = hook;
-  const expand = (word: string) => expandWord(word, scope, { ...prepared.env, ...extraEnv });
-  // Every reference begins so, and most commands have none.
-  const hasReference = command.includes('$');
   return {
-    ...(args
-      ? { command: expand(command), args: args.map(expand) }
-      : { command: hasReference ? expandCommand(command, scope) : command }),
+    ...(hook.args || hook.command.includes('$')
+      ? withReferences(hook, { ...prepared.env, ...extraEnv })
+      : { command: hook.command }),
     cwd: input.cwd,
     get env() {
       return prepared.env;
     },
     extraEnv,
   };
+}
+
+/** A command, or the words of a program, in which references to the project are found again by their names. */
+function withReferences(
+  { command, args, extensionPath }: CommandHookConfig,
+  variables: Readonly<Record<string, string | undefined>>,
+): Pick<StartOptions, 'command' | 'args'> {
+  const scope = extensionPath === undefined ? 'project' : 'extension';
+  if (!args) return { command: expandCommand(command, scope) };
+  const expand = (word: string) => expandWord(word, scope, variables);
+  return { command: expand(command), args: args.map(expand) };
 }
 
 /** A host may call its session anything, and a variable cannot hold this character. */

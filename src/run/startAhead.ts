@@ -1,5 +1,5 @@
 import { dropPrestarted, prestart } from '../process/prestarted.js';
-import { dropWarmShells, prepareWarmShell } from '../process/warmShells.js';
+import { dropWarmShells, noteWhetherSimple, prepareWarmShell } from '../process/warmShells.js';
 import { shortIdentity } from '../protocol/identity.js';
 import type { CommandHookConfig } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
@@ -34,6 +34,7 @@ export class StartAhead {
   /** How many shells the last events used, the latest last. */
   #recentPlans: number[] = [];
   #isStopped = false;
+  readonly #known = new WeakSet<CommandHookConfig>();
 
   constructor(private readonly options: StartAheadOptions) {}
 
@@ -47,9 +48,9 @@ export class StartAhead {
     const eager: CommandHookConfig[] = [];
     let others = 0;
     for (const hook of hookConfigs) {
-      if (hook.type !== 'command') continue;
-      if (hook.prestart === true) eager.push(hook);
-      else others += 1;
+      if (!this.#known.has(hook)) this.#read(hook);
+      if (hook.prestart === true && hook.type === 'command') eager.push(hook);
+      else if (hook.type === 'command') others += 1;
     }
     this.#recentPlans = [...this.#recentPlans.slice(1 - RECENT_EVENTS), others];
     const shells = Math.min(Math.max(...this.#recentPlans), warmShells);
@@ -60,6 +61,13 @@ export class StartAhead {
       if (shells > 0) this.#refill({ cwd, env }, shells);
       for (const hook of eager) void this.#prestart(hook, { input: { cwd, session_id }, env });
     });
+  }
+
+  /** Each command is read once, and not while somebody waits for its start. */
+  #read(hook: CommandHookConfig): void {
+    this.#known.add(hook);
+    if (this.options.warmShells > 0 && !hook.args && !hook.command.includes('$'))
+      noteWhetherSimple(hook.command);
   }
 
   /** Ends what was started ahead in a directory, because other hooks count now. */

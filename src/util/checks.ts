@@ -184,11 +184,9 @@ export const positiveCount = expecting<number>(
 );
 
 export function oneOf<T extends string>(...choices: readonly T[]): Check<T> {
-  return expecting<T>(
-    choices.map(describe).join(' or '),
-    (value) => choices.some((choice) => choice === value),
-    { enum: choices },
-  );
+  const known = new Set<unknown>(choices);
+  const what = choices.map(describe).join(' or ');
+  return expecting<T>(what, known.has.bind(known), { enum: choices });
 }
 
 /**

@@ -37,7 +37,7 @@ export class DebugLogger {
 
   /** Whether anybody reads `debug` records: `DEBUG` names the namespace, or a host takes them. */
   get isDebugOn(): boolean {
-    return this.#overrides('debug') || this.#channels.debug.enabled;
+    return this.#channels.debug.enabled || this.#overrides('debug');
   }
 
   /** Details that only somebody who looks for them needs. */

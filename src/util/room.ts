@@ -101,6 +101,9 @@ export interface Patience {
  * Starts a command, which runs until `noteEnd`. Where the system has no descriptors, processes or memory left for it, while commands of this host
  * have some, it is tried again as they end.
  *
+ * It counts before it is known whether it succeeds, as others that are started in this instant have to know. In the end
+ * one that waits may try: there may be room for more than one, and where there is none, nobody is left waiting.
+ *
  * @param makeRoom called first: lets go of what is only kept ready, and says whether there was any
  * @throws what `start` throws, once waiting is of no use, or its time is over
  */
@@ -109,22 +112,26 @@ export async function startWithRoom<T>(
   makeRoom: () => boolean,
   patience: Patience,
 ): Promise<T> {
+  running += 1;
   try {
-    for (;;) {
-      // Before it is known whether it succeeds: others that are started in this instant have to know of it.
-      running += 1;
-      try {
-        return await start();
-      } catch (error) {
-        running -= 1;
-        if (!isOutOfRoom(error)) throw error;
-        if (!makeRoom() && !(running > 0 && (await untilOneEnds(patience)))) throw error;
-      }
-    }
+    return await start();
+  } catch (error) {
+    running -= 1;
+    return await startAgain(error, start, makeRoom, patience);
   } finally {
-    // There may be room for more than one; and where there is none at all, nobody is left waiting.
     if (waiting.length > 0) setImmediate(letNextTry);
   }
+}
+
+async function startAgain<T>(
+  error: unknown,
+  start: () => Promise<T>,
+  makeRoom: () => boolean,
+  patience: Patience,
+): Promise<T> {
+  const mayHelp = isOutOfRoom(error) && (makeRoom() || (await untilOneEnds(patience)));
+  if (!mayHelp) throw error;
+  return startWithRoom(start, makeRoom, patience);
 }
 
 function isOutOfRoom(error: unknown): boolean {
@@ -135,7 +142,8 @@ function isOutOfRoom(error: unknown): boolean {
 const SHORTAGES = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
 
 /** Says whether one has ended, as opposed to the patience. */
-function untilOneEnds({ until, signal }: Patience): Promise<boolean> {
+async function untilOneEnds({ until, signal }: Patience): Promise<boolean> {
+  if (running === 0) return false;
   return new Promise((resolve) => {
     const settle = (hasEnded: boolean) => {
       clearTimeout(timer);

@@ -2,10 +2,10 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readPipes } from '../../src/process/startCommand.js';
 import {
   findByTraces,
   findDescendants,
-  readPipes,
   readProcessTable,
   stillThere,
 } from '../../src/process/processTable.js';
