@@ -77,6 +77,7 @@ export { startRecordedModel, type RecordedModel } from './agent/recordedModel.js
 export { DebugLogger } from './util/debugLogger.js';
 export * from './hooks/index.js';
 export type {
+  FactoryContext,
   HookMiddleware,
   MiddlewareFactory,
   ModelMiddleware,

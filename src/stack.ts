@@ -31,7 +31,14 @@ export type HookMiddleware = Middleware<AnyHookContext>;
 export type MiddlewareFactory<
   M extends ToolMiddleware | ModelMiddleware | HookMiddleware,
   O = Record<string, unknown>,
-> = (options: O, context: { readonly logger: DebugLogger }) => M;
+> = (options: O, context: FactoryContext) => M;
+
+/** What the factory of an extension is told of its host. */
+export interface FactoryContext {
+  readonly logger: DebugLogger;
+  /** Absolute path in which hooks run. */
+  readonly workingDir: string;
+}
 
 /** A custom middleware with its place. */
 export interface Registration<S extends StackName> extends Position<S> {

@@ -13,6 +13,12 @@ import {
 } from '../protocol/modelResults.js';
 import { HookEventName } from '../protocol/types.js';
 
+export type {
+  AfterModelHookResult,
+  BeforeModelHookResult,
+  BeforeToolSelectionHookResult,
+} from '../protocol/modelResults.js';
+
 /** Fires BeforeModel. Never rejects; without a decision, `{ blocked: false }`. */
 export async function fireBeforeModelHook(
   config: Config,

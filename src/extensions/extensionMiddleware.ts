@@ -1,8 +1,8 @@
+import type { FactoryContext } from '../stack.js';
 import { pathToFileURL } from 'node:url';
 import { types } from 'node:util';
 import { basename, dirname, relative } from 'node:path';
 import type { Middleware } from '../compose.js';
-import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
 import type { Blockable } from '../middlewareGuard.js';
@@ -49,7 +49,7 @@ const LOAD_LIMIT_MS = 10_000;
  * `<extension>/<middleware>`. To be called before the first event.
  *
  * A module's default export is the middleware, if it is an `async` function, and else a factory: called once with
- * `(options, { logger })`, it returns the middleware. What cannot be loaded is a problem, and left out; in place of a
+ * `(options, { logger, workingDir })`, it returns the middleware. What cannot be loaded is a problem, and left out; in place of a
  * policy stands a middleware that blocks every call and says why.
  *
  * @throws Error when a policy comes after the first event
@@ -155,7 +155,8 @@ async function useModule(
   if (fault !== undefined) return blockAll(config, module, fault);
   try {
     const logger = config.getDebugLogger().extend(module.extension.name);
-    const middleware = await loadMiddleware(module.middleware, logger);
+    const told = { logger, workingDir: config.getWorkingDir() };
+    const middleware = await loadMiddleware(module.middleware, told);
     const name = nameOfModule(module, middleware.name);
     config.use(stack, middleware, { name, before, after, policy, deadlineMs });
   } catch (error) {
@@ -182,7 +183,7 @@ function blockAll(
 
 async function loadMiddleware(
   { module, options = {} }: ExtensionMiddleware,
-  logger: DebugLogger,
+  told: FactoryContext,
 ): Promise<Middleware<unknown>> {
   const exported = defaultOf(await withinLimit(import(pathToFileURL(module).href)));
   if (!isFunction(exported)) {
@@ -192,7 +193,7 @@ async function loadMiddleware(
   }
   // A factory has nothing to wait for that its module could not wait for itself.
   if (types.isAsyncFunction(exported)) return exported as Middleware<unknown>;
-  const made = exported(options, { logger });
+  const made = exported(options, told);
   if (isFunction(made)) return made as Middleware<unknown>;
   // Whatever becomes of a promise that nobody asked for.
   if (made instanceof Promise) made.catch(() => undefined);

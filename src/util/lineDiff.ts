@@ -1,5 +1,9 @@
-// The part of the package that makes patches: all of it takes ten times as long to load.
-import { structuredPatch } from 'diff/lib/patch/create.js';
+import { createRequire } from 'node:module';
+import type * as Patches from 'diff/lib/patch/create.js';
+
+/** The part of the package that makes patches, loaded with the first difference: most hosts never see one. */
+let patches: typeof Patches | undefined;
+const load = createRequire(import.meta.url);
 
 /** Changed lines up to which it is looked for what they have in common: the time grows with their square. */
 const MAX_CHANGED = 1000;
@@ -15,7 +19,8 @@ export type Hunk = readonly string[];
 export function diffLines(before: string, after: string, context: number): Hunk[] {
   const [old, changed] = [before, after].map(endLastLine) as [string, string];
   const options = { context, maxEditLength: MAX_CHANGED };
-  const patch = structuredPatch('', '', old, changed, '', '', options);
+  patches ??= load('diff/lib/patch/create.js') as typeof Patches;
+  const patch = patches.structuredPatch('', '', old, changed, '', '', options);
   if (patch) return patch.hunks.map(({ lines }) => lines);
   return [[...markLines('-', old), ...markLines('+', changed)]];
 }

@@ -4,20 +4,20 @@ const { appendFile, mkdir } = require('node:fs/promises');
 const path = require('node:path');
 
 /** @type {import('hookstack').MiddlewareFactory<import('hookstack').ModelMiddleware>} */
-module.exports = ({ file }, { logger }) => {
+module.exports = ({ file }, { logger, workingDir }) => {
   return async function countTokens(call, next) {
     await next();
     if (call.stream) call.stream = counted(call);
   };
 
-  async function* counted({ stream, request, config }) {
+  async function* counted({ stream, request }) {
     let usage = {};
     for await (const chunk of stream) {
       // Each chunk that has counts has those up to there.
       usage = chunk.usageMetadata ?? usage;
       yield chunk;
     }
-    await write(path.join(config.getWorkingDir(), file), {
+    await write(path.join(workingDir, file), {
       model: request.model,
       prompt: usage.promptTokenCount ?? 0,
       answer: usage.candidatesTokenCount ?? 0,
