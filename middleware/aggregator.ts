@@ -47,12 +47,9 @@ export function aggregateResults(
   event: HookEventName,
 ): AggregatedHookResult {
   const strategy = events[event].merge;
-  const sum = {
-    success: true,
-    allOutputs: [] as HookOutput[],
-    errors: [] as Error[],
-    totalDuration: 0,
-  };
+  const sum = { success: true, totalDuration: 0 };
+  const allOutputs: HookOutput[] = [];
+  const errors: Error[] = [];
   const unmergeable: Error[] = [];
   const spoken: Spoken[] = [];
   let isDecided = false;
@@ -60,9 +57,9 @@ export function aggregateResults(
   for (const { hookConfig, success, output, error, duration } of results) {
     sum.success &&= success;
     sum.totalDuration += duration;
-    if (error) sum.errors.push(error);
+    if (error) errors.push(error);
     if (!output) continue;
-    sum.allOutputs.push(output);
+    allOutputs.push(output);
     if (!success && !isBlocking(output.decision)) continue;
     try {
       const said = resolveOutput(event, output);
@@ -73,10 +70,11 @@ export function aggregateResults(
       unmergeable.push(new Error('The output of a hook could not be merged', { cause }));
     }
   }
-  sum.errors.push(...unmergeable);
   const { decidedBy, ...verdict }: Verdict = isDecided ? decide(spoken, strategy) : {};
   return {
     ...sum,
+    allOutputs,
+    errors: [...errors, ...unmergeable],
     finalOutput: merged && new events[event].Output({ ...merged, ...verdict }),
     ...(decidedBy && { decidedBy }),
     results: [...results],
@@ -209,10 +207,7 @@ function mergeWithOrDecision(first: HookOutput, second: HookOutput): HookOutput 
     suppressOutput: first.suppressOutput || (second.suppressOutput ?? first.suppressOutput),
     systemMessage: joinLines(first.systemMessage, second.systemMessage),
     hookSpecificOutput: dropped ? withoutDropped(specific, dropped) : specific,
-    foreign:
-      first.foreign && second.foreign
-        ? mergeForeign(first.foreign, second.foreign)
-        : (first.foreign ?? second.foreign),
+    foreign: second.foreign ? mergeForeign(first.foreign, second.foreign) : first.foreign,
   };
 }
 
@@ -227,7 +222,7 @@ function withoutDropped(
   return { ...specific, tool_input: Object.fromEntries(kept) };
 }
 
-function mergeForeign(first: ForeignEffects, second: ForeignEffects): ForeignEffects {
+function mergeForeign(first: ForeignEffects = {}, second: ForeignEffects): ForeignEffects {
   return {
     droppedArguments: [...(first.droppedArguments ?? []), ...(second.droppedArguments ?? [])],
     toolOutput: winningOutput(first.toolOutput, second.toolOutput),

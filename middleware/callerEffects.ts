@@ -48,10 +48,12 @@ export function toolStages(fire: FireHook) {
     if (!isAsking || (await isPermitted(fire, call))) await next();
   }
 
-  /** Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. */
+  /**
+   * Inside of `beforeTool`: lets the tool run, then AfterTool hooks may annotate, hide, or stop the agent. If the call was
+   * refused before its tool ran, there is nothing to look at; after an abort, no more hooks run.
+   */
   async function afterTool(call: ToolCall, next: Next): Promise<void> {
     await next();
-    // Of a call that was refused before its tool ran, there is nothing to look at; one that is aborted runs no more hooks.
     const { toolName, input: toolInput, callId, durationMs, result } = call;
     if (!result || call.signal?.aborted || (isRefused(call) && !call.executed)) return;
     const { llmContent, returnDisplay, metadata, error } = result;

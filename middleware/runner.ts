@@ -349,7 +349,10 @@ function readWithCare(run: HookRun, options: RunOptions): HookExecutionResult {
   const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
   const unheard = said ? unheardReason(event, said, read.output) : [];
   for (const each of [...(read.problems ?? []), ...left, ...unheard]) warn(each);
-  return toResult({ hook, event, outcome, isAnswer, read, failure }, options);
+  const what = failsClosed(hook, event) ? read.unreadable : undefined;
+  const misread: HookFailure | undefined = what === undefined ? what : { kind: 'output', what };
+  const fault = failure ?? misread;
+  return toResult({ hook, event, outcome, isAnswer, read, failure: fault }, options);
 }
 
 const LEFT_RUNNING =
@@ -431,10 +434,7 @@ function toResult(ended: EndedRun, options: RunOptions): HookExecutionResult {
     ...(outcome?.signal && { signal: outcome.signal }),
     duration: outcome?.durationMs ?? 0,
   };
-  if (failure) return withFault(result, failure, outcome, options);
-  const isMisread = read.unreadable !== undefined && failsClosed(hook, event);
-  if (!isMisread) return result;
-  return withFault(result, { kind: 'output', what: read.unreadable }, outcome, options);
+  return failure ? withFault(result, failure, outcome, options) : result;
 }
 
 function withFault(

@@ -34,29 +34,33 @@ export function toHookInput<E extends HookEventName>(
   session: SessionFacts,
 ): HookEventInput<E> {
   const common: HookInput = {
-    session_id: sessionIdOf(session),
+    session_id: told(session, 'getSessionId') ?? '',
     cwd: session.getWorkingDir(),
     timestamp: new Date().toISOString(),
     hook_event_name: event,
-    transcript_path: transcriptPathOf(session) ?? '',
+    transcript_path: told(session, 'getTranscriptPath') ?? '',
   };
   return { ...common, ...events[event].encode(payload) } as HookEventInput<E>;
 }
 
-/** The session's id; empty where the host cannot tell it, which keeps nobody from their work. */
-export function sessionIdOf(session: SessionFacts): string {
+/** What the host says; `undefined` where it cannot tell, which keeps nobody from their work. */
+function told(
+  session: SessionFacts,
+  fact: 'getSessionId' | 'getTranscriptPath',
+): string | undefined {
   try {
-    return session.getSessionId();
+    return session[fact]?.();
   } catch {
-    return '';
+    return undefined;
   }
+}
+
+/** The session's id; empty where the host cannot tell it. */
+export function sessionIdOf(session: SessionFacts): string {
+  return told(session, 'getSessionId') ?? '';
 }
 
 /** Where the transcript is; `undefined` where there is none, or the host cannot tell. */
 export function transcriptPathOf(session: SessionFacts): string | undefined {
-  try {
-    return session.getTranscriptPath?.();
-  } catch {
-    return undefined;
-  }
+  return told(session, 'getTranscriptPath');
 }

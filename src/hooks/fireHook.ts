@@ -193,7 +193,8 @@ export async function fireEvent<E extends HookEventName>(
 }
 
 /**
- * The one place where an event is initialized and runs; direct and mediated events meet here.
+ * The one place where an event is initialized and runs; direct and mediated events meet here. A context of one event is
+ * one of any event, which TypeScript cannot see through the generic.
  *
  * @returns what the hooks said together, or what went wrong with the hook system itself. Never rejects
  */
@@ -209,7 +210,6 @@ export async function processEvent<E extends HookEventName>(
       if (!hasWork(engine, ctx)) return makeEmptySuccessResult();
     }
     stage = undefined;
-    // A context of one event is one of any event; TypeScript cannot see that through the generic.
     const { stack, isOwn } = engine.open();
     await stack.run(ctx as HookContext as AnyHookContext);
     const aggregated = (isOwn && ctx.aggregated) || resolveResult(ctx);

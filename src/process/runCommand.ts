@@ -102,7 +102,7 @@ export async function runCommand(
   }
 }
 
-/** Hands a command its input, and stays with it to its end. */
+/** Hands a command its input, and stays with it to its end. What is left is cleared up once there is an answer. */
 async function follow(
   command: RunningCommand,
   options: CommandOptions,
@@ -129,7 +129,6 @@ async function follow(
   const inputTaken = stdin.writableFinished;
   const stdoutHeld = !interruption && !stdout.isClosed;
   const stragglers = stdoutHeld || (!interruption && !stderr.isClosed);
-  // Once there is an answer, because it takes a while.
   setImmediate(() => {
     for (const pipe of [stdin, command.stdout, command.stderr]) pipe.destroy();
     noteEnd();
@@ -190,7 +189,10 @@ async function whereItStillRuns(
   return hasExited ? undefined : interruption;
 }
 
-/** Written out, because promises of `node:timers` and `node:events` that are called off cost a third of a ms. */
+/**
+ * Written out, because promises of `node:timers` and `node:events` that are called off cost a third of a ms. Many
+ * commands may wait for one signal, and each of them lets go of it.
+ */
 function firstOf(
   exited: Promise<unknown>,
   { timeoutMs, signal }: CommandOptions,
@@ -203,7 +205,6 @@ function firstOf(
     };
     const timer = setTimeout(settle, timeoutMs, 'timeout');
     const onAbort = () => settle('aborted');
-    // Many commands may wait for one signal, and each of them lets go of it.
     if (signal) setMaxListeners(0, signal);
     signal?.addEventListener('abort', onAbort, { once: true });
     if (signal?.aborted) onAbort();

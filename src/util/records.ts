@@ -84,13 +84,15 @@ function defineField(target: object, key: string, value: unknown): void {
   });
 }
 
-/** Whether a value is nested deeper than a limit, as one is that contains itself. */
+/**
+ * Whether a value is nested deeper than a limit, as one is that contains itself. Each object of a level is looked at once:
+ * what contains itself twice would double with every level.
+ */
 export function isTooDeep(value: unknown, limit = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
   let level = new Set<object>([value]);
   for (let depth = 1; level.size > 0; depth++) {
     if (depth > limit) return true;
-    // Each once: what contains itself twice would double with every level.
     const inside = new Set<object>();
     for (const item of level) {
       for (const field of Object.values(item) as unknown[]) {

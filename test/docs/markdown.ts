@@ -22,7 +22,8 @@ export async function findDocuments(): Promise<string[]> {
   const names = await readdir(path.join(ROOT, 'docs'));
   const pages = names.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
   const examples = await glob('examples/**/README.md', { cwd: ROOT });
-  return ['README.md', 'CHANGELOG.md', ...pages.toSorted(), ...examples.toSorted()];
+  const topLevel = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+  return [...topLevel, ...pages.toSorted(), ...examples.toSorted()];
 }
 
 /** @param file relative to the repository */
