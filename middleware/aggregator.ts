@@ -222,7 +222,8 @@ function withoutDropped(
   return { ...specific, tool_input: Object.fromEntries(kept) };
 }
 
-function mergeForeign(first: ForeignEffects = {}, second: ForeignEffects): ForeignEffects {
+function mergeForeign(first: ForeignEffects | undefined, second: ForeignEffects): ForeignEffects {
+  if (!first) return second;
   return {
     droppedArguments: [...(first.droppedArguments ?? []), ...(second.droppedArguments ?? [])],
     toolOutput: winningOutput(first.toolOutput, second.toolOutput),

@@ -10,8 +10,7 @@ import { execa } from 'execa';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const LEFT_OUT = new Set(['.git', 'coverage', 'node_modules']);
-const TRIGGERS = 'src/core/geminiChatHookTriggers.ts';
-const HANDLER = 'src/hooks/hookEventHandler.ts';
+const DOOR = 'src/hooks/fireHook.ts';
 const EFFECTS = 'middleware/callerEffects.ts';
 const PLANNER = 'middleware/planner.ts';
 const SOURCES = 'test/requirements/sources.test.ts';
@@ -38,17 +37,8 @@ const BREAKS = [
   },
   {
     id: 'HOOK-003',
-    what: 'every direct event reads the hooks again',
-    edits: [[HANDLER, 'await system.initialize();', 'await system.reload();']],
-    test: [
-      'test/hooks/hookSystem.test.ts',
-      'initialize reads the hooks once, however many events come, by whatever way and at once',
-    ],
-  },
-  {
-    id: 'HOOK-003',
-    what: 'mediated events at the same time read the hooks twice',
-    edits: [[HANDLER, 'await this.registry.initialize();', 'await this.registry.reload();']],
+    what: 'every event reads the hooks again while others wait for them',
+    edits: [[DOOR, 'await engine.initialize();', 'await engine.registry.reload();']],
     test: [
       'test/hooks/hookSystem.test.ts',
       'initialize reads the hooks once, however many events come, by whatever way and at once',
@@ -59,14 +49,14 @@ const BREAKS = [
     what: 'fireHook makes a registry, under another name',
     edits: [
       [
-        HANDLER,
-        "import { notify } from '../notify.js';",
-        "import { notify } from '../notify.js'; import { HookRegistry as Another } from './hookRegistry.js';",
+        DOOR,
+        "import { notify } from '../util/notify.js';",
+        "import { notify } from '../util/notify.js'; import { HookRegistry as Another } from './hookRegistry.js';",
       ],
       [
-        HANDLER,
-        'const isIdle = system.isInitialized()',
-        'void new Another(config); const isIdle = system.isInitialized()',
+        DOOR,
+        'const ctx = createHookContext(event',
+        'void new Another(host); const ctx = createHookContext(event',
       ],
     ],
     test: [SOURCES, 'the sources make the parts of the hook system in one place'],
@@ -76,14 +66,14 @@ const BREAKS = [
     what: 'a process is started although no hook is configured',
     edits: [
       [
-        HANDLER,
-        "import { notify } from '../notify.js';",
-        "import { notify } from '../notify.js'; import { execFile } from 'node:child_process';",
+        DOOR,
+        "import { notify } from '../util/notify.js';",
+        "import { notify } from '../util/notify.js'; import { execFile } from 'node:child_process';",
       ],
       [
-        HANDLER,
-        'return isIdle ? undefined',
-        "if (isIdle) execFile('true'); return isIdle ? undefined",
+        DOOR,
+        'record(engine, event, makeEmptySuccessResult());',
+        "execFile('true'); record(engine, event, makeEmptySuccessResult());",
       ],
     ],
     test: [
@@ -150,7 +140,7 @@ const BREAKS = [
   {
     id: 'HOOK-111, HOOK-116',
     what: 'a fault while reading what hooks said reaches the caller of the model',
-    edits: [[TRIGGERS, 'firing?.then(read).catch(', 'firing?.then(read, ']],
+    edits: [[EFFECTS, 'return otherwise;', 'throw error;']],
     test: [
       'test/requirements/modelTriggers.test.ts',
       'the triggers go on, and say so, when what the hooks said cannot be read',
@@ -196,21 +186,9 @@ const BREAKS = [
     test: [SOURCES, 'the sources fire no event without looking at what came of it'],
   },
   ...[
-    [
-      'BeforeTool',
-      'const notes = [...(context ? [context] : []), ...notesOf(fired)];',
-      'const notes = [...(context ? [context] : [])];',
-    ],
-    [
-      'BeforeModel',
-      'if (result.modifiedRequest) call.request = result.modifiedRequest;\n  if (systemMessage)',
-      'if (result.modifiedRequest) call.request = result.modifiedRequest;\n  if (!call)',
-    ],
-    [
-      'BeforeToolSelection',
-      'config: { ...call.request.config, toolConfig } };\n  }\n  if (systemMessage)',
-      'config: { ...call.request.config, toolConfig } };\n  }\n  if (!call)',
-    ],
+    ['BeforeTool', 'if (fired.systemMessage) tell(', 'if (fired.systemMessage && !call) tell('],
+    ['BeforeModel', 'if (note) call.request =', 'if (note && !call) call.request ='],
+    ['BeforeToolSelection', 'if (note) call.request =', 'if (note && !call) call.request ='],
   ].map(([event, from, to]) => ({
     id: 'HOOK-159',
     what: `the system message of ${event} is dropped`,
@@ -264,7 +242,7 @@ const BREAKS = [
     what: 'an inner method takes any text for an event',
     edits: [
       [
-        HANDLER,
+        'src/hooks/hookEventHandler.ts',
         'hasWork<E extends HookEventName>(event: E,',
         'hasWork<E extends HookEventName>(event: string,',
       ],

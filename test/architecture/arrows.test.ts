@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { globSync } from 'tinyglobby';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+/** Which rooms a room may import, types included. Each stands below those that it may import. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  util: [],
+  tools: [],
+  'compose.ts': [],
+  'middlewareGuard.ts': ['compose.ts', 'util'],
+  shell: ['util'],
+  process: ['shell', 'util'],
+  protocol: ['shell', 'tools', 'util'],
+  'author.ts': ['protocol'],
+  'confirmation-bus': ['protocol', 'util'],
+  'context.ts': ['protocol', 'tools', 'util'],
+  dialects: ['protocol', 'tools', 'util'],
+  run: ['dialects', 'process', 'protocol', 'shell', 'util'],
+  trace: ['compose.ts', 'context.ts', 'protocol', 'run', 'util'],
+  'stack.ts': ['compose.ts', 'context.ts', 'middlewareGuard.ts', 'protocol', 'trace', 'util'],
+  middleware: names('compose.ts context.ts dialects process protocol run tools trace util'),
+  hooks: names('confirmation-bus context.ts dialects middleware protocol run stack.ts util'),
+  trust: ['hooks', 'process', 'protocol', 'run', 'shell', 'util'],
+  config: names(
+    'compose.ts confirmation-bus context.ts hooks middleware protocol run stack.ts trust util',
+  ),
+  core: ['config', 'context.ts', 'hooks', 'middleware', 'protocol', 'tools', 'util'],
+  extensions: names('compose.ts config hooks middlewareGuard.ts protocol stack.ts trust util'),
+  agent: names(
+    'config context.ts core dialects hooks middleware process protocol tools trace util',
+  ),
+  'index.ts': names(
+    'agent compose.ts config confirmation-bus context.ts core extensions hooks protocol stack.ts tools trace trust util',
+  ),
+  validate: names('agent config dialects extensions hooks middleware process protocol shell util'),
+  cli: names(
+    'agent config core dialects extensions hooks middleware process protocol run trace trust util validate',
+  ),
+};
+
+function names(list: string): string[] {
+  return list.split(' ');
+}
+
+function roomOf(file: string): string {
+  const [first = '', second = ''] = file.split('/');
+  return first === 'middleware' ? first : second;
+}
+
+/** The files that each file of the sources imports, by paths in the repository. */
+function readImports(): Map<string, readonly string[]> {
+  const files = globSync(['src/**/*.ts', 'middleware/*.ts'], { cwd: ROOT }).filter(
+    (file) => !file.endsWith('.d.ts'),
+  );
+  const known = new Set(files);
+  return new Map(
+    files.map((file) => {
+      const code = readFileSync(path.join(ROOT, file), 'utf8')
+        .replaceAll(/\/\*[^]*?\*\//g, '')
+        .replaceAll(/^\s*\/\/.*$/gm, '');
+      const specifiers = Array.from(
+        code.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g),
+        ([, specifier = '']) => specifier.replace(/\.js$/, '.ts'),
+      );
+      const targets = specifiers.map((each) => path.posix.join(path.posix.dirname(file), each));
+      return [file, targets.filter((target) => known.has(target))];
+    }),
+  );
+}
+
+/** The files that cannot be put in an order in which each imports only those before it. */
+function filesInCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const left = new Map(imports);
+  for (let size = -1; size !== left.size;) {
+    size = left.size;
+    for (const [file, targets] of left) {
+      if (!targets.some((target) => target !== file && left.has(target))) left.delete(file);
+    }
+  }
+  return [...left.keys()];
+}
+
+describe('the arrows between files', () => {
+  const imports = readImports();
+
+  it('go in no circle, types included', () => {
+    expect(imports.size).toBeGreaterThan(100);
+    expect(filesInCircles(imports)).toEqual([]);
+  });
+
+  it('would be found in a circle', () => {
+    const circle = new Map([
+      ['a', ['b']],
+      ['b', ['c']],
+      ['c', ['b']],
+    ]);
+    expect(filesInCircles(circle)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('lead from room to room as the table says, and nowhere else', () => {
+    const found: Record<string, string[]> = {};
+    for (const [file, targets] of imports) {
+      const rooms = (found[roomOf(file)] ??= []);
+      rooms.push(...targets.map(roomOf).filter((room) => room !== roomOf(file)));
+    }
+    for (const room of Object.keys(found)) found[room] = [...new Set(found[room])].toSorted();
+    expect(found).toEqual(MAY_IMPORT);
+  });
+
+  it('lead down only, so that no two rooms import each other', () => {
+    const rooms = Object.keys(MAY_IMPORT);
+    for (const [room, below] of Object.entries(MAY_IMPORT)) {
+      for (const each of below) {
+        expect(rooms.indexOf(each), `${room} → ${each}`).toBeLessThan(rooms.indexOf(room));
+        expect(rooms).toContain(each);
+      }
+    }
+  });
+
+  it('are those that docs/architecture.md tells', () => {
+    const page = readFileSync(path.join(ROOT, 'docs/architecture.md'), 'utf8');
+    const rows = page.matchAll(/^\| `([\w.-]+)` +\|[^|]*\| ([^|]*?) *\|$/gm);
+    const told = Array.from(rows, ([, room = '', below = '']) => [
+      room,
+      Array.from(below.matchAll(/`([\w.-]+)`/g), ([, each]) => each),
+    ]);
+    expect(Object.fromEntries(told.filter(([room]) => String(room) in MAY_IMPORT))).toEqual(
+      MAY_IMPORT,
+    );
+  });
+});

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+
+interface Way {
+  readonly rows: readonly { readonly file: string }[];
+  readonly files: number;
+  readonly functions: number;
+  readonly lines: number;
+}
+
+async function measure(call: 'tool' | 'model'): Promise<Way> {
+  const script = path.join(import.meta.dirname, 'measureWay.mjs');
+  const { stdout } = await execa(process.execPath, [script, call]);
+  return JSON.parse(stdout) as Way;
+}
+
+describe('the way of a call through the sources', () => {
+  it('is short enough to be read, for a tool call with a BeforeTool and an AfterTool hook', async () => {
+    const { rows, files, functions, lines } = await measure('tool');
+    expect(files).toBeLessThanOrEqual(26);
+    expect(functions).toBeLessThanOrEqual(150);
+    expect(lines).toBeLessThanOrEqual(1250);
+    const page = readFileSync(path.join(import.meta.dirname, '../../docs/architecture.md'), 'utf8');
+    const [, told = ''] = page.split(/<!-- way of one tool call: (?:begin|end) -->/);
+    const names = Array.from(told.matchAll(/^\| `([^`]+)`/gm), ([, file]) => file);
+    expect(new Set(names)).toEqual(new Set(rows.map(({ file }) => file)));
+  });
+
+  it('is hardly longer for a model call with hooks of all three events', async () => {
+    const { files, functions } = await measure('model');
+    expect(files).toBeLessThanOrEqual(34);
+    expect(functions).toBeGreaterThan(100);
+  });
+});
