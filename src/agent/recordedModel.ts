@@ -26,10 +26,7 @@ export interface RecordedModel {
   readonly baseUrl: string;
   /** A key made for this model; whoever does not send it, such as another user of the machine, is refused. */
   readonly apiKey: string;
-  /**
-   * The requests that asked for one of the recorded methods, answered or refused, in order of arrival: the latest
-   * ones, as many as have bodies of 64 MiB together.
-   */
+  /** The latest requests for recorded methods, also refused ones, in order of arrival: at most 64 MiB of bodies. */
   readonly requests: readonly RecordedRequest[];
   /** How many recorded calls have not been used. */
   readonly remaining: number;
@@ -57,7 +54,7 @@ export async function startRecordedModel(file: string): Promise<RecordedModel> {
       sendError(response.setHeader('connection', 'close'), UNAUTHENTICATED.error);
       return;
     }
-    // The one thing that can go wrong in here is that the client leaves.
+    // This fails only when the client leaves.
     answerRequest(recording, request, response).catch(() => response.destroy());
   });
   server.on('connection', (socket) => socket.unref()).unref();
@@ -78,10 +75,9 @@ export async function startRecordedModel(file: string): Promise<RecordedModel> {
 }
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Bytes of bodies that are kept. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
-/** Ms in which a request, and its headers, have to be there: whoever sends half a one holds up all that come later. */
+/** Ms for a request and its headers to arrive: half a request holds up all later ones. */
 const ARRIVAL_LIMITS = {
   headersTimeout: 5000,
   requestTimeout: 5000,
@@ -109,7 +105,6 @@ const UNAUTHENTICATED = refuse(
 
 type ReceivedBody = { readonly json: unknown; readonly bytes: number } | Refusal;
 
-/** The recorded calls, handed out one after the other. */
 class Recording {
   readonly requests: RecordedRequest[] = [];
   readonly #bytes: number[] = [];
@@ -126,7 +121,7 @@ class Recording {
     return this.calls.length - this.#used;
   }
 
-  /** The answer to a request, chosen when the bodies of all requests that arrived before it are complete. */
+  /** Waits for the bodies of all earlier requests, so that calls are handed out in order of arrival. */
   take(route: Route, body: Promise<ReceivedBody>): Promise<RecordedCall | Refusal> {
     const answer = this.#turn.then(async () => this.#takeNext(route, await body));
     this.#turn = answer;
@@ -205,10 +200,7 @@ function matchRoute({ method, url = '' }: IncomingMessage): Route | undefined {
   return undefined;
 }
 
-/**
- * Never rejects: when the client leaves midway, nobody reads what is returned. A body that is too large is
- * read to its end all the same, because a client that is cut off while it writes does not see the answer.
- */
+/** Never rejects. Reads a body that is too large to its end: a client cut off while writing sees no answer. */
 async function receiveBody(request: IncomingMessage): Promise<ReceivedBody> {
   const chunks: Buffer[] = [];
   let bytes = 0;

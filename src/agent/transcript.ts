@@ -12,13 +12,12 @@ import type { ModelTurn } from '../core/geminiChat.js';
 import { toParts } from '../protocol/llmContent.js';
 import { textOf } from './modelTurns.js';
 
-/** What sets a line apart that the user did not write: it is a hook's, or sums up what was said before. */
+/** `isMeta` for what hooks say, `isCompactSummary` for a summary of earlier history. */
 type Mark = 'isMeta' | 'isCompactSummary';
 
 /**
- * What was said in a session, for hooks to read: JSON Lines as hooks for Claude Code expect them, in the file that the
- * `Config` names. Each line is written at once, so that a hook finds all that was said before it started. A file that
- * cannot be written costs a warning, and hooks are told of none from then on.
+ * JSON Lines in Claude Code's format, in the file that the `Config` names. Each line is written at once, for the hooks
+ * that start next. A file that cannot be written costs a warning, and hooks get no path from then on.
  */
 export class Transcript {
   #descriptor: number | undefined;
@@ -31,16 +30,12 @@ export class Transcript {
     });
   }
 
-  /** What the model is told by the user, or under a mark by somebody else. */
+  /** Without a mark, from the user. */
   addMessage(text: string, mark?: Mark): void {
     this.#add('user', () => ({ role: 'user', content: text }), mark && { [mark]: true });
   }
 
-  /**
-   * What the model said, as hooks left it. Nothing where it said nothing.
-   *
-   * @param calls the tools that it asks for, with their ids
-   */
+  /** Adds nothing where the model said nothing. `calls` have ids. */
   addAnswer({ response, request }: ModelTurn, calls: readonly FunctionCall[]): void {
     const text = textOf(response);
     if (text === '' && calls.length === 0) return;
@@ -57,7 +52,6 @@ export class Transcript {
     }));
   }
 
-  /** What the model is told of a tool call. */
   addResult({ callId, result }: CompletedToolCall): void {
     this.#add('user', () => {
       const { llmContent, error } = result;
@@ -98,7 +92,7 @@ export class Transcript {
     });
   }
 
-  /** Models and tools may say what JSON cannot hold, such as what contains itself. It is missed alone. */
+  /** What JSON cannot hold, such as a cycle, costs only its own line. */
   #toLine(build: () => object): string | undefined {
     try {
       return toJson(build());
@@ -129,7 +123,7 @@ export class Transcript {
   }
 }
 
-/** In the words that hooks for Claude Code look for; `tool` is our own. */
+/** In Claude Code's words; `tool` is our name. */
 function toUse({ id, name = '', args }: FunctionCall, cwd: string): object {
   return {
     type: 'tool_use',
@@ -149,7 +143,7 @@ function toBlocks(parts: readonly Part[]): object[] {
   });
 }
 
-/** JSON has no numbers as big as BigInt has. */
+/** JSON cannot hold BigInt. */
 function toJson(value: object): string {
   return JSON.stringify(value, (_, field: unknown) =>
     typeof field === 'bigint' ? String(field) : field,
@@ -165,7 +159,7 @@ function stopReasonOf({ candidates }: ModelTurn['response']): string | null {
   return reason === 'STOP' ? 'end_turn' : (reason?.toLowerCase() ?? null);
 }
 
-/** Tokens that came from a cache are counted apart there. */
+/** Claude Code counts cached tokens apart. */
 function usageOf({ usageMetadata: tokens = {} }: ModelTurn['response']): object {
   const cached = tokens.cachedContentTokenCount ?? 0;
   return {

@@ -19,7 +19,7 @@ import { errorMessage } from '../util/errorMessage.js';
 import { printNotice } from './shared/terminal.js';
 import { UsageError } from './shared/usageError.js';
 
-/** All commands, in the order of the help. A new one has a folder with a `command.ts`, and is added here. */
+/** In the order of the help. */
 const COMMANDS = [
   addInit,
   addRun,
@@ -42,7 +42,7 @@ process.stdout.on('error', (error) => endOutput(error, 'stdout'));
 process.stderr.on('error', (error) => endOutput(error, 'stderr'));
 await main();
 
-/** What a command does is imported only when it runs, so that help is quick. */
+/** The code of a command is imported when it runs, so that help is quick. */
 async function main(): Promise<void> {
   const { version } = createRequire(import.meta.url)('hookstack/package.json') as {
     version: string;
@@ -59,23 +59,20 @@ async function main(): Promise<void> {
   }
 }
 
-/** Tells what went wrong, unless commander already has; returns the exit code. */
+/** @returns the exit code */
 function reportFailure(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
   if (!(error instanceof CommanderError)) {
     printNotice('error', errorMessage(error));
   }
-  // For a caller of `fire`, 2 means that a hook blocked.
+  // For `fire`, 2 means that a hook blocked.
   return isUsage && process.argv[2] !== 'fire' ? 2 : 1;
 }
 
 let isOutputLost = false;
 
-/**
- * A reader that left, as `| head` does, ends the process: other programs are ended by SIGPIPE then, which Node ignores.
- * Where output cannot be written, the work goes on, and a verdict keeps its exit code.
- */
+/** EPIPE, as from `| head`, ends the process as SIGPIPE would. After other errors the work and its exit code go on. */
 function endOutput(error: NodeJS.ErrnoException, stream: 'stdout' | 'stderr'): void {
   if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE);
   if (isOutputLost) return;

@@ -1,19 +1,13 @@
-/** Levels below which a value is left out. */
+/** Deeper values are left out. */
 const MAX_DEPTH = 60;
 
-/**
- * A copy of a value as JSON would have it, whatever it holds: what is cyclic or nested too deeply is replaced by a
- * word.
- *
- * @param write what becomes of each text in it
- */
+/** As JSON would have it; cyclic or too deep values become a word. `write` changes each text, keys included. */
 export function plainCopy(value: unknown, write: (text: string) => string): unknown {
   return copy(value, { write, above: [] });
 }
 
 interface Place {
   readonly write: (text: string) => string;
-  /** The objects that the value is in. */
   readonly above: readonly object[];
 }
 
@@ -26,7 +20,7 @@ function copy(value: unknown, { write, above }: Place): unknown {
   const place = { write, above: [...above, value] };
   if (Array.isArray(value)) return value.map((item) => copy(item, place));
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-  // Defines keys and assigns none, so that `__proto__` is a key like any other.
+  // Defines keys instead of assigning them, so that `__proto__` is a key like any other.
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [write(key), copy(item, place)]),
   );

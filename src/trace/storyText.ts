@@ -2,10 +2,9 @@ import { removeControls } from '../protocol/sanitizeText.js';
 import type { SpanVerdict } from './span.js';
 import type { StorySpan } from './story.js';
 
-/** Names of colours for what a line is made of. */
 export type StoryStyle = 'bold' | 'dim' | 'green' | 'blue' | 'red' | 'magenta' | 'yellow';
 
-/** How text is styled, and how text from elsewhere is made fit for one line. */
+/** How text is styled, and how foreign text is put on one line. */
 export interface StoryFormat {
   readonly paint: (style: StoryStyle, text: string) => string;
   readonly toOneLine: (text: string) => string;
@@ -19,12 +18,10 @@ const STYLES: Record<SpanVerdict, StoryStyle> = {
   fail: 'yellow',
 };
 
-/** Levels that are indented; deeper ones stand below each other. */
+/** Deeper levels are not indented further. */
 const MAX_INDENT = 24;
-/** Lines of a change that are shown. */
 const MAX_CHANGE_LINES = 8;
 
-/** The story as a tree, one line a span and below it why and what it changed. */
 export function formatStory(story: readonly StorySpan[], format: StoryFormat): string {
   const reasons = findReasons(story);
   return story
@@ -35,9 +32,9 @@ export function formatStory(story: readonly StorySpan[], format: StoryFormat): s
     .join('\n');
 }
 
-/** Why, for each span: only for the innermost of those that give the same reason. */
+/** A reason is shown only for the innermost of the spans that give it. */
 function findReasons(story: readonly StorySpan[]): (string | undefined)[] {
-  /** By depth, the reasons of the spans that have been passed and whose parent is yet to come. */
+  /** By depth: the reasons of spans that have been passed and whose parent is yet to come. */
   const told: Set<string>[] = [];
   const reversed = story.toReversed().map(({ depth, reason, error }) => {
     const within = told[depth + 1] ?? new Set();
@@ -52,7 +49,6 @@ function findReasons(story: readonly StorySpan[]): (string | undefined)[] {
   return reversed.toReversed();
 }
 
-/** Spans in a list, with the time that each took by itself. */
 export function formatSlowest(spans: readonly StorySpan[], format: StoryFormat): string {
   return spans
     .map((span) => `${formatMs(span.ownMs).padStart(9)}  ${titleOf(span, format)}`)
@@ -90,7 +86,7 @@ function titleOf({ kind, name, event, verdict }: StorySpan, format: StoryFormat)
   return `${kind} ${title}${of}${said}`;
 }
 
-/** What a hook or middleware changed; around it, the same would be told once more. */
+/** Only of hooks and middleware: the spans around them have the same change. */
 function changeOf({ kind, change }: StorySpan, format: StoryFormat): string[] {
   if (change === undefined || (kind !== 'hook' && kind !== 'middleware')) return [];
   const lines = removeControls(change).split('\n');

@@ -9,21 +9,18 @@ import {
 import { cancelled, failed, ToolFailure } from './toolFailure.js';
 import { resolveInWorkspace, type WorkspacePath } from './workspace.js';
 
-/** A tool that works on one file or directory of the workspace. */
+/** A tool that works on one file or directory. */
 export interface ToolDefinition<P extends ToolParameters> {
   readonly name: string;
   readonly description: string;
   readonly parameters: P;
-  /** The path that the call is about; `undefined` means the working directory. */
+  /** Default: the working directory. */
   targetOf(args: Arguments<P>): string | undefined;
-  /** Does the work. Whatever it throws becomes a result with an error. */
+  /** Whatever it throws becomes a result with an error. */
   run(args: Arguments<P>, target: WorkspacePath, context: ToolContext): Promise<ToolResult>;
 }
 
-/**
- * Makes a tool whose `run` sees checked arguments and a path inside of the working directory only, and
- * whose `execute` never rejects.
- */
+/** `run` sees only checked arguments and a path inside the working directory; `execute` never rejects. */
 export function defineTool<P extends ToolParameters>(definition: ToolDefinition<P>): Tool {
   const { name, description, parameters } = definition;
   return {

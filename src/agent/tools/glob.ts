@@ -31,7 +31,7 @@ export const glob = defineTool({
   },
 });
 
-/** Files that are looked at before it is asked whether the call was aborted. */
+/** Files between two checks of the signal. */
 const BATCH = 1000;
 
 async function newestFirst(
@@ -48,7 +48,7 @@ async function newestFirst(
   return dated.toSorted((a, b) => b.modified - a.modified).map(({ file }) => file);
 }
 
-/** Milliseconds since the epoch; 0 for a file that is gone by now. */
+/** Ms since 1970; 0 for a file that is gone by now. */
 async function modificationTime(file: WorkspacePath): Promise<number> {
   const stats = await fs.lstat(file.real).catch(() => undefined);
   return stats?.mtimeMs ?? 0;

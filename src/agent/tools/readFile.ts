@@ -46,12 +46,12 @@ export const readFile = defineTool({
   },
 });
 
-/** The lines with their terminators, so that joining them gives the text again. */
+/** With their line ends, so that joining them gives the text again. */
 function splitLines(text: string): string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }
 
-/** As many whole lines as fit; of a first line that does not fit, its beginning. */
+/** Whole lines only; of a first line that does not fit, its beginning. */
 function takeUpTo(maxCharacters: number, lines: readonly string[]) {
   const kept: string[] = [];
   let characters = 0;

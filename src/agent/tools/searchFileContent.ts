@@ -36,7 +36,7 @@ export const searchFileContent = defineTool({
   },
 });
 
-/** Gives each line that matches behind its number, counted from 1. */
+/** Gives each matching line with its number, from 1. */
 type LineMatcher = (lines: readonly string[]) => string[];
 
 function createLineMatcher(pattern: string): LineMatcher {
@@ -63,7 +63,7 @@ function compile(pattern: string): RegExp {
 }
 
 interface Search {
-  /** `file:line: text`; one more than is shown when there are too many. */
+  /** At most one more than is shown. */
   readonly matches: readonly string[];
   readonly skippedFiles: number;
 }
@@ -78,7 +78,7 @@ async function filesToSearch(
   return findFiles(target, atAnyDepth(include ?? '*'), { signal });
 }
 
-/** A glob without a directory means file names, wherever they are, as it does for grep and ripgrep. */
+/** As with grep, a glob without a directory matches file names at any depth. */
 function atAnyDepth(pattern: string): string {
   return pattern.includes('/') ? pattern : `**/${pattern}`;
 }
@@ -103,7 +103,7 @@ async function searchFiles(
   return { matches, skippedFiles };
 }
 
-/** The lines of a file, or `undefined` when it is binary, too large, or cannot be read. */
+/** `undefined` when the file is binary, too large, or cannot be read. */
 async function readLines(file: WorkspacePath): Promise<string[] | undefined> {
   try {
     const { size } = await fs.stat(file.real);

@@ -7,25 +7,23 @@ import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
 import type { CommandOutcome } from '../../process/runCommand.js';
 import { toOneLine } from '../shared/terminal.js';
 
-/** One thing that was seen of a hook. An `error` is what its author cannot have meant. */
+/** `error` is what the hook's author cannot have meant. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
   readonly message: string;
 }
 
-/** One hook's run. */
 export interface ObservedRun {
   readonly hook: CommandHookConfig;
   readonly event: HookEventName;
   readonly outcome: CommandOutcome;
-  /** What it said in our own format, where it has another dialect. */
+  /** In our own format, whatever the hook's dialect. */
   readonly said: Said;
-  /** What the runner had to say about it, one sentence each. */
+  /** From the runner, one sentence each. */
   readonly remarks: readonly string[];
   readonly timeoutMs: number;
 }
 
-/** What the end of a hook means for an operation, in words. */
 export function describeEnding({ hook, event, outcome, said, timeoutMs }: ObservedRun): string {
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
@@ -35,7 +33,6 @@ export function describeEnding({ hook, event, outcome, said, timeoutMs }: Observ
     : `exit code 2: it objects, which cannot prevent ${event}`;
 }
 
-/** What is wrong with a hook, or may be, as far as one run shows. */
 export function diagnose(run: ObservedRun): Finding[] {
   const findings = [...diagnoseEnding(run), ...diagnoseOutput(run)];
   // What went wrong early explains the rest.
@@ -105,7 +102,7 @@ function consequenceOf(hook: CommandHookConfig, event: HookEventName): string {
     : 'the operation goes on without it';
 }
 
-/** Where JSON ends that was to be JSON: position and excerpt. */
+/** Position and excerpt of the syntax error. */
 function findBreak(stdout: string): string | undefined {
   if (stdout.trim() === '') return undefined;
   const { syntaxError } = parseJsonDocument(stdout, true);
@@ -118,11 +115,11 @@ function findBreak(stdout: string): string | undefined {
 
 interface Cause {
   readonly words: string;
-  /** A file that may be found elsewhere. */
+  /** Add a hint about the scratch directory. */
   readonly isOfFile?: boolean;
 }
 
-/** Messages of shells and interpreters; not words alone, as the reason of a block may hold those. */
+/** Whole messages, since the reason of a block may contain single words of them. */
 const CAUSES: readonly (Cause & { readonly pattern: RegExp })[] = [
   {
     pattern: /can't open file '[^'\n]*': \[Errno \d+\]/u,

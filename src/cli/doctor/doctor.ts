@@ -32,14 +32,9 @@ import { openRegistry, openWorkspace } from '../shared/workspace.js';
 import { describeEnding, diagnose, type ObservedRun } from './diagnosis.js';
 import { inScratchProject } from './scratchProject.js';
 
-/** What was seen of one hook, as `doctor --json` writes it. */
 type Examination = Awaited<ReturnType<typeof examine>>;
 
-/**
- * `hookstack doctor`: each hook once, with a sample event and in a scratch directory, and what was seen on stdout.
- *
- * @returns the exit code: 0 nothing is wrong, 1 something is
- */
+/** @returns the exit code: 0 nothing is wrong, 1 something is */
 export async function doctor({ json, ...options }: WorkspaceOptions): Promise<number> {
   const { config } = await openWorkspace(options, { forceHooks: true });
   const registry = await openRegistry(config);
@@ -78,11 +73,10 @@ async function examine(entry: HookRegistryEntry, surroundings: Surroundings) {
     event,
     hook: hookIdentity(hook),
     command: commandLine(hook),
-    /** The tool of the sample event. */
+    /** Of the sample event. */
     tool,
     timeoutMs,
     status: run ? (worst ?? 'ok') : 'not run',
-    /** How it ended and what that means, or why it was not run. */
     ending: run ? describeEnding(run) : (reason ?? 'it could not be asked'),
     exitCode: run?.outcome.exitCode ?? null,
     signal: run?.outcome.signal ?? null,
@@ -91,7 +85,7 @@ async function examine(entry: HookRegistryEntry, surroundings: Surroundings) {
   } as const;
 }
 
-/** A tool that the hook is for, where one is known. */
+/** One that the hook matches, if known. */
 function findTool(entry: HookRegistryEntry, registry: HookRegistry): string {
   const logger = new CliLogger('llxprt:core:hooks:planner');
   const known = [DEFAULT_TOOL, ...referenceTools.map(({ name }) => name)];
@@ -137,7 +131,7 @@ async function runOnce(
   return { hook, event, outcome, said, remarks: logger.remarks };
 }
 
-/** More than a pipe holds, so that it is taken only where somebody reads. JSON may have it behind its first brace. */
+/** More than a pipe holds, so that it is taken only where somebody reads. JSON allows spaces behind its first brace. */
 const PADDING = Buffer.alloc(256 * 1024, ' ');
 
 function padded(json: Uint8Array): Uint8Array {
@@ -153,7 +147,7 @@ function sampleInput(event: HookEventName, tool: string | null, config: Config, 
   });
 }
 
-/** Keeps what the runner warns of, without the hook's name. That a hook failed is told otherwise. */
+/** Keeps the runner's warnings, without the hook's name. Failures are reported otherwise. */
 class RemarkCollector extends DebugLogger {
   readonly remarks: string[] = [];
 

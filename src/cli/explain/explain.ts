@@ -12,7 +12,6 @@ export interface ExplainOptions extends WorkspaceOptions {
   readonly tool?: string;
 }
 
-/** `hookstack explain`: which hooks an event would run, and why not the others, on stdout. Starts nothing. */
 export async function explain(eventName: string, options: ExplainOptions): Promise<void> {
   const { event, moment } = requireNamedEvent(eventName);
   const workspace = await openWorkspace(options, { needsAllFiles: false });

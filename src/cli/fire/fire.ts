@@ -16,12 +16,7 @@ import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { readFields, type FireOptions } from './fireOptions.js';
 import { latencyOf, type Latency } from './latency.js';
 
-/**
- * `hookstack fire`: one event through the hook stack, and what came of it on stdout.
- *
- * @param eventName may be missing where the event comes from a trace
- * @returns the exit code: 0 proceed, 1 the hook system itself failed, 2 blocked, 3 stopped
- */
+/** @returns the exit code: 0 proceed, 1 the hook system itself failed, 2 blocked, 3 stopped */
 export async function fire(eventName: string | undefined, options: FireOptions): Promise<number> {
   const { record, repeat = 1 } = options;
   const recorder = record === undefined ? undefined : await import('./record.js');
@@ -60,11 +55,10 @@ interface ChosenEvent {
   readonly event: HookEventName;
   readonly fields: EventFields<HookEventName>;
   readonly moment?: Moment;
-  /** What a trace has of it, where it comes from one. */
+  /** The input, as a trace has it. */
   readonly text?: string;
 }
 
-/** What is fired: as options say it, or as a trace has it. */
 async function readEvent(
   eventName: string | undefined,
   options: FireOptions,

@@ -1,4 +1,4 @@
-/** How long something took when it was done many times, in ms with one decimal. */
+/** In ms, with one decimal. */
 export interface Latency {
   readonly count: number;
   readonly min: number;
@@ -22,7 +22,7 @@ export function latencyOf(durations: readonly number[]): Latency {
   };
 }
 
-/** Between two values, the point on the straight line between them. */
+/** Linear interpolation. */
 function quantile(sorted: readonly number[], fraction: number): number {
   const position = (sorted.length - 1) * fraction;
   const below = sorted[Math.floor(position)] ?? 0;

@@ -3,11 +3,7 @@ import type { TraceCount } from '../shared/hookColumns.js';
 import { openTrace } from '../shared/openTrace.js';
 import { printNotice } from '../shared/terminal.js';
 
-/**
- * Counts the runs of each hook in a trace file.
- *
- * @returns the counts of a hook of an event, 0 for one that the file does not know
- */
+/** @returns 0 for a hook that the file does not know */
 export async function countRuns(
   file: string,
 ): Promise<(event: string, hook: string) => TraceCount> {

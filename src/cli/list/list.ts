@@ -14,9 +14,7 @@ export interface ListOptions extends WorkspaceOptions {
   readonly trace?: string;
 }
 
-/**
- * `hookstack list`: every configured hook on stdout. What is told of each is in the table of `shared/hookColumns.ts`.
- */
+/** The columns are in `shared/hookColumns.ts`. */
 export async function list({ trace, json, ...options }: ListOptions): Promise<void> {
   const { config } = await openWorkspace(options, { needsAllFiles: false });
   const registry = await openRegistry(config);

@@ -15,11 +15,7 @@ export interface MigrateOptions {
   readonly json?: boolean;
 }
 
-/**
- * `hookstack migrate`: adds the hooks of another agent's settings to ours.
- *
- * @throws UsageError when settings cannot be read, or those of the project would not be its own
- */
+/** @throws UsageError when settings cannot be read, or the project's would be written elsewhere */
 export async function migrate({ from, dryRun = false, cwd, json }: MigrateOptions): Promise<void> {
   const project = await resolveWorkingDir(cwd);
   const home = await realpath(requireHome()).catch(requireHome);
@@ -49,7 +45,6 @@ function describeMove({ target, sources, before, after, added, present }: Move) 
   };
 }
 
-/** Hunks with `@@` between them. */
 function diffSettings(before: string, after: string): string[] {
   const texts = [before, after].map((text) => text.replaceAll('\r\n', '\n'));
   const hunks = diffLines(...(texts as [string, string]), 3);

@@ -11,23 +11,17 @@ import type { WorkspaceOptions } from '../shared/options.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 
 export interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
-  /** Name of the model. */
   readonly model: string;
-  /** Path of a file of recorded model calls, to be used instead of Gemini. */
+  /** A file of recorded model calls, to be used instead of Gemini. */
   readonly responses?: string;
   readonly maxTurns?: number;
   readonly outputFormat: OutputFormat;
   readonly trace?: string;
-  /** The file to write, or `false` for none. */
+  /** `false` for none. */
   readonly transcript?: string | false;
 }
 
-/**
- * `hookstack run`: the reference agent for one prompt.
- *
- * @param prompt read from stdin where it is missing
- * @returns the exit code: 0 done, or stopped by a hook; 1 failed
- */
+/** @returns the exit code: 0 done, or stopped by a hook; 1 failed */
 export async function run(prompt: string | undefined, options: RunOptions): Promise<number> {
   const workspace = await openWorkspace(options, { withMiddleware: true });
   const connection = await connectModel(options.responses);
@@ -56,8 +50,7 @@ async function work(
   { model, maxTurns, outputFormat, transcript }: RunOptions,
 ): Promise<number> {
   const output = createRunOutput(outputFormat);
-  // While settings and files of a project are read, signals end the process, however long that takes. Should it fail,
-  // the first event tells.
+  // Until this is read, signals end the process, however long it takes. The first event reports a failure.
   await config
     .getHookSystem()
     ?.initialize()
@@ -88,7 +81,7 @@ async function work(
   }
 }
 
-/** The SDK's errors carry the API's JSON as their message; what is in it is meant for people. */
+/** The SDK's errors have the API's JSON as their message. */
 function unwrapApiError(message: string): string {
   try {
     const { error } = JSON.parse(message) as { error?: { message?: unknown } };

@@ -4,17 +4,13 @@ import { foreignEvent, foreignMoment, dialects } from '../../dialects/dialects.j
 import { isHookEventName } from '../../protocol/events.js';
 import { UsageError } from './usageError.js';
 
-/** An event, or a moment of one for which another agent has an event. */
+/** `moment` is set for an event that only another agent has. */
 export interface NamedEvent {
   readonly event: HookEventName;
   readonly moment?: Moment;
 }
 
-/**
- * The event that a command line names: by our name, or by another agent's where we have none.
- *
- * @throws UsageError when there is no such event
- */
+/** @throws UsageError when neither we nor another agent has such an event */
 export function requireNamedEvent(name: string): NamedEvent {
   for (const dialect of DIALECT_NAMES) {
     const found = foreignMoment(dialects[dialect], name);

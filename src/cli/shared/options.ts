@@ -1,14 +1,12 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
-/** The options that every command has that looks at a project. */
 export interface WorkspaceOptions {
-  /** The project. Default the current directory. */
+  /** Default: the current directory. */
   readonly cwd?: string;
-  /** A settings file to use in place of the project's, the user's and the system's, and of all extensions. */
+  /** Replaces the settings of project, user and system, and all extensions. */
   readonly settings?: string;
-  /** Lets everything of the project run, whether it was allowed or not. */
+  /** Lets everything of the project run, allowed or not. */
   readonly trust?: boolean;
-  /** Writes JSON in place of text. */
   readonly json?: boolean;
 }
 
@@ -27,12 +25,10 @@ export function jsonOption(): Option {
   return new Option('--json', 'write one JSON object');
 }
 
-/** @param what what the command does with the file */
 export function traceOption(what = 'append what happens to this file, for "hookstack trace"') {
   return new Option('--trace <file>', what).env('HOOKSTACK_TRACE');
 }
 
-/** The parser of an option that is a count. */
 export function parseCount(text: string): number {
   const count = Number(text);
   if (Number.isSafeInteger(count) && count > 0) return count;

@@ -7,11 +7,7 @@ import { UsageError } from '../shared/usageError.js';
 import { addMiddleware, openWorkspace } from '../shared/workspace.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 
-/**
- * `hookstack stack`: the layers of each stack on stdout, from the outside in, with the middleware of extensions.
- *
- * @param only the name of one stack; all without it
- */
+/** @param only the name of one stack. Default: all */
 export async function stack(only: string | undefined, options: WorkspaceOptions): Promise<void> {
   const names = STACK_NAMES.filter((name) => only === undefined || name === only);
   if (names.length === 0) {
@@ -25,22 +21,21 @@ export async function stack(only: string | undefined, options: WorkspaceOptions)
   } else printLine(stacks.map(formatStack).join('\n\n'));
 }
 
-/** @returns why layers are only named and do not run, by name */
+/** @returns why layers do not run, by name */
 async function fillStacks(config: Config): Promise<ReadonlyMap<string, string>> {
   const refused = new Map<string, string>();
   await addMiddleware(config, (module, { reason, blocks }) => {
     const { stack: stackName, before, after } = module.middleware;
     const name = nameOfModule(module);
     refused.set(name, reason);
-    // What blocks has a place of its own.
+    // It has a layer that blocks already.
     if (blocks) return;
-    // Nothing is fired here: this only takes the place.
+    // Only takes the place: nothing is fired here.
     config.use(stackName, (_ctx, next) => next(), { name, before, after });
   });
   return refused;
 }
 
-/** One layer, as `stack --json` writes it. */
 type Layer = ReturnType<typeof describeLayers>[number];
 
 function describeLayers(config: Config, name: StackName, refused: ReadonlyMap<string, string>) {

@@ -14,7 +14,6 @@ import { UsageError } from '../shared/usageError.js';
 
 export interface TraceOptions {
   readonly slowest?: number;
-  /** Where to write the page. */
   readonly html?: string;
   readonly json?: boolean;
 }
@@ -24,7 +23,6 @@ const format: StoryFormat = {
   toOneLine,
 };
 
-/** `hookstack trace`: the story that a trace file tells, on stdout or as a page. */
 export async function trace(file: string, options: TraceOptions): Promise<void> {
   const spans = await openTrace(file);
   const story = tellStory(spans);
@@ -39,7 +37,7 @@ export async function trace(file: string, options: TraceOptions): Promise<void> 
   else printLine([formatStory(chosen, format), ...formatReplay(file, spans)].join('\n'));
 }
 
-/** The command that fires the last blocked event again. What a trace holds is data, and not for a shell to read. */
+/** What a trace holds is data: the shell must not interpret it. */
 function formatReplay(file: string, spans: readonly SpanRecord[]): string[] {
   const blocked = lastBlock(spans);
   if (!blocked) return [];
@@ -62,7 +60,7 @@ async function writePage(
   const { renderPage } = await import('../../trace/renderPage.js');
   const page = renderPage(story, path.basename(file));
   try {
-    // It holds what the trace does, which is its owner's alone.
+    // The page is as private as the trace.
     const descriptor = openPrivately(out, 'replace');
     try {
       writeFileSync(descriptor, page);
@@ -75,7 +73,7 @@ async function writePage(
   printLine(`Wrote ${out}: open it in a browser`);
 }
 
-/** Whether both paths lead to one file, by links of any kind. */
+/** Also by links of any kind. */
 async function isSameFile(a: string, b: string): Promise<boolean> {
   const [first, second] = await Promise.all(
     [a, b].map((file) => stat(file, { bigint: true }).catch(() => undefined)),

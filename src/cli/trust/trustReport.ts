@@ -4,10 +4,9 @@ import type { ConsentReview } from '../../protocol/entry.js';
 import { paint, toVisible, type TextStyle } from '../shared/terminal.js';
 import type { ReviewedItem, ReviewedProject } from './trustItems.js';
 
-/** At most this many unchanged files are shown; an extension may have hundreds. */
+/** An extension may have hundreds. */
 const MAX_SHOWN_FILES = 20;
 
-/** `hookstack trust --json`. */
 export function describeProject({ consent, items }: ReviewedProject) {
   return {
     project: consent.project,
@@ -31,7 +30,6 @@ export function describeProject({ consent, items }: ReviewedProject) {
   };
 }
 
-/** All that would run, for somebody who is to decide. */
 export function formatProject({ consent, items }: ReviewedProject): string {
   const project = toVisible(consent.project);
   if (items.length === 0) return `Nothing in ${project} needs to be allowed.`;
@@ -43,7 +41,6 @@ export function countItems(count: number): string {
   return count === 1 ? '1 hook or module' : `${count} hooks and modules`;
 }
 
-/** One hook or module, with what consent to it covers. */
 export function formatItem({ review, file, position }: ReviewedItem, project: string): string {
   const { event, stack, extension } = review.item.definition;
   const title = toVisible(
