@@ -22,15 +22,10 @@ import {
   type ToolCallRecord,
 } from '../core/coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from '../core/geminiChat.js';
+import { decisionOf } from '../context.js';
 import { asHookContext } from '../protocol/llmContent.js';
-import {
-  allowedToolsOf,
-  describeModelCall,
-  functionCallsOf,
-  stopOf,
-  textOf,
-  verdictOf,
-} from './modelTurns.js';
+import { answerText, functionCallsOf } from '../protocol/response.js';
+import { allowedToolsOf, describeModelCall, verdictOf } from './modelTurns.js';
 import { Transcript } from './transcript.js';
 
 export interface AgentOptions {
@@ -199,9 +194,12 @@ class AgentRun {
     await this.#compressWhenLong();
     if (this.#stopped) return undefined;
     const turn = await this.#askModel(message);
-    this.#stopped = stopOf(turn);
+    this.#stopped = decisionOf(turn.verdict, 'stop') ?? null;
     // An id for each, so that events of one call can be told from those of another.
-    const calls = functionCallsOf(turn).map((call) => ({ ...call, id: call.id ?? randomUUID() }));
+    const calls = functionCallsOf(turn.response).map((call) => ({
+      ...call,
+      id: call.id ?? randomUUID(),
+    }));
     this.#transcript?.addAnswer(turn, calls);
     this.#noteDown(turn.notes);
     if (this.#stopped || calls.length === 0) return undefined;
@@ -227,7 +225,7 @@ class AgentRun {
     const history = this.#chat.getHistory();
     const [summary] = history === before ? [] : (history[0]?.parts ?? []);
     if (summary?.text) this.#transcript?.addMessage(summary.text, 'isCompactSummary');
-    this.#stopped = stopOf(turn);
+    this.#stopped = decisionOf(turn.verdict, 'stop') ?? null;
   }
 
   async #askModel(message: PartListUnion): Promise<ModelTurn> {
@@ -235,7 +233,7 @@ class AgentRun {
     const options = { signal, onHooks: this.#hooks.observe };
     for await (const event of this.#chat.sendMessageStream(message, options)) {
       if (event.type === 'chunk') {
-        const text = textOf(event.value);
+        const text = answerText(event.value);
         if (text) this.#tell({ type: 'text', text });
         continue;
       }
@@ -246,7 +244,7 @@ class AgentRun {
         continue;
       }
       this.#promptTokens = turn.response.usageMetadata?.promptTokenCount ?? this.#promptTokens;
-      this.#answer = textOf(turn.response);
+      this.#answer = answerText(turn.response);
       this.#response = turn.suppressDisplay ? '' : this.#answer;
       return turn;
     }

@@ -6,7 +6,7 @@ import type { HookEventName, HookPayload } from '../protocol/types.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
 import { asHookContext, asSystemNote } from '../protocol/llmContent.js';
 
-export interface AgentVerdict {
+interface AgentVerdict {
   readonly stopped: Decision | null;
   /** A block that counts for this event. */
   readonly objection: Decision | null;

@@ -51,7 +51,9 @@ export async function startRecordedModel(file: string): Promise<RecordedModel> {
   const apiKey = randomUUID();
   const server = createServer(ARRIVAL_LIMITS, (request, response) => {
     if (request.headers['x-goog-api-key'] !== apiKey) {
-      sendError(response.setHeader('connection', 'close'), UNAUTHENTICATED.error);
+      const message = "The request does not have the recorded model's key. Use its apiKey.";
+      const error = { code: 401, message, status: 'UNAUTHENTICATED' };
+      sendError(response.setHeader('connection', 'close'), error);
       return;
     }
     // This fails only when the client leaves.
@@ -84,10 +86,7 @@ const ARRIVAL_LIMITS = {
   connectionsCheckingInterval: 500,
 };
 
-interface Route {
-  readonly method: RecordedMethod;
-  readonly model: string;
-}
+type Route = Pick<RecordedRequest, 'method' | 'model'>;
 
 interface Refusal {
   readonly error: GeminiError;
@@ -96,12 +95,6 @@ interface Refusal {
 function refuse(code: number, status: string, message: string): Refusal {
   return { error: { code, message, status } };
 }
-
-const UNAUTHENTICATED = refuse(
-  401,
-  'UNAUTHENTICATED',
-  "The request does not have the recorded model's key. Use its apiKey.",
-);
 
 type ReceivedBody = { readonly json: unknown; readonly bytes: number } | Refusal;
 
@@ -132,25 +125,17 @@ class Recording {
     if ('error' in body) return body;
     this.#keep({ method, model, body: body.json }, body.bytes);
 
-    const asked = `${method} of model ${model} was asked`;
     const call = this.calls[this.#used];
-    if (!call) {
-      const line = (this.calls.at(-1)?.line ?? 0) + 1;
-      return refuse(
-        400,
-        'FAILED_PRECONDITION',
-        `${this.file}:${line}: ${asked}, but all ${this.calls.length} recorded calls are used. Record one more call here.`,
-      );
+    if (call?.method === method) {
+      this.#used++;
+      return call;
     }
-    if (call.method !== method) {
-      return refuse(
-        400,
-        'FAILED_PRECONDITION',
-        `${this.file}:${call.line}: ${asked}, but ${call.method} is recorded. Make the calls in the recorded order, or change this line.`,
-      );
-    }
-    this.#used++;
-    return call;
+    const line = call?.line ?? (this.calls.at(-1)?.line ?? 0) + 1;
+    const problem = call
+      ? `${call.method} is recorded. Make the calls in the recorded order, or change this line.`
+      : `all ${this.calls.length} recorded calls are used. Record one more call here.`;
+    const message = `${this.file}:${line}: ${method} of model ${model} was asked, but ${problem}`;
+    return refuse(400, 'FAILED_PRECONDITION', message);
   }
 
   #keep(request: RecordedRequest, bytes: number): void {
@@ -195,9 +180,8 @@ function matchRoute({ method, url = '' }: IncomingMessage): Route | undefined {
   if (method !== 'POST' || !model) return undefined;
   if (action === 'generateContent') return { method: action, model };
   const asEvents = new URLSearchParams(query).get('alt') === 'sse';
-  if (action === 'streamGenerateContent' && asEvents)
-    return { method: 'generateContentStream', model };
-  return undefined;
+  const isStream = action === 'streamGenerateContent' && asEvents;
+  return isStream ? { method: 'generateContentStream', model } : undefined;
 }
 
 /** Never rejects. Reads a body that is too large to its end: a client cut off while writing sees no answer. */

@@ -10,10 +10,7 @@ import { openPrivately } from '../trace/privateFile.js';
 import type { CompletedToolCall } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/geminiChat.js';
 import { toParts } from '../protocol/llmContent.js';
-import { textOf } from './modelTurns.js';
-
-/** `isMeta` for what hooks say, `isCompactSummary` for a summary of earlier history. */
-type Mark = 'isMeta' | 'isCompactSummary';
+import { answerText } from '../protocol/response.js';
 
 /**
  * JSON Lines in Claude Code's format, in the file that the `Config` names. Each line is written at once, for the hooks
@@ -30,14 +27,14 @@ export class Transcript {
     });
   }
 
-  /** Without a mark, from the user. */
-  addMessage(text: string, mark?: Mark): void {
+  /** @param mark `isMeta` for what hooks say, `isCompactSummary` for earlier history; none for the user's words */
+  addMessage(text: string, mark?: 'isMeta' | 'isCompactSummary'): void {
     this.#add('user', () => ({ role: 'user', content: text }), mark && { [mark]: true });
   }
 
   /** Adds nothing where the model said nothing. `calls` have ids. */
   addAnswer({ response, request }: ModelTurn, calls: readonly FunctionCall[]): void {
-    const text = textOf(response);
+    const text = answerText(response);
     if (text === '' && calls.length === 0) return;
     this.#add('assistant', () => ({
       role: 'assistant',
@@ -98,9 +95,11 @@ export class Transcript {
       return toJson(build());
     } catch (error) {
       const file = transcriptPathOf(this.config);
-      this.#warn(
-        `A line of the transcript ${file} is left out, as it is no JSON (${errorMessage(error)}): the transcript goes on; let tools give plain data`,
-      );
+      this.config
+        .getDebugLogger()
+        .warn(
+          `A line of the transcript ${file} is left out, as it is no JSON (${errorMessage(error)}): the transcript goes on; let tools give plain data`,
+        );
       return undefined;
     }
   }
@@ -112,14 +111,12 @@ export class Transcript {
       const file = transcriptPathOf(this.config) ?? 'of the session';
       this.close();
       this.config.setTranscriptPath(undefined);
-      this.#warn(
-        `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks are told of none; name a file that can be written`,
-      );
+      this.config
+        .getDebugLogger()
+        .warn(
+          `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks are told of none; name a file that can be written`,
+        );
     }
-  }
-
-  #warn(message: string): void {
-    this.config.getDebugLogger().warn(message);
   }
 }
 

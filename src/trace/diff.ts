@@ -17,11 +17,10 @@ export function diffValues(path: string, before: unknown, after: unknown): strin
   }
   if (Array.isArray(before) && Array.isArray(after)) return diffItems(path, before, after);
   const hunks = diffLines(toText(before), toText(after), CONTEXT);
-  return hunks.flatMap((hunk) => [`@@ ${path}`, ...hunk.map(spaceSign)]);
-}
-
-function spaceSign(line: string): string {
-  return `${line.charAt(0)} ${line.slice(1)}`;
+  return hunks.flatMap((hunk) => [
+    `@@ ${path}`,
+    ...hunk.map((line) => `${line.charAt(0)} ${line.slice(1)}`),
+  ]);
 }
 
 function own(record: Record<string, unknown>, key: string): unknown {

@@ -3,23 +3,17 @@ import { isRecord } from '../util/records.js';
 import type { SpanRecord } from './record.js';
 import { SPAN_KINDS, type SpanKind, type SpanVerdict } from './span.js';
 
-export interface TraceReading {
-  /** In the order in which they ended. */
-  readonly spans: readonly SpanRecord[];
-  /** Line numbers, from 1. */
-  readonly unreadable: readonly number[];
-}
-
 /** In UTF-16 code units. */
 const MAX_LINE = 64 * 1024 * 1024;
 
 const VERDICTS: ReadonlySet<unknown> = new Set(['allow', 'change', 'block', 'stop', 'fail']);
 
 /**
+ * Gives spans in the order in which they ended, and the numbers of unreadable lines, from 1.
  * Skips lines that are no span, such as the last one of a process that was killed. Throws the file system's error, or
  * an Error for a line of over 67,108,864 characters.
  */
-export async function readTrace(file: string): Promise<TraceReading> {
+export async function readTrace(file: string) {
   const spans: SpanRecord[] = [];
   const unreadable: number[] = [];
   let line = 0;

@@ -13,7 +13,8 @@ export function renderPage(story: readonly StorySpan[], name: string): string {
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  const data = toData({ name, spans: story });
+  // Can neither end its element nor be taken for markup.
+  const data = JSON.stringify({ name, spans: story }).replaceAll('<', String.raw`\u003c`);
   const parts: Record<string, string> = {
     POLICY: policy,
     '<!-- style -->': `<style>${style}</style>`,
@@ -22,11 +23,6 @@ export function renderPage(story: readonly StorySpan[], name: string): string {
   };
   // In one pass: inserted text is not searched for marks.
   return template.replaceAll(/POLICY|<!-- \w+ -->/g, (mark) => parts[mark] ?? mark);
-}
-
-/** Can neither end its element nor be taken for markup. */
-function toData(value: object): string {
-  return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 }
 
 function hashOf(text: string): string {

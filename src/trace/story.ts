@@ -24,14 +24,9 @@ export function tellStory(spans: readonly SpanRecord[]): StorySpan[] {
   const story: StorySpan[] = [];
   const seen = new Set<Node>();
   // Spans that contain each other are reached from no root.
-  for (const from of [roots.toSorted(byStart), nodes]) walk(from, seen, story);
-  return story;
-}
-
-/** Not recursive: a file may say that a million spans contain each other. */
-function walk(from: readonly Node[], seen: Set<Node>, story: StorySpan[]): void {
-  for (const root of from) {
+  for (const root of [...roots.toSorted(byStart), ...nodes]) {
     const pending = [{ node: root, depth: 0 }];
+    // Not recursive: a file may say that a million spans contain each other.
     for (let next = pending.pop(); next; next = pending.pop()) {
       const { node, depth } = next;
       if (seen.has(node)) continue;
@@ -41,6 +36,7 @@ function walk(from: readonly Node[], seen: Set<Node>, story: StorySpan[]): void 
       pending.push(...within.map((each) => ({ node: each, depth: depth + 1 })));
     }
   }
+  return story;
 }
 
 function byStart({ span: a }: Node, { span: b }: Node): number {

@@ -62,32 +62,22 @@ function compile(pattern: string): RegExp {
   }
 }
 
-interface Search {
-  /** At most one more than is shown. */
-  readonly matches: readonly string[];
-  readonly skippedFiles: number;
-}
-
 async function filesToSearch(
   target: WorkspacePath,
-  include: string | undefined,
+  include = '*',
   signal: AbortSignal | undefined,
 ): Promise<readonly WorkspacePath[]> {
   if ((await kindOf(target)) === 'file') return [target];
   await requireKind(target, 'directory');
-  return findFiles(target, atAnyDepth(include ?? '*'), { signal });
-}
-
-/** As with grep, a glob without a directory matches file names at any depth. */
-function atAnyDepth(pattern: string): string {
-  return pattern.includes('/') ? pattern : `**/${pattern}`;
+  // As with grep, a glob without a directory matches file names at any depth.
+  return findFiles(target, include.includes('/') ? include : `**/${include}`, { signal });
 }
 
 async function searchFiles(
   files: readonly WorkspacePath[],
   findMatchingLines: LineMatcher,
   signal: AbortSignal | undefined,
-): Promise<Search> {
+) {
   const matches: string[] = [];
   let skippedFiles = 0;
   for (const file of files) {
@@ -125,7 +115,7 @@ function shorten(line: string): string {
 function describeSearch(
   pattern: string,
   target: WorkspacePath,
-  { matches, skippedFiles }: Search,
+  { matches, skippedFiles }: Awaited<ReturnType<typeof searchFiles>>,
 ): ToolResult {
   const count = matches.length > MAX_MATCHES ? `more than ${MAX_MATCHES}` : `${matches.length}`;
   const summary = `Lines matching ${printable(pattern)} in ${target.shown}: ${count}`;

@@ -14,11 +14,10 @@ import { buildHookEnvironment, prepareInput } from '../../run/preparedInput.js';
 import type { HookRun } from '../../run/hookRun.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { CliLogger } from '../shared/cliLogger.js';
-import { DEFAULT_TOOL } from '../shared/defaults.js';
 import { completeFields, decodeFields } from '../shared/eventFields.js';
 import { findReason } from '../shared/hookColumns.js';
 import { watchInterruption } from '../shared/interruption.js';
-import type { WorkspaceOptions } from '../shared/options.js';
+import { DEFAULT_TOOL, type WorkspaceOptions } from '../shared/options.js';
 import { mapWithProgress } from '../shared/progress.js';
 import {
   paint,
@@ -119,7 +118,10 @@ async function runOnce(
         findObjection: (started) => registry.findObjection(started),
         probe: async (seen, next) => {
           run = seen;
-          if (!(seen.stdin instanceof Error)) seen.stdin = padded(seen.stdin);
+          if (!(seen.stdin instanceof Error)) {
+            const { stdin } = seen;
+            seen.stdin = Buffer.concat([stdin.subarray(0, 1), PADDING, stdin.subarray(1)]);
+          }
           await next();
         },
       },
@@ -133,10 +135,6 @@ async function runOnce(
 
 /** More than a pipe holds, so that it is taken only where somebody reads. JSON allows spaces behind its first brace. */
 const PADDING = Buffer.alloc(256 * 1024, ' ');
-
-function padded(json: Uint8Array): Uint8Array {
-  return Buffer.concat([json.subarray(0, 1), PADDING, json.subarray(1)]);
-}
 
 function sampleInput(event: HookEventName, tool: string | null, config: Config, cwd: string) {
   const toolInput = { file_path: 'example.txt', content: 'Hello', command: 'true' };

@@ -77,10 +77,9 @@ function parsePayload(text: string, where: string): Record<string, unknown> {
 /** Names of the payload are in camel case. */
 function fieldsOf(event: HookEventName, payload: Record<string, unknown>) {
   const names = Object.keys(events[event].fields.schema);
-  const fields = names.map((name) => [name, payload[toCamelCase(name)]] as const);
+  const fields = names.map((name) => {
+    const camelCase = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    return [name, payload[camelCase]] as const;
+  });
   return checkFields(event, Object.fromEntries(fields.filter(([, value]) => value !== undefined)));
-}
-
-function toCamelCase(name: string): string {
-  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -20,7 +20,7 @@ import { paint, printJson, printLine, printNotice } from '../shared/terminal.js'
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
-export interface InitOptions {
+interface InitOptions {
   readonly language: keyof typeof starterLanguages;
   readonly event: HookEventName;
   readonly cwd?: string;

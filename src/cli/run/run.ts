@@ -10,7 +10,7 @@ import { UsageError } from '../shared/usageError.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 
-export interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
+interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
   readonly model: string;
   /** A file of recorded model calls, to be used instead of Gemini. */
   readonly responses?: string;

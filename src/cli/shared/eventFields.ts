@@ -4,7 +4,7 @@ import type { EventFields } from '../../protocol/hookValidators.js';
 import { HookEventName, type HookPayload, type Moment } from '../../protocol/types.js';
 import { isRecord } from '../../util/records.js';
 import { suggestName } from '../../util/suggestName.js';
-import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './defaults.js';
+import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './options.js';
 import { UsageError } from './usageError.js';
 
 export interface Given {

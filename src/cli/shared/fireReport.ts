@@ -7,8 +7,6 @@ import { paint, toOneLine, toVisible } from './terminal.js';
 
 export type FireReport = ReturnType<typeof describeFiring>;
 
-type HookReport = ReturnType<typeof describeHook>;
-
 /** @param fired `undefined` when no hook had anything to do with the event */
 export function describeFiring(event: HookEventName, fired: ProcessedHookResult | undefined) {
   const output = fired?.aggregated.finalOutput;
@@ -50,11 +48,10 @@ export function formatReport(report: FireReport): string {
     report.results.length === 0
       ? [`No hook ran for ${report.event}: none is configured, active, and matching`]
       : report.results.map(formatHook);
-  const verdict = [formatVerdict(report), ...formatAuthors(report), ...formatEffects(report)];
-  return [...hooks, '', ...verdict].join('\n');
+  return [...hooks, '', formatVerdict(report), ...formatEffects(report)].join('\n');
 }
 
-function formatHook(hook: HookReport): string {
+function formatHook(hook: FireReport['results'][number]): string {
   const isHealthy = hook.success || hook.exitCode === 2;
   const facts = [
     hook.signal === null ? hook.exitCode !== null && `exit code ${hook.exitCode}` : hook.signal,
@@ -81,16 +78,12 @@ function formatVerdict(report: FireReport): string {
     : `${verdict}\n  A block of ${event} has no effect on the operation: this event cannot prevent it`;
 }
 
-/** A single hook is named above. */
-function formatAuthors({ decidedBy, results }: FireReport): string[] {
-  return results.length > 1
-    ? formatText('decided by', decidedBy?.map(toVisible).join(', ') ?? '')
-    : [];
-}
-
 function formatEffects(report: FireReport): string[] {
   const specific = report.hookSpecificOutput && JSON.stringify(report.hookSpecificOutput, null, 2);
+  const authors = report.decidedBy?.map(toVisible).join(', ') ?? '';
   return [
+    // A single hook is named above.
+    ...(report.results.length > 1 ? formatText('decided by', authors) : []),
     ...(report.blocked || report.stopped ? [] : formatText('reason', report.reason)),
     ...formatText('systemMessage', report.systemMessage),
     ...(report.suppressOutput ? ['  suppressOutput: true'] : []),

@@ -77,9 +77,12 @@ export function formatHookTest(test: HookTest): string {
 export function expectationsOf(report: FireReport): HookExpectations {
   const { decision, reason, exit, modified } = observe(report);
   const changes = Object.entries(modified).filter(([field]) => CHANGES.has(field));
+  // A reason that looks like a pattern becomes one that matches only itself.
+  const isPattern = reason !== null && PATTERN_FORM.test(reason);
+  const expected = isPattern ? `/^${escapeStringRegexp(reason)}$/` : reason;
   return {
     decision,
-    ...(decision !== 'allow' && reason !== null && { reason: asExpected(reason) }),
+    ...(decision !== 'allow' && reason !== null && { reason: expected }),
     exit,
     ...(changes.length > 0 && { modified: Object.fromEntries(changes) }),
   };
@@ -151,12 +154,6 @@ function toPattern(expected: string): RegExp | undefined {
   return source === undefined ? undefined : new RegExp(source, flags);
 }
 
-/** A reason that looks like a pattern becomes one that matches only itself. */
-function asExpected(reason: string): string {
-  if (!PATTERN_FORM.test(reason)) return reason;
-  return `/^${escapeStringRegexp(reason)}$/`;
-}
-
 const record = expecting<Record<string, unknown>>('an object', isRecord);
 const expectedText = expecting<string | null>(
   'a string, /a regular expression/ or null',
@@ -212,6 +209,7 @@ function readTest(value: unknown, report: Report): HookTest | undefined {
   return test;
 }
 
+/** Text, a valid pattern, or `null`. */
 function isExpectedText(value: unknown): boolean {
   if (typeof value !== 'string') return value === null;
   try {

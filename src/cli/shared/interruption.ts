@@ -2,13 +2,8 @@ import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-interface Interruption {
-  readonly signal: AbortSignal;
-  readonly dispose: () => void;
-}
-
 /** The first signal aborts, the second ends the process. `dispose` restores the usual handling. */
-export function watchInterruption(): Interruption {
+export function watchInterruption(): { readonly signal: AbortSignal; dispose: () => void } {
   const controller = new AbortController();
   const interrupt = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(128 + constants.signals[name]);

@@ -1,4 +1,9 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+
+/** The model of `run`, and of the requests that `fire` makes up. */
+export const DEFAULT_MODEL = 'gemini-2.5-flash';
+export const DEFAULT_TOOL = 'write_file';
+export const DEFAULT_PROMPT = 'Hello';
 
 export interface WorkspaceOptions {
   /** Default: the current directory. */
@@ -10,27 +15,25 @@ export interface WorkspaceOptions {
   readonly json?: boolean;
 }
 
-export function withWorkspaceOptions(command: Command): Command {
-  return command
-    .option('--settings <file>', 'use this file instead of project, user and system settings')
-    .addOption(cwdOption())
-    .option('--trust', "let the hooks of the project's .llxprt/settings.json run");
-}
+export const cwdOption = new Option('--cwd <dir>', 'the project; default the current directory');
+export const jsonOption = new Option('--json', 'write one JSON object');
 
-export function cwdOption(): Option {
-  return new Option('--cwd <dir>', 'the project; default the current directory');
-}
+export const workspaceOptions = [
+  new Option('--settings <file>', 'use this file instead of project, user and system settings'),
+  cwdOption,
+  new Option('--trust', "let the hooks of the project's .llxprt/settings.json run"),
+];
 
-export function jsonOption(): Option {
-  return new Option('--json', 'write one JSON object');
-}
-
+/** @param what what the command does with the file */
 export function traceOption(what = 'append what happens to this file, for "hookstack trace"') {
   return new Option('--trace <file>', what).env('HOOKSTACK_TRACE');
 }
 
-export function parseCount(text: string): number {
-  const count = Number(text);
-  if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new InvalidArgumentError('Write a whole number above 0.');
+/** An option that is a whole number above 0. */
+export function countOption(flags: string, what: string): Option {
+  return new Option(flags, what).argParser((text) => {
+    const count = Number(text);
+    if (Number.isSafeInteger(count) && count > 0) return count;
+    throw new InvalidArgumentError('Write a whole number above 0.');
+  });
 }

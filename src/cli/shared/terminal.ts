@@ -53,12 +53,13 @@ export function withoutBreaks(text: string): string {
 
 /** On one line, with escapes for what a terminal would hide or obey. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value).replaceAll(INVISIBLE, escapeForJson)}\n`);
-}
-
-function escapeForJson(character: string): string {
-  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  const json = JSON.stringify(value).replaceAll(INVISIBLE, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+  printLine(json);
 }
 
 export function printLine(line: string): void {

@@ -18,7 +18,12 @@ export async function stack(only: string | undefined, options: WorkspaceOptions)
   const stacks = names.map((name) => ({ name, layers: describeLayers(config, name, refused) }));
   if (options.json) {
     printJson(Object.fromEntries(stacks.map(({ name, layers }) => [name, layers])));
-  } else printLine(stacks.map(formatStack).join('\n\n'));
+    return;
+  }
+  const texts = stacks.map(({ name, layers }) =>
+    [paint('bold', name), ...layers.map(formatLayer)].join('\n'),
+  );
+  printLine(texts.join('\n\n'));
 }
 
 /** @returns why layers do not run, by name */
@@ -36,8 +41,6 @@ async function fillStacks(config: Config): Promise<ReadonlyMap<string, string>> 
   return refused;
 }
 
-type Layer = ReturnType<typeof describeLayers>[number];
-
 function describeLayers(config: Config, name: StackName, refused: ReadonlyMap<string, string>) {
   const stages: readonly string[] = STAGES[name];
   return config.stack(name).map((layer) => ({
@@ -47,11 +50,7 @@ function describeLayers(config: Config, name: StackName, refused: ReadonlyMap<st
   }));
 }
 
-function formatStack({ name, layers }: { name: StackName; layers: readonly Layer[] }): string {
-  return [paint('bold', name), ...layers.map(formatLayer)].join('\n');
-}
-
-function formatLayer({ name, kind, reason }: Layer): string {
+function formatLayer({ name, kind, reason }: ReturnType<typeof describeLayers>[number]): string {
   if (kind === 'stage') return `  ${name}`;
   const state = reason === null ? 'active' : `not run: ${toVisible(reason)}`;
   const style = reason === null ? 'green' : 'yellow';

@@ -10,7 +10,7 @@ import { requireHome } from '../../util/home.js';
 import { UsageError } from '../shared/usageError.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
 
-export interface SwitchOptions extends Omit<WorkspaceOptions, 'settings'> {
+interface SwitchOptions extends Omit<WorkspaceOptions, 'settings'> {
   readonly project?: boolean;
   readonly user?: boolean;
 }

@@ -6,35 +6,27 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import { quoteWord } from '../../util/quoteWord.js';
 import { openPrivately } from '../../trace/privateFile.js';
 import type { SpanRecord } from '../../trace/record.js';
-import { slowest, tellStory } from '../../trace/story.js';
-import { formatSlowest, formatStory, type StoryFormat } from '../../trace/storyText.js';
+import { slowest, tellStory, type StorySpan } from '../../trace/story.js';
 import { lastBlock, openTrace } from '../shared/openTrace.js';
-import { paint, printJson, printLine, toOneLine } from '../shared/terminal.js';
+import { printJson, printLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
+import { formatSlowest, formatStory } from './storyText.js';
 
-export interface TraceOptions {
+interface TraceOptions {
   readonly slowest?: number;
   readonly html?: string;
   readonly json?: boolean;
 }
 
-const format: StoryFormat = {
-  paint: (style, text) => paint(style, text),
-  toOneLine,
-};
-
 export async function trace(file: string, options: TraceOptions): Promise<void> {
   const spans = await openTrace(file);
   const story = tellStory(spans);
-  if (options.html !== undefined) {
-    await writePage(file, options.html, story);
-    return;
-  }
+  if (options.html !== undefined) return writePage(file, options.html, story);
   const chosen = options.slowest === undefined ? story : slowest(story, options.slowest);
   if (options.json) printJson({ spans: chosen });
   else if (chosen.length === 0) printLine(`${file} holds no spans`);
-  else if (options.slowest !== undefined) printLine(formatSlowest(chosen, format));
-  else printLine([formatStory(chosen, format), ...formatReplay(file, spans)].join('\n'));
+  else if (options.slowest !== undefined) printLine(formatSlowest(chosen));
+  else printLine([formatStory(chosen), ...formatReplay(file, spans)].join('\n'));
 }
 
 /** What a trace holds is data: the shell must not interpret it. */
@@ -49,11 +41,7 @@ function shellWord(text: string): string {
   return /^[\w./][\w./-]*$/.test(text) ? text : quoteWord(text);
 }
 
-async function writePage(
-  file: string,
-  out: string,
-  story: ReturnType<typeof tellStory>,
-): Promise<void> {
+async function writePage(file: string, out: string, story: readonly StorySpan[]): Promise<void> {
   if (await isSameFile(out, file)) {
     throw new UsageError(`--html ${out} would overwrite the trace itself; name another file`);
   }

@@ -13,7 +13,7 @@ import { countItems, describeProject, formatItem, formatProject } from './trustR
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
-export interface TrustOptions {
+interface TrustOptions {
   readonly cwd?: string;
   /** Allows what is pinned, and pinned by file. */
   readonly yes?: boolean;

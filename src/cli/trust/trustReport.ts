@@ -51,7 +51,9 @@ export function formatItem({ review, file, position }: ReviewedItem, project: st
   return [
     `${paint('bold', title)}${of} [${formatStatus(review)}]`,
     ...(file === undefined ? [] : [`    from ${toVisible(relative(project, file))}${at}`]),
-    ...(review.status === 'refused' ? [] : [formatClass(review)]),
+    ...(review.status === 'refused'
+      ? []
+      : [`    ${paint(CLASS_STYLES[review.class], review.class)}: ${toVisible(review.covers)}`]),
     ...formatDefinition(review),
     ...formatFiles(review),
   ].join('\n');
@@ -74,10 +76,6 @@ const CLASS_STYLES: Readonly<Record<ConsentReview['class'], TextStyle>> = {
   'pinned by file': 'yellow',
   open: 'red',
 };
-
-function formatClass({ class: covers, covers: sentence }: ConsentReview): string {
-  return `    ${paint(CLASS_STYLES[covers], covers)}: ${toVisible(sentence)}`;
-}
 
 function formatDefinition({ item, previous }: ConsentReview): string[] {
   if (!previous) return definitionLines(item).map((line) => mark(' ', line));

@@ -11,7 +11,7 @@ import { paint, plural, printJson, printLine, toVisible } from '../shared/termin
 import { UsageError } from '../shared/usageError.js';
 import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
 
-export type ValidateCommandOptions = Omit<WorkspaceOptions, 'settings'>;
+type ValidateCommandOptions = Omit<WorkspaceOptions, 'settings'>;
 
 /** @returns the exit code: 0 no errors, 1 errors */
 export async function validate(
