@@ -13,7 +13,7 @@ import {
   unknown,
   validate,
 } from 'superstruct';
-import type { Infer, StructError } from 'superstruct';
+import type { Infer } from 'superstruct';
 import { MAX_TIMEOUT_MS } from '../process/limits.js';
 import { errorMessage } from '../util/errorMessage.js';
 
@@ -95,7 +95,10 @@ function parseCall(content: string, line: number, place: string): RecordedCall {
     throw new Error(`${place}: ${problem}`, { cause });
   };
   const [failure, entry] = validate(parseJson(content, refuse), recordedLine);
-  if (failure) return refuse(`${describe(failure)}. ${USAGE}`);
+  if (failure) {
+    const { type: kind, key, message } = failure;
+    return refuse(`${kind === 'never' ? `unknown key "${String(key)}"` : message}. ${USAGE}`);
+  }
 
   const { method, response, error, delayMs = 0, abortAfter } = entry;
   if ((response === undefined) === (error === undefined)) {
@@ -132,8 +135,4 @@ function parseJson(content: string, refuse: (problem: string, cause: unknown) =>
   } catch (cause) {
     return refuse(`not JSON (${errorMessage(cause)}). ${USAGE}`, cause);
   }
-}
-
-function describe(failure: StructError): string {
-  return failure.type === 'never' ? `unknown key "${String(failure.key)}"` : failure.message;
 }

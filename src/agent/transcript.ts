@@ -114,7 +114,7 @@ export class Transcript {
       this.config
         .getDebugLogger()
         .warn(
-          `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks are told of none; name a file that can be written`,
+          `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks get no path of one; name a file that can be written`,
         );
     }
   }

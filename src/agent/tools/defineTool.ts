@@ -35,15 +35,11 @@ export function defineTool<P extends ToolParameters>(definition: ToolDefinition<
         return await definition.run(args, target, context);
       } catch (error) {
         if (error instanceof ToolFailure) return error.result;
-        return (signal?.aborted ? cancelled(name) : fromError(name, error)).result;
+        if (signal?.aborted) return cancelled(name).result;
+        const nextStep =
+          'Check that the path is right and that its permissions allow this, or use another path.';
+        return failed(`${name} failed: ${errorMessage(error)}.`, nextStep).result;
       }
     },
   };
-}
-
-function fromError(toolName: string, error: unknown): ToolFailure {
-  return failed(
-    `${toolName} failed: ${errorMessage(error)}.`,
-    'Check that the path is right and that its permissions allow this, or use another path.',
-  );
 }

@@ -54,11 +54,6 @@ const TOP_LEVEL: ReadonlyMap<string, string> = new Map([
 /** Keys that are no events. */
 const SWITCHES: ReadonlySet<string> = new Set(['enabled', 'disabled', 'notifications']);
 
-/** Remarks on switches that are not carried over. */
-const LOST_SWITCHES: ReadonlyMap<string, string> = new Map([
-  ['notifications', 'has no counterpart: it is not shown here that a hook runs'],
-]);
-
 function readSwitches(settings: Record<string, unknown>, report: Report) {
   const holders = ['hooks', 'hooksConfig'].flatMap((key) => {
     const holder = settings[key];
@@ -67,8 +62,9 @@ function readSwitches(settings: Record<string, unknown>, report: Report) {
   for (const { key, holder } of holders) {
     for (const name of Object.keys(holder)) {
       const isKnown = key === 'hooks' || SWITCHES.has(name);
-      const lost = LOST_SWITCHES.get(name) ?? (isKnown ? undefined : 'is no switch of hooks');
-      if (lost !== undefined) report([key, name], lost);
+      if (name === 'notifications') {
+        report([key, name], 'has no counterpart: it is not shown here that a hook runs');
+      } else if (!isKnown) report([key, name], 'is no switch of hooks');
     }
   }
   const switchedOff: Path[] = [

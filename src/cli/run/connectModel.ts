@@ -1,14 +1,8 @@
-import type { Models } from '@google/genai';
 import { startRecordedModel } from '../../agent/recordedModel.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 
-export interface ModelConnection {
-  readonly models: Pick<Models, 'generateContentStream'>;
-  close(): Promise<void>;
-}
-
 /** @throws UsageError when there is neither a key nor a file, the file is not usable, or the SDK is not installed */
-export async function connectModel(responses: string | undefined): Promise<ModelConnection> {
+export async function connectModel(responses: string | undefined) {
   const recorded =
     responses === undefined
       ? undefined

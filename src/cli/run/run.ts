@@ -1,9 +1,9 @@
 import { text as readText } from 'node:stream/consumers';
 import { AgentError, runAgent } from '../../agent/agent.js';
 import { referenceTools } from '../../agent/tools/referenceTools.js';
-import { connectModel, type ModelConnection } from './connectModel.js';
+import { connectModel } from './connectModel.js';
 import { watchInterruption } from '../shared/interruption.js';
-import { createRunOutput, type OutputFormat } from './runOutput.js';
+import { runOutputs, type OutputFormat } from './runOutput.js';
 import { withTrace } from '../shared/withTrace.js';
 import { placeTranscript } from './transcriptFile.js';
 import { UsageError } from '../shared/usageError.js';
@@ -46,10 +46,10 @@ async function readPrompt(): Promise<string> {
 async function work(
   prompt: string,
   { config, settings }: Workspace,
-  { models }: ModelConnection,
+  { models }: Awaited<ReturnType<typeof connectModel>>,
   { model, maxTurns, outputFormat, transcript }: RunOptions,
 ): Promise<number> {
-  const output = createRunOutput(outputFormat);
+  const output = runOutputs[outputFormat]();
   // Until this is read, signals end the process, however long it takes. The first event reports a failure.
   await config
     .getHookSystem()

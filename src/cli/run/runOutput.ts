@@ -6,17 +6,13 @@ import { TextOutput } from './textOutput.js';
 /** `json` is one object at the end, `stream-json` one object per line as things happen. */
 export type OutputFormat = 'text' | 'json' | 'stream-json';
 
-export interface RunOutput {
+interface RunOutput {
   onEvent(event: AgentEvent): void;
   /** Called once, at the end. `failure` says why the agent did not finish. */
   finish(result: AgentResult, failure?: string): void;
 }
 
-export function createRunOutput(format: OutputFormat): RunOutput {
-  return outputs[format]();
-}
-
-const outputs: Record<OutputFormat, () => RunOutput> = {
+export const runOutputs: Record<OutputFormat, () => RunOutput> = {
   text: () => new TextOutput(),
   json: () => ({
     onEvent: () => undefined,
