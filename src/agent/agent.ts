@@ -22,15 +22,10 @@ import {
   type ToolCallRecord,
 } from '../core/coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from '../core/geminiChat.js';
+import { decisionOf } from '../context.js';
 import { asHookContext } from '../protocol/llmContent.js';
-import {
-  allowedToolsOf,
-  describeModelCall,
-  functionCallsOf,
-  stopOf,
-  textOf,
-  verdictOf,
-} from './modelTurns.js';
+import { answerText, functionCallsOf } from '../protocol/response.js';
+import { allowedToolsOf, describeModelCall, verdictOf } from './modelTurns.js';
 import { Transcript } from './transcript.js';
 
 export interface AgentOptions {
@@ -47,22 +42,16 @@ export interface AgentOptions {
   readonly maxTurns?: number;
   /** How often AfterAgent hooks may send the agent back to work. Default 3. */
   readonly maxStopHookRetries?: number;
-  /**
-   * Tokens of a request from which on the older part of the history is summed up first. Default 700,000. Where that
-   * gave no summary, it is tried again from twice as many on.
-   */
+  /** Request tokens from which older history is summed up first. Default 700,000; doubled where no summary came. */
   readonly compressAtTokens?: number;
-  /**
-   * Whether to write what is said to the `transcriptPath` of the `Config`, where that names one. Default `true`; `false`
-   * is for a host that writes the file itself.
-   */
+  /** Write what is said to `transcriptPath` of the `Config`, if set. Default `true`; `false` if the host does it. */
   readonly transcript?: boolean;
   readonly signal?: AbortSignal;
   /** Called with everything as it happens. */
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
-/** The agent could not come to its end; `result` is what there was until then. */
+/** The agent did not finish; `result` is what it had done until then. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
   constructor(
@@ -95,7 +84,7 @@ class AgentRun {
   #transcript: Transcript | undefined;
   #promptTokens = 0;
   #compressAtTokens: number;
-  /** What the model answered last, whoever may see it. */
+  /** Also what a hook keeps from the user. */
   #answer = '';
   #response = '';
   #stopped: AgentResult['stopped'] = null;
@@ -179,12 +168,11 @@ class AgentRun {
     }
   }
 
-  /** Writes down what hooks have to say to the model. */
   #noteDown(notes: readonly string[]): void {
     for (const note of notes) this.#transcript?.addMessage(note, 'isMeta');
   }
 
-  /** From a message to the answer that asks for no more tools. */
+  /** Until an answer asks for no more tools. */
   async #converse(message: PartListUnion): Promise<void> {
     const { maxTurns = 50 } = this.#options;
     let next: PartListUnion | undefined = message;
@@ -201,14 +189,17 @@ class AgentRun {
     }
   }
 
-  /** One model call and the tools that it asks for; gives what the model is to read next. */
+  /** @returns what the model is to read next */
   async #takeTurn(message: PartListUnion): Promise<PartListUnion | undefined> {
     await this.#compressWhenLong();
     if (this.#stopped) return undefined;
     const turn = await this.#askModel(message);
-    this.#stopped = stopOf(turn);
+    this.#stopped = decisionOf(turn.verdict, 'stop') ?? null;
     // An id for each, so that events of one call can be told from those of another.
-    const calls = functionCallsOf(turn).map((call) => ({ ...call, id: call.id ?? randomUUID() }));
+    const calls = functionCallsOf(turn.response).map((call) => ({
+      ...call,
+      id: call.id ?? randomUUID(),
+    }));
     this.#transcript?.addAnswer(turn, calls);
     this.#noteDown(turn.notes);
     if (this.#stopped || calls.length === 0) return undefined;
@@ -234,7 +225,7 @@ class AgentRun {
     const history = this.#chat.getHistory();
     const [summary] = history === before ? [] : (history[0]?.parts ?? []);
     if (summary?.text) this.#transcript?.addMessage(summary.text, 'isCompactSummary');
-    this.#stopped = stopOf(turn);
+    this.#stopped = decisionOf(turn.verdict, 'stop') ?? null;
   }
 
   async #askModel(message: PartListUnion): Promise<ModelTurn> {
@@ -242,7 +233,7 @@ class AgentRun {
     const options = { signal, onHooks: this.#hooks.observe };
     for await (const event of this.#chat.sendMessageStream(message, options)) {
       if (event.type === 'chunk') {
-        const text = textOf(event.value);
+        const text = answerText(event.value);
         if (text) this.#tell({ type: 'text', text });
         continue;
       }
@@ -253,7 +244,7 @@ class AgentRun {
         continue;
       }
       this.#promptTokens = turn.response.usageMetadata?.promptTokenCount ?? this.#promptTokens;
-      this.#answer = textOf(turn.response);
+      this.#answer = answerText(turn.response);
       this.#response = turn.suppressDisplay ? '' : this.#answer;
       return turn;
     }
@@ -280,7 +271,7 @@ class AgentRun {
     return completed.flatMap(toFunctionResponse);
   }
 
-  /** Fires the event for an agent that waits for the user again. Nothing that these hooks say has an effect. */
+  /** Nothing that these hooks say has an effect. */
   async #notify(message: string): Promise<void> {
     const { response, stopped, turns } = this.#result();
     const details = { response, stopped, turns };

@@ -40,7 +40,7 @@ export type AgentEvent =
   | { readonly type: 'model'; readonly call: ModelCallRecord }
   | { readonly type: 'tool'; readonly call: ToolCallRecord }
   | ({ readonly type: 'hook' } & HookRecord)
-  /** The agent ends before the model has come to its end. */
+  /** The agent ends before the model is done. */
   | ({ readonly type: 'stopped' } & Decision);
 
 /** Token counts of all model calls, added up. */
@@ -57,10 +57,7 @@ export interface AgentResult {
   readonly response: string;
   /** Model calls that were made, or were to be made. */
   readonly turns: number;
-  /**
-   * Which event ended the loop, why, and which hooks; `null` when the model came to its end. AfterAgent hooks that
-   * object more often than `maxStopHookRetries` end it too.
-   */
+  /** The event, reason and hooks that ended the loop, AfterAgent past `maxStopHookRetries` included; else `null`. */
   readonly stopped: Decision | null;
   readonly toolCalls: readonly ToolCallRecord[];
   readonly modelCalls: readonly ModelCallRecord[];
@@ -68,7 +65,6 @@ export interface AgentResult {
   readonly usage: Usage;
 }
 
-/** Sums up what became of a hook. */
 export function describeHook(result: HookExecutionResult): HookRecord {
   const said = result.output && resolveOutput(result.eventName, result.output);
   const reason = said?.continue === false ? said.stopReason : said?.reason;

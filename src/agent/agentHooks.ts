@@ -6,17 +6,14 @@ import type { HookEventName, HookPayload } from '../protocol/types.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
 import { asHookContext, asSystemNote } from '../protocol/llmContent.js';
 
-/** What the hooks of one of the agent's own events want. */
-export interface AgentVerdict {
-  /** End the agent. */
+interface AgentVerdict {
   readonly stopped: Decision | null;
   /** A block that counts for this event. */
   readonly objection: Decision | null;
-  /** What the model is to read. */
+  /** For the model to read. */
   readonly notes: readonly string[];
 }
 
-/** Fires the events of an agent, and keeps a record of every hook that ran for it. */
 export class AgentHooks {
   readonly records: HookRecord[] = [];
 
@@ -25,7 +22,7 @@ export class AgentHooks {
     private readonly tell: (event: AgentEvent) => void,
   ) {}
 
-  /** Keeps what hooks did, whoever fired them. */
+  /** Also called for events that others fire. */
   readonly observe: HookObserver = (_event, aggregated) => {
     for (const result of aggregated.results) {
       const record = describeHook(result);
@@ -34,11 +31,7 @@ export class AgentHooks {
     }
   };
 
-  /**
-   * Fires an event and waits for its hooks.
-   *
-   * @throws the reason of `signal`, when that aborted meanwhile
-   */
+  /** @throws the reason of `signal`, when that aborted meanwhile */
   async fire<E extends HookEventName>(
     event: E,
     payload: HookPayload<E>,

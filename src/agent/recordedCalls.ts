@@ -13,28 +13,25 @@ import {
   unknown,
   validate,
 } from 'superstruct';
-import type { Infer, StructError } from 'superstruct';
+import type { Infer } from 'superstruct';
 import { MAX_TIMEOUT_MS } from '../process/limits.js';
 import { errorMessage } from '../util/errorMessage.js';
 
-/** The methods of the Gemini API that can be recorded. */
 export type RecordedMethod = 'generateContentStream' | 'generateContent';
 
-/** The `error` object of the Gemini API. `code` is the HTTP status, 400 to 599. */
+/** `code` is the HTTP status, 400 to 599. */
 export type GeminiError = Infer<typeof geminiError>;
 
-/** One line of a file of recorded calls, read and checked. */
 export interface RecordedCall {
   readonly method: RecordedMethod;
-  /** Number of the line in the file, from 1. */
+  /** From 1. */
   readonly line: number;
-  /** The chunks of a stream, or the one response of `generateContent`. Empty where `error` is present. */
+  /** Of `generateContent`, its one response; empty where `error` is present. */
   readonly chunks: readonly Readonly<Record<string, unknown>>[];
-  /** The failure to answer with. */
   readonly error?: GeminiError;
-  /** Milliseconds to wait before each chunk, or before the error. */
+  /** Before each chunk, or before the error. */
   readonly delayMs: number;
-  /** Break the connection after this many chunks. */
+  /** The number of chunks after which the connection breaks. */
   readonly abortAfter?: number;
 }
 
@@ -73,7 +70,7 @@ const chunkList = array(record(string(), unknown()));
 // A real error has further keys, such as `details`; they are passed on as they are.
 const geminiError = type({ code: size(integer(), 400, 599), message: string(), status: string() });
 
-// Unknown keys are refused, because a misspelt `delayMs` would otherwise do nothing, in silence.
+// Unknown keys are refused: a misspelt `delayMs` would otherwise be ignored silently.
 const recordedLine = object({
   method: enums(['generateContentStream', 'generateContent']),
   response: optional(unknown()),
@@ -98,7 +95,10 @@ function parseCall(content: string, line: number, place: string): RecordedCall {
     throw new Error(`${place}: ${problem}`, { cause });
   };
   const [failure, entry] = validate(parseJson(content, refuse), recordedLine);
-  if (failure) return refuse(`${describe(failure)}. ${USAGE}`);
+  if (failure) {
+    const { type: kind, key, message } = failure;
+    return refuse(`${kind === 'never' ? `unknown key "${String(key)}"` : message}. ${USAGE}`);
+  }
 
   const { method, response, error, delayMs = 0, abortAfter } = entry;
   if ((response === undefined) === (error === undefined)) {
@@ -135,8 +135,4 @@ function parseJson(content: string, refuse: (problem: string, cause: unknown) =>
   } catch (cause) {
     return refuse(`not JSON (${errorMessage(cause)}). ${USAGE}`, cause);
   }
-}
-
-function describe(failure: StructError): string {
-  return failure.type === 'never' ? `unknown key "${String(failure.key)}"` : failure.message;
 }

@@ -26,10 +26,7 @@ export interface RecordedModel {
   readonly baseUrl: string;
   /** A key made for this model; whoever does not send it, such as another user of the machine, is refused. */
   readonly apiKey: string;
-  /**
-   * The requests that asked for one of the recorded methods, answered or refused, in order of arrival: the latest
-   * ones, as many as have bodies of 64 MiB together.
-   */
+  /** The latest requests for recorded methods, also refused ones, in order of arrival: at most 64 MiB of bodies. */
   readonly requests: readonly RecordedRequest[];
   /** How many recorded calls have not been used. */
   readonly remaining: number;
@@ -54,10 +51,12 @@ export async function startRecordedModel(file: string): Promise<RecordedModel> {
   const apiKey = randomUUID();
   const server = createServer(ARRIVAL_LIMITS, (request, response) => {
     if (request.headers['x-goog-api-key'] !== apiKey) {
-      sendError(response.setHeader('connection', 'close'), UNAUTHENTICATED.error);
+      const message = "The request does not have the recorded model's key. Use its apiKey.";
+      const error = { code: 401, message, status: 'UNAUTHENTICATED' };
+      sendError(response.setHeader('connection', 'close'), error);
       return;
     }
-    // The one thing that can go wrong in here is that the client leaves.
+    // This fails only when the client leaves.
     answerRequest(recording, request, response).catch(() => response.destroy());
   });
   server.on('connection', (socket) => socket.unref()).unref();
@@ -78,20 +77,16 @@ export async function startRecordedModel(file: string): Promise<RecordedModel> {
 }
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Bytes of bodies that are kept. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
-/** Ms in which a request, and its headers, have to be there: whoever sends half a one holds up all that come later. */
+/** Ms for a request and its headers to arrive: half a request holds up all later ones. */
 const ARRIVAL_LIMITS = {
   headersTimeout: 5000,
   requestTimeout: 5000,
   connectionsCheckingInterval: 500,
 };
 
-interface Route {
-  readonly method: RecordedMethod;
-  readonly model: string;
-}
+type Route = Pick<RecordedRequest, 'method' | 'model'>;
 
 interface Refusal {
   readonly error: GeminiError;
@@ -101,15 +96,8 @@ function refuse(code: number, status: string, message: string): Refusal {
   return { error: { code, message, status } };
 }
 
-const UNAUTHENTICATED = refuse(
-  401,
-  'UNAUTHENTICATED',
-  "The request does not have the recorded model's key. Use its apiKey.",
-);
-
 type ReceivedBody = { readonly json: unknown; readonly bytes: number } | Refusal;
 
-/** The recorded calls, handed out one after the other. */
 class Recording {
   readonly requests: RecordedRequest[] = [];
   readonly #bytes: number[] = [];
@@ -126,7 +114,7 @@ class Recording {
     return this.calls.length - this.#used;
   }
 
-  /** The answer to a request, chosen when the bodies of all requests that arrived before it are complete. */
+  /** Waits for the bodies of all earlier requests, so that calls are handed out in order of arrival. */
   take(route: Route, body: Promise<ReceivedBody>): Promise<RecordedCall | Refusal> {
     const answer = this.#turn.then(async () => this.#takeNext(route, await body));
     this.#turn = answer;
@@ -137,25 +125,17 @@ class Recording {
     if ('error' in body) return body;
     this.#keep({ method, model, body: body.json }, body.bytes);
 
-    const asked = `${method} of model ${model} was asked`;
     const call = this.calls[this.#used];
-    if (!call) {
-      const line = (this.calls.at(-1)?.line ?? 0) + 1;
-      return refuse(
-        400,
-        'FAILED_PRECONDITION',
-        `${this.file}:${line}: ${asked}, but all ${this.calls.length} recorded calls are used. Record one more call here.`,
-      );
+    if (call?.method === method) {
+      this.#used++;
+      return call;
     }
-    if (call.method !== method) {
-      return refuse(
-        400,
-        'FAILED_PRECONDITION',
-        `${this.file}:${call.line}: ${asked}, but ${call.method} is recorded. Make the calls in the recorded order, or change this line.`,
-      );
-    }
-    this.#used++;
-    return call;
+    const line = call?.line ?? (this.calls.at(-1)?.line ?? 0) + 1;
+    const problem = call
+      ? `${call.method} is recorded. Make the calls in the recorded order, or change this line.`
+      : `all ${this.calls.length} recorded calls are used. Record one more call here.`;
+    const message = `${this.file}:${line}: ${method} of model ${model} was asked, but ${problem}`;
+    return refuse(400, 'FAILED_PRECONDITION', message);
   }
 
   #keep(request: RecordedRequest, bytes: number): void {
@@ -200,15 +180,11 @@ function matchRoute({ method, url = '' }: IncomingMessage): Route | undefined {
   if (method !== 'POST' || !model) return undefined;
   if (action === 'generateContent') return { method: action, model };
   const asEvents = new URLSearchParams(query).get('alt') === 'sse';
-  if (action === 'streamGenerateContent' && asEvents)
-    return { method: 'generateContentStream', model };
-  return undefined;
+  const isStream = action === 'streamGenerateContent' && asEvents;
+  return isStream ? { method: 'generateContentStream', model } : undefined;
 }
 
-/**
- * Never rejects: when the client leaves midway, nobody reads what is returned. A body that is too large is
- * read to its end all the same, because a client that is cut off while it writes does not see the answer.
- */
+/** Never rejects. Reads a body that is too large to its end: a client cut off while writing sees no answer. */
 async function receiveBody(request: IncomingMessage): Promise<ReceivedBody> {
   const chunks: Buffer[] = [];
   let bytes = 0;

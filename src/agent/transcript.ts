@@ -10,15 +10,11 @@ import { openPrivately } from '../trace/privateFile.js';
 import type { CompletedToolCall } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/geminiChat.js';
 import { toParts } from '../protocol/llmContent.js';
-import { textOf } from './modelTurns.js';
-
-/** What sets a line apart that the user did not write: it is a hook's, or sums up what was said before. */
-type Mark = 'isMeta' | 'isCompactSummary';
+import { answerText } from '../protocol/response.js';
 
 /**
- * What was said in a session, for hooks to read: JSON Lines as hooks for Claude Code expect them, in the file that the
- * `Config` names. Each line is written at once, so that a hook finds all that was said before it started. A file that
- * cannot be written costs a warning, and hooks are told of none from then on.
+ * JSON Lines in Claude Code's format, in the file that the `Config` names. Each line is written at once, for the hooks
+ * that start next. A file that cannot be written costs a warning, and hooks get no path from then on.
  */
 export class Transcript {
   #descriptor: number | undefined;
@@ -31,18 +27,14 @@ export class Transcript {
     });
   }
 
-  /** What the model is told by the user, or under a mark by somebody else. */
-  addMessage(text: string, mark?: Mark): void {
+  /** @param mark `isMeta` for what hooks say, `isCompactSummary` for earlier history; none for the user's words */
+  addMessage(text: string, mark?: 'isMeta' | 'isCompactSummary'): void {
     this.#add('user', () => ({ role: 'user', content: text }), mark && { [mark]: true });
   }
 
-  /**
-   * What the model said, as hooks left it. Nothing where it said nothing.
-   *
-   * @param calls the tools that it asks for, with their ids
-   */
+  /** Adds nothing where the model said nothing. `calls` have ids. */
   addAnswer({ response, request }: ModelTurn, calls: readonly FunctionCall[]): void {
-    const text = textOf(response);
+    const text = answerText(response);
     if (text === '' && calls.length === 0) return;
     this.#add('assistant', () => ({
       role: 'assistant',
@@ -57,7 +49,6 @@ export class Transcript {
     }));
   }
 
-  /** What the model is told of a tool call. */
   addResult({ callId, result }: CompletedToolCall): void {
     this.#add('user', () => {
       const { llmContent, error } = result;
@@ -98,15 +89,17 @@ export class Transcript {
     });
   }
 
-  /** Models and tools may say what JSON cannot hold, such as what contains itself. It is missed alone. */
+  /** What JSON cannot hold, such as a cycle, costs only its own line. */
   #toLine(build: () => object): string | undefined {
     try {
       return toJson(build());
     } catch (error) {
       const file = transcriptPathOf(this.config);
-      this.#warn(
-        `A line of the transcript ${file} is left out, as it is no JSON (${errorMessage(error)}): the transcript goes on; let tools give plain data`,
-      );
+      this.config
+        .getDebugLogger()
+        .warn(
+          `A line of the transcript ${file} is left out, as it is no JSON (${errorMessage(error)}): the transcript goes on; let tools give plain data`,
+        );
       return undefined;
     }
   }
@@ -118,18 +111,16 @@ export class Transcript {
       const file = transcriptPathOf(this.config) ?? 'of the session';
       this.close();
       this.config.setTranscriptPath(undefined);
-      this.#warn(
-        `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks are told of none; name a file that can be written`,
-      );
+      this.config
+        .getDebugLogger()
+        .warn(
+          `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks get no path of one; name a file that can be written`,
+        );
     }
-  }
-
-  #warn(message: string): void {
-    this.config.getDebugLogger().warn(message);
   }
 }
 
-/** In the words that hooks for Claude Code look for; `tool` is our own. */
+/** In Claude Code's words; `tool` is our name. */
 function toUse({ id, name = '', args }: FunctionCall, cwd: string): object {
   return {
     type: 'tool_use',
@@ -149,7 +140,7 @@ function toBlocks(parts: readonly Part[]): object[] {
   });
 }
 
-/** JSON has no numbers as big as BigInt has. */
+/** JSON cannot hold BigInt. */
 function toJson(value: object): string {
   return JSON.stringify(value, (_, field: unknown) =>
     typeof field === 'bigint' ? String(field) : field,
@@ -165,7 +156,7 @@ function stopReasonOf({ candidates }: ModelTurn['response']): string | null {
   return reason === 'STOP' ? 'end_turn' : (reason?.toLowerCase() ?? null);
 }
 
-/** Tokens that came from a cache are counted apart there. */
+/** Claude Code counts cached tokens apart. */
 function usageOf({ usageMetadata: tokens = {} }: ModelTurn['response']): object {
   const cached = tokens.cachedContentTokenCount ?? 0;
   return {

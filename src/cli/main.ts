@@ -2,47 +2,47 @@
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { Command, CommanderError } from 'commander';
-import { addDoctor } from './doctor/command.js';
-import { addExplain } from './explain/command.js';
-import { addFire } from './fire/command.js';
-import { addInit } from './init/command.js';
-import { addList } from './list/command.js';
-import { addMigrate } from './migrate/command.js';
-import { addRun } from './run/command.js';
-import { addStack } from './stack/command.js';
-import { addDisable, addEnable } from './switch/command.js';
-import { addTest } from './test/command.js';
-import { addTrace } from './trace/command.js';
-import { addValidate } from './validate/command.js';
-import { addTrust, addUntrust } from './trust/command.js';
+import { doctorCommand } from './doctor/command.js';
+import { explainCommand } from './explain/command.js';
+import { fireCommand } from './fire/command.js';
+import { initCommand } from './init/command.js';
+import { listCommand } from './list/command.js';
+import { migrateCommand } from './migrate/command.js';
+import { runCommand } from './run/command.js';
+import { stackCommand } from './stack/command.js';
+import { disableCommand, enableCommand } from './switch/command.js';
+import { testCommand } from './test/command.js';
+import { traceCommand } from './trace/command.js';
+import { validateCommand } from './validate/command.js';
+import { trustCommand, untrustCommand } from './trust/command.js';
+import { addCommand, type CommandSpec } from './shared/addCommand.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { printNotice } from './shared/terminal.js';
 import { UsageError } from './shared/usageError.js';
 
-/** All commands, in the order of the help. A new one has a folder with a `command.ts`, and is added here. */
-const COMMANDS = [
-  addInit,
-  addRun,
-  addFire,
-  addTest,
-  addExplain,
-  addDoctor,
-  addValidate,
-  addList,
-  addEnable,
-  addDisable,
-  addStack,
-  addTrace,
-  addTrust,
-  addUntrust,
-  addMigrate,
+/** In the order of the help. */
+const COMMANDS: readonly CommandSpec[] = [
+  initCommand,
+  runCommand,
+  fireCommand,
+  testCommand,
+  explainCommand,
+  doctorCommand,
+  validateCommand,
+  listCommand,
+  enableCommand,
+  disableCommand,
+  stackCommand,
+  traceCommand,
+  trustCommand,
+  untrustCommand,
+  migrateCommand,
 ];
 
 process.stdout.on('error', (error) => endOutput(error, 'stdout'));
 process.stderr.on('error', (error) => endOutput(error, 'stderr'));
 await main();
 
-/** What a command does is imported only when it runs, so that help is quick. */
 async function main(): Promise<void> {
   const { version } = createRequire(import.meta.url)('hookstack/package.json') as {
     version: string;
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
     .description('Hooks for LLM agents: policy and automation around every tool and model call')
     .version(version)
     .exitOverride();
-  for (const addCommand of COMMANDS) addCommand(program);
+  for (const spec of COMMANDS) addCommand(program, spec);
   try {
     await program.parseAsync();
   } catch (error) {
@@ -59,23 +59,20 @@ async function main(): Promise<void> {
   }
 }
 
-/** Tells what went wrong, unless commander already has; returns the exit code. */
+/** @returns the exit code */
 function reportFailure(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
   if (!(error instanceof CommanderError)) {
     printNotice('error', errorMessage(error));
   }
-  // For a caller of `fire`, 2 means that a hook blocked.
+  // For `fire`, 2 means that a hook blocked.
   return isUsage && process.argv[2] !== 'fire' ? 2 : 1;
 }
 
 let isOutputLost = false;
 
-/**
- * A reader that left, as `| head` does, ends the process: other programs are ended by SIGPIPE then, which Node ignores.
- * Where output cannot be written, the work goes on, and a verdict keeps its exit code.
- */
+/** EPIPE, as from `| head`, ends the process as SIGPIPE would. After other errors the work and its exit code go on. */
 function endOutput(error: NodeJS.ErrnoException, stream: 'stdout' | 'stderr'): void {
   if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE);
   if (isOutputLost) return;

@@ -17,18 +17,29 @@ class ModelResponse {
   }
 
   get text(): string | undefined {
-    const texts = answerParts(this).filter(isAnswerText);
-    return texts.length > 0 ? texts.map((part) => part.text).join('') : undefined;
+    return answerParts(this).some(isAnswerText) ? answerText(this) : undefined;
   }
 
   get functionCalls(): FunctionCall[] | undefined {
-    const calls = answerParts(this).flatMap((part) => part?.functionCall ?? []);
+    const calls = functionCallsOf(this);
     return calls.length > 0 ? calls : undefined;
   }
 }
 
-function answerParts(response: { candidates?: Candidate[] }): Part[] {
+type Answer = Pick<GenerateContentResponse, 'candidates'>;
+
+function answerParts(response: Answer): Part[] {
   return response.candidates?.[0]?.content?.parts ?? [];
+}
+
+/** The text of the answer itself, without thoughts; `''` where there is none. */
+export function answerText(response: Answer): string {
+  const texts = answerParts(response).filter(isAnswerText);
+  return texts.map((part) => part.text).join('');
+}
+
+export function functionCallsOf(response: Answer): FunctionCall[] {
+  return answerParts(response).flatMap((part) => part?.functionCall ?? []);
 }
 
 /** Whether a part is text of the answer itself. Text marked as a thought is not. */

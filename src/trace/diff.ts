@@ -2,17 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { diffLines } from '../util/lineDiff.js';
 import { isRecord } from '../util/records.js';
 
-/** Lines around a change that are shown for orientation. */
+/** Lines shown around a change. */
 const CONTEXT = 2;
-/** Length up to which a value that is no text stands on one line. */
+/** In characters; longer values are indented. */
 const MAX_LINE = 80;
 
-/**
- * What differs between two values of JSON, in the manner of a unified diff: for each place, its path behind `@@`, and
- * the lines that are gone (`-`) and those that are new (`+`).
- *
- * @param path what to call the values themselves
- */
+/** Like a unified diff: for each place, its path behind `@@`, then lines that are gone (`-`) and new ones (`+`). */
 export function diffValues(path: string, before: unknown, after: unknown): string[] {
   if (isRecord(before) && isRecord(after)) {
     const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
@@ -22,18 +17,17 @@ export function diffValues(path: string, before: unknown, after: unknown): strin
   }
   if (Array.isArray(before) && Array.isArray(after)) return diffItems(path, before, after);
   const hunks = diffLines(toText(before), toText(after), CONTEXT);
-  return hunks.flatMap((hunk) => [`@@ ${path}`, ...hunk.map(spaceSign)]);
-}
-
-function spaceSign(line: string): string {
-  return `${line.charAt(0)} ${line.slice(1)}`;
+  return hunks.flatMap((hunk) => [
+    `@@ ${path}`,
+    ...hunk.map((line) => `${line.charAt(0)} ${line.slice(1)}`),
+  ]);
 }
 
 function own(record: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** Items that were put in or taken out must not make all of the later ones differ. */
+/** An inserted or removed item must not make all later ones differ. */
 function diffItems(path: string, before: readonly unknown[], after: readonly unknown[]): string[] {
   const { start, end } = commonEnds(before, after);
   const count = Math.max(before.length, after.length) - start - end;
@@ -46,7 +40,6 @@ function diffItems(path: string, before: readonly unknown[], after: readonly unk
   );
 }
 
-/** How many items are the same at the beginning of two lists, and how many of the others at the end. */
 function commonEnds(before: readonly unknown[], after: readonly unknown[]) {
   const most = Math.min(before.length, after.length);
   let start = 0;
@@ -56,7 +49,7 @@ function commonEnds(before: readonly unknown[], after: readonly unknown[]) {
   return { start, end };
 }
 
-/** As lines, each with its end: a text that is empty, or ends with a new line, is told from one that is not. */
+/** The line break at the end tells an empty text from none. */
 function toText(value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return `${value}\n`;

@@ -1,16 +1,12 @@
 import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, openSync } from 'node:fs';
 
 /**
- * Opens a file for writing that is to be its owner's alone, such as a trace: makes it where it is missing, and takes
- * an existing one from everybody else. Pipes and devices are opened as they are.
- *
- * @param mode whether to write behind what is there, or in place of it
- * @returns a descriptor, which is the caller's to close
- * @throws the file system's error, or an Error for a link, which would lead to another file, and for somebody else's file
+ * Makes the file its owner's alone. Pipes and devices are opened as they are. The caller closes the descriptor.
+ * Throws the file system's error, or an Error for a link or somebody else's file.
  */
 export function openPrivately(file: string, mode: 'append' | 'replace'): number {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
-  // Non-blocking, as opening a named pipe would otherwise wait for its reader. Some systems do not have the two.
+  // Non-blocking: opening a named pipe would otherwise wait for its reader. Some systems lack the last two.
   const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
   const descriptor = openUnlessLink(file, mode === 'append' ? flags | O_APPEND : flags);
   try {

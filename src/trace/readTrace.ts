@@ -3,25 +3,17 @@ import { isRecord } from '../util/records.js';
 import type { SpanRecord } from './record.js';
 import { SPAN_KINDS, type SpanKind, type SpanVerdict } from './span.js';
 
-/** What a file of spans holds. */
-export interface TraceReading {
-  /** In the order of the lines, which is that in which spans ended. */
-  readonly spans: readonly SpanRecord[];
-  /** Numbers, from 1, of lines that are no spans. */
-  readonly unreadable: readonly number[];
-}
-
 /** In UTF-16 code units. */
 const MAX_LINE = 64 * 1024 * 1024;
 
 const VERDICTS: ReadonlySet<unknown> = new Set(['allow', 'change', 'block', 'stop', 'fail']);
 
 /**
- * Reads a trace file. A line that is no span, such as the last one of a process that was killed, is left out.
- *
- * @throws the file system's error, or an Error for a line of more than 67,108,864 characters
+ * Gives spans in the order in which they ended, and the numbers of unreadable lines, from 1.
+ * Skips lines that are no span, such as the last one of a process that was killed. Throws the file system's error, or
+ * an Error for a line of over 67,108,864 characters.
  */
-export async function readTrace(file: string): Promise<TraceReading> {
+export async function readTrace(file: string) {
   const spans: SpanRecord[] = [];
   const unreadable: number[] = [];
   let line = 0;
@@ -76,7 +68,7 @@ const TEXTS = [
   'stderr',
 ] as const;
 
-/** A file may come from anywhere: only what a span has is taken, where it is of the right type. */
+/** The file may come from anywhere: only fields of the right type are taken. */
 function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
   const { id, parent, kind, name, start, durationMs, verdict } = value;
   const isSpan =

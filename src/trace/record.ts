@@ -5,7 +5,7 @@ import { diffValues } from './diff.js';
 import { plainCopy } from './plainCopy.js';
 import type { Span, SpanKind, SpanVerdict } from './span.js';
 
-/** Length to which each text of a record is cut, in characters. */
+/** In characters, of each text. */
 export const MAX_TRACE_TEXT = 16 * 1024;
 
 /** A span that has ended, as a line of a trace file has it: masked, cut, and without control characters. */
@@ -80,7 +80,7 @@ function writeChanges({ changes = [] }: Span, mask: (text: string) => string): s
   return lines.length > 0 ? cut(removeControls(lines.join('\n'))) : undefined;
 }
 
-/** Text as it is, and everything else as indented JSON. */
+/** Everything but text becomes indented JSON. */
 function textOf(
   value: unknown,
   mask: (text: string) => string,
@@ -102,13 +102,12 @@ function maskingOf({ redact }: HookEnvironmentPolicy): HookEnvironmentPolicy {
   return { redact: redact?.length ? redact : ['@secrets'] };
 }
 
-/** What a text of a record has in place of something else: names of masked secrets, and words for what was left out. */
+/** Names of masked secrets, and words for what was left out. */
 export function findPlaceholders(text: string, policy: HookEnvironmentPolicy): string[] {
   const names = maskedNames(text, maskingOf(policy)).map((name) => `[${name}]`);
   return [...names, ...new Set(text.match(/\[(?:cyclic|nested too deeply|\d+ bytes)\]/g))];
 }
 
-/** Whether a text of a record is only the beginning of what there was. */
 export function isCut(text: string): boolean {
   return /\n\[… \d+ more characters cut\]$/.test(text);
 }

@@ -4,12 +4,7 @@ import style from './page/page.css?raw';
 import template from './page/page.html?raw';
 import type { StorySpan } from './story.js';
 
-/**
- * One page with everything in it: spans, looks and behaviour. It asks nobody for anything, and runs no script but its
- * own, whatever the spans say.
- *
- * @param name of the trace, for the title
- */
+/** Loads nothing and runs no script but its own, whatever the spans say. */
 export function renderPage(story: readonly StorySpan[], name: string): string {
   const policy = [
     "default-src 'none'",
@@ -18,20 +13,16 @@ export function renderPage(story: readonly StorySpan[], name: string): string {
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  const data = toData({ name, spans: story });
+  // Can neither end its element nor be taken for markup.
+  const data = JSON.stringify({ name, spans: story }).replaceAll('<', String.raw`\u003c`);
   const parts: Record<string, string> = {
     POLICY: policy,
     '<!-- style -->': `<style>${style}</style>`,
     '<!-- data -->': `<script id="data" type="application/json">${data}</script>`,
     '<!-- script -->': `<script type="module">${script}</script>`,
   };
-  // One pass, so that what is put in is not searched for marks.
+  // In one pass: inserted text is not searched for marks.
   return template.replaceAll(/POLICY|<!-- \w+ -->/g, (mark) => parts[mark] ?? mark);
-}
-
-/** JSON that can neither end its element nor be taken for markup. */
-function toData(value: object): string {
-  return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 }
 
 function hashOf(text: string): string {

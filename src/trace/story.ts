@@ -1,10 +1,9 @@
 import type { SpanRecord } from './record.js';
 
-/** A span with its place in the tree. */
 export interface StorySpan extends SpanRecord {
-  /** 0 for one that no other contains. */
+  /** 0 for a root. */
   readonly depth: number;
-  /** Ms in which nothing within it was going on; of middleware, without what `next()` took. */
+  /** Ms without the spans inside; of middleware, without what `next()` took. */
   readonly ownMs: number;
 }
 
@@ -13,10 +12,7 @@ interface Node {
   readonly within: Node[];
 }
 
-/**
- * Puts spans in the order of a story: each behind the one that contains it, those side by side by their start. A span
- * whose parent is missing, because it was killed or has not ended yet, stands at the beginning of a line.
- */
+/** Depth first, siblings by start. A span whose parent is missing (killed, or not ended yet) is a root. */
 export function tellStory(spans: readonly SpanRecord[]): StorySpan[] {
   const nodes = spans.map((span): Node => ({ span, within: [] }));
   const byId = new Map(nodes.map((node) => [node.span.id, node]));
@@ -27,15 +23,10 @@ export function tellStory(spans: readonly SpanRecord[]): StorySpan[] {
   }
   const story: StorySpan[] = [];
   const seen = new Set<Node>();
-  // Of spans that contain each other, none is reached from a root.
-  for (const from of [roots.toSorted(byStart), nodes]) walk(from, seen, story);
-  return story;
-}
-
-/** Not recursive, because a file may say that a million spans contain each other. */
-function walk(from: readonly Node[], seen: Set<Node>, story: StorySpan[]): void {
-  for (const root of from) {
+  // Spans that contain each other are reached from no root.
+  for (const root of [...roots.toSorted(byStart), ...nodes]) {
     const pending = [{ node: root, depth: 0 }];
+    // Not recursive: a file may say that a million spans contain each other.
     for (let next = pending.pop(); next; next = pending.pop()) {
       const { node, depth } = next;
       if (seen.has(node)) continue;
@@ -45,13 +36,13 @@ function walk(from: readonly Node[], seen: Set<Node>, story: StorySpan[]): void 
       pending.push(...within.map((each) => ({ node: each, depth: depth + 1 })));
     }
   }
+  return story;
 }
 
 function byStart({ span: a }: Node, { span: b }: Node): number {
   return a.start - b.start;
 }
 
-/** The span's time without that in which any of those within it was going on. */
 function ownTime({ span, within }: Node): number {
   if (span.ownMs !== undefined) return span.ownMs;
   let covered = 0;
@@ -64,7 +55,6 @@ function ownTime({ span, within }: Node): number {
   return Math.max(0, span.durationMs - covered);
 }
 
-/** Spans that took longest by themselves, slowest first. */
 export function slowest(story: readonly StorySpan[], count: number): StorySpan[] {
   return story.toSorted((a, b) => b.ownMs - a.ownMs).slice(0, count);
 }

@@ -3,12 +3,11 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readTrace } from '../../src/trace/readTrace.js';
 import { slowest, tellStory } from '../../src/trace/story.js';
-import { formatStory } from '../../src/trace/storyText.js';
+import { formatStory } from '../../src/cli/trace/storyText.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { record } from './helpers.js';
 
 const directory = useTempDir();
-const plain = { paint: (_style: string, text: string) => text, toOneLine: (text: string) => text };
 
 describe('a story', () => {
   it('has each span behind the one that contains it, whatever the order in the file', () => {
@@ -57,7 +56,7 @@ describe('a story', () => {
     const story = tellStory(spans);
     expect(story.at(-1)?.depth).toBe(99_999);
     // The reason is told once, by the innermost.
-    expect(formatStory(story.slice(0, 5000), plain).match(/why/g)).toHaveLength(1);
+    expect(formatStory(story.slice(0, 5000)).match(/why/g)).toHaveLength(1);
   });
 });
 
@@ -77,7 +76,7 @@ describe('the author of a verdict', () => {
       undefined,
       ['guard'],
     ]);
-    expect(formatStory(tellStory(spans), plain)).toContain('by guard, lint: one\ntwo');
+    expect(formatStory(tellStory(spans))).toContain('by guard, lint: one two');
   });
 });
 

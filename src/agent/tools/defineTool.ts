@@ -9,21 +9,18 @@ import {
 import { cancelled, failed, ToolFailure } from './toolFailure.js';
 import { resolveInWorkspace, type WorkspacePath } from './workspace.js';
 
-/** A tool that works on one file or directory of the workspace. */
+/** A tool that works on one file or directory. */
 export interface ToolDefinition<P extends ToolParameters> {
   readonly name: string;
   readonly description: string;
   readonly parameters: P;
-  /** The path that the call is about; `undefined` means the working directory. */
+  /** Default: the working directory. */
   targetOf(args: Arguments<P>): string | undefined;
-  /** Does the work. Whatever it throws becomes a result with an error. */
+  /** Whatever it throws becomes a result with an error. */
   run(args: Arguments<P>, target: WorkspacePath, context: ToolContext): Promise<ToolResult>;
 }
 
-/**
- * Makes a tool whose `run` sees checked arguments and a path inside of the working directory only, and
- * whose `execute` never rejects.
- */
+/** `run` sees only checked arguments and a path inside the working directory; `execute` never rejects. */
 export function defineTool<P extends ToolParameters>(definition: ToolDefinition<P>): Tool {
   const { name, description, parameters } = definition;
   return {
@@ -38,15 +35,11 @@ export function defineTool<P extends ToolParameters>(definition: ToolDefinition<
         return await definition.run(args, target, context);
       } catch (error) {
         if (error instanceof ToolFailure) return error.result;
-        return (signal?.aborted ? cancelled(name) : fromError(name, error)).result;
+        if (signal?.aborted) return cancelled(name).result;
+        const nextStep =
+          'Check that the path is right and that its permissions allow this, or use another path.';
+        return failed(`${name} failed: ${errorMessage(error)}.`, nextStep).result;
       }
     },
   };
-}
-
-function fromError(toolName: string, error: unknown): ToolFailure {
-  return failed(
-    `${toolName} failed: ${errorMessage(error)}.`,
-    'Check that the path is right and that its permissions allow this, or use another path.',
-  );
 }

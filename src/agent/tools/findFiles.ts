@@ -3,13 +3,7 @@ import path from 'node:path';
 import { createGlobMatcher, normalizeGlob } from './globMatcher.js';
 import { joinWorkspacePath, type WorkspacePath } from './workspace.js';
 
-/**
- * Finds the files below a directory that match a glob, sorted by path. Hidden files are found; symbolic
- * links are not followed; `.git` and `node_modules` below the directory are skipped.
- *
- * @throws ToolFailure when the glob is absolute or leads upwards, is none, or takes too long
- * @throws the reason of `signal`
- */
+/** Sorted by path, hidden files included. Throws ToolFailure for an unusable or slow glob, or the signal's reason. */
 export async function findFiles(
   directory: WorkspacePath,
   glob: string,
@@ -25,20 +19,14 @@ export async function findFiles(
   return sorted.map((below) => joinWorkspacePath(directory, below));
 }
 
-/** What is part of no search, whatever it is. */
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
-/** Directories that are read at the same time. */
+/** Directories read at the same time. */
 const CONCURRENCY = 16;
 
 /**
- * The files below a directory, some directories at a time, without those in `.git` and `node_modules`. Symbolic links
- * are not followed, and directories that cannot be read are left out.
- *
- * @param root absolute path
- * @param options.isWanted whether to look into a directory; default into all
- * @returns paths relative to `root`, with `/` as the separator
- * @throws the reason of `signal`
+ * Paths of files relative to `root`, with `/`. Skips `.git` and `node_modules`, symbolic links, directories that cannot
+ * be read, and those that are not wanted. Throws the reason of `signal`.
  */
 export async function* walkFiles(
   root: string,
@@ -74,7 +62,7 @@ async function readDirectory(root: string, directory: string) {
 /** A name that means itself in a glob. */
 const LITERAL = /^[\w .-]+$/;
 
-/** Whether a directory may hold, somewhere below it, what a glob matches: for what is easily told, and else yes. */
+/** Excludes only what surely holds no match. */
 function mayHold(glob: string, caseSensitive: boolean): (directory: string) => boolean {
   const fold = (name: string) => (caseSensitive ? name : name.toLowerCase());
   const segments = normalizeGlob(glob).split('/');

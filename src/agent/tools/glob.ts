@@ -31,7 +31,7 @@ export const glob = defineTool({
   },
 });
 
-/** Files that are looked at before it is asked whether the call was aborted. */
+/** Files between two checks of the signal. */
 const BATCH = 1000;
 
 async function newestFirst(
@@ -42,14 +42,10 @@ async function newestFirst(
   while (dated.length < files.length) {
     signal?.throwIfAborted();
     const batch = files.slice(dated.length, dated.length + BATCH);
-    const times = await Promise.all(batch.map(modificationTime));
-    for (const [at, file] of batch.entries()) dated.push({ file, modified: times[at] ?? 0 });
+    const stats = await Promise.all(batch.map(({ real }) => fs.lstat(real).catch(() => undefined)));
+    // A file may be gone by now.
+    for (const [at, file] of batch.entries())
+      dated.push({ file, modified: stats[at]?.mtimeMs ?? 0 });
   }
   return dated.toSorted((a, b) => b.modified - a.modified).map(({ file }) => file);
-}
-
-/** Milliseconds since the epoch; 0 for a file that is gone by now. */
-async function modificationTime(file: WorkspacePath): Promise<number> {
-  const stats = await fs.lstat(file.real).catch(() => undefined);
-  return stats?.mtimeMs ?? 0;
 }

@@ -3,18 +3,13 @@ import { quote } from './printable.js';
 import { invalid, limitedSteps } from './toolFailure.js';
 import type { WorkspacePath } from './workspace.js';
 
-/** Finds the paths, with `/` as the separator, that match. Throws a ToolFailure where that takes too long. */
+/** Paths have `/` as the separator. Throws a ToolFailure where matching takes too long. */
 export type GlobMatcher = (paths: readonly string[]) => readonly string[];
 
-/** Paths that are matched in one step. */
+/** Paths matched in one time-limited step. */
 const BATCH = 1000;
 
-/**
- * Makes a matcher of paths below a directory that match one of the globs, and none of those that begin with `!`.
- * Hidden files match as others do.
- *
- * @throws ToolFailure for what is no glob, and for one that is absolute or leads upwards
- */
+/** A glob that begins with `!` excludes. Hidden files match. Throws ToolFailure for what leads out or is no glob. */
 export async function createGlobMatcher(
   globs: readonly string[],
   directory: WorkspacePath,
@@ -46,7 +41,7 @@ function isNegative(glob: string): boolean {
   return glob.startsWith('!') && !glob.startsWith('!(');
 }
 
-/** Without `.`, empty names, and the slash that says that a directory is meant. */
+/** Removes `.`, empty names and a trailing slash. */
 export function normalizeGlob(glob: string): string {
   return path.posix.normalize(glob).replace(/(?<=.)\/$/, '');
 }

@@ -4,20 +4,17 @@ import * as checks from '../../util/checks.js';
 import { quote } from './printable.js';
 import { invalid } from './toolFailure.js';
 
-/** One parameter of a tool: how it is checked, and how it is described to the model. */
 export interface Parameter<T = unknown> {
   readonly check: checks.Check<T>;
   readonly description: string;
-  /** Another name under which the argument is accepted. The model does not see it. */
+  /** Another accepted name. The model does not see it. */
   readonly alias?: string;
 }
 
-/** The parameters of a tool by name. */
 // The type of a check is used in both directions, so that no other type holds all checks.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type ToolParameters = Readonly<Record<string, Parameter<any>>>;
 
-/** The checked arguments for `P`. */
 export type Arguments<P extends ToolParameters> = {
   readonly [K in keyof P]: superstruct.Infer<P[K]['check']>;
 };
@@ -26,10 +23,8 @@ function parameterOf<T>(check: checks.Check<T>) {
   return (description: string, alias?: string): Parameter<T> => ({ check, description, alias });
 }
 
-/** A string, possibly empty. */
 export const text = parameterOf(checks.text);
 
-/** A string of at least one character. */
 export const nonEmptyText = parameterOf(
   checks.expecting<string>(
     'a string that is not empty',
@@ -38,7 +33,6 @@ export const nonEmptyText = parameterOf(
   ),
 );
 
-/** A list of strings. */
 export const textList = parameterOf(
   checks.expecting<readonly string[]>(
     'a list of strings',
@@ -47,10 +41,8 @@ export const textList = parameterOf(
   ),
 );
 
-/** `true` or `false`. */
 export const flag = parameterOf(checks.flag);
 
-/** An integer of at least `minimum`. */
 export function integer(description: string, minimum: number): Parameter<number> {
   const check = checks.expecting<number>(
     `an integer of at least ${minimum}`,
@@ -60,12 +52,10 @@ export function integer(description: string, minimum: number): Parameter<number>
   return { check, description };
 }
 
-/** Makes a parameter one that may be left out. */
 export function optional<T>(parameter: Parameter<T>): Parameter<T | undefined> {
   return { ...parameter, check: superstruct.optional(parameter.check) };
 }
 
-/** The JSON schema of a tool's input, for `FunctionDeclaration.parametersJsonSchema`. */
 export function describeParameters(parameters: ToolParameters): Record<string, unknown> {
   const entries = Object.entries(parameters);
   const schemas = entries.map(([name, { check, description }]) => {
@@ -79,11 +69,7 @@ export function describeParameters(parameters: ToolParameters): Record<string, u
   };
 }
 
-/**
- * Checks what the model passed in.
- *
- * @throws ToolFailure that names the argument, what was given and what is expected
- */
+/** @throws ToolFailure that names the argument, what was given and what is expected */
 export function checkArguments<P extends ToolParameters>(
   toolName: string,
   parameters: P,

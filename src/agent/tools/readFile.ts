@@ -19,13 +19,13 @@ export const readFile = defineTool({
   targetOf: (args) => args.file_path,
   async run({ offset = 0, limit = DEFAULT_LINES }, target) {
     const content = await readTextFile(target);
-    const lines = splitLines(content.replace(/^\uFEFF/, ''));
-    if (lines.length === 0) {
-      return {
-        llmContent: `[${target.shown} is empty]`,
-        returnDisplay: `${target.shown} is empty`,
-      };
+    const text = content.replace(/^\uFEFF/, '');
+    if (text === '') {
+      const note = `${target.shown} is empty`;
+      return { llmContent: `[${note}]`, returnDisplay: note };
     }
+    // With their line ends, so that joining them gives the text again.
+    const lines = text.split(/(?<=\n)/);
     if (offset >= lines.length) {
       throw invalid(
         `read_file: the argument offset is ${offset}; the last line of ${target.shown} is at ${lines.length - 1}.`,
@@ -46,12 +46,7 @@ export const readFile = defineTool({
   },
 });
 
-/** The lines with their terminators, so that joining them gives the text again. */
-function splitLines(text: string): string[] {
-  return text === '' ? [] : text.split(/(?<=\n)/);
-}
-
-/** As many whole lines as fit; of a first line that does not fit, its beginning. */
+/** Whole lines only; of a first line that does not fit, its beginning. */
 function takeUpTo(maxCharacters: number, lines: readonly string[]) {
   const kept: string[] = [];
   let characters = 0;

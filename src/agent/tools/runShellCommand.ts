@@ -51,7 +51,7 @@ function describeRun(title: string, run: CommandOutcome, report: string): ToolRe
   return { llmContent: report, returnDisplay: `${title}: ${ending}`, metadata };
 }
 
-/** The model reads exit codes and signals; only a command that did not end by itself has failed. */
+/** A command that ends by itself has not failed: the model reads its exit code or signal. */
 function failureOf(title: string, { ending, error }: CommandOutcome): ToolFailure | undefined {
   if (ending === 'aborted') return cancelled('run_shell_command');
   if (ending === 'timeout') {
@@ -80,7 +80,6 @@ function formatReport(command: string, target: WorkspacePath, result: CommandOut
   ].join('\n');
 }
 
-/** One short line for the user. */
 function titleOf(command: string): string {
   const [line = ''] = command.trim().split('\n');
   const title = printable(line);

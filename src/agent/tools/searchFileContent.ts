@@ -36,7 +36,7 @@ export const searchFileContent = defineTool({
   },
 });
 
-/** Gives each line that matches behind its number, counted from 1. */
+/** Gives each matching line with its number, from 1. */
 type LineMatcher = (lines: readonly string[]) => string[];
 
 function createLineMatcher(pattern: string): LineMatcher {
@@ -62,32 +62,22 @@ function compile(pattern: string): RegExp {
   }
 }
 
-interface Search {
-  /** `file:line: text`; one more than is shown when there are too many. */
-  readonly matches: readonly string[];
-  readonly skippedFiles: number;
-}
-
 async function filesToSearch(
   target: WorkspacePath,
-  include: string | undefined,
+  include = '*',
   signal: AbortSignal | undefined,
 ): Promise<readonly WorkspacePath[]> {
   if ((await kindOf(target)) === 'file') return [target];
   await requireKind(target, 'directory');
-  return findFiles(target, atAnyDepth(include ?? '*'), { signal });
-}
-
-/** A glob without a directory means file names, wherever they are, as it does for grep and ripgrep. */
-function atAnyDepth(pattern: string): string {
-  return pattern.includes('/') ? pattern : `**/${pattern}`;
+  // As with grep, a glob without a directory matches file names at any depth.
+  return findFiles(target, include.includes('/') ? include : `**/${include}`, { signal });
 }
 
 async function searchFiles(
   files: readonly WorkspacePath[],
   findMatchingLines: LineMatcher,
   signal: AbortSignal | undefined,
-): Promise<Search> {
+) {
   const matches: string[] = [];
   let skippedFiles = 0;
   for (const file of files) {
@@ -103,7 +93,7 @@ async function searchFiles(
   return { matches, skippedFiles };
 }
 
-/** The lines of a file, or `undefined` when it is binary, too large, or cannot be read. */
+/** `undefined` when the file is binary, too large, or cannot be read. */
 async function readLines(file: WorkspacePath): Promise<string[] | undefined> {
   try {
     const { size } = await fs.stat(file.real);
@@ -125,7 +115,7 @@ function shorten(line: string): string {
 function describeSearch(
   pattern: string,
   target: WorkspacePath,
-  { matches, skippedFiles }: Search,
+  { matches, skippedFiles }: Awaited<ReturnType<typeof searchFiles>>,
 ): ToolResult {
   const count = matches.length > MAX_MATCHES ? `more than ${MAX_MATCHES}` : `${matches.length}`;
   const summary = `Lines matching ${printable(pattern)} in ${target.shown}: ${count}`;

@@ -17,10 +17,8 @@ import { assertDescriptorHeadroom, onDemand } from '../../util/room.js';
 const loadExeca = onDemand(() => import('execa'));
 
 /**
- * Starts a shell command in a process group of its own, for `runCommand`, which sees to its end: execa's limits end a
- * shell and not its group, or a command that says too much, and its promise waits for the last holder of a pipe.
- *
- * @throws Error with a `code` such as `ENOENT`, when the system refuses
+ * For `runCommand`, which ends it: execa's own limits end the shell and not its process group, and its promise waits
+ * for the last holder of a pipe. Throws an Error with a `code` such as `ENOENT`, when the system refuses.
  */
 export async function startWithExeca(options: StartOptions): Promise<RunningCommand> {
   const { command, cwd, env } = options;

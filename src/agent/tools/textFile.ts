@@ -5,11 +5,7 @@ import { requireKind, type WorkspacePath } from './workspace.js';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
-/**
- * Reads a whole file as UTF-8, a byte order mark included.
- *
- * @throws ToolFailure for what is no such file, or has more than 10 MiB
- */
+/** Keeps a byte order mark. Throws ToolFailure for what is no such file, or has over 10 MiB. */
 export async function readTextFile(target: WorkspacePath): Promise<string> {
   await requireKind(target, 'file');
   const { size } = await fs.stat(target.real);
@@ -27,7 +23,7 @@ export async function readTextFile(target: WorkspacePath): Promise<string> {
   );
 }
 
-/** The text that the bytes hold, or `undefined` when they are not UTF-8 or contain a NUL byte. */
+/** `undefined` when the bytes are not UTF-8 or contain a NUL. */
 export function decodeText(bytes: Buffer): string | undefined {
   return isUtf8(bytes) && !bytes.includes(0) ? bytes.toString('utf8') : undefined;
 }

@@ -2,14 +2,11 @@ import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
 import { StepLimit } from '../../util/limitedRegExp.js';
 import { printable } from './printable.js';
 
-/** A call cannot do what it was asked to. A tool that throws it has `result` as its result. */
+/** Thrown by tools; `result` becomes the result of the call. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
 
-  /**
-   * @param message what happened, and to what
-   * @param nextStep what the model can do about it
-   */
+  /** @param nextStep what the model can do about it */
   constructor(
     readonly type: ToolErrorType,
     message: string,
@@ -28,7 +25,6 @@ export class ToolFailure extends Error {
   }
 }
 
-/** The call was ended by `ToolContext.signal`. */
 export function cancelled(toolName: string): ToolFailure {
   return new ToolFailure(
     ToolErrorType.Cancelled,
@@ -37,7 +33,7 @@ export function cancelled(toolName: string): ToolFailure {
   );
 }
 
-/** The model asked for something that makes no sense, or is not allowed. */
+/** The model asked for what makes no sense, or is not allowed. */
 export function invalid(message: string, nextStep: string): ToolFailure {
   return new ToolFailure(ToolErrorType.InvalidParams, message, nextStep);
 }
@@ -47,19 +43,14 @@ export function failed(message: string, nextStep: string): ToolFailure {
   return new ToolFailure(ToolErrorType.Failed, message, nextStep);
 }
 
-/**
- * Makes a function that runs the steps of a search for what a model asks for, within limits of time.
- *
- * @param what is searched for, for messages
- * @param nextStep what the model can do when it takes too long
- */
+/** Limits the time of a search. `nextStep` tells the model what to do when it takes too long. */
 export function limitedSteps(what: string, nextStep: string): <T>(step: () => T) => T {
   const limit = new StepLimit();
   return (step) => {
     try {
       return limit.run(step);
     } catch (error) {
-      // Where the time is over, an Error of another realm.
+      // After a timeout, an Error of another realm.
       const { message } = error as Error;
       throw invalid(`${what} could not be matched: ${message}.`, nextStep);
     }

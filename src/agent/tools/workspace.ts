@@ -4,20 +4,15 @@ import { isInside, missingAsUndefined, realpathOfNearestExisting } from '../../u
 import { printable, quote } from './printable.js';
 import { failed, invalid, type ToolFailure } from './toolFailure.js';
 
-/** A path that was found to lie inside of the working directory. It need not exist. */
+/** Inside the working directory; need not exist. */
 export interface WorkspacePath {
-  /** Absolute; free of symbolic links when it was resolved. */
+  /** Absolute, symbolic links resolved. */
   readonly real: string;
   /** Relative to the working directory (`.` for itself), and safe to print. */
   readonly shown: string;
 }
 
-/**
- * Resolves a path against the working directory. Reads directory entries only; opens and creates nothing.
- *
- * @throws ToolFailure when the path leads out of it: through `..`, as an absolute path, or through a symbolic link
- * @throws the file system's error when a directory on the way cannot be examined
- */
+/** Opens and creates nothing. Throws ToolFailure for a path that leads out, also by a link, or the system's error. */
 export async function resolveInWorkspace(
   given: string,
   workingDir: string,
@@ -36,7 +31,7 @@ export async function resolveInWorkspace(
   return { real, shown: printable(path.relative(root, real) || '.') };
 }
 
-/** The path of an entry below `directory`, given with `/` as the separator. */
+/** @param below with `/` as the separator */
 export function joinWorkspacePath(directory: WorkspacePath, below: string): WorkspacePath {
   return {
     real: path.join(directory.real, below),
@@ -44,7 +39,7 @@ export function joinWorkspacePath(directory: WorkspacePath, below: string): Work
   };
 }
 
-/** What is at a path; `other` is a device, a socket or a named pipe. */
+/** `other` is a device, a socket or a named pipe. */
 type Kind = 'file' | 'directory' | 'other' | 'missing';
 
 export async function kindOf(target: WorkspacePath): Promise<Kind> {

@@ -7,25 +7,23 @@ import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
 import type { CommandOutcome } from '../../process/runCommand.js';
 import { toOneLine } from '../shared/terminal.js';
 
-/** One thing that was seen of a hook. An `error` is what its author cannot have meant. */
+/** `error` is what the hook's author cannot have meant. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
   readonly message: string;
 }
 
-/** One hook's run. */
 export interface ObservedRun {
   readonly hook: CommandHookConfig;
   readonly event: HookEventName;
   readonly outcome: CommandOutcome;
-  /** What it said in our own format, where it has another dialect. */
+  /** In our own format, whatever the hook's dialect. */
   readonly said: Said;
-  /** What the runner had to say about it, one sentence each. */
+  /** From the runner, one sentence each. */
   readonly remarks: readonly string[];
   readonly timeoutMs: number;
 }
 
-/** What the end of a hook means for an operation, in words. */
 export function describeEnding({ hook, event, outcome, said, timeoutMs }: ObservedRun): string {
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
@@ -35,7 +33,6 @@ export function describeEnding({ hook, event, outcome, said, timeoutMs }: Observ
     : `exit code 2: it objects, which cannot prevent ${event}`;
 }
 
-/** What is wrong with a hook, or may be, as far as one run shows. */
 export function diagnose(run: ObservedRun): Finding[] {
   const findings = [...diagnoseEnding(run), ...diagnoseOutput(run)];
   // What went wrong early explains the rest.
@@ -46,20 +43,21 @@ export function diagnose(run: ObservedRun): Finding[] {
 function diagnoseEnding(run: ObservedRun): Finding[] {
   const { hook, event, outcome, timeoutMs } = run;
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
-  const cause = findCause(outcome.stderr);
-  const hint = cause?.isOfFile
-    ? `; it ran in a scratch directory, where files of the project are found through $LLXPRT_PROJECT_DIR`
-    : '';
+  const [, cause, about] = CAUSES.find(([pattern]) => pattern.test(outcome.stderr)) ?? [];
+  const hint =
+    about === 'file'
+      ? `; it ran in a scratch directory, where files of the project are found through $LLXPRT_PROJECT_DIR`
+      : '';
   if (failure) {
     const excerpt = firstLine(outcome.stderr);
-    const why = [cause && `: ${cause.words}`, excerpt && ` (${excerpt})`].filter(Boolean).join('');
+    const why = [cause && `: ${cause}`, excerpt && ` (${excerpt})`].filter(Boolean).join('');
     return [error(`it ${failure.what}${why}${hint}`)];
   }
   if (outcome.exitCode !== 2) return [];
   if (cause) {
     return [
       error(
-        `it blocks by accident: ${cause.words} gives exit code 2, which means block (${firstLine(outcome.stderr)})${hint}`,
+        `it blocks by accident: ${cause} gives exit code 2, which means block (${firstLine(outcome.stderr)})${hint}`,
       ),
     ];
   }
@@ -105,7 +103,7 @@ function consequenceOf(hook: CommandHookConfig, event: HookEventName): string {
     : 'the operation goes on without it';
 }
 
-/** Where JSON ends that was to be JSON: position and excerpt. */
+/** Position and excerpt of the syntax error. */
 function findBreak(stdout: string): string | undefined {
   if (stdout.trim() === '') return undefined;
   const { syntaxError } = parseJsonDocument(stdout, true);
@@ -116,51 +114,40 @@ function findBreak(stdout: string): string | undefined {
   return `line ${line}, column ${column}: ${message}${excerpt === '' ? ', and it ends there' : ` at ${JSON.stringify(excerpt)}`}`;
 }
 
-interface Cause {
-  readonly words: string;
-  /** A file that may be found elsewhere. */
-  readonly isOfFile?: boolean;
-}
-
-/** Messages of shells and interpreters; not words alone, as the reason of a block may hold those. */
-const CAUSES: readonly (Cause & { readonly pattern: RegExp })[] = [
-  {
-    pattern: /can't open file '[^'\n]*': \[Errno \d+\]/u,
-    words: 'Python does not find its file',
-    isOfFile: true,
-  },
-  { pattern: /Error: Cannot find module '/u, words: 'Node does not find its file', isOfFile: true },
-  {
-    pattern: /^\S+: (?:-c: )?(?:line )?\d+: .*(?:syntax error|unexpected EOF|unterminated)/imu,
-    words: 'a syntax error of a shell script',
-  },
-  { pattern: /^\S+: (?:-c: )?(?:line )?\d+: .*not found/mu, words: 'a command that is not found' },
-  {
-    pattern: /^\S+: (?:-c: )?(?:line )?\d+: .*Permission denied/mu,
-    words: 'a file that may not be executed: run chmod +x on it',
-  },
-  {
-    pattern: /Argument list too long/u,
-    words: 'an event of 256 KiB that is handed on as an argument: hand it on through stdin',
-  },
-  { pattern: /bad interpreter/u, words: 'the interpreter of its first line is not there' },
-  {
-    pattern: /^\S+: .*(?:No such file or directory|can't open|cannot access)/mu,
-    words: 'a file that is not there',
-    isOfFile: true,
-  },
-  {
-    pattern: /^\S+: .*(?:unrecognized|invalid|illegal|unknown) option|^usage: /imu,
-    words: 'an option that a program does not know',
-  },
-  { pattern: /^jq: (?:parse )?error/mu, words: 'an error of jq' },
-  { pattern: /^Traceback \(most recent call last\)/mu, words: 'an exception in Python' },
-  { pattern: /^(?:\w*)Error: .*\n\s+at /mu, words: 'an exception in Node' },
+/**
+ * Messages and what they mean. Whole messages, since the reason of a block may contain single words of them. With
+ * `file`, a hint about the scratch directory is added.
+ */
+const CAUSES: readonly (readonly [pattern: RegExp, words: string, about?: 'file'])[] = [
+  [/can't open file '[^'\n]*': \[Errno \d+\]/u, 'Python does not find its file', 'file'],
+  [/Error: Cannot find module '/u, 'Node does not find its file', 'file'],
+  [
+    /^\S+: (?:-c: )?(?:line )?\d+: .*(?:syntax error|unexpected EOF|unterminated)/imu,
+    'a syntax error of a shell script',
+  ],
+  [/^\S+: (?:-c: )?(?:line )?\d+: .*not found/mu, 'a command that is not found'],
+  [
+    /^\S+: (?:-c: )?(?:line )?\d+: .*Permission denied/mu,
+    'a file that may not be executed: run chmod +x on it',
+  ],
+  [
+    /Argument list too long/u,
+    'an event of 256 KiB that is handed on as an argument: hand it on through stdin',
+  ],
+  [/bad interpreter/u, 'the interpreter of its first line is not there'],
+  [
+    /^\S+: .*(?:No such file or directory|can't open|cannot access)/mu,
+    'a file that is not there',
+    'file',
+  ],
+  [
+    /^\S+: .*(?:unrecognized|invalid|illegal|unknown) option|^usage: /imu,
+    'an option that a program does not know',
+  ],
+  [/^jq: (?:parse )?error/mu, 'an error of jq'],
+  [/^Traceback \(most recent call last\)/mu, 'an exception in Python'],
+  [/^(?:\w*)Error: .*\n\s+at /mu, 'an exception in Node'],
 ];
-
-function findCause(stderr: string): Cause | undefined {
-  return CAUSES.find(({ pattern }) => pattern.test(stderr));
-}
 
 function firstLine(text: string): string {
   return toOneLine(text.trim().split('\n')[0] ?? '');

@@ -14,11 +14,10 @@ import { buildHookEnvironment, prepareInput } from '../../run/preparedInput.js';
 import type { HookRun } from '../../run/hookRun.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { CliLogger } from '../shared/cliLogger.js';
-import { DEFAULT_TOOL } from '../shared/defaults.js';
 import { completeFields, decodeFields } from '../shared/eventFields.js';
 import { findReason } from '../shared/hookColumns.js';
 import { watchInterruption } from '../shared/interruption.js';
-import type { WorkspaceOptions } from '../shared/options.js';
+import { DEFAULT_TOOL, type WorkspaceOptions } from '../shared/options.js';
 import { mapWithProgress } from '../shared/progress.js';
 import {
   paint,
@@ -32,14 +31,9 @@ import { openRegistry, openWorkspace } from '../shared/workspace.js';
 import { describeEnding, diagnose, type ObservedRun } from './diagnosis.js';
 import { inScratchProject } from './scratchProject.js';
 
-/** What was seen of one hook, as `doctor --json` writes it. */
 type Examination = Awaited<ReturnType<typeof examine>>;
 
-/**
- * `hookstack doctor`: each hook once, with a sample event and in a scratch directory, and what was seen on stdout.
- *
- * @returns the exit code: 0 nothing is wrong, 1 something is
- */
+/** @returns the exit code: 0 nothing is wrong, 1 something is */
 export async function doctor({ json, ...options }: WorkspaceOptions): Promise<number> {
   const { config } = await openWorkspace(options, { forceHooks: true });
   const registry = await openRegistry(config);
@@ -78,11 +72,10 @@ async function examine(entry: HookRegistryEntry, surroundings: Surroundings) {
     event,
     hook: hookIdentity(hook),
     command: commandLine(hook),
-    /** The tool of the sample event. */
+    /** Of the sample event. */
     tool,
     timeoutMs,
     status: run ? (worst ?? 'ok') : 'not run',
-    /** How it ended and what that means, or why it was not run. */
     ending: run ? describeEnding(run) : (reason ?? 'it could not be asked'),
     exitCode: run?.outcome.exitCode ?? null,
     signal: run?.outcome.signal ?? null,
@@ -91,7 +84,7 @@ async function examine(entry: HookRegistryEntry, surroundings: Surroundings) {
   } as const;
 }
 
-/** A tool that the hook is for, where one is known. */
+/** One that the hook matches, if known. */
 function findTool(entry: HookRegistryEntry, registry: HookRegistry): string {
   const logger = new CliLogger('llxprt:core:hooks:planner');
   const known = [DEFAULT_TOOL, ...referenceTools.map(({ name }) => name)];
@@ -125,7 +118,10 @@ async function runOnce(
         findObjection: (started) => registry.findObjection(started),
         probe: async (seen, next) => {
           run = seen;
-          if (!(seen.stdin instanceof Error)) seen.stdin = padded(seen.stdin);
+          if (!(seen.stdin instanceof Error)) {
+            const { stdin } = seen;
+            seen.stdin = Buffer.concat([stdin.subarray(0, 1), PADDING, stdin.subarray(1)]);
+          }
           await next();
         },
       },
@@ -137,12 +133,8 @@ async function runOnce(
   return { hook, event, outcome, said, remarks: logger.remarks };
 }
 
-/** More than a pipe holds, so that it is taken only where somebody reads. JSON may have it behind its first brace. */
+/** More than a pipe holds, so that it is taken only where somebody reads. JSON allows spaces behind its first brace. */
 const PADDING = Buffer.alloc(256 * 1024, ' ');
-
-function padded(json: Uint8Array): Uint8Array {
-  return Buffer.concat([json.subarray(0, 1), PADDING, json.subarray(1)]);
-}
 
 function sampleInput(event: HookEventName, tool: string | null, config: Config, cwd: string) {
   const toolInput = { file_path: 'example.txt', content: 'Hello', command: 'true' };
@@ -153,7 +145,7 @@ function sampleInput(event: HookEventName, tool: string | null, config: Config, 
   });
 }
 
-/** Keeps what the runner warns of, without the hook's name. That a hook failed is told otherwise. */
+/** Keeps the runner's warnings, without the hook's name. Failures are reported otherwise. */
 class RemarkCollector extends DebugLogger {
   readonly remarks: string[] = [];
 

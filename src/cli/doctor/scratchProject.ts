@@ -3,12 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { isInside } from '../../util/paths.js';
 
-/**
- * Does some work in an empty directory, so that what hooks do through relative paths does not reach the project.
- *
- * @param project absolute path of the real one
- * @param command the files that it names relative to the project, such as a script, are linked
- */
+/** Keeps relative paths of a hook out of the project; files of it that `command` names are linked. */
 export async function inScratchProject<T>(
   project: string,
   command: string,

@@ -8,12 +8,10 @@ import type { WorkspaceOptions } from '../shared/options.js';
 import { printJson, printLine, printNotice } from '../shared/terminal.js';
 import { openWorkspace } from '../shared/workspace.js';
 
-export interface ExplainOptions extends WorkspaceOptions {
-  readonly tool?: string;
-}
-
-/** `hookstack explain`: which hooks an event would run, and why not the others, on stdout. Starts nothing. */
-export async function explain(eventName: string, options: ExplainOptions): Promise<void> {
+export async function explain(
+  eventName: string,
+  options: WorkspaceOptions & { readonly tool?: string },
+): Promise<void> {
   const { event, moment } = requireNamedEvent(eventName);
   const workspace = await openWorkspace(options, { needsAllFiles: false });
   const { matchOn } = events[event];

@@ -14,14 +14,8 @@ import { UsageError } from '../shared/usageError.js';
 import { withTrace } from '../shared/withTrace.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { readFields, type FireOptions } from './fireOptions.js';
-import { latencyOf, type Latency } from './latency.js';
 
-/**
- * `hookstack fire`: one event through the hook stack, and what came of it on stdout.
- *
- * @param eventName may be missing where the event comes from a trace
- * @returns the exit code: 0 proceed, 1 the hook system itself failed, 2 blocked, 3 stopped
- */
+/** @returns the exit code: 0 proceed, 1 the hook system itself failed, 2 blocked, 3 stopped */
 export async function fire(eventName: string | undefined, options: FireOptions): Promise<number> {
   const { record, repeat = 1 } = options;
   const recorder = record === undefined ? undefined : await import('./record.js');
@@ -60,11 +54,10 @@ interface ChosenEvent {
   readonly event: HookEventName;
   readonly fields: EventFields<HookEventName>;
   readonly moment?: Moment;
-  /** What a trace has of it, where it comes from one. */
+  /** The input, as a trace has it. */
   readonly text?: string;
 }
 
-/** What is fired: as options say it, or as a trace has it. */
 async function readEvent(
   eventName: string | undefined,
   options: FireOptions,
@@ -115,10 +108,26 @@ async function fireRepeatedly<E extends HookEventName>(
   return { fired: results.at(-1), durations };
 }
 
+/** @param durations in ms, at least one */
+function latencyOf(durations: readonly number[]) {
+  const sorted = durations.toSorted((a, b) => a - b);
+  const at = (fraction: number) => Math.round(quantile(sorted, fraction) * 10) / 10;
+  const [min, q1, median, q3, max] = [at(0), at(0.25), at(0.5), at(0.75), at(1)];
+  return { count: sorted.length, min, q1, median, q3, max };
+}
+
+/** Linear interpolation. */
+function quantile(sorted: readonly number[], fraction: number): number {
+  const position = (sorted.length - 1) * fraction;
+  const below = sorted[Math.floor(position)] ?? 0;
+  const above = sorted[Math.ceil(position)] ?? 0;
+  return below + (above - below) * (position % 1);
+}
+
 async function printText(shown: {
   readonly report: FireReport | undefined;
   readonly explanation: Explanation | undefined;
-  readonly latencyMs: Latency | undefined;
+  readonly latencyMs: ReturnType<typeof latencyOf> | undefined;
 }): Promise<void> {
   const { report, explanation, latencyMs } = shown;
   if (explanation) {

@@ -9,28 +9,22 @@ import type { WorkspaceOptions } from '../shared/options.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 
-/** The options of which an event is made. JSON may be `@FILE`, or `-` for stdin. */
+/** JSON may be `@FILE`, or `-` for stdin. */
 export const EVENT_OPTIONS = ['tool', 'input', 'request', 'response', 'prompt'] as const;
 
 type EventOptions = { readonly [Name in (typeof EVENT_OPTIONS)[number]]?: string };
 
 export interface FireOptions extends WorkspaceOptions, EventOptions {
-  /** A trace, from which an event is fired again. */
   readonly fromTrace?: string;
-  /** The id of an event, or of a hook or middleware in it. Default: the last blocked event, else the last one. */
+  /** Id of an event, or of a span in it. Default: the last blocked event, else the last one. */
   readonly span?: string;
   readonly trace?: string;
   readonly explain?: boolean;
   readonly repeat?: number;
-  /** A `*.hooktest.json` to write. */
   readonly record?: string;
 }
 
-/**
- * Makes the fields of an event from the command line. Tells on stderr of options that the event has no use for.
- *
- * @throws UsageError when a value cannot be read, or is not what the event takes
- */
+/** @throws UsageError when a value cannot be read, or is not what the event takes */
 export async function readFields<E extends HookEventName>(
   event: E,
   options: EventOptions,
@@ -44,7 +38,6 @@ export async function readFields<E extends HookEventName>(
   return makeFields(event, moment === 'failed' ? withFailure(given) : given);
 }
 
-/** The response of a tool that failed, where none is given that says so. */
 function withFailure({ response, ...given }: Given): Given {
   const message = 'The tool failed';
   const failure = { llmContent: message, returnDisplay: message, error: { message } };

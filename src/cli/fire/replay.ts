@@ -9,12 +9,7 @@ import { UsageError } from '../shared/usageError.js';
 import type { Workspace } from '../shared/workspace.js';
 import { EVENT_OPTIONS, type FireOptions } from './fireOptions.js';
 
-/**
- * Reads an event from a trace.
- *
- * @returns the event, its fields, and the text that the trace has of it
- * @throws UsageError when there is none, or its input was cut, or is not what the event takes
- */
+/** @throws UsageError when there is no event, its input was cut, or is not what the event takes */
 export async function readRecorded(file: string, options: FireOptions) {
   const unused = EVENT_OPTIONS.find((option) => options[option] !== undefined);
   if (unused !== undefined) {
@@ -38,7 +33,6 @@ export async function readRecorded(file: string, options: FireOptions) {
   return { event, moment, fields: fieldsOf(event, payload), text };
 }
 
-/** Tells on stderr what of a recorded event is not what the hooks of then have read. */
 export function noticePlaceholders(text: string, { config }: Workspace): void {
   const placeholders = findPlaceholders(text, config.getHookEnvironment());
   if (placeholders.length === 0) return;
@@ -75,18 +69,17 @@ function parsePayload(text: string, where: string): Record<string, unknown> {
     const payload = JSON.parse(text) as unknown;
     if (isRecord(payload)) return payload;
   } catch {
-    // Told below, as is what is JSON and no object.
+    // Reported below, as is JSON that is no object.
   }
   throw new UsageError(`${where} has no input that could be fired again`);
 }
 
-/** The payload has the names of fields in camel case. */
+/** Names of the payload are in camel case. */
 function fieldsOf(event: HookEventName, payload: Record<string, unknown>) {
   const names = Object.keys(events[event].fields.schema);
-  const fields = names.map((name) => [name, payload[toCamelCase(name)]] as const);
+  const fields = names.map((name) => {
+    const camelCase = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    return [name, payload[camelCase]] as const;
+  });
   return checkFields(event, Object.fromEntries(fields.filter(([, value]) => value !== undefined)));
-}
-
-function toCamelCase(name: string): string {
-  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

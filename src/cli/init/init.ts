@@ -20,19 +20,14 @@ import { paint, printJson, printLine, printNotice } from '../shared/terminal.js'
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
-export interface InitOptions {
+interface InitOptions {
   readonly language: keyof typeof starterLanguages;
   readonly event: HookEventName;
   readonly cwd?: string;
   readonly json?: boolean;
 }
 
-/**
- * `hookstack init`: a first hook in a project, with an event to test it, and what to try next on stdout.
- *
- * @throws UsageError when the project has such a hook or such a file already, or what is written would not be its own
- * @throws Error when a file cannot be written
- */
+/** @throws UsageError when the hook or a file is there already; Error when a file cannot be written */
 export async function init(options: InitOptions): Promise<void> {
   const { event } = options;
   const project = await resolveWorkingDir(options.cwd);
@@ -82,7 +77,7 @@ function scriptOf({ name }: StarterHook, { extension }: StarterLanguage): string
   return `.llxprt/hooks/${name}.${extension}`;
 }
 
-/** Creates all files and does what comes after, or leaves everything as it was. */
+/** All files, or none. */
 async function createFiles(
   project: string,
   files: readonly NewFile[],

@@ -1,25 +1,23 @@
 import { quoteWord } from '../../util/quoteWord.js';
 import { HookEventName } from '../../protocol/types.js';
 
-/** A hook to begin with: it looks at one field of its event. */
+/** It looks at one field of its event. */
 export interface StarterHook {
   readonly name: string;
   readonly matcher?: string;
-  /** What it does, as a sentence. */
+  /** A sentence. */
   readonly purpose: string;
-  /** Where the field stands in what the hook reads; without it, the hook speaks up every time. */
+  /** Path of the field; without it, the hook says something every time. */
   readonly field?: readonly string[];
-  /** The value that it minds: a regular expression that bash, Python and JavaScript read alike. */
+  /** Read alike by bash, Python and JavaScript. */
   readonly pattern: string;
-  /** What it says then. */
   readonly reason: string;
-  /** Fields of an event at which it speaks up. */
+  /** Fields of an event that it reacts to. */
   readonly input: object;
-  /** The arguments of `hookstack fire` for such an event. */
+  /** Arguments of `hookstack fire` for such an event. */
   readonly fireArguments: string;
 }
 
-/** The starter hook of an event: where it can block, one that does. */
 export function starterHook(event: HookEventName): StarterHook {
   return guards[event] ?? note(event);
 }
@@ -75,12 +73,11 @@ function note(event: HookEventName): StarterHook {
   };
 }
 
-/** A language that starter hooks are written in. */
 export interface StarterLanguage {
   readonly extension: string;
-  /** What has to be on the PATH. */
+  /** Needed on the PATH. */
   readonly programs: readonly string[];
-  /** The program that the command begins with; none where the file is one itself. */
+  /** Missing where the file is a program itself. */
   readonly interpreter?: string;
   readonly write: (hook: StarterHook) => string;
 }

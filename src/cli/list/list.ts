@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { commandLine } from '../../protocol/identity.js';
 import { HookEventName } from '../../protocol/types.js';
 import {
@@ -5,26 +6,40 @@ import {
   describeEntries,
   formatSource,
   type ListedHook,
+  type TraceCount,
 } from '../shared/hookColumns.js';
+import { openTrace } from '../shared/openTrace.js';
 import type { WorkspaceOptions } from '../shared/options.js';
-import { paint, printJson, printLine, toVisible } from '../shared/terminal.js';
+import { paint, printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
 import { openRegistry, openWorkspace } from '../shared/workspace.js';
 
-export interface ListOptions extends WorkspaceOptions {
-  readonly trace?: string;
-}
-
-/**
- * `hookstack list`: every configured hook on stdout. What is told of each is in the table of `shared/hookColumns.ts`.
- */
-export async function list({ trace, json, ...options }: ListOptions): Promise<void> {
+/** The columns are in `shared/hookColumns.ts`. */
+export async function list({
+  trace,
+  json,
+  ...options
+}: WorkspaceOptions & { readonly trace?: string }): Promise<void> {
   const { config } = await openWorkspace(options, { needsAllFiles: false });
   const registry = await openRegistry(config);
   const enableHooks = config.getEnableHooks();
-  const countOf = trace ? await (await import('./countRuns.js')).countRuns(trace) : undefined;
+  const countOf = trace ? await countRuns(trace) : undefined;
   const hooks = describeEntries(registry, enableHooks, countOf);
   if (json) printJson({ enableHooks, hooks });
   else printLine(formatHooks(hooks, enableHooks));
+}
+
+/** @returns 0 for a hook that the file does not know */
+async function countRuns(file: string): Promise<(event: string, hook: string) => TraceCount> {
+  // HOOKSTACK_TRACE may name a file that the first run is to create.
+  const isThere = existsSync(file);
+  if (!isThere) printNotice('note', `${file} is not there yet`);
+  const counts = new Map<string, TraceCount>();
+  for (const { kind, event, name, verdict } of isThere ? await openTrace(file) : []) {
+    if (kind !== 'hook') continue;
+    const key = `${event}\0${name}`;
+    counts.set(key, { fired: (counts.get(key)?.fired ?? 0) + 1, lastVerdict: verdict });
+  }
+  return (event, hook) => counts.get(`${event}\0${hook}`) ?? { fired: 0, lastVerdict: null };
 }
 
 function formatHooks(hooks: readonly ListedHook[], enableHooks: boolean): string {

@@ -5,23 +5,21 @@ import { isRecord } from '../../util/records.js';
 import { type DialectName, type HookDefinition, HookEventName } from '../../protocol/types.js';
 import { dialects, foreignMoment, theirEventName } from '../../dialects/dialects.js';
 
-/** What of another agent's settings has a place in ours. */
 export interface CarriedOver {
-  /** Groups with their dialect; hooks that cannot run here are left out. */
+  /** Without hooks that cannot run here. */
   readonly groups: readonly {
-    /** The key of our settings that they belong under. */
+    /** The key of our settings. */
     readonly key: string;
     readonly group: HookDefinition;
   }[];
-  /** Names of hooks that are switched off. */
   readonly disabledHooks: readonly string[];
   /** Whether that agent runs hooks at all. */
   readonly areHooksOn: boolean;
-  /** What was left out or will differ, and where it stands in that agent's settings. */
+  /** What was left out or will differ; paths are of that agent's settings. */
   readonly remarks: readonly { readonly path: Path; readonly message: string }[];
 }
 
-/** Reads another agent's settings, as parsed. Never throws. */
+/** Never throws. */
 export function carryOver(settings: Record<string, unknown>, dialect: DialectName): CarriedOver {
   const remarks: { path: Path; message: string }[] = [];
   const report = (path: Path, message: string) => remarks.push({ path, message });
@@ -41,7 +39,7 @@ type Report = (path: Path, message: string) => unknown;
 
 const READ_KEYS: ReadonlySet<string> = new Set(['$schema', 'hooksConfig', 'disableAllHooks']);
 
-/** What settings that concern hooks, or seem to, come to. */
+/** Remarks on keys that concern hooks, or seem to. */
 const TOP_LEVEL: ReadonlyMap<string, string> = new Map([
   [
     'permissions',
@@ -53,13 +51,8 @@ const TOP_LEVEL: ReadonlyMap<string, string> = new Map([
   ['extensions', 'hooks of extensions are not carried over: copy those that you need'],
 ]);
 
-/** Switches that stand among the events, or beside them. */
+/** Keys that are no events. */
 const SWITCHES: ReadonlySet<string> = new Set(['enabled', 'disabled', 'notifications']);
-
-/** What those come to that are not carried over. */
-const LOST_SWITCHES: ReadonlyMap<string, string> = new Map([
-  ['notifications', 'has no counterpart: it is not shown here that a hook runs'],
-]);
 
 function readSwitches(settings: Record<string, unknown>, report: Report) {
   const holders = ['hooks', 'hooksConfig'].flatMap((key) => {
@@ -69,8 +62,9 @@ function readSwitches(settings: Record<string, unknown>, report: Report) {
   for (const { key, holder } of holders) {
     for (const name of Object.keys(holder)) {
       const isKnown = key === 'hooks' || SWITCHES.has(name);
-      const lost = LOST_SWITCHES.get(name) ?? (isKnown ? undefined : 'is no switch of hooks');
-      if (lost !== undefined) report([key, name], lost);
+      if (name === 'notifications') {
+        report([key, name], 'has no counterpart: it is not shown here that a hook runs');
+      } else if (!isKnown) report([key, name], 'is no switch of hooks');
     }
   }
   const switchedOff: Path[] = [
@@ -113,7 +107,7 @@ function* carryEvents(
   }
 }
 
-/** Nothing is converted in here: a group that names its dialect is read as it was written. */
+/** Converts nothing: a group that names its dialect is read as it was written. */
 function carryGroup(
   raw: unknown,
   key: string,

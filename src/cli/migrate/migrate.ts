@@ -6,20 +6,16 @@ import { requireHome } from '../../util/home.js';
 import { diffLines } from '../../util/lineDiff.js';
 import { paint, plural, printJson, printLine, toOneLine } from '../shared/terminal.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
-import { makeMove, planMove, type Move, type Remark } from './plan.js';
+import { makeMove, planMove, type Move } from './plan.js';
 
-export interface MigrateOptions {
+interface MigrateOptions {
   readonly from: DialectName;
   readonly dryRun?: boolean;
   readonly cwd?: string;
   readonly json?: boolean;
 }
 
-/**
- * `hookstack migrate`: adds the hooks of another agent's settings to ours.
- *
- * @throws UsageError when settings cannot be read, or those of the project would not be its own
- */
+/** @throws UsageError when settings cannot be read, or the project's would be written elsewhere */
 export async function migrate({ from, dryRun = false, cwd, json }: MigrateOptions): Promise<void> {
   const project = await resolveWorkingDir(cwd);
   const home = await realpath(requireHome()).catch(requireHome);
@@ -27,13 +23,8 @@ export async function migrate({ from, dryRun = false, cwd, json }: MigrateOption
   const moves: Move[] = [];
   for (const directory of directories) moves.push(await planMove(directory, from, home));
   if (!dryRun) for (const move of moves) await makeMove(move);
-  if (json)
-    printJson({
-      from,
-      dryRun,
-      notRead: dialects[from].settings.notRead,
-      files: moves.map(describeMove),
-    });
+  const { notRead } = dialects[from].settings;
+  if (json) printJson({ from, dryRun, notRead, files: moves.map(describeMove) });
   else printLine(formatMoves(moves, from, dryRun));
 }
 
@@ -49,7 +40,6 @@ function describeMove({ target, sources, before, after, added, present }: Move) 
   };
 }
 
-/** Hunks with `@@` between them. */
 function diffSettings(before: string, after: string): string[] {
   const texts = [before, after].map((text) => text.replaceAll('\r\n', '\n'));
   const hunks = diffLines(...(texts as [string, string]), 3);
@@ -68,7 +58,9 @@ function formatMoves(moves: readonly Move[], from: DialectName, dryRun: boolean)
   return [
     ...found.flatMap((move) => formatMove(move, dryRun)),
     ...(remarks.length > 0 ? ['', 'Not carried over, or worth a look:'] : []),
-    ...remarks.map(formatRemark),
+    ...remarks.map(({ file, line, column, path, message }) =>
+      toOneLine(`${file}:${line}:${column}: ${path}: ${message}`),
+    ),
     '',
     notRead,
     ...(isChanged && !dryRun ? ['', 'See what runs with: hookstack list'] : []),
@@ -86,8 +78,4 @@ function paintDiff(line: string): string {
   const text = line.slice(0, 1) + removeControls(line.slice(1));
   if (line.startsWith('+')) return paint('green', text);
   return line.startsWith('-') ? paint('red', text) : text;
-}
-
-function formatRemark({ file, line, column, path: at, message }: Remark): string {
-  return toOneLine(`${file}:${line}:${column}: ${at}: ${message}`);
 }

@@ -15,7 +15,7 @@ import { isRecord } from '../../util/records.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 
-/** The files of a directory; the user's own may stand in another one. */
+/** A variable may move the user's own. */
 function sourcesIn(directory: string, from: DialectName, home: string): string[] {
   const { files, directoryVariable } = dialects[from].settings;
   const configured = directoryVariable && process.env[directoryVariable];
@@ -23,11 +23,10 @@ function sourcesIn(directory: string, from: DialectName, home: string): string[]
   return files.map((file) => path.join(directory, file));
 }
 
-/** Everything that is to happen to one of our settings files. */
 export interface Move {
-  /** Absolute path of our file. */
+  /** Absolute, as all paths here. */
   readonly target: string;
-  /** Absolute paths of the files that were looked for. */
+  /** Files that were looked for. */
   readonly places: readonly string[];
   readonly sources: readonly Source[];
   readonly before: string;
@@ -37,7 +36,6 @@ export interface Move {
 }
 
 interface Source {
-  /** Absolute path. */
   readonly file: string;
   readonly carried: CarriedOver;
   readonly remarks: readonly Remark[];
@@ -84,7 +82,6 @@ async function readSource(file: string, from: DialectName): Promise<Source | und
   return { file, carried, remarks: remarks.toSorted((a, b) => a.line - b.line) };
 }
 
-/** What has to be added to our settings, and how many hooks are there already. */
 function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly Source[]) {
   const groups = sources.flatMap(({ carried }) => carried.groups);
   const known = new Set(knownHooks(current));
@@ -105,7 +102,7 @@ function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly
   return { ...counts, edits: [...switchEdits(current, sources, disabled, edits), ...edits] };
 }
 
-/** Our file may say that hooks are off, which stands. */
+/** `"enableHooks": false` in our file stays. */
 function switchEdits(
   current: Readonly<Record<string, unknown>>,
   sources: readonly Source[],
@@ -124,7 +121,6 @@ function switchEdits(
   ];
 }
 
-/** The hooks of our settings that may be those of another agent. */
 function* knownHooks({ hooks }: Readonly<Record<string, unknown>>): Generator<string> {
   for (const [name, groups] of Object.entries(isRecord(hooks) ? hooks : {})) {
     for (const group of Array.isArray(groups) ? groups.filter(isRecord) : []) {

@@ -1,40 +1,30 @@
-import { type Command, Option } from 'commander';
-import { parseCount, traceOption, withWorkspaceOptions } from '../shared/options.js';
-import { DEFAULT_MODEL } from '../shared/defaults.js';
-import type { RunOptions } from './run.js';
+import { Option } from 'commander';
+import type { CommandSpec } from '../shared/addCommand.js';
+import { countOption, DEFAULT_MODEL, traceOption, workspaceOptions } from '../shared/options.js';
 
-export function addRun(program: Command): void {
-  withWorkspaceOptions(program.command('run'))
-    .description('Run the agent for one prompt, with all hooks')
-    .argument('[prompt]', 'what to do; read from stdin when that is not a terminal')
-    .option('--model <name>', 'name of the Gemini model', DEFAULT_MODEL)
-    .option('--responses <file>', 'answer from recorded model calls instead of calling Gemini')
-    .option('--max-turns <n>', 'give up after this many model calls', parseCount)
-    .addOption(
-      new Option('--output-format <format>', 'what to write to stdout')
-        .choices(['text', 'json', 'stream-json'])
-        .default('text'),
-    )
-    .addOption(traceOption())
-    .option(
+export const runCommand: CommandSpec = {
+  name: 'run',
+  description: 'Run the agent for one prompt, with all hooks',
+  arguments: { '[prompt]': 'what to do; read from stdin when that is not a terminal' },
+  options: [
+    ...workspaceOptions,
+    new Option('--model <name>', 'name of the Gemini model').default(DEFAULT_MODEL),
+    new Option('--responses <file>', 'answer from recorded model calls instead of calling Gemini'),
+    countOption('--max-turns <n>', 'give up after this many model calls'),
+    new Option('--output-format <format>', 'what to write to stdout')
+      .choices(['text', 'json', 'stream-json'])
+      .default('text'),
+    traceOption(),
+    new Option(
       '--transcript <file>',
       'append what is said to this file, for hooks to read; default ~/.llxprt/sessions/ID/transcript.jsonl, where there are hooks',
-    )
-    .option('--no-transcript', 'write no transcript')
-    .addHelpText(
-      'after',
-      `
-Environment:
+    ),
+    new Option('--no-transcript', 'write no transcript'),
+  ],
+  notes: `Environment:
   GEMINI_API_KEY          the key to call Gemini with
-  GOOGLE_GEMINI_BASE_URL  where to call it, instead of Google
-
-Exit codes: 0 done, or stopped by a hook; 1 failed; 2 wrong usage or settings
-
-Example:
-  $ hookstack run "Write a haiku to haiku.txt" --output-format json`,
-    )
-    .action(async (prompt: string | undefined, options: RunOptions) => {
-      const { run } = await import('./run.js');
-      process.exitCode = await run(prompt, options);
-    });
-}
+  GOOGLE_GEMINI_BASE_URL  where to call it, instead of Google`,
+  exitCodes: '0 done, or stopped by a hook; 1 failed; 2 wrong usage or settings',
+  example: 'hookstack run "Write a haiku to haiku.txt" --output-format json',
+  load: async () => (await import('./run.js')).run,
+};

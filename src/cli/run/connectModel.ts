@@ -1,20 +1,8 @@
-import type { Models } from '@google/genai';
 import { startRecordedModel } from '../../agent/recordedModel.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 
-/** A model that can be called until it is closed. */
-export interface ModelConnection {
-  readonly models: Pick<Models, 'generateContentStream'>;
-  close(): Promise<void>;
-}
-
-/**
- * Connects to the model: to Gemini with the key of the environment, or to a replay of recorded calls.
- *
- * @param responses path of a file of recorded calls
- * @throws UsageError when there is neither a key nor a file, the file is not usable, or the SDK is not installed
- */
-export async function connectModel(responses: string | undefined): Promise<ModelConnection> {
+/** @throws UsageError when there is neither a key nor a file, the file is not usable, or the SDK is not installed */
+export async function connectModel(responses: string | undefined) {
   const recorded =
     responses === undefined
       ? undefined
@@ -28,7 +16,7 @@ export async function connectModel(responses: string | undefined): Promise<Model
   const { GoogleGenAI } = await importSdk();
   const httpOptions = recorded && { httpOptions: { baseUrl: recorded.baseUrl } };
   const { models } = new GoogleGenAI({ apiKey, vertexai: false, ...httpOptions });
-  // The recorded model does not keep the process alive, and whether a pending fetch does is up to Node.
+  // Keeps the process alive, which the recorded model does not, and a pending fetch may not.
   const alive = recorded && setInterval(() => undefined, LONGEST_INTERVAL_MS);
   const close = async () => {
     clearInterval(alive);

@@ -1,33 +1,27 @@
 import { text as readText } from 'node:stream/consumers';
 import { AgentError, runAgent } from '../../agent/agent.js';
 import { referenceTools } from '../../agent/tools/referenceTools.js';
-import { connectModel, type ModelConnection } from './connectModel.js';
+import { connectModel } from './connectModel.js';
 import { watchInterruption } from '../shared/interruption.js';
-import { createRunOutput, type OutputFormat } from './runOutput.js';
+import { runOutputs, type OutputFormat } from './runOutput.js';
 import { withTrace } from '../shared/withTrace.js';
 import { placeTranscript } from './transcriptFile.js';
 import { UsageError } from '../shared/usageError.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 
-export interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
-  /** Name of the model. */
+interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
   readonly model: string;
-  /** Path of a file of recorded model calls, to be used instead of Gemini. */
+  /** A file of recorded model calls, to be used instead of Gemini. */
   readonly responses?: string;
   readonly maxTurns?: number;
   readonly outputFormat: OutputFormat;
   readonly trace?: string;
-  /** The file to write, or `false` for none. */
+  /** `false` for none. */
   readonly transcript?: string | false;
 }
 
-/**
- * `hookstack run`: the reference agent for one prompt.
- *
- * @param prompt read from stdin where it is missing
- * @returns the exit code: 0 done, or stopped by a hook; 1 failed
- */
+/** @returns the exit code: 0 done, or stopped by a hook; 1 failed */
 export async function run(prompt: string | undefined, options: RunOptions): Promise<number> {
   const workspace = await openWorkspace(options, { withMiddleware: true });
   const connection = await connectModel(options.responses);
@@ -52,12 +46,11 @@ async function readPrompt(): Promise<string> {
 async function work(
   prompt: string,
   { config, settings }: Workspace,
-  { models }: ModelConnection,
+  { models }: Awaited<ReturnType<typeof connectModel>>,
   { model, maxTurns, outputFormat, transcript }: RunOptions,
 ): Promise<number> {
-  const output = createRunOutput(outputFormat);
-  // While settings and files of a project are read, signals end the process, however long that takes. Should it fail,
-  // the first event tells.
+  const output = runOutputs[outputFormat]();
+  // Until this is read, signals end the process, however long it takes. The first event reports a failure.
   await config
     .getHookSystem()
     ?.initialize()
@@ -88,7 +81,7 @@ async function work(
   }
 }
 
-/** The SDK's errors carry the API's JSON as their message; what is in it is meant for people. */
+/** The SDK's errors have the API's JSON as their message. */
 function unwrapApiError(message: string): string {
   try {
     const { error } = JSON.parse(message) as { error?: { message?: unknown } };

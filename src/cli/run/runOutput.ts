@@ -3,25 +3,16 @@ import type { ToolCallRecord } from '../../core/coreToolScheduler.js';
 import { printJson } from '../shared/terminal.js';
 import { TextOutput } from './textOutput.js';
 
-/** `text` for people, `json` for one object at the end, `stream-json` for one object a line as things happen. */
+/** `json` is one object at the end, `stream-json` one object per line as things happen. */
 export type OutputFormat = 'text' | 'json' | 'stream-json';
 
-/** Shows an agent's work. */
-export interface RunOutput {
+interface RunOutput {
   onEvent(event: AgentEvent): void;
-  /**
-   * To be called once, at the end.
-   *
-   * @param failure why the agent did not come to its end, where it did not
-   */
+  /** Called once, at the end. `failure` says why the agent did not finish. */
   finish(result: AgentResult, failure?: string): void;
 }
 
-export function createRunOutput(format: OutputFormat): RunOutput {
-  return outputs[format]();
-}
-
-const outputs: Record<OutputFormat, () => RunOutput> = {
+export const runOutputs: Record<OutputFormat, () => RunOutput> = {
   text: () => new TextOutput(),
   json: () => ({
     onEvent: () => undefined,
@@ -34,7 +25,7 @@ const outputs: Record<OutputFormat, () => RunOutput> = {
 };
 
 function streamEvent(event: AgentEvent): void {
-  // Model calls are told by their text and tool calls, and in full by the result.
+  // Text and tool calls tell of model calls; the result has them in full.
   if (event.type === 'model') return;
   if (event.type !== 'tool') return printJson(event);
   const { callId, name, originalInput, status, result } = event.call;

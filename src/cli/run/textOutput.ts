@@ -5,7 +5,7 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import { HookEventName } from '../../protocol/types.js';
 import { printNotice, toOneLine, type NoticeLabel } from '../shared/terminal.js';
 
-/** The answer on stdout, and everything else on stderr, one short line each. */
+/** The answer goes to stdout, everything else to stderr, one short line each. */
 export class TextOutput {
   #isInAnswer = false;
   #endsLine = true;
@@ -32,7 +32,7 @@ export class TextOutput {
   }
 
   #writeText(text: string): void {
-    // Models like to begin with empty lines, above all those that answer with nothing else.
+    // Models like to begin with empty lines.
     const shown = removeControls(this.#isInAnswer ? text : text.replace(/^\s*\n/, ''));
     if (shown === '') return;
     process.stdout.write(shown);
@@ -46,7 +46,7 @@ export class TextOutput {
     this.#endsLine = true;
   }
 
-  /** A block after which the agent goes on. Every other one is told with what it prevented. */
+  /** Blocks after which the agent goes on; others are reported with what they prevented. */
   #tellObjection({ event, hook, decision, reason }: HookRecord): void {
     if (!isBlocking(decision) || !OBJECTIONS.has(event)) return;
     this.#endAnswer();
@@ -59,7 +59,7 @@ export class TextOutput {
     const summary = `${name}${by(blocked?.hooks)}: ${result.error?.message ?? result.returnDisplay}`;
     if (status === 'success') tell('done', `${name}: ${result.returnDisplay}`);
     if (status === 'error') tell('failed', summary);
-    // A stop is told at the end.
+    // `finish` reports stops.
     if (status === 'idle' && !stopped) tell('blocked', summary);
   }
 }
@@ -68,13 +68,13 @@ function tell(label: NoticeLabel, text: string): void {
   printNotice(label, toOneLine(text));
 }
 
-/** The events whose block prevents no operation and no end, or only puts it off. */
+/** Events whose block prevents no operation. */
 const OBJECTIONS: ReadonlySet<HookEventName> = new Set([
   HookEventName.AfterTool,
   HookEventName.AfterAgent,
 ]);
 
-/** A hook without a name is called by its command, which may be long; what it said is what matters. */
+/** A hook without a name is shown by its command, which may be long. */
 const MAX_NAMES = 60;
 
 function by(hooks: readonly string[] | undefined): string {

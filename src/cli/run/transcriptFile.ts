@@ -9,12 +9,7 @@ import { printNotice, toVisible } from '../shared/terminal.js';
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 const NAME = 'transcript.jsonl';
 
-/**
- * Says where the transcript of a session is to be written, and removes those of sessions that are long over.
- *
- * @param config whose hooks have been read, where that was possible
- * @param transcript the file, or `false` for none. Default: one in the home directory, while there are hooks to read it
- */
+/** Also removes old ones. Default: one in the home directory, while there are hooks to read it; `false` for none. */
 export function placeTranscript(config: Config, transcript: string | false | undefined): void {
   if (transcript === false) return;
   if (transcript !== undefined) return config.setTranscriptPath(path.resolve(transcript));
@@ -34,7 +29,7 @@ export function placeTranscript(config: Config, transcript: string | false | und
   }
 }
 
-/** The folder of all sessions, which has to be out of reach of what is done in the project. */
+/** It must be out of reach of what is done in the project. */
 function openSessions(project: string): string {
   const own = path.join(requireHome(), '.llxprt');
   mkdirSync(own, { recursive: true, mode: 0o700 });
@@ -55,7 +50,7 @@ function makePrivate(folder: string): void {
   }
 }
 
-/** Removes nothing but what was made here. A session that goes on has a transcript that is younger. */
+/** Removes only what was made here. The transcript of a running session is younger. */
 function removeOld(sessions: string, before: number): void {
   for (const session of readdirSync(sessions)) {
     const folder = path.join(sessions, session);
@@ -65,7 +60,7 @@ function removeOld(sessions: string, before: number): void {
       unlinkSync(file);
       rmdirSync(folder);
     } catch {
-      // Another session has removed it, or there is more in it.
+      // Another session has removed it, or it holds other files.
     }
   }
 }

@@ -1,10 +1,10 @@
 import { DebugLogger } from '../../util/debugLogger.js';
 import { printNotice, toOneLine } from './terminal.js';
 
-/** Characters of a message, at most. Hooks may say 10,000 at a time. */
+/** In characters. Hooks may say 10,000 at a time. */
 const MAX_MESSAGE = 10_500;
 
-/** Shows what goes wrong on one line of stderr. The details appear where `DEBUG` names the namespace. */
+/** One line on stderr. `DEBUG` shows the details. */
 export class CliLogger extends DebugLogger {
   override warn(message: string, details?: object): void {
     printNotice('warning', `${toOneLine(message, MAX_MESSAGE)}${excerptOf(details)}`);
@@ -21,7 +21,7 @@ export class CliLogger extends DebugLogger {
   }
 }
 
-/** Of a failed hook, its event and what it wrote to stderr first: usually all that its author needs. */
+/** Event and first line of stderr of a failed hook: usually all that its author needs. */
 function excerptOf(details: { event?: unknown; stderr?: unknown } = {}): string {
   const { event, stderr } = details;
   const line = typeof stderr === 'string' ? stderr.trim().split('\n')[0] : '';

@@ -4,10 +4,9 @@ import type { EventFields } from '../../protocol/hookValidators.js';
 import { HookEventName, type HookPayload, type Moment } from '../../protocol/types.js';
 import { isRecord } from '../../util/records.js';
 import { suggestName } from '../../util/suggestName.js';
-import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './defaults.js';
+import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './options.js';
 import { UsageError } from './usageError.js';
 
-/** What an event may be made of. */
 export interface Given {
   readonly tool?: string;
   /** The input of the tool; for other events, fields of the event. */
@@ -17,29 +16,21 @@ export interface Given {
   readonly prompt?: string;
 }
 
-/**
- * Makes the fields of an event, with made-up values for what is not given.
- *
- * @throws UsageError when something is not what the event takes; the message names its path
- */
+/** @throws UsageError that names the path of what the event does not take */
 export function makeFields<E extends HookEventName>(event: E, given: Given): EventFields<E> {
   const fields = sources[event].fieldsOf(given);
   if (events[event].matchOn) return checkFields(event, fields);
   return checkFields(event, withOwnFields(event, fields, given.input, '--input'));
 }
 
-/**
- * Completes the fields of an event with made-up values.
- *
- * @throws UsageError when there is a field that the event does not have, or one is not what the event takes
- */
+/** @throws UsageError for a field that the event does not have, or a value that it does not take */
 export function completeFields<E extends HookEventName>(event: E, fields: object): EventFields<E> {
   return checkFields(event, withOwnFields(event, sources[event].fieldsOf({}), fields, 'input'));
 }
 
 /** @throws UsageError */
 export function checkFields<E extends HookEventName>(event: E, fields: object): EventFields<E> {
-  // The struct of an event is the one of its fields; TypeScript cannot see that through the generic.
+  // TypeScript cannot see through the generic that this is the struct of the event's fields.
   const struct = events[event].fields as unknown as Struct<EventFields<E>>;
   const [failure, checked] = validate(fields, struct);
   if (!failure) return checked;
@@ -47,7 +38,6 @@ export function checkFields<E extends HookEventName>(event: E, fields: object): 
   throw new UsageError(`These are no fields of ${event}: ${faults.join('; ')}`);
 }
 
-/** The payload that fields of an event stand for, at a moment of it. */
 export function decodeFields<E extends HookEventName>(
   event: E,
   fields: EventFields<E>,
@@ -57,7 +47,6 @@ export function decodeFields<E extends HookEventName>(
   return moment === 'asked' ? { ...payload, isAsked: true } : payload;
 }
 
-/** What an event has a use for. */
 export function usedBy(event: HookEventName): readonly (keyof Given)[] {
   return sources[event].uses;
 }
@@ -114,7 +103,7 @@ function requestFields({ prompt = DEFAULT_PROMPT, request = {} }: Given): object
   return { llm_request: isRecord(request) ? { ...defaults, ...request } : request };
 }
 
-/** A misspelt field would otherwise leave the made-up value in its place, in silence. */
+/** A misspelt field would otherwise be ignored silently. */
 function withOwnFields(
   event: HookEventName,
   defaults: object,

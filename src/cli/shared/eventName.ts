@@ -4,27 +4,16 @@ import { foreignEvent, foreignMoment, dialects } from '../../dialects/dialects.j
 import { isHookEventName } from '../../protocol/events.js';
 import { UsageError } from './usageError.js';
 
-/** An event, or a moment of one for which another agent has an event. */
-export interface NamedEvent {
-  readonly event: HookEventName;
-  readonly moment?: Moment;
-}
-
 /**
- * The event that a command line names: by our name, or by another agent's where we have none.
- *
- * @throws UsageError when there is no such event
+ * @returns a moment of an event where only another agent has one of this name
+ * @throws UsageError when neither we nor another agent has such an event
  */
-export function requireNamedEvent(name: string): NamedEvent {
+export function requireNamedEvent(name: string): { event: HookEventName; moment?: Moment } {
   for (const dialect of DIALECT_NAMES) {
     const found = foreignMoment(dialects[dialect], name);
     if (found) return found;
   }
-  return { event: requireEvent(name) };
-}
-
-function requireEvent(name: string): HookEventName {
-  if (isHookEventName(name)) return name;
+  if (isHookEventName(name)) return { event: name };
   const foreign = foreignEvent(name);
   if (foreign) throw new UsageError(`"${name}" is not an event here; use '${foreign.ours}'`);
   const hint = suggestName(name, Object.values(HookEventName));

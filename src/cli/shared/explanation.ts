@@ -17,10 +17,8 @@ import { CliLogger } from './cliLogger.js';
 import { describeEntry, findReason } from './hookColumns.js';
 import { openRegistry, type Workspace } from './workspace.js';
 
-/** Which hooks an event would run, as `explain --json` writes it. */
 export type Explanation = Awaited<ReturnType<typeof explainEvent>>;
 
-/** One hook of an event. */
 export type ExplainedHook = Explanation['hooks'][number];
 
 /** @param context what matchers are tested against; without it, hooks count as matching */
@@ -52,11 +50,11 @@ export async function explainEvent(
   const common = namesOf(environmentOf({ env: environment }, ''));
   return {
     event,
-    /** The moment of it that another agent has an event of its own for. */
+    /** Of another agent's event. */
     moment: context?.moment ?? null,
-    /** What matchers are tested against; `null` where none is given, or the event has none. */
+    /** `null` where none is given, or the event has none. */
     tool: context?.toolName ?? null,
-    /** At an event without a tool, what matchers of other agents are tested against. */
+    /** What matchers of other agents are tested against, at an event without a tool. */
     subject: context?.subject ?? null,
     enableHooks: settings.enableHooks,
     enableHooksFile: origins.enableHooks?.file ?? null,
@@ -66,11 +64,11 @@ export async function explainEvent(
       ...running.map((hook, index) => ({ ...hook, order: index + 1 })),
       ...hooks.filter(({ runs }) => !runs).map((hook) => ({ ...hook, order: null })),
     ],
-    /** What was left out of the settings: a hook that is missing may be in there. */
+    /** A hook that is missing may be in a part that was left out. */
     problems,
-    /** Names of the variables that all hooks get. */
+    /** Variables that all hooks get. */
     environment: common,
-    /** Names of the variables of this process that hooks do not get. */
+    /** Variables of this process that hooks do not get. */
     withheld: namesOf(process.env).filter((name) => !common.includes(name)),
   };
 }
@@ -82,7 +80,6 @@ function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): strin
   return [reason, ...files.map(({ file }) => file)].join(' in ');
 }
 
-/** Why a hook does not run at this moment of the event; `null` where the moment is no reason. */
 function whyNotNow(
   { config, eventName }: HookRegistryEntry,
   context: PlanContext | undefined,
@@ -122,14 +119,14 @@ function explainHook(
   });
   return {
     ...columns,
-    /** Whether it would run for the event while hooks are on. */
+    /** While hooks are on. */
     runs: reason === null,
     reason,
-    /** What the shell is given; of a program without a shell, its words. */
+    /** What the shell is given, or the words of a program. */
     resolvedCommand: commandLine(started),
     /** Also `deny` for one that runs in the place of a guard. */
     onFailure: isGuard ? 'deny' : (entry.config.onFailure ?? 'allow'),
-    /** Names of the variables that it has besides those of all hooks. */
+    /** Besides those of all hooks. */
     environment: Object.keys(extraEnv ?? {}).toSorted(),
   };
 }

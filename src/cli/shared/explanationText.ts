@@ -6,7 +6,6 @@ import { paint, toVisible } from './terminal.js';
 
 const LINE_WIDTH = 100;
 
-/** An explanation for a reader: what runs, in its order, what does not and why, and the environment. */
 export function formatExplanation(explanation: Explanation): string {
   const { hooks, environment, withheld } = explanation;
   const running = hooks.filter(({ runs }) => runs);
@@ -76,7 +75,6 @@ function formatMatcher(
   return runs ? `${quoted}, matches ${toVisible(tool)}` : quoted;
 }
 
-/** Lines of names, after a line that says what they are. */
 function formatNames(what: string, names: readonly string[]): string[] {
   const lines = [`${what} (${names.length}):`];
   let line = '';

@@ -5,11 +5,7 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import type { HookEventName, HookExecutionResult } from '../../protocol/types.js';
 import { paint, toOneLine, toVisible } from './terminal.js';
 
-/** What all hooks of one event said together, as `fire --json` writes it. */
 export type FireReport = ReturnType<typeof describeFiring>;
-
-/** What became of one hook. */
-type HookReport = ReturnType<typeof describeHook>;
 
 /** @param fired `undefined` when no hook had anything to do with the event */
 export function describeFiring(event: HookEventName, fired: ProcessedHookResult | undefined) {
@@ -18,18 +14,16 @@ export function describeFiring(event: HookEventName, fired: ProcessedHookResult 
   const stopped = fired?.shouldStop ?? false;
   return {
     event,
-    /** No hook objected. */
     proceed: !blocked && !stopped,
     blocked,
     stopped,
     reason: output?.reason ?? null,
     stopReason: output?.stopReason ?? null,
-    /** The hooks that gave the verdict, in plan order; `null` where none did. */
+    /** In plan order. */
     decidedBy: fired?.aggregated.decidedBy ?? null,
     systemMessage: fired?.systemMessage ?? null,
     suppressOutput: output?.suppressOutput ?? null,
     hookSpecificOutput: output?.hookSpecificOutput ?? null,
-    /** Every hook was healthy. */
     success: fired?.aggregated.success ?? true,
     results: fired?.aggregated.results.map(describeHook) ?? [],
   };
@@ -49,17 +43,15 @@ function describeHook(result: HookExecutionResult) {
   };
 }
 
-/** The report for a reader: each hook with what it said, then the verdict. */
 export function formatReport(report: FireReport): string {
   const hooks =
     report.results.length === 0
       ? [`No hook ran for ${report.event}: none is configured, active, and matching`]
       : report.results.map(formatHook);
-  const verdict = [formatVerdict(report), ...formatAuthors(report), ...formatEffects(report)];
-  return [...hooks, '', ...verdict].join('\n');
+  return [...hooks, '', formatVerdict(report), ...formatEffects(report)].join('\n');
 }
 
-function formatHook(hook: HookReport): string {
+function formatHook(hook: FireReport['results'][number]): string {
   const isHealthy = hook.success || hook.exitCode === 2;
   const facts = [
     hook.signal === null ? hook.exitCode !== null && `exit code ${hook.exitCode}` : hook.signal,
@@ -86,16 +78,12 @@ function formatVerdict(report: FireReport): string {
     : `${verdict}\n  A block of ${event} has no effect on the operation: this event cannot prevent it`;
 }
 
-/** Where one hook alone was asked, its name stands above. */
-function formatAuthors({ decidedBy, results }: FireReport): string[] {
-  return results.length > 1
-    ? formatText('decided by', decidedBy?.map(toVisible).join(', ') ?? '')
-    : [];
-}
-
 function formatEffects(report: FireReport): string[] {
   const specific = report.hookSpecificOutput && JSON.stringify(report.hookSpecificOutput, null, 2);
+  const authors = report.decidedBy?.map(toVisible).join(', ') ?? '';
   return [
+    // A single hook is named above.
+    ...(report.results.length > 1 ? formatText('decided by', authors) : []),
     ...(report.blocked || report.stopped ? [] : formatText('reason', report.reason)),
     ...formatText('systemMessage', report.systemMessage),
     ...(report.suppressOutput ? ['  suppressOutput: true'] : []),

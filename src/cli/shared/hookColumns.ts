@@ -7,28 +7,20 @@ import { findSubstitutes } from '../../protocol/sameCommand.js';
 import { HookEventName, HookType } from '../../protocol/types.js';
 import { plural, toVisible } from './terminal.js';
 
-/** A hook, and what its columns tell of it. */
 interface Listed {
   readonly entry: HookRegistryEntry;
   readonly enableHooks: boolean;
-  /** The entry that runs in its place, where both match; itself where none does. */
+  /** Runs in its place, where both match; else the entry itself. */
   readonly substitute: HookRegistryEntry;
-  /** What a trace says of it, where there is one. */
   readonly count?: TraceCount;
 }
 
-/** What a trace says of one hook. */
 export interface TraceCount {
-  /** How often it ran. */
   readonly fired: number;
-  /** What the last run came to. */
   readonly lastVerdict: string | null;
 }
 
-/**
- * The columns of `hookstack list`. To add one, add a line: its name in JSON, its value, and its text for readers, where
- * there is something to say. The texts stand on one line, in this order. `hookstack explain` has most of them, too.
- */
+/** The columns of `hookstack list`, in order: name in JSON, value, and text for readers. `explain` has most of them. */
 const COLUMNS = {
   event: column(({ entry }) => entry.eventName),
   hook: column(({ entry }) => hookIdentity(entry.config)),
@@ -78,15 +70,13 @@ const COLUMNS = {
   ),
 };
 
-/** The name of a column, as JSON has it. */
 export type ColumnName = keyof typeof COLUMNS;
 
-/** One hook, as `list --json` writes it. */
 export type ListedHook = {
   readonly [Name in ColumnName]: ReturnType<(typeof COLUMNS)[Name]['value']>;
 };
 
-/** @param text what to say of a value; what is empty is left out */
+/** @param text nothing is shown where it is empty */
 function column<T>(
   value: (listed: Listed) => T,
   text: (value: T) => string | false | null | undefined = () => '',
@@ -104,7 +94,6 @@ export function describeEntry(
   return Object.fromEntries(fields) as ListedHook;
 }
 
-/** The texts of those columns that a hook has a value for. */
 export function columnTexts(hook: Partial<ListedHook>): string {
   const texts = Object.entries(COLUMNS).map(([name, { text }]) => {
     const value = hook[name as ColumnName];
@@ -113,7 +102,6 @@ export function columnTexts(hook: Partial<ListedHook>): string {
   return toVisible(texts.filter(Boolean).join(', '));
 }
 
-/** All hooks, by event. */
 export function describeEntries(
   registry: HookRegistry,
   enableHooks: boolean,
@@ -132,7 +120,7 @@ export function describeEntries(
   });
 }
 
-/** Why a hook would not run; `null` for one that would. */
+/** `null` for a hook that would run. */
 export function findReason(
   { skipped, config, review }: HookRegistryEntry,
   enableHooks: boolean,
@@ -145,7 +133,6 @@ export function findReason(
   return enableHooks ? null : 'hooks are off';
 }
 
-/** Where a hook is from, on one line. */
 export function formatSource({
   source,
   extension,

@@ -20,31 +20,29 @@ import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../../util/limitedRegE
 import { HookEventName } from '../../protocol/types.js';
 import type { FireReport } from './fireReport.js';
 
-/** How the names of recorded events end. */
 export const HOOK_TEST_SUFFIX = '.hooktest.json';
 
-/** An event, and what hooks are expected to say to it: the content of a `*.hooktest.json`. */
+/** The content of a `*.hooktest.json`. */
 export interface HookTest {
   readonly event: HookEventName;
-  /** The event's own fields, as scripts read them. What is missing is made up. */
+  /** As scripts read them; made up where missing. */
   readonly input?: Readonly<Record<string, unknown>>;
   readonly expect: HookExpectations;
 }
 
-/** What is not named is not compared. */
+/** Only what is named is compared. */
 export interface HookExpectations {
   readonly decision?: 'allow' | 'block' | 'stop';
   /** The text, or `/a regular expression/` that it matches; `null` for none. */
   readonly reason?: string | null;
   /** As `reason`. */
   readonly systemMessage?: string | null;
-  /** Exit codes of hooks by name; `null` for one that did not run. */
+  /** By hook name; `null` for one that did not run. */
   readonly exit?: Readonly<Record<string, number | null>>;
-  /** Fields of `hookSpecificOutput`, such as `tool_input`; `null` for one that is not there. */
+  /** Fields of `hookSpecificOutput`; `null` for one that is not there. */
   readonly modified?: Readonly<Record<string, unknown>>;
 }
 
-/** One thing that is not as expected. */
 export interface Difference {
   /** Such as `decision`, or `modified.tool_input`. */
   readonly at: string;
@@ -52,11 +50,7 @@ export interface Difference {
   readonly actual: unknown;
 }
 
-/**
- * Reads a recorded event.
- *
- * @returns the test, or what is wrong with it, each with its position: `line:column: path: message`
- */
+/** @returns the test, or its problems, each as `line:column: path: message` */
 export function parseHookTest(
   source: string,
 ): { readonly test: HookTest } | { readonly problems: readonly string[] } {
@@ -75,28 +69,26 @@ export function parseHookTest(
   return test && problems.length === 0 ? { test } : { problems };
 }
 
-/** The text of a `*.hooktest.json`. */
 export function formatHookTest(test: HookTest): string {
   return `${JSON.stringify(test, null, 2)}\n`;
 }
 
-/** What of a report a test expects, as `fire --record` writes it. */
+/** As `fire --record` writes it. */
 export function expectationsOf(report: FireReport): HookExpectations {
   const { decision, reason, exit, modified } = observe(report);
   const changes = Object.entries(modified).filter(([field]) => CHANGES.has(field));
+  // A reason that looks like a pattern becomes one that matches only itself.
+  const isPattern = reason !== null && PATTERN_FORM.test(reason);
+  const expected = isPattern ? `/^${escapeStringRegexp(reason)}$/` : reason;
   return {
     decision,
-    ...(decision !== 'allow' && reason !== null && { reason: asExpected(reason) }),
+    ...(decision !== 'allow' && reason !== null && { reason: expected }),
     exit,
     ...(changes.length > 0 && { modified: Object.fromEntries(changes) }),
   };
 }
 
-/**
- * Compares what hooks said with what was expected.
- *
- * @throws Error where a pattern takes too long
- */
+/** @throws Error where a pattern takes too long */
 export function compare(expected: HookExpectations, report: FireReport): Difference[] {
   const actual = observe(report);
   const named = (['exit', 'modified'] as const).flatMap((part) =>
@@ -112,7 +104,7 @@ export function compare(expected: HookExpectations, report: FireReport): Differe
   ];
 }
 
-/** The fields of `hookSpecificOutput` that change an operation. */
+/** Fields that change an operation. */
 const CHANGES = new Set(['tool_input', 'llm_request', 'llm_response', 'toolConfig']);
 
 function observe({ stopped, blocked, reason, stopReason, results, ...report }: FireReport) {
@@ -134,7 +126,7 @@ function differenceAt(
   return [{ at, expected, actual }];
 }
 
-/** Parsed objects have no prototype, and those of hooks have one. */
+/** Parsed objects have no prototype; those of hooks have one. */
 function isSameData(expected: unknown, actual: unknown): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(expected)), actual);
 }
@@ -160,12 +152,6 @@ const PATTERN_FORM = /^\/(.+)\/([dimsuvy]*)$/su;
 function toPattern(expected: string): RegExp | undefined {
   const [, source, flags] = PATTERN_FORM.exec(expected) ?? [];
   return source === undefined ? undefined : new RegExp(source, flags);
-}
-
-/** A text that looks like a regular expression, as one that matches nothing but the text. */
-function asExpected(reason: string): string {
-  if (!PATTERN_FORM.test(reason)) return reason;
-  return `/^${escapeStringRegexp(reason)}$/`;
 }
 
 const record = expecting<Record<string, unknown>>('an object', isRecord);
@@ -223,6 +209,7 @@ function readTest(value: unknown, report: Report): HookTest | undefined {
   return test;
 }
 
+/** Text, a valid pattern, or `null`. */
 function isExpectedText(value: unknown): boolean {
   if (typeof value !== 'string') return value === null;
   try {

@@ -2,17 +2,8 @@ import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Work that SIGINT and SIGTERM end. */
-interface Interruption {
-  readonly signal: AbortSignal;
-  readonly dispose: () => void;
-}
-
-/**
- * Makes SIGINT and SIGTERM an `AbortSignal`: the first aborts it, the second ends the process. `dispose` gives them
- * their usual meaning back.
- */
-export function watchInterruption(): Interruption {
+/** The first signal aborts, the second ends the process. `dispose` restores the usual handling. */
+export function watchInterruption(): { readonly signal: AbortSignal; dispose: () => void } {
   const controller = new AbortController();
   const interrupt = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(128 + constants.signals[name]);

@@ -3,7 +3,7 @@ import type { SpanRecord } from '../../trace/record.js';
 import { plural, printNotice } from './terminal.js';
 import { orUsageError } from './usageError.js';
 
-/** Reads the spans of a trace, in the order in which they ended, and tells on stderr of lines that are none. */
+/** In the order in which spans ended. */
 export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
   const { spans, unreadable } = await orUsageError(
     readTrace(file),
@@ -16,7 +16,6 @@ export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
   return spans;
 }
 
-/** The event that was blocked last, unless none was. */
 export function lastBlock(spans: readonly SpanRecord[]): SpanRecord | undefined {
   return spans.findLast(({ kind, verdict }) => kind === 'event' && verdict === 'block');
 }

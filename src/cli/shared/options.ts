@@ -1,40 +1,39 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 
-/** The options that every command has that looks at a project. */
+/** The model of `run`, and of the requests that `fire` makes up. */
+export const DEFAULT_MODEL = 'gemini-2.5-flash';
+export const DEFAULT_TOOL = 'write_file';
+export const DEFAULT_PROMPT = 'Hello';
+
 export interface WorkspaceOptions {
-  /** The project. Default the current directory. */
+  /** Default: the current directory. */
   readonly cwd?: string;
-  /** A settings file to use in place of the project's, the user's and the system's, and of all extensions. */
+  /** Replaces the settings of project, user and system, and all extensions. */
   readonly settings?: string;
-  /** Lets everything of the project run, whether it was allowed or not. */
+  /** Lets everything of the project run, allowed or not. */
   readonly trust?: boolean;
-  /** Writes JSON in place of text. */
   readonly json?: boolean;
 }
 
-export function withWorkspaceOptions(command: Command): Command {
-  return command
-    .option('--settings <file>', 'use this file instead of project, user and system settings')
-    .addOption(cwdOption())
-    .option('--trust', "let the hooks of the project's .llxprt/settings.json run");
-}
+export const cwdOption = new Option('--cwd <dir>', 'the project; default the current directory');
+export const jsonOption = new Option('--json', 'write one JSON object');
 
-export function cwdOption(): Option {
-  return new Option('--cwd <dir>', 'the project; default the current directory');
-}
-
-export function jsonOption(): Option {
-  return new Option('--json', 'write one JSON object');
-}
+export const workspaceOptions = [
+  new Option('--settings <file>', 'use this file instead of project, user and system settings'),
+  cwdOption,
+  new Option('--trust', "let the hooks of the project's .llxprt/settings.json run"),
+];
 
 /** @param what what the command does with the file */
 export function traceOption(what = 'append what happens to this file, for "hookstack trace"') {
   return new Option('--trace <file>', what).env('HOOKSTACK_TRACE');
 }
 
-/** The parser of an option that is a count. */
-export function parseCount(text: string): number {
-  const count = Number(text);
-  if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new InvalidArgumentError('Write a whole number above 0.');
+/** An option that is a whole number above 0. */
+export function countOption(flags: string, what: string): Option {
+  return new Option(flags, what).argParser((text) => {
+    const count = Number(text);
+    if (Number.isSafeInteger(count) && count > 0) return count;
+    throw new InvalidArgumentError('Write a whole number above 0.');
+  });
 }

@@ -1,9 +1,6 @@
 import { toOneLine } from './terminal.js';
 
-/**
- * Does some work for each of many things, one after the other. How far it has come is on one line of stderr that is
- * written over, and only on a terminal.
- */
+/** One after the other. Progress is on one line of stderr, on a terminal only. */
 export async function mapWithProgress<T, R>(
   items: readonly T[],
   nameOf: (item: T) => string,

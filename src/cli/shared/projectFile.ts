@@ -5,12 +5,8 @@ import { toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
 
 /**
- * The settings file of a project, for writing. A repository may bring links: what is written for the project must not
- * end up in the settings of the user, where it needs no trust, nor anywhere else outside of the project.
- *
- * @param project real path of a directory
- * @returns absolute path
- * @throws UsageError when the file, or the directory of hooks beside it, is not the project's own
+ * Links in a repository must not lead to the user's settings, which need no trust, nor out of the project, whose path
+ * is real. Throws UsageError when they do.
  */
 export async function projectSettingsToWrite(project: string): Promise<string> {
   const file = settingsFileIn(project);
@@ -26,12 +22,7 @@ export async function projectSettingsToWrite(project: string): Promise<string> {
   return file;
 }
 
-/**
- * Makes sure that a path is below the project even where the repository brings links.
- *
- * @param project real path of a directory
- * @throws UsageError when a link leads out of the project
- */
+/** `project` is a real path. Throws UsageError when a link leads out of it. */
 export async function requireInside(project: string, path: string): Promise<void> {
   const real = await realpathOfNearestExisting(path);
   if (real !== undefined && isInside(real, project)) return;

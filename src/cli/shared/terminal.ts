@@ -3,10 +3,9 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 
 const MAX_LINE = 200;
 
-/** Names of colours and styles, as `util.styleText` takes them. */
 export type TextStyle = Parameters<typeof styleText>[0];
 
-/** Styles text that is written to a terminal. Elsewhere, and where NO_COLOR is set, the text as it is. */
+/** Plain where there is no terminal, or NO_COLOR is set. */
 export function paint(
   style: TextStyle,
   text: string,
@@ -16,25 +15,17 @@ export function paint(
   return isPlain ? text : styleText(style, text, { validateStream: false });
 }
 
-/** A number of things: `1 hook`, `2 hooks`. */
 export function plural(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/**
- * Text of a hook, a model or a file on one line: short, and without control characters.
- *
- * @param limit how many characters are shown at most
- */
+/** For text of hooks, models and files: short, without control characters. `limit` is in characters. */
 export function toOneLine(text: string, limit = MAX_LINE): string {
   const line = withoutBreaks(text);
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
 }
 
-/**
- * What settings say of a hook, on one line and whole: what would be invisible, end the line or move the cursor is
- * written as an escape. The shell runs what a terminal hides, so that nobody must judge a command by less.
- */
+/** The whole text on one line, with escapes: who judges a command must see all that the shell runs. */
 export function toVisible(text: string): string {
   return text.replaceAll(INVISIBLE, escapeCharacter);
 }
@@ -55,22 +46,22 @@ function escapeCharacter(character: string): string {
   return SHORT_ESCAPES[character] ?? long;
 }
 
-/** All of a text on one line, without control characters: where its end says what to do. */
+/** The whole text on one line, without control characters. */
 export function withoutBreaks(text: string): string {
   return removeControls(text).replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Writes a value as JSON on one line of stdout, with escapes in place of what a terminal would not show or obey. */
+/** On one line, with escapes for what a terminal would hide or obey. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value).replaceAll(INVISIBLE, escapeForJson)}\n`);
+  const json = JSON.stringify(value).replaceAll(INVISIBLE, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+  printLine(json);
 }
 
-function escapeForJson(character: string): string {
-  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
-}
-
-/** Writes a line to stdout. */
 export function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
@@ -89,7 +80,7 @@ const LABELS = {
 
 export type NoticeLabel = keyof typeof LABELS;
 
-/** Writes a line to stderr, behind a label such as `warning`, without control characters. */
+/** On stderr, without control characters. */
 export function printNotice(label: NoticeLabel, text: string): void {
   const painted = paint(LABELS[label], `${label}:`, process.stderr);
   process.stderr.write(`${painted} ${removeControls(text)}\n`);

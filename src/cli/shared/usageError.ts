@@ -1,11 +1,11 @@
 import { errorMessage } from '../../util/errorMessage.js';
 
-/** The command line, or a file that it names, is not usable. The message says what to change. */
+/** The command line, or a file that it names, is not usable; the message says what to change. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Makes the failure of some work a `UsageError`. `describe` gets what the failure says. */
+/** `describe` gets the message of the failure. */
 export async function orUsageError<T>(
   work: Promise<T>,
   describe: (detail: string) => string,

@@ -1,7 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { printNotice } from './terminal.js';
 
-/** Does some work, and appends its spans to the file `trace`, where there is one. */
 export async function withTrace<T>(
   trace: string | undefined,
   config: Config,

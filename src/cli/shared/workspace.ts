@@ -15,39 +15,29 @@ import type { WorkspaceOptions } from './options.js';
 import { printNotice } from './terminal.js';
 import { orUsageError, UsageError } from './usageError.js';
 
-/** A project with its settings. */
 export interface Workspace {
   readonly config: Config;
   readonly settings: Settings;
-  /** Where the settings come from. */
   readonly origins: SettingsOrigins;
-  /** What was left out of the files of settings and extensions, and why. */
+  /** What was left out of settings and extensions, and why. */
   readonly problems: readonly FileProblem[];
   readonly isTrusted: boolean;
 }
 
-/** What a command needs of a project. */
 interface WorkspaceNeeds {
-  /** Let hooks run even where the settings say otherwise. Default false. */
+  /** Run hooks even where the settings say otherwise. Default false. */
   readonly forceHooks?: boolean;
-  /**
-   * Whether a file that counts and cannot be read ends the command, as whoever runs hooks wants; one that the user
-   * named always does. Default true.
-   */
+  /** End the command for an unreadable file that counts. Default true; one that the user named always does. */
   readonly needsAllFiles?: boolean;
   /** No more than one event comes. Default false. */
   readonly firesOnce?: boolean;
-  /** Whether the middleware of extensions is imported, as whoever fires events wants. Default false. */
+  /** Import the middleware of extensions. Default false. */
   readonly withMiddleware?: boolean;
-  /** What the user has allowed is what runs, whatever the environment says. Default false. */
+  /** Ignore --trust and the environment: only what the user has allowed runs. Default false. */
   readonly asksForConsent?: boolean;
 }
 
-/**
- * Reads the settings of a project, and tells on stderr what is wrong with them.
- *
- * @throws UsageError when `cwd` is no directory, or `settings` cannot be read
- */
+/** Prints problems to stderr. Throws UsageError when `cwd` is no directory, or `settings` cannot be read. */
 export async function openWorkspace(
   options: WorkspaceOptions,
   needs: WorkspaceNeeds = {},
@@ -78,7 +68,7 @@ export async function openWorkspace(
     workingDir,
     enableHooks: settings.enableHooks || forceHooks,
     ...(isTrusted && { trustedFolder: true }),
-    // One event and no next one: nothing to keep ready for.
+    // No next event, so nothing to keep ready.
     ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
     debugLogger: new CliLogger('llxprt:core:hooks'),
   });
@@ -86,7 +76,7 @@ export async function openWorkspace(
   return { config, settings, origins, problems, isTrusted };
 }
 
-/** @param named a settings file that was named is all there is */
+/** A `named` settings file replaces all others. */
 async function readFiles(workingDir: string, named: string | undefined, isTrusted: boolean) {
   if (named !== undefined) return { ...(await loadSettingsFile(named)), extensions: [] };
   const loaded = await loadSettings({ workingDir, trustProject: isTrusted });
@@ -95,14 +85,13 @@ async function readFiles(workingDir: string, named: string | undefined, isTruste
   return { ...loaded, extensions, problems: [...loaded.problems, ...problems] };
 }
 
-/** Files of the project of which nothing counts. */
 export function unreadableFiles(problems: readonly FileProblem[]): string[] {
   return problems
     .filter(({ scope, severity }) => scope === 'project' && severity === 'error')
     .map(({ file }) => file);
 }
 
-/** Whether the user has allowed anything of a project: then a guard may be in a file of it that cannot be read. */
+/** If so, a guard may be in a file of the project that cannot be read. */
 async function isAllowed(project: string): Promise<boolean> {
   if (process.env['HOOKSTACK_TRUST_LOCK']) return true;
   const { consentFileIn, readConsents } = await import('../../trust/consentStore.js');
@@ -110,11 +99,7 @@ async function isAllowed(project: string): Promise<boolean> {
   return content?.has(project) === true;
 }
 
-/**
- * Adds the middleware of all extensions that may run.
- *
- * @param onRefused is called with each module that is not imported because it is not trusted. Default: a warning
- */
+/** @param onRefused called with each module that is not trusted. Default: a warning */
 export async function addMiddleware(
   config: Config,
   onRefused?: UseExtensionMiddlewareOptions['onRefused'],
@@ -125,16 +110,11 @@ export async function addMiddleware(
   await useExtensionMiddleware(config, extensions, { onRefused, onProblem: printProblem });
 }
 
-/** Whether the project's own hooks may run this time. */
 export function isTrustedRun({ trust }: Pick<WorkspaceOptions, 'trust'>): boolean {
   return trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
 }
 
-/**
- * The real path of a project.
- *
- * @throws UsageError when it is no directory
- */
+/** The real path. Throws UsageError when it is no directory. */
 export async function resolveWorkingDir(directory = process.cwd()): Promise<string> {
   const path = await orUsageError(
     realpath(directory),
@@ -148,7 +128,7 @@ function printProblem(problem: FileProblem): void {
   printNotice(problem.kind === 'unsupported' ? 'error' : 'warning', formatProblem(problem));
 }
 
-/** Reads the hooks of a project. The hook system has none while hooks are off, and then too they are worth a look. */
+/** Also while hooks are off, when the hook system has none. */
 export async function openRegistry(
   config: Config,
   logger: DebugLogger = new CliLogger('llxprt:core:hooks:registry'),

@@ -7,11 +7,7 @@ import { UsageError } from '../shared/usageError.js';
 import { addMiddleware, openWorkspace } from '../shared/workspace.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 
-/**
- * `hookstack stack`: the layers of each stack on stdout, from the outside in, with the middleware of extensions.
- *
- * @param only the name of one stack; all without it
- */
+/** @param only the name of one stack. Default: all */
 export async function stack(only: string | undefined, options: WorkspaceOptions): Promise<void> {
   const names = STACK_NAMES.filter((name) => only === undefined || name === only);
   if (names.length === 0) {
@@ -22,26 +18,28 @@ export async function stack(only: string | undefined, options: WorkspaceOptions)
   const stacks = names.map((name) => ({ name, layers: describeLayers(config, name, refused) }));
   if (options.json) {
     printJson(Object.fromEntries(stacks.map(({ name, layers }) => [name, layers])));
-  } else printLine(stacks.map(formatStack).join('\n\n'));
+    return;
+  }
+  const texts = stacks.map(({ name, layers }) =>
+    [paint('bold', name), ...layers.map(formatLayer)].join('\n'),
+  );
+  printLine(texts.join('\n\n'));
 }
 
-/** @returns why layers are only named and do not run, by name */
+/** @returns why layers do not run, by name */
 async function fillStacks(config: Config): Promise<ReadonlyMap<string, string>> {
   const refused = new Map<string, string>();
   await addMiddleware(config, (module, { reason, blocks }) => {
     const { stack: stackName, before, after } = module.middleware;
     const name = nameOfModule(module);
     refused.set(name, reason);
-    // What blocks has a place of its own.
+    // It has a layer that blocks already.
     if (blocks) return;
-    // Nothing is fired here: this only takes the place.
+    // Only takes the place: nothing is fired here.
     config.use(stackName, (_ctx, next) => next(), { name, before, after });
   });
   return refused;
 }
-
-/** One layer, as `stack --json` writes it. */
-type Layer = ReturnType<typeof describeLayers>[number];
 
 function describeLayers(config: Config, name: StackName, refused: ReadonlyMap<string, string>) {
   const stages: readonly string[] = STAGES[name];
@@ -52,11 +50,7 @@ function describeLayers(config: Config, name: StackName, refused: ReadonlyMap<st
   }));
 }
 
-function formatStack({ name, layers }: { name: StackName; layers: readonly Layer[] }): string {
-  return [paint('bold', name), ...layers.map(formatLayer)].join('\n');
-}
-
-function formatLayer({ name, kind, reason }: Layer): string {
+function formatLayer({ name, kind, reason }: ReturnType<typeof describeLayers>[number]): string {
   if (kind === 'stage') return `  ${name}`;
   const state = reason === null ? 'active' : `not run: ${toVisible(reason)}`;
   const style = reason === null ? 'green' : 'yellow';

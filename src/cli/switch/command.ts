@@ -1,48 +1,34 @@
-import { Option, type Command } from 'commander';
+import { Option } from 'commander';
+import type { CommandSpec } from '../shared/addCommand.js';
 import { cwdOption, jsonOption } from '../shared/options.js';
-import type { SwitchOptions } from './switchHook.js';
 
-export function addEnable(program: Command): void {
-  withSwitchOptions(program.command('enable'))
-    .description('Take a hook out of disabledHooks of the project and the user')
-    .addHelpText(
-      'after',
-      `
-Exit codes: 0 not disabled any more; 1 still disabled elsewhere, or a file cannot be changed; 2 no such hook
+const common = {
+  arguments: { '<name>': 'the name of the hook, or its command where it has none' },
+  options: [
+    new Option('--project', "change the project's settings").conflicts('user'),
+    new Option('--user', "change the user's settings"),
+    cwdOption,
+    jsonOption,
+  ],
+};
 
-Example:
-  $ hookstack enable protect-env`,
-    )
-    .action(async (name: string, options: SwitchOptions) => {
-      const { enable } = await import('./switchHook.js');
-      process.exitCode = await enable(name, options);
-    });
-}
+export const enableCommand: CommandSpec = {
+  ...common,
+  name: 'enable',
+  description: 'Take a hook out of disabledHooks of the project and the user',
+  exitCodes:
+    '0 not disabled any more; 1 still disabled elsewhere, or a file cannot be changed; 2 no such hook',
+  example: 'hookstack enable protect-env',
+  load: async () => (await import('./switchHook.js')).enable,
+};
 
-export function addDisable(program: Command): void {
-  withSwitchOptions(program.command('disable'))
-    .description('Add a hook to disabledHooks')
-    .addHelpText(
-      'after',
-      `
-Without --project or --user: the project's settings for a hook of the project, else the user's.
-
-Exit codes: 0 disabled; 1 the file cannot be changed; 2 no such hook
-
-Example:
-  $ hookstack disable protect-env --user`,
-    )
-    .action(async (name: string, options: SwitchOptions) => {
-      const { disable } = await import('./switchHook.js');
-      process.exitCode = await disable(name, options);
-    });
-}
-
-function withSwitchOptions(command: Command): Command {
-  return command
-    .argument('<name>', 'the name of the hook, or its command where it has none')
-    .addOption(new Option('--project', "change the project's settings").conflicts('user'))
-    .option('--user', "change the user's settings")
-    .addOption(cwdOption())
-    .addOption(jsonOption());
-}
+export const disableCommand: CommandSpec = {
+  ...common,
+  name: 'disable',
+  description: 'Add a hook to disabledHooks',
+  notes:
+    "Without --project or --user: the project's settings for a hook of the project, else the user's.",
+  exitCodes: '0 disabled; 1 the file cannot be changed; 2 no such hook',
+  example: 'hookstack disable protect-env --user',
+  load: async () => (await import('./switchHook.js')).disable,
+};

@@ -10,20 +10,12 @@ import { requireHome } from '../../util/home.js';
 import { UsageError } from '../shared/usageError.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
 
-export interface SwitchOptions extends Omit<WorkspaceOptions, 'settings'> {
+interface SwitchOptions extends Omit<WorkspaceOptions, 'settings'> {
   readonly project?: boolean;
   readonly user?: boolean;
 }
 
-/**
- * `hookstack disable`: adds a hook's name to `disabledHooks`, where it counts: in the project's settings for a hook
- * of the project, and in the user's for every other.
- *
- * @param name of the hook, or its command where it has none
- * @returns the exit code: 0
- * @throws UsageError when there is no such hook, or the project's settings file is not its own
- * @throws Error when the settings cannot be changed
- */
+/** @throws UsageError for an unknown hook or a foreign settings file; Error when settings cannot be changed */
 export async function disable(name: string, options: SwitchOptions): Promise<number> {
   const { workspace, entries } = await openHooks(options);
   requireHook(name, namesOf(entries));
@@ -41,14 +33,7 @@ export async function disable(name: string, options: SwitchOptions): Promise<num
   return 0;
 }
 
-/**
- * `hookstack enable`: takes a hook's name out of `disabledHooks` of the project's and the user's settings.
- *
- * @param name of the hook, or its command where it has none
- * @returns the exit code: 0 no settings switch it off any more, 1 some still do
- * @throws UsageError when there is no such hook, or the project's settings file is not its own
- * @throws Error when the settings cannot be changed
- */
+/** @returns the exit code: 0 no settings disable it any more, 1 some still do */
 export async function enable(name: string, options: SwitchOptions): Promise<number> {
   const { workspace, entries } = await openHooks(options);
   const { disabledHooks } = workspace.origins;
@@ -94,7 +79,7 @@ function scopeOf(name: string, entries: readonly HookRegistryEntry[]): Scope {
   return named.every(({ origin }) => origin?.scope === 'project') ? 'project' : 'user';
 }
 
-/** In the home directory there is no project beside the user. */
+/** In the home directory, the user's settings are the only ones. */
 async function ownScopes({ config }: Workspace): Promise<Scope[]> {
   const files = await findSettingsFiles({ workingDir: config.getWorkingDir() });
   return SCOPES.filter((scope) => files.some((file) => file.scope === scope));

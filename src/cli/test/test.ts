@@ -20,7 +20,6 @@ import { paint, printJson, printLine, toOneLine, withoutBreaks } from '../shared
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { openWorkspace } from '../shared/workspace.js';
 
-/** What came of one file, as `test --json` writes it. */
 interface TestResult {
   readonly file: string;
   readonly event: HookEventName | null;
@@ -30,12 +29,7 @@ interface TestResult {
   readonly problems: readonly string[];
 }
 
-/**
- * `hookstack test`: recorded events through the hooks, and what is not as expected on stdout.
- *
- * @param paths files, and directories that are searched; default the project
- * @returns the exit code: 0 all as expected, 1 not all
- */
+/** @returns the exit code: 0 all as expected, 1 not all */
 export async function test(
   paths: readonly string[],
   { json, ...options }: WorkspaceOptions,
@@ -89,7 +83,7 @@ async function runTest(file: string, config: Config): Promise<TestResult> {
     }
     const { event, input = {}, expect } = parsed.test;
     const payload = decodeFields(event, completeFields(event, input));
-    // Hooks that failed in one test are not switched off in the next.
+    // A hook that failed in one test must not be switched off in the next.
     await config.getHookSystem()?.reload();
     const fired = await fireHook(config, event, payload);
     const report = describeFiring(event, fired);

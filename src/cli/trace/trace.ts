@@ -6,40 +6,30 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import { quoteWord } from '../../util/quoteWord.js';
 import { openPrivately } from '../../trace/privateFile.js';
 import type { SpanRecord } from '../../trace/record.js';
-import { slowest, tellStory } from '../../trace/story.js';
-import { formatSlowest, formatStory, type StoryFormat } from '../../trace/storyText.js';
+import { slowest, tellStory, type StorySpan } from '../../trace/story.js';
 import { lastBlock, openTrace } from '../shared/openTrace.js';
-import { paint, printJson, printLine, toOneLine } from '../shared/terminal.js';
+import { printJson, printLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
+import { formatSlowest, formatStory } from './storyText.js';
 
-export interface TraceOptions {
+interface TraceOptions {
   readonly slowest?: number;
-  /** Where to write the page. */
   readonly html?: string;
   readonly json?: boolean;
 }
 
-const format: StoryFormat = {
-  paint: (style, text) => paint(style, text),
-  toOneLine,
-};
-
-/** `hookstack trace`: the story that a trace file tells, on stdout or as a page. */
 export async function trace(file: string, options: TraceOptions): Promise<void> {
   const spans = await openTrace(file);
   const story = tellStory(spans);
-  if (options.html !== undefined) {
-    await writePage(file, options.html, story);
-    return;
-  }
+  if (options.html !== undefined) return writePage(file, options.html, story);
   const chosen = options.slowest === undefined ? story : slowest(story, options.slowest);
   if (options.json) printJson({ spans: chosen });
   else if (chosen.length === 0) printLine(`${file} holds no spans`);
-  else if (options.slowest !== undefined) printLine(formatSlowest(chosen, format));
-  else printLine([formatStory(chosen, format), ...formatReplay(file, spans)].join('\n'));
+  else if (options.slowest !== undefined) printLine(formatSlowest(chosen));
+  else printLine([formatStory(chosen), ...formatReplay(file, spans)].join('\n'));
 }
 
-/** The command that fires the last blocked event again. What a trace holds is data, and not for a shell to read. */
+/** What a trace holds is data: the shell must not interpret it. */
 function formatReplay(file: string, spans: readonly SpanRecord[]): string[] {
   const blocked = lastBlock(spans);
   if (!blocked) return [];
@@ -51,18 +41,14 @@ function shellWord(text: string): string {
   return /^[\w./][\w./-]*$/.test(text) ? text : quoteWord(text);
 }
 
-async function writePage(
-  file: string,
-  out: string,
-  story: ReturnType<typeof tellStory>,
-): Promise<void> {
+async function writePage(file: string, out: string, story: readonly StorySpan[]): Promise<void> {
   if (await isSameFile(out, file)) {
     throw new UsageError(`--html ${out} would overwrite the trace itself; name another file`);
   }
   const { renderPage } = await import('../../trace/renderPage.js');
   const page = renderPage(story, path.basename(file));
   try {
-    // It holds what the trace does, which is its owner's alone.
+    // The page is as private as the trace.
     const descriptor = openPrivately(out, 'replace');
     try {
       writeFileSync(descriptor, page);
@@ -75,7 +61,7 @@ async function writePage(
   printLine(`Wrote ${out}: open it in a browser`);
 }
 
-/** Whether both paths lead to one file, by links of any kind. */
+/** Also by links of any kind. */
 async function isSameFile(a: string, b: string): Promise<boolean> {
   const [first, second] = await Promise.all(
     [a, b].map((file) => stat(file, { bigint: true }).catch(() => undefined)),

@@ -13,11 +13,11 @@ import { countItems, describeProject, formatItem, formatProject } from './trustR
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
-export interface TrustOptions {
+interface TrustOptions {
   readonly cwd?: string;
   /** Allows what is pinned, and pinned by file. */
   readonly yes?: boolean;
-  /** Allows what is open as well; of a lock, puts it in. */
+  /** Allows what is open as well, or puts it into the lock. */
   readonly open?: boolean;
   readonly check?: boolean;
   readonly lock?: boolean;
@@ -26,11 +26,7 @@ export interface TrustOptions {
 
 const NOT_ALLOWED = 1;
 
-/**
- * `hookstack trust`: shows what would run, and asks whether it may.
- *
- * @returns the exit code: 0 all is allowed, or the lock is written; 1 something is not
- */
+/** @returns the exit code: 0 all is allowed, or the lock is written; 1 something is not */
 export async function trust(options: TrustOptions): Promise<number> {
   if ([options.yes, options.check, options.lock].filter(Boolean).length > 1) {
     throw new UsageError('--yes, --check and --lock exclude each other: use one of them');
@@ -51,7 +47,6 @@ export async function trust(options: TrustOptions): Promise<number> {
   return NOT_ALLOWED;
 }
 
-/** `hookstack untrust`: forgets what was allowed for a project. */
 export async function untrust({ cwd }: Pick<TrustOptions, 'cwd'>): Promise<void> {
   const workingDir = await resolveWorkingDir(cwd ?? process.cwd());
   const consent = await HookConsent.open({ workingDir });
@@ -123,7 +118,6 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
   return agreed.length === missing.length ? 0 : NOT_ALLOWED;
 }
 
-/** What is to be allowed now: as the options say, or as somebody answers. */
 async function agree(
   allowable: readonly ReviewedItem[],
   { consent }: ReviewedProject,
@@ -140,7 +134,7 @@ function isOpen({ review }: ReviewedItem): boolean {
   return review.class === 'open';
 }
 
-/** Asks about each. The end of the input, and whatever is no answer, is no. */
+/** Anything but a clear answer is a no. */
 async function ask(
   allowable: readonly ReviewedItem[],
   project: string,
@@ -173,7 +167,7 @@ async function ask(
   return agreed;
 }
 
-/** The first letter of what is typed; that of `quit` once the input has ended. */
+/** The first letter of the answer; `q` once the input has ended. */
 async function answerTo(question: string, terminal: Interface): Promise<string> {
   const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('q')));
   const answer = await Promise.race([terminal.question(question).catch(() => 'q'), closed]);
@@ -181,7 +175,6 @@ async function answerTo(question: string, terminal: Interface): Promise<string> 
   return word.charAt(0).toLowerCase();
 }
 
-/** Lines of a script that are shown with the question. */
 const MAX_SHOWN_LINES = 100;
 
 async function showScript(project: string, name: string, { item }: ConsentReview): Promise<string> {

@@ -9,29 +9,26 @@ import { DebugLogger } from '../../util/debugLogger.js';
 import { isRecord } from '../../util/records.js';
 import { openRegistry, openWorkspace, unreadableFiles } from '../shared/workspace.js';
 
-/** One hook or middleware module of a project, and whether it may run. */
 export interface ReviewedItem {
   readonly review: ConsentReview;
-  /** Absolute path of the file that it is written in. */
+  /** Absolute path. */
   readonly file?: string;
   readonly position?: Position;
 }
 
-/** All of a project that needs consent. */
 export interface ReviewedProject {
   readonly consent: HookConsent;
   readonly items: readonly ReviewedItem[];
-  /** Files of the project that cannot be read, so that nobody knows what else it would run. */
+  /** Files of the project that cannot be read, and may hold more. */
   readonly unreadable: readonly string[];
 }
 
-/** Looks at everything of a project that needs consent. */
 export async function reviewProject(cwd: string | undefined): Promise<ReviewedProject> {
   const { config, problems } = await openWorkspace(
     { cwd },
     { needsAllFiles: false, asksForConsent: true },
   );
-  // What is skipped is told here in full.
+  // The report shows what is skipped.
   const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
   const documents = new Map<string, Promise<JsonDocument | undefined>>();
   const items: ReviewedItem[] = [];
@@ -63,7 +60,7 @@ class SilentLogger extends DebugLogger {
   }
 }
 
-/** @param documents what was read already, by file: there may be many hooks in one */
+/** @param documents read already, by file */
 async function locate(
   { origin, eventName, config }: HookRegistryEntry,
   documents: Map<string, Promise<JsonDocument | undefined>>,

@@ -4,10 +4,9 @@ import type { ConsentReview } from '../../protocol/entry.js';
 import { paint, toVisible, type TextStyle } from '../shared/terminal.js';
 import type { ReviewedItem, ReviewedProject } from './trustItems.js';
 
-/** At most this many unchanged files are shown; an extension may have hundreds. */
+/** An extension may have hundreds. */
 const MAX_SHOWN_FILES = 20;
 
-/** `hookstack trust --json`. */
 export function describeProject({ consent, items }: ReviewedProject) {
   return {
     project: consent.project,
@@ -31,7 +30,6 @@ export function describeProject({ consent, items }: ReviewedProject) {
   };
 }
 
-/** All that would run, for somebody who is to decide. */
 export function formatProject({ consent, items }: ReviewedProject): string {
   const project = toVisible(consent.project);
   if (items.length === 0) return `Nothing in ${project} needs to be allowed.`;
@@ -43,7 +41,6 @@ export function countItems(count: number): string {
   return count === 1 ? '1 hook or module' : `${count} hooks and modules`;
 }
 
-/** One hook or module, with what consent to it covers. */
 export function formatItem({ review, file, position }: ReviewedItem, project: string): string {
   const { event, stack, extension } = review.item.definition;
   const title = toVisible(
@@ -54,7 +51,9 @@ export function formatItem({ review, file, position }: ReviewedItem, project: st
   return [
     `${paint('bold', title)}${of} [${formatStatus(review)}]`,
     ...(file === undefined ? [] : [`    from ${toVisible(relative(project, file))}${at}`]),
-    ...(review.status === 'refused' ? [] : [formatClass(review)]),
+    ...(review.status === 'refused'
+      ? []
+      : [`    ${paint(CLASS_STYLES[review.class], review.class)}: ${toVisible(review.covers)}`]),
     ...formatDefinition(review),
     ...formatFiles(review),
   ].join('\n');
@@ -77,10 +76,6 @@ const CLASS_STYLES: Readonly<Record<ConsentReview['class'], TextStyle>> = {
   'pinned by file': 'yellow',
   open: 'red',
 };
-
-function formatClass({ class: covers, covers: sentence }: ConsentReview): string {
-  return `    ${paint(CLASS_STYLES[covers], covers)}: ${toVisible(sentence)}`;
-}
 
 function formatDefinition({ item, previous }: ConsentReview): string[] {
   if (!previous) return definitionLines(item).map((line) => mark(' ', line));

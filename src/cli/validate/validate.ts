@@ -11,14 +11,9 @@ import { paint, plural, printJson, printLine, toVisible } from '../shared/termin
 import { UsageError } from '../shared/usageError.js';
 import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
 
-export type ValidateCommandOptions = Omit<WorkspaceOptions, 'settings'>;
+type ValidateCommandOptions = Omit<WorkspaceOptions, 'settings'>;
 
-/**
- * `hookstack validate`: what is wrong with settings files, on stdout. Starts nothing.
- *
- * @param names of files; default: the settings of project, user and system, as far as they exist
- * @returns the exit code: 0 no errors, 1 errors
- */
+/** @returns the exit code: 0 no errors, 1 errors */
 export async function validate(
   names: readonly string[],
   options: ValidateCommandOptions,
@@ -44,7 +39,7 @@ export async function validate(
   return errors > 0 ? 1 : 0;
 }
 
-/** Files that are checked together, and the project in which their hooks run. */
+/** Files that are checked together, and their project. */
 interface Job {
   readonly sources: readonly SettingsFile[];
   readonly workingDir: string;
@@ -66,7 +61,7 @@ async function findDefaults({ cwd }: ValidateCommandOptions): Promise<Job> {
   return { sources: sources.filter((_, index) => exists[index]), workingDir, extensions };
 }
 
-/** Each file by itself, as if it had been named with `--settings`. */
+/** Each by itself, as if named with `--settings`. */
 function openEach(names: readonly string[], { cwd }: ValidateCommandOptions): Promise<Job[]> {
   return Promise.all(
     names.map(async (name) => {
@@ -78,7 +73,6 @@ function openEach(names: readonly string[], { cwd }: ValidateCommandOptions): Pr
   );
 }
 
-/** The project of a file that stands where the settings of a project do. */
 function projectOf(file: string): string | undefined {
   const folder = path.dirname(file);
   const project = path.dirname(folder);

@@ -1,0 +1,33 @@
+import type { Command, Option } from 'commander';
+
+export interface CommandSpec {
+  readonly name: string;
+  readonly description: string;
+  /** What arguments are, by their flags, such as `<event>`. */
+  readonly arguments?: Readonly<Record<string, string>>;
+  readonly options: readonly Option[];
+  /** What the help says above the exit codes. */
+  readonly notes?: string;
+  readonly exitCodes: string;
+  /** Shell commands, one per line. */
+  readonly example: string;
+  /** Imports what the command does only when it runs, so that help is quick. It returns the exit code; default 0. */
+  readonly load: () => Promise<(...given: never[]) => Promise<unknown>>;
+}
+
+export function addCommand(program: Command, spec: CommandSpec): void {
+  const command = program.command(spec.name).description(spec.description);
+  for (const [flags, what] of Object.entries(spec.arguments ?? {})) command.argument(flags, what);
+  for (const option of spec.options) command.addOption(option);
+  command.addHelpText('after', helpOf(spec)).action(async (...given: unknown[]) => {
+    const run = await spec.load();
+    const exitCode = await run(...(given as never[]));
+    if (typeof exitCode === 'number') process.exitCode = exitCode;
+  });
+}
+
+function helpOf({ notes, exitCodes, example }: CommandSpec): string {
+  const commands = example.split('\n').map((line) => `  $ ${line}`);
+  const sections = [notes, `Exit codes: ${exitCodes}`, ['Example:', ...commands].join('\n')];
+  return sections.flatMap((section) => (section ? ['', section] : [])).join('\n');
+}
