@@ -10,7 +10,7 @@ import { events } from '../../src/protocol/events.js';
 import { isRecord } from '../../src/util/records.js';
 import { readHookOutput } from '../../src/protocol/readHookOutput.js';
 import { HookEventName, type HookInput } from '../../src/protocol/types.js';
-import { allSchemas } from '../../src/schema/index.js';
+import { allSchemas } from './build/index.js';
 import { samplePayloads } from '../docs/samplePayloads.js';
 
 const schemas = allSchemas();

@@ -1,7 +1,7 @@
-import type { EventName } from '../author.js';
-import type { JsonSchema } from '../util/checks.js';
-import { events } from '../protocol/events.js';
-import { outputShape, type Shape } from '../protocol/readHookOutput.js';
+import type { EventName } from '../../../src/author.js';
+import type { JsonSchema } from '../../../src/util/checks.js';
+import { events } from '../../../src/protocol/events.js';
+import { outputShape, type Shape } from '../../../src/protocol/readHookOutput.js';
 import {
   commonInputs,
   commonOutputs,

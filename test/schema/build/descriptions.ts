@@ -1,5 +1,5 @@
-import type { EventName, HookReads, HookSpecificOutputs } from '../author.js';
-import type { HookInput, HookOutput } from '../protocol/types.js';
+import type { EventName, HookReads, HookSpecificOutputs } from '../../../src/author.js';
+import type { HookInput, HookOutput } from '../../../src/protocol/types.js';
 
 /** When each event fires. */
 export const eventSummaries: { readonly [E in EventName]: string } = {

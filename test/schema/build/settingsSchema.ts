@@ -1,9 +1,9 @@
-import { keysOf, type DescribedTable, type FieldTable, type JsonSchema } from '../util/checks.js';
-import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookFields.js';
-import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
-import { DIALECT_NAMES, type DialectName, HookEventName } from '../protocol/types.js';
-import { dialects } from '../dialects/dialects.js';
-import { events } from '../protocol/events.js';
+import { keysOf, type DescribedTable, type FieldTable, type JsonSchema } from '../../../src/util/checks.js';
+import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../../../src/hooks/hookFields.js';
+import { SCALAR_FIELDS } from '../../../src/config/settings/settingsKeys.js';
+import { DIALECT_NAMES, type DialectName, HookEventName } from '../../../src/protocol/types.js';
+import { dialects } from '../../../src/dialects/dialects.js';
+import { events } from '../../../src/protocol/events.js';
 import { eventSummaries } from './descriptions.js';
 
 /** The JSON Schema of settings.json. Keys of the agent itself are let through. */
