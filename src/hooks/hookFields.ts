@@ -20,14 +20,12 @@ import {
 } from '../util/checks.js';
 import { isRecord, UNSAFE_KEYS } from '../util/records.js';
 
-// The keys of hooks and of their groups: how each is checked, and what editors show of it. To add one, add it to the
-// type in protocol/types.ts and here; `npx vitest run test/schema -u` writes the published schema.
+// To add a key of hooks or of groups, add it to the type in protocol/types.ts, and here its check and what editors show
+// of it; `npx vitest run test/schema -u` writes the published schema.
 
 type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };
-export type CommandFields = Omit<
-  CommandHookConfig,
-  'dialect' | 'moment' | 'extensionPath' | 'ofProject'
->;
+export type FileGroupFields = Omit<GroupFields, 'origin' | 'moment'>;
+type CommandFields = Omit<CommandHookConfig, 'dialect' | 'moment' | 'extensionPath' | 'ofProject'>;
 export type PluginFields = Omit<CommandFields, 'command'> & { readonly command?: string };
 
 const originScope = oneOf<HookOrigin['scope']>('project', 'user', 'system', 'file', 'extension');
@@ -51,7 +49,6 @@ export const SECONDS = timeoutField('seconds', (timeout) =>
   timeout >= 1000 ? `${timeout} is in seconds here; did you mean ${timeout / 1000}?` : undefined,
 );
 
-/** The keys of one hook of any type. */
 export const PLUGIN_FIELDS: DescribedTable<PluginFields> = {
   type: {
     struct: oneOf('command', 'plugin'),
@@ -65,7 +62,7 @@ export const PLUGIN_FIELDS: DescribedTable<PluginFields> = {
   },
   args: {
     struct: listOfText,
-    // A hook without its arguments would be another one.
+    // Without its arguments it would be another hook.
     vital: true,
     description:
       'Arguments of the program that "command" names, which is then started without a shell. Nothing is expanded but references to the project.',
@@ -119,14 +116,12 @@ export const PLUGIN_FIELDS: DescribedTable<PluginFields> = {
   },
 };
 
-/** The keys of one hook that runs a command. */
 export const COMMAND_FIELDS: DescribedTable<CommandFields> = {
   ...PLUGIN_FIELDS,
   command: { ...PLUGIN_FIELDS.command, struct: nonBlankText, required: true },
 };
 
-/** The keys of one group of hooks in a file. */
-export const FILE_GROUP_FIELDS: DescribedTable<Omit<GroupFields, 'origin' | 'moment'>> = {
+export const FILE_GROUP_FIELDS: DescribedTable<FileGroupFields> = {
   matcher: {
     struct: text,
     vital: true,
@@ -151,7 +146,7 @@ export const FILE_GROUP_FIELDS: DescribedTable<Omit<GroupFields, 'origin' | 'mom
   },
 };
 
-/** The keys of one group that was read before, or that is given in code. */
+/** The keys of a group that was loaded earlier, or is given in code. */
 export const GROUP_FIELDS: FieldTable<GroupFields> = {
   ...FILE_GROUP_FIELDS,
   moment: { struct: oneOf(...MOMENTS), vital: true },

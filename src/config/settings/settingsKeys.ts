@@ -30,7 +30,6 @@ export interface Settings {
   readonly hooksRunner?: { readonly warmShells?: number };
 }
 
-/** The settings besides `hooks`. */
 export type Scalars = Omit<Settings, 'hooks'>;
 
 /**
