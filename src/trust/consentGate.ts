@@ -214,16 +214,14 @@ export class ConsentGate implements HookGate {
   }
 }
 
-function refusedReview(hook: ProjectHook, reason: string): ConsentReview {
+function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
+  const hook = toProjectHook(entry);
   const command = commandLine(hook.config);
   const short = command.length > MAX_QUOTED ? `${command.slice(0, MAX_QUOTED)}…` : command;
   const shown = { ...hook, config: { ...hook.config, command: short, args: undefined } };
   const item = itemOfHook(shown, { class: 'open', files: {} });
-  return { status: 'refused', reason, item, class: 'open', covers: '', scripts: [] };
-}
-
-function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
-  const review = refusedReview(toProjectHook(entry), reason);
+  const facts = { item, class: 'open', covers: '', scripts: [] } as const;
+  const review = { status: 'refused', reason, ...facts } as const;
   return { ...entry, review, enabled: false, skipped: 'refused' };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { constants, readdirSync, type Dirent } from 'node:fs';
+import { readdirSync, type Dirent } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findObjection } from '../util/guardedFile.js';
@@ -10,6 +10,7 @@ import type { ConsentClass, FileDigests } from '../protocol/entry.js';
 import { linkStatsOf, shownPath } from './fileSystem.js';
 import { NO_FILES, watchFiles, type FileWatch, type Found } from './fileWatch.js';
 import { isInside, realPathOf, statsOf } from '../util/paths.js';
+import { READ_FLAGS } from '../util/readStart.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 
 /** The files that consent to something covers, as they are now. */
@@ -265,7 +266,7 @@ function entriesOf(folder: string): Dirent[] {
 }
 
 async function digestFile(file: string, budget: ReviewBudget): Promise<string> {
-  const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const handle = await open(file, READ_FLAGS);
   try {
     const stats = await handle.stat();
     const objection = findObjection(file, stats, true);

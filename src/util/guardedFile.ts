@@ -3,6 +3,7 @@ import { constants, open, type FileHandle } from 'node:fs/promises';
 import { isShortage, waitForDescriptors } from './room.js';
 import { errorCode, errorMessage } from './errorMessage.js';
 import { quoteWord } from './quoteWord.js';
+import { READ_FLAGS } from './readStart.js';
 
 export type GuardedReading =
   | { readonly status: 'read'; readonly text: string }
@@ -54,9 +55,7 @@ async function withGuardedFile(
 ): Promise<GuardedReading> {
   let handle: FileHandle | undefined;
   try {
-    // Non-blocking, as opening a named pipe would otherwise wait for its writer.
-    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-    handle = await waitForDescriptors(() => open(file, flags));
+    handle = await waitForDescriptors(() => open(file, READ_FLAGS));
     const stats = await handle.stat();
     const reason = findObjection(file, stats, groupMayWrite);
     if (reason !== undefined) return { status: 'refused', reason };

@@ -15,7 +15,12 @@ import { samplePayloads } from '../docs/samplePayloads.js';
 
 const schemas = allSchemas();
 const CORPUS = path.resolve(import.meta.dirname, 'corpus');
-const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+const ajv = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allErrors: true,
+});
 
 function compile(name: string) {
   return ajv.compile(schemas.get(name) ?? false);

@@ -60,7 +60,8 @@ const { llm_request: requestShape, llm_response: responseShape } =
 function inputSchema(event: EventName, field: string): JsonSchema {
   if (field === 'llm_request') return wholeOf(requestShape.fields, ['model', 'messages']);
   if (field === 'llm_response') return wholeOf(responseShape.fields, ['candidates']);
-  const checks: Readonly<Record<string, { readonly schema: unknown }>> = events[event].fields.schema;
+  const checks: Readonly<Record<string, { readonly schema: unknown }>> =
+    events[event].fields.schema;
   return checks[field]?.schema as JsonSchema;
 }
 
