@@ -72,7 +72,7 @@ export async function defineHook<E extends EventName>(
   hook: (input: HookReads<E>) => HookAnswer<E> | void | Promise<HookAnswer<E> | void>,
 ): Promise<never> {
   globalThis.console = new Console(process.stderr);
-  // Whoever reads the answer may leave before it is written; a hook has nobody else to tell.
+  // The reader may leave before the answer is written, and there is nobody else to tell.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.once('beforeExit', endUnanswered);
   try {
@@ -114,7 +114,7 @@ async function blockable<T>(run: () => Promise<T>) {
   }
 }
 
-/** Ends only when the text has left: an exit would cut what still waits in the pipe. */
+/** Waits for the text to be written: an exit would cut what is still in the pipe. */
 function end(exitCode: number, stream: NodeJS.WriteStream, last: string): Promise<never> {
   process.off('beforeExit', endUnanswered);
   return new Promise(() => {

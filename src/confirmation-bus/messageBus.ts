@@ -27,7 +27,7 @@ export class InProcessMessageBus implements MessageBus {
   }
 
   subscribe<T extends MessageBusType>(type: T, handler: MessageHandler<T>): Unsubscribe {
-    // A wrapper of its own for each subscription, so that one handler may subscribe twice.
+    // A new function for each subscription, so that one handler may subscribe twice.
     const deliver: AnyHandler = (message) => handler(message as Parameters<typeof handler>[0]);
     const handlers = this.#handlers.get(type) ?? new Set();
     this.#handlers.set(type, handlers.add(deliver));

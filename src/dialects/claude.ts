@@ -154,7 +154,7 @@ export const claude: Dialect = {
   },
 };
 
-/** A command that ends with another exit code than 0 has failed there. */
+/** In Claude Code, a command that ends with another exit code than 0 has failed. */
 function shellResponse({ llmContent, metadata, error }: Fields) {
   const { stdout = textOf(llmContent), stderr = '', exitCode } = isRecord(metadata) ? metadata : {};
   const hasFailed = error !== undefined || (typeof exitCode === 'number' && exitCode !== 0);
@@ -192,7 +192,7 @@ function textOf(content: unknown): string {
   return typeof content === 'string' ? content : '';
 }
 
-/** The reason of a permission that is given is for the user's eyes, and would pass for that of a later block. */
+/** The reason of an "allow" is for the user only; kept, it would be taken for the reason of another hook's block. */
 function readPermission(said: Fields): DialectAnswer {
   const { output, forUser } = readCommonFields(said);
   const { decision: early, reason: earlyReason, hookSpecificOutput, ...common } = output;
@@ -230,7 +230,7 @@ function readPermission(said: Fields): DialectAnswer {
   };
 }
 
-/** There the agent ends, and somebody takes the call up later; the hook's other fields do not count. */
+/** In Claude Code, the agent ends and the call is taken up later; the hook's other fields do not count. */
 function deferred(common: Fields, forUser: DialectAnswer['forUser']): DialectAnswer {
   const { continue: goesOn, stopReason } = common;
   return {
@@ -264,7 +264,6 @@ function readResult(said: Fields, tool = ''): DialectAnswer {
   };
 }
 
-/** In place of the result, what went wrong. */
 function failureInput({ tool_response, ...fields }: Fields) {
   const { error, metadata, stdout = '', stderr = '' } = recordOf(tool_response);
   const { message, type } = recordOf(error);
@@ -276,7 +275,7 @@ function failureInput({ tool_response, ...fields }: Fields) {
   };
 }
 
-/** A denial may end the agent as well. Exit code 2 denies. What is no decision is left for the reader to refuse. */
+/** A denial may end the agent as well. An answer that is no decision is refused by whoever reads the output. */
 function readPermissionRequest(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);
   const { hookSpecificOutput: specific, ...common } = answer.output;
@@ -316,7 +315,7 @@ function readPermissionRequest(said: Fields): DialectAnswer {
 const NO_RULES =
   'answered "updatedPermissions", which has no effect: there are no rules of permissions here';
 
-/** What the hook has to add keeps the agent at work, as a block does. */
+/** Additional context makes the agent go on, as a block does. */
 function readEnd(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);
   const { additionalContext, ...specific } = specificFields(said);

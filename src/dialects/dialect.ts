@@ -15,7 +15,7 @@ export interface ToolWords {
   readonly output?: (replacement: Fields) => string | undefined;
 }
 
-/** What a hook said, in the format of our own hooks; what that has no word for stands beside it. */
+/** A hook's answer in our own format, and beside it what that format cannot express. */
 export interface DialectAnswer {
   readonly output: Record<string, unknown>;
   /** What the user is to be told, and not the model. */
@@ -28,22 +28,21 @@ export interface DialectAnswer {
   readonly contextOfResult?: unknown;
   /** Whether the block counts for an event that hooks of ours cannot block. */
   readonly prevents?: boolean;
-  /** Where the hook said what has another path in `output`: our path → its path. */
+  /** Where the hook's answer had the fields of `output`: our path → its path. */
   readonly theirNames?: Readonly<Record<string, string>>;
 }
 
-/** What becomes of text on stdout that is no JSON: context for the model, a message to the user, or nothing. */
+/** What text on stdout that is no JSON becomes: context for the model, a message to the user, or nothing. */
 export type PlainText = 'context' | 'user' | 'nothing';
 
 /** One entry for each event that differs, and one for all others. */
 export type ByEvent<T> = { readonly [E in HookEventName]?: T } & { readonly otherwise: T };
 
-/** How a matcher is read: it matches all, the names that it lists, or any part of a name. */
+/** A matcher matches all, or the names that it lists, or names in which an expression is found. */
 export type MatcherReading =
   | 'all'
   | { readonly names: readonly string[] }
   | {
-      /** A regular expression. */
       readonly expression: string;
       /** What it matches where it is not valid. */
       readonly otherwise: 'itself' | 'nothing';
@@ -61,20 +60,18 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** An event of another agent that is a moment of one of ours. */
 export interface DialectMoment {
   readonly event: HookEventName;
-  /** Its name there. */
   readonly name: string;
   /** What its hooks read, made of the fields that those of the event itself read. */
   readonly input: (fields: Fields) => Record<string, unknown>;
   readonly answer: AnswerReader;
 }
 
-/** Where another agent has its hooks. */
 export interface ForeignSettings {
   /** Paths, relative to the project or the home directory. */
   readonly files: readonly string[];
   /** The variable that names the directory with the user's own `settings.json`, where there is one. */
   readonly directoryVariable?: string;
-  /** Where there are hooks too, which are not looked at. */
+  /** Other places with hooks, which `hookstack migrate` does not read. */
   readonly notRead: string;
 }
 
@@ -84,26 +81,26 @@ export interface Dialect {
   readonly agent: string;
   /** Where its settings hold hooks, for `hookstack migrate`. */
   readonly settings: ForeignSettings;
-  /** Its names of events. What is not here it does not have, and keeps our name. */
+  /** Its names of events. An event that is not here keeps our name. */
   readonly events: { readonly [E in HookEventName]?: string };
-  /** Moments of ours for which it has an event of its own. Its hooks of our event do not run then. */
+  /** Moments of our events for which it has a separate event; hooks of the event itself do not run then. */
   readonly moments: { readonly [M in Moment]?: DialectMoment };
   readonly tools: readonly ToolWords[];
-  /** What stands between the parts of the name of an MCP server's tool, which is `mcp__server__tool` here. */
+  /** The separator in the names of an MCP server's tools; here `__`, as in `mcp__server__tool`. */
   readonly mcpSeparator: string;
-  /** Whether arguments that a hook gives back take the place of all, so that one that it leaves out is gone. */
+  /** Whether an argument that a hook leaves out of those that it gives back is removed. */
   readonly replacesArguments: boolean;
   /** The unit of `timeout`, for messages, and its ms. */
   readonly timeoutUnit: { readonly name: string; readonly ms: number };
   /** Ms until a hook without `timeout` is ended. */
   readonly defaultTimeoutMs: ByEvent<number>;
-  /** How its matchers are read that are there, not empty and not `*`. */
+  /** How its matchers are read, except for empty ones and `*`. */
   readonly readMatcher: (matcher: string, event: HookEventName) => MatcherReading;
-  /** What matchers of events without a tool are compared with: our word → its word. */
+  /** The words that matchers of events without a tool are compared with: our word → its word. */
   readonly subjects: Readonly<Record<string, string>>;
-  /** The variables that its hooks find in their environment, besides those that all hooks find. */
+  /** Environment variables of its hooks, besides those of all hooks. */
   readonly environment: (input: Pick<HookInput, 'cwd' | 'session_id'>) => Record<string, string>;
-  /** Variables that its hooks may refer to there, and that no hook finds here. */
+  /** Variables that its hooks may have there, and no hook has here. */
   readonly missingVariables: readonly string[];
   /** The fields that every event has, without the event's name. */
   readonly commonInput: (input: HookInput) => Record<string, unknown>;
@@ -111,19 +108,16 @@ export interface Dialect {
   readonly eventInput: {
     readonly [E in HookEventName]?: (input: HookEventInput<E>) => Record<string, unknown>;
   };
-  /** What `onFailure` of a guard is there, where it is not `deny`. */
+  /** Its word for `onFailure: "deny"`, if it has another one. */
   readonly guardWord?: string;
-  /** Whether an exit code denies, whatever is printed with it. Above 2 it does so only with a text. */
+  /** Whether an exit code denies. Above 2 it does so only with a text. */
   readonly denies: (exitCode: number) => boolean;
-  /** Whether stderr is read as stdout is, where that is empty. */
+  /** Whether stderr is read in place of an empty stdout. */
   readonly readsStderr: boolean;
-  /** What text on stdout means, after exit code 0. */
+  /** After exit code 0. */
   readonly plainText: ByEvent<PlainText>;
   /** How an answer is read, which counts with every exit code; one that denies adds `{ decision: "deny", reason }`. */
   readonly answers: ByEvent<AnswerReader>;
-  /**
-   * Fields of answers that do something there and nothing here: path → what is told of it, once; `null` for what is so
-   * here anyway.
-   */
+  /** Fields of answers without an effect here: path → what to say about it, once; `null` for nothing. */
   readonly unsupported: Readonly<Record<string, string | null>>;
 }

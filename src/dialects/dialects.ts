@@ -12,13 +12,10 @@ import { claude } from './claude.js';
 import type { Dialect, MatcherReading } from './dialect.js';
 import { gemini } from './gemini.js';
 
-/**
- * All dialects, by the name that settings use. For another agent: add its name to `DIALECT_NAMES`, its tables in a file
- * of their own, which the type `Dialect` asks for one by one, and a line here.
- */
+/** To add an agent: add its name to `DIALECT_NAMES`, a file with the tables that the type `Dialect` lists, and a line here. */
 export const dialects: Readonly<Record<DialectName, Dialect>> = { claude, gemini };
 
-/** The event that a key of settings means in groups of a dialect: by the dialect's name, or by ours. */
+/** The event that a key of settings means in groups of a dialect, which may use its own name or ours. */
 export function ourEventName(dialect: Dialect, name: string): HookEventName | undefined {
   const ours = Object.values(HookEventName);
   return (
@@ -28,7 +25,6 @@ export function ourEventName(dialect: Dialect, name: string): HookEventName | un
   );
 }
 
-/** The moment of one of our events for which a dialect has an event of this name. */
 export function foreignMoment(
   dialect: Dialect,
   name: unknown,
@@ -38,7 +34,7 @@ export function foreignMoment(
   return event && { event, moment };
 }
 
-/** The key of our settings for groups that another agent has under this name: its own name only where we have none. */
+/** The key of our settings for groups that another agent has under this name. Moments have no name of ours. */
 export function settingsKey(dialect: Dialect, name: string): string | undefined {
   return foreignMoment(dialect, name) ? name : ourEventName(dialect, name);
 }
@@ -47,15 +43,13 @@ export function settingsKey(dialect: Dialect, name: string): string | undefined 
 export function foreignEvent(
   name: string,
 ): { readonly dialect: DialectName; readonly ours: HookEventName } | undefined {
-  return DIALECT_NAMES.map((dialect) => ({
-    dialect,
-    ours: ourEventName(dialects[dialect], name),
-  })).find(
-    (known): known is { dialect: DialectName; ours: HookEventName } => known.ours !== undefined,
-  );
+  for (const dialect of DIALECT_NAMES) {
+    const ours = ourEventName(dialects[dialect], name);
+    if (ours) return { dialect, ours };
+  }
+  return undefined;
 }
 
-/** What hooks of a dialect call an event, or a moment of it. */
 export function theirEventName(dialect: Dialect, event: HookEventName, moment?: Moment): string {
   const apart = moment && dialect.moments[moment];
   return apart ? apart.name : (dialect.events[event] ?? event);
@@ -71,7 +65,7 @@ export function readMatcher(
   return { expression: matcher, otherwise: 'itself' };
 }
 
-/** What matchers of a dialect are compared with at an event without a tool: all that there is. */
+/** All words that matchers of a dialect may be compared with at an event without a tool. */
 export function theirSubjects(dialect: Dialect, event: HookEventName): readonly string[] {
   return (events[event].subjects ?? []).map((ours) => theirSubject(dialect, ours));
 }
@@ -80,7 +74,7 @@ export function theirSubject({ subjects }: Dialect, ours: string): string {
   return subjects[ours] ?? ours;
 }
 
-/** How long a hook may run that says nothing of it, in ms; `undefined` in our own format, which has one for all. */
+/** The time limit of a hook without `timeout`, in ms; `undefined` in our own format, which has the same for all events. */
 export function defaultTimeoutOf(
   { dialect }: Pick<CommandHookConfig, 'dialect'>,
   event: HookEventName,

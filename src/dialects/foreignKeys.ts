@@ -2,7 +2,6 @@ import { describe, type Report } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
 import type { Dialect } from './dialect.js';
 
-/** Kinds of hook that other agents run. */
 const FOREIGN_TYPES: ReadonlySet<unknown> = new Set([
   'http',
   'mcp_tool',
@@ -25,7 +24,7 @@ const IDLE_KEYS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Takes from a hook what only other agents know, and tells what comes of it.
+ * Removes keys that only other agents know from a hook, and reports what that means.
  *
  * @param spoken the dialect of its group
  * @returns the other keys; `undefined` for a hook that would do something else here, and so is left out
@@ -79,7 +78,7 @@ function* findObjections(
   }
 }
 
-/** Whether a command, or its arguments, needs a variable that the hook does not bring itself. */
+/** Whether a command, or its arguments, needs a variable that is not in the hook's own `env`. */
 function refersTo(value: unknown, name: string, env: unknown): boolean {
   if (isRecord(env) && Object.hasOwn(env, name)) return false;
   const reference = new RegExp(String.raw`\$(?:${name}\b|\{${name}\})`);

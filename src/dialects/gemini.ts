@@ -12,7 +12,7 @@ export const gemini: Dialect = {
   },
   events: {},
   moments: {},
-  // Of each the newest name is what hooks read; the older one is an alias.
+  // Hooks read the first name; the others are older.
   tools: [
     {
       ours: 'search_file_content',
@@ -83,14 +83,14 @@ function readResultVerdict(said: Fields): DialectAnswer {
   };
 }
 
-/** An answer in place of the model's counts by itself. With us, it goes with a block. */
+/** In Gemini CLI an answer in place of the model's needs no block. */
 function readModelAnswer(said: Fields): DialectAnswer {
   const { output, forUser } = readCommonFields(said);
   const isAnswered = Boolean(specificFields(said)['llm_response']);
   return { output: isAnswered ? { ...output, decision: 'block' } : output, forUser };
 }
 
-/** Only names of tools are matched by expressions; and what a notification is about, by nothing. */
+/** Only the names of tools are matched with expressions, and a notification always matches. */
 function readMatcher(matcher: string, event: HookEventName): MatcherReading {
   const trimmed = matcher.trim();
   if (trimmed === '' || trimmed === '*' || event === 'Notification') return 'all';
@@ -98,7 +98,7 @@ function readMatcher(matcher: string, event: HookEventName): MatcherReading {
   return isOfTool ? { expression: trimmed, otherwise: 'itself' } : { names: [trimmed] };
 }
 
-/** A refused answer ends the turn and is dropped: what a stop means here. */
+/** A refused answer is dropped and ends the turn, as a stop does here. */
 function readModelVerdict(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);
   if (!isBlocking(said['decision'])) return answer;
@@ -106,7 +106,7 @@ function readModelVerdict(said: Fields): DialectAnswer {
   return { ...answer, output: { ...answer.output, ...stop }, theirNames: { stopReason: 'reason' } };
 }
 
-/** These events cannot be ended either. */
+/** Such an event cannot end the agent either. */
 function readAdvice({ continue: _end, stopReason: _because, ...said }: Fields): DialectAnswer {
   return readObjection(said);
 }

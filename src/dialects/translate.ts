@@ -6,8 +6,8 @@ import type { Dialect, ToolWords } from './dialect.js';
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * The names of a tool that matchers of a dialect are tested against; the first is what its hooks read. A tool that the
- * dialect does not know has one name everywhere.
+ * The names of a tool that matchers of a dialect are tested against; the first is what its hooks read. Unknown tools keep
+ * our name.
  */
 export function theirToolNames(dialect: Dialect, ours: string): readonly [string, ...string[]] {
   const { mcpSeparator } = dialect;
@@ -22,7 +22,7 @@ export function theirToolNames(dialect: Dialect, ours: string): readonly [string
 export function ourToolName(dialect: Dialect, theirs: string): string {
   const known = dialect.tools.find((words) => words.theirs.includes(theirs))?.ours;
   if (known !== undefined || dialect.mcpSeparator === '__') return known ?? theirs;
-  // There, no name of a server has the separator in it.
+  // No name of a server has the separator in it there.
   return theirs.replace(/^mcp_([^_]+)_([^_].*)$/s, 'mcp__$1__$2');
 }
 
@@ -37,7 +37,6 @@ export function findClash(
   );
 }
 
-/** What hooks of a dialect read as the arguments of a tool. */
 export function theirArguments(
   dialect: Dialect,
   tool: string,
@@ -49,10 +48,10 @@ export function theirArguments(
 }
 
 /**
- * What a hook of a dialect changed of a tool's arguments, by our names. Arguments that it gave back as it read them
- * are no change, so that they do not undo what another hook does to them.
+ * What a hook of a dialect changed in a tool's arguments, by our names. Arguments that it gave back as it read them are
+ * no change, so that they do not undo what another hook does to them.
  *
- * @returns `dropped`: those that it read and did not give back, where that agent drops them
+ * @returns `dropped`: those that it did not give back, where that agent then drops them
  */
 export function changedArguments(
   dialect: Dialect,
@@ -86,7 +85,6 @@ function isEcho(sent: unknown, returned: unknown): boolean {
   return isDeepStrictEqual(dropUnsafeKeys(read), returned);
 }
 
-/** The fields that hooks of a dialect look for in a tool's result, besides ours. */
 export function theirResponse(
   dialect: Dialect,
   tool: string,
@@ -97,8 +95,8 @@ export function theirResponse(
 }
 
 /**
- * What the model reads where a hook of a dialect gave something in place of a tool's result; `undefined` where it gave
- * back what it had read. Such an answer may hold all that the hook read, of which only what is the agent's own counts.
+ * The text for the model where a hook of a dialect replaced a tool's result; `undefined` where it gave back what it had
+ * read. Of an answer that repeats fields of ours, only the agent's own fields count.
  *
  * @param sent the result as the hook read it
  */
@@ -128,7 +126,7 @@ function textOfContent(content: unknown): string {
     .join('\n');
 }
 
-/** A request to the model, with the names of tools that hooks of a dialect read, or wrote. */
+/** A request to the model with its tools renamed. */
 export function withToolNames(request: unknown, rename: (name: string) => string): unknown {
   if (!isRecord(request)) return request;
   const { toolConfig } = request;
@@ -137,7 +135,6 @@ export function withToolNames(request: unknown, rename: (name: string) => string
     : request;
 }
 
-/** The same of a tool configuration alone. */
 export function withAllowedNames(
   toolConfig: Arguments,
   rename: (name: string) => string,
@@ -165,7 +162,7 @@ function pairArguments(
 ): readonly ArgumentPair[] {
   return Object.entries(input).map(([ours, value]) => {
     const names = words?.arguments ?? {};
-    // An argument may be called as what every object has, such as `constructor`.
+    // An argument may have the name of something that every object has, such as `constructor`.
     const name = Object.hasOwn(names, ours) ? names[ours] : undefined;
     const theirs = name === undefined || Object.hasOwn(input, name) ? ours : name;
     const isPath = typeof value === 'string' && value !== '' && words?.paths?.includes(theirs);

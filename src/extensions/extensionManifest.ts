@@ -13,10 +13,9 @@ import { expecting, readFields, text, type FieldTable } from '../util/checks.js'
 import { fileError, type FileProblem, type SettingsFile } from '../util/fileProblem.js';
 import { blockInPlaceOf, parseMiddlewareEntries } from './middlewareEntries.js';
 
-/** What came of reading an extension's folder. */
 export interface ExtensionReading {
   readonly extension?: Extension;
-  /** A problem with the extension's name, for whoever knows the others. */
+  /** Makes a problem with the extension's name, if it is already taken. */
   readonly nameProblem?: (message: string) => FileProblem;
   readonly problems: readonly FileProblem[];
 }
@@ -28,7 +27,6 @@ export class ExtensionBudget {
   #bytes = MAX_PROJECT_FILE_BYTES;
   #entries = MAX_PROJECT_HOOKS;
 
-  /** Whether there is nothing left of it. */
   get isSpent(): boolean {
     return this.#bytes <= 0 || this.#entries < 0;
   }
@@ -41,12 +39,11 @@ export class ExtensionBudget {
   }
 }
 
-/** The folder of one extension. */
 export interface ExtensionFolder {
   readonly scope: NonNullable<Extension['scope']>;
   /** Absolute. */
   readonly path: string;
-  /** What of a project may still be read. */
+  /** Only for those of a project. */
   readonly budget?: ExtensionBudget;
 }
 
@@ -90,12 +87,12 @@ async function readWithin(
 }
 
 /** Why a file of extensions, or their folder, cannot be read. */
-export type ReadingFailure = Pick<
-  Extract<SettingsFileReading, { status: 'refused' | 'invalid' }>,
-  'problem' | 'isShortage'
->;
+interface ReadingFailure {
+  readonly problem: FileProblem;
+  readonly isShortage?: boolean;
+}
 
-/** What stands for an extension that cannot be read: nothing, unless policies of the user may be in it. */
+/** What takes the place of an extension that cannot be read: nothing, unless it may have policies of the user. */
 export function inPlaceOfExtension(
   source: ExtensionFile,
   failure: ReadingFailure,
@@ -107,7 +104,7 @@ export function inPlaceOfExtension(
   return { extension: { name, isActive: true, scope: source.scope, middleware }, problems };
 }
 
-/** What cannot be read for want of descriptors, and is not the project's, blocks: a policy of the user may be in it. */
+/** A file of the user that cannot be read for want of descriptors blocks all calls, as it may name a policy. */
 function inPlaceOfPolicies(
   source: ExtensionFile,
   { problem, isShortage = false }: ReadingFailure,
@@ -118,7 +115,7 @@ function inPlaceOfPolicies(
 
 const MANIFEST_KEYS = new Set(['name', 'version', 'hooks', 'middleware']);
 
-/** Names appear in lists, on terminals and before a slash. */
+/** Limited, as names appear in lists, on terminals and before a slash. */
 const extensionName = expecting<string>(
   "a name of letters, digits, '.', '_' and '-'",
   (value) => typeof value === 'string' && /^[\w.-]{1,100}$/.test(value),
@@ -159,7 +156,7 @@ async function readManifest(
   };
 }
 
-/** What Gemini's extensions have in a file of their own: `{ "hooks": { event: groups } }`. */
+/** Extensions of Gemini CLI have their hooks in this file: `{ "hooks": { event: groups } }`. */
 async function readHooksFile(
   folder: ExtensionFolder,
 ): Promise<Pick<Extension, 'hooks' | 'middleware'> & Pick<ExtensionReading, 'problems'>> {

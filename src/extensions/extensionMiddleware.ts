@@ -84,9 +84,9 @@ export function listModules(extensions: readonly Extension[]): ExtensionModule[]
     );
 }
 
-/** What a module's middleware is called in lists and messages, where the middleware itself has no name. */
+/** @param own the name of the middleware function itself */
 export function nameOfModule({ extension, middleware }: ExtensionModule, own = ''): string {
-  // What an anonymous function is called that is exported by default.
+  // The name of an anonymous function that is exported by default.
   const given = own === 'default' ? '' : own;
   const name = middleware.name ?? (given || basename(middleware.module).replace(/\.\w+$/u, ''));
   return `${extension.name}/${name}`;
@@ -104,20 +104,18 @@ function refuseUntrusted(config: Config) {
     const reason = `it ${review?.reason ?? 'has not been looked at'}`;
     const advice = 'to see and allow it, run in the project: hookstack trust';
     const blocks = stackOfPolicy(review?.previous);
-    const effect = blocks
-      ? `, and as it was a policy, every call of the ${blocks} stack is blocked`
-      : '';
-    return { reason: `${reason}${effect}; ${advice}`, blocks };
+    const effect = `, and as it was a policy, every call of the ${blocks} stack is blocked`;
+    return { reason: `${reason}${blocks ? effect : ''}; ${advice}`, blocks };
   };
 }
 
-/** The stack that a module was to have the last word on, as the user had allowed it. */
+/** The stack of a module that the user had allowed as a policy. */
 function stackOfPolicy(allowed: ConsentItem | undefined): StackName | undefined {
   const { policy, stack } = allowed?.definition ?? {};
   return policy === true ? STACK_NAMES.find((name) => name === stack) : undefined;
 }
 
-/** A module as it is allowed: nothing of it tells where the project is on this machine. */
+/** A module as it is allowed: its path is relative, so that the project may be moved. */
 export function toProjectModule({ extension, middleware }: ExtensionModule): ProjectModule {
   const { place: _place, module, ...entry } = middleware;
   const directory = extension.directory ?? dirname(module);
@@ -151,7 +149,7 @@ async function useModule(
   onProblem: (problem: FileProblem) => void,
 ): Promise<void> {
   const { stack, before, after, policy, deadlineMs, fault } = module.middleware;
-  // Told when the manifest was read.
+  // It was reported when the manifest was read.
   if (fault !== undefined) return blockAll(config, module, fault);
   try {
     const logger = config.getDebugLogger().extend(module.extension.name);
@@ -168,7 +166,7 @@ async function useModule(
   }
 }
 
-/** A policy that cannot be asked lets nothing pass. Outermost, so that nothing of the call happens. */
+/** In place of a policy that cannot be asked. As a policy itself, it is outermost, so that nothing of the call happens. */
 function blockAll(
   config: Config,
   module: ExtensionModule,
@@ -191,18 +189,18 @@ async function loadMiddleware(
       `The module's default export is ${describe(exported)}: export an async function (ctx, next), or a factory that returns one`,
     );
   }
-  // A factory has nothing to wait for that its module could not wait for itself.
+  // So a factory cannot be async; its module can await what it needs.
   if (types.isAsyncFunction(exported)) return exported as Middleware<unknown>;
   const made = exported(options, told);
   if (isFunction(made)) return made as Middleware<unknown>;
-  // Whatever becomes of a promise that nobody asked for.
+  // Nobody waits for this promise.
   if (made instanceof Promise) made.catch(() => undefined);
   throw new TypeError(
     `The module's default export is no async function, so it was called as a factory, and returned ${describe(made)}: return the middleware, or mark the function as async if it is the middleware`,
   );
 }
 
-/** CommonJS that was compiled from ESM has its default export one level further down. */
+/** CommonJS that was compiled from ESM has its default export one level deeper. */
 function defaultOf(namespace: unknown): unknown {
   const exported = isRecord(namespace) ? namespace['default'] : undefined;
   return isRecord(exported) && exported['__esModule'] === true ? exported['default'] : exported;
@@ -212,7 +210,7 @@ function isFunction(value: unknown): value is (first: unknown, second: unknown) 
   return typeof value === 'function';
 }
 
-/** A module may wait for something that never comes. */
+/** A module may await something that never happens. */
 async function withinLimit(loading: Promise<unknown>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {

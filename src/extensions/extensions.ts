@@ -40,10 +40,9 @@ export async function loadExtensions(options: LoadExtensionsOptions): Promise<Lo
   const home = options.home ?? findHome();
   const project = await findRealFolder(options.workingDir);
   const user = home === undefined ? undefined : await findRealFolder(home);
-  // One after the other: what a project brings must not use up what it takes to read the user's.
+  // The user's first, so that a project cannot use up the descriptors that they need, or take their names.
   const ofUser = await readFolder('user', user);
   const ofProject = project === user ? [] : await readFolder('project', project);
-  // Nor take the place of what the user has installed.
   const taken = new Map<string, Extension>();
   const kept = [...ofUser, ...ofProject].map((reading) => dropTaken(reading, taken));
   const inOrder = [...kept.slice(ofUser.length), ...kept.slice(0, ofUser.length)];
@@ -55,13 +54,12 @@ export async function loadExtensions(options: LoadExtensionsOptions): Promise<Lo
 
 type Scope = NonNullable<Extension['scope']>;
 
-/** At most this many extensions are read at a time. */
+/** Extensions that are read at a time. */
 const BATCH = 16;
 
 /** More of them in a project are refused. */
 const MAX_PROJECT_EXTENSIONS = 1000;
 
-/** The folder of extensions in a directory, without symbolic links where it exists. */
 async function findRealFolder(directory: string): Promise<string> {
   const folder = join(resolve(directory), '.llxprt', 'extensions');
   return realpath(folder).catch(() => folder);
@@ -109,7 +107,7 @@ async function readAll(
   folder: string,
   entries: readonly Dirent[],
 ): Promise<ExtensionReading[]> {
-  // Those of a project one by one, until there are more than are read before anybody has allowed them.
+  // Those of a project one by one, so that reading can end once the budget is spent.
   const budget = scope === 'project' ? new ExtensionBudget() : undefined;
   const size = budget ? 1 : BATCH;
   const readings: ExtensionReading[] = [];
@@ -124,7 +122,6 @@ async function readAll(
   return readings;
 }
 
-/** The first problems of a project's extensions, and how many more there are. */
 function limitProblems(
   source: SettingsFile,
   readings: readonly ExtensionReading[],

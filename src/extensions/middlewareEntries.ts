@@ -50,17 +50,11 @@ export async function parseMiddlewareEntries(
   return parsed;
 }
 
-/** The keys of an entry, the positions still unchecked. */
-interface EntryFields {
-  readonly stack: StackName;
-  readonly module: string;
-  readonly name?: string;
+type EntryFields = Omit<ExtensionMiddleware, 'place' | 'fault' | 'before' | 'after'> & {
+  // Still unchecked.
   readonly before?: string;
   readonly after?: string;
-  readonly policy?: boolean;
-  readonly deadlineMs?: number;
-  readonly options?: unknown;
-}
+};
 
 const ENTRY_FIELDS: FieldTable<EntryFields> = {
   stack: { struct: oneOf(...STACK_NAMES), required: true },
@@ -145,19 +139,19 @@ async function findModule(
   return { module };
 }
 
-/** In place of what an extension has that cannot be read: policies may be among it. */
+/** In place of an extension that cannot be read and may have policies. */
 export function blockInPlaceOf(place: SettingsFile, fault: string): ExtensionMiddleware[] {
   const at = { ...place, line: 1, column: 1, path: '' };
   return inPlaceOf({}, dirname(place.file), { policy: true, place: at, fault });
 }
 
-/** A policy without a stack might stand in any: nothing gets past it in either of those that surround operations. */
+/** A policy of an unknown stack blocks both stacks that surround operations. */
 function inPlaceOf(
   raw: Record<string, unknown>,
   directory: string,
   broken: Pick<ExtensionMiddleware, 'policy' | 'place' | 'fault'>,
 ): ExtensionMiddleware[] {
-  // By these two it is known as one that was allowed.
+  // With these two it is recognized as one that was allowed.
   const module = resolve(directory, typeof raw['module'] === 'string' ? raw['module'] : 'module');
   const name = typeof raw['name'] === 'string' ? { name: raw['name'] } : {};
   const named = STACK_NAMES.filter((stack) => stack === raw['stack']);

@@ -15,6 +15,7 @@ import {
   readFields,
   reportUnknownKeys,
   textOf,
+  type FieldTable,
   type Path,
   type ProblemKind,
   type Report,
@@ -28,7 +29,7 @@ import {
   GROUP_FIELDS,
   PLUGIN_FIELDS,
   SECONDS,
-  type CommandFields,
+  type FileGroupFields,
   type PluginFields,
 } from './hookFields.js';
 
@@ -70,7 +71,7 @@ export function joinHookDefinitions(all: readonly HookDefinitions[]): HookDefini
   return joined;
 }
 
-/** How many hooks, or groups of hooks, are under the `hooks` key, good or bad; whichever are more. */
+/** The number of hooks, or of groups if there are more of them, under the `hooks` key, good or bad. */
 export function countHooks(raw: unknown): number {
   const groups = isRecord(raw) ? Object.values(raw).flatMap((each) => listOf(each)) : [];
   const hooks = groups.map((group) => (isRecord(group) ? listOf(group['hooks']).length : 0));
@@ -90,7 +91,7 @@ const MISPLACED_KEYS: ReadonlyMap<string, string> = new Map([
   ['enabled', 'enableHooks'],
 ]);
 
-/** The same as {@link parseHookDefinitions}, where `report` is called with each problem. */
+/** The same as {@link parseHookDefinitions}, but calls `report` with each problem. */
 export function readHookDefinitions(
   raw: unknown,
   origin: HookOrigin | undefined,
@@ -124,15 +125,11 @@ export function readHookDefinitions(
   return hooks;
 }
 
-/** The event that a key means for one of its groups: keys in the words of a dialect need a group that names it. */
+/** The event that a key means for one of its groups: another agent's name counts only in groups of that dialect. */
 function eventOf(key: string, group: unknown): HookEventName | undefined {
-  const spoken = isRecord(group) ? dialectOf(group) : undefined;
-  if (spoken) return ourEventName(spoken, key);
+  const dialect = DIALECT_NAMES.find((name) => isRecord(group) && group['dialect'] === name);
+  if (dialect) return ourEventName(dialects[dialect], key);
   return isHookEventName(key) ? key : undefined;
-}
-
-function dialectOf({ dialect }: Record<string, unknown>): Dialect | undefined {
-  return DIALECT_NAMES.filter((name) => name === dialect).map((name) => dialects[name])[0];
 }
 
 function parseGroup(
@@ -143,10 +140,9 @@ function parseGroup(
   report: Report,
 ): HookDefinition | undefined {
   if (!isRecord(raw)) return reject('a group { "matcher": …, "hooks": […] }', raw, report);
-  reportUnknownKeys(raw, origin ? FILE_GROUP_FIELDS : GROUP_FIELDS, report);
-  const fields = origin
-    ? readFields(raw, FILE_GROUP_FIELDS, 'group', report)
-    : readFields(raw, GROUP_FIELDS, 'group', report);
+  const table: FieldTable<FileGroupFields> = origin ? FILE_GROUP_FIELDS : GROUP_FIELDS;
+  reportUnknownKeys(raw, table, report);
+  const fields = readFields(raw, table, 'group', report);
   if (fields === undefined) return undefined;
   const spoken = fields.dialect && dialects[fields.dialect];
   const found = spoken && foreignMoment(spoken, key);
@@ -170,11 +166,9 @@ function parseHook(
   const own = withoutForeignKeys(raw, spoken, report);
   if (!own) return undefined;
   reportUnknownKeys(own, COMMAND_FIELDS, report);
-  const timeout = spoken?.timeoutUnit.name === 'seconds' ? SECONDS : PLUGIN_FIELDS.timeout;
-  const fields =
-    raw.type === 'plugin'
-      ? readFields<PluginFields>(own, { ...PLUGIN_FIELDS, timeout }, 'hook', report)
-      : readFields<CommandFields>(own, { ...COMMAND_FIELDS, timeout }, 'hook', report);
+  const table = raw['type'] === 'plugin' ? PLUGIN_FIELDS : COMMAND_FIELDS;
+  const timeout = spoken?.timeoutUnit.name === 'seconds' ? SECONDS : table.timeout;
+  const fields = readFields<PluginFields>(own, { ...table, timeout }, 'hook', report);
   if (fields === undefined) return undefined;
   adviseOnFailure(fields, eventName, report);
   return { ...fields, command: fields.command ?? '' };
@@ -195,7 +189,7 @@ function adviseOnFailure(hook: PluginFields, eventName: HookEventName, report: R
   }
 }
 
-/** Parses each item by itself, with a report of its own place, and keeps those that came out. */
+/** Parses each item by itself, with a report for its place, and keeps the good ones. */
 function parseEach<T>(
   items: readonly unknown[],
   at: Path,

@@ -1,5 +1,5 @@
-import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { randomUUID } from 'node:crypto';
+import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { describe } from '../util/checks.js';
 import { MessageBusType, type MessageBus, type Unsubscribe } from '../confirmation-bus/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
@@ -11,13 +11,13 @@ import type { HookExecutionRequest, HookExecutionResponse } from '../protocol/ho
 import { isRecord, isTooDeep, TOO_DEEP } from '../util/records.js';
 import { HookEventName, type HookPayload } from '../protocol/types.js';
 
-/** What comes of an event; rejects with a `HookPipelineError` when the hook system itself fails. */
+/** Fires an event; rejects with a `HookPipelineError` when the hook system itself fails. */
 export type ProcessEvent = <E extends HookEventName>(
   event: E,
   payload: HookPayload<E>,
 ) => Promise<AggregatedHookResult>;
 
-/** Answers requests on a message bus by firing events, through the same stack as everybody else. */
+/** Answers requests on a message bus by firing events. */
 export class MediatedHooks {
   readonly #inFlight = new Set<string>();
   readonly #subscribed: Promise<Unsubscribe | undefined>;
@@ -31,10 +31,7 @@ export class MediatedHooks {
     this.#subscribed = this.#subscribe();
   }
 
-  /**
-   * Ends the subscription: no request that comes from now on is answered, those in flight still are. May be called more
-   * than once.
-   */
+  /** Answers no more requests but those in flight. May be called more than once. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     try {
@@ -141,7 +138,7 @@ function readPayload<E extends HookEventName>(event: E, input: unknown): HookPay
   });
 }
 
-/** What cannot be put to hooks is refused before it is known whether there are any. */
+/** An input that hooks cannot read is refused even where there are no hooks. */
 function checkReadable(event: HookEventName, input: object): void {
   try {
     const deep = Object.entries(input).find(([, value]) => isTooDeep(value));
@@ -154,7 +151,7 @@ function checkReadable(event: HookEventName, input: object): void {
   }
 }
 
-/** A broker can only carry what can be written as JSON, in which an `Error` would be an empty object. */
+/** A broker can only carry JSON, in which an `Error` would be an empty object. */
 function toPlain(output: AggregatedHookResult, event: HookEventName): AggregatedHookResult {
   const plain = {
     ...output,
@@ -175,7 +172,7 @@ function asData({ name, message }: Error): Error {
   return { name, message };
 }
 
-/** Firing an event fails with a `HookPipelineError`; anything else was thrown by the request's own fields. */
+/** An event fails with a `HookPipelineError`; anything else was thrown by a field of the request. */
 function describeFailure(error: unknown): Pick<HookExecutionResponse, 'output' | 'error'> {
   const fault =
     error instanceof HookPipelineError ? error : new HookPipelineError(error, 'validation');

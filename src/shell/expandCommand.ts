@@ -1,23 +1,21 @@
-// Not by the tree of `readCommand`: a reference must become safe in commands that no parser understands, too, and the
-// start of a hook cannot wait for the parser to be loaded.
+// Without the parser of `readCommand`: references must also become safe in commands that it does not understand, and the
+// start of a hook cannot wait until it is loaded.
 
 /**
- * Makes references to the project directory survive a directory whose name holds spaces, quotes, or shell code.
+ * Makes references to the project directory safe if its name holds spaces, quotes, or shell code.
  *
- * Only the reference is rewritten, never replaced by the directory: the shell expands it from its
- * environment, and does not evaluate what it finds there. Outside quotes `$NAME` and `${NAME}` become
- * `"${NAME}"`, inside double quotes `${NAME}`; what stands in single quotes, in a comment, or behind the
- * start of a here-document stays as it is, which is as safe, but split at spaces.
+ * References are quoted and never replaced by the directory: the shell expands them from its environment, and does not
+ * evaluate the value. Outside quotes `$NAME` and `${NAME}` become `"${NAME}"`, inside double quotes `${NAME}`. In single
+ * quotes, comments and here-documents they stay as they are, which is as safe, but the value is split at spaces.
  *
  * @param command a command for `bash -c` or `sh -c`, as the user wrote it
- * @param scope what else it may refer to: that of an extension, to `extensionPath` and `workspacePath`, and to the
- *   separator of paths as `${/}`
+ * @param scope an extension's command may also refer to `extensionPath`, `workspacePath` and `${/}`
  * @returns the command to hand to the shell; expanding it again changes nothing
  */
 export function expandCommand(command: string, scope: CommandScope = 'project'): string {
   if (!command.includes('$')) return command;
   if (scope === 'project') return quoteReferences(command, PROJECT_TOKENS);
-  // No shell knows such a variable, and the separator is never anything but this.
+  // No shell can expand `${/}`.
   return quoteReferences(command.replaceAll('${/}', '/'), EXTENSION_TOKENS);
 }
 
@@ -40,15 +38,13 @@ export function expandWord(
   );
 }
 
-/** Where a command was written. */
 export type CommandScope = 'project' | 'extension';
 
-/** The scope of a hook, by the folder of its extension. */
 export function scopeOf(extensionPath: string | undefined): CommandScope {
   return extensionPath === undefined ? 'project' : 'extension';
 }
 
-/** What references stand for in the commands of a project, or of an extension. */
+/** The values of references in the commands of a project, or of an extension. */
 export function referenceValues(folders: {
   readonly project: string;
   readonly extension?: string | undefined;
@@ -100,7 +96,7 @@ const FRAMES: ReadonlyMap<string, Pick<Frame, 'closer'> & Partial<Frame>> = new 
   ['${', { closer: '}' }],
 ]);
 
-// Only makes the walk shorter: each of these would be a token of its own.
+// Only makes the walk shorter: without it, each character would be a token.
 const PLAIN_WORD = String.raw`[\w./:=,-]+`;
 const ESCAPE = String.raw`\\[^]|\$\$`;
 const SINGLE_QUOTED = String.raw`\$'(?:\\[^]|[^'\\])*'|'[^']*'`;
@@ -109,7 +105,7 @@ const COMMENT = String.raw`(?<![^\s;&|(])#[^\n]*`;
 const HERE_DOCUMENT = '<<<|<<[^]*';
 const ANYTHING = '[^]';
 
-/** What a command consists of, outside of double quotes and inside of them. */
+/** The tokens outside of double quotes, and inside of them. */
 interface TokenPatterns {
   readonly unquoted: RegExp;
   readonly quoted: RegExp;

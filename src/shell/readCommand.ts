@@ -12,6 +12,7 @@ import {
   type Word,
   type WordPart,
 } from 'unbash';
+import { unicodeName } from '../util/unicodeName.js';
 import { expandCommand, expandWord, referenceValues, scopeOf } from './expandCommand.js';
 
 /** One program or builtin with its words, as the shell will start it. */
@@ -35,7 +36,6 @@ interface NotKnown {
   readonly singleQuoted?: undefined;
 }
 
-/** What a shell command consists of, or why that is only known when it runs. */
 export type CommandReading =
   | { readonly commands: readonly SimpleCommand[]; readonly unknown?: undefined }
   | NotKnown;
@@ -46,7 +46,7 @@ export interface WrittenCommand {
   readonly args?: readonly string[] | undefined;
 }
 
-/** What references stand for: absolute paths. */
+/** Absolute paths for which references stand. */
 export interface CommandFolders {
   readonly project: string;
   /** For a hook of an extension. */
@@ -69,7 +69,7 @@ export function readHook(
   return { commands: [{ words, variables: [], inputs: [], outputs: [] }] };
 }
 
-/** Values of variables that are known, which count where they stand in double quotes. */
+/** Values of variables by name; they are only read in double quotes. */
 type References = ReadonlyMap<string, string>;
 
 /**
@@ -121,7 +121,6 @@ const MAX_HERE_DOCUMENTS = 20;
 /** Control characters, and blanks that are none for a shell. */
 const ODD_CHARACTER = /[^\P{Cc}\t\n]|[^\P{White_Space} \t\n]|\p{Cf}|\p{Cs}/u;
 
-/** Why a command is not known beforehand. */
 class Unknown extends Error {}
 
 function withTree<T>(command: string, read: (script: ParsedScript) => T): T | NotKnown {
@@ -136,10 +135,9 @@ function parseWhole(command: string): ParsedScript {
   if (command.length > MAX_LENGTH) throw new Unknown(`is longer than ${MAX_LENGTH} characters`);
   if (command.split('<<').length > MAX_HERE_DOCUMENTS) throw new Unknown('has many here-documents');
   if (command.endsWith('\\')) throw new Unknown('ends with a backslash');
-  const odd = ODD_CHARACTER.exec(command)?.[0].codePointAt(0);
+  const odd = ODD_CHARACTER.exec(command)?.[0];
   if (odd !== undefined) {
-    const code = odd.toString(16).toUpperCase().padStart(4, '0');
-    throw new Unknown(`holds the character U+${code}, which shells read differently`);
+    throw new Unknown(`holds the character ${unicodeName(odd)}, which shells read differently`);
   }
   const script = parse(command);
   const [error] = script.errors ?? [];
@@ -187,7 +185,7 @@ function simpleCommand(
   return { words, variables, ...redirections(redirects, references) };
 }
 
-/** An argument such as `name=value` of `export` counts as an assignment; as a word it is what it looks like. */
+/** The parser takes arguments such as `name=value` of `export` for assignments. */
 function argument(node: Word | Assignment, references: References): string {
   if (node.type === 'Word') return word(node, references);
   throw new Unknown(`declares a variable (${node.name})`);

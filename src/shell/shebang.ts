@@ -5,7 +5,7 @@ import { readStart } from '../util/readStart.js';
 const MAX_SHEBANG = 255;
 
 /**
- * The first line of a program, as the words that Linux starts it with: all that follows the interpreter is one word,
+ * The first line of a program, as the words with which Linux starts it: all that follows the interpreter is one word,
  * which `env -S` splits.
  *
  * @returns `undefined` for a program without `#!`, and no words for a line that is too long

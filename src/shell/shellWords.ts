@@ -11,8 +11,8 @@ export const NOT_PROGRAMS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-// The parser behind `readCommand` takes longer to load than a hook takes to start, so the start of a hook does not ask
-// it. This pattern knows one form of command only; a property test holds it against the parser's reading.
+// Without the parser of `readCommand`, which takes longer to load than a hook takes to start. A property test compares
+// the two.
 const PLAIN = String.raw`[\w@%+:,./-]`;
 const REFERENCE = String.raw`\$\{(?:${PROJECT_NAMES})\}`;
 const QUOTED = String.raw`'[^']*'|"(?:[^"$\x60\\!]|${REFERENCE})*"`;
@@ -24,8 +24,8 @@ const WORDS = new RegExp(WORD, 'g');
 const MAX_SIMPLE = 4096;
 
 /**
- * Whether a shell command is nothing but a program with arguments, so that a shell can become the program: no
- * operators, assignments, globs, expansions other than of the project's directory in quotes, and no builtin. When in doubt, no.
+ * Whether a shell command is nothing but a program with arguments, so that a shell can become the program: no builtin,
+ * operator, assignment or glob, and no expansion but of the project's directory in quotes. When in doubt, no.
  */
 export function isSimpleCommand(command: string): boolean {
   return splitSimpleCommand(command) !== undefined;

@@ -4,7 +4,7 @@ import { isShortage } from '../util/room.js';
 import type { CommandHookConfig } from '../protocol/types.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';
 import { readHook, type SimpleCommand } from '../shell/readCommand.js';
-import { statsOf } from './fileSystem.js';
+import { statsOf } from '../util/paths.js';
 import { NamedPaths, Open, type CommandPlace } from './namedPaths.js';
 import { OverBudget } from './reviewBudget.js';
 import {
@@ -18,32 +18,23 @@ import {
 } from './programs.js';
 import { readShebang } from '../shell/shebang.js';
 
-/** What a command starts, as far as that is known before it runs. */
+/** What a command starts, as far as that is known before it runs; all paths are absolute and in the project. */
 export interface CommandCoverage {
   /** Why only the definition can be covered, as the end of "because it …". */
   readonly open?: string;
-  /** Scripts and programs of the project that it starts. */
-  readonly scripts: readonly StartedFile[];
-  /** Other files of the project that it names; absolute paths. */
+  /** `ignoresCompiled`: what Python has compiled beside it is neither read nor written. */
+  readonly scripts: readonly { readonly path: string; readonly ignoresCompiled: boolean }[];
+  /** Other files that it names. */
   readonly files: readonly string[];
-  /** Folders of the project that it names, which are data and are not covered. */
+  /** Folders that it names, which are data and are not covered. */
   readonly folders: readonly string[];
-  /** Absolute paths that it may read or write, and that lead elsewhere once they are links. */
+  /** Paths that it may read or write, and that may become links to somewhere else. */
   readonly watched: readonly string[];
-}
-
-/** A file of the project that a command starts. */
-export interface StartedFile {
-  /** Absolute path, as it is named. */
-  readonly path: string;
-  /** Whether what Python has compiled beside it is neither read nor written. */
-  readonly ignoresCompiled: boolean;
 }
 
 /**
  * Finds out which files of the project a hook's command starts. Whatever cannot be known for certain makes it open.
  *
- * @param hook as it stands in the settings
  * @throws OverBudget, or the system's error where it has no descriptor left
  */
 export function coverCommand(
@@ -68,13 +59,12 @@ export function coverCommand(
   }
 }
 
-/** A command that starts who knows what. */
 export function openBecause(open: string): CommandCoverage {
   return { open, scripts: [], files: [], folders: [], watched: [] };
 }
 
 class Coverage {
-  readonly #scripts: StartedFile[] = [];
+  readonly #scripts: CommandCoverage['scripts'][number][] = [];
   readonly #paths: NamedPaths;
 
   constructor(private readonly place: CommandPlace) {
@@ -90,7 +80,7 @@ class Coverage {
 
   finish(): CommandCoverage {
     this.#paths.checkOutputs(this.#scripts.map(({ path }) => path));
-    const { files, folders, watched } = this.#paths;
+    const [files, folders, watched] = [this.#paths.files, this.#paths.folders, this.#paths.watched];
     return {
       scripts: this.#scripts,
       files: [...files],
@@ -152,7 +142,7 @@ class Coverage {
       throw new Open(`gives ${name} a word that may be no file (${script})`);
     const file = this.#paths.inProject(script);
     if (file === undefined) throw new Open(`starts ${script}, which is outside of the project`);
-    // With -I, Python does not hear of the folder that its compiled files are sent to.
+    // With -I, Python ignores the variable that names another folder for its compiled files.
     const isIsolated = words.slice(0, position).some((flag) => /^-\w*I/u.test(flag));
     this.#checkFile(file);
     const shebang = obeysShebang ? readShebang(file) : undefined;
@@ -181,9 +171,9 @@ class Coverage {
     }
   }
 
-  /** In `--file=x`, `-fx` and `@x` there is another one. */
+  /** Words such as `--file=x`, `-fx` and `@x` contain another one. */
   #addDataWord(word: string): void {
-    // A dot is more often an expression than the project.
+    // More often an expression of a filter than the project's folder.
     if (word === '.') return;
     this.#paths.addData(word);
     for (const [, value = ''] of word.matchAll(/(?<=[=@:,]|^-\w)([^=@:,]+)/gu))

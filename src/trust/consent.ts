@@ -1,8 +1,7 @@
-import type { ConsentReview } from '../protocol/entry.js';
 import { realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import type { ConsentItem } from '../protocol/entry.js';
+import { posix, resolve } from 'node:path';
+import type { ConsentItem, ConsentReview } from '../protocol/entry.js';
 import { isSameDefinition, type ProjectHook, type ProjectModule } from './consentItem.js';
 import { isUnchanged, stampOf } from './fileWatch.js';
 import { inspectHooks, inspectModules, type Inspection } from './inspection.js';
@@ -22,8 +21,8 @@ export interface ConsentOptions {
 
 /**
  * What of a project's hooks and middleware the user has allowed. A hook starts only while its definition, the file that
- * its command starts, and every file in that file's folder are, byte for byte, those that were seen. A hook of which
- * that cannot be known is open, and needs a yes of its own.
+ * its command starts, and every file in that file's folder are, byte for byte, those that were seen. A hook for which
+ * that cannot be checked is open, and is only allowed where the user asks for open hooks as well.
  */
 export class HookConsent {
   readonly #hooks = new WeakMap<ProjectHook, KnownHook>();
@@ -74,21 +73,18 @@ export class HookConsent {
   async review(hooks: readonly ProjectHook[]): Promise<ConsentReview[]> {
     await this.#refresh();
     const inspections = await inspectHooks(hooks, this.project);
-    const present = new Set(inspections.map(({ item }) => item.digest));
-    return inspections.map((inspection, index) => {
-      const review = this.#judge(inspection, present);
-      const hook = hooks[index];
-      if (hook) this.#remember(hook, { inspection, review });
-      return review;
-    });
+    const reviews = this.#judgeAll(inspections);
+    for (const [index, hook] of hooks.entries()) {
+      const [inspection, review] = [inspections[index], reviews[index]];
+      if (inspection && review) this.#remember(hook, { inspection, review });
+    }
+    return reviews;
   }
 
   /** Looks at middleware modules, with all files of their extensions. One review for each, in the same order. */
   async reviewModules(modules: readonly ProjectModule[]): Promise<ConsentReview[]> {
     await this.#refresh();
-    const inspections = await inspectModules(modules, this.project);
-    const present = new Set(inspections.map(({ item }) => item.digest));
-    return inspections.map((inspection) => this.#judge(inspection, present));
+    return this.#judgeAll(await inspectModules(modules, this.project));
   }
 
   /**
@@ -112,8 +108,8 @@ export class HookConsent {
   /**
    * Allows what was reviewed, exactly as it was then, and nothing else of the project.
    *
-   * @param options.open whether hooks of which only the definition is covered are allowed as well, where they are not
-   *   yet; this needs a yes of its own. Default false
+   * @param options.open whether to allow hooks as well of which only the definition is covered. Default: only those that
+   *   are allowed already
    * @throws Error when the consents cannot be written
    */
   async allow(
@@ -142,7 +138,7 @@ export class HookConsent {
     return count;
   }
 
-  /** A link to the project may have been turned elsewhere. */
+  /** A link to the project may lead elsewhere by now. */
   #leadsToProject(): boolean {
     try {
       return realpathSync.native(this.workingDir) === this.project;
@@ -165,6 +161,11 @@ export class HookConsent {
     this.#hooks.set(hook, { ...known, judgedBy: this.#storeSignature });
   }
 
+  #judgeAll(inspections: readonly Inspection[]): ConsentReview[] {
+    const present = new Set(inspections.map(({ item }) => item.digest));
+    return inspections.map((inspection) => this.#judge(inspection, present));
+  }
+
   #judge(
     { item, refusal, isTemporary, covers, scripts }: Inspection,
     present: ReadonlySet<string>,
@@ -181,13 +182,8 @@ export class HookConsent {
     const earlier = gone.find(({ digest }) => digest === before?.digest);
     const previous = earlier ?? findPrevious(item, gone);
     if (refusal !== undefined) {
-      return {
-        status: 'refused',
-        reason: `is refused: ${refusal}`,
-        isTemporary,
-        previous,
-        ...facts,
-      };
+      const reason = `is refused: ${refusal}`;
+      return { status: 'refused', reason, isTemporary, previous, ...facts };
     }
     if (!previous) return { status: 'new', reason: 'has not been allowed yet', ...facts };
     const reason = reasonOfChange(previous, facts, unseen);
@@ -237,9 +233,10 @@ function reasonOfChange(
 }
 
 /**
- * The files of a hook that were not seen when it was allowed in the form without classes, not even with another hook,
- * and those that were seen beside its script and are gone. `undefined` where it was not allowed in that form, or less
- * than its folder is covered now.
+ * Consents of the first form have no class, and covered only the files that a command names. Such a consent still counts
+ * if all files of the hook as they are now were seen, with this hook or another, and none beside its script is gone.
+ *
+ * @returns the files that differ; `undefined` where it was not allowed in that form, or its folder is not covered now
  */
 function unseenOfOld(allowed: readonly ConsentItem[], item: ConsentItem): string[] | undefined {
   const names = Object.keys(item.files);
@@ -249,14 +246,11 @@ function unseenOfOld(allowed: readonly ConsentItem[], item: ConsentItem): string
   if (!old.some((each) => isSameDefinition(each, item))) return undefined;
   const files = old.flatMap((each) => Object.entries(each.files));
   const seen = new Set(files.map(String));
-  const folders = new Set(names.map(folderOf));
-  const gone = files.map(([name]) => name).filter((name) => !names.includes(name));
-  return [
-    ...Object.entries(item.files).flatMap((file) => (seen.has(String(file)) ? [] : [file[0]])),
-    ...(isAlone ? [] : gone.filter((name) => folders.has(folderOf(name)))),
-  ];
-}
-
-function folderOf(name: string): string {
-  return name.slice(0, name.lastIndexOf('/') + 1);
+  const unseen = names.filter((name) => !seen.has(String([name, item.files[name]])));
+  if (isAlone) return unseen;
+  const folders = new Set(names.map((name) => posix.dirname(name)));
+  const gone = files
+    .map(([name]) => name)
+    .filter((name) => !names.includes(name) && folders.has(posix.dirname(name)));
+  return [...unseen, ...gone];
 }

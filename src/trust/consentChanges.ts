@@ -1,6 +1,5 @@
 import type { ConsentItem } from '../protocol/entry.js';
 
-/** What differs between what was allowed and what there is now. */
 export interface ConsentChanges {
   /** Fields of the definition, `key: value` each. */
   readonly removedLines: readonly string[];
@@ -13,7 +12,6 @@ export interface ConsentChanges {
 
 const MAX_SUMMARIZED = 3;
 
-/** Compares an item with the one that was allowed in its place. */
 export function compareItems(before: ConsentItem, now: ConsentItem): ConsentChanges {
   const [oldLines, newLines] = [definitionLines(before), definitionLines(now)];
   const removedLines = oldLines.filter((line) => !newLines.includes(line));
@@ -22,7 +20,9 @@ export function compareItems(before: ConsentItem, now: ConsentItem): ConsentChan
   return {
     removedLines,
     addedLines,
-    fields: [...new Set([...removedLines, ...addedLines].map(keyOf))],
+    fields: [
+      ...new Set([...removedLines, ...addedLines].map((line) => line.split(':', 1)[0] ?? '')),
+    ],
     changedFiles: files.filter(
       (file) => Object.hasOwn(before.files, file) && before.files[file] !== now.files[file],
     ),
@@ -31,7 +31,6 @@ export function compareItems(before: ConsentItem, now: ConsentItem): ConsentChan
   };
 }
 
-/** The differences in a few words. */
 export function summarize(changes: ConsentChanges): string {
   const parts = [
     ...changes.fields.map((field) => `its ${field}`),
@@ -64,10 +63,9 @@ export function findPrevious(
     ['event'],
     ['stack', 'policy'],
   ]) {
+    if (keys.some((key) => item.definition[key] === undefined)) continue;
     const found = candidates.find(({ definition }) =>
-      keys.every(
-        (key) => definition[key] !== undefined && definition[key] === item.definition[key],
-      ),
+      keys.every((key) => definition[key] === item.definition[key]),
     );
     if (found) return found;
   }
@@ -77,8 +75,4 @@ export function findPrevious(
 /** The fields of a definition, `key: value` each. */
 export function definitionLines({ definition }: ConsentItem): string[] {
   return Object.entries(definition).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
-}
-
-function keyOf(line: string): string {
-  return line.slice(0, line.indexOf(':'));
 }

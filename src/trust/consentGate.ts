@@ -12,7 +12,6 @@ import { commandKey } from '../protocol/sameCommand.js';
 import { commandLine, hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
 import { HookEventName, MOMENTS, type CommandHookConfig } from '../protocol/types.js';
 
-/** What to do about a hook that is not allowed. */
 const ADVICE = 'to see and allow it, run in the project: hookstack trust';
 
 /** At most this many hooks that do not run have a warning of their own. */
@@ -21,7 +20,6 @@ const MAX_TOLD = 10;
 /** At most this many characters of a command in a message. */
 const MAX_QUOTED = 60;
 
-/** What the gate asks of the host. */
 export interface ConsentHost {
   /** Whether hooks that came with the project need the user's consent. */
   needsConsent(): boolean;
@@ -36,7 +34,7 @@ export interface ConsentHost {
  */
 export class ConsentGate implements HookGate {
   readonly #hooks = new WeakMap<CommandHookConfig, ProjectHook>();
-  /** Why guards that were allowed, and that the project has replaced, deny and never start. */
+  /** Guards that were allowed and that the project has replaced: they never start, and deny for this reason. */
   readonly #denials = new WeakMap<CommandHookConfig, string>();
   #consent: HookConsent | undefined;
   #isSettled = true;
@@ -108,7 +106,6 @@ export class ConsentGate implements HookGate {
     }
   }
 
-  /** The one warning about a hook that does not run any more. */
   warnSkipped({ config, eventName }: HookRegistryEntry, reason: string): void {
     this.logger.warn(`The hook "${shortIdentity(config)}" is skipped; ${ADVICE}. It ${reason}`, {
       event: eventName,
@@ -182,7 +179,7 @@ export class ConsentGate implements HookGate {
     }
     const guard = previous && asItWas(entry, previous.definition);
     if (guard && failsClosed(guard.config, guard.eventName) && !this.#isOff(guard)) {
-      // It was to be asked and cannot be: so it is planned, where it was, and denies.
+      // The user relied on this guard, and it cannot be asked: so it is planned where it was, and denies.
       this.#tellSkipped(entry, `${reason}, and blocks what it guarded`);
       if (commandKey(guard.config) === commandKey(entry.config))
         this.#hooks.set(guard.config, hook);
@@ -201,9 +198,8 @@ export class ConsentGate implements HookGate {
   #tellNew(count: number): void {
     if (count === 0) return;
     const [what, them] = count === 1 ? ['1 hook', 'it'] : [`${count} hooks`, 'them'];
-    this.logger.warn(
-      `${what} of this project skipped until you allow ${them}; to see and allow ${them}, run in the project: hookstack trust`,
-    );
+    const advice = `to see and allow ${them}, run in the project: hookstack trust`;
+    this.logger.warn(`${what} of this project skipped until you allow ${them}; ${advice}`);
   }
 
   /** What no hook of a project may be, whoever trusts it. */
@@ -218,16 +214,14 @@ export class ConsentGate implements HookGate {
   }
 }
 
-function refusedReview(hook: ProjectHook, reason: string): ConsentReview {
+function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
+  const hook = toProjectHook(entry);
   const command = commandLine(hook.config);
   const short = command.length > MAX_QUOTED ? `${command.slice(0, MAX_QUOTED)}…` : command;
   const shown = { ...hook, config: { ...hook.config, command: short, args: undefined } };
   const item = itemOfHook(shown, { class: 'open', files: {} });
-  return { status: 'refused', reason, item, class: 'open', covers: '', scripts: [] };
-}
-
-function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
-  const review = refusedReview(toProjectHook(entry), reason);
+  const facts = { item, class: 'open', covers: '', scripts: [] } as const;
+  const review = { status: 'refused', reason, ...facts } as const;
   return { ...entry, review, enabled: false, skipped: 'refused' };
 }
 
@@ -263,7 +257,7 @@ function asItWas(
   };
 }
 
-/** What is wrong with it was told when the consents were read. */
+/** It was reported when the settings were read. */
 function ignoreProblem(): void {}
 
 function toProjectHook({ eventName, group, config, extension }: HookRegistryEntry): ProjectHook {

@@ -1,8 +1,7 @@
-import type { ConsentItem } from '../protocol/entry.js';
 import { createHash } from 'node:crypto';
 import { isRecord } from '../util/records.js';
 import type { CommandHookConfig, HookDefinition, HookEventName } from '../protocol/types.js';
-import type { ConsentClass, FileDigests } from '../protocol/entry.js';
+import type { ConsentClass, ConsentItem, FileDigests } from '../protocol/entry.js';
 
 /** A hook of a project, as far as it decides what runs. */
 export interface ProjectHook {
@@ -22,7 +21,6 @@ export interface ProjectModule {
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
-/** What a hook is, with the files that it starts. */
 export function itemOfHook(
   { event, group, config, extension }: ProjectHook,
   covered: { readonly class: ConsentClass; readonly files: FileDigests },
@@ -38,7 +36,6 @@ export function itemOfHook(
   return withDigest({ kind: 'hook', class: covered.class, definition, files: covered.files });
 }
 
-/** What a module is, with the files of its extension. */
 export function itemOfModule({ entry, extension }: ProjectModule, files: FileDigests): ConsentItem {
   return withDigest({
     kind: 'middleware',
@@ -58,7 +55,6 @@ export function digestOf({
   return sha256(JSON.stringify(covers === undefined ? said : [...said, covers]));
 }
 
-/** Whether two definitions say the same. */
 export function isSameDefinition(a: ConsentItem, b: ConsentItem): boolean {
   return (
     a.kind === b.kind &&
@@ -66,7 +62,6 @@ export function isSameDefinition(a: ConsentItem, b: ConsentItem): boolean {
   );
 }
 
-/** The digest of bytes, as it is written everywhere. */
 export function sha256(bytes: string | Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
@@ -75,7 +70,6 @@ function withDigest(item: Omit<ConsentItem, 'digest'>): ConsentItem {
   return { ...item, digest: digestOf(item) };
 }
 
-/** The same for the same content, in whatever order its keys were written. */
 function sortKeys<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item: unknown) => sortKeys(item)) as T;
   if (!isRecord(value)) return value;

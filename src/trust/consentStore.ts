@@ -19,21 +19,16 @@ export type ConsentReading<T> =
 /** The form in which consents are written now: since the second one, they hold a class. */
 export const FORM = 2;
 
-/** Whether a file is in a form that can be read. */
 export function isKnownVersion(version: unknown): boolean {
   return version === 1 || version === FORM;
 }
 
-/**
- * Where consent is kept: outside of every project, so that none can write it by being cloned.
- *
- * @throws Error where the user has no home directory
- */
+/** Outside of every project, so that none can bring it. Throws where the user has no home directory. */
 export function consentFileIn(home = requireHome()): string {
   return join(home, '.llxprt', 'trusted-hooks.json');
 }
 
-/** Reads all consents. A missing file holds none; one that somebody else could have written is refused. */
+/** A missing file holds none; one that somebody else could have written is refused. */
 export async function readConsents(file: string): Promise<ConsentReading<Consents>> {
   const reading = await readJsonFile(file, { groupMayWrite: false });
   if (reading.status === 'missing') return { content: new Map() };
@@ -50,10 +45,9 @@ export async function readConsents(file: string): Promise<ConsentReading<Consent
 }
 
 /**
- * Replaces the consents of one project. The file is there as a whole or as it was, whatever happens.
- * Several processes may do so at once.
+ * Replaces the consents of one project, as several processes may do at once.
  *
- * @param items what is allowed from now on; nothing forgets the project
+ * @param items what is allowed from now on; an empty list forgets the project
  * @throws Error when the file is refused, or cannot be written
  */
 export async function writeConsents(
@@ -80,10 +74,7 @@ async function replaceConsents(
   await writeAtomically(file, `${text}\n`, 0o600);
 }
 
-/**
- * The items of a list from a file. What is none is left out, and so allows nothing; nor does an item that says one
- * thing, for those who read it, and has the digest of another.
- */
+/** The valid items of a list from a file. One whose digest is that of something else is left out, and allows nothing. */
 export function readItems(list: unknown): ConsentItem[] {
   if (!Array.isArray(list)) return [];
   return list.filter(isItem).filter((item) => item.digest === digestOf(item));

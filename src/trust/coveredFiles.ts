@@ -1,16 +1,16 @@
-import type { FileDigests } from '../protocol/entry.js';
 import { createHash } from 'node:crypto';
-import { constants, readdirSync, type Dirent } from 'node:fs';
+import { readdirSync, type Dirent } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findObjection } from '../util/guardedFile.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/room.js';
 import type { CommandCoverage } from './commandCoverage.js';
-import type { ConsentClass } from '../protocol/entry.js';
-import { linkStatsOf, shownPath, statsOf } from './fileSystem.js';
+import type { ConsentClass, FileDigests } from '../protocol/entry.js';
+import { linkStatsOf, shownPath } from './fileSystem.js';
 import { NO_FILES, watchFiles, type FileWatch, type Found } from './fileWatch.js';
-import { isInside, realPathOf } from '../util/paths.js';
+import { isInside, realPathOf, statsOf } from '../util/paths.js';
+import { READ_FLAGS } from '../util/readStart.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 
 /** The files that consent to something covers, as they are now. */
@@ -32,7 +32,7 @@ export interface CoveredFiles {
 interface FolderLimits {
   readonly files: number;
   readonly bytes: number;
-  /** Whether it may be any folder: that of an extension is its own, with all that is in it. */
+  /** Whether everything in it belongs to it, as in the folder of an extension; so it may be any folder. */
   readonly isOwn: boolean;
 }
 
@@ -55,9 +55,7 @@ export class FileCoverage {
   readonly #digests = new Map<string, Promise<string>>();
   readonly #listings = new Map<string, readonly Found[] | Less>();
 
-  /**
-   * @param project absolute real path
-   */
+  /** @param project absolute real path */
   constructor(
     private readonly project: string,
     private readonly budget: ReviewBudget,
@@ -176,7 +174,6 @@ export class FileCoverage {
     return listing;
   }
 
-  /** Every file and folder from here on. */
   #walk(top: string, limits: FolderLimits, ignoresCompiled: boolean): Found[] {
     const shownTop = shownPath(top, this.project);
     const holder = limits.isOwn ? undefined : HOLDERS.get(shownTop);
@@ -244,7 +241,7 @@ const HOLDERS: ReadonlyMap<string, string> = new Map([
 
 const TOO_MUCH: ReadonlySet<string> = new Set(['node_modules', '.git']);
 
-/** What Python from 3.8 on does not read, since hooks of projects have another place for it. */
+/** Compiled files that Python from 3.8 on does not read, as hooks of projects run with another folder for these. */
 function isCompiled(path: string): boolean {
   return /[\\/]__pycache__[\\/][^\\/]+\.cpython-3(?:[89]|\d\d)[^\\/]*\.pyc(?:\.\d+)?$/u.test(path);
 }
@@ -269,7 +266,7 @@ function entriesOf(folder: string): Dirent[] {
 }
 
 async function digestFile(file: string, budget: ReviewBudget): Promise<string> {
-  const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const handle = await open(file, READ_FLAGS);
   try {
     const stats = await handle.stat();
     const objection = findObjection(file, stats, true);

@@ -3,16 +3,15 @@ import { link, lstat, open, rename, rm, type FileHandle } from 'node:fs/promises
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from '../util/errorMessage.js';
 
-/** Ms after which a lock is that of a process that was killed. What is done under one takes some ms. */
+/** Ms after which a lock counts as left by a killed process. The work under a lock takes a few ms. */
 const STALE_MS = 10_000;
-/** Ms that are waited for a lock: long enough for one that has to become stale. */
+/** Ms to wait for a lock: long enough for one to become stale. */
 const PATIENCE_MS = 3 * STALE_MS;
 const RETRY_MS = 20;
 
 /**
- * Does some work while no other process does any for the same file, so that what one reads and writes back does not
- * undo what another wrote in between. The lock is a file beside it, whose directory has to be there; one that a killed
- * process has left is taken away after 10 s.
+ * Does some work while no other process does any for the same file, so that none undoes what another wrote. The lock is
+ * a file beside it, in a directory that must exist; one that a killed process has left is removed after 10 s.
  *
  * @param file absolute path
  * @throws Error when others hold the lock for 30 s, and the file system's error

@@ -1,15 +1,10 @@
-import { lstatSync, readlinkSync, statSync, type Stats } from 'node:fs';
+import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { isInside, unlessItFails } from '../util/paths.js';
 
 // Synchronous, since looking takes less time than waiting for it.
 
-/** What a path leads to; `undefined` where it leads to nothing, or cannot be looked at. */
-export function statsOf(path: string): Stats | undefined {
-  return unlessItFails(() => statSync(path, { throwIfNoEntry: false }));
-}
-
-/** What stands at a path itself, be it a link. */
+/** Of a link itself; `undefined` where there is nothing, or it cannot be looked at. */
 export function linkStatsOf(path: string): Stats | undefined {
   return unlessItFails(() => lstatSync(path, { throwIfNoEntry: false }));
 }
@@ -23,9 +18,7 @@ export function shownPath(path: string, project: string): string {
 /** At most this many links on the way of one path, as in the system itself. */
 const MAX_LINKS = 40;
 
-/**
- * Whether a path, or a link on its way, leads through `/proc` or `/dev`, which mean something else to each process.
- */
+/** Whether a path, or a link on its way, leads through `/proc` or `/dev`, which mean something else to each process. */
 export function leadsThroughSystem(path: string): boolean {
   let rest = path.split('/');
   let current = '/';

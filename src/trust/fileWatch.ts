@@ -21,7 +21,6 @@ export interface FileWatch {
   readonly changedAt: number;
 }
 
-/** Watches nothing. */
 export const NO_FILES: FileWatch = { links: [], stamps: [], changedAt: 0 };
 
 /** Whether all is as it was, as far as the system says. Takes a few µs for each file. */
@@ -39,11 +38,7 @@ export function stampOf(stats: Stats | undefined): string {
   return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 }
 
-/**
- * Watches files and folders.
- *
- * @param paths what is not covered, and leads elsewhere once it is a link
- */
+/** @param paths what is not covered, and may become a link to somewhere else */
 export function watchFiles(found: readonly Found[], paths: readonly string[] = []): FileWatch {
   const stamps = new Map<string, string>();
   let changedAt = 0;

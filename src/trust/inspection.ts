@@ -61,8 +61,7 @@ export async function inspectModules(
   modules: readonly ProjectModule[],
   project: string,
 ): Promise<Inspection[]> {
-  const budget = new ReviewBudget();
-  const files = new FileCoverage(project, budget);
+  const files = new FileCoverage(project, new ReviewBudget());
   const inspections: Inspection[] = [];
   for (const module of modules) {
     const startedAt = Date.now();
@@ -109,7 +108,6 @@ function asInspection(item: ConsentItem, covered: CoveredFiles, startedAt: numbe
   return { item, refusal, covers: sentenceOf(covered), scripts, watch, isSettled };
 }
 
-/** What the hook starts; its variables decide that too. */
 function coverageOf({ config, extension }: ProjectHook, place: CommandPlace): CommandCoverage {
   const odd = Object.entries(config.env ?? {}).find(
     ([name, value]) => !isHarmlessVariable(name, value),

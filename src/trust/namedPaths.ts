@@ -1,7 +1,7 @@
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { CommandFolders } from '../shell/readCommand.js';
-import { isInside, realPathOf } from '../util/paths.js';
-import { leadsThroughSystem, linkStatsOf, shownPath, statsOf } from './fileSystem.js';
+import { isInside, realPathOf, statsOf } from '../util/paths.js';
+import { leadsThroughSystem, linkStatsOf, shownPath } from './fileSystem.js';
 import type { ReviewBudget } from './reviewBudget.js';
 
 /** Where a command runs; folders are absolute real paths. */
@@ -17,7 +17,7 @@ export class Open extends Error {}
 /** Bytes: a longer word is the name of no file. */
 const MAX_PATH = 4096;
 
-/** The paths that the words of a command name, as far as they lead into the project. Whatever may lead elsewhere is open. */
+/** The paths that the words of a command name, as far as they are in the project. Any that may leave it makes it open. */
 export class NamedPaths {
   /** Absolute paths of files that are read. */
   readonly files = new Set<string>();
@@ -28,7 +28,7 @@ export class NamedPaths {
 
   constructor(private readonly place: CommandPlace) {}
 
-  /** Refuses what is written beside the files that are read or started. */
+  /** Refuses to write beside the files that are read or started. */
   checkOutputs(started: readonly string[]): void {
     const files = [...started, ...this.files];
     const output = this.#outputs.find((path) => files.some((file) => isBeside(path, file)));
@@ -102,7 +102,7 @@ export class NamedPaths {
     this.#watch(path);
   }
 
-  /** It may become a link, and so may its folder. */
+  /** The path may become a link, and so may its folder. */
   #watch(path: string): void {
     this.watched.add(resolve(path)).add(dirname(resolve(path)));
   }
@@ -118,12 +118,12 @@ export class NamedPaths {
   }
 }
 
-/** What a link in the middle of a path is turned to would decide where it leads. */
+/** With `..` in it, where a path leads would depend on a link in its middle, which may change. */
 function climbs(word: string): boolean {
   return word.split('/').includes('..');
 }
 
-/** Whether a path that is written is that of a file, or in its folder, as it is named or in fact. */
+/** Whether a path is that of a file, or in its folder, as the file is named or as its links resolve. */
 function isBeside(path: string, file: string): boolean {
   return [dirname(file), dirname(realPathOf(file) ?? file)].some((folder) =>
     isInside(path, realPathOf(folder) ?? folder),

@@ -1,6 +1,6 @@
 /** A program that runs the words after its own. */
 export interface Wrapper {
-  /** The words that it may have before its command: how each looks, and how many words it takes. */
+  /** The flags that it may have before its command: the form of each, and how many words it takes. */
   readonly flags: readonly (readonly [RegExp, number])[];
   /** The one word between these and the command. */
   readonly argument?: RegExp;
@@ -16,11 +16,11 @@ export interface Interpreter {
   readonly obeysShebang?: boolean;
 }
 
-/** A program that starts no program of the project and loads no code, whatever its words are. */
+/** A program that starts no program of the project and loads no code. */
 export interface Reader {
-  /** The only flags of which that is true. Default: all. */
+  /** The only flags with which that is true. Default: all. */
   readonly flags?: RegExp;
-  /** Words of which it is not. */
+  /** Words with which it is not true. */
   readonly unless?: RegExp;
   /** The flag whose value is a script. */
   readonly scriptFlag?: RegExp;
@@ -66,7 +66,7 @@ const INTERPRETERS: ReadonlyMap<string, Interpreter> = byName({
   php: { flags: /^-n$/ },
 });
 
-/** They only read what their words name, whatever these are. */
+/** Safe with any words: they only read what these name. */
 const PLAIN_READERS =
   'basename base64 b2sum cat cksum cmp comm cut date diff dirname egrep expr fgrep fold grep head hexdump id join ' +
   'logger ls md5sum nl notify-send od paste readlink realpath rev seq sha1sum sha256sum sha512sum shellcheck stat ' +
@@ -75,7 +75,7 @@ const PLAIN_READERS =
 const READERS: ReadonlyMap<string, Reader> = byName({
   [PLAIN_READERS]: {},
   'mkdir tee touch': { writes: true },
-  // Other flags start a program, load one, or may be cut short so that nobody knows them.
+  // Other flags start a program or load one, also where they are abbreviated.
   curl: {
     flags:
       /^(?:-[fILsS]+|-[dHmX]|--(?:connect-timeout|data|data-binary|data-raw|fail|header|json|location|max-time|request|show-error|silent|url))$/,
@@ -100,7 +100,7 @@ const READERS: ReadonlyMap<string, Reader> = byName({
   },
   // With two words, it writes the second.
   uniq: { unless: /^[^-]/ },
-  // One that goes on holds up what comes after it.
+  // Without -f: it would hold up what comes after it.
   tail: { flags: /^-(?:[cnqvz]|\d+|[cn][+-]?\d+)$/ },
 });
 
@@ -111,11 +111,11 @@ function byName<T>(table: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
   );
 }
 
-/** What is known of a program of the machine. None of these: it may load or start anything. */
+/** What is known of a program of the machine. Without a kind, it may load or start anything. */
 export function kindOfProgram(name: string): {
-  readonly wrapper?: Wrapper | undefined;
-  readonly interpreter?: Interpreter | undefined;
-  readonly reader?: Reader | undefined;
+  readonly wrapper?: Wrapper;
+  readonly interpreter?: Interpreter;
+  readonly reader?: Reader;
 } {
   return {
     wrapper: WRAPPERS.get(name),
@@ -153,7 +153,7 @@ const PLAIN_BUILTINS: ReadonlySet<string> = new Set(
   ': [ break continue echo exit false printf pwd test times true ulimit umask wait'.split(' '),
 );
 
-/** Words that make a plain builtin set a variable, of which `PATH` and subscripts are some, or report one. */
+/** Words that make a plain builtin set a variable (perhaps `PATH`, or a subscript that is evaluated) or test one. */
 const SETTING: ReadonlyMap<string, RegExp> = new Map([
   ['[', /^-[vR]$/],
   ['printf', /^-/],

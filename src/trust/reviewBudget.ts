@@ -20,7 +20,6 @@ export class OverBudget extends Error {
 
 const ASKED_EACH = 8;
 
-/** What is left of the limits for one review of a project. */
 export class ReviewBudget {
   #places = 0;
   #looks = 0;
@@ -39,7 +38,7 @@ export class ReviewBudget {
       throw new OverBudget(`names more than ${this.limits.places} places to look at`);
     }
     this.#looks += 1;
-    // Asking takes as long as a look.
+    // To ask for the time takes as long as a look.
     if (this.#looks % ASKED_EACH === 1 && this.spentMs() > this.limits.time) {
       throw new OverBudget(`takes more than ${this.limits.time} ms to look at`);
     }

@@ -62,14 +62,10 @@ export interface Field<T> {
 }
 
 /** One `Field` for every key of `T`, in the order in which they are checked. */
-export type FieldTable<T, Extra = unknown> = {
+export type FieldTable<T> = {
   readonly [K in keyof T]-?: Field<NonNullable<T[K]>> &
-    Extra &
     (Partial<Pick<T, K>> extends Pick<T, K> ? unknown : { readonly required: true });
 };
-
-/** The same, with what editors show of each key. */
-export type DescribedTable<T> = FieldTable<T, { readonly description: string }>;
 
 /**
  * Reads the keys of `raw` that `table` knows, each checked by itself: a bad field is left out and

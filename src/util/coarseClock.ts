@@ -1,14 +1,14 @@
-/** Ms between two looks at what is running. A timer for each would cost more than most middleware takes. */
+/** One clock for all: a timer for each would cost more than most middleware takes. */
 const TICK_MS = 250;
 
-/** Something with a time limit. Only the time counts in which it is `counting`. */
+/** Something with a time limit, which counts only while it does not wait for somebody else. */
 export abstract class Timed {
-  /** Whether it takes time of its own now, or waits for somebody else. */
+  /** False while it waits. */
   protected counting = false;
   #ticks = 0;
   #index = -1;
 
-  /** @param allowedMs how long it may take; that it took longer is noticed up to two ticks late */
+  /** @param allowedMs the limit; `onTimeUp` is called up to two ticks late */
   constructor(private readonly allowedMs: number) {}
 
   get isCounting(): boolean {
@@ -35,7 +35,7 @@ export abstract class Timed {
 
   protected abstract onTimeUp(): void;
 
-  /** A tick that was late, because the host was busy, counts as one. */
+  /** A late tick, because the host was busy, counts as one. */
   tick(): void {
     if (!this.counting) return;
     // The first tick may come right after the start.
@@ -46,7 +46,7 @@ export abstract class Timed {
   }
 }
 
-// A list out of which each is taken by its place: a Set leaves garbage behind at every call.
+// An array, as a Set leaves garbage behind at every call.
 const running: Timed[] = [];
 let clock: NodeJS.Timeout | undefined;
 let isHolding = false;
@@ -56,10 +56,7 @@ function windUp(): NodeJS.Timeout {
   return setInterval(tick, TICK_MS).unref();
 }
 
-/**
- * What never settles must not let its host end without a word. Asked at the end, it costs nothing at each start. Who
- * waits for somebody else is not told to hurry, and so holds nobody.
- */
+/** Keeps the host alive at its end until what still counts is over time, so that somebody says what never settles. */
 function holdHost(): void {
   if (!running.some((each) => each.isCounting)) return;
   isHolding = true;

@@ -26,7 +26,7 @@ export interface FileProblem {
   readonly kind?: ProblemKind | 'untrusted';
 }
 
-/** After this problem, nothing of the file counts. */
+/** A problem after which nothing of the file counts. */
 export function fileError(
   { scope, file }: SettingsFile,
   message: string,
@@ -39,6 +39,6 @@ export function fileError(
 export function formatProblem(problem: FileProblem): string {
   const { file, line, column, path, message } = problem;
   const where = path === '' ? '' : `${path}: `;
-  // The name of a directory is data, and may hold a newline or an escape sequence.
+  // A directory's name may hold a newline or an escape sequence.
   return `${file}:${line}:${column}: ${where}${message}`.replaceAll(/\p{Cc}/gu, '\uFFFD');
 }

@@ -3,8 +3,8 @@ import { constants, open, type FileHandle } from 'node:fs/promises';
 import { isShortage, waitForDescriptors } from './room.js';
 import { errorCode, errorMessage } from './errorMessage.js';
 import { quoteWord } from './quoteWord.js';
+import { READ_FLAGS } from './readStart.js';
 
-/** What became of reading a file. */
 export type GuardedReading =
   | { readonly status: 'read'; readonly text: string }
   | { readonly status: 'missing' }
@@ -15,7 +15,6 @@ export type GuardedReading =
       readonly isShortage?: boolean;
     };
 
-/** Which files are refused. */
 export interface GuardedFileOptions {
   /** Whether to accept a file that its group may write. */
   readonly groupMayWrite: boolean;
@@ -56,14 +55,17 @@ async function withGuardedFile(
 ): Promise<GuardedReading> {
   let handle: FileHandle | undefined;
   try {
-    // Non-blocking, as opening a named pipe would otherwise wait for its writer.
-    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-    handle = await waitForDescriptors(() => open(file, flags));
+    handle = await waitForDescriptors(() => open(file, READ_FLAGS));
     const stats = await handle.stat();
     const reason = findObjection(file, stats, groupMayWrite);
     if (reason !== undefined) return { status: 'refused', reason };
     const text = stats.size > maxBytes ? undefined : await read(handle, maxBytes);
-    return text === undefined ? tooLarge(maxBytes) : { status: 'read', text };
+    if (text !== undefined) return { status: 'read', text };
+    const limit = `${maxBytes.toLocaleString('en')} bytes`;
+    return {
+      status: 'refused',
+      reason: `it is larger than the ${limit} that are read of it; make it smaller, or remove it`,
+    };
   } catch (error) {
     return explainFailure(error);
   } finally {
@@ -71,7 +73,7 @@ async function withGuardedFile(
   }
 }
 
-/** The text of a file, unless it is, or has become, larger. */
+/** `undefined` for a file that has grown too large meanwhile. */
 async function readText(handle: FileHandle, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   const stream = handle.createReadStream({ end: maxBytes, autoClose: false });
@@ -80,15 +82,7 @@ async function readText(handle: FileHandle, maxBytes: number): Promise<string | 
   return bytes.length > maxBytes ? undefined : new TextDecoder().decode(bytes);
 }
 
-function tooLarge(maxBytes: number): GuardedReading {
-  const limit = `${maxBytes.toLocaleString('en')} bytes`;
-  return {
-    status: 'refused',
-    reason: `it is larger than the ${limit} that are read of it; make it smaller, or remove it`,
-  };
-}
-
-/** Why a regular file must not decide what runs: somebody else could have written it. */
+/** Why a file must not decide what runs: it is no regular file, or somebody else could have written it. */
 export function findObjection(
   file: string,
   stats: Stats,
@@ -104,16 +98,11 @@ export function findObjection(
   if (stats.uid !== me && stats.uid !== 0) {
     return `it belongs to user ${stats.uid}, who could make it run commands as you (user ${me}, mode ${formatMode(stats)}); if you trust its content, run: chown ${me} ${quoteWord(file)} && chmod go-w ${quoteWord(file)}`;
   }
-  const writers = findWriters(stats, groupMayWrite);
-  if (writers === '') return undefined;
-  return `other users may write it (mode ${formatMode(stats)}) and make it run commands as you; check its content, then run: chmod ${writers}-w ${quoteWord(file)}`;
-}
-
-/** Who else may write, in the letters of chmod. */
-function findWriters({ mode }: Stats, groupMayWrite: boolean): string {
-  const group = !groupMayWrite && (mode & constants.S_IWGRP) !== 0 ? 'g' : '';
-  const others = (mode & constants.S_IWOTH) !== 0 ? 'o' : '';
-  return group + others;
+  // In the letters of chmod.
+  const group = !groupMayWrite && (stats.mode & constants.S_IWGRP) !== 0 ? 'g' : '';
+  const others = (stats.mode & constants.S_IWOTH) !== 0 ? 'o' : '';
+  if (group + others === '') return undefined;
+  return `other users may write it (mode ${formatMode(stats)}) and make it run commands as you; check its content, then run: chmod ${group}${others}-w ${quoteWord(file)}`;
 }
 
 function formatMode({ mode }: Stats): string {

@@ -1,10 +1,7 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 
-/**
- * The home directory of the user: what HOME says, unless that is empty or relative, and so a folder of whatever project
- * is open; then what the system says. `undefined` where there is none.
- */
+/** HOME, unless that is empty, or relative and so in whatever project is open; then what the system knows, if anything. */
 export function findHome(): string | undefined {
   for (const ask of [homedir, () => userInfo().homedir]) {
     try {

@@ -32,7 +32,7 @@ export interface JsonDocument {
 /**
  * Parses JSON with comments and trailing commas. Never throws.
  *
- * @param isStrict whether comments and trailing commas are errors
+ * @param isStrict makes comments and trailing commas errors
  */
 export function parseJsonDocument(source: string, isStrict = false): JsonDocument {
   const lineStarts = findLineStarts(source);
@@ -91,12 +91,12 @@ function findOffset(root: Node, path: Path): number {
 
 const properties = new WeakMap<Node, ReadonlyMap<string, Node>>();
 
-/** The last one of that name, as it is the one that counts. */
+/** The last property of that name, which is the one that counts. */
 function findProperty(node: Node | undefined, name: string): Node | undefined {
   return node?.type === 'object' ? propertiesOf(node).get(name) : undefined;
 }
 
-/** Kept, as many are looked up in one object. */
+/** Kept, as many properties of one object are looked up. */
 function propertiesOf(node: Node): ReadonlyMap<string, Node> {
   let known = properties.get(node);
   if (!known) {
@@ -106,21 +106,22 @@ function propertiesOf(node: Node): ReadonlyMap<string, Node> {
   return known;
 }
 
-/** Levels of the syntax tree below which nobody looks for repeated keys; an object in an object is two further down. */
+/** Levels of the syntax tree that are searched for repeated keys; an object in an object is two further down. */
 const MAX_LEVELS = 40;
 
 /** At most this many repeated keys are found. */
 const MAX_REPEATED = 100;
 
-/** Does not recurse, and makes a path only for what it finds: a file may hold a million keys in a thousand levels. */
+/** Without recursion, and with a path only for what is found: a file may hold a million keys in a thousand levels. */
 function findRepeatedKeys(root: Node): { path: Path; offset: number }[] {
   const found: { path: Path; offset: number }[] = [];
   const pending = [{ node: root, level: 0 }];
   for (let next = pending.pop(); next && found.length < MAX_REPEATED; next = pending.pop()) {
     const { node, level } = next;
     for (const child of node.children ?? []) {
-      if (isReplaced(child, node)) {
-        found.push({ path: pathTo(child), offset: child.offset });
+      if (child.type === 'property' && findProperty(node, nameOf(child)) !== child) {
+        const key = child.children?.[0];
+        found.push({ path: key ? getNodePath(key) : [], offset: child.offset });
         if (found.length >= MAX_REPEATED) break;
       } else if (child.children && level < MAX_LEVELS) {
         pending.push({ node: child, level: level + 1 });
@@ -128,15 +129,6 @@ function findRepeatedKeys(root: Node): { path: Path; offset: number }[] {
     }
   }
   return found;
-}
-
-/** Whether it is a key of an object that is written again later. */
-function isReplaced(node: Node, parent: Node): boolean {
-  return node.type === 'property' && findProperty(parent, nameOf(node)) !== node;
-}
-
-function pathTo({ children: [key] = [] }: Node): Path {
-  return key ? getNodePath(key) : [];
 }
 
 function nameOf(property: Node): string {

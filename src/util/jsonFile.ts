@@ -5,7 +5,6 @@ import { readGuardedFile, type GuardedFileOptions, type GuardedReading } from '.
 import type { JsonDocument, Position } from './jsonDocument.js';
 import { isRecord } from './records.js';
 
-/** What became of reading a JSON file that decides what runs. */
 export type JsonReading =
   | {
       readonly status: 'read';
@@ -57,7 +56,7 @@ function readDocument(document: JsonDocument, what: string, text: string): JsonR
   return { status: 'invalid', reason, position: syntaxError ?? document.locate([]), text };
 }
 
-/** Says where a file is invalid, and why, for those who cannot go on without it. */
+/** For those who cannot go on without the file. */
 export function explainInvalid(
   file: string,
   { reason, position: { line, column } }: Extract<JsonReading, { status: 'invalid' }>,

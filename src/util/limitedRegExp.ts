@@ -2,13 +2,13 @@ import vm from 'node:vm';
 import { errorCode } from './errorMessage.js';
 import { startStopwatch } from './stopwatch.js';
 
-/** Processor time that one test of an expression may take, in ms. Expressions come from files, and some never end. */
+/** Processor time for one test of an expression. Expressions come from files, and some never end. */
 export const MATCH_LIMIT_MS = 50;
 
-/** In which processor time may be counted. */
+/** The unit in which some systems count processor time. */
 const TICK_MS = 10;
 
-/** Longer expressions are not worth it: the time that it takes to prepare them cannot be limited. */
+/** Longer expressions are refused: the time to compile them cannot be limited. */
 export const MAX_EXPRESSION_LENGTH = 2000;
 
 /**
@@ -22,23 +22,21 @@ export function testWithLimit(pattern: string, flags: string, text: string): boo
     try {
       return runWithLimit(() => new RegExp(pattern, flags).test(text), MATCH_LIMIT_MS);
     } catch (error) {
-      // The limit is on the wall clock, which goes on while a busy machine runs something else.
+      // `vm` measures wall time, which also passes while a busy machine runs something else.
       if (!isTimeout(error) || spentMs() >= MATCH_LIMIT_MS - TICK_MS) throw error;
     }
   }
 }
 
-/** Whether a test was given up. */
 export function isTimeout(error: unknown): boolean {
   return errorCode(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }
 
-/** Ms for which one step may block the thread. */
+/** For which one step may block the thread. */
 const MAX_STEP_MS = 1000;
-/** Ms for all steps of one search. */
 const MAX_TOTAL_MS = 10_000;
 
-/** The time of a search with expressions that somebody else wrote, step by step. */
+/** Limits a search with expressions that somebody else wrote, which is done in steps. */
 export class StepLimit {
   #leftMs: number;
 
@@ -47,11 +45,7 @@ export class StepLimit {
     this.#leftMs = totalMs;
   }
 
-  /**
-   * Does a part of the work.
-   *
-   * @throws Error when it takes longer than 1 s, or all steps together too long; and what the step throws
-   */
+  /** @throws Error when the step takes longer than 1 s, or all steps too long together; and what the step throws */
   run<T>(step: () => T): T {
     if (this.#leftMs <= 0) throw new Error(`it takes longer than ${this.totalMs} ms`);
     const startedAt = performance.now();

@@ -5,10 +5,10 @@ import type * as Patches from 'diff/lib/patch/create.js';
 let patches: typeof Patches | undefined;
 const load = createRequire(import.meta.url);
 
-/** Changed lines up to which it is looked for what they have in common: the time grows with their square. */
+/** With more changed lines, none are matched: the time grows with their square. */
 const MAX_CHANGED = 1000;
 
-/** Neighbouring lines that differ, with some that do not: `-` before what is gone, `+` before what is new, else a blank. */
+/** Neighbouring lines, each with a sign: `-` for an old one, `+` for a new one, a blank for one that stays. */
 export type Hunk = readonly string[];
 
 /**
@@ -25,7 +25,7 @@ export function diffLines(before: string, after: string, context: number): Hunk[
   return [[...markLines('-', old), ...markLines('+', changed)]];
 }
 
-/** Whether the last line of a text has an end is no difference. */
+/** A missing end of the last line counts as no difference. */
 function endLastLine(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }

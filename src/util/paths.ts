@@ -1,8 +1,8 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync, type Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 
-/** Whether a path is that of a directory, or below it. Both absolute, and not resolved any further. */
+/** Whether a path is a directory, or below it. Both are absolute, and links in them are not resolved. */
 export function isInside(path: string, directory: string): boolean {
   return (
     path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
@@ -14,7 +14,12 @@ export function realPathOf(path: string): string | undefined {
   return unlessItFails(() => realpathSync.native(path));
 }
 
-/** What a look at the file system finds; `undefined` where the system refuses. */
+/** What a path leads to; `undefined` where it leads to nothing, or cannot be looked at. */
+export function statsOf(path: string): Stats | undefined {
+  return unlessItFails(() => statSync(path, { throwIfNoEntry: false }));
+}
+
+/** What `look` returns; `undefined` where it throws. */
 export function unlessItFails<T>(look: () => T): T | undefined {
   try {
     return look();

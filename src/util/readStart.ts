@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 
-/** Opening a pipe waits for its other end otherwise. Windows has no such flag. */
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+/** To open a file for reading: without waiting for the other end, should it be a pipe. Windows has no such flag. */
+export const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /**
  * The first bytes of a file, at most `length`.
@@ -10,7 +10,7 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
  */
 export function readStart(file: string, length: number): Buffer {
   const buffer = Buffer.alloc(length);
-  const descriptor = openSync(file, FLAGS);
+  const descriptor = openSync(file, READ_FLAGS);
   try {
     return buffer.subarray(0, readSync(descriptor, buffer, 0, length, 0));
   } finally {

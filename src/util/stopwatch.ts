@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** A tick of Linux, in which it counts the processor time of a thread. */
+/** The unit in which Linux counts the processor time of a thread. */
 const TICK_MS = 10;
 
 /**
- * Starts to count the processor time of this thread, and not what other threads and programs do meanwhile.
+ * Starts to count the processor time of this thread.
  *
- * @returns what tells the ms since then; those of the whole process, where the system does not count for a thread
+ * @returns a function that returns the ms since then; those of the process, where the system does not count per thread
  */
 export function startStopwatch(): () => number {
   const ofThread = threadTicks();

@@ -13,7 +13,6 @@ export function suggestName(name: string, known: readonly string[]): string {
     : `did you mean ${inspect(nearest)}?`;
 }
 
-/** The one of `known` that is most like `name`, unless none is near. Case counts as no difference. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   return known
     .map((candidate) => ({ candidate, distance: distanceBetween(name, candidate) }))
@@ -22,12 +21,12 @@ export function nearestName(name: string, known: readonly string[]): string | un
 }
 
 function distanceBetween(name: string, candidate: string): number {
-  // Names come from files that nobody vouches for: a megabyte of one is not worth comparing.
+  // Names come from files, and may be a megabyte long.
   if (Math.abs(name.length - candidate.length) > MAX_DISTANCE) return Infinity;
   return levenshtein(name.toLowerCase(), candidate.toLowerCase());
 }
 
-// Not the package fastest-levenshtein: every host would load it, for a message that few ever see.
+// Not the package fastest-levenshtein: every host would load it, for a rare message.
 function levenshtein(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 
-// Not the package write-file-atomic: it follows links, and writes to another name that can be guessed. A project may
-// bring links for both.
+// Not the package write-file-atomic: it follows links, and its draft has a name that can be guessed; a project may bring
+// a link for either.
 
 /**
  * Replaces a file as a whole, so that no reader ever sees half of it. A link in its place is replaced as well.

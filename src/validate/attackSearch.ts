@@ -2,10 +2,8 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Diagnostics } from 'recheck';
 
-/** How long the search for an input that takes for ever may go on for one expression, in ms. */
+/** For one expression. */
 const SEARCH_LIMIT_MS = 2000;
-
-/** And for all together. */
 const ALL_SEARCHES_LIMIT_MS = 5000;
 
 /** The search recurses, and has been seen to exhaust stack and memory, so it has a thread of its own. */
@@ -19,13 +17,12 @@ const THREAD = `
 
 const recheck = findRecheck();
 
-/** Whether the package that searches is installed. */
 export const hasRecheck = recheck !== undefined;
 
 /**
- * Searches for inputs that expressions take for ever on, one expression after the other.
+ * Searches for inputs on which expressions take for ever, one expression after the other.
  *
- * @returns what was found by expression, without those of which it could not be found out
+ * @returns what was found, by expression, without those for which the search did not end in time
  */
 export async function findAttacks(
   expressions: Iterable<string>,
@@ -37,7 +34,7 @@ export async function findAttacks(
     const left = deadline - performance.now();
     if (left <= 0) break;
     thread ??= startThread();
-    // It keeps its own limit, unless it is lost in a recursion.
+    // The package keeps the limit itself, except in a deep recursion.
     const found = await search(thread, expression, Math.min(left, 1.5 * SEARCH_LIMIT_MS));
     if (found) attacks.set(expression, found);
     else {
@@ -80,6 +77,6 @@ function startThread(): Worker {
     resourceLimits: { maxOldGenerationSizeMb: 512 },
     stderr: true,
   });
-  // Whoever waits for its answer hears of a fault as well.
+  // Who waits for the answer gets the error, too.
   return thread.on('error', () => undefined);
 }

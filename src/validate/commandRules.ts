@@ -8,11 +8,10 @@ import {
   findScripts,
   interpreterOf,
   isInterpreter,
-  kindOf,
   readingOf,
 } from './programs.js';
 import type { Checked, HookSite } from './types.js';
-import { isInside } from '../util/paths.js';
+import { isInside, statsOf } from '../util/paths.js';
 
 /** Each of these says what is wrong with the command of one hook, if anything. */
 type CommandRule = (site: HookSite, checked: Checked) => string | undefined;
@@ -26,7 +25,6 @@ export const commandNotUnderstood: CommandRule = (site, checked) => {
   return `its programs are not checked, because it ${unknown}; correct it, or put it into a script`;
 };
 
-/** A program that is neither on the PATH nor an interpreter. */
 export const commandNotFound: CommandRule = (site, checked) => {
   const missing = findMissing(site, checked).find((name) => !isInterpreter(name));
   return missing === undefined
@@ -34,7 +32,7 @@ export const commandNotFound: CommandRule = (site, checked) => {
     : `${quoteWord(missing)} is not on the PATH; install it, or write its path`;
 };
 
-/** An interpreter that is not there, of the command or of the first line of a script. */
+/** The interpreter of the command, or of the first line of a script. */
 export const interpreterMissing: CommandRule = (site, checked) => {
   const missing = findMissing(site, checked).find(isInterpreter);
   if (missing !== undefined) return `${quoteWord(missing)} is not on the PATH; install it`;
@@ -46,22 +44,20 @@ export const interpreterMissing: CommandRule = (site, checked) => {
   return undefined;
 };
 
-/** A script, or a program named by its path, that does not exist. */
 export const scriptMissing: CommandRule = (site, checked) => {
-  const missing = findScripts(site, checked).find((file) => kindOf(file) === 'missing');
+  const missing = findScripts(site, checked).find((file) => !statsOf(file));
   return missing === undefined
     ? undefined
     : `there is no ${show(missing, checked)}; create it, or correct the path`;
 };
 
-/** A program named by its path that may not be executed. */
 export const commandNotExecutable: CommandRule = (site, checked) => {
   const found = findPrograms(site, checked).find(
-    ({ path: file }) => file !== undefined && kindOf(file) !== 'missing' && !canStart(file, site),
+    ({ path: file }) => file !== undefined && statsOf(file) && !canStart(file, site),
   );
   if (found?.path === undefined) return undefined;
   const file = show(found.path, checked);
-  return kindOf(found.path) === 'file'
+  return statsOf(found.path)?.isFile()
     ? `${file} is not executable; run: chmod +x ${file}`
     : `${file} is no file; name a program`;
 };
@@ -72,8 +68,8 @@ const PROJECT_REFERENCE = new RegExp(
 );
 
 /**
- * A reference to the project in single quotes, where the shell of the hook does not expand it. One in double quotes
- * within, as in `bash -c 'cat "$LLXPRT_PROJECT_DIR/x"'`, is expanded by another shell.
+ * In single quotes, the hook's shell does not expand a reference. One in double quotes within them, as in
+ * `bash -c 'cat "$LLXPRT_PROJECT_DIR/x"'`, is expanded by another shell.
  */
 export const unexpandedReference: CommandRule = (site, checked) => {
   const { singleQuoted = [] } = readingOf(site, checked);

@@ -19,21 +19,20 @@ export function findHooks({ file, raw, at: groupAt }: GroupSite): HookSite[] {
   const hooks: readonly unknown[] = Array.isArray(raw['hooks']) ? raw['hooks'] : [];
   return hooks.flatMap((one, index) =>
     readGroup(file, [...groupAt, 'hooks', index], { ...raw, hooks: [one] }).flatMap((site) =>
-      site.group.hooks.map((hook) => ({ ...site, hook, key: keyOf(hook, site) })),
+      site.group.hooks.map((hook) => {
+        const { dialect, moment } = site.group;
+        const key = commandKey({ ...hook, dialect, moment, extensionPath: file.extensionPath });
+        return { ...site, hook, key };
+      }),
     ),
   );
 }
 
-/** Asks the loader about one entry at a time, as it does not tell where what it takes was written. */
+/** Asks the loader about one entry at a time, as it does not say where the entries that it accepts were written. */
 function readGroup(file: CheckedFile, at: GroupSite['at'], raw: unknown): GroupSite[] {
   if (!isRecord(raw)) return [];
   const { hooks } = parseHookDefinitions({ [String(at[1])]: [raw] }, file.source);
   return Object.entries(hooks).flatMap(([event, groups]) =>
     isHookEventName(event) ? groups.map((group) => ({ file, event, group, raw, at })) : [],
   );
-}
-
-function keyOf(hook: HookSite['hook'], { group, file }: GroupSite): string | undefined {
-  const { dialect, moment } = group;
-  return commandKey({ ...hook, dialect, moment, extensionPath: file.extensionPath });
 }

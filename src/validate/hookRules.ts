@@ -1,5 +1,6 @@
 import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
 import { nearestName } from '../util/suggestName.js';
+import { unicodeName } from '../util/unicodeName.js';
 import { dialects } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
@@ -11,10 +12,9 @@ import type { Checked, HookSite, Slip } from './types.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Fields of an answer of which one hook's replaces another's. */
+/** Fields of answers in which one hook's value replaces another's. */
 const REWRITTEN = ['tool_input', 'llm_request', 'llm_response'];
 
-/** Hooks that do not run, as hooks are off. */
 export function hooksOff({ files, hooks, settings }: Checked): Slip[] {
   const [first] = hooks;
   if (settings.enableHooks || !first) return [];
@@ -24,7 +24,7 @@ export function hooksOff({ files, hooks, settings }: Checked): Slip[] {
   return [{ file, at, message }];
 }
 
-/** Top-level keys that are not known, and look like one that is. Others belong to the agent. */
+/** Only those that look like a known key: all others belong to the agent. */
 export function unknownTopLevelKey({ files }: Checked): Slip[] {
   const known = [...Object.keys(SCALAR_FIELDS), 'hooks'];
   const settings = files.filter(({ extensionPath }) => extensionPath === undefined);
@@ -38,7 +38,7 @@ export function unknownTopLevelKey({ files }: Checked): Slip[] {
   );
 }
 
-/** Lists without a hook in them: those that were written so, as bad hooks are reported by themselves. */
+/** Only lists that were written empty: bad hooks are reported by themselves. */
 export function emptyHooks({ files, groups }: Checked): Slip[] {
   const message = 'holds no hook; add one, or remove it';
   const ofGroups = groups
@@ -61,22 +61,19 @@ function isEmptyList(value: unknown): boolean {
 export function hiddenCharacters({ hooks }: Checked): Slip[] {
   return hooks.flatMap(({ file, at, hook }) =>
     (['name', 'command', 'args'] as const).flatMap((key) => {
-      const code = findControl([hook[key] ?? []].flat().join(' '))?.codePointAt(0);
-      if (code === undefined) return [];
-      const character = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
-      const message = `contains the control character ${character}, which hides text from its reader; remove it`;
+      const character = findControl([hook[key] ?? []].flat().join(' '));
+      if (character === undefined) return [];
+      const message = `contains the control character ${unicodeName(character)}, which hides text from its reader; remove it`;
       return { file, at: [...at, key], message };
     }),
   );
 }
 
-/** A hook of a kind that cannot be run. */
 export function pluginType({ hook }: HookSite): string | undefined {
   if (hook.type !== 'plugin') return undefined;
   return 'a plugin cannot be run; use "type": "command" with a command';
 }
 
-/** A time limit that is none. */
 export function timeoutTooLong({ hook, group }: HookSite): string | undefined {
   const { timeout = 0 } = hook;
   const unit = group.dialect ? dialects[group.dialect].timeoutUnit : { name: 'ms', ms: 1 };
@@ -102,7 +99,6 @@ function isOfProject({ file }: HookSite): boolean {
   return file.source.scope === 'project';
 }
 
-/** The same name for another command. */
 export function duplicateName(site: HookSite, { hooks }: Checked): string | undefined {
   const { name } = site.hook;
   if (name === undefined || name === '') return undefined;
@@ -115,7 +111,6 @@ export function duplicateName(site: HookSite, { hooks }: Checked): string | unde
   );
 }
 
-/** Two hooks that change the same data, of which neither reads what the other wrote. */
 export function conflictingRewrites(site: HookSite, checked: Checked): string | undefined {
   const mine = isChained(site, checked) ? [] : rewritesOf(site, checked);
   if (mine.length === 0) return undefined;
@@ -139,7 +134,7 @@ function isChained({ event }: HookSite, { groups }: Checked): boolean {
   return isSequential && events[event].chain !== undefined;
 }
 
-/** The fields that a command, or a script that it names, writes for all that its text says. */
+/** The fields that a command, or a script that it names, seems to write, judged by its text. */
 function rewritesOf(site: HookSite, checked: Checked): string[] {
   const texts = findScripts(site, checked).map(readScript);
   const said = [site.hook.command, ...(site.hook.args ?? []), ...texts];

@@ -17,7 +17,6 @@ const KNOWN_TOOLS = referenceTools.map(({ name }) => name);
 /** Names of tools that others bring, such as `mcp__github__create_issue`. */
 const FOREIGN = /mcp|__/iu;
 
-/** A matcher that looks like a list of names, and not like a pattern. */
 const NAMES_ONLY = /^(?:[\w-]+(?:\|[\w-]+)*|\((?:\?:)?[\w-]+(?:\|[\w-]+)*\))$/u;
 
 /** Whether two groups may run together, as far as the known tools tell. */
@@ -38,7 +37,7 @@ export function mayMatchTogether(a: GroupSite, b: GroupSite): boolean {
 
 const matched = new WeakMap<GroupSite['group'], readonly string[]>();
 
-/** The known tools that a group matches. Matchers take their time, and each hook is compared with all others. */
+/** Kept, as matchers may be slow and each hook is compared with all others. */
 function toolsOf(site: GroupSite): readonly string[] {
   const { group } = site;
   if (isTooLong(site)) return [];
@@ -51,7 +50,6 @@ function matchesTool({ group, event }: GroupSite, toolName: string): boolean {
   return matchesGroup(group, event, { toolName });
 }
 
-/** Not a regular expression, so that it is compared as literal text, or matches nothing. */
 export const matcherInvalid: MatcherRule = (site) => {
   const reading = expressionOf(site);
   if (reading === undefined || isRegExp(reading.expression)) return undefined;
@@ -60,7 +58,7 @@ export const matcherInvalid: MatcherRule = (site) => {
   return `is no valid regular expression and ${instead}; correct it`;
 };
 
-/** A source, reason or trigger that hooks of another agent wait for, and that never comes. */
+/** A source, reason or trigger that another agent has and this one has not. */
 export const matcherNeverMet: MatcherRule = (site) => {
   if (isTooLong(site)) return undefined;
   const { idle, subjects } = findIdleNames(site.group, site.event);
@@ -68,7 +66,6 @@ export const matcherNeverMet: MatcherRule = (site) => {
   return `waits for ${idle.join(', ')}, which never comes here: ${site.event} has ${subjects.join(', ')}`;
 };
 
-/** A matcher at an event that has none. */
 export const matcherUnused: MatcherRule = ({ event, group }) => {
   const { matchOn, dialectsMatchOn } = events[event];
   const { dialect, matcher } = group;
@@ -77,7 +74,6 @@ export const matcherUnused: MatcherRule = ({ event, group }) => {
   return `has no effect: at ${event} every hook runs; remove it`;
 };
 
-/** A matcher that none of the known tools has. */
 export const matcherUnknownTool: MatcherRule = (site) => {
   const matcher = matcherOf(site);
   const expression = expressionOf(site)?.expression;
@@ -94,7 +90,7 @@ export const matcherUnknownTool: MatcherRule = (site) => {
   return `matches none of the known tools; ${hint}`;
 };
 
-/** Names of another agent's tools, in a group that does not say so. */
+/** Finds names of another agent's tools, in a group that names no dialect. */
 function speakerOf(matcher: string): string | undefined {
   const names = matcher.match(/[\w-]+/gu) ?? [];
   for (const [dialect, { agent, tools }] of Object.entries(dialects)) {
@@ -104,7 +100,6 @@ function speakerOf(matcher: string): string | undefined {
   return undefined;
 }
 
-/** A wildcard of a shell, which means something else in an expression. */
 export const matcherGlob: MatcherRule = (site) => {
   if (!/[\w-]_\*/u.test(expressionOf(site)?.expression ?? '')) return undefined;
   return 'repeats the _ before the *, which is no wildcard here; write _.* for names that go on';
@@ -138,7 +133,6 @@ function hasMixedAnchors(matcher: string): boolean {
   return begun === 0 ? ended > 0 && ended < names.length : begun < names.length;
 }
 
-/** A matcher that takes for ever for some names. */
 export const matcherCatastrophic: MatcherRule = async (site, checked) => {
   const found = (await searchAttacks(checked)).get(site);
   // A name is short: what grows with its square or cube takes no time.
@@ -146,7 +140,6 @@ export const matcherCatastrophic: MatcherRule = async (site, checked) => {
   return `takes exponential time for names such as ${JSON.stringify(found.attack.string.slice(0, 40))}…, and then counts as not matching; let nothing that repeats contain another repetition`;
 };
 
-/** A matcher of which it could not be found out whether it takes for ever. */
 export const matcherUndecided: MatcherRule = async (site, checked) => {
   if (isTooLong(site)) {
     return `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
@@ -165,14 +158,13 @@ export const matcherUndecided: MatcherRule = async (site, checked) => {
 
 const searches = new WeakMap<Checked, ReturnType<typeof search>>();
 
-/** Two rules ask, and one search answers. */
+/** Two rules share one search. */
 function searchAttacks(checked: Checked): ReturnType<typeof search> {
   const searched = searches.get(checked) ?? search(checked);
   searches.set(checked, searched);
   return searched;
 }
 
-/** What was found for those groups whose matchers need a search. */
 async function search({ groups }: Checked) {
   const sites = groups.flatMap((site) => {
     const matcher = expressionOf(site)?.expression ?? '';

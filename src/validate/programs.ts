@@ -1,14 +1,13 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import { readHookInPart, type PartialReading } from '../shell/readCommand.js';
 import { REFERENCE } from '../shell/expandCommand.js';
 import { readShebang } from '../shell/shebang.js';
+import { statsOf } from '../util/paths.js';
 import { readStart } from '../util/readStart.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';
 import { findProgram, isExecutable } from '../process/findProgram.js';
 import type { Checked, HookSite } from './types.js';
 
-/** A program that a hook's command starts. */
 export interface Program {
   /** As it is written. */
   readonly name: string;
@@ -18,7 +17,7 @@ export interface Program {
   readonly script?: string;
 }
 
-/** At most this much of a script is searched. */
+/** Bytes of a script that are searched, at most. */
 const MAX_SCRIPT_BYTES = 65_536;
 
 /** Programs that are given a script, and no filter or sub-command. */
@@ -32,7 +31,6 @@ const RUNNERS = new Set(['uv', 'deno', 'bun']);
 /** Options of interpreters after which there is no script, or only after a value. */
 const SCRIPTLESS = /^-(?:[cdeEmpr]|-(?:eval|print|import|require|loader|test|command|with))/u;
 
-/** What the parser makes of a hook's command. */
 export function readingOf({ hook, file }: HookSite, { workingDir }: Checked): PartialReading {
   return readHookInPart(hook, { project: workingDir, extension: file.extensionPath });
 }
@@ -59,7 +57,7 @@ export function findPrograms(site: HookSite, checked: Checked): Program[] {
 
 const REFERENCES = new RegExp(REFERENCE, 'u');
 
-/** Leaves out what only hands over to the program. */
+/** Leaves out `exec`, `env` and assignments. */
 function withoutPrefixes(words: readonly (string | undefined)[]) {
   const start = words.findIndex(
     (word) => word === undefined || !/^(?:\w+=|exec$|env$)/u.test(word),
@@ -76,7 +74,7 @@ export function findScripts(site: HookSite, checked: Checked): string[] {
 
 /** The interpreter of a script, from its first line: `python3` of `#!/usr/bin/env python3`. */
 export function interpreterOf(file: string): string | undefined {
-  if (kindOf(file) !== 'file') return undefined;
+  if (!statsOf(file)?.isFile()) return undefined;
   try {
     const [program, ...words] =
       readShebang(file)?.flatMap((word) => word.trim().split(/\s+/u)) ?? [];
@@ -95,23 +93,15 @@ export function canStart(program: string, { hook }: HookSite): boolean {
   return findProgram(program, hook.env?.['PATH']) !== undefined;
 }
 
-/** What stands at a path. */
-export function kindOf(file: string): 'file' | 'other' | 'missing' {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (!stats) return 'missing';
-  return stats.isFile() ? 'file' : 'other';
-}
-
 /** The beginning of a script; `''` where it cannot be read, or is no file. */
 export function readScript(file: string): string {
   try {
-    return kindOf(file) === 'file' ? readStart(file, MAX_SCRIPT_BYTES).toString('utf8') : '';
+    return statsOf(file)?.isFile() ? readStart(file, MAX_SCRIPT_BYTES).toString('utf8') : '';
   } catch {
     return '';
   }
 }
 
-/** Whether a name is that of an interpreter, and not of a tool. */
 export function isInterpreter(name: string): boolean {
   return INTERPRETERS.has(path.basename(name)) || name === 'jq';
 }

@@ -33,7 +33,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'conflicting-rewrites': eachHook('warning', 'command', hook.conflictingRewrites),
 };
 
-/** How grave it is what the loader reports, by its kind. */
+/** The severity of the loader's problems, by their kind. */
 export const loaderSeverities = {
   value: 'error',
   unsupported: 'error',

@@ -4,7 +4,7 @@ import type { JsonDocument } from '../util/jsonDocument.js';
 import type { Path } from '../util/checks.js';
 import type { CommandHookConfig, HookDefinition, HookEventName } from '../protocol/types.js';
 
-/** How grave a finding is: after an `error` something that was written does not run as it was meant. */
+/** After an `error`, something that was written does not run as it was meant. */
 export type Severity = FileProblem['severity'];
 
 /** One thing that `hookstack validate` has to say about a settings file. */
@@ -16,7 +16,7 @@ export interface Finding extends Pick<
   readonly rule: string;
 }
 
-/** A settings file, or an extension's file, that could be parsed. */
+/** A parsed settings file, or file of an extension. */
 export interface CheckedFile {
   readonly source: SettingsFile;
   readonly document: JsonDocument;
@@ -56,7 +56,6 @@ export interface Checked {
   readonly workingDir: string;
 }
 
-/** What a rule finds. */
 export interface Slip {
   readonly file: CheckedFile;
   readonly at: Path;
@@ -66,7 +65,6 @@ export interface Slip {
 /** What is wrong with one hook or matcher, if anything. */
 export type Said = string | undefined | Promise<string | undefined>;
 
-/** One rule: what it finds wrong. */
 export interface Rule {
   readonly severity: Severity;
   readonly check: (checked: Checked) => readonly Slip[] | Promise<readonly Slip[]>;

@@ -1,19 +1,18 @@
 import type { Extension } from '../protocol/entry.js';
 import type { LoadedExtensions } from '../extensions/extensions.js';
 import { formatPath } from '../util/checks.js';
-import { mergeLayers, readFoundLayer } from '../config/settings/settings.js';
+import { mergeLayers } from '../config/settings/settings.js';
 import type { FileProblem, SettingsFile } from '../util/fileProblem.js';
 import { readSettingsFile } from '../config/settings/settingsFile.js';
-import { refusedLayer } from '../config/settings/settingsLayer.js';
+import { readLayer } from '../config/settings/settingsLayer.js';
 import { loaderSeverities, rules } from './rules.js';
 import { findGroups, findHooks } from './findHooks.js';
 import type { Checked, CheckedFile, Finding } from './types.js';
 
-/** What `validateFiles` takes. */
 export interface ValidateOptions {
   /** Absolute path of the project, in which hooks run. */
   readonly workingDir: string;
-  /** Whether everything in the project's own file counts. */
+  /** Whether all keys of the project's own file count, and not only its hooks. */
   readonly trustProject: boolean;
   /** Extensions whose hooks run besides. */
   readonly extensions?: LoadedExtensions;
@@ -28,14 +27,8 @@ export async function validateFiles(
   sources: readonly SettingsFile[],
   { workingDir, trustProject, extensions = NO_EXTENSIONS }: ValidateOptions,
 ): Promise<Finding[]> {
-  const layers = await Promise.all(sources.map((source) => readFoundLayer(source, trustProject)));
-  const { problems, settings } = mergeLayers(
-    layers.map((layer) =>
-      layer.status === 'missing' && layer.source.scope === 'file'
-        ? refusedLayer(layer.source, 'there is no such file; check the path')
-        : layer,
-    ),
-  );
+  const layers = await Promise.all(sources.map((source) => readLayer(source, trustProject)));
+  const { problems, settings } = mergeLayers(layers);
   const opened = [...sources.map((source) => openFile(source)), ...openExtensions(extensions)];
   const files = (await Promise.all(opened)).flatMap((file) => file ?? []);
   const groups = files.flatMap(findGroups);

@@ -10,12 +10,17 @@ import { events } from '../../src/protocol/events.js';
 import { isRecord } from '../../src/util/records.js';
 import { readHookOutput } from '../../src/protocol/readHookOutput.js';
 import { HookEventName, type HookInput } from '../../src/protocol/types.js';
-import { allSchemas } from '../../src/schema/index.js';
+import { allSchemas } from './build/index.js';
 import { samplePayloads } from '../docs/samplePayloads.js';
 
 const schemas = allSchemas();
 const CORPUS = path.resolve(import.meta.dirname, 'corpus');
-const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+const ajv = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allErrors: true,
+});
 
 function compile(name: string) {
   return ajv.compile(schemas.get(name) ?? false);

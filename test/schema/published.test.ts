@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { allSchemas } from '../../src/schema/index.js';
+import { allSchemas } from './build/index.js';
 
 const SCHEMAS = path.resolve(import.meta.dirname, '../../schema');
 

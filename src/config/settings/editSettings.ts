@@ -16,17 +16,15 @@ export interface SettingsEdit {
   readonly isInsertion?: boolean;
 }
 
-/** What becomes of a settings file. */
+/** The text of a settings file before and after a change; empty where there is no file. */
 export interface SettingsChange {
-  /** Its text now; empty where there is no file. */
   readonly before: string;
   readonly after: string;
 }
 
 /**
- * Changes a settings file and leaves everything else in it as it is: comments, order, indentation; only the line that
- * a change touches may be laid out anew. A file that is missing is created. It is replaced as a whole, so that nobody
- * reads half of it.
+ * Changes a settings file, and keeps its comments, order and indentation; only the line of a change may be laid out
+ * anew. A missing file is created.
  *
  * @param file absolute path
  * @returns whether the file has changed
@@ -39,7 +37,7 @@ export async function editSettings(file: string, decide: SettingsDecision): Prom
   return true;
 }
 
-/** Gets what a settings file says now, and returns the changes; they are made one after the other. */
+/** Gets the settings as they are now, and returns the edits, which are made one after the other. */
 export type SettingsDecision = (
   current: Readonly<Record<string, unknown>>,
 ) => readonly SettingsEdit[];
@@ -61,12 +59,7 @@ export async function planSettings(
   return { before, after: isComplete ? after : `${after}\n` };
 }
 
-interface ReadSettings extends Pick<JsonDocument, 'repeatedKeys'> {
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly text: string;
-}
-
-async function readSettings(file: string): Promise<ReadSettings> {
+async function readSettings(file: string) {
   const reading = await readJsonFile(file, { groupMayWrite: true }, 'an object of settings');
   if (reading.status === 'read') {
     const { value, document, text } = reading;
@@ -103,7 +96,6 @@ function applyEdit(text: string, { path, value, isInsertion }: SettingsEdit): st
   return applyEdits(text, edits);
 }
 
-/** The way in which the file is written already. */
 function formattingOf(text: string): FormattingOptions {
   const indentation = /^[ \t]+(?=\S)/m.exec(text)?.[0] ?? '  ';
   const insertSpaces = !indentation.startsWith('\t');

@@ -4,9 +4,9 @@ import { joinHookDefinitions } from '../../hooks/hookSettings.js';
 import { findHome } from '../../util/home.js';
 import type { FileProblem, SettingsFile } from '../../util/fileProblem.js';
 import type { Settings } from './settingsKeys.js';
-import { readLayer, refusedLayer, type Layer } from './settingsLayer.js';
+import { readLayer, UNKNOWN_HOME, type Layer } from './settingsLayer.js';
 
-/** Settings together with where they came from and what was wrong there. */
+/** Settings, where they came from, and what was wrong there. */
 export interface LoadedSettings {
   readonly settings: Settings;
   readonly problems: readonly FileProblem[];
@@ -48,23 +48,9 @@ export interface LoadSettingsOptions {
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
   const sources = await findSettingsFiles(options);
   return mergeLayers(
-    await Promise.all(sources.map((source) => readFoundLayer(source, options.trustProject))),
+    await Promise.all(sources.map((source) => readLayer(source, options.trustProject))),
   );
 }
-
-/** Reads a file of `findSettingsFiles`. */
-export async function readFoundLayer(
-  source: SettingsFile,
-  trustProject: boolean | undefined,
-): Promise<Layer> {
-  if (source.file === UNKNOWN_HOME) {
-    return refusedLayer(source, 'your home directory is not known, nor your settings: set HOME');
-  }
-  return readLayer(source, source.scope === 'project' ? trustProject : undefined);
-}
-
-/** Stands for the user's file where the system does not tell a home directory. */
-const UNKNOWN_HOME = '~/.llxprt/settings.json';
 
 /** Where the settings of a project are looked for, the file with the highest priority first. */
 export async function findSettingsFiles(
@@ -88,12 +74,7 @@ export async function findSettingsFiles(
  * What is wrong is a problem in the result; so is a missing file.
  */
 export async function loadSettingsFile(file: string): Promise<LoadedSettings> {
-  const source: SettingsFile = { scope: 'file', file: resolve(file) };
-  const layer = await readLayer(source);
-  if (layer.status === 'missing') {
-    return mergeLayers([refusedLayer(source, 'there is no such file; check the path')]);
-  }
-  return mergeLayers([layer]);
+  return mergeLayers([await readLayer({ scope: 'file', file: resolve(file) })]);
 }
 
 /** The settings file of a project, or of a user whose home it is. */

@@ -6,10 +6,8 @@ import type { GuardedFileOptions } from '../../util/guardedFile.js';
 import type { JsonDocument, Position } from '../../util/jsonDocument.js';
 import { readJsonFile, type JsonReading } from '../../util/jsonFile.js';
 
-/** Larger files of a project are refused: they are read before anybody has allowed anything of it. */
+// Files of a project are read before anybody has allowed anything of it: larger ones, and more hooks, are refused.
 export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
-
-/** More hooks, or groups of hooks, of a project are refused. */
 export const MAX_PROJECT_HOOKS = 1000;
 
 /** At most this many problems of one file, or of a project's extensions together, are listed. */
@@ -55,7 +53,7 @@ export function guardOf(scope: SettingsFile['scope']): GuardedFileOptions {
   };
 }
 
-/** Receives what is wrong at `path` of a file; `position` where that is not where `path` begins. */
+/** Called with what is wrong at `path` of a file; `position` where that is not where `path` begins. */
 export type Warn = (
   path: Path,
   message: Message,
@@ -102,7 +100,6 @@ export class FileCheck {
     });
   };
 
-  /** Reads what stands under the file's key `hooks`. */
   readHooks(raw: unknown, origin: HookOrigin): HookDefinitions {
     return readHookDefinitions(raw, origin, (path, message, kind) =>
       this.warn(['hooks', ...path], message, kind),
@@ -123,7 +120,7 @@ function isGrave(kind: FileProblem['kind']): boolean {
   return kind === 'value' || kind === 'unsupported' || kind === 'unknown-event';
 }
 
-/** Why the hooks of a project are refused that has more than anybody can read; `undefined` for fewer. */
+/** Why a file with too many hooks is refused; `undefined` for one with fewer. */
 export function objectToCount(hooks: unknown): string | undefined {
   const count = countHooks(hooks);
   if (count <= MAX_PROJECT_HOOKS) return undefined;

@@ -7,7 +7,7 @@ import {
   objectOf,
   oneOf,
   positiveCount,
-  type DescribedTable,
+  type FieldTable,
 } from '../../util/checks.js';
 
 /** What all settings files say together, checked. */
@@ -30,51 +30,29 @@ export interface Settings {
   readonly hooksRunner?: { readonly warmShells?: number };
 }
 
-/** The settings besides `hooks`. */
 export type Scalars = Omit<Settings, 'hooks'>;
 
 /**
- * The keys of settings.json besides `hooks`: how each is checked, and what editors show of it. What comes out is what
- * `Settings` says above; `npx vitest run test/schema -u` writes the published schema.
+ * How the keys of settings.json besides `hooks` are checked. What editors show of them is in
+ * test/schema/build/descriptions.ts; `npx vitest run test/schema -u` writes the published schema.
  */
-export const SCALAR_FIELDS: DescribedTable<Partial<Scalars>> = {
-  enableHooks: {
-    struct: flag,
-    description: 'Hooks run only where this is true. Default: false.',
-  },
-  disabledHooks: {
-    struct: listOfText,
-    description: 'Hooks that do not run: their names, or the commands of those without one.',
-  },
-  afterModelDisplay: {
-    struct: oneOf('stream', 'hold'),
-    description:
-      'When the answer of the model is shown: "stream", as it arrives, or "hold", once the AfterModel hooks have answered. Default: "stream".',
-  },
-  maxStopHookRetries: {
-    struct: count,
-    description: 'How often in a row AfterAgent hooks may send the agent back to work. Default: 3.',
-  },
+export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
+  enableHooks: { struct: flag },
+  disabledHooks: { struct: listOfText },
+  afterModelDisplay: { struct: oneOf('stream', 'hold') },
+  maxStopHookRetries: { struct: count },
   hookEnvironment: {
     struct: objectOf<HookEnvironmentPolicy>(
       '{ "inherit": "all" | "none", "allow": [names], "redact": [names] }',
       { inherit: oneOf('all', 'none'), allow: listOfText, redact: listOfText },
       { isClosed: true },
     ),
-    description:
-      'Which environment variables hooks get. "inherit": "all" passes everything but what "redact" names, "none" passes what "allow" names. Patterns may hold *; "@secrets" stands for the usual names of secrets. Default: all.',
   },
-  maxParallelHooks: {
-    struct: positiveCount,
-    description:
-      'Hook processes that may run at a time for one event; the others wait. Default: 16.',
-  },
+  maxParallelHooks: { struct: positiveCount },
   hooksRunner: {
     struct: objectOf<{ warmShells?: number }>('{ "warmShells": a whole number of 0 or more }', {
       warmShells: count,
     }),
-    description:
-      'How hooks are started. "warmShells": shells that are kept ready for the next event; 0 keeps none. Default: 16.',
   },
 };
 

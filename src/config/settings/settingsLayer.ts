@@ -22,23 +22,26 @@ export interface Layer {
   readonly problems: readonly FileProblem[];
 }
 
-/** A layer that contributes nothing but the error that says why. */
-export function refusedLayer(source: SettingsFile, message: string): Layer {
-  return emptyLayer(source, 'refused', fileError(source, message));
-}
+/** Stands for the user's file where the system does not know a home directory. */
+export const UNKNOWN_HOME = '~/.llxprt/settings.json';
 
 /**
- * Reads one settings file.
+ * Reads one settings file. It is normal that one is missing, unless the user has named it.
  *
- * @param trusted whether all of it counts, and not only its hooks. Default: unless it is a project's
+ * @param trustProject whether all of a project's file counts, and not only its hooks
  * @returns never rejects: what is wrong is among the layer's problems
  */
-export async function readLayer(
-  source: SettingsFile,
-  trusted = source.scope !== 'project',
-): Promise<Layer> {
+export async function readLayer(source: SettingsFile, trustProject = false): Promise<Layer> {
+  if (source.file === UNKNOWN_HOME) {
+    return refusedLayer(source, 'your home directory is not known, nor your settings: set HOME');
+  }
   const reading = await readSettingsFile(source, 'an object of settings');
-  if (reading.status === 'missing') return emptyLayer(source, 'missing');
+  if (reading.status === 'missing') {
+    return source.scope === 'file'
+      ? refusedLayer(source, 'there is no such file; check the path')
+      : emptyLayer(source, 'missing');
+  }
+  const trusted = source.scope !== 'project' || trustProject;
   if (reading.status === 'read') return parseLayer(source, reading, trusted);
   return emptyLayer(source, reading.status === 'refused' ? 'refused' : 'read', reading.problem);
 }
@@ -79,7 +82,7 @@ function warnOfMisplacedSettings(value: Record<string, unknown>, warn: Warn): vo
   }
 }
 
-/** Leaves what cannot weaken the user's own guards. */
+/** Keeps only what cannot weaken the user's own guards. */
 function withholdUntrusted(scalars: Partial<Scalars>, warn: Warn): Partial<Scalars> {
   const kept = scalars.enableHooks === true ? { enableHooks: true } : {};
   const message =
@@ -88,6 +91,10 @@ function withholdUntrusted(scalars: Partial<Scalars>, warn: Warn): Partial<Scala
     if (!Object.hasOwn(kept, key)) warn([key], message, 'untrusted');
   }
   return kept;
+}
+
+function refusedLayer(source: SettingsFile, message: string): Layer {
+  return emptyLayer(source, 'refused', fileError(source, message));
 }
 
 function emptyLayer(source: SettingsFile, status: Layer['status'], problem?: FileProblem): Layer {

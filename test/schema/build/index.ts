@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../util/checks.js';
-import { HookEventName } from '../protocol/types.js';
+import type { JsonSchema } from '../../../src/util/checks.js';
+import { HookEventName } from '../../../src/protocol/types.js';
 import { stdinSchema, stdoutSchema } from './eventSchemas.js';
 import { settingsSchema } from './settingsSchema.js';
 

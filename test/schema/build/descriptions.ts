@@ -1,5 +1,7 @@
-import type { EventName, HookReads, HookSpecificOutputs } from '../author.js';
-import type { HookInput, HookOutput } from '../protocol/types.js';
+import type { EventName, HookReads, HookSpecificOutputs } from '../../../src/author.js';
+import type { Scalars } from '../../../src/config/settings/settingsKeys.js';
+import type { FileGroupFields, PluginFields } from '../../../src/hooks/hookFields.js';
+import type { HookInput, HookOutput } from '../../../src/protocol/types.js';
 
 /** When each event fires. */
 export const eventSummaries: { readonly [E in EventName]: string } = {
@@ -63,8 +65,7 @@ export const eventInputs: {
 export const commonOutputs: {
   readonly [K in Exclude<keyof HookOutput, 'foreign'>]-?: string;
 } = {
-  decision:
-    '"block" and "deny" are the same; all others let the operation go on. Default: go on.',
+  decision: '"block" and "deny" are the same; all others let the operation go on. Default: go on.',
   reason: 'Why. The model or the user reads it.',
   continue: 'false stops the agent.',
   stopReason: 'Why the agent is stopped. Default: the reason.',
@@ -100,4 +101,50 @@ export const specificOutputs: {
   SessionEnd: {},
   PreCompress: addedContext,
   Notification: {},
+};
+
+/** The keys of a hook. */
+export const hookDescriptions: { readonly [K in keyof PluginFields]-?: string } = {
+  type: '"command" runs a shell command. "plugin" is accepted as well, but cannot be run.',
+  command:
+    'A shell command; it runs in the project. It reads the event on stdin as JSON, and answers with JSON on stdout, or with exit code 2 to block. $LLXPRT_PROJECT_DIR names the project.',
+  args: 'Arguments of the program that "command" names, which is then started without a shell. Nothing is expanded but references to the project.',
+  shell: 'The shell that runs the command: "bash" is the only one. Default: "bash".',
+  name: 'For lists, messages and disabledHooks. Default: the command.',
+  description: 'What the hook is for.',
+  timeout:
+    'Milliseconds until the hook is ended; seconds in groups with "dialect": "claude". Default: 60000; in a dialect, that of its agent.',
+  env: 'Added to the environment of the hook.',
+  onFailure:
+    'What a failure of the hook means for the operation: "allow", it goes on, or "deny", it is blocked. Default: "allow".',
+  maxConsecutiveFailures: 'Failures in a row after which the hook is switched off. Default: never.',
+  prestart:
+    'Start the command before its event comes, so that it waits on its stdin. For commands that do nothing before they read it. Default: false.',
+};
+
+/** The keys of a group of hooks in a file. */
+export const groupDescriptions: { readonly [K in keyof FileGroupFields]-?: string } = {
+  matcher:
+    'A JavaScript regular expression for the name of the tool, not anchored: write ^write_file$ for exactly one tool. Missing, "" and "*" match every tool.',
+  sequential:
+    'One after the other, each reading what the one before changed. Holds for all hooks of the event. Default: false, all at the same time.',
+  dialect:
+    'The agent that the hooks were written for, when it is another one: "claude" for Claude Code, "gemini" for Gemini CLI. Matcher, timeout and formats are as that agent reads them.',
+  hooks: 'The hooks of this group, in order.',
+};
+
+/** The keys of settings.json besides `hooks`. */
+export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } = {
+  enableHooks: 'Hooks run only where this is true. Default: false.',
+  disabledHooks: 'Hooks that do not run: their names, or the commands of those without one.',
+  afterModelDisplay:
+    'When the answer of the model is shown: "stream", as it arrives, or "hold", once the AfterModel hooks have answered. Default: "stream".',
+  maxStopHookRetries:
+    'How often in a row AfterAgent hooks may send the agent back to work. Default: 3.',
+  hookEnvironment:
+    'Which environment variables hooks get. "inherit": "all" passes everything but what "redact" names, "none" passes what "allow" names. Patterns may hold *; "@secrets" stands for the usual names of secrets. Default: all.',
+  maxParallelHooks:
+    'Hook processes that may run at a time for one event; the others wait. Default: 16.',
+  hooksRunner:
+    'How hooks are started. "warmShells": shells that are kept ready for the next event; 0 keeps none. Default: 16.',
 };

@@ -1,10 +1,15 @@
-import { keysOf, type DescribedTable, type FieldTable, type JsonSchema } from '../util/checks.js';
-import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookFields.js';
-import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
-import { DIALECT_NAMES, type DialectName, HookEventName } from '../protocol/types.js';
-import { dialects } from '../dialects/dialects.js';
-import { events } from '../protocol/events.js';
-import { eventSummaries } from './descriptions.js';
+import { keysOf, type FieldTable, type JsonSchema } from '../../../src/util/checks.js';
+import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../../../src/hooks/hookFields.js';
+import { SCALAR_FIELDS } from '../../../src/config/settings/settingsKeys.js';
+import { DIALECT_NAMES, type DialectName, HookEventName } from '../../../src/protocol/types.js';
+import { dialects } from '../../../src/dialects/dialects.js';
+import { events } from '../../../src/protocol/events.js';
+import {
+  eventSummaries,
+  groupDescriptions,
+  hookDescriptions,
+  settingsDescriptions,
+} from './descriptions.js';
 
 /** The JSON Schema of settings.json. Keys of the agent itself are let through. */
 export function settingsSchema(): JsonSchema {
@@ -13,7 +18,7 @@ export function settingsSchema(): JsonSchema {
     type: 'object',
     properties: {
       $schema: { type: 'string', description: 'The JSON Schema of this file, for editors.' },
-      ...propertiesOf(SCALAR_FIELDS),
+      ...propertiesOf(SCALAR_FIELDS, settingsDescriptions),
       hooks: {
         description: 'Groups of hooks, by event.',
         type: 'object',
@@ -42,7 +47,9 @@ function describeEvent(event: HookEventName): [string, JsonSchema] {
 function describeTheirEvents(name: DialectName): [string, JsonSchema][] {
   const { agent, events: theirs, moments } = dialects[name];
   const described = [
-    ...Object.entries(theirs).map(([ours, key]) => [key, `${ours}, as ${agent} calls it.`] as const),
+    ...Object.entries(theirs).map(
+      ([ours, key]) => [key, `${ours}, as ${agent} calls it.`] as const,
+    ),
     ...Object.values(moments).map(
       ({ event, name: key }) => [key, `An event of ${agent}; here a moment of ${event}.`] as const,
     ),
@@ -64,7 +71,7 @@ function describeTheirEvents(name: DialectName): [string, JsonSchema][] {
 }
 
 function groupSchema(): JsonSchema {
-  const { hooks, ...others } = propertiesOf(FILE_GROUP_FIELDS);
+  const { hooks, ...others } = propertiesOf(FILE_GROUP_FIELDS, groupDescriptions);
   return {
     description: 'Hooks that share a matcher.',
     type: 'object',
@@ -75,7 +82,7 @@ function groupSchema(): JsonSchema {
 }
 
 function hookSchema(): JsonSchema {
-  const { command, ...others } = propertiesOf(COMMAND_FIELDS);
+  const { command, ...others } = propertiesOf(COMMAND_FIELDS, hookDescriptions);
   return {
     type: 'object',
     properties: { ...others, command: { type: 'string', description: command?.['description'] } },
@@ -87,12 +94,15 @@ function hookSchema(): JsonSchema {
   };
 }
 
-function propertiesOf<T extends object>(table: DescribedTable<T>): Record<string, JsonSchema> {
+function propertiesOf<T extends object>(
+  table: FieldTable<T>,
+  descriptions: { readonly [K in keyof T]-?: string },
+): Record<string, JsonSchema> {
   return Object.fromEntries(
-    keysOf(table).map((key) => {
-      const { description, struct } = table[key];
-      return [key, { description, ...struct.schema }];
-    }),
+    keysOf(table).map((key) => [
+      key,
+      { description: descriptions[key], ...table[key].struct.schema },
+    ]),
   );
 }
 

@@ -1,7 +1,7 @@
-import type { EventName } from '../author.js';
-import type { JsonSchema } from '../util/checks.js';
-import { events } from '../protocol/events.js';
-import { outputShape, type Shape } from '../protocol/readHookOutput.js';
+import type { EventName } from '../../../src/author.js';
+import type { JsonSchema } from '../../../src/util/checks.js';
+import { events } from '../../../src/protocol/events.js';
+import { outputShape, type Shape } from '../../../src/protocol/readHookOutput.js';
 import {
   commonInputs,
   commonOutputs,
@@ -60,7 +60,8 @@ const { llm_request: requestShape, llm_response: responseShape } =
 function inputSchema(event: EventName, field: string): JsonSchema {
   if (field === 'llm_request') return wholeOf(requestShape.fields, ['model', 'messages']);
   if (field === 'llm_response') return wholeOf(responseShape.fields, ['candidates']);
-  const checks: Readonly<Record<string, { readonly schema: unknown }>> = events[event].fields.schema;
+  const checks: Readonly<Record<string, { readonly schema: unknown }>> =
+    events[event].fields.schema;
   return checks[field]?.schema as JsonSchema;
 }
 
