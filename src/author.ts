@@ -99,9 +99,8 @@ function parseJson(stdin: string): unknown {
   try {
     return JSON.parse(stdin) as unknown;
   } catch (cause) {
-    throw new Error(`stdin is not JSON (${String(cause)}); a hook reads one JSON object`, {
-      cause,
-    });
+    const message = `stdin is not JSON (${String(cause)}); a hook reads one JSON object`;
+    throw new Error(message, { cause });
   }
 }
 

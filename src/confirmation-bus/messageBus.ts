@@ -43,9 +43,8 @@ export class InProcessMessageBus implements MessageBus {
     try {
       await handler(message);
     } catch (error) {
-      this.#logger.warn(`A subscriber of "${message.type}" failed; the others are not affected`, {
-        error,
-      });
+      const what = `A subscriber of "${message.type}" failed; the others are not affected`;
+      this.#logger.warn(what, { error });
     }
   }
 }

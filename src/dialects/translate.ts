@@ -128,11 +128,8 @@ function textOfContent(content: unknown): string {
 
 /** A request to the model with its tools renamed. */
 export function withToolNames(request: unknown, rename: (name: string) => string): unknown {
-  if (!isRecord(request)) return request;
-  const { toolConfig } = request;
-  return isRecord(toolConfig)
-    ? { ...request, toolConfig: withAllowedNames(toolConfig, rename) }
-    : request;
+  if (!isRecord(request) || !isRecord(request['toolConfig'])) return request;
+  return { ...request, toolConfig: withAllowedNames(request['toolConfig'], rename) };
 }
 
 export function withAllowedNames(

@@ -145,11 +145,8 @@ async function findDirectory(folder: string, entry: Dirent): Promise<string | un
   const path = join(folder, entry.name);
   if (entry.isDirectory()) return path;
   if (!entry.isSymbolicLink()) return undefined;
-  const isDirectory = await stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-  return isDirectory ? path : undefined;
+  const stats = await stat(path).catch(() => undefined);
+  return stats?.isDirectory() ? path : undefined;
 }
 
 function dropTaken(reading: ExtensionReading, taken: Map<string, Extension>): ExtensionReading {

@@ -110,33 +110,29 @@ async function readEntry(
     report([key], `${errorMessage(error)}; the whole middleware is ignored`);
     return undefined;
   }
-  const found = await findModule(scope, directory, fields.module);
-  if ('objection' in found) {
-    report(['module'], `${found.objection}; the whole middleware is ignored`);
-    return undefined;
-  }
-  return { ...others, ...position, module: found.module };
+  const named = resolve(directory, fields.module);
+  const module = await realpath(named).catch(() => named);
+  const objection = await objectToModule(module, fields.module, scope, directory);
+  if (objection === undefined) return { ...others, ...position, module };
+  report(['module'], `${objection}; the whole middleware is ignored`);
+  return undefined;
 }
 
-/** Real path of a module; only a file inside of the extension's folder that nobody else could have written. */
-async function findModule(
+/** Only a file inside of the extension's folder counts, and only if nobody else could have written it. */
+async function objectToModule(
+  module: string,
+  path: string,
   scope: SettingsFile['scope'],
   directory: string,
-  path: string,
-): Promise<{ readonly module: string } | { readonly objection: string }> {
-  const named = resolve(directory, path);
-  const module = await realpath(named).catch(() => named);
-  if (!isInside(module, directory)) {
-    return { objection: `${describe(path)} is outside of the extension's folder` };
-  }
+): Promise<string | undefined> {
+  if (!isInside(module, directory)) return `${describe(path)} is outside of the extension's folder`;
   const reading = await checkGuardedFile(module, guardOf(scope));
   if (reading.status === 'missing') {
-    return { objection: `there is no file ${describe(path)} in the extension's folder` };
+    return `there is no file ${describe(path)} in the extension's folder`;
   }
-  if (reading.status === 'refused') {
-    return { objection: `${describe(path)} is refused: ${reading.reason}` };
-  }
-  return { module };
+  return reading.status === 'refused'
+    ? `${describe(path)} is refused: ${reading.reason}`
+    : undefined;
 }
 
 /** In place of an extension that cannot be read and may have policies. */

@@ -37,7 +37,6 @@ export interface JsonDocument {
 export function parseJsonDocument(source: string, isStrict = false): JsonDocument {
   const lineStarts = findLineStarts(source);
   const positionAt = (offset: number) => findPosition(lineStarts, offset);
-  const start = positionAt(0);
   try {
     const errors: ParseError[] = [];
     const root = parseTree(source, errors, {
@@ -48,20 +47,15 @@ export function parseJsonDocument(source: string, isStrict = false): JsonDocumen
     if (root === undefined || error !== undefined) {
       return failedDocument({ message: explain(error), ...positionAt(error?.offset ?? 0) });
     }
-    return {
-      value: getNodeValue(root),
-      repeatedKeys: findRepeatedKeys(root).map(({ path, offset }) => ({
-        path,
-        position: positionAt(offset),
-      })),
-      locate: (path) => positionAt(findOffset(root, path)),
-    };
+    const repeatedKeys = findRepeatedKeys(root).map(({ path, offset }) => {
+      return { path, position: positionAt(offset) };
+    });
+    const locate = (path: Path) => positionAt(findOffset(root, path));
+    return { value: getNodeValue(root), repeatedKeys, locate };
   } catch (error) {
     // The parser recurses: some thousand levels of nesting exhaust the stack.
-    if (error instanceof RangeError) {
-      return failedDocument({ message: 'nested too deeply', ...start });
-    }
-    throw error;
+    if (!(error instanceof RangeError)) throw error;
+    return failedDocument({ message: 'nested too deeply', line: 1, column: 1 });
   }
 }
 

@@ -39,21 +39,19 @@ export async function readJsonFile(
   const reading = await readGuardedFile(file, options);
   if (reading.status !== 'read') return reading;
   try {
+    const { text } = reading;
     const { parseJsonDocument } = await waitForDescriptors(loadParser);
-    return readDocument(parseJsonDocument(reading.text), what, reading.text);
+    const document = parseJsonDocument(text);
+    const { value, syntaxError } = document;
+    if (isRecord(value)) return { status: 'read', value, document, text };
+    const reason = syntaxError
+      ? `not valid JSON: ${syntaxError.message}`
+      : `expected ${what}, got ${describe(value)}`;
+    return { status: 'invalid', reason, position: syntaxError ?? document.locate([]), text };
   } catch (error) {
     const reason = `it cannot be read (${errorMessage(error)})`;
     return { status: 'refused', reason, isShortage: isShortage(error) };
   }
-}
-
-function readDocument(document: JsonDocument, what: string, text: string): JsonReading {
-  const { value, syntaxError } = document;
-  if (isRecord(value)) return { status: 'read', value, document, text };
-  const reason = syntaxError
-    ? `not valid JSON: ${syntaxError.message}`
-    : `expected ${what}, got ${describe(value)}`;
-  return { status: 'invalid', reason, position: syntaxError ?? document.locate([]), text };
 }
 
 /** For those who cannot go on without the file. */

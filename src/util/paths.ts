@@ -29,7 +29,7 @@ export function unlessItFails<T>(look: () => T): T | undefined {
 }
 
 /**
- * The path without links of what is there, or would be if it was made; `undefined` where a link leads to nothing.
+ * The path without links of what is there, or could be created; `undefined` where a link leads to nothing.
  *
  * @throws the file system's error when a directory on the way cannot be examined
  */

@@ -29,7 +29,11 @@ export async function validateFiles(
 ): Promise<Finding[]> {
   const layers = await Promise.all(sources.map((source) => readLayer(source, trustProject)));
   const { problems, settings } = mergeLayers(layers);
-  const opened = [...sources.map((source) => openFile(source)), ...openExtensions(extensions)];
+  const ofExtensions = extensions.extensions.flatMap((extension) => {
+    const { scope = 'user', directory } = extension;
+    return hookFilesOf(extension).map((file) => openFile({ scope, file }, directory));
+  });
+  const opened = [...sources.map((source) => openFile(source)), ...ofExtensions];
   const files = (await Promise.all(opened)).flatMap((file) => file ?? []);
   const groups = files.flatMap(findGroups);
   const checked = { files, groups, hooks: groups.flatMap(findHooks), settings, workingDir };
@@ -48,13 +52,6 @@ const NO_EXTENSIONS: LoadedExtensions = { extensions: [], problems: [] };
 export function hookFilesOf({ hooks = {} }: Extension): string[] {
   const groups = Object.values(hooks).flat();
   return [...new Set(groups.flatMap(({ origin }) => origin?.file ?? []))];
-}
-
-function openExtensions({ extensions }: LoadedExtensions): Promise<CheckedFile | undefined>[] {
-  return extensions.flatMap((extension) => {
-    const { scope = 'user', directory } = extension;
-    return hookFilesOf(extension).map((file) => openFile({ scope, file }, directory));
-  });
 }
 
 async function openFile(
