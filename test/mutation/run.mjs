@@ -15,13 +15,7 @@ const TESTS = {
   enablementGate: ['middleware/enablementGate'],
   translator: ['middleware/translator', 'hooks/hookEventHandler'],
   planner: ['middleware/planner', 'middleware/matching', 'peers/planner', 'dialects/moments'],
-  callerEffects: [
-    'middleware/callerEffects',
-    'core/coreToolHookTriggers',
-    'core/geminiChat',
-    'core/eventEffects',
-    'peers/callers',
-  ],
+  callerEffects: ['middleware/callerEffects', 'middleware/toolEffects', 'middleware/modelEffects'],
   dialect: [
     'dialects/translate',
     'dialects/gemini',
