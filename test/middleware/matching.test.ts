@@ -136,6 +136,37 @@ function runsAtExit(dialect: DialectName | undefined, matcher: string): boolean 
   return matchesGroup(group, SessionEnd, { subject: 'exit' });
 }
 
+describe('whether a hook is concerned', () => {
+  const toolName = 'search_file_content';
+  const hooks = [hook('./x.sh')];
+
+  it('depends on the moment, which there may be none of', async () => {
+    const { registry, logger, entries } = await entriesOf({ hooks });
+    const [ours] = entries;
+    const theirs: HookRegistryEntry = {
+      ...ours!,
+      config: { ...ours!.config, dialect: 'claude', moment: 'failed' },
+    };
+    expect(isConcerned(registry, ours!, undefined, logger)).toBe(true);
+    expect(isConcerned(registry, theirs, undefined, logger)).toBe(false);
+    expect(isConcerned(registry, theirs, { toolName, moment: 'failed' }, logger)).toBe(true);
+  });
+
+  it('depends on any of the names that a tool has', async () => {
+    const group = { matcher: '^grep', dialect: 'gemini', hooks } as const;
+    const { registry, logger, entries } = await entriesOf(group);
+    expect(isConcerned(registry, entries[0]!, { toolName }, logger)).toBe(true);
+  });
+
+  it('by a matcher that takes too long: a guard is, and no other', async () => {
+    const guarded = [...hooks, hook('./guard.sh', { onFailure: 'deny' })];
+    const { registry, logger, entries } = await entriesOf({ matcher: ENDLESS, hooks: guarded });
+    const context = { toolName: LONG_NAME };
+    const isAsked = (entry: HookRegistryEntry) => isConcerned(registry, entry, context, logger);
+    expect(entries.map(isAsked)).toEqual([false, true]);
+  });
+});
+
 describe('whether the matcher of a group', () => {
   it.each<[string, Pick<HookDefinition, 'matcher' | 'dialect'>, string, boolean]>([
     ['is missing', {}, 'read_file', true],
