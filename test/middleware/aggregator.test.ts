@@ -11,7 +11,12 @@ import {
   BeforeToolHookOutput,
   BeforeToolSelectionHookOutput,
 } from '../../src/protocol/hookOutput.js';
-import { HookEventName, type HookOutput } from '../../src/protocol/types.js';
+import {
+  HookEventName,
+  type ForeignEffects,
+  type HookOutput,
+  type ToolOutput,
+} from '../../src/protocol/types.js';
 import { failed, healthy, hook, hookContext } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
 
@@ -116,7 +121,8 @@ describe('the envelope', () => {
       ],
       BeforeToolSelection,
     );
-    expect(aggregated.errors).toHaveLength(1);
+    expect(aggregated.errors).toEqual([new Error('The output of a hook could not be merged')]);
+    expect(aggregated.errors[0]?.cause).toEqual(new Error('cannot be read'));
     expect(aggregated.finalOutput).toMatchObject({
       continue: false,
       stopReason: 'enough',
@@ -329,6 +335,19 @@ describe('the author of a verdict', () => {
     expect(decidedBy).toEqual(['guard']);
   });
 
+  it('is who stops, also where nobody else says anything', () => {
+    expect(decide(BeforeTool, { budget: { continue: false } }).decidedBy).toEqual(['budget']);
+  });
+
+  it('lends the reasons of all to a stop where nobody blocks', () => {
+    const budget = { continue: false, stopReason: 'spent', reason: 'twice' };
+    expect(decide(BeforeTool, { budget, allow })).toMatchObject({
+      decidedBy: ['budget'],
+      reason: 'twice\nfine',
+      stopReason: 'spent',
+    });
+  });
+
   it('is called by its command where it has no name', () => {
     const { decidedBy } = aggregateResults([healthy({ decision: 'deny' })], BeforeTool);
     expect(decidedBy).toEqual([expect.stringMatching(/^hook-/)]);
@@ -452,6 +471,86 @@ describe('the merge of BeforeTool', () => {
   });
 });
 
+describe('fields that one hook says and the others do not', () => {
+  it('stay, and no field comes of nothing', () => {
+    expect(merge(BeforeTool, { continue: true }, {})).toEqual({ continue: true });
+    const merged = merge(BeforeTool, specific({ a: 1 }), specific({ b: 2 }));
+    expect(Object.keys(merged.hookSpecificOutput ?? {})).toEqual(['a', 'b']);
+    expect(merge(BeforeToolSelection, { systemMessage: 'note' }, {})).toEqual({
+      systemMessage: 'note',
+    });
+  });
+
+  it('that are no objects are overridden by the later one, and not by null', () => {
+    const input = specific({ tool_input: { a: 1 } });
+    const text = specific({ tool_input: 'text' });
+    expect(merge(BeforeTool, input, text)).toEqual(text);
+    expect(merge(BeforeTool, text, input)).toEqual(input);
+    expect(merge(BeforeTool, input, specific({ tool_input: null }))).toEqual(input);
+  });
+});
+
+/** What comes of the effects that hooks of other agents have, and of `undefined` where a hook has none. */
+function foreign(...effects: (ForeignEffects | undefined)[]): ForeignEffects | undefined {
+  const outputs = effects.map((each): HookOutput => (each ? { foreign: each } : {}));
+  return merge(BeforeTool, ...outputs).foreign;
+}
+
+/** Which of two replacements of a result counts. */
+function winner(first?: ToolOutput, second?: ToolOutput): ToolOutput | undefined {
+  return foreign({ toolOutput: first }, { toolOutput: second })?.toolOutput;
+}
+
+describe('what hooks of other agents say', () => {
+  it('stays beside a hook that says nothing of the kind', () => {
+    const effects = { contextOfResult: 'note', prevents: true };
+    expect(foreign(effects, undefined)).toEqual(effects);
+    expect(foreign(undefined, effects)).toEqual(effects);
+    expect(foreign(undefined, undefined)).toBeUndefined();
+  });
+
+  it('is put together', () => {
+    expect(
+      foreign({ contextOfResult: 'a', droppedArguments: ['x'] }, { contextOfResult: 'b' }),
+    ).toEqual({ contextOfResult: 'a\nb', droppedArguments: ['x'] });
+    expect(foreign({}, { droppedArguments: ['y'] })).toEqual({ droppedArguments: ['y'] });
+    expect(foreign({ prevents: true }, {})?.prevents).toBe(true);
+    expect(foreign({}, { prevents: true })?.prevents).toBe(true);
+    expect(foreign({}, {})).toEqual({ droppedArguments: [] });
+  });
+
+  it('of a result is the later replacement, unless one is a denial', () => {
+    const [one, two] = [
+      { text: 'one', isDenial: false },
+      { text: 'two', isDenial: false },
+    ];
+    const denial = { text: 'no', isDenial: true };
+    expect(winner(one, two)).toEqual(two);
+    expect(winner(one)).toEqual(one);
+    expect(winner(undefined, two)).toEqual(two);
+    expect(winner(one, denial)).toEqual(denial);
+    expect(winner(denial, one)).toEqual(denial);
+    expect(winner(denial, { text: 'never', isDenial: true })).toEqual({
+      text: 'no\nnever',
+      isDenial: true,
+    });
+  });
+
+  it('drops an argument that an earlier hook wanted', () => {
+    const dropping = { foreign: { droppedArguments: ['a'] } };
+    const changing = specific({ tool_input: { a: 1, b: 2 }, additionalContext: 'c' });
+    expect(merge(BeforeTool, changing, dropping).hookSpecificOutput).toEqual({
+      tool_input: { b: 2 },
+      additionalContext: 'c',
+    });
+    expect(merge(BeforeTool, dropping).hookSpecificOutput).toBeUndefined();
+    const unchanged = specific({ additionalContext: 'c' });
+    expect(merge(BeforeTool, unchanged, dropping).hookSpecificOutput).toEqual({
+      additionalContext: 'c',
+    });
+  });
+});
+
 describe('the merge of AfterTool', () => {
   it('reports a block, so that its reason can be appended for the model', () => {
     const { finalOutput } = aggregateResults(
@@ -570,6 +669,12 @@ describe('the merge of BeforeToolSelection', () => {
 
   it('sorts the names of a single hook', () => {
     expect(select({ allowedFunctionNames: ['b', 'a', 'b'] })).toEqual({
+      allowedFunctionNames: ['a', 'b'],
+    });
+  });
+
+  it('leaves out what is no name', () => {
+    expect(select({ allowedFunctionNames: ['b', 1, null, 'a'] })).toEqual({
       allowedFunctionNames: ['a', 'b'],
     });
   });

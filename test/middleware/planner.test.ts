@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { planner, type PlanContext, type Planner } from '../../middleware/planner.js';
+import { planContext, planner, type PlanContext, type Planner } from '../../middleware/planner.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import type { AnyHookContext } from '../../src/context.js';
 import { textResponse } from '../../src/protocol/response.js';
@@ -132,6 +132,20 @@ describe('planner', () => {
       expect(asked).toEqual([[event, context]]);
     },
   );
+
+  it('takes the plan that was made when the event was fired, and makes no other', async () => {
+    const ctx = Object.assign(hookContext(BeforeTool, payload), { planned: plan });
+    await planner({ createExecutionPlan: () => null })(ctx, countingNext());
+    expect(ctx.plan).toBe(plan);
+  });
+
+  it.each([
+    ['asked', { isAsked: true }],
+    [undefined, {}],
+  ])('tells the moment of an event: %s', (moment, more) => {
+    const ctx = { event: BeforeTool, payload: { ...payload, ...more } } as const;
+    expect(planContext<HookEventName>(ctx)?.moment).toBe(moment);
+  });
 
   it('passes an error from next on untouched', async () => {
     const { next, error } = failingNext();
@@ -335,6 +349,15 @@ describe('a plan', () => {
     expect(plan?.hookConfigs).toEqual([hook('x', { name: 'lax', onFailure: 'deny' })]);
   });
 
+  it('leaves a guard that stands before the same command as it is', async () => {
+    const { plans, registry } = await createPlanner({
+      BeforeTool: [{ hooks: [hook('x', { onFailure: 'deny' }), hook('x', { name: 'lax' })] }],
+    });
+    const plan = plans.createExecutionPlan(BeforeTool, { toolName: 'any' });
+    expect(plan?.hookConfigs).toHaveLength(1);
+    expect(plan?.hookConfigs[0]).toBe(registry.getAllHooks()[0]?.config);
+  });
+
   it('lets a plugin, which cannot be run, take the place of nothing', async () => {
     const plugin = { ...hook('x'), type: 'plugin' as const };
     const { plans } = await createPlanner({ BeforeTool: [{ hooks: [plugin, hook('x')] }] });
@@ -367,6 +390,17 @@ describe('a plan', () => {
     expect(plans.createExecutionPlan(BeforeTool, { toolName: 'b' })).not.toBe(plan);
   });
 
+  it('is made once for each subject of an event', async () => {
+    const { SessionStart } = HookEventName;
+    const { plans } = await createPlanner({
+      SessionStart: [{ dialect: 'claude', matcher: 'resume', hooks: [hook('x')] }],
+    });
+    const plan = plans.createExecutionPlan(SessionStart, { subject: 'resume' });
+    expect(commands(plan)).toEqual(['x']);
+    expect(plans.createExecutionPlan(SessionStart, { subject: 'startup' })).toBeNull();
+    expect(plans.createExecutionPlan(SessionStart, { subject: 'resume' })).toBe(plan);
+  });
+
   it('is made again after a hook was switched off or on', async () => {
     const { plans, registry } = await createPlanner({
       BeforeTool: [{ hooks: [hook('x'), hook('y', { name: 'named' })] }],
@@ -382,12 +416,15 @@ describe('a plan', () => {
   });
 
   it('stays right for more tools than are remembered', async () => {
-    const { plans } = await createPlanner({
+    const { plans, registry } = await createPlanner({
       BeforeTool: [{ matcher: '^tool_1$', hooks: [hook('x')] }],
     });
+    let most = 0;
     for (let index = 0; index < 10_050; index += 1) {
       const plan = plans.createExecutionPlan(BeforeTool, { toolName: `tool_${index}` });
       expect(plan !== null).toBe(index === 1);
+      most = Math.max(most, registry.plansOf(BeforeTool).size, registry.matches.size);
     }
+    expect(most).toBe(10_000);
   });
 });

@@ -60,6 +60,10 @@ const payloads: { readonly [E in HookEventName]: [HookPayload<E>, expected: obje
   ],
 };
 
+function fail(): never {
+  throw new Error('not begun yet');
+}
+
 describe('translator', () => {
   it('fills input and calls next once', async () => {
     const ctx = hookContext(HookEventName.BeforeAgent, { prompt: 'hi' });
@@ -125,5 +129,11 @@ describe('toHookInput', () => {
     expect(toHookInput(HookEventName.BeforeAgent, { prompt: 'p' }, without).transcript_path).toBe(
       '',
     );
+  });
+
+  it('is written by a host that cannot tell its session or its transcript', () => {
+    const unknown = { ...session, getSessionId: fail, getTranscriptPath: fail };
+    const input = toHookInput(HookEventName.BeforeAgent, { prompt: 'p' }, unknown);
+    expect(input).toMatchObject({ session_id: '', cwd: '/project', transcript_path: '' });
   });
 });

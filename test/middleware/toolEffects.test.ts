@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest';
+import { toolStages, type FireHook } from '../../middleware/callerEffects.js';
+import { Config } from '../../src/config/config.js';
+import { ALLOW, createToolCall, type ToolCall } from '../../src/context.js';
+import { fireHook } from '../../src/hooks/fireHook.js';
+import { asHookContext } from '../../src/protocol/llmContent.js';
+import type { HookDefinition } from '../../src/protocol/types.js';
+import type { ToolResult } from '../../src/tools/tools.js';
+import { hook, keepInput, saying } from '../helpers/hooks.js';
+import { countingNext } from '../helpers/next.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { useTempDir } from '../helpers/tempDir.js';
+
+const temp = useTempDir();
+const ran: ToolResult = { llmContent: 'ran', returnDisplay: 'shown' };
+
+/** The stages over hooks that have been read, a call, and what was fired for it. */
+async function open(hooks: Record<string, HookDefinition[]>, signal?: AbortSignal) {
+  const config = new Config({
+    enableHooks: true,
+    workingDir: temp.path,
+    debugLogger: new RecordingLogger(),
+    hooks,
+  });
+  await config.getHookSystem()?.initialize();
+  const fired: unknown[] = [];
+  const fire: FireHook = (event, payload, options) => {
+    fired.push({ event, ...payload });
+    return fireHook(config, event, payload, options);
+  };
+  const inputs: unknown[] = [];
+  const execute = async (input: object) => {
+    inputs.push(input);
+    return ran;
+  };
+  const call = createToolCall('write_file', { path: 'a' }, execute, { signal, callId: 'id' });
+  return { stages: toolStages(fire), call, fired, inputs };
+}
+
+/** Lets the hooks look at a call whose tool gave `ran`. */
+async function annotate(
+  hooks: Record<string, HookDefinition[]>,
+  within: (call: ToolCall) => void = () => undefined,
+): Promise<ToolCall> {
+  const { stages, call } = await open(hooks);
+  await stages.afterTool(call, async () => {
+    await stages.execute(call, countingNext());
+    within(call);
+  });
+  return call;
+}
+
+const group = (output: object, dialect?: 'claude' | 'gemini'): HookDefinition[] => [
+  { ...(dialect && { dialect }), hooks: [saying(output)] },
+];
+const decides = (decision: object) =>
+  group({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } }, 'claude');
+
+describe('before a tool', () => {
+  it('nothing is fired for a call that is refused already', async () => {
+    const { stages, call, fired } = await open({ BeforeTool: [{ hooks: [hook('true')] }] });
+    call.block('not today');
+    const next = countingNext();
+    await stages.beforeTool(call, next);
+    expect(next.calls).toBe(0);
+    expect(fired).toEqual([]);
+  });
+
+  it('the next stage is called at once where there is nothing to run', async () => {
+    const { stages, call } = await open({});
+    const next = countingNext();
+    const passing = stages.beforeTool(call, next);
+    expect(next.calls).toBe(1);
+    await passing;
+    expect(call).toMatchObject({ verdict: ALLOW, contextForModel: [] });
+  });
+
+  it('hooks are asked once where none of them wants to ask', async () => {
+    const { stages, call, fired } = await open({ BeforeTool: group({ decision: 'allow' }) });
+    const next = countingNext();
+    await stages.beforeTool(call, next);
+    expect(next.calls).toBe(1);
+    expect(fired).toHaveLength(1);
+    expect(call.contextForModel).toEqual([]);
+  });
+
+  it('the model reads a note of a hook with the result, once', async () => {
+    const { stages, call } = await open({
+      BeforeTool: [
+        ...group({ systemMessage: 'mind the gap' }),
+        ...group({ hookSpecificOutput: { additionalContext: 'It is old.' } }, 'claude'),
+      ],
+    });
+    const notes = [asHookContext('It is old.'), '[System] mind the gap'];
+    await stages.beforeTool(call, countingNext());
+    expect(call.contextForModel).toEqual(notes);
+    await stages.beforeTool(call, countingNext());
+    expect(call.contextForModel).toEqual(notes);
+  });
+});
+
+describe('where hooks want the user to be asked', () => {
+  const asking = group({ decision: 'ask' });
+  const event = 'BeforeTool';
+  const first = { event, toolName: 'write_file', toolInput: { path: 'a' }, callId: 'id' };
+
+  it('the tool runs if there is nobody to decide', async () => {
+    const { stages, call, fired } = await open({ BeforeTool: asking });
+    const next = countingNext();
+    await stages.beforeTool(call, next);
+    expect(next.calls).toBe(1);
+    expect(fired).toEqual([first, { ...first, isAsked: true }]);
+  });
+
+  it('another hook may deny in place of the user', async () => {
+    const { stages, call } = await open({
+      BeforeTool: asking,
+      PermissionRequest: decides({ behavior: 'deny', message: 'no way' }),
+    });
+    const next = countingNext();
+    await stages.beforeTool(call, next);
+    expect(next.calls).toBe(0);
+    expect(call.verdict).toMatchObject({ kind: 'block', reason: 'no way' });
+  });
+
+  it('another hook may allow the call as it is', async () => {
+    const { stages, call, fired } = await open({
+      BeforeTool: asking,
+      PermissionRequest: decides({ behavior: 'allow' }),
+    });
+    const next = countingNext();
+    await stages.beforeTool(call, next);
+    expect(next.calls).toBe(1);
+    expect(fired).toHaveLength(2);
+  });
+
+  it('other arguments that it is allowed with are put to the hooks as well', async () => {
+    const { stages, call, fired } = await open({
+      BeforeTool: asking,
+      PermissionRequest: decides({ behavior: 'allow', updatedInput: { path: 'b' } }),
+    });
+    const next = countingNext();
+    await stages.beforeTool(call, next);
+    expect(next.calls).toBe(1);
+    expect(call.input).toEqual({ path: 'b' });
+    expect(fired).toEqual([
+      first,
+      { ...first, isAsked: true },
+      { ...first, toolInput: { path: 'b' } },
+    ]);
+  });
+});
+
+describe('the tool', () => {
+  it('does not run for a call that is refused', async () => {
+    const { stages, call, inputs } = await open({});
+    call.block('not today');
+    const next = countingNext();
+    await stages.execute(call, next);
+    expect({ inputs, calls: next.calls }).toEqual({ inputs: [], calls: 0 });
+  });
+
+  it('does not run for a call that was aborted meanwhile', async () => {
+    const abort = new AbortController();
+    const { stages, call, inputs } = await open({}, abort.signal);
+    abort.abort();
+    await stages.execute(call, countingNext());
+    expect(inputs).toEqual([]);
+    expect(call.result?.llmContent).toBe('The call of "write_file" was cancelled before it ran.');
+  });
+
+  it('is timed', async () => {
+    const { stages, call } = await open({});
+    const startedAt = performance.now();
+    await stages.execute(call, countingNext());
+    expect(call.durationMs).toBeLessThanOrEqual(Math.ceil(performance.now() - startedAt));
+  });
+});
+
+describe('after a tool', () => {
+  it('hooks read all that it gave', async () => {
+    const { stages, call } = await open({ AfterTool: [{ hooks: [hook(keepInput('seen.json'))] }] });
+    const error = { type: 'unknown', message: 'oops' };
+    await stages.afterTool(call, async () => {
+      call.result = { ...ran, metadata: { lines: 1 }, error };
+    });
+    expect(await temp.readJson('seen.json')).toMatchObject({
+      tool_name: 'write_file',
+      tool_response: { llmContent: 'ran', returnDisplay: 'shown', metadata: { lines: 1 }, error },
+    });
+  });
+
+  it('nothing is fired for a call that was refused before it ran', async () => {
+    const { stages, call, fired } = await open({ AfterTool: [{ hooks: [hook('true')] }] });
+    call.block('not today');
+    await stages.afterTool(call, countingNext());
+    expect(fired).toEqual([]);
+  });
+
+  it('hooks look at a call that was refused when it had run', async () => {
+    const call = await annotate({ AfterTool: group({ systemMessage: 'note' }) }, (each) =>
+      each.block('too late'),
+    );
+    expect(call.result?.llmContent).toBe('too late\n\n[System] note');
+  });
+
+  it('the result stays as it is without hooks, and with hooks that say nothing', async () => {
+    expect((await annotate({})).result).toBe(ran);
+    expect((await annotate({ AfterTool: [{ hooks: [hook('exit 1')] }] })).result).toBe(ran);
+  });
+
+  it('hooks add notes for the model, and keep the result from the user', async () => {
+    const call = await annotate({
+      AfterTool: group({
+        systemMessage: 'note',
+        suppressOutput: true,
+        hookSpecificOutput: { additionalContext: 'context' },
+      }),
+    });
+    expect(call.result).toEqual({
+      llmContent: `ran\n\n${asHookContext('context')}\n\n[System] note`,
+      returnDisplay: 'shown',
+      suppressDisplay: true,
+    });
+  });
+
+  it('a reason that takes the place of the result is read once, and notes after it', async () => {
+    const denial = { decision: 'deny', reason: 'secret' };
+    const alone = await annotate({ AfterTool: group(denial, 'gemini') });
+    expect(alone.result?.llmContent).toBe('secret');
+    expect(alone.verdict).toEqual(ALLOW);
+    const noted = await annotate({
+      AfterTool: [
+        ...group(denial, 'gemini'),
+        ...group({ suppressOutput: true, hookSpecificOutput: { additionalContext: 'context' } }),
+      ],
+    });
+    expect(noted.result?.suppressDisplay).toBe(true);
+    expect(noted.result?.llmContent).toBe(`secret\n\n${asHookContext('context')}`);
+  });
+
+  it('a stop stands when a hook replaces the result', async () => {
+    const call = await annotate(
+      { AfterTool: group({ decision: 'deny', reason: 'secret' }, 'gemini') },
+      (each) => each.stop('enough', { hooks: ['budget'] }),
+    );
+    expect(call.verdict).toMatchObject({ kind: 'stop', reason: 'enough', hooks: ['budget'] });
+    expect(call.result).toMatchObject({
+      llmContent: 'secret',
+      error: { type: 'stop_execution', message: 'enough' },
+    });
+  });
+});
