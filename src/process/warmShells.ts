@@ -278,7 +278,8 @@ function spawnWaitingShell({ cwd, env }: Surroundings, surroundings: string) {
       onNoise: giveUpOn.bind(undefined, surroundings),
     };
     subprocess.stderr.on('data', shell.onNoise);
-    subprocess.once('exit', letGo.bind(undefined, [shell]));
+    // Its pipes stay: when it ends as a command, what it has written may not be read yet.
+    subprocess.once('exit', () => (waiting = waiting.filter((each) => each !== shell)));
     return shell;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 import { createHook } from 'node:async_hooks';
-import { readFileSync } from 'node:fs';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runCommand, type CommandOutcome } from '../../src/process/runCommand.js';
@@ -142,6 +143,23 @@ describe('a command in a shell that was started ahead', () => {
     },
   );
 
+  it('is heard to the end, though Node hears of its exit before it reads', async () => {
+    await withTempDir(async (cwd) => {
+      prepareWarmShells({ cwd, env }, 1);
+      const [shell] = shellsOfHost();
+      const command = 'until [ -e go ]; do :; done; echo answer';
+      const outcome = runCommand({ ...base(cwd), command });
+      // Node reads first, and then asks for all that have ended: also what has ended while it was reading.
+      const other = spawn('echo');
+      other.stdout.once('data', () => {
+        writeFileSync(path.join(cwd, 'go'), '');
+        while (isRunning(shell!));
+      });
+      while (isRunning(other.pid!));
+      expect(await outcome).toMatchObject({ ending: 'exit', stdout: 'answer\n' });
+    });
+  });
+
   it('is ended with everything that it started, at its deadline', async () => {
     await withTempDir(async (cwd) => {
       prepareWarmShells({ cwd, env }, 1);
@@ -152,6 +170,13 @@ describe('a command in a shell that was started ahead', () => {
     });
   });
 });
+
+/** The shells that this process has started. */
+function shellsOfHost(): number[] {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
+  const pids = children.trim().split(' ').map(Number);
+  return pids.filter((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'bash\n');
+}
 
 function base(cwd: string) {
   return { cwd, env, input: Buffer.from(''), timeoutMs: 10_000, warm: true };
@@ -258,13 +283,10 @@ describe('a shell that waits', () => {
   it('that was killed serves nobody', async () => {
     await withTempDir(async (cwd) => {
       prepareWarmShells({ cwd, env }, 1);
-      const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
-      for (const pid of children.trim().split(' ')) {
-        const comm = await readFile(`/proc/${pid}/comm`, 'utf8');
-        if (comm !== 'bash\n') continue;
-        process.kill(Number(pid), 'SIGKILL');
+      for (const pid of shellsOfHost()) {
+        process.kill(pid, 'SIGKILL');
         // Without letting Node hear of it.
-        while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')));
+        while (isRunning(pid));
       }
       const { ending, stdout } = await runCommand({ ...base(cwd), command: 'echo ran' });
       expect({ ending, stdout }).toEqual({ ending: 'exit', stdout: 'ran\n' });
