@@ -14,6 +14,7 @@ import {
   type AnyHookContext,
   type CallOptions,
   type FiredEvent,
+  type FiringContext,
   type HookContext,
 } from '../context.js';
 import {
@@ -119,9 +120,9 @@ export function fireHook<E extends HookEventName>(
 ): Promise<ProcessedHookResult> | undefined {
   try {
     const engine = host.getHookSystem()?.engine;
-    if (!engine) return undefined;
-    const ctx = createHookContext(event, payload, options.signal);
-    return hasWork(engine, ctx) ? fireAndTell(engine, ctx, options) : undefined;
+    const fired: FiredEvent<E> = { event, payload, planned: undefined };
+    if (!engine || !hasWork(engine, fired)) return undefined;
+    return fireAndTell(engine, createHookContext(fired, options.signal), options);
   } catch (error) {
     return Promise.resolve(processCommonHookOutputFields(failBeforeStack(host, event, error)));
   }
@@ -143,7 +144,7 @@ function failBeforeStack(
 
 async function fireAndTell<E extends HookEventName>(
   engine: HookEngine,
-  ctx: FiredEvent<E>,
+  ctx: FiringContext<E>,
   { onHooks }: CallOptions,
 ): Promise<ProcessedHookResult> {
   const aggregated = await fireEvent(engine, ctx);
@@ -186,7 +187,7 @@ export function hasWork<E extends HookEventName>(engine: HookEngine, fired: Anno
 /** Runs the hooks of an event. Never rejects: what goes wrong with the hook system itself is in the result. */
 export async function fireEvent<E extends HookEventName>(
   engine: HookEngine,
-  ctx: FiredEvent<E>,
+  ctx: FiringContext<E>,
 ): Promise<AggregatedHookResult> {
   const outcome = await processEvent(engine, ctx);
   return outcome instanceof HookPipelineError ? toEnvelope(outcome, engine.logger) : outcome;
@@ -200,7 +201,7 @@ export async function fireEvent<E extends HookEventName>(
  */
 export async function processEvent<E extends HookEventName>(
   engine: HookEngine,
-  ctx: FiredEvent<E>,
+  ctx: FiringContext<E>,
 ): Promise<AggregatedHookResult | HookPipelineError> {
   let stage: PipelineStage | undefined = 'initialization';
   try {

@@ -3,7 +3,7 @@ import { makeEmptySuccessResult, type Aggregator } from '../../middleware/aggreg
 import type { Planner } from '../../middleware/planner.js';
 import type { Runner } from '../../middleware/runner.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
-import { createHookContext } from '../context.js';
+import { createHookContext, type FiredEvent } from '../context.js';
 import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import {
   HookEventName,
@@ -59,10 +59,11 @@ export class HookEventHandler {
     payload: HookPayload<E>,
     signal?: AbortSignal,
   ): Promise<AggregatedHookResult> {
-    const ctx = createHookContext(event, payload, signal);
+    const fired: FiredEvent<E> = { event, payload, planned: undefined };
     // What cannot be known is left to the stack, which says what is wrong.
-    const isNeeded = attempt(() => hasWork(this.engine, ctx), true);
-    return isNeeded ? fireEvent(this.engine, ctx) : makeEmptySuccessResult();
+    const isNeeded = attempt(() => hasWork(this.engine, fired), true);
+    if (!isNeeded) return makeEmptySuccessResult();
+    return fireEvent(this.engine, createHookContext(fired, signal));
   }
 
   /** Whether there is nothing to do for an event that is fired now. If so, that is in the log. Synchronous. */
@@ -136,7 +137,10 @@ export class HookEventHandler {
     payload: HookPayload<E>,
   ): Promise<AggregatedHookResult> {
     if (!this.engine.host.getEnableHooks()) return makeEmptySuccessResult();
-    const outcome = await processEvent(this.engine, createHookContext(event, payload, undefined));
+    const outcome = await processEvent(
+      this.engine,
+      createHookContext({ event, payload }, undefined),
+    );
     if (outcome instanceof HookPipelineError) throw outcome;
     return outcome;
   }

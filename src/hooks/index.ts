@@ -2,6 +2,7 @@ export { HookPipelineError, HookRegistryNotInitializedError } from './errors.js'
 export { createHookOutput } from '../protocol/events.js';
 export { HookAggregator } from './hookAggregator.js';
 export { HookEventHandler } from './hookEventHandler.js';
+export type { HookGate, HookHost } from './host.js';
 export {
   AfterModelHookOutput,
   AfterToolHookOutput,

@@ -6,54 +6,52 @@ import { MAX_KEPT_BYTES } from './limits.js';
 
 /** Reads a stream to its end and keeps only its beginning, so that a flood costs time but no memory. */
 export class OutputCollector {
+  readonly #stream: Readable;
+  readonly #chunks: Uint8Array[] = [];
+  #keptBytes = 0;
+  /** All bytes, kept or dropped, and when the last of them came, on the clock of `performance.now()`. */
+  bytesRead = 0;
+  lastReadAt = -Infinity;
   /** Settles when nothing more can come: everybody who could write to the stream is gone. */
-  declare readonly closed: Promise<unknown>;
-  /** All bytes, kept or dropped. */
-  declare bytesRead: number;
-  /** When the last bytes came, on the clock of `performance.now()`. */
-  declare lastReadAt: number;
-  declare private readonly stream: Readable;
-  declare private readonly chunks: Uint8Array[];
-  declare private keptBytes: number;
+  readonly closed: Promise<unknown>;
 
   /**
-   * Starts to read `stream`, of which at most `maxKeptBytes` are kept. It is to be destroyed by whoever reads it. A read
-   * error ends it, and what was read before still counts. Its end comes one turn of the loop before it is closed, and not
-   * at all after an error.
+   * Starts to read `stream`, of which at most `maxKeptBytes` are kept. It is to be destroyed by whoever reads it. Its end
+   * comes one turn of the loop before it is closed, and not at all after an error: either will do.
    */
   constructor(stream: Readable, maxKeptBytes = MAX_KEPT_BYTES) {
-    const closed = new Promise((resolve) => {
+    this.#stream = stream;
+    this.closed = new Promise((resolve) => {
       for (const event of ['end', 'close']) stream.once(event, resolve);
     });
-    Object.assign(this, { stream, closed, chunks: [], keptBytes: 0, bytesRead: 0 });
-    this.lastReadAt = -Infinity;
     // Nobody writes to it. Unless told so, Node closes it at its end, and takes its time before it hears of the exit.
     if (stream instanceof Socket) stream.allowHalfOpen = true;
     stream.on('error', ignore);
     stream.on('data', (chunk: Uint8Array) => {
       this.bytesRead += chunk.length;
       this.lastReadAt = performance.now();
-      const kept = chunk.subarray(0, Math.max(0, maxKeptBytes - this.keptBytes));
-      this.keptBytes += kept.length;
-      if (kept.length > 0) this.chunks.push(kept);
+      const kept = chunk.subarray(0, Math.max(0, maxKeptBytes - this.#keptBytes));
+      this.#keptBytes += kept.length;
+      if (kept.length > 0) this.#chunks.push(kept);
       else release(chunk);
     });
   }
 
   get isClosed(): boolean {
-    return this.stream.readableEnded || this.stream.closed;
+    return this.#stream.readableEnded || this.#stream.closed;
   }
 
   get truncated(): boolean {
-    return this.bytesRead > this.keptBytes;
+    return this.bytesRead > this.#keptBytes;
   }
 
   /** What was kept, as UTF-8 without a byte order mark. A character that the limit cut in two is left out. */
   text(): string {
-    return new TextDecoder().decode(Buffer.concat(this.chunks), { stream: this.truncated });
+    return new TextDecoder().decode(Buffer.concat(this.#chunks), { stream: this.truncated });
   }
 }
 
+/** Of a read error: it ends the stream, and what was read before it still counts. */
 function ignore(): void {}
 
 let sink: MessagePort | undefined;

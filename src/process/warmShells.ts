@@ -82,30 +82,32 @@ export function startInWarmShell(options: StartOptions): RunningCommand | undefi
   const message = runId && messageFor(options, shell, runId);
   if (!message) return undefined;
   waiting.splice(waiting.indexOf(shell), 1);
-  const { subprocess, beginnings, control, onNoise } = shell;
-  control.write(message);
-  if (shell.surroundings !== surroundingsOf(options)) {
-    letGo([shell]);
-    return undefined;
-  }
+  shell.control.write(message);
+  const isUsable = shell.surroundings === surroundingsOf(options);
+  const running = isUsable ? go(shell, runId) : undefined;
+  if (!running) letGo([shell]);
+  return running;
+}
+
+function go(
+  { subprocess, beginnings, control, onNoise }: WaitingShell,
+  runId: string,
+): RunningCommand | undefined {
   subprocess.stderr.off('data', onNoise);
   watchHost();
   control.end('\0');
   // What has died while the host was busy reads nothing, which is known at once: its exit is not.
-  const hasDied = control.errored !== null || control.destroyed;
-  const running = hasDied ? undefined : asRunningCommand(subprocess, runId, beginnings);
-  if (!running) {
-    letGo([shell]);
-    return undefined;
-  }
+  if (control.errored || control.destroyed) return undefined;
   setReferenced(subprocess, true);
+  const running = asRunningCommand(subprocess, runId, beginnings);
   // A socket that is closed with something unread in it is an error for the other end, and the word is the last of all.
-  return { ...running, neverBegan: () => control.errored !== null };
+  return running && { ...running, neverBegan: () => control.errored !== null };
 }
 
 /**
  * Starts one more shell, unless `count` wait in a place, and lets go of those that are too many, or whose environment
- * has changed since, so that they serve nobody any more. To be called when nobody waits for an answer, because starting a process takes the longer the more memory the host has.
+ * has changed since, so that they serve nobody any more. To be called when nobody waits for an answer, because starting
+ * a process takes the longer the more memory the host has.
  *
  * @returns whether it is to be called again for more, once others have had their turn
  */
@@ -234,10 +236,8 @@ function messageFor(
     if (!/^[A-Za-z_]\w*$/.test(name) || OWN_VARIABLES.test(name)) return undefined;
     words.push(`${name}=${value}`);
   }
-  const handedOver = [...words.slice(1), command].join('');
-  if (handedOver.includes('\0') || Buffer.byteLength(handedOver) > MAX_HANDED_OVER_BYTES) {
-    return undefined;
-  }
+  const text = [...words.slice(1), command].join('');
+  if (text.includes('\0') || Buffer.byteLength(text) > MAX_HANDED_OVER_BYTES) return undefined;
   const isSimple = shell.hasAbsolutePath && (simple.get(command) ?? noteWhetherSimple(command));
   return [...words, '', isSimple ? 'simple' : '', command, ''].join('\0');
 }

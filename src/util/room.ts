@@ -98,8 +98,8 @@ export interface Patience {
 }
 
 /**
- * Starts a command, which runs until `noteEnd`. Where the system has no descriptors, processes or memory left for it, while commands of this host
- * have some, it is tried again as they end.
+ * Starts a command, which runs until `noteEnd`. Where the system has no descriptors, processes or memory left for it,
+ * while commands of this host have some, it is tried again as they end.
  *
  * It counts before it is known whether it succeeds, as others that are started in this instant have to know. In the end
  * one that waits may try: there may be room for more than one, and where there is none, nobody is left waiting.

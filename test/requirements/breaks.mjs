@@ -55,8 +55,8 @@ const BREAKS = [
       ],
       [
         DOOR,
-        'const ctx = createHookContext(event',
-        'void new Another(host); const ctx = createHookContext(event',
+        'const fired: FiredEvent<E> = { event',
+        'void new Another(host); const fired: FiredEvent<E> = { event',
       ],
     ],
     test: [SOURCES, 'the sources make the parts of the hook system in one place'],
