@@ -83,10 +83,10 @@ function tell(call: ToolCall | ModelCall, note: string): void {
 }
 
 /** The one place where the verdict of hooks becomes that of a call. */
-function obey(call: ToolCall | ModelCall, { aggregated }: ProcessedHookResult, at?: Author): void {
+function obey(call: ToolCall | ModelCall, { aggregated }: ProcessedHookResult, by?: Author): void {
   const { finalOutput: output, decidedBy: hooks } = aggregated;
-  if (output?.shouldStopExecution()) call.stop(output.getStopReason(), { hooks, ...at });
-  else if (output?.isBlockingDecision()) call.block(output.getBlockReason(), { hooks, ...at });
+  if (output?.shouldStopExecution()) call.stop(output.getStopReason(), { hooks, ...by });
+  else if (output?.isBlockingDecision()) call.block(output.getBlockReason(), { hooks, ...by });
 }
 
 /** A middleware that blocked or stopped the call may still call `next()`; its word stands. */
@@ -111,7 +111,7 @@ async function isPermitted(fire: FireHook, call: ToolCall): Promise<boolean> {
 function annotate(call: ToolCall, result: ToolResult, fired: ProcessedHookResult): void {
   const { finalOutput: output } = fired.aggregated;
   const replacement = output?.foreign?.toolOutput;
-  if (replacement) replaceResult(call, result, replacement);
+  if (replacement) replaceResult(call, call.result ?? result, replacement);
   const reason = output?.isBlockingDecision() ? output.getBlockReason() : undefined;
   const objection = reason === replacement?.text ? undefined : reason;
   const context = output?.getAdditionalContext();
@@ -206,7 +206,7 @@ export function modelStages(fire: FireHook, host: ModelHost) {
   return { beforeToolSelection, beforeModel, afterModel, openStream };
 }
 
-/** Reads what hooks said. What cannot be read must not harm the operation: it goes on as if nothing was said. */
+/** Reads what hooks want changed. What cannot be read changes nothing; what they decided counts all the same. */
 export function understood<R>(
   event: HookEventName,
   host: Pick<ModelHost, 'getDebugLogger'>,
@@ -216,7 +216,7 @@ export function understood<R>(
   try {
     return read();
   } catch (error) {
-    const message = `${event}: what the hooks said could not be applied and is ignored`;
+    const message = `${event}: what the hooks wanted changed could not be applied; what they decided counts`;
     host.getDebugLogger().warn(message, { error });
     return otherwise;
   }

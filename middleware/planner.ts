@@ -36,9 +36,10 @@ export interface Planner {
 /** Second stage: finds the hooks to run. Nothing to run → the rest of the stack does not run. */
 export function planner(plans: Planner) {
   return async function planner(ctx: AnyHookContext, next: Next): Promise<void> {
-    const { planned = plans.createExecutionPlan(ctx.event, planContext(ctx)) }: FiredEvent = ctx;
-    ctx.plan = planned;
-    if (planned) await next();
+    const { planned }: FiredEvent = ctx;
+    const isPlanned = planned !== undefined;
+    ctx.plan = isPlanned ? planned : plans.createExecutionPlan(ctx.event, planContext(ctx));
+    if (ctx.plan) await next();
   };
 }
 

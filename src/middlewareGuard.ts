@@ -113,7 +113,7 @@ class GuardedRun<C extends Blockable> extends Timed {
   #fail(what: string, error?: unknown): void {
     if (this.#isOver) return;
     const { name, policy } = this.options;
-    const said = error === undefined ? what : `${what}: ${textOf(error)}`;
+    const said = error === undefined ? what : `${what}: ${errorMessage(error)}`;
     const fault = `middleware "${name}" ${said}`;
     this.#end(policy ? this.#block(`Blocked: the ${fault}`) : (this.#rest ?? this.next()));
     this.options.logger.warn(
@@ -143,13 +143,4 @@ function rejected(reason: unknown): Promise<never> {
   const rejection = Promise.reject(reason);
   rejection.catch(() => undefined);
   return rejection;
-}
-
-/** Anything can be thrown, also what throws when it is asked what it says. */
-function textOf(error: unknown): string {
-  try {
-    return errorMessage(error);
-  } catch {
-    return 'an error that cannot be shown';
-  }
 }

@@ -92,7 +92,7 @@ async function readText(file: string): Promise<string> {
 
 function parseCall(content: string, line: number, place: string): RecordedCall {
   const refuse = (problem: string, cause?: unknown): never => {
-    throw new Error(`${place}: ${problem}`, { cause });
+    throw new Error(`${place}: ${problem}`, cause === undefined ? undefined : { cause });
   };
   const [failure, entry] = validate(parseJson(content, refuse), recordedLine);
   if (failure) {

@@ -10,7 +10,7 @@ import { openPrivately } from '../trace/privateFile.js';
 import type { CompletedToolCall } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/geminiChat.js';
 import { toParts } from '../protocol/llmContent.js';
-import { answerText } from '../protocol/response.js';
+import { answerParts, answerText, isAnswerText } from '../protocol/response.js';
 
 /**
  * JSON Lines in Claude Code's format, in the file that the `Config` names. Each line is written at once, for the hooks
@@ -34,14 +34,15 @@ export class Transcript {
 
   /** Adds nothing where the model said nothing. `calls` have ids. */
   addAnswer({ response, request }: ModelTurn, calls: readonly FunctionCall[]): void {
-    const text = answerText(response);
-    if (text === '' && calls.length === 0) return;
+    // An image comes with an empty text, and is an answer.
+    const hasText = answerParts(response).some(isAnswerText);
+    if (!hasText && calls.length === 0) return;
     this.#add('assistant', () => ({
       role: 'assistant',
       type: 'message',
       model: request.model,
       content: [
-        ...(text === '' ? [] : [textBlock(text)]),
+        ...(hasText ? [textBlock(answerText(response))] : []),
         ...calls.map((call) => toUse(call, this.config.getWorkingDir())),
       ],
       stop_reason: calls.length > 0 ? 'tool_use' : stopReasonOf(response),
@@ -114,7 +115,7 @@ export class Transcript {
       this.config
         .getDebugLogger()
         .warn(
-          `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks get no path of one; name a file that can be written`,
+          `The transcript ${file} cannot be written (${errorMessage(error)}): the session goes on, and hooks get no path any more; name a file that can be written`,
         );
     }
   }

@@ -6,6 +6,7 @@ import { fireHook } from '../hooks/fireHook.js';
 import {
   readAfterModel,
   readBeforeModel,
+  readDecision,
   readToolSelection,
   type AfterModelHookResult,
   type BeforeModelHookResult,
@@ -25,11 +26,10 @@ export async function fireBeforeModelHook(
   llmRequest: GenerateContentParameters,
   options?: CallOptions,
 ): Promise<BeforeModelHookResult> {
-  const otherwise = { blocked: false };
   const fired = await fireHook(config, HookEventName.BeforeModel, { llmRequest }, options);
-  if (!fired) return otherwise;
+  if (!fired) return { blocked: false };
   const read = () => readBeforeModel(fired, llmRequest);
-  return understood(HookEventName.BeforeModel, config, read, otherwise);
+  return understood(HookEventName.BeforeModel, config, read, readDecision(fired));
 }
 
 /** Fires AfterModel on a complete response. Never rejects; without a change, the same response. */

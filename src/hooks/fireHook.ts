@@ -138,7 +138,7 @@ function failBeforeStack(
   const logger = attempt(() => DebugLogger.safe(host.getDebugLogger()), fallback);
   const plan = planOfGuards(host, event);
   const failure = toEnvelope(new HookPipelineError(error, 'planning', { event, plan }), logger);
-  recordEvent(event, failure, logger, {});
+  recordEvent(event, failure, logger.extend('events'), {});
   return failure;
 }
 

@@ -12,13 +12,14 @@ import type {
   HookInput,
   HookOutput,
 } from '../protocol/types.js';
-import { prepareInput } from '../run/preparedInput.js';
+import { prepareInput, type SessionFields } from '../run/preparedInput.js';
 import { StartAhead } from '../run/startAhead.js';
 import { DebugLogger } from '../util/debugLogger.js';
 
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */
 export class HookRunner implements Runner {
   readonly #options: RunOptions;
+  readonly #ahead: StartAhead;
   readonly #runner: Runner;
 
   /**
@@ -37,7 +38,8 @@ export class HookRunner implements Runner {
       told: new Set<string>(),
       ...options,
     };
-    this.#options = { ...given, ahead: new StartAhead(given) };
+    this.#ahead = new StartAhead(given);
+    this.#options = { ...given, ahead: this.#ahead };
     this.#runner = hookRunner(this.#options);
   }
 
@@ -87,5 +89,23 @@ export class HookRunner implements Runner {
     eventName: HookEventName,
   ): HookInput {
     return applyHookOutputToInput(input, output, eventName);
+  }
+
+  /**
+   * Makes ready for hooks that may come next: starts those that say `prestart`, and shells for the others. Every run
+   * does so for its own hooks.
+   */
+  prepare(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
+    this.#ahead.prepare(hookConfigs, input);
+  }
+
+  /** Ends what was started ahead in a directory, because other hooks count now. */
+  forgetPrestarted(cwd: string): void {
+    this.#ahead.forget(cwd);
+  }
+
+  /** Prepares nothing any more, and lets go of what waits in a directory. */
+  stopPreparing(cwd: string): void {
+    this.#ahead.stop(cwd);
   }
 }

@@ -15,7 +15,7 @@ import type { HookHost } from './host.js';
 export { HookSystemNotInitializedError } from './errors.js';
 
 /**
- * The hook system of one `Config`: owns the registry, planner, runner, aggregator and event handler, one of each.
+ * The hook system of one host: owns its registry, what is started ahead, and what events are fired through, one of each.
  * Made by `config.getHookSystem()`; initialized by the first event.
  */
 export class HookSystem {

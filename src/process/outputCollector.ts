@@ -4,51 +4,53 @@ import { setImmediate } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { MAX_KEPT_BYTES } from './limits.js';
 
-/** Reads a stream to its end and keeps only its beginning, so that a flood costs time but no memory. */
-export class OutputCollector {
-  readonly #stream: Readable;
-  readonly #chunks: Uint8Array[] = [];
-  #keptBytes = 0;
-  /** All bytes, kept or dropped, and when the last of them came, on the clock of `performance.now()`. */
-  bytesRead = 0;
-  lastReadAt = -Infinity;
+/** What was read of a stream so far. */
+export interface CollectedOutput {
   /** Settles when nothing more can come: everybody who could write to the stream is gone. */
   readonly closed: Promise<unknown>;
-
-  /**
-   * Starts to read `stream`, of which at most `maxKeptBytes` are kept. It is to be destroyed by whoever reads it. Its end
-   * comes one turn of the loop before it is closed, and not at all after an error: either will do.
-   */
-  constructor(stream: Readable, maxKeptBytes = MAX_KEPT_BYTES) {
-    this.#stream = stream;
-    this.closed = new Promise((resolve) => {
-      for (const event of ['end', 'close']) stream.once(event, resolve);
-    });
-    // Nobody writes to it. Unless told so, Node closes it at its end, and takes its time before it hears of the exit.
-    if (stream instanceof Socket) stream.allowHalfOpen = true;
-    stream.on('error', ignore);
-    stream.on('data', (chunk: Uint8Array) => {
-      this.bytesRead += chunk.length;
-      this.lastReadAt = performance.now();
-      const kept = chunk.subarray(0, Math.max(0, maxKeptBytes - this.#keptBytes));
-      this.#keptBytes += kept.length;
-      if (kept.length > 0) this.#chunks.push(kept);
-      else release(chunk);
-    });
-  }
-
-  get isClosed(): boolean {
-    return this.#stream.readableEnded || this.#stream.closed;
-  }
-
-  get truncated(): boolean {
-    return this.bytesRead > this.#keptBytes;
-  }
-
+  readonly isClosed: boolean;
+  /** All bytes, kept or dropped. */
+  readonly bytesRead: number;
+  /** When the last bytes came, on the clock of `performance.now()`. */
+  readonly lastReadAt: number;
+  readonly truncated: boolean;
   /** What was kept, as UTF-8 without a byte order mark. A character that the limit cut in two is left out. */
-  text(): string {
-    return new TextDecoder().decode(Buffer.concat(this.#chunks), { stream: this.truncated });
-  }
+  text(): string;
+}
+
+/**
+ * Reads a stream to its end and keeps only its beginning, so that a flood costs time but no memory. It is to be destroyed
+ * by whoever reads it. Its end comes one turn of the loop before it is closed, and not at all after an error.
+ */
+export function collectOutput(stream: Readable, maxKeptBytes = MAX_KEPT_BYTES): CollectedOutput {
+  const chunks: Uint8Array[] = [];
+  let keptBytes = 0;
+  const output = {
+    closed: new Promise((resolve) => {
+      for (const event of ['end', 'close']) stream.once(event, resolve);
+    }),
+    bytesRead: 0,
+    lastReadAt: -Infinity,
+    get isClosed() {
+      return stream.readableEnded || stream.closed;
+    },
+    get truncated() {
+      return output.bytesRead > keptBytes;
+    },
+    text: () => new TextDecoder().decode(Buffer.concat(chunks), { stream: output.truncated }),
+  };
+  // Nobody writes to it. Unless told so, Node closes it at its end, and takes its time before it hears of the exit.
+  if (stream instanceof Socket) stream.allowHalfOpen = true;
+  stream.on('error', ignore);
+  stream.on('data', (chunk: Uint8Array) => {
+    output.bytesRead += chunk.length;
+    output.lastReadAt = performance.now();
+    const kept = chunk.subarray(0, Math.max(0, maxKeptBytes - keptBytes));
+    keptBytes += kept.length;
+    if (kept.length > 0) chunks.push(kept);
+    else release(chunk);
+  });
+  return output;
 }
 
 /** Of a read error: it ends the stream, and what was read before it still counts. */
@@ -79,7 +81,7 @@ function openSink(): MessagePort {
  * @param canEnd silence counts once it says so; without it, at once
  */
 export async function drain(
-  outputs: readonly OutputCollector[],
+  outputs: readonly CollectedOutput[],
   ended: Promise<unknown>,
   { quietMs, drainMs }: { quietMs: number; drainMs: number },
   canEnd?: () => boolean,

@@ -1,7 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
 import { untrackGroup } from './liveGroups.js';
-import { drain, letPendingEventsThrough, OutputCollector } from './outputCollector.js';
+import {
+  collectOutput,
+  drain,
+  letPendingEventsThrough,
+  type CollectedOutput,
+} from './outputCollector.js';
 import { dropPrestarted, takePrestarted } from './prestarted.js';
 import { endGroup } from './processGroup.js';
 import { letNextTry, noteEnd, noteStart, startWithRoom } from '../util/room.js';
@@ -109,15 +114,15 @@ async function follow(
   timings: CommandTimings,
   startedAt: number,
 ): Promise<CommandOutcome> {
-  const stdout = new OutputCollector(command.stdout, options.keepStdoutBytes);
-  const stderr = new OutputCollector(command.stderr);
+  const stdout = collectOutput(command.stdout, options.keepStdoutBytes);
+  const stderr = collectOutput(command.stderr);
   const { stdin } = command;
   stdin.on('error', ignore);
   stdin.once('close', letNextTry);
   stdin.end(options.input);
 
   const first = await firstOf(command.exited, options);
-  const interruption = first && (await whereItStillRuns(command, first));
+  const interruption = first && (await unlessExited(command, first));
   if (interruption) await endInterrupted(command, [stdout, stderr], timings);
   else {
     const hasAnswered = () => stdout.isClosed || stdout.text().trim() !== '';
@@ -180,7 +185,7 @@ function ignore(): void {}
 type Interruption = 'timeout' | 'aborted';
 
 /** An exit that nobody has noticed yet came before a deadline or an abort. */
-async function whereItStillRuns(
+async function unlessExited(
   { status }: RunningCommand,
   interruption: Interruption,
 ): Promise<Interruption | undefined> {
@@ -214,7 +219,7 @@ function firstOf(
 
 async function endInterrupted(
   { group, exited }: RunningCommand,
-  outputs: readonly OutputCollector[],
+  outputs: readonly CollectedOutput[],
   { graceMs, quietMs, drainMs, answerMs }: CommandTimings,
 ): Promise<void> {
   const answerBy = performance.now() + answerMs;

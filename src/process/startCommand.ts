@@ -128,13 +128,16 @@ export function noteBeginnings({ pid }: ChildProcessWithoutNullStreams): Beginni
  * as of a process that has ended, or belongs to somebody else.
  */
 export function readPipes(pid: number): string[] {
-  if (process.platform !== 'linux') return [];
-  try {
-    const held = [`/proc/${pid}/fd/1`, `/proc/${pid}/fd/2`];
-    return held.map((link) => readlinkSync(link)).filter((target) => target.includes(':['));
-  } catch {
-    return [];
+  const held: string[] = [];
+  if (process.platform !== 'linux') return held;
+  for (const link of [`/proc/${pid}/fd/1`, `/proc/${pid}/fd/2`]) {
+    try {
+      held.push(readlinkSync(link));
+    } catch {
+      // It has closed it.
+    }
   }
+  return held.filter((target) => target.includes(':['));
 }
 
 /**

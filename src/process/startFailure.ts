@@ -1,19 +1,21 @@
 import { statSync } from 'node:fs';
 
+/** What was to be started, and where. */
+interface Attempt {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly cwd: string;
+}
+
 /**
  * Says why a command could not be started, and what to do about it.
  *
  * @param cause what Node or the system reported
- * @param start the command, and the directory that it was to run in
  * @returns an error with the `code` of its cause, such as `E2BIG`
  */
 export function startFailure(
   cause: unknown,
-  {
-    command,
-    args,
-    cwd,
-  }: { readonly command: string; readonly args?: readonly string[]; readonly cwd: string },
+  { command, args, cwd }: Attempt,
 ): Error & { code?: string } {
   const { message, code } = cause as NodeJS.ErrnoException;
   const explanation = explain(code, cwd, args && command) ?? message;

@@ -248,7 +248,7 @@ const simple = new Map<string, boolean>();
 /** At most this many commands are remembered; a host that makes them up has no end of them. */
 const MAX_REMEMBERED = 1000;
 
-/** Reads a command while nobody waits for it. */
+/** Finds out, and remembers, whether a command is nothing but a program. To be done while nobody waits for its start. */
 export function noteWhetherSimple(command: string): boolean {
   const isSimple = isSimpleCommand(command);
   if (simple.size >= MAX_REMEMBERED) simple.clear();

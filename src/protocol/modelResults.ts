@@ -53,17 +53,19 @@ export function readBeforeModel(
 ): BeforeModelHookResult {
   const output = fired.aggregated.finalOutput;
   if (!(output instanceof BeforeModelHookOutput)) return { blocked: false };
-  if (fired.shouldStop || output.isBlockingDecision()) {
-    return {
-      blocked: true,
-      reason: output.getEffectiveReason(),
-      syntheticResponse: output.getSyntheticResponse(),
-      ...commonFields(fired),
-    };
-  }
+  const decision = readDecision(fired);
+  if (decision.blocked) return { ...decision, syntheticResponse: output.getSyntheticResponse() };
   const changed = output.applyLLMRequestModifications(request);
   const modifiedRequest = changed === request ? undefined : changed;
-  return { blocked: false, modifiedRequest, ...commonFields(fired) };
+  return { ...decision, modifiedRequest };
+}
+
+/** Whether BeforeModel hooks refuse a request. It counts also where the rest of what they said cannot be read. */
+export function readDecision(fired: ProcessedHookResult): BeforeModelHookResult {
+  const output = fired.aggregated.finalOutput;
+  const blocked = fired.shouldStop || output?.isBlockingDecision() === true;
+  const reason = blocked ? output?.getEffectiveReason() : undefined;
+  return { blocked, ...(blocked && { reason }), ...commonFields(fired) };
 }
 
 /** What AfterModel hooks decided about a complete response. */
@@ -83,9 +85,9 @@ export function readAfterModel(
 /** What BeforeToolSelection hooks decided about the tools of a request. */
 export function readToolSelection(
   fired: ProcessedHookResult,
-  { config = {} }: GenerateContentParameters,
+  { config }: GenerateContentParameters,
 ): BeforeToolSelectionHookResult {
-  const before = { toolConfig: config.toolConfig, tools: config.tools };
+  const before = { toolConfig: config?.toolConfig, tools: config?.tools };
   const selection = fired.aggregated.finalOutput?.applyToolConfigModifications(before);
   return { ...(selection !== before && selection), ...commonFields(fired) };
 }

@@ -28,7 +28,8 @@ class ModelResponse {
 
 type Answer = Pick<GenerateContentResponse, 'candidates'>;
 
-function answerParts(response: Answer): Part[] {
+/** The parts of the answer. */
+export function answerParts(response: Answer): Part[] {
   return response.candidates?.[0]?.content?.parts ?? [];
 }
 

@@ -66,7 +66,7 @@ export function startOptions(
   const extraEnv = { ...ownVariables(hook, input.cwd), ...told };
   return {
     ...(hook.args || hook.command.includes('$')
-      ? withReferences(hook, { ...prepared.env, ...extraEnv })
+      ? withReferences(hook, prepared, extraEnv)
       : { command: hook.command }),
     cwd: input.cwd,
     get env() {
@@ -79,10 +79,12 @@ export function startOptions(
 /** A command, or the words of a program, in which references to the project are found again by their names. */
 function withReferences(
   { command, args, extensionPath }: CommandHookConfig,
-  variables: Readonly<Record<string, string | undefined>>,
+  prepared: Pick<PreparedInput, 'env'>,
+  extraEnv: Readonly<Record<string, string>>,
 ): Pick<StartOptions, 'command' | 'args'> {
   const scope = extensionPath === undefined ? 'project' : 'extension';
   if (!args) return { command: expandCommand(command, scope) };
+  const variables = { ...prepared.env, ...extraEnv };
   const expand = (word: string) => expandWord(word, scope, variables);
   return { command: expand(command), args: args.map(expand) };
 }

@@ -48,7 +48,6 @@ export class StartAhead {
     const eager: CommandHookConfig[] = [];
     let others = 0;
     for (const hook of hookConfigs) {
-      if (!this.#known.has(hook)) this.#read(hook);
       if (hook.prestart === true && hook.type === 'command') eager.push(hook);
       else if (hook.type === 'command') others += 1;
     }
@@ -59,15 +58,16 @@ export class StartAhead {
       if (this.#isStopped) return;
       const env = buildHookEnvironment(environment, cwd);
       if (shells > 0) this.#refill({ cwd, env }, shells);
+      for (const hook of hookConfigs) if (!this.#known.has(hook)) this.#read(hook);
       for (const hook of eager) void this.#prestart(hook, { input: { cwd, session_id }, env });
     });
   }
 
-  /** Each command is read once, and not while somebody waits for its start. */
+  /** Each command is read once, and not while somebody waits for its start. One with references changes at each start. */
   #read(hook: CommandHookConfig): void {
     this.#known.add(hook);
-    if (this.options.warmShells > 0 && !hook.args && !hook.command.includes('$'))
-      noteWhetherSimple(hook.command);
+    const isFixed = hook.type === 'command' && !hook.args && !hook.command.includes('$');
+    if (isFixed && this.options.warmShells > 0) noteWhetherSimple(hook.command);
   }
 
   /** Ends what was started ahead in a directory, because other hooks count now. */

@@ -12,11 +12,11 @@ const MAX_SHEBANG = 255;
  * @throws the system's error, where it cannot be read
  */
 export function readShebang(file: string): readonly string[] | undefined {
-  const start = readStart(file, MAX_SHEBANG + 1).toString('latin1');
-  if (!start.startsWith('#!')) return undefined;
+  const start = readStart(file, MAX_SHEBANG + 1);
+  if (start.toString('latin1', 0, 2) !== '#!') return undefined;
   const end = start.indexOf('\n');
   if (end < 0 && start.length > MAX_SHEBANG) return [];
-  return splitShebang(start.slice(2, end < 0 ? undefined : end));
+  return splitShebang(start.toString('utf8', 2, end < 0 ? undefined : end));
 }
 
 function splitShebang(line: string): string[] {

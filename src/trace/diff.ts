@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { diffLines } from '../util/lineDiff.js';
+import { commonEnds, diffLines } from '../util/lineDiff.js';
 import { isRecord } from '../util/records.js';
 
 /** Lines shown around a change. */
 const CONTEXT = 2;
+/** More changed lines are not matched: a host waits for it, and a record holds no more. */
+const MAX_CHANGED = 100;
 /** In characters; longer values are indented. */
 const MAX_LINE = 80;
 
@@ -16,7 +18,7 @@ export function diffValues(path: string, before: unknown, after: unknown): strin
     );
   }
   if (Array.isArray(before) && Array.isArray(after)) return diffItems(path, before, after);
-  const hunks = diffLines(toText(before), toText(after), CONTEXT);
+  const hunks = diffLines(toText(before), toText(after), CONTEXT, MAX_CHANGED);
   return hunks.flatMap((hunk) => [
     `@@ ${path}`,
     ...hunk.map((line) => `${line.charAt(0)} ${line.slice(1)}`),
@@ -29,7 +31,7 @@ function own(record: Record<string, unknown>, key: string): unknown {
 
 /** An inserted or removed item must not make all later ones differ. */
 function diffItems(path: string, before: readonly unknown[], after: readonly unknown[]): string[] {
-  const { start, end } = commonEnds(before, after);
+  const { start, end } = commonEnds(before, after, isDeepStrictEqual);
   const count = Math.max(before.length, after.length) - start - end;
   return Array.from({ length: count }, (_, index) => start + index).flatMap((index) =>
     diffValues(
@@ -38,15 +40,6 @@ function diffItems(path: string, before: readonly unknown[], after: readonly unk
       index < after.length - end ? after[index] : undefined,
     ),
   );
-}
-
-function commonEnds(before: readonly unknown[], after: readonly unknown[]) {
-  const most = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < most && isDeepStrictEqual(before[start], after[start])) start += 1;
-  let end = 0;
-  while (end < most - start && isDeepStrictEqual(before.at(-1 - end), after.at(-1 - end))) end += 1;
-  return { start, end };
 }
 
 /** The line break at the end tells an empty text from none. */

@@ -1,9 +1,13 @@
 import { inspect } from 'node:util';
 
-/** The message of a thrown value, which may be anything. */
+/** The message of a thrown value, which may be anything, also what throws when it is asked what it says. */
 export function errorMessage(error: unknown): string {
-  if (error instanceof Error) return error.message;
-  return typeof error === 'string' ? error : inspect(error);
+  try {
+    if (error instanceof Error) return error.message;
+    return typeof error === 'string' ? error : inspect(error);
+  } catch {
+    return 'an error that cannot be shown';
+  }
 }
 
 /** The code of the system's or Node's error, such as `ENOENT`; also of errors of another realm. */

@@ -94,10 +94,14 @@ function findProperty(node: Node | undefined, name: string): Node | undefined {
 function propertiesOf(node: Node): ReadonlyMap<string, Node> {
   let known = properties.get(node);
   if (!known) {
-    known = new Map(node.children?.map((property) => [nameOf(property), property]));
+    known = mapProperties(node);
     properties.set(node, known);
   }
   return known;
+}
+
+function mapProperties(node: Node): ReadonlyMap<string, Node> {
+  return new Map(node.children?.map((property) => [nameOf(property), property]));
 }
 
 /** Levels of the syntax tree that are searched for repeated keys; an object in an object is two further down. */
@@ -112,8 +116,9 @@ function findRepeatedKeys(root: Node): { path: Path; offset: number }[] {
   const pending = [{ node: root, level: 0 }];
   for (let next = pending.pop(); next && found.length < MAX_REPEATED; next = pending.pop()) {
     const { node, level } = next;
+    const last = node.type === 'object' ? mapProperties(node) : undefined;
     for (const child of node.children ?? []) {
-      if (child.type === 'property' && findProperty(node, nameOf(child)) !== child) {
+      if (last && last.get(nameOf(child)) !== child) {
         const key = child.children?.[0];
         found.push({ path: key ? getNodePath(key) : [], offset: child.offset });
         if (found.length >= MAX_REPEATED) break;

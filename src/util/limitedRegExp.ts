@@ -62,7 +62,12 @@ function runWithLimit<T>(work: () => T, timeout: number): T {
   sandbox ??= vm.createContext({ work: undefined });
   script ??= new vm.Script('work()');
   sandbox['work'] = work;
-  return script.runInContext(sandbox, { timeout }) as T;
+  try {
+    return script.runInContext(sandbox, { timeout }) as T;
+  } finally {
+    // It holds the text that was searched.
+    sandbox['work'] = undefined;
+  }
 }
 
 let sandbox: vm.Context | undefined;

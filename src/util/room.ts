@@ -129,9 +129,17 @@ async function startAgain<T>(
   makeRoom: () => boolean,
   patience: Patience,
 ): Promise<T> {
-  const mayHelp = isOutOfRoom(error) && (makeRoom() || (await untilOneEnds(patience)));
-  if (!mayHelp) throw error;
-  return startWithRoom(start, makeRoom, patience);
+  for (let latest = error; ;) {
+    const mayHelp = isOutOfRoom(latest) && (makeRoom() || (await untilOneEnds(patience)));
+    if (!mayHelp) throw latest;
+    running += 1;
+    try {
+      return await start();
+    } catch (again) {
+      running -= 1;
+      latest = again;
+    }
+  }
 }
 
 function isOutOfRoom(error: unknown): boolean {

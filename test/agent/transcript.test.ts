@@ -238,6 +238,12 @@ describe('the transcript of a session', () => {
     expect(saidIn(fileOf())[1]).toEqual(['assistant', [{ type: 'text', text: 'Done.' }]]);
   });
 
+  it('has a line for an answer that is an image, with an empty text', async () => {
+    const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+    await runSession({}, [stream(chunk([{ text: '' }, image]))]);
+    expect(saidIn(fileOf())[1]).toEqual(['assistant', [{ type: 'text', text: '' }]]);
+  });
+
   it('marks the summary that takes the place of older messages', async () => {
     const long = {
       ...chunk([{ functionCall: write }]),

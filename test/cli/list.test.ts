@@ -1,3 +1,5 @@
+import { symlink } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Cli, group } from './helpers.js';
 
@@ -166,8 +168,11 @@ AfterTool
     expect(stdout).toContain('not fired in the trace');
     const missing = await cli.run(['list', '--trace', 'missing.jsonl']);
     expect(missing).toMatchObject({ exitCode: 0, stderr: 'note: missing.jsonl is not there yet' });
-    const directory = await cli.run(['list', '--trace', '.']);
-    expect(directory).toMatchObject({ exitCode: 2, stdout: '' });
+    await symlink('loop', path.join(cli.project, 'loop'));
+    for (const unreadable of ['.', 'loop', 'trace.jsonl/in-a-file']) {
+      const refused = await cli.run(['list', '--trace', unreadable]);
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    }
   });
 
   it('trusts the project with --trust, and with the environment variable', async () => {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { AggregatedHookResult } from '../../src/protocol/hookOutput.js';
 import { describe, expect, it } from 'vitest';
 import type { Planner } from '../../middleware/planner.js';
@@ -165,6 +166,17 @@ describe('fireHook with nothing to do', () => {
       { level: 'debug', message: 'BeforeTool: finished', details: { hooks: 0, success: true } },
       { level: 'debug', message: 'AfterModel: finished', details: { hooks: 0, success: true } },
     ]);
+  });
+
+  it('leaves a record among those of events where not even a plan can be made', async () => {
+    const { config, logger } = createConfig({});
+    config.getHookSystem = () => {
+      throw new Error('no system');
+    };
+    const fired = await fireHook(config, BeforeTool, { toolName: 'x', toolInput: {} });
+    expect(fired?.aggregated).toMatchObject({ success: false, errors: [{ stage: 'planning' }] });
+    const ofEvents = logger.records.filter(({ namespace }) => namespace.endsWith(':events'));
+    expect(ofEvents).toMatchObject([{ level: 'debug', details: { success: false } }]);
   });
 
   it('waits for the hooks to be read at the very first event only', async () => {
@@ -446,6 +458,22 @@ describe('HookEventHandler', () => {
     expect(logger.warnings).toEqual([
       expect.stringMatching(`no run; the operation ${consequence}$`),
     ]);
+  });
+
+  it('denies for a guard also where what was thrown cannot be shown', async () => {
+    const guard = hook('x', { name: 'guard', onFailure: 'deny' });
+    const unshowable = {
+      get [inspect.custom](): never {
+        throw new Error('no');
+      },
+    };
+    const { handler } = await createHandler({
+      plans: { createExecutionPlan: () => ({ ...plan, hookConfigs: [guard] }) },
+      hooks: { ...hooks, executeHooksParallel: () => Promise.reject(unshowable) },
+    });
+    const { finalOutput, errors } = await handler.fireBeforeToolEvent('x', {});
+    expect(finalOutput?.isBlockingDecision()).toBe(true);
+    expect(errors[0]?.message).toContain('an error that cannot be shown');
   });
 
   it.each(['planning', 'execution', 'aggregation'] as const)(

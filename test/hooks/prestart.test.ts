@@ -3,7 +3,11 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Config, executeToolWithHooks, type ConfigOptions } from '../../src/index.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
-import { HookEventName, SessionStartSource } from '../../src/protocol/types.js';
+import {
+  HookEventName,
+  SessionStartSource,
+  type CommandHookConfig,
+} from '../../src/protocol/types.js';
 import { countWarmShells } from '../../src/process/warmShells.js';
 import { beforeToolInput, hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
@@ -148,6 +152,27 @@ describe('shells that wait', () => {
       expect(countWarmShells(temp.path)).toBe(0);
     },
   );
+
+  it('are let go of by the runner that they are for', async () => {
+    const runner = new HookRunner(new RecordingLogger(), { warmShells: 2 });
+    runner.prepare([hook('true')], beforeToolInput(temp.path));
+    await vi.waitFor(() => expect(countWarmShells(temp.path)).toBe(1), WAIT);
+    runner.stopPreparing(temp.path);
+    expect(countWarmShells(temp.path)).toBe(0);
+    runner.prepare([hook('true')], beforeToolInput(temp.path));
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(countWarmShells(temp.path)).toBe(0);
+  });
+
+  it('cost no answer where a hook of the plan has no command', async () => {
+    const runner = new HookRunner(new RecordingLogger(), { warmShells: 2 });
+    const noCommand = { type: 'plugin', name: 'x' } as CommandHookConfig;
+    const hooks = [hook('echo no >&2; exit 2'), noCommand];
+    const input = beforeToolInput(temp.path);
+    const results = await runner.executeHooksParallel(hooks, HookEventName.BeforeTool, input);
+    expect(results[0]?.output).toMatchObject({ decision: 'deny', reason: 'no' });
+    await vi.waitFor(() => expect(countWarmShells(temp.path)).toBe(1), WAIT);
+  });
 
   it('are as many as recent events needed, and no more', async () => {
     const config = await open({

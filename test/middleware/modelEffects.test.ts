@@ -204,14 +204,16 @@ describe('while the answer comes', () => {
     });
     await read(call);
     expect(call.response?.text).toBe('ab');
-    expect(logger.warnings).toEqual([expect.stringMatching(/^AfterModel: .*ignored$/)]);
+    expect(logger.warnings).toEqual([
+      expect.stringMatching(/^AfterModel: .* could not be applied/),
+    ]);
   });
 });
 
 describe('understood', () => {
   const { BeforeModel } = HookEventName;
 
-  it('goes on as if nothing was said where that cannot be read, and says why', () => {
+  it('changes nothing where what was said cannot be read, and says why', () => {
     const logger = new RecordingLogger();
     const host = { getDebugLogger: () => logger };
     const error = new Error('no response');
@@ -222,7 +224,8 @@ describe('understood', () => {
     expect(logger.records).toMatchObject([
       {
         level: 'warn',
-        message: 'BeforeModel: what the hooks said could not be applied and is ignored',
+        message:
+          'BeforeModel: what the hooks wanted changed could not be applied; what they decided counts',
         details: { error },
       },
     ]);

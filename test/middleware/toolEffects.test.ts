@@ -34,7 +34,7 @@ async function open(hooks: Record<string, HookDefinition[]>, signal?: AbortSigna
     return ran;
   };
   const call = createToolCall('write_file', { path: 'a' }, execute, { signal, callId: 'id' });
-  return { stages: toolStages(fire), call, fired, inputs };
+  return { stages: toolStages(fire), fire, call, fired, inputs };
 }
 
 /** Lets the hooks look at a call whose tool gave `ran`. */
@@ -53,6 +53,8 @@ async function annotate(
 const group = (output: object, dialect?: 'claude' | 'gemini'): HookDefinition[] => [
   { ...(dialect && { dialect }), hooks: [saying(output)] },
 ];
+/** A hook of another agent that gives another result in place of the tool's. */
+const replacing = group({ hookSpecificOutput: { updatedToolOutput: 'replaced' } }, 'claude');
 const decides = (decision: object) =>
   group({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } }, 'claude');
 
@@ -202,6 +204,20 @@ describe('after a tool', () => {
       each.block('too late'),
     );
     expect(call.result?.llmContent).toBe('too late\n\n[System] note');
+  });
+
+  it('a block that was decided meanwhile stands, whatever a hook gives in place of the result', async () => {
+    const { fire, call, stages } = await open({ AfterTool: replacing });
+    const meanwhile = toolStages((...event) => {
+      const firing = fire(...event);
+      call.block('too late');
+      return firing;
+    });
+    await meanwhile.afterTool(call, () => stages.execute(call, countingNext()));
+    expect(call.result).toMatchObject({
+      llmContent: 'replaced',
+      error: { type: 'blocked_by_hook' },
+    });
   });
 
   it('the result stays as it is without hooks, and with hooks that say nothing', async () => {

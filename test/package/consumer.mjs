@@ -15,7 +15,7 @@ const run = (cwd, file, ...args) => execFileSync(file, args, { cwd, stdio: 'inhe
 
 const HOST = `
 import { GoogleGenAI } from '@google/genai';
-import { Config, executeToolWithHooks, GeminiChat, startRecordedModel, type ToolResult } from 'hookstack';
+import { Config, executeToolWithHooks, GeminiChat, referenceTools, startRecordedModel, type ToolResult } from 'hookstack';
 import { createExecutionPlan } from 'hookstack/middleware/planner';
 
 const deny = { type: 'command', command: 'echo "not today" >&2; exit 2' } as const;
@@ -24,6 +24,10 @@ const result: ToolResult = await executeToolWithHooks(config, 'write_file', { fi
   throw new Error('the tool ran although a hook denied it');
 });
 if (result.llmContent !== 'not today') throw new Error('unexpected result: ' + JSON.stringify(result));
+
+const shell = referenceTools.find(({ name }) => name === 'run_shell_command')!;
+const printed = await shell.execute({ command: 'echo from the shell' }, { workingDir: process.cwd() });
+if (!String(printed.llmContent).includes('from the shell')) throw new Error('unexpected output: ' + JSON.stringify(printed));
 
 const keepAlive = setInterval(() => undefined, 1000);
 const model = await startRecordedModel(process.argv[2]!);

@@ -1,7 +1,9 @@
-import { cp, mkdir, symlink } from 'node:fs/promises';
+import { cp, mkdir, readFile, symlink } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 import { execa } from 'execa';
+import { glob } from 'tinyglobby';
 import { expect, it } from 'vitest';
 import { useTempDir } from '../helpers/tempDir.js';
 
@@ -25,3 +27,22 @@ it('is imported without what only some hosts need: commander, jsonc-parser, pico
   const { stdout } = await execa(process.execPath, args, { cwd: temp.path });
   expect(stdout).toBe('ran');
 });
+
+it('loads no package but those that are installed with it', async () => {
+  const { dependencies, peerDependencies } = JSON.parse(
+    await readFile(path.join(ROOT, 'package.json'), 'utf8'),
+  );
+  const known = Object.keys({ ...dependencies, ...peerDependencies });
+  const loaded = new Set<string>();
+  for (const file of await glob('dist/**/*.js', { cwd: ROOT, absolute: true })) {
+    const text = await readFile(file, 'utf8');
+    const imports = text.matchAll(/\b(?:from|import)\s*\(?\s*(["'`])(@?[a-z][\w./-]*)\1/gu);
+    for (const [, , name = ''] of imports) if (!isBuiltin(name)) loaded.add(packageOf(name));
+  }
+  expect([...loaded]).toContain('execa');
+  expect([...loaded].filter((name) => !known.includes(name) && name !== 'hookstack')).toEqual([]);
+});
+
+function packageOf(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+}

@@ -45,6 +45,12 @@ describe('a process', () => {
     expect(findByTraces([later])).toEqual([]);
   });
 
+  it('is found by what it writes to also where it has closed one of both', async () => {
+    const shell = await startShell('exec 2>&-; echo ready; sleep 300');
+    await once(shell.stdout, 'data');
+    expect(readPipes(pidOf(shell))).toHaveLength(1);
+  });
+
   it('is found by its environment, and this one never is', async () => {
     const [name = '', value = ''] = MARK.split('=');
     const shell = await startShell('sleep 300; true', { [name]: value });

@@ -25,7 +25,7 @@ export const READERS: Record<string, (text: string) => unknown> = {
   readHookOutput,
   isCut,
   findPlaceholders: (text) => findPlaceholders(text, {}),
-  diffOfFiles: (text) => diffLines(text, `${text}x`, 3),
+  diffOfFiles: (text) => diffLines(text, `${text}x`, 3, 1000),
   readCommand: (text) => readCommand(text, new Map()),
   isSimpleCommand,
   expandCommand: (text) => expandCommand(`$${text}`, 'extension'),

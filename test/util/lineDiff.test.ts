@@ -18,14 +18,35 @@ it.each([
     ],
   },
 ])('shows $what', ({ before, after, diff }) => {
-  expect(diffLines(before, after, 3)).toEqual(diff);
+  expect(diffLines(before, after, 3, 1000)).toEqual(diff);
+});
+
+/** The same at both ends, and nowhere else for another word. */
+const linesWith = (word: string) => [
+  '1',
+  '2',
+  '3',
+  ...Array.from({ length: 50 }, (_, index) => word + index),
+  '7',
+  '8',
+  '9',
+];
+
+it('leaves out what is the same before and after too many changes', () => {
+  const [hunk, ...others] = diffLines(linesWith('a').join('\n'), linesWith('b').join('\n'), 2, 10);
+  expect(others).toEqual([]);
+  expect(hunk).toHaveLength(104);
+  expect([hunk?.slice(0, 3), hunk?.slice(-3)]).toEqual([
+    [' 2', ' 3', '-a0'],
+    ['+b49', ' 7', ' 8'],
+  ]);
 });
 
 it('shows two texts that have too little in common one after the other, and soon', () => {
   const [before = '', after = ''] = ['a', 'b'].map((word) =>
     Array.from({ length: 20_000 }, (_, index) => `${word}${index}\n`).join(''),
   );
-  const [hunk, ...others] = diffLines(before, after, 3);
+  const [hunk, ...others] = diffLines(before, after, 3, 1000);
   expect(others).toEqual([]);
   expect(hunk).toHaveLength(40_000);
   expect([hunk?.[0], hunk?.at(-1)]).toEqual(['-a0', '+b19999']);

@@ -14,6 +14,11 @@ import {
 import { startFailure } from '../../process/startFailure.js';
 import { assertDescriptorHeadroom, onDemand } from '../../util/room.js';
 
+/** In the words of Node, which execa does not get to. */
+const NUL_GIVEN = Object.assign(new Error('There is a NUL character'), {
+  code: 'ERR_INVALID_ARG_VALUE',
+});
+
 const loadExeca = onDemand(() => import('execa'));
 
 /**
@@ -23,6 +28,7 @@ const loadExeca = onDemand(() => import('execa'));
 export async function startWithExeca(options: StartOptions): Promise<RunningCommand> {
   const { command, cwd, env } = options;
   try {
+    if (`${command}${cwd}`.includes('\0')) throw NUL_GIVEN;
     const { execa } = await loadExeca();
     assertDescriptorHeadroom();
     watchHost();

@@ -8,7 +8,7 @@ import { decodeFields } from '../shared/eventFields.js';
 import { requireNamedEvent } from '../shared/eventName.js';
 import type { Explanation } from '../shared/explanation.js';
 import { describeFiring, formatReport, type FireReport } from '../shared/fireReport.js';
-import { mapWithProgress } from '../shared/progress.js';
+import { clearProgress, showProgress } from '../shared/progress.js';
 import { printJson, printLine, printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { withTrace } from '../shared/withTrace.js';
@@ -95,17 +95,15 @@ async function fireRepeatedly<E extends HookEventName>(
   times: number,
 ): Promise<{ fired: ProcessedHookResult | undefined; durations: readonly number[] }> {
   const durations: number[] = [];
-  const results = await mapWithProgress(
-    Array.from({ length: times }),
-    () => event,
-    async () => {
-      const startedAt = performance.now();
-      const fired = await fireHook(config, event, payload);
-      durations.push(performance.now() - startedAt);
-      return fired;
-    },
-  );
-  return { fired: results.at(-1), durations };
+  let fired: ProcessedHookResult | undefined;
+  for (let index = 0; index < times; index++) {
+    showProgress(index, times, event);
+    const startedAt = performance.now();
+    fired = await fireHook(config, event, payload);
+    durations.push(performance.now() - startedAt);
+  }
+  clearProgress(times);
+  return { fired, durations };
 }
 
 /** @param durations in ms, at least one */

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { commandLine } from '../../protocol/identity.js';
 import { HookEventName } from '../../protocol/types.js';
+import { errorCode } from '../../util/errorMessage.js';
 import {
   columnTexts,
   describeEntries,
@@ -11,6 +11,7 @@ import {
 import { openTrace } from '../shared/openTrace.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { paint, printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
 import { openRegistry, openWorkspace } from '../shared/workspace.js';
 
 /** The columns are in `shared/hookColumns.ts`. */
@@ -30,16 +31,24 @@ export async function list({
 
 /** @returns 0 for a hook that the file does not know */
 async function countRuns(file: string): Promise<(event: string, hook: string) => TraceCount> {
-  // HOOKSTACK_TRACE may name a file that the first run is to create.
-  const isThere = existsSync(file);
-  if (!isThere) printNotice('note', `${file} is not there yet`);
   const counts = new Map<string, TraceCount>();
-  for (const { kind, event, name, verdict } of isThere ? await openTrace(file) : []) {
+  for (const { kind, event, name, verdict } of await openTraceIfThere(file)) {
     if (kind !== 'hook') continue;
     const key = `${event}\0${name}`;
     counts.set(key, { fired: (counts.get(key)?.fired ?? 0) + 1, lastVerdict: verdict });
   }
   return (event, hook) => counts.get(`${event}\0${hook}`) ?? { fired: 0, lastVerdict: null };
+}
+
+/** HOOKSTACK_TRACE may name a file that the first run is to create. */
+async function openTraceIfThere(file: string): ReturnType<typeof openTrace> {
+  try {
+    return await openTrace(file);
+  } catch (error) {
+    if (!(error instanceof UsageError) || errorCode(error.cause) !== 'ENOENT') throw error;
+    printNotice('note', `${file} is not there yet`);
+    return [];
+  }
 }
 
 function formatHooks(hooks: readonly ListedHook[], enableHooks: boolean): string {

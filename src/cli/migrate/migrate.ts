@@ -8,6 +8,11 @@ import { paint, plural, printJson, printLine, toOneLine } from '../shared/termin
 import { resolveWorkingDir } from '../shared/workspace.js';
 import { makeMove, planMove, type Move } from './plan.js';
 
+/** Lines shown around a change. */
+const CONTEXT = 3;
+/** More changed lines are not matched. */
+const MAX_CHANGED = 1000;
+
 interface MigrateOptions {
   readonly from: DialectName;
   readonly dryRun?: boolean;
@@ -42,7 +47,7 @@ function describeMove({ target, sources, before, after, added, present }: Move) 
 
 function diffSettings(before: string, after: string): string[] {
   const texts = [before, after].map((text) => text.replaceAll('\r\n', '\n'));
-  const hunks = diffLines(...(texts as [string, string]), 3);
+  const hunks = diffLines(...(texts as [string, string]), CONTEXT, MAX_CHANGED);
   return hunks.flatMap((hunk, index) => (index === 0 ? hunk : ['@@', ...hunk]));
 }
 

@@ -8,16 +8,28 @@ export async function mapWithProgress<T, R>(
   onResult?: (result: R) => void,
 ): Promise<R[]> {
   const results: R[] = [];
-  const isShown = process.stderr.isTTY && items.length > 1;
   for (const [index, item] of items.entries()) {
-    const name = toOneLine(nameOf(item)).slice(0, 60);
-    if (isShown) process.stderr.write(`${CLEAR_LINE}${index + 1}/${items.length} ${name}`);
+    showProgress(index, items.length, nameOf(item));
     const result = await work(item);
-    if (isShown) process.stderr.write(CLEAR_LINE);
+    clearProgress(items.length);
     results.push(result);
     onResult?.(result);
   }
   return results;
+}
+
+/** Says which of several is next. Of one alone, nothing is said. */
+export function showProgress(index: number, count: number, name: string): void {
+  if (!isShown(count)) return;
+  process.stderr.write(`${CLEAR_LINE}${index + 1}/${count} ${toOneLine(name).slice(0, 60)}`);
+}
+
+export function clearProgress(count: number): void {
+  if (isShown(count)) process.stderr.write(CLEAR_LINE);
+}
+
+function isShown(count: number): boolean {
+  return process.stderr.isTTY && count > 1;
 }
 
 const CLEAR_LINE = '\r\u001B[K';

@@ -116,11 +116,15 @@ export function isTrustedRun({ trust }: Pick<WorkspaceOptions, 'trust'>): boolea
 
 /** The real path. Throws UsageError when it is no directory. */
 export async function resolveWorkingDir(directory = process.cwd()): Promise<string> {
-  const path = await orUsageError(
-    realpath(directory),
+  const look = async () => {
+    const path = await realpath(directory);
+    return { path, isDirectory: (await stat(path)).isDirectory() };
+  };
+  const { path, isDirectory } = await orUsageError(
+    look(),
     (detail) => `--cwd ${directory} cannot be used (${detail}); name a directory`,
   );
-  if ((await stat(path)).isDirectory()) return path;
+  if (isDirectory) return path;
   throw new UsageError(`--cwd ${directory} is no directory; name one`);
 }
 

@@ -1,0 +1,48 @@
+import { tmpdir } from 'node:os';
+import { expect, it } from 'vitest';
+import { fireHook } from '../../src/hooks/fireHook.js';
+import { HookSystem } from '../../src/hooks/hookSystem.js';
+import type { HookGate, HookHost } from '../../src/hooks/host.js';
+import { HookEventName, HookType, type HookDefinitions } from '../../src/protocol/types.js';
+import { DebugLogger } from '../../src/util/debugLogger.js';
+
+const ANY: HookGate = {
+  isSettled: true,
+  admit: async (entries) => [...entries],
+  follow: () => undefined,
+  findObjection: () => undefined,
+  warnSkipped: () => undefined,
+};
+
+/** A host that is no `Config`: as little as the hook system asks for. */
+function createHost(hooks: HookDefinitions): HookHost {
+  return {
+    getSessionId: () => 'another session',
+    getWorkingDir: () => tmpdir(),
+    getEnableHooks: () => true,
+    getHooks: () => hooks,
+    getExtensions: () => [],
+    getDisabledHooks: () => [],
+    isTrustedFolder: () => true,
+    needsConsent: () => false,
+    openGate: () => ANY,
+    getHookEnvironment: () => ({}),
+    getMaxParallelHooks: () => 4,
+    getWarmShells: () => 0,
+    getDebugLogger: () => new DebugLogger('test'),
+    registrations: () => [],
+  };
+}
+
+it('fires the hooks of a host that is no Config', async () => {
+  const command = `jq -c '{decision: "deny", reason: .session_id}'`;
+  const host = createHost({ BeforeTool: [{ hooks: [{ type: HookType.Command, command }] }] });
+  const system = new HookSystem(host);
+  const firing = { ...host, getHookSystem: () => system };
+  const payload = { toolName: 'write_file', toolInput: {} };
+  const fired = await fireHook(firing, HookEventName.BeforeTool, payload);
+  expect(fired?.aggregated.finalOutput).toMatchObject({
+    decision: 'deny',
+    reason: 'another session',
+  });
+});
