@@ -27,16 +27,18 @@ export interface CommandTimings {
   readonly answerMs: number;
 }
 
+/** Hook authors are promised five seconds to clean up. */
+const GRACE_MS = 5_000;
+/** A background job may write for ever, and the verdict has been spoken. */
+const DRAIN_MS = 1_000;
+
 /** The timings of every run; tests shorten them. */
 export const COMMAND_TIMINGS: CommandTimings = {
-  // Hook authors are promised five seconds to clean up.
-  graceMs: 5_000,
+  graceMs: GRACE_MS,
   // The leader is gone, so what it wrote is already in the pipe: a busy machine needs no longer to hand it over.
   quietMs: 150,
-  // A background job may write for ever, and the verdict has been spoken.
-  drainMs: 1_000,
+  drainMs: DRAIN_MS,
   // Nobody waits for a straggler's answer, so it gets less time than a hook.
   stragglerGraceMs: 2_000,
-  // The grace plus one drain.
-  answerMs: 6_000,
+  answerMs: GRACE_MS + DRAIN_MS,
 };
