@@ -44,20 +44,18 @@ export function planner(plans: Planner) {
 }
 
 /**
- * The context in which an event is planned: the tool's name, or what else matchers may be tested against. What a tool gave
- * is looked at only where its moment makes a difference.
+ * The context in which an event is planned: the tool's name, or what else matchers may be tested against.
+ *
+ * @param tellsMoments whether its moment makes a difference, for which what a tool gave is looked at. Default true
  */
 export function planContext<E extends HookEventName>(
   fired: Pick<HookContext<E>, 'event' | 'payload'>,
+  tellsMoments = true,
 ): PlanContext | undefined {
   const { matchOn, dialectsMatchOn, momentOf }: EventDefinition<E> = events[fired.event];
   if (matchOn) {
-    return {
-      toolName: matchOn(fired.payload),
-      get moment() {
-        return momentOf?.(fired.payload);
-      },
-    };
+    const moment = tellsMoments ? momentOf?.(fired.payload) : undefined;
+    return { toolName: matchOn(fired.payload), moment };
   }
   return dialectsMatchOn && { subject: dialectsMatchOn(fired.payload) };
 }
@@ -68,8 +66,8 @@ export interface PlannedHooks {
   getHooksForEvent(event: HookEventName): readonly HookRegistryEntry[];
   /** Whether it makes a difference to the hooks of an event at which moment of it they run. */
   tellsMoments(event: HookEventName): boolean;
-  /** The plans that were made for an event, by what mattered of its payload. They last as long as its hooks do. */
-  plansOf(event: HookEventName): Map<string, HookExecutionPlan | null>;
+  /** The plans that were made for an event, by what matchers are tested against. They last as long as its hooks do. */
+  plansOf(event: HookEventName, moment?: Moment): Map<string, HookExecutionPlan | null>;
   /** What came of trying matchers, by matcher and tool. */
   readonly matches: Map<string, Match>;
   /** The same hook as a guard, for one that stands for a guard as well. */
@@ -85,8 +83,8 @@ export function planEvent(
 ): HookExecutionPlan | null {
   const { toolName, subject } = context;
   const moment = registry.tellsMoments(event) ? context.moment : undefined;
-  const key = `${moment ?? ''}\0${toolName ?? subject ?? ''}`;
-  const plans = registry.plansOf(event);
+  const key = toolName ?? subject ?? '';
+  const plans = registry.plansOf(event, moment);
   let plan = plans.get(key);
   if (plan === undefined) {
     plan = createExecutionPlan(registry, logger, event, { toolName, subject, moment });

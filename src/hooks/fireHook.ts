@@ -175,7 +175,8 @@ type Announced<E extends HookEventName> = Pick<FiredEvent<E>, 'event'> & Partial
 export function hasWork<E extends HookEventName>(engine: HookEngine, fired: Announced<E>): boolean {
   if (!engine.registry.isSettled()) return true;
   const { event, payload } = fired;
-  const context = payload && planContext({ event, payload });
+  const tellsMoments = engine.registry.tellsMoments(event);
+  const context = payload && planContext({ event, payload }, tellsMoments);
   // A second pass is there for the hooks that decide then, and without them there is none.
   if (engine.open().isWatched && context?.moment !== 'asked') return true;
   fired.planned = engine.stages.plans.createExecutionPlan(event, context);

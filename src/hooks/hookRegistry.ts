@@ -10,6 +10,7 @@ import {
   type CommandHookConfig,
   type HookDefinition,
   type HookExecutionPlan,
+  type Moment,
   type HookExecutionResult,
   type HookOrigin,
 } from '../protocol/types.js';
@@ -42,7 +43,7 @@ export class HookRegistry {
   #turns: Promise<unknown> = Promise.resolve();
   /** The hooks of the project as they were read, while it is not known which of them are allowed. */
   #unsettled: readonly HookRegistryEntry[] = [];
-  readonly #plans = new Map<HookEventName, Map<string, HookExecutionPlan | null>>();
+  readonly #plans = new Map<string, Map<string, HookExecutionPlan | null>>();
   /** What came of trying matchers, by matcher and tool. */
   readonly matches = new Map<string, Match>();
   readonly #gate: HookGate;
@@ -226,10 +227,11 @@ export class HookRegistry {
     return event === HookEventName.BeforeTool || this.#eventsWithMoments.has(event);
   }
 
-  /** The plans that were made for an event, by what mattered of its payload. They last as long as its hooks do. */
-  plansOf(event: HookEventName): Map<string, HookExecutionPlan | null> {
-    let plans = this.#plans.get(event);
-    if (!plans) this.#plans.set(event, (plans = new Map()));
+  /** The plans that were made for an event, by what matchers are tested against. They last as long as its hooks do. */
+  plansOf(event: HookEventName, moment?: Moment): Map<string, HookExecutionPlan | null> {
+    const key = moment === undefined ? event : `${event}, ${moment}`;
+    let plans = this.#plans.get(key);
+    if (!plans) this.#plans.set(key, (plans = new Map()));
     return plans;
   }
 

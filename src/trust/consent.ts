@@ -30,13 +30,17 @@ export class HookConsent {
   #locked: readonly ConsentItem[] = [];
   #storeSignature: string | undefined;
   #storeRefusal: string | undefined;
+  #isLockRead = false;
   #lockRefusal: string | undefined;
+  /** Whether consents, or the lock, could not be read for want of descriptors, and are read again. */
+  #isInDoubt = { store: false, lock: false };
 
   private constructor(
     /** Absolute real path. */
     readonly project: string,
     private readonly workingDir: string,
     private readonly file: string,
+    private readonly trustedLock: string | undefined,
   ) {}
 
   /** Reads what is allowed. Never rejects: what cannot be read allows nothing, and is among the `problems`. */
@@ -47,15 +51,8 @@ export class HookConsent {
   }: ConsentOptions): Promise<HookConsent> {
     const path = resolve(workingDir);
     const project = await realpath(path).catch(() => path);
-    const consent = new HookConsent(project, path, consentFileIn(home));
+    const consent = new HookConsent(project, path, consentFileIn(home), trustedLock);
     await consent.#refresh();
-    if (trustedLock) {
-      const { content = [], refusal } = await readLock(consent.project, trustedLock);
-      consent.#locked = content;
-      if (refusal !== undefined) {
-        consent.#lockRefusal = `HOOKSTACK_TRUST_LOCK allows nothing, because ${refusal}`;
-      }
-    }
     return consent;
   }
 
@@ -151,8 +148,8 @@ export class HookConsent {
     await this.#refresh();
     const [inspection] = await inspectHooks([hook], this.project);
     if (!inspection) return 'has not been looked at';
-    if (inspection.isTemporary) throw new Error(inspection.refusal);
     const again = this.#judge(inspection, new Set([inspection.item.digest]), review.item);
+    if (again.isTemporary) throw new Error(inspection.refusal ?? this.#doubt);
     this.#remember(hook, { inspection, review: again });
     return again.reason;
   }
@@ -181,22 +178,46 @@ export class HookConsent {
     const gone = allowed.filter(({ digest }) => digest === item.digest || !present.has(digest));
     const earlier = gone.find(({ digest }) => digest === before?.digest);
     const previous = earlier ?? findPrevious(item, gone);
-    if (refusal !== undefined) {
-      const reason = `is refused: ${refusal}`;
-      return { status: 'refused', reason, isTemporary, previous, ...facts };
+    const refused = refusal ?? this.#doubt;
+    if (refused !== undefined) {
+      const reason = `is refused: ${refused}`;
+      const mayPass = refusal === undefined || isTemporary;
+      return { status: 'refused', reason, isTemporary: mayPass, previous, ...facts };
     }
     if (!previous) return { status: 'new', reason: 'has not been allowed yet', ...facts };
     const reason = reasonOfChange(previous, facts, unseen);
     return { status: 'changed', reason, previous, ...facts };
   }
 
+  /** Reads what has changed since, and what could not be read for want of descriptors. */
   async #refresh(): Promise<void> {
+    await this.#refreshStore();
+    if (this.trustedLock && !this.#isLockRead) await this.#readLock(this.trustedLock);
+  }
+
+  async #refreshStore(): Promise<void> {
     const signature = this.#signStore();
     if (signature === this.#storeSignature) return;
-    const { content, refusal } = await readConsents(this.file);
+    const { content, refusal, isTemporary = false } = await readConsents(this.file);
     this.#storeRefusal = refusal;
     this.#allowed = content?.get(this.project) ?? [];
-    this.#storeSignature = signature;
+    this.#storeSignature = isTemporary ? undefined : signature;
+    this.#isInDoubt.store = isTemporary;
+  }
+
+  async #readLock(trusted: string): Promise<void> {
+    const { content = [], refusal, isTemporary = false } = await readLock(this.project, trusted);
+    this.#locked = content;
+    this.#isLockRead = !isTemporary;
+    this.#isInDoubt.lock = isTemporary;
+    this.#lockRefusal = refusal && `HOOKSTACK_TRUST_LOCK allows nothing, because ${refusal}`;
+  }
+
+  /** Why it is not known now what is allowed. */
+  get #doubt(): string | undefined {
+    const { store, lock } = this.#isInDoubt;
+    if (store) return this.#storeRefusal;
+    return lock ? this.#lockRefusal : undefined;
   }
 
   #signStore(): string {

@@ -13,8 +13,13 @@ export type Consents = ReadonlyMap<string, readonly ConsentItem[]>;
 
 /** What was read of a file that allows something, or why it allows nothing. */
 export type ConsentReading<T> =
-  | { readonly content: T; readonly refusal?: undefined }
-  | { readonly content?: undefined; readonly refusal: string };
+  | { readonly content: T; readonly refusal?: undefined; readonly isTemporary?: undefined }
+  | {
+      readonly content?: undefined;
+      readonly refusal: string;
+      /** Whether there was no descriptor to read it with, so that it is to be read again. */
+      readonly isTemporary?: boolean;
+    };
 
 /** The form in which consents are written now: since the second one, they hold a class. */
 export const FORM = 2;
@@ -32,7 +37,7 @@ export function consentFileIn(home = requireHome()): string {
 export async function readConsents(file: string): Promise<ConsentReading<Consents>> {
   const reading = await readJsonFile(file, { groupMayWrite: false });
   if (reading.status === 'missing') return { content: new Map() };
-  if (reading.status === 'refused') return { refusal: `${file}: ${reading.reason}` };
+  if (reading.status === 'refused') return refusalOf(file, reading);
   const { version, projects } = reading.status === 'read' ? reading.value : {};
   if (!isKnownVersion(version) || !isRecord(projects)) {
     return { refusal: `${file} is damaged, and allows nothing; remove it` };
@@ -42,6 +47,13 @@ export async function readConsents(file: string): Promise<ConsentReading<Consent
       Object.entries(projects).map(([project, items]) => [project, readItems(items)] as const),
     ),
   };
+}
+
+export function refusalOf(
+  file: string,
+  { reason, isShortage }: { readonly reason: string; readonly isShortage?: boolean },
+): ConsentReading<never> {
+  return { refusal: `${file}: ${reason}`, isTemporary: isShortage === true };
 }
 
 /**

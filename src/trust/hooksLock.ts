@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sha256 } from './consentItem.js';
 import type { ConsentItem } from '../protocol/entry.js';
-import { FORM, isKnownVersion, readItems, type ConsentReading } from './consentStore.js';
+import { FORM, isKnownVersion, readItems, refusalOf, type ConsentReading } from './consentStore.js';
 import { readJsonFile } from '../util/jsonFile.js';
 import { writeAtomically } from '../util/writeAtomically.js';
 
@@ -33,7 +33,7 @@ export async function readLock(
   const file = lockFileIn(project);
   const reading = await readJsonFile(file, { groupMayWrite: true });
   if (reading.status === 'missing') return { refusal: `${file} does not exist` };
-  if (reading.status === 'refused') return { refusal: `${file}: ${reading.reason}` };
+  if (reading.status === 'refused') return refusalOf(file, reading);
   const actual = sha256(reading.text);
   if (actual !== trusted.trim().toLowerCase()) {
     return { refusal: `${file} is ${actual}, not ${trusted}` };

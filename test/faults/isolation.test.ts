@@ -152,6 +152,25 @@ describe('a host that has run out', () => {
     },
   );
 
+  fault(
+    '72 no descriptor left to read what is allowed: it is read once there are some',
+    async ({ host }) => {
+      const guard = hook('true', { name: 'guard', onFailure: 'deny' });
+      await writeSettings(host, [], [{ hooks: [guard] }]);
+      const home = path.join(host.directory, 'home');
+      const args = [fixture('consentInShortage.mjs'), compiled.index, host.directory, home];
+      const { stdout } = await execa(
+        'bash',
+        ['-c', 'ulimit -n 200 && exec "$@"', 'bash', 'node', ...args],
+        { env: { HOME: home } },
+      );
+      expect(JSON.parse(stdout)).toMatchObject({
+        during: { isSettled: false, states: [{ enabled: false, status: 'refused' }] },
+        after: { isSettled: true, states: [{ enabled: true, status: 'allowed' }] },
+      });
+    },
+  );
+
   fault.runIf(process.getuid?.() === 0)(
     "72 nobody knows the home directory: the user's guard denies, the project's hooks are refused",
     async ({ host }) => {
