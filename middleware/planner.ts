@@ -291,10 +291,10 @@ function tryReading(
       return 'undecided';
     }
     if (otherwise === 'nothing') {
-      warn('is no valid regular expression and matches nothing; guards are asked all the same');
+      warn('is not a valid regular expression and matches nothing; guards are asked all the same');
       return 'undecided';
     }
-    warn('is no valid regular expression and is compared as literal text');
+    warn('is not a valid regular expression and is compared as literal text');
     return expression === name ? 'yes' : 'no';
   }
 }

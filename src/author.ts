@@ -57,7 +57,7 @@ export class Block extends Error {
  * JSON, and ends the process.
  *
  * The exit code is 0 for an answer, also for one that blocks; nothing returned means: go on. A {@link Block} that is
- * thrown is answered as `{ "decision": "block" }`. Any other error, an input that is no event of this name, and a
+ * thrown is answered as `{ "decision": "block" }`. Any other error, an input that is not an event of this name, and a
  * promise that never settles end with exit code 1 and a message on stderr: the hook has failed, and `onFailure` in the
  * settings says what that means.
  *

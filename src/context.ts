@@ -12,7 +12,7 @@ import {
 } from './protocol/types.js';
 import { ToolErrorType, type ToolResult } from './tools/tools.js';
 
-/** Is told of every event for which hooks ran, as soon as they have answered. */
+/** Called after every event for which hooks ran, as soon as they have answered. */
 export type HookObserver = (event: HookEventName, result: AggregatedHookResult) => void;
 
 /** One fired event on its way through the hook stack. */

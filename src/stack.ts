@@ -33,7 +33,7 @@ export type MiddlewareFactory<
   O = Record<string, unknown>,
 > = (options: O, context: FactoryContext) => M;
 
-/** What the factory of an extension is told of its host. */
+/** What the factory of an extension gets from its host. */
 export interface FactoryContext {
   readonly logger: DebugLogger;
   /** Absolute path in which hooks run. */
@@ -128,7 +128,7 @@ function nameOf({ name, middleware }: Placed): string {
  *
  * @throws RangeError when there is no such stack or stage, and the message lists those there are; or when the deadline
  *   is none
- * @throws TypeError when the middleware is no function
+ * @throws TypeError when the middleware is not a function
  */
 export function checkRegistration(
   stackName: StackName,

@@ -217,7 +217,7 @@ export class Config implements HookHost {
    * Adds a middleware to a stack. Without a position it stands outermost, so that hooks see what it rewrote.
    *
    * @throws RangeError when there is no such stack, or the position names no stage of it
-   * @throws TypeError when the middleware is no function
+   * @throws TypeError when the middleware is not a function
    * @throws Error when the first event has already been fired
    */
   use<S extends StackName>(

@@ -41,7 +41,7 @@ export type CompletedToolCall = ToolCallRecord & { readonly result: ToolResult }
 export interface CoreToolSchedulerOptions {
   readonly config: Config;
   readonly tools: readonly Tool[];
-  /** Is told of every change of a call's status. */
+  /** Called at every change of a call's status. */
   readonly onStatus?: (call: ToolCallRecord) => void;
   readonly onHooks?: CallOptions['onHooks'];
 }
@@ -136,7 +136,7 @@ function outcomeOf(
   return kind === 'block' ? { status, blocked: decision } : { status, stopped: decision };
 }
 
-/** What the model is told of a completed call. */
+/** What the model reads of a completed call. */
 export function toFunctionResponse({ callId, name, result }: CompletedToolCall): Part[] {
   const parts = toParts(result.llmContent);
   const text = parts.flatMap((part) => part.text ?? []).join('\n');

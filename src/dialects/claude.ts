@@ -275,7 +275,7 @@ function failureInput({ tool_response, ...fields }: Fields) {
   };
 }
 
-/** A denial may end the agent as well. An answer that is no decision is refused by whoever reads the output. */
+/** A denial may end the agent as well. An answer that is not a decision is refused by whoever reads the output. */
 function readPermissionRequest(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);
   const { hookSpecificOutput: specific, ...common } = answer.output;

@@ -196,7 +196,7 @@ async function loadMiddleware(
   // Nobody waits for this promise.
   if (made instanceof Promise) made.catch(() => undefined);
   throw new TypeError(
-    `The module's default export is no async function, so it was called as a factory, and returned ${describe(made)}: return the middleware, or mark the function as async if it is the middleware`,
+    `The module's default export is not an async function, so it was called as a factory, and returned ${describe(made)}: return the middleware, or mark the function as async if it is the middleware`,
   );
 }
 

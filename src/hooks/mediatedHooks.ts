@@ -114,7 +114,7 @@ function narrowEventName(name: unknown): HookEventName {
   if (isHookEventName(name)) return name;
   const known = Object.values(HookEventName).join(', ');
   throw new HookPipelineError(
-    `eventName is ${describe(name)}, which is no hook event; the events are: ${known}`,
+    `eventName is ${describe(name)}, which is not a hook event; the events are: ${known}`,
     'routing',
     { details: [{ path: 'eventName', message: 'Unknown hook event' }] },
   );

@@ -242,7 +242,7 @@ function toolNameOf({ toolName }: { readonly toolName: string }): string {
   return toolName;
 }
 
-/** A command that ends with another exit code than 0 has failed, though that is no error of the tool. */
+/** A command that ends with another exit code than 0 has failed, though that is not an error of the tool. */
 function hasFailed({ error, metadata }: HookPayload<HookEventName.AfterTool>['toolResponse']) {
   const exitCode = isRecord(metadata) ? metadata['exitCode'] : undefined;
   return Boolean(error) || (typeof exitCode === 'number' && exitCode !== 0);

@@ -34,7 +34,7 @@ export function asHookContext(text: string): string {
 }
 
 /**
- * Every form in which the SDK takes parts, as a list of parts. A tool may give anything: what is no part becomes text,
+ * Every form in which the SDK takes parts, as a list of parts. A tool may give anything: what is not a part becomes text,
  * and nothing is left out.
  */
 export function toParts(content: PartListUnion | null | undefined): Part[] {

@@ -51,7 +51,9 @@ export function writeInput(given: object | (() => object)): Stdin {
     }
     return 'llm_request' in input ? encodeInput(input) : Buffer.from(JSON.stringify(input));
   } catch (error) {
-    return new Error(`its input is no JSON: ${errorMessage(error)}`, { cause: error });
+    return new Error(`its input cannot be written as JSON: ${errorMessage(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -141,7 +141,7 @@ function parseWhole(command: string): ParsedScript {
   }
   const script = parse(command);
   const [error] = script.errors ?? [];
-  if (error) throw new Unknown(`is no complete command (${error.message})`);
+  if (error) throw new Unknown(`is not a complete command (${error.message})`);
   return script;
 }
 

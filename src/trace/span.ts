@@ -158,7 +158,7 @@ export class OpenSpan {
   }
 }
 
-/** How a span is told of. */
+/** How spans are reported. */
 export interface Description<T> {
   readonly facts: () => SpanFacts;
   readonly outcome: (result: T) => SpanOutcome;

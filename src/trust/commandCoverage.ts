@@ -190,7 +190,7 @@ class Coverage {
 
   #checkFile(file: string): void {
     if (statsOf(file)?.isFile()) return;
-    throw new Open(`starts ${this.#paths.show(file)}, which is no file`);
+    throw new Open(`starts ${this.#paths.show(file)}, which is not a file`);
   }
 
   #addShebang(shebang: readonly string[], file: string, words: readonly string[]): void {

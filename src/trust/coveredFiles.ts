@@ -152,7 +152,7 @@ export class FileCoverage {
     const real = realOrThrow(path);
     const stats = statsOf(real);
     if (!stats?.isFile())
-      throw new Less(true, `starts ${shownPath(path, this.project)}, which is no file`);
+      throw new Less(true, `starts ${shownPath(path, this.project)}, which is not a file`);
     if (stats.size > MAX_FILE_BYTES) {
       throw new Less(true, `names ${shownPath(path, this.project)}, which is too large to check`);
     }

@@ -39,6 +39,6 @@ export async function readLock(
     return { refusal: `${file} is ${actual}, not ${trusted}` };
   }
   const { version, items } = reading.status === 'read' ? reading.value : {};
-  if (!isKnownVersion(version)) return { refusal: `${file} is no lock` };
+  if (!isKnownVersion(version)) return { refusal: `${file} is not a lock` };
   return { content: readItems(items) };
 }

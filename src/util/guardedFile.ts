@@ -28,7 +28,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
  * Reads a file that decides which commands run, unless somebody else could have written it.
  *
  * Refused are, on POSIX systems, a file that others may write and a file that belongs neither to the
- * current user nor to root; everywhere, what is no regular file, what is too large and what cannot be read.
+ * current user nor to root; everywhere, what is not a regular file, what is too large and what cannot be read.
  *
  * @param file absolute path
  * @returns the text, decoded as UTF-8, without a byte order mark. Never rejects.
@@ -82,7 +82,7 @@ async function readText(handle: FileHandle, maxBytes: number): Promise<string | 
   return bytes.length > maxBytes ? undefined : new TextDecoder().decode(bytes);
 }
 
-/** Why a file must not decide what runs: it is no regular file, or somebody else could have written it. */
+/** Why a file must not decide what runs: it is not a regular file, or somebody else could have written it. */
 export function findObjection(
   file: string,
   stats: Stats,

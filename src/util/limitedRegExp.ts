@@ -14,7 +14,7 @@ export const MAX_EXPRESSION_LENGTH = 2000;
 /**
  * Tests a text against a regular expression that somebody else wrote.
  *
- * @throws an error of {@link isTimeout} after 50 ms, and a SyntaxError for what is no expression
+ * @throws an error of {@link isTimeout} after 50 ms, and a SyntaxError for what is not an expression
  */
 export function testWithLimit(pattern: string, flags: string, text: string): boolean {
   const spentMs = startStopwatch();

@@ -59,7 +59,7 @@ export const commandNotExecutable: CommandRule = (site, checked) => {
   const file = show(found.path, checked);
   return statsOf(found.path)?.isFile()
     ? `${file} is not executable; run: chmod +x ${file}`
-    : `${file} is no file; name a program`;
+    : `${file} is not a file; name a program`;
 };
 
 const PROJECT_REFERENCE = new RegExp(

@@ -55,7 +55,7 @@ export const matcherInvalid: MatcherRule = (site) => {
   if (reading === undefined || isRegExp(reading.expression)) return undefined;
   const instead =
     reading.otherwise === 'nothing' ? 'matches nothing' : 'is compared as literal text';
-  return `is no valid regular expression and ${instead}; correct it`;
+  return `is not a valid regular expression and ${instead}; correct it`;
 };
 
 /** A source, reason or trigger that another agent has and this one has not. */
@@ -102,7 +102,7 @@ function speakerOf(matcher: string): string | undefined {
 
 export const matcherGlob: MatcherRule = (site) => {
   if (!/[\w-]_\*/u.test(expressionOf(site)?.expression ?? '')) return undefined;
-  return 'repeats the _ before the *, which is no wildcard here; write _.* for names that go on';
+  return 'repeats the _ before the *, which is not a wildcard here; write _.* for names that go on';
 };
 
 /** A plain name that also matches longer ones, or anchors that hold for one of several names. */
@@ -124,7 +124,7 @@ export const matcherUnanchored: MatcherRule = (site) => {
   return `is not anchored and also matches ${more.join(', ')}; anchor the names that are meant, such as ^${more[0]}$`;
 };
 
-/** Whether `^` or `$` was meant for all of `^a|b$`. A list of names that begin so, as in `^a|^b$`, is no slip. */
+/** Whether `^` or `$` was meant for all of `^a|b$`. A list of names that begin so, as in `^a|^b$`, is not a slip. */
 function hasMixedAnchors(matcher: string): boolean {
   if (!/^\^?[\w-]+\$?(?:\|\^?[\w-]+\$?)+$/u.test(matcher)) return false;
   const names = matcher.split('|');

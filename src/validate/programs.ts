@@ -93,7 +93,7 @@ export function canStart(program: string, { hook }: HookSite): boolean {
   return findProgram(program, hook.env?.['PATH']) !== undefined;
 }
 
-/** The beginning of a script; `''` where it cannot be read, or is no file. */
+/** The beginning of a script; `''` where it cannot be read, or is not a file. */
 export function readScript(file: string): string {
   try {
     return statsOf(file)?.isFile() ? readStart(file, MAX_SCRIPT_BYTES).toString('utf8') : '';

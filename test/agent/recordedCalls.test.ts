@@ -74,12 +74,12 @@ describe('readRecordedCalls', () => {
     ['no method', { response: {} }, 'At path: method -- Expected one of'],
     ['an unknown method', { method: 'countTokens', response: {} }, 'At path: method -- Expected'],
     [
-      'a stream that is no array',
+      'a stream that is not an array',
       { method: 'generateContentStream', response: chunk },
       '"response" of generateContentStream must be an array of objects, one for each chunk',
     ],
     [
-      'a chunk that is no object',
+      'a chunk that is not an object',
       { method: 'generateContentStream', response: [chunk, 'text'] },
       '"response" of generateContentStream must be an array of objects',
     ],

@@ -276,7 +276,7 @@ AfterTool
     const file = await cli.run(['list', '--cwd', 'file']);
     expect(file).toMatchObject({
       exitCode: 2,
-      stderr: 'error: --cwd file is no directory; name one',
+      stderr: 'error: --cwd file is not a directory; name one',
     });
   });
 });

@@ -137,7 +137,7 @@ describe('trace', () => {
     await cli.write('trace.jsonl', `${JSON.stringify(record())}\n{"id":`);
     const { exitCode, stdout, stderr } = await cli.run(['trace', 'trace.jsonl']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'hook check  10 ms' });
-    expect(stderr).toBe('warning: trace.jsonl:2: 1 line is no span and left out');
+    expect(stderr).toBe('warning: trace.jsonl:2: 1 line is not a span and is left out');
   });
 
   it('writes a page for its owner alone, and never over the trace that a link leads to', async () => {

@@ -475,7 +475,9 @@ describe('the triggers', () => {
     cyclic['self'] = cyclic;
     expect(await fireBeforeToolHook(config, 'x', cyclic)).toMatchObject({
       decision: 'deny',
-      reason: expect.stringMatching(/its input is no JSON: tool_input is nested .* without end/),
+      reason: expect.stringMatching(
+        /its input cannot be written as JSON: tool_input is nested .* without end/,
+      ),
     });
   });
 

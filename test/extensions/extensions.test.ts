@@ -215,7 +215,7 @@ describe('the middleware of a manifest', () => {
       { module: './guard.mjs', stack: 'tool', before: 'execute', after: 'beforeTool' },
       /before one stage or after one, not both/,
     ],
-    ['a position that is no text', { module: './guard.mjs', stack: 'tool', after: 1 }, /got 1/],
+    ['a position that is not a text', { module: './guard.mjs', stack: 'tool', after: 1 }, /got 1/],
     ['no module', { stack: 'tool' }, /\.module: expected a string that is not empty/],
     [
       'a module that does not exist',

@@ -43,7 +43,7 @@ const CAUSES: readonly [string, HookDefinitions[HookEventName], RegExp][] = [
     /no/,
   ],
   [
-    'a deny beside a matcher that is no expression',
+    'a deny beside a matcher that is not an expression',
     [{ matcher: '(', hooks: [hook('true')] }, { hooks: [blocking('no')] }],
     /no/,
   ],

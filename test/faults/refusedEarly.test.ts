@@ -130,7 +130,7 @@ describe.each(Object.entries(WAYS))('a tool call through %s', (_, callTool) => {
       const definition = { hooks: [observer], ...(dialect && { dialect }) };
       const { type, text, runs } = await callTool(host, definition, { size: 1n });
       expect({ type, runs }).toEqual({ type: ToolErrorType.Blocked, runs: 0 });
-      expect(text).toMatch(/"observer".*its input is no JSON.*BigInt/);
+      expect(text).toMatch(/"observer".*its input cannot be written as JSON.*BigInt/);
       expect(host.exists('ran')).toBe(false);
       expect(host.warnings).toEqual([expect.stringMatching(/"observer".*operation is blocked/)]);
     },

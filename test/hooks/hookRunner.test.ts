@@ -196,7 +196,7 @@ const table: readonly Scenario[] = [
     blocks: true,
   },
   ...['42', 'null', '[]', '[{"decision":"deny"}]', 'true'].map((json) => ({
-    title: `0 with ${json}, which is no object`,
+    title: `0 with ${json}, which is not an object`,
     command: `echo '${json}'`,
     ...ALLOWED,
     output: { decision: 'allow' as const, systemMessage: json },
@@ -219,7 +219,7 @@ const table: readonly Scenario[] = [
     warnings: [/exited with code 1/],
   },
   {
-    title: '1 with a JSON deny on stderr, which is no decision',
+    title: '1 with a JSON deny on stderr, which is not a decision',
     command: `echo '${DENY}' >&2; exit 1`,
     ...FAILED,
     exitCode: 1,

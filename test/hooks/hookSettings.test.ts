@@ -83,7 +83,7 @@ describe('parseHookDefinitions', () => {
   });
 
   it.each([
-    ['an event that is no array', { BeforeTool: { hooks: [guard] } }, 'BeforeTool'],
+    ['an event that is not an array', { BeforeTool: { hooks: [guard] } }, 'BeforeTool'],
     ['an event that is null', { BeforeTool: null }, 'BeforeTool'],
   ])('ignores %s and keeps the others', (_, raw, path) => {
     expect(summarize({ ...raw, AfterTool: [{ hooks: [audit] }] })).toEqual({
@@ -95,7 +95,7 @@ describe('parseHookDefinitions', () => {
   it.each([
     ['null', null, ''],
     ['a string', 'guard', ''],
-    ['a matcher that is no string', { matcher: 5, hooks: [guard] }, '.matcher'],
+    ['a matcher that is not a string', { matcher: 5, hooks: [guard] }, '.matcher'],
     ['a matcher that is null', { matcher: null, hooks: [guard] }, '.matcher'],
     ['hooks that are no array', { hooks: guard }, '.hooks'],
     ['no hooks', { matcher: 'x' }, '.hooks'],

@@ -673,7 +673,7 @@ describe('the merge of BeforeToolSelection', () => {
     });
   });
 
-  it('leaves out what is no name', () => {
+  it('leaves out what is not a name', () => {
     expect(select({ allowedFunctionNames: ['b', 1, null, 'a'] })).toEqual({
       allowedFunctionNames: ['a', 'b'],
     });

@@ -80,7 +80,7 @@ describe('the time that the matchers of a project share', () => {
   });
 });
 
-describe('a matcher that is no regular expression', () => {
+describe('a matcher that is not a regular expression', () => {
   it('of ours is text, and of Claude Code matches nothing but asks guards', async () => {
     const hooks = [hook('./lax.sh'), hook('./guard.sh', { onFailure: 'deny' })];
     const isAsked = async (dialect: DialectName | undefined, toolName: string) => {
@@ -172,7 +172,7 @@ describe('whether the matcher of a group', () => {
     ['is missing', {}, 'read_file', true],
     ['is a part of the name', { matcher: 'write' }, 'write_file', true],
     ['is another name', { matcher: 'write' }, 'read_file', false],
-    ['is no expression', { matcher: '(write' }, '(write', true],
+    ['is not an expression', { matcher: '(write' }, '(write', true],
     ['takes too long', { matcher: ENDLESS }, LONG_NAME, false],
     ['is a name of Claude Code', { matcher: 'Edit|Write', dialect: 'claude' }, 'write_file', true],
     ['is another of its names', { matcher: 'Edit|Read', dialect: 'claude' }, 'write_file', false],

@@ -110,7 +110,7 @@ describe('what a middleware has left in place of the result', () => {
   it.each([
     ['no result', {}],
     ['results that are no list', { results: 'none' }],
-    ['an output that is no object', { finalOutput: 'fine', results: [] }],
+    ['an output that is not an object', { finalOutput: 'fine', results: [] }],
   ])('is refused with a sentence: %s', (_, value) => {
     expect(() => left(value)).toThrow(
       new TypeError('a middleware has set "aggregated" to what is no result'),

@@ -4,7 +4,7 @@ import { BaseSequencer } from 'vitest/node';
 /** A change is noticed soonest by the tests that take least; Vitest itself begins with the longest. */
 class ShortestFirst extends BaseSequencer {
   async sort(files) {
-    // oxlint-disable-next-line unicorn/no-array-sort -- it is no array that is sorted here
+    // oxlint-disable-next-line unicorn/no-array-sort -- it is not an array that is sorted here
     const longestFirst = await super.sort(files);
     return longestFirst.toReversed();
   }

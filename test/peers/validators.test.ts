@@ -42,7 +42,7 @@ describe('an input', () => {
     expect(validatorOf(event)({ ...others, [field]: wrong })).toBe(false);
   });
 
-  it.each(eventNames)('of %s is refused where it is no object', (event) => {
+  it.each(eventNames)('of %s is refused where it is not an object', (event) => {
     const noObject = fc.oneof(
       fc.constantFrom(null, undefined),
       fc.integer(),

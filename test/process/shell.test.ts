@@ -15,7 +15,7 @@ describe('findShell', () => {
     });
   });
 
-  it('skips what may not be executed, what is no file, and relative entries', async () => {
+  it('skips what may not be executed, what is not a file, and relative entries', async () => {
     await withTempDir(async (directory) => {
       await writeFile(path.join(directory, 'bash'), '', { mode: 0o644 });
       await mkdir(path.join(directory, 'sub', 'bash'), { recursive: true });

@@ -130,7 +130,7 @@ describe('toHookLLMRequest', () => {
       [{ role: 'user', content: 'a' }],
     ],
     [
-      'what is no part among parts',
+      'what is not a part among parts',
       ['a', null, { text: 5 }] as never,
       [{ role: 'user', content: 'a' }],
     ],
@@ -286,7 +286,7 @@ describe('the messages that a hook returns', () => {
     ]);
   });
 
-  it('leave what is no content, and what is no part, where it was', () => {
+  it('leave what is no content, and what is not a part, where it was', () => {
     const odd = [null, { role: 'user', parts: [null, { text: 'a' }, 5] }] as never;
     expect(applyMessages(odd, [{ role: 'user', content: 'b' }])).toEqual([
       null,

@@ -20,7 +20,7 @@ const hostile: readonly [string, CommandHookConfig][] = [
   ['deep arguments', sayingDeep('{"hookSpecificOutput":{"tool_input":{"x":@}}}')],
   ['a deep reason', sayingDeep('{"reason":@}')],
   ['a deep unknown field', sayingDeep('{"x":@}')],
-  ['a reason that is no text', hook(`echo '{"reason":{"toString":1}}'`)],
+  ['a reason that is not a text', hook(`echo '{"reason":{"toString":1}}'`)],
   [
     'names that are no texts',
     hook(`echo '{"hookSpecificOutput":{"toolConfig":{"allowedFunctionNames":[{"toString":1}]}}}'`),

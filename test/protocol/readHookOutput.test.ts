@@ -60,7 +60,7 @@ describe('readHookOutput', () => {
   });
 });
 
-describe('JSON that is no object', () => {
+describe('JSON that is not an object', () => {
   it.each(['42', 'null', '[]', '[{"decision":"deny"}]', 'false', '"deny"', '-1.5e3'])(
     '%s is plain text',
     (stdout) => {

@@ -254,7 +254,7 @@ const BREAKS = [
   },
 ];
 
-const UNPROVED = 'does not pass without the break: mend the test, or name another one';
+const UNPROVED = 'does not pass without the break: correct the test, or name another one';
 
 const [word = ''] = process.argv.slice(2);
 const wanted = BREAKS.filter(({ id, what }) => `${id} ${what}`.includes(word));

@@ -81,7 +81,7 @@ describe('the author of a verdict', () => {
 });
 
 describe('a file of spans', () => {
-  it('is read but for the lines that are no spans', async () => {
+  it('is read but for the lines that are not spans', async () => {
     const file = path.join(directory.path, 'trace.jsonl');
     const whole = JSON.stringify(record({ name: 'whole' }));
     const lines = [

@@ -12,7 +12,7 @@ const WITH_TOOLS = 'with tools';
 
 const event = await json(process.stdin);
 const folder = path.join(event.cwd, '.llxprt', 'cache');
-// What others have named is no name for a file.
+// What others have named is not a name for a file.
 const question = path.join(folder, `${hash(event.session_id)}.question`);
 
 const steps = { BeforeModel: lookUp, BeforeTool: giveUp, AfterAgent: keep };

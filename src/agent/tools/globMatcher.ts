@@ -9,7 +9,7 @@ export type GlobMatcher = (paths: readonly string[]) => readonly string[];
 /** Paths matched in one time-limited step. */
 const BATCH = 1000;
 
-/** A glob that begins with `!` excludes. Hidden files match. Throws ToolFailure for what leads out or is no glob. */
+/** A glob that begins with `!` excludes. Hidden files match. Throws ToolFailure for what leads out or is not a glob. */
 export async function createGlobMatcher(
   globs: readonly string[],
   directory: WorkspacePath,

@@ -69,7 +69,7 @@ function parsePayload(text: string, where: string): Record<string, unknown> {
     const payload = JSON.parse(text) as unknown;
     if (isRecord(payload)) return payload;
   } catch {
-    // Reported below, as is JSON that is no object.
+    // Reported below, as is JSON that is not an object.
   }
   throw new UsageError(`${where} has no input that could be fired again`);
 }

@@ -25,9 +25,9 @@ export function carryOver(settings: Record<string, unknown>, dialect: DialectNam
   const report = (path: Path, message: string) => remarks.push({ path, message });
   const { hooks = {}, ...others } = settings;
   for (const key of Object.keys(others)) {
-    if (!READ_KEYS.has(key)) report([key], TOP_LEVEL.get(key) ?? 'is no setting of hooks');
+    if (!READ_KEYS.has(key)) report([key], TOP_LEVEL.get(key) ?? 'is not a setting of hooks');
   }
-  if (!isRecord(hooks)) report(['hooks'], 'is no object of events, and is left out');
+  if (!isRecord(hooks)) report(['hooks'], 'is not an object of events, and is left out');
   return {
     groups: isRecord(hooks) ? [...carryEvents(hooks, dialect, report)] : [],
     ...readSwitches(settings, report),
@@ -43,7 +43,7 @@ const READ_KEYS: ReadonlySet<string> = new Set(['$schema', 'hooksConfig', 'disab
 const TOP_LEVEL: ReadonlyMap<string, string> = new Map([
   [
     'permissions',
-    'permissions are no hooks: what they forbid is not forbidden here; write a BeforeTool hook',
+    'permissions are not hooks: what they forbid is not forbidden here; write a BeforeTool hook',
   ],
   ['env', 'is not set for hooks; set it in the "env" of each hook that needs it'],
   ['allowManagedHooksOnly', 'has no counterpart: hooks of all settings files run'],
@@ -51,7 +51,7 @@ const TOP_LEVEL: ReadonlyMap<string, string> = new Map([
   ['extensions', 'hooks of extensions are not carried over: copy those that you need'],
 ]);
 
-/** Keys that are no events. */
+/** Keys that are not events. */
 const SWITCHES: ReadonlySet<string> = new Set(['enabled', 'disabled', 'notifications']);
 
 function readSwitches(settings: Record<string, unknown>, report: Report) {
@@ -64,7 +64,7 @@ function readSwitches(settings: Record<string, unknown>, report: Report) {
       const isKnown = key === 'hooks' || SWITCHES.has(name);
       if (name === 'notifications') {
         report([key, name], 'has no counterpart: it is not shown here that a hook runs');
-      } else if (!isKnown) report([key, name], 'is no switch of hooks');
+      } else if (!isKnown) report([key, name], 'is not a switch of hooks');
     }
   }
   const switchedOff: Path[] = [
@@ -94,7 +94,7 @@ function* carryEvents(
     );
     const key = foreignMoment(dialects[dialect], name) ? name : event;
     if (!key) report(['hooks', name], `this event of ${agent} does not exist here`);
-    else if (!Array.isArray(groups)) report(['hooks', name], 'is no list of groups');
+    else if (!Array.isArray(groups)) report(['hooks', name], 'is not a list of groups');
     if (!key || !Array.isArray(groups)) continue;
     if (groups.length === 0) report(['hooks', name], EMPTY);
     for (const [index, raw] of groups.entries()) {

@@ -35,7 +35,7 @@ export function checkFields<E extends HookEventName>(event: E, fields: object): 
   const [failure, checked] = validate(fields, struct);
   if (!failure) return checked;
   const faults = failure.failures().map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new UsageError(`These are no fields of ${event}: ${faults.join('; ')}`);
+  throw new UsageError(`These are not fields of ${event}: ${faults.join('; ')}`);
 }
 
 export function decodeFields<E extends HookEventName>(

@@ -10,8 +10,9 @@ export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
     (detail) => `The trace ${file} cannot be read (${detail}); write one with --trace ${file}`,
   );
   if (unreadable.length > 0) {
-    const lines = `${plural(unreadable.length, 'line')} ${unreadable.length === 1 ? 'is' : 'are'}`;
-    printNotice('warning', `${file}:${unreadable[0]}: ${lines} no span and left out`);
+    const is = unreadable.length === 1 ? 'is not a span and is' : 'are not spans and are';
+    const lines = plural(unreadable.length, 'line');
+    printNotice('warning', `${file}:${unreadable[0]}: ${lines} ${is} left out`);
   }
   return spans;
 }

@@ -37,7 +37,7 @@ interface WorkspaceNeeds {
   readonly asksForConsent?: boolean;
 }
 
-/** Prints problems to stderr. Throws UsageError when `cwd` is no directory, or `settings` cannot be read. */
+/** Prints problems to stderr. Throws UsageError when `cwd` is not a directory, or `settings` cannot be read. */
 export async function openWorkspace(
   options: WorkspaceOptions,
   needs: WorkspaceNeeds = {},
@@ -114,7 +114,7 @@ export function isTrustedRun({ trust }: Pick<WorkspaceOptions, 'trust'>): boolea
   return trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
 }
 
-/** The real path. Throws UsageError when it is no directory. */
+/** The real path. Throws UsageError when it is not a directory. */
 export async function resolveWorkingDir(directory = process.cwd()): Promise<string> {
   const look = async () => {
     const path = await realpath(directory);
@@ -125,7 +125,7 @@ export async function resolveWorkingDir(directory = process.cwd()): Promise<stri
     (detail) => `--cwd ${directory} cannot be used (${detail}); name a directory`,
   );
   if (isDirectory) return path;
-  throw new UsageError(`--cwd ${directory} is no directory; name one`);
+  throw new UsageError(`--cwd ${directory} is not a directory; name one`);
 }
 
 function printProblem(problem: FileProblem): void {

@@ -108,7 +108,7 @@ function addName(
 ): SettingsEdit[] {
   if (disabledHooks === undefined) return [{ path: ['disabledHooks'], value: [name] }];
   if (!Array.isArray(disabledHooks)) {
-    throw new Error(`${file} is not changed: its disabledHooks is no array; fix it first`);
+    throw new Error(`${file} is not changed: its disabledHooks is not an array; fix it first`);
   }
   if (disabledHooks.includes(name)) return [];
   return [{ path: ['disabledHooks', disabledHooks.length], value: name, isInsertion: true }];

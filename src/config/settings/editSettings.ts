@@ -28,7 +28,7 @@ export interface SettingsChange {
  *
  * @param file absolute path
  * @returns whether the file has changed
- * @throws Error when the file is no settings file, somebody else could have written it, or it cannot be written
+ * @throws Error when the file is not a settings file, somebody else could have written it, or it cannot be written
  */
 export async function editSettings(file: string, decide: SettingsDecision): Promise<boolean> {
   const { before, after } = await planSettings(file, decide);
@@ -45,7 +45,7 @@ export type SettingsDecision = (
 /**
  * What `editSettings` would do, without doing it.
  *
- * @throws Error when the file is no settings file, or somebody else could have written it
+ * @throws Error when the file is not a settings file, or somebody else could have written it
  */
 export async function planSettings(
   file: string,
