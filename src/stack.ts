@@ -1,3 +1,4 @@
+import { requireKnown, type OptionNames } from './util/requireKnown.js';
 import { composeTrusted, type Middleware, type Next } from './compose.js';
 import type { AnyHookContext, ModelCall, StackContexts, ToolCall } from './context.js';
 import {
@@ -128,7 +129,7 @@ function nameOf({ name, middleware }: Placed): string {
  *
  * @throws RangeError when there is no such stack or stage, and the message lists those there are; or when the deadline
  *   is none
- * @throws TypeError when the middleware is not a function
+ * @throws TypeError when the middleware is not a function, or an option does not exist
  */
 export function checkRegistration(
   stackName: StackName,
@@ -144,12 +145,21 @@ export function checkRegistration(
       `A middleware of the ${stackName} stack must be a function (ctx, next), and is ${typeof middleware}`,
     );
   }
+  requireKnown('config.use()', position, POSITION);
   const { deadlineMs } = position;
   if (deadlineMs !== undefined && !(deadlineMs > 0)) {
     throw new RangeError(`deadlineMs must be a number of ms above 0, and is ${String(deadlineMs)}`);
   }
   checkPosition(stackName, position);
 }
+
+const POSITION: OptionNames<Position> = {
+  name: true,
+  before: true,
+  after: true,
+  policy: true,
+  deadlineMs: true,
+};
 
 /** @throws RangeError when a stack has no such place; the message lists its stages */
 export function checkPosition(

@@ -1,3 +1,4 @@
+import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { randomUUID } from 'node:crypto';
 import type { FunctionCall, GenerateContentConfig, Models, PartListUnion } from '@google/genai';
 import type { Config } from '../config/config.js';
@@ -51,6 +52,21 @@ export interface AgentOptions {
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
+const OPTIONS: OptionNames<AgentOptions> = {
+  config: true,
+  models: true,
+  model: true,
+  prompt: true,
+  tools: true,
+  systemInstruction: true,
+  maxTurns: true,
+  maxStopHookRetries: true,
+  compressAtTokens: true,
+  transcript: true,
+  signal: true,
+  onEvent: true,
+};
+
 /** The agent did not finish; `result` is what it had done until then. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
@@ -67,9 +83,14 @@ export class AgentError extends Error {
  * Runs an agent for one prompt: prompt → model → tool calls → model …, until the model answers with text alone, a
  * hook stops it, or `maxTurns` is reached. Every step passes its hooks.
  *
+ * @throws TypeError for an option that does not exist, and without a prompt
  * @throws AgentError when the model fails, the signal aborts, or `maxTurns` is reached
  */
 export async function runAgent(options: AgentOptions): Promise<AgentResult> {
+  requireKnown('runAgent()', options, OPTIONS);
+  if (typeof options.prompt !== 'string' || options.prompt.trim() === '') {
+    throw new TypeError('runAgent() needs a prompt: a text that says what is to be done');
+  }
   return new AgentRun(options).run();
 }
 

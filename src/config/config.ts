@@ -1,5 +1,7 @@
 import type { Extension } from '../protocol/entry.js';
 import { randomUUID } from 'node:crypto';
+import type { Settings } from './settings/settingsKeys.js';
+import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { modelStages, toolStages, type FireHook } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
@@ -57,6 +59,26 @@ export interface ConfigOptions {
   readonly debugLogger?: DebugLogger;
 }
 
+/** Also `maxStopHookRetries`, which is the agent's: what `loadSettings` gives is passed as it is. */
+const OPTIONS: OptionNames<ConfigOptions & Settings> = {
+  sessionId: true,
+  workingDir: true,
+  enableHooks: true,
+  hooks: true,
+  extensions: true,
+  disabledHooks: true,
+  trustedFolder: true,
+  consent: true,
+  afterModelDisplay: true,
+  transcriptPath: true,
+  hookEnvironment: true,
+  maxParallelHooks: true,
+  maxStopHookRetries: true,
+  hooksRunner: true,
+  messageBus: true,
+  debugLogger: true,
+};
+
 /**
  * What the hook system knows of its host. Reads nothing from disk but what the user has allowed, and that only for
  * hooks that came with a project; see `loadSettings` for the rest.
@@ -77,8 +99,12 @@ export class Config implements HookHost {
   #logger: DebugLogger | undefined;
   #consent: Promise<HookConsent> | undefined;
 
-  /** @throws RangeError when a limit makes no sense */
+  /**
+   * @throws TypeError for an option that does not exist
+   * @throws RangeError when a limit makes no sense
+   */
   constructor(options: ConfigOptions = {}) {
+    requireKnown('Config', options, OPTIONS);
     const { maxParallelHooks = 1 } = options;
     if (!Number.isSafeInteger(maxParallelHooks) || maxParallelHooks < 1) {
       throw new RangeError(
@@ -90,6 +116,11 @@ export class Config implements HookHost {
     this.#transcriptPath = options.transcriptPath;
     // Whoever asks over the bus may be the first to need the hooks, and waits for an answer also where they are off.
     if (options.messageBus) this.#hookSystem = this.#openHookSystem();
+    if (options.enableHooks === undefined && Object.keys(this.getHooks()).length > 0) {
+      this.getDebugLogger().warn(
+        'Hooks are configured and none of them runs: pass enableHooks: true to Config, or false to leave them off',
+      );
+    }
   }
 
   /** Whether hooks run at all. Default false. */

@@ -1,3 +1,4 @@
+import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import type { Config } from '../config/config.js';
 import { type CallOptions, createToolCall, type ExecuteTool, type ToolCall } from '../context.js';
 import { fireHook } from '../hooks/fireHook.js';
@@ -51,6 +52,7 @@ export async function fireAfterToolHook(
  *   `error.type` is `stop_execution`.
  *   A call whose `signal` has fired before the tool ran has the error `cancelled`, and one whose arguments are nested
  *   deeper than 200 levels `invalid_tool_params`; in both cases the tool does not run.
+ * @throws TypeError for an option that does not exist
  * @throws what `executeFn` throws, as it is
  */
 export async function executeToolWithHooks(
@@ -60,8 +62,11 @@ export async function executeToolWithHooks(
   executeFn: ExecuteTool,
   options: CallOptions = {},
 ): Promise<ToolResult> {
+  requireKnown('executeToolWithHooks()', options, CALL_OPTIONS);
   return runToolCall(config, createToolCall(toolName, toolInput, executeFn, options));
 }
+
+const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true, onHooks: true, callId: true };
 
 /**
  * Runs a tool call through the tool stack, unless it was refused from the beginning: then no middleware, no hook and no

@@ -1,0 +1,27 @@
+import { nearestName } from './suggestName.js';
+
+/** The names of all options of a kind; one that is missing does not compile. */
+export type OptionNames<T> = Readonly<Record<keyof Required<T>, true>>;
+
+/**
+ * Refuses options that do not exist: a host whose guard or switch is misspelt would go on without it. One that is
+ * `undefined` counts as absent.
+ *
+ * @param what whose options they are, as the beginning of the message
+ * @throws TypeError with the nearest name, or all names
+ */
+export function requireKnown(
+  what: string,
+  options: object,
+  known: Readonly<Record<string, true>>,
+): void {
+  for (const name in options) {
+    if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined)
+      continue;
+    const names = Object.keys(known);
+    const nearest = nearestName(name, names);
+    const advice =
+      nearest === undefined ? `its options are ${names.join(', ')}` : `did you mean "${nearest}"?`;
+    throw new TypeError(`${what} has no option "${name}": ${advice}`);
+  }
+}
