@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { globSync } from 'tinyglobby';
 import { defineConfig } from 'rolldown';
@@ -16,6 +16,12 @@ const rawText = {
   },
 };
 
+/** `npm link` makes the program executable once, and a build writes it anew. */
+const executable = {
+  name: 'executable',
+  writeBundle: ({ dir }) => chmod(path.join(dir, 'cli.js'), 0o755),
+};
+
 // One file instead of a hundred: Node takes a third of the time to load it. What is loaded only when it is needed
 // stays in files of its own, and so do the dependencies.
 export default defineConfig({
@@ -30,7 +36,7 @@ export default defineConfig({
   platform: 'node',
   logLevel: 'warn',
   external: /^[a-z@]/u,
-  plugins: [rawText],
+  plugins: [rawText, executable],
   // What comments say of exports is in the declarations, which editors read.
   output: {
     dir: 'dist',

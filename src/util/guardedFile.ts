@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import { constants, open, type FileHandle } from 'node:fs/promises';
+import { isPrivateGroup } from './privateGroup.js';
 import { isShortage, waitForDescriptors } from './room.js';
 import { errorCode, errorMessage } from './errorMessage.js';
 import { quoteWord } from './quoteWord.js';
@@ -27,8 +28,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /**
  * Reads a file that decides which commands run, unless somebody else could have written it.
  *
- * Refused are, on POSIX systems, a file that others may write and a file that belongs neither to the
- * current user nor to root; everywhere, what is not a regular file, what is too large and what cannot be read.
+ * Refused are, on POSIX systems, a file that others may write, unless it is by a group that is the user's alone, and a
+ * file that belongs neither to the current user nor to root; everywhere, what is not a regular file, what is too large and what cannot be read.
  *
  * @param file absolute path
  * @returns the text, decoded as UTF-8, without a byte order mark. Never rejects.
@@ -99,7 +100,8 @@ export function findObjection(
     return `it belongs to user ${stats.uid}, who could make it run commands as you (user ${me}, mode ${formatMode(stats)}); if you trust its content, run: chown ${me} ${quoteWord(file)} && chmod go-w ${quoteWord(file)}`;
   }
   // In the letters of chmod.
-  const group = !groupMayWrite && (stats.mode & constants.S_IWGRP) !== 0 ? 'g' : '';
+  const isShared = !groupMayWrite && (stats.mode & constants.S_IWGRP) !== 0;
+  const group = isShared && !isPrivateGroup(stats.gid) ? 'g' : '';
   const others = (stats.mode & constants.S_IWOTH) !== 0 ? 'o' : '';
   if (group + others === '') return undefined;
   return `other users may write it (mode ${formatMode(stats)}) and make it run commands as you; check its content, then run: chmod ${group}${others}-w ${quoteWord(file)}`;
