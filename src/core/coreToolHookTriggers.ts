@@ -80,6 +80,8 @@ export async function runToolCall(config: Config, call: ToolCall): Promise<ToolR
   const { result, contextForModel: notes } = call;
   if (result) return notes.length > 0 ? withNotes(result, notes) : result;
   throw new Error(
-    `A middleware ended the call of "${call.toolName}" without a result: set call.result`,
+    call.durationMs === undefined
+      ? `A middleware ended the call of "${call.toolName}" without a result: set call.result`
+      : `The tool "${call.toolName}" returned nothing: return { llmContent, returnDisplay }`,
   );
 }

@@ -33,7 +33,7 @@ describe('disable and enable', () => {
 
     expect(await cli.run(['enable', 'guard'])).toMatchObject({ exitCode: 0 });
     expect(await stateOf('guard')).toBeNull();
-    expect(await disabledIn(userFile())).toEqual([]);
+    expect(await disabledIn(userFile())).toBeUndefined();
     const { stdout, exitCode } = await cli.run(['enable', 'guard']);
     expect({ stdout, exitCode }).toEqual({ stdout: '"guard" is not disabled', exitCode: 0 });
   });
@@ -91,7 +91,7 @@ describe('disable and enable', () => {
   it('can take out the name of a hook that is gone', async () => {
     await cli.userSettings({}, { disabledHooks: ['gone'] });
     expect(await cli.run(['enable', 'gone'])).toMatchObject({ exitCode: 0 });
-    expect(await disabledIn(userFile())).toEqual([]);
+    expect(await disabledIn(userFile())).toBeUndefined();
   });
 
   it('leave a file alone that others could have written', async () => {

@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { editSettings, type SettingsEdit } from '../../config/settings/editSettings.js';
+import type { JsonEdit } from '../../config/settings/editJson.js';
+import { editSettings } from '../../config/settings/editSettings.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { isRecord } from '../../util/records.js';
@@ -133,7 +134,7 @@ function refuseSecond(file: string, { name }: StarterHook, configured: unknown):
   );
 }
 
-function insertGroup(hooks: unknown, event: HookEventName, group: object): SettingsEdit {
+function insertGroup(hooks: unknown, event: HookEventName, group: object): JsonEdit {
   const groups = isRecord(hooks) ? hooks[event] : undefined;
   if (!Array.isArray(groups)) return { path: ['hooks', event], value: [group] };
   return { path: ['hooks', event, groups.length], value: group, isInsertion: true };

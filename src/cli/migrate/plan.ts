@@ -1,9 +1,6 @@
 import path from 'node:path';
-import {
-  editSettings,
-  planSettings,
-  type SettingsEdit,
-} from '../../config/settings/editSettings.js';
+import type { JsonEdit } from '../../config/settings/editJson.js';
+import { editSettings, planSettings } from '../../config/settings/editSettings.js';
 import { settingsFileIn } from '../../config/settings/settings.js';
 import type { DialectName, CommandHookConfig, HookDefinition } from '../../protocol/types.js';
 import { carryOver, type CarriedOver } from './carryOver.js';
@@ -86,7 +83,7 @@ function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly
   const groups = sources.flatMap(({ carried }) => carried.groups);
   const known = new Set(knownHooks(current));
   const counts = { added: 0, present: 0 };
-  const edits: SettingsEdit[] = [];
+  const edits: JsonEdit[] = [];
   for (const { key: event, group } of groups) {
     const hooks = group.hooks.filter((hook) => {
       const key = keyOf(event, group, hook);
@@ -107,8 +104,8 @@ function switchEdits(
   current: Readonly<Record<string, unknown>>,
   sources: readonly Source[],
   disabled: readonly string[],
-  added: readonly SettingsEdit[],
-): SettingsEdit[] {
+  added: readonly JsonEdit[],
+): JsonEdit[] {
   const { enableHooks, disabledHooks = [] } = current;
   const areOn = sources.every(({ carried }) => carried.areHooksOn);
   const listed: readonly unknown[] = Array.isArray(disabledHooks) ? disabledHooks : [];
@@ -117,7 +114,9 @@ function switchEdits(
     ...(added.length > 0 && areOn && enableHooks === undefined
       ? [{ path: ['enableHooks'], value: true }]
       : []),
-    ...(missing.length > 0 ? [{ path: ['disabledHooks'], value: [...listed, ...missing] }] : []),
+    ...(Array.isArray(disabledHooks)
+      ? missing.map((value) => ({ path: ['disabledHooks', -1], value, isInsertion: true }))
+      : [{ path: ['disabledHooks'], value: missing }]),
   ];
 }
 

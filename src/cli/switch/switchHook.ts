@@ -1,4 +1,5 @@
-import { editSettings, type SettingsEdit } from '../../config/settings/editSettings.js';
+import type { JsonEdit } from '../../config/settings/editJson.js';
+import { editSettings } from '../../config/settings/editSettings.js';
 import { findSettingsFiles, settingsFileIn } from '../../config/settings/settings.js';
 import { suggestName } from '../../util/suggestName.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
@@ -105,7 +106,7 @@ function addName(
   file: string,
   { disabledHooks }: Readonly<Record<string, unknown>>,
   name: string,
-): SettingsEdit[] {
+): JsonEdit[] {
   if (disabledHooks === undefined) return [{ path: ['disabledHooks'], value: [name] }];
   if (!Array.isArray(disabledHooks)) {
     throw new Error(`${file} is not changed: its disabledHooks is not an array; fix it first`);
@@ -114,12 +115,15 @@ function addName(
   return [{ path: ['disabledHooks', disabledHooks.length], value: name, isInsertion: true }];
 }
 
-/** From the end, as each removal moves what comes after it. */
+/** The whole list with the last name; else from the end, as each removal moves what comes after it. */
 function removeName(
   { disabledHooks }: Readonly<Record<string, unknown>>,
   name: string,
-): SettingsEdit[] {
-  if (!Array.isArray(disabledHooks)) return [];
+): JsonEdit[] {
+  if (!Array.isArray(disabledHooks) || !disabledHooks.includes(name)) return [];
+  if (disabledHooks.every((each) => each === name)) {
+    return [{ path: ['disabledHooks'], value: undefined }];
+  }
   return disabledHooks
     .flatMap((each, index) => (each === name ? [index] : []))
     .toReversed()

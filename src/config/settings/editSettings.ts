@@ -1,20 +1,10 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { applyEdits, modify, type FormattingOptions } from 'jsonc-parser';
+import { editJson, type JsonEdit } from './editJson.js';
 import type { Path } from '../../util/checks.js';
 import type { JsonDocument } from '../../util/jsonDocument.js';
 import { explainInvalid, readJsonFile } from '../../util/jsonFile.js';
 import { writeAtomically } from '../../util/writeAtomically.js';
-
-/** One change of a settings file. */
-export interface SettingsEdit {
-  /** Such as `['hooks', 'BeforeTool', 0]`; what is missing on the way is created. */
-  readonly path: Path;
-  /** The value to write; `undefined` removes what is there. */
-  readonly value: unknown;
-  /** Adds an item to the array at this index instead of replacing one. */
-  readonly isInsertion?: boolean;
-}
 
 /** The text of a settings file before and after a change; empty where there is no file. */
 export interface SettingsChange {
@@ -23,8 +13,7 @@ export interface SettingsChange {
 }
 
 /**
- * Changes a settings file, and keeps its comments, order and indentation; only the line of a change may be laid out
- * anew. A missing file is created.
+ * Changes a settings file, and nothing of it but the lines of the change; see `editJson`. A missing file is created.
  *
  * @param file absolute path
  * @returns whether the file has changed
@@ -38,9 +27,7 @@ export async function editSettings(file: string, decide: SettingsDecision): Prom
 }
 
 /** Gets the settings as they are now, and returns the edits, which are made one after the other. */
-export type SettingsDecision = (
-  current: Readonly<Record<string, unknown>>,
-) => readonly SettingsEdit[];
+export type SettingsDecision = (current: Readonly<Record<string, unknown>>) => readonly JsonEdit[];
 
 /**
  * What `editSettings` would do, without doing it.
@@ -54,7 +41,7 @@ export async function planSettings(
   const { settings, text: before, repeatedKeys } = await readSettings(file);
   const edits = decide(settings);
   for (const { path } of edits) refuseRepeatedKey(file, path, repeatedKeys);
-  const after = edits.reduce(applyEdit, before);
+  const after = edits.reduce(editJson, before);
   const isComplete = after === before || after.endsWith('\n');
   return { before, after: isComplete ? after : `${after}\n` };
 }
@@ -86,24 +73,6 @@ function refuseRepeatedKey(
   throw new Error(
     `${file}:${line}:${column}: not changed: "${key}" is written again below, and only the last one counts; remove one of them first`,
   );
-}
-
-function applyEdit(text: string, { path, value, isInsertion }: SettingsEdit): string {
-  const edits = modify(text, [...path], value, {
-    formattingOptions: formattingOf(text),
-    isArrayInsertion: isInsertion,
-  });
-  return applyEdits(text, edits);
-}
-
-function formattingOf(text: string): FormattingOptions {
-  const indentation = /^[ \t]+(?=\S)/m.exec(text)?.[0] ?? '  ';
-  const insertSpaces = !indentation.startsWith('\t');
-  return {
-    insertSpaces,
-    tabSize: insertSpaces ? indentation.length : 1,
-    eol: text.includes('\r\n') ? '\r\n' : '\n',
-  };
 }
 
 async function replaceFile(file: string, text: string): Promise<void> {
