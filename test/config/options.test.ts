@@ -4,6 +4,8 @@ import { RecordingLogger } from '../helpers/recordingLogger.js';
 
 const hooks = { BeforeTool: [{ hooks: [{ type: 'command', command: 'exit 2' } as const] }] };
 const unknown = (options: object) => options as never;
+const guard = async () => undefined;
+const execute = async () => ({ llmContent: '', returnDisplay: '' });
 
 describe('an option that does not exist', () => {
   it.each([
@@ -18,7 +20,6 @@ describe('an option that does not exist', () => {
   });
 
   it('is refused by use(), which would make an observer of a policy', () => {
-    const guard = async () => undefined;
     const use = () => new Config().use('tool', guard, unknown({ polcy: true }));
     expect(use).toThrow('config.use() has no option "polcy": did you mean "policy"?');
   });
@@ -27,7 +28,6 @@ describe('an option that does not exist', () => {
     const config = new Config();
     const given = unknown({ config, model: 'm', prompt: 'p', models: {}, maxTurn: 1 });
     await expect(runAgent(given)).rejects.toThrow('did you mean "maxTurns"?');
-    const execute = async () => ({ llmContent: '', returnDisplay: '' });
     const calling = executeToolWithHooks(config, 'x', {}, execute, unknown({ singal: 1 }));
     await expect(calling).rejects.toThrow('did you mean "signal"?');
   });
@@ -44,13 +44,13 @@ it('an agent without a prompt does not begin', async () => {
   await expect(running).rejects.not.toBeInstanceOf(AgentError);
 });
 
-describe('hooks without the switch', () => {
-  const warningsOf = (options: object) => {
-    const debugLogger = new RecordingLogger();
-    void new Config({ hooks, debugLogger, ...options });
-    return debugLogger.warnings;
-  };
+const warningsOf = (options: object) => {
+  const debugLogger = new RecordingLogger();
+  void new Config({ hooks, debugLogger, ...options });
+  return debugLogger.warnings;
+};
 
+describe('hooks without the switch', () => {
   it('are warned of once', () => {
     expect(warningsOf({})).toEqual([expect.stringContaining('enableHooks: true')]);
   });
