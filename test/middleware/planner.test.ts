@@ -257,6 +257,14 @@ const extension = (name: string, command: string, isActive = true) => ({
   hooks: { BeforeTool: [{ hooks: [hook(command)] }] },
 });
 
+/** The plans of AfterTool for a result, and for a failure. */
+async function planAtMoments(hooks: HookDefinitions) {
+  const { plans } = await createPlanner(hooks);
+  return [undefined, 'failed' as const].map((moment) =>
+    plans.createExecutionPlan(AfterTool, { toolName: 'a', moment }),
+  );
+}
+
 describe('a plan', () => {
   it('is null when no hook is configured, or none matches', async () => {
     const { plans } = await createPlanner({
@@ -396,18 +404,12 @@ describe('a plan', () => {
   });
 
   it('is made for each moment of an event that hooks tell apart, and else once', async () => {
-    const planned = async (hooks: HookDefinitions) => {
-      const { plans } = await createPlanner(hooks);
-      return [undefined, 'failed' as const].map((moment) =>
-        plans.createExecutionPlan(AfterTool, { toolName: 'a', moment }),
-      );
-    };
     const ours: HookDefinition = { hooks: [hook('x')] };
-    const [plain, failed] = await planned({ AfterTool: [ours] });
+    const [plain, failed] = await planAtMoments({ AfterTool: [ours] });
     expect(commands(plain ?? null)).toEqual(['x']);
     expect(failed).toBe(plain);
     const theirs: HookDefinition = { dialect: 'claude', hooks: [hook('y')] };
-    const apart = await planned({ AfterTool: [ours, theirs] });
+    const apart = await planAtMoments({ AfterTool: [ours, theirs] });
     expect(apart.map(commands)).toEqual([['x', 'y'], ['x']]);
   });
 
