@@ -13,7 +13,7 @@ const WANTED_PERCENT = 95;
 /** The test files that notice what changes in each file, without those that run long and notice nothing more. */
 const TESTS = {
   enablementGate: ['middleware/enablementGate'],
-  translator: ['middleware/translator', 'hooks/hookEventHandler'],
+  translator: ['middleware/translator'],
   planner: ['middleware/planner', 'middleware/matching', 'peers/planner', 'dialects/moments'],
   callerEffects: ['middleware/callerEffects', 'middleware/toolEffects', 'middleware/modelEffects'],
   dialect: [
