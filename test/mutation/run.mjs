@@ -17,6 +17,7 @@ const TESTS = {
   planner: ['middleware/planner', 'middleware/matching', 'peers/planner', 'dialects/moments'],
   callerEffects: ['middleware/callerEffects', 'middleware/toolEffects', 'middleware/modelEffects'],
   dialect: [
+    'middleware/dialect',
     'dialects/translate',
     'dialects/gemini',
     'dialects/moments',
