@@ -394,7 +394,7 @@ function findRefusal(
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
-  return stdin instanceof Error ? findFaultOf(stdin) : undefined;
+  return findFaultOf(stdin);
 }
 
 function findFaultOf(stdin: Stdin): HookFailure | undefined {

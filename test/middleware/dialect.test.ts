@@ -230,12 +230,16 @@ describe('an exit code', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('is not there after a signal, and what was printed before is no answer', async () => {
-    const command = `${says({ decision: 'deny', reason: 'No.' })}\nkill -KILL $$`;
-    const { result, warnings } = await ask('claude', BeforeTool, command);
-    expect(result).toMatchObject({ success: false, signal: 'SIGKILL' });
+  it.each([
+    ['a signal', 'kill -KILL $$', 'SIGKILL'],
+    ['its deadline', 'trap "exit 0" TERM; while :; do sleep 0.01; done', 'timed out'],
+  ])('does not count after %s, and what was printed before is no answer', async (...row) => {
+    const [, ending, expected] = row;
+    const command = `${says({ decision: 'deny', systemMessage: 'x' })}\n${ending}`;
+    const { result, warnings } = await ask('claude', BeforeTool, command, { timeout: 300 });
+    expect(result.success).toBe(false);
     expect(result.output).toBeUndefined();
-    expect(warnings).toEqual([expect.stringContaining('SIGKILL')]);
+    expect(warnings).toEqual([expect.stringContaining(expected)]);
   });
 });
 
@@ -290,6 +294,11 @@ describe('plain text', () => {
     const { output, warnings } = await ask('claude', BeforeAgent, `echo '{"additional'`);
     expect(output).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('its decision does not count')]);
+  });
+
+  it('is not there where nothing is printed', async () => {
+    const { output } = await ask('claude', BeforeAgent, 'echo Hm. >&2');
+    expect(output).toBeUndefined();
   });
 
   it('is for nobody elsewhere in Claude Code', async () => {
@@ -499,7 +508,8 @@ describe('what our own format has no words for', () => {
 
   it('is nothing where the result comes back as it was', async () => {
     const answer = says(specific({ updatedToolOutput: asRead(ANSWERED.tool_response) }));
-    const { output } = await ask('claude', AfterTool, answer);
+    const { result, output } = await ask('claude', AfterTool, answer);
+    expect(result.success).toBe(true);
     expect(output?.foreign).toBeUndefined();
   });
 
@@ -510,9 +520,23 @@ describe('what our own format has no words for', () => {
     expect(output?.foreign?.toolOutput).toEqual({ text: '{"created":1}', isDenial: false });
   });
 
+  it('is what the tool itself would have printed', async () => {
+    const fields = { ...ANSWERED, tool_name: 'run_shell_command', tool_input: {} };
+    const answer = says(specific({ updatedToolOutput: { stdout: 'a', stderr: 'b' } }));
+    const { output } = await ask('claude', AfterTool, answer, { fields });
+    expect(output?.foreign?.toolOutput).toEqual({ text: 'a\nb', isDenial: false });
+  });
+
   it('is a text in place of the result of what is no call of a tool', async () => {
     const answer = says(specific({ tool_output: '***' }));
     const { output } = await ask('gemini', AfterTool, answer, { fields: { tool_name: 7 } });
+    expect(output?.foreign?.toolOutput).toEqual({ text: '***', isDenial: false });
+  });
+
+  it('is the same for a tool whose name is no text', async () => {
+    const fields = { ...ANSWERED, tool_name: 7 };
+    const answer = says(specific({ updatedToolOutput: '***' }));
+    const { output } = await ask('claude', AfterTool, answer, { fields });
     expect(output?.foreign?.toolOutput).toEqual({ text: '***', isDenial: false });
   });
 });

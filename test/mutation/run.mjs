@@ -33,6 +33,7 @@ const TESTS = {
     'protocol/hookOutput',
   ],
   runner: [
+    'middleware/runs',
     'middleware/runner',
     'hooks/hookRunner',
     'run/chaining',
