@@ -293,7 +293,7 @@ async function startSurrounded(
 ): Promise<void> {
   const startAlone = () => startProcess(run, prepared, options);
   const start = async () => (options.probe ? options.probe(run, startAlone) : startAlone());
-  await (run.hook.dialect === undefined ? start() : inDialect(run, start));
+  await inDialect(run, start);
 }
 
 /** What stands around the process of a hook of another agent, from the outside in; composed once. */

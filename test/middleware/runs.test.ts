@@ -107,6 +107,8 @@ const denying = async (each: HookRun, next: () => Promise<void>) => {
   each.said = { ending: 'exit', exitCode: 0, stdout: '{"decision":"deny"}', stderr: '' };
 };
 
+const denyingAtOnce = (each: HookRun) => denying(each, async () => undefined);
+
 describe.each(['executeHooksParallel', 'executeHooksSequential'] as const)('%s', (method) => {
   it.each([
     ['all hooks ran', [hook('true'), hook('true')], 1],
@@ -289,8 +291,16 @@ describe('the probe', () => {
   });
 
   it('may answer in place of the hook', async () => {
-    const { result } = await run(hook('exit 3'), { probe: denying });
+    const { result, warnings } = await run(hook('exit 3'), { probe: denying });
     expect(result).toMatchObject({ success: true, output: { decision: 'deny' } });
+    expect(warnings).toEqual([]);
+  });
+
+  it('may answer without starting the hook', async () => {
+    const { result, warnings } = await run(hook(': >ran'), { probe: denyingAtOnce });
+    expect(result.output).toEqual({ decision: 'deny' });
+    expect(warnings).toEqual([]);
+    await expect(temp.readLines('ran')).rejects.toThrow('ENOENT');
   });
 });
 
@@ -309,6 +319,16 @@ describe('how long a hook may run', () => {
     const settings = { ...(timeout && { timeout }), ...(dialect && { dialect }) };
     await run(hook('true', settings), { probe, input, event: SessionEnd });
     expect(timeoutMs).toBe(expected);
+  });
+
+  it.each([0, 2])('counts also where it ends itself then, with exit code %i', async (code) => {
+    const command = `trap 'exit ${code}' TERM; echo '{"decision":"deny"}'; echo no >&2; while :; do sleep 0.01; done`;
+    const { result, warnings } = await run(hook(command, { timeout: 300 }));
+    expect(result.success).toBe(false);
+    expect(result.error?.message).toContain('timed out');
+    expect(result.output).toBeUndefined();
+    expect(result).not.toHaveProperty('exitCode');
+    expect(warnings).toHaveLength(1);
   });
 
   it('is not told on stderr: what it wrote before the end is no message', async () => {
