@@ -466,7 +466,8 @@ describe('a host that listens', () => {
     await run(hook('true', { name: 'unseen' }));
     channels.hook.asyncEnd.subscribe(note);
     try {
-      await run(hook('true', { name: 'seen' }));
+      const { result } = await run(hook('echo ok', { name: 'seen' }));
+      expect(result).toMatchObject({ success: true, stdout: 'ok\n' });
     } finally {
       channels.hook.asyncEnd.unsubscribe(note);
     }
