@@ -450,6 +450,14 @@ describe('a secret in what a hook prints', () => {
     }
   });
 
+  it('is no reason to warn of an answer that can be read', async () => {
+    vi.stubEnv('MY_TOKEN', '{"decision"');
+    const config = saying({ decision: 'allow' }, { dialect: 'gemini' });
+    const { result, warnings } = await run(config, { environment });
+    expect(result.output).toMatchObject({ decision: 'allow' });
+    expect(warnings).toEqual([]);
+  });
+
   it('is no reason to take an answer of a guard for none', async () => {
     vi.stubEnv('MY_TOKEN', '{"unknown"');
     const config = hook(`echo '{"unknown": 1}'`, GUARD);
