@@ -451,7 +451,7 @@ describe('a secret in what a hook prints', () => {
   });
 
   it('is no reason to warn of an answer that can be read', async () => {
-    vi.stubEnv('MY_TOKEN', '{"decision"');
+    vi.stubEnv('MY_TOKEN', '"decision":');
     const config = saying({ decision: 'allow' }, { dialect: 'gemini' });
     const { result, warnings } = await run(config, { environment });
     expect(result.output).toMatchObject({ decision: 'allow' });
