@@ -399,10 +399,7 @@ function findRefusal(
 
 function findFaultOf(stdin: Stdin): HookFailure | undefined {
   if (!(stdin instanceof Error)) return undefined;
-  return {
-    kind: 'input',
-    what: `was not started, because ${stdin.message}`,
-  };
+  return { kind: 'input', what: `was not started, because ${stdin.message}` };
 }
 
 function refused(what: string): HookFailure {
