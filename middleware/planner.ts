@@ -182,7 +182,7 @@ export function isConcerned(
   const { dialect } = config;
   if (!isOfMoment(config, context?.moment)) return false;
   const names = namesToMatch(dialect, context);
-  const reading = names ? readMatcher({ matcher, dialect }, eventName) : 'all';
+  const reading = readMatcher({ matcher, dialect }, eventName);
   if (!names || reading === 'all') return true;
   return names.some((name) => matches(registry, entry, reading, name, logger, budget));
 }

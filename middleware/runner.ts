@@ -293,7 +293,7 @@ async function startSurrounded(
 ): Promise<void> {
   const startAlone = () => startProcess(run, prepared, options);
   const start = async () => (options.probe ? options.probe(run, startAlone) : startAlone());
-  await (run.hook.dialect === undefined ? start() : inDialect(run, start));
+  await inDialect(run, start);
 }
 
 /** What stands around the process of a hook of another agent, from the outside in; composed once. */
@@ -394,15 +394,12 @@ function findRefusal(
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
-  return stdin instanceof Error ? findFaultOf(stdin) : undefined;
+  return findFaultOf(stdin);
 }
 
 function findFaultOf(stdin: Stdin): HookFailure | undefined {
   if (!(stdin instanceof Error)) return undefined;
-  return {
-    kind: 'input',
-    what: `was not started, because ${stdin.message}`,
-  };
+  return { kind: 'input', what: `was not started, because ${stdin.message}` };
 }
 
 function refused(what: string): HookFailure {

@@ -490,6 +490,31 @@ describe('fields that one hook says and the others do not', () => {
   });
 });
 
+describe('a field of a tool event', () => {
+  it('of which the hooks say two things is as the first one said, where both allow', () => {
+    const decision = 'approve';
+    expect(merge(BeforeTool, { decision: 'allow' }, { decision }).decision).toBe('allow');
+    expect(merge(BeforeTool, { decision: null }, { decision }).decision).toBe(decision);
+    expect(merge(BeforeTool, { decision: null }, { decision: null })).toEqual({});
+  });
+
+  it('that is no object is no field of any hook', () => {
+    const list = { hookSpecificOutput: ['x'] as unknown as Record<string, unknown> };
+    const fields = specific({ a: 1 });
+    expect(merge(BeforeTool, fields, list)).toEqual(fields);
+    expect(merge(BeforeTool, list, fields)).toEqual(fields);
+    expect(merge(AfterTool, list)).toEqual({});
+  });
+
+  it('is not joined with what another hook does not say', () => {
+    const odd = specific({ additionalContext: 7 });
+    const other = specific({ a: 1 });
+    const both = specific({ additionalContext: 7, a: 1 });
+    expect(merge(AfterTool, odd, other)).toEqual(both);
+    expect(merge(AfterTool, other, odd)).toEqual(both);
+  });
+});
+
 /** What comes of the effects that hooks of other agents have, and of `undefined` where a hook has none. */
 function foreign(...effects: (ForeignEffects | undefined)[]): ForeignEffects | undefined {
   const outputs = effects.map((each): HookOutput => (each ? { foreign: each } : {}));
@@ -704,6 +729,20 @@ describe('the merge of BeforeToolSelection', () => {
       mode: 'ANY',
       allowedFunctionNames: [],
     });
+  });
+
+  it('has no mode where no hook names a known one', () => {
+    const { finalOutput } = aggregateResults(
+      [healthy(config({ mode: 'SOME', allowedFunctionNames: ['glob'] }))],
+      BeforeToolSelection,
+    );
+    expect(finalOutput?.hookSpecificOutput).toStrictEqual({
+      toolConfig: { allowedFunctionNames: ['glob'] },
+    });
+  });
+
+  it('takes no selection that is no object for one', () => {
+    expect(select({ mode: 'ANY' }, 'NONE' as unknown as object)).toEqual({ mode: 'ANY' });
   });
 
   it('keeps the selection of one hook beside others that say nothing about it', () => {

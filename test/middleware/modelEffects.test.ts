@@ -7,7 +7,7 @@ import type { Middleware } from '../../src/compose.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { createModelCall, type AnyHookContext, type ModelCall } from '../../src/context.js';
 import { fireHook, hasHooks } from '../../src/hooks/fireHook.js';
-import { textResponse } from '../../src/protocol/response.js';
+import { collectResponse, textResponse } from '../../src/protocol/response.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { hook, saying } from '../helpers/hooks.js';
 import { countingNext } from '../helpers/next.js';
@@ -187,6 +187,12 @@ describe('while the answer comes', () => {
     });
     expect(texts).toEqual(['a', 'b']);
     expect(call.response).toBeUndefined();
+  });
+
+  it('the answer is what came of it, and nothing else, where hooks say nothing', async () => {
+    const { call } = await answering([{ hooks: [saying({})] }]);
+    await read(call);
+    expect(call.response).toEqual(collectResponse([textResponse('a'), textResponse('b')]));
   });
 
   it('no note is left where hooks have none', async () => {

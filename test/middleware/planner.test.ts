@@ -147,6 +147,11 @@ describe('planner', () => {
     expect(planContext<HookEventName>(ctx)?.moment).toBe(moment);
   });
 
+  it('does not look at what a tool gave where the moment makes no difference', () => {
+    const ctx = { event: BeforeTool, payload: { ...payload, isAsked: true } } as const;
+    expect(planContext<HookEventName>(ctx, false)).toEqual({ toolName: 'read_file' });
+  });
+
   it('passes an error from next on untouched', async () => {
     const { next, error } = failingNext();
     const stage = planner({ createExecutionPlan: () => plan });
@@ -251,6 +256,14 @@ const extension = (name: string, command: string, isActive = true) => ({
   isActive,
   hooks: { BeforeTool: [{ hooks: [hook(command)] }] },
 });
+
+/** The plans of AfterTool for a result, and for a failure. */
+async function planAtMoments(hooks: HookDefinitions) {
+  const { plans } = await createPlanner(hooks);
+  return [undefined, 'failed' as const].map((moment) =>
+    plans.createExecutionPlan(AfterTool, { toolName: 'a', moment }),
+  );
+}
 
 describe('a plan', () => {
   it('is null when no hook is configured, or none matches', async () => {
@@ -388,6 +401,16 @@ describe('a plan', () => {
     const plan = plans.createExecutionPlan(BeforeTool, { toolName: 'a' });
     expect(plans.createExecutionPlan(BeforeTool, { toolName: 'a' })).toBe(plan);
     expect(plans.createExecutionPlan(BeforeTool, { toolName: 'b' })).not.toBe(plan);
+  });
+
+  it('is made for each moment of an event that hooks tell apart, and else once', async () => {
+    const ours: HookDefinition = { hooks: [hook('x')] };
+    const [plain, failed] = await planAtMoments({ AfterTool: [ours] });
+    expect(commands(plain ?? null)).toEqual(['x']);
+    expect(failed).toBe(plain);
+    const theirs: HookDefinition = { dialect: 'claude', hooks: [hook('y')] };
+    const apart = await planAtMoments({ AfterTool: [ours, theirs] });
+    expect(apart.map(commands)).toEqual([['x', 'y'], ['x']]);
   });
 
   it('is made once for each subject of an event', async () => {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { toHookInput, translator } from '../../middleware/translator.js';
+import {
+  sessionIdOf,
+  toHookInput,
+  transcriptPathOf,
+  translator,
+} from '../../middleware/translator.js';
 import { textResponse } from '../../src/protocol/response.js';
 import {
   HookEventName,
@@ -135,5 +140,35 @@ describe('toHookInput', () => {
     const unknown = { ...session, getSessionId: fail, getTranscriptPath: fail };
     const input = toHookInput(HookEventName.BeforeAgent, { prompt: 'p' }, unknown);
     expect(input).toMatchObject({ session_id: '', cwd: '/project', transcript_path: '' });
+  });
+});
+
+describe('what a host tells of its session', () => {
+  class Host {
+    #id = 's2';
+    getSessionId = () => this.#id;
+    getWorkingDir = () => '/project';
+    /** As a method, which needs its object. */
+    getTranscriptPath(): string {
+      return `/${this.#id}.json`;
+    }
+  }
+
+  it('is its id and the path of its transcript', () => {
+    const host = new Host();
+    expect(sessionIdOf(host)).toBe('s2');
+    expect(transcriptPathOf(host)).toBe('/s2.json');
+    const input = toHookInput(HookEventName.BeforeAgent, { prompt: 'p' }, host);
+    expect(input).toMatchObject({ session_id: 's2', transcript_path: '/s2.json' });
+  });
+
+  it('is an empty id and no path where it knows neither, or fails to tell', () => {
+    expect(transcriptPathOf(session)).toBeUndefined();
+    const unknown = { ...session, getSessionId: fail, getTranscriptPath: fail };
+    expect(sessionIdOf(unknown)).toBe('');
+    expect(transcriptPathOf(unknown)).toBeUndefined();
+    const silent = { ...session, getSessionId: () => JSON.parse('null') as string };
+    expect(sessionIdOf(silent)).toBe('');
+    expect(toHookInput(HookEventName.BeforeAgent, { prompt: 'p' }, silent).session_id).toBe('');
   });
 });

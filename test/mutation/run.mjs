@@ -13,17 +13,10 @@ const WANTED_PERCENT = 95;
 /** The test files that notice what changes in each file, without those that run long and notice nothing more. */
 const TESTS = {
   enablementGate: ['middleware/enablementGate'],
-  translator: ['middleware/translator', 'hooks/hookEventHandler'],
+  translator: ['middleware/translator'],
   planner: ['middleware/planner', 'middleware/matching', 'peers/planner', 'dialects/moments'],
   callerEffects: ['middleware/callerEffects', 'middleware/toolEffects', 'middleware/modelEffects'],
-  dialect: [
-    'dialects/translate',
-    'dialects/gemini',
-    'dialects/moments',
-    'dialects/answers',
-    'dialects/endings',
-    'dialects/claude',
-  ],
+  dialect: ['middleware/dialect', 'middleware/runs'],
   aggregator: [
     'middleware/aggregator',
     'middleware/resolveResult',
@@ -31,14 +24,7 @@ const TESTS = {
     'peers/outputs',
     'protocol/hookOutput',
   ],
-  runner: [
-    'middleware/runner',
-    'hooks/hookRunner',
-    'run/chaining',
-    'hooks/prestart',
-    'faults/guards',
-    'dialects/endings',
-  ],
+  runner: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner', 'run/chaining'],
 };
 
 const names = process.argv.slice(2);

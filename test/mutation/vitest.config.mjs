@@ -16,6 +16,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     server: { deps: { external: [/\.llxprt\/extensions\//] } },
     css: true,
+    // Nothing is imported again for each change, which would take longer than the tests.
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     sequence: { sequencer: ShortestFirst },
