@@ -130,19 +130,25 @@ export function describe(value: unknown): string {
  *
  * @param what completes "expected …"
  * @param schema accepts the same values; `{}` where nothing can be said
+ * @param describeFault what to say of a value in place of what it is, where that says more
  */
 export function expecting<T>(
   what: string,
   accepts: (value: unknown) => boolean,
   schema: JsonSchema = {},
+  describeFault: (value: unknown) => string = describeGot,
 ): Check<T> {
   const check: Check<T> = new Struct({
     type: what,
     schema,
-    validator: (value) => accepts(value) || `expected ${what}, got ${describe(value)}`,
+    validator: (value) => accepts(value) || `expected ${what}, ${describeFault(value)}`,
   });
   // The same answer, without all that superstruct makes ready to describe a failure: each output of a hook asks.
   return Object.assign(check, { is: accepts });
+}
+
+function describeGot(value: unknown): string {
+  return `got ${describe(value)}`;
 }
 
 export const text = expecting<string>('a string', (value) => typeof value === 'string', {
@@ -196,16 +202,24 @@ export function objectOf<T extends object>(
   { isClosed = false } = {},
 ): Check<T> {
   const checks: readonly [string, Check<unknown>][] = Object.entries(fields);
+  const names = Object.keys(fields);
+  const findUnknown = (value: object) =>
+    isClosed ? Object.keys(value).find((key) => !names.includes(key)) : undefined;
   return expecting<T>(
     what,
     (value) =>
       isRecord(value) &&
       checks.every(([key, check]) => value[key] === undefined || check.is(value[key])) &&
-      !(isClosed && Object.keys(value).some((key) => !Object.hasOwn(fields, key))),
+      findUnknown(value) === undefined,
     {
       type: 'object',
       properties: Object.fromEntries(checks.map(([key, { schema }]) => [key, schema])),
       ...(isClosed && { additionalProperties: false }),
+    },
+    (value) => {
+      const unknown = isRecord(value) ? findUnknown(value) : undefined;
+      if (unknown === undefined) return describeGot(value);
+      return `which has no key ${describe(unknown)}; ${suggestName(unknown, names)}`;
     },
   );
 }

@@ -1,3 +1,4 @@
+import { forbiddenVariables } from '../run/hookEnvironment.js';
 import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
 import { nearestName } from '../util/suggestName.js';
 import { unicodeName } from '../util/unicodeName.js';
@@ -79,6 +80,13 @@ export function timeoutTooLong({ hook, group }: HookSite): string | undefined {
   const unit = group.dialect ? dialects[group.dialect].timeoutUnit : { name: 'ms', ms: 1 };
   if (timeout * unit.ms <= DAY_MS) return undefined;
   return `${timeout} ${unit.name} is more than a day, and the operation waits that long; write less`;
+}
+
+/** A hook of the user may set them. */
+export function refusedVariable({ hook, file }: HookSite): string | undefined {
+  const isForProject = ['project', 'file'].includes(file.source.scope);
+  const refusal = isForProject ? forbiddenVariables(hook.env) : undefined;
+  return refusal && `a hook of a project is refused where ${refusal}`;
 }
 
 /** The same command again, where both may match. */

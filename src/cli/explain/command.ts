@@ -11,7 +11,7 @@ export const explainCommand: CommandSpec = {
     new Option('--tool <name>', 'the tool of BeforeTool and AfterTool'),
     jsonOption,
   ],
-  exitCodes: '0 explained; 2 wrong usage or settings',
+  exitCodes: '0 explained; 2 wrong usage, or settings that count and cannot be read',
   example: 'hookstack explain BeforeTool --tool write_file',
   load: async () => (await import('./explain.js')).explain,
 };

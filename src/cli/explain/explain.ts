@@ -11,7 +11,7 @@ import { openWorkspace } from '../shared/workspace.js';
 export async function explain(
   eventName: string,
   options: WorkspaceOptions & { readonly tool?: string },
-): Promise<void> {
+): Promise<number> {
   const { event, moment } = requireNamedEvent(eventName);
   const workspace = await openWorkspace(options, { needsAllFiles: false });
   const { matchOn } = events[event];
@@ -25,4 +25,5 @@ export async function explain(
   const explanation = await explainEvent(workspace, event, context);
   if (options.json) printJson(explanation);
   else printLine(formatExplanation(explanation));
+  return workspace.isIncomplete ? 2 : 0;
 }

@@ -9,7 +9,7 @@ export const listCommand: CommandSpec = {
     traceOption('tell how often each hook has run, by this trace'),
     jsonOption,
   ],
-  exitCodes: '0 listed; 2 wrong usage or settings',
+  exitCodes: '0 listed; 2 wrong usage, or settings that count and cannot be read',
   example: 'hookstack list --trust',
   load: async () => (await import('./list.js')).list,
 };

@@ -14,19 +14,24 @@ import { paint, printJson, printLine, printNotice, toVisible } from '../shared/t
 import { UsageError } from '../shared/usageError.js';
 import { openRegistry, openWorkspace } from '../shared/workspace.js';
 
-/** The columns are in `shared/hookColumns.ts`. */
+/**
+ * The columns are in `shared/hookColumns.ts`.
+ *
+ * @returns the exit code: 0 listed, 2 a file that counts cannot be read
+ */
 export async function list({
   trace,
   json,
   ...options
-}: WorkspaceOptions & { readonly trace?: string }): Promise<void> {
-  const { config } = await openWorkspace(options, { needsAllFiles: false });
+}: WorkspaceOptions & { readonly trace?: string }): Promise<number> {
+  const { config, isIncomplete } = await openWorkspace(options, { needsAllFiles: false });
   const registry = await openRegistry(config);
   const enableHooks = config.getEnableHooks();
   const countOf = trace ? await countRuns(trace) : undefined;
   const hooks = describeEntries(registry, enableHooks, countOf);
   if (json) printJson({ enableHooks, hooks });
   else printLine(formatHooks(hooks, enableHooks));
+  return isIncomplete ? 2 : 0;
 }
 
 /** @returns 0 for a hook that the file does not know */

@@ -22,6 +22,8 @@ export interface Workspace {
   /** What was left out of settings and extensions, and why. */
   readonly problems: readonly FileProblem[];
   readonly isTrusted: boolean;
+  /** Whether a file that counts could not be read, so that hooks may be missing. */
+  readonly isIncomplete: boolean;
 }
 
 interface WorkspaceNeeds {
@@ -51,12 +53,14 @@ export async function openWorkspace(
     isTrusted,
   );
   const isBroken = unreadableFiles(problems).length > 0;
-  const countsProject = isTrusted || (isBroken && needsAllFiles && (await isAllowed(workingDir)));
+  const countsProject = isTrusted || (isBroken && (await isAllowed(workingDir)));
+  let isIncomplete = false;
   for (const problem of problems) {
     const { scope, severity } = problem;
-    const isNeeded = scope === 'file' || (needsAllFiles && (countsProject || scope !== 'project'));
+    const counts = severity === 'error' && (countsProject || scope !== 'project');
     // The agent would run without the guards that may be in this file.
-    if (severity === 'error' && isNeeded) throw new UsageError(formatProblem(problem));
+    if (counts && (needsAllFiles || scope === 'file')) throw new UsageError(formatProblem(problem));
+    isIncomplete ||= counts;
     printProblem(problem);
   }
   if (forceHooks && !settings.enableHooks) {
@@ -73,7 +77,7 @@ export async function openWorkspace(
     debugLogger: new CliLogger('llxprt:core:hooks'),
   });
   if (needs.withMiddleware) await addMiddleware(config);
-  return { config, settings, origins, problems, isTrusted };
+  return { config, settings, origins, problems, isTrusted, isIncomplete };
 }
 
 /** A `named` settings file replaces all others. */

@@ -58,6 +58,7 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
 
 /** Where people put these settings, and the top-level key that has the effect. */
 export const MISPLACED_SETTINGS = [
+  { section: undefined, key: 'hooksEnabled', rightKey: 'enableHooks' },
   { section: 'tools', key: 'enableHooks', rightKey: 'enableHooks' },
   { section: 'hooksConfig', key: 'enabled', rightKey: 'enableHooks' },
   { section: 'hooksConfig', key: 'disabled', rightKey: 'disabledHooks' },

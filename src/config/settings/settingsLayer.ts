@@ -75,10 +75,10 @@ function isKey(key: string): boolean {
 
 function warnOfMisplacedSettings(value: Record<string, unknown>, warn: Warn): void {
   for (const { section, key, rightKey } of MISPLACED_SETTINGS) {
-    const holder = value[section];
+    const holder = section === undefined ? value : value[section];
     if (!isRecord(holder) || holder[key] === undefined) continue;
     const message = `has no effect; use the key '${rightKey}' at the top level of the file`;
-    warn([section, key], message, 'misplaced-key');
+    warn(section === undefined ? [key] : [section, key], message, 'misplaced-key');
   }
 }
 
