@@ -22,7 +22,7 @@ export async function findDocuments(): Promise<string[]> {
   const names = await readdir(path.join(ROOT, 'docs'));
   const pages = names.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
   const examples = await glob('examples/**/README.md', { cwd: ROOT });
-  const topLevel = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+  const topLevel = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
   return [...topLevel, ...pages.toSorted(), ...examples.toSorted()];
 }
 

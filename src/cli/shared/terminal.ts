@@ -1,3 +1,4 @@
+import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { removeControls } from '../../protocol/sanitizeText.js';
 
@@ -5,13 +6,15 @@ const MAX_LINE = 200;
 
 export type TextStyle = Parameters<typeof styleText>[0];
 
-/** Plain where there is no terminal, or NO_COLOR is set. */
+/** Plain where there is no terminal, and as NO_COLOR, FORCE_COLOR and `TERM=dumb` say. */
 export function paint(
   style: TextStyle,
   text: string,
   stream: NodeJS.WriteStream = process.stdout,
 ): string {
-  const isPlain = !stream.isTTY || Boolean(process.env['NO_COLOR']);
+  const mayHave = stream.isTTY || process.env['FORCE_COLOR'] !== undefined;
+  // Node looks at the environment alone.
+  const isPlain = !mayHave || WriteStream.prototype.getColorDepth() === 1;
   return isPlain ? text : styleText(style, text, { validateStream: false });
 }
 
