@@ -243,7 +243,9 @@ describe('a hook that is not started', () => {
     async (dialect) => {
       const input = beforeToolInput(temp.path, { number: 1n });
       const { result, records } = await run(hook(': >ran', dialect && { dialect }), { input });
-      expect(result.error?.message).toMatch(/was not started, because its input cannot be written as JSON/);
+      expect(result.error?.message).toMatch(
+        /was not started, because its input cannot be written as JSON/,
+      );
       expect(result.output?.decision).toBe('deny');
       expect(records[0]?.details).toMatchObject({ kind: 'input' });
       await expect(temp.readLines('ran')).rejects.toThrow('ENOENT');
