@@ -4,15 +4,18 @@ import type { Diagnostics } from 'recheck';
 
 /** For one expression. */
 const SEARCH_LIMIT_MS = 2000;
+/** Without the time that a thread takes to begin, which says nothing of an expression. */
 const ALL_SEARCHES_LIMIT_MS = 5000;
+const BEGINNING_LIMIT_MS = 20_000;
 
 /** The search recurses, and has been seen to exhaust stack and memory, so it has a thread of its own. */
 const THREAD = `
   const { parentPort, workerData } = require('node:worker_threads');
-  const searching = import(workerData.recheck);
-  parentPort.on('message', async (expression) => {
-    const { check } = await searching;
-    parentPort.postMessage(await check(expression, '', { timeout: workerData.timeout }));
+  import(workerData.recheck).then(({ check }) => {
+    parentPort.on('message', async (expression) => {
+      parentPort.postMessage(await check(expression, '', { timeout: workerData.timeout }));
+    });
+    parentPort.postMessage('ready');
   });`;
 
 const recheck = findRecheck();
@@ -27,15 +30,18 @@ export const hasRecheck = recheck !== undefined;
 export async function findAttacks(
   expressions: Iterable<string>,
 ): Promise<ReadonlyMap<string, Diagnostics>> {
-  const deadline = performance.now() + ALL_SEARCHES_LIMIT_MS;
+  let leftMs = ALL_SEARCHES_LIMIT_MS;
   const attacks = new Map<string, Diagnostics>();
   let thread: Worker | undefined;
   for (const expression of hasRecheck ? new Set(expressions) : []) {
-    const left = deadline - performance.now();
-    if (left <= 0) break;
-    thread ??= startThread();
+    if (leftMs <= 0) break;
+    thread ??= await beginSearching();
+    if (!thread) break;
+    const startedAt = performance.now();
+    thread.postMessage(expression, []);
     // The package keeps the limit itself, except in a deep recursion.
-    const found = await search(thread, expression, Math.min(left, 1.5 * SEARCH_LIMIT_MS));
+    const found = await answerOf<Diagnostics>(thread, Math.min(leftMs, 1.5 * SEARCH_LIMIT_MS));
+    leftMs -= performance.now() - startedAt;
     if (found) attacks.set(expression, found);
     else {
       await thread.terminate();
@@ -54,18 +60,22 @@ function findRecheck(): string | undefined {
   }
 }
 
-async function search(
-  thread: Worker,
-  expression: string,
-  limitMs: number,
-): Promise<Diagnostics | undefined> {
+/** The next message of a thread; `undefined` where none comes in time. */
+async function answerOf<T>(thread: Worker, limitMs: number): Promise<T | undefined> {
   try {
-    thread.postMessage(expression, []);
-    const answers = await once(thread, 'message', { signal: AbortSignal.timeout(limitMs) });
-    return answers[0] as Diagnostics;
+    const answers = await once(thread, 'message', { signal: AbortSignal.timeout(Math.ceil(limitMs)) });
+    return answers[0] as T;
   } catch {
     return undefined;
   }
+}
+
+/** A thread that has loaded the package; `undefined` where it cannot be loaded. */
+async function beginSearching(): Promise<Worker | undefined> {
+  const thread = startThread();
+  if (await answerOf(thread, BEGINNING_LIMIT_MS)) return thread;
+  await thread.terminate();
+  return undefined;
 }
 
 function startThread(): Worker {
