@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import events from 'node:events';
 import { appendFile, link, stat, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -182,26 +182,27 @@ describe('trace', () => {
   });
 });
 
-describe('trace --follow', () => {
-  const span = (id: string, verdict: string) => {
-    const facts = { id, parent: null, kind: 'hook', name: id, event: 'BeforeTool' };
-    return `${JSON.stringify({ ...facts, start: 1, durationMs: 2, verdict, reason: `because of ${id}` })}\n`;
-  };
+/** A line of a trace. */
+function lineOf(id: string, verdict: string): string {
+  const facts = { id, parent: null, kind: 'hook', name: id, event: 'BeforeTool' };
+  return `${JSON.stringify({ ...facts, start: 1, durationMs: 2, verdict, reason: `because of ${id}` })}\n`;
+}
 
+describe('trace --follow', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('tells spans as they end, until %s', async (signal) => {
     const following = cli.start(['trace', 'live.jsonl', '--follow'], { timeout: 20_000 });
     let told = '';
     following.stdout?.on('data', (chunk: Buffer) => (told += chunk));
     const hears = (text: string) =>
       vi.waitFor(() => expect(told).toContain(text), { timeout: 15_000 });
-    await cli.write('live.jsonl', span('one', 'allow'));
+    await cli.write('live.jsonl', lineOf('one', 'allow'));
     await hears('hook one');
     // A line is told once all of it is there.
-    const [half = '', rest = ''] = span('two', 'block').split('because');
+    const [half = '', rest = ''] = lineOf('two', 'block').split('because');
     await appendFile(join(cli.project, 'live.jsonl'), half);
     await appendFile(join(cli.project, 'live.jsonl'), `because${rest}`);
     await hears('because of two');
-    await cli.write('live.jsonl', span('anew', 'stop'));
+    await cli.write('live.jsonl', lineOf('anew', 'stop'));
     await hears('hook anew');
     following.kill(signal);
     expect(await following).toMatchObject({ exitCode: 0, stderr: '' });
@@ -209,12 +210,12 @@ describe('trace --follow', () => {
   });
 
   it('writes a line of JSON for each with --json', async () => {
-    await cli.write('live.jsonl', span('one', 'allow'));
+    await cli.write('live.jsonl', lineOf('one', 'allow'));
     const following = cli.start(['trace', '--follow', '--json'], {
       timeout: 20_000,
       env: { HOOKSTACK_TRACE: 'live.jsonl' },
     });
-    const [line] = (await once(following.stdout!, 'data')) as [Buffer];
+    const [line] = (await events.once(following.stdout!, 'data')) as [Buffer];
     expect(JSON.parse(String(line))).toMatchObject({ id: 'one', verdict: 'allow' });
     following.kill('SIGINT');
     await following;
