@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { findSettingsFiles } from '../../config/settings/settings.js';
 import type { SettingsFile } from '../../util/fileProblem.js';
@@ -7,9 +6,10 @@ import { findHome } from '../../util/home.js';
 import type { Finding } from '../../validate/types.js';
 import { hookFilesOf, validateFiles } from '../../validate/validate.js';
 import type { WorkspaceOptions } from '../shared/options.js';
+import { isThere } from '../shared/projectRoot.js';
 import { paint, plural, printJson, printLine, toVisible } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
-import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
+import { isTrustedRun, resolveDirectory, resolveWorkingDir } from '../shared/workspace.js';
 
 type ValidateCommandOptions = Omit<WorkspaceOptions, 'settings'>;
 
@@ -63,11 +63,15 @@ async function findDefaults({ cwd }: ValidateCommandOptions): Promise<Job> {
 
 /** Each by itself, as if named with `--settings`. */
 function openEach(names: readonly string[], { cwd }: ValidateCommandOptions): Promise<Job[]> {
+  let searched: Promise<string> | undefined;
   return Promise.all(
     names.map(async (name) => {
       const file = path.resolve(name);
       if (!(await isThere(file))) throw new UsageError(`There is no file ${name}; check the path`);
-      const workingDir = await resolveWorkingDir(cwd ?? projectOf(file));
+      const own = cwd === undefined ? projectOf(file) : undefined;
+      const workingDir = await (own === undefined
+        ? (searched ??= resolveWorkingDir(cwd))
+        : resolveDirectory(own));
       return { sources: [{ scope: 'file', file }], workingDir } as const;
     }),
   );
@@ -77,13 +81,6 @@ function projectOf(file: string): string | undefined {
   const folder = path.dirname(file);
   const project = path.dirname(folder);
   return path.basename(folder) === '.llxprt' && project !== findHome() ? project : undefined;
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
-  );
 }
 
 function formatFinding(finding: Finding): string {
