@@ -50,8 +50,13 @@ export async function trust(options: TrustOptions): Promise<number> {
 export async function untrust({ cwd }: Pick<TrustOptions, 'cwd'>): Promise<void> {
   const workingDir = await resolveWorkingDir(cwd ?? process.cwd());
   const consent = await HookConsent.open({ workingDir });
-  const count = await consent.forget();
-  printLine(count === 0 ? 'Nothing was allowed here.' : `No longer allowed: ${countItems(count)}.`);
+  const { allowed } = consent;
+  await consent.forget();
+  printLine(
+    allowed.length === 0
+      ? 'Nothing was allowed here.'
+      : `No longer allowed: ${countItems(allowed)}.`,
+  );
 }
 
 function check(project: ReviewedProject, { json }: TrustOptions): number {
@@ -60,7 +65,7 @@ function check(project: ReviewedProject, { json }: TrustOptions): number {
   else if (refused.length === 0) printLine('All is allowed.');
   else printLine(formatProject({ ...project, items: refused }));
   if (refused.length === 0) return 0;
-  printNotice('error', `${countItems(refused.length)} not allowed; see them with: hookstack trust`);
+  printNotice('error', `${count(refused)} not allowed; see them with: hookstack trust`);
   return NOT_ALLOWED;
 }
 
@@ -80,9 +85,9 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   );
   if (json) printJson({ file, digest, ...describeProject(project) });
   else printLine(digest);
-  const left = project.items.length - locked.length;
-  if (left > 0) {
-    printNotice('warning', `${countItems(left)} left out, as open: add --open to put in`);
+  const left = project.items.filter((item) => !locked.includes(item));
+  if (left.length > 0) {
+    printNotice('warning', `${count(left)} left out, as open: add --open to put in`);
   }
   printNotice('note', `${file} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`);
   return 0;
@@ -102,18 +107,18 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
       allowed.map(({ review }) => review),
       { open: true },
     );
-    if (!json) printLine(`Allowed: ${countItems(agreed.length)}.`);
+    if (!json) printLine(`Allowed: ${count(agreed)}.`);
   }
-  const open = allowable.filter((item) => isOpen(item) && !agreed.includes(item)).length;
-  if (yes && open > 0) {
+  const open = allowable.filter((item) => isOpen(item) && !agreed.includes(item));
+  if (yes && open.length > 0) {
     const advice =
       'only their definition is covered; if you accept that, run: hookstack trust --open';
-    printNotice('error', `${countItems(open)} not allowed, as open: ${advice}`);
+    printNotice('error', `${count(open)} not allowed, as open: ${advice}`);
   }
-  const refused = missing.length - allowable.length;
-  if (refused > 0) {
+  const refused = missing.filter((item) => !allowable.includes(item));
+  if (refused.length > 0) {
     const advice = 'and cannot be allowed: fix what is named above';
-    printNotice('error', `${countItems(refused)} refused, ${advice}`);
+    printNotice('error', `${count(refused)} refused, ${advice}`);
   }
   return agreed.length === missing.length ? 0 : NOT_ALLOWED;
 }
@@ -126,8 +131,12 @@ async function agree(
   if (yes || open) return allowable.filter((item) => open || !isOpen(item));
   if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent.project);
   const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
-  printNotice('error', `${countItems(allowable.length)} not allowed: ${advice}`);
+  printNotice('error', `${count(allowable)} not allowed: ${advice}`);
   return [];
+}
+
+function count(items: readonly ReviewedItem[]): string {
+  return countItems(items.map(({ review }) => review.item));
 }
 
 function isOpen({ review }: ReviewedItem): boolean {
