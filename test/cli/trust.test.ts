@@ -29,7 +29,7 @@ async function onTerminal(args: string, ...answers: string[]) {
   let shown = '';
   subprocess.stdout.on('data', (chunk: Buffer) => {
     shown += chunk.toString();
-    for (; shown.split('(q)uit: ').length - 1 > asked; asked++) {
+    for (; shown.split(/\((?:q\)uit|s\)kip): /u).length - 1 > asked; asked++) {
       subprocess.stdin.write(answers[asked] ?? 'q\n');
     }
   });
@@ -57,6 +57,19 @@ describe('trust', () => {
     expect(exitCode).toBe(0);
     expect(await fire()).toMatchObject({ exitCode: 0, stderr: '' });
     expect(hasRun()).toBe(true);
+  });
+
+  it('shows all of a long script, a page at a time', async () => {
+    const lines = Array.from({ length: 250 }, (_, index) => `# line ${index + 1}`);
+    await cli.write('guard.sh', lines.join('\n'));
+    const { exitCode, shown } = await onTerminal('trust', '\n', '\n', 'y\n');
+    expect(shown).toContain('153 more lines: (Enter) shows them, (s)kip: ');
+    for (const line of lines) expect(shown).toContain(`  | ${line}\n`);
+    expect(exitCode).toBe(0);
+    await cli.run(['untrust']);
+    const skipped = await onTerminal('trust', 's\n', 'y\n');
+    expect(skipped.shown).not.toContain('# line 250');
+    expect(skipped.exitCode).toBe(0);
   });
 
   it.each([

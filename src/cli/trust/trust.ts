@@ -159,7 +159,9 @@ async function ask(
         continue;
       }
       printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, project)}`);
-      for (const script of review.scripts) printLine(await showScript(project, script, review));
+      for (const script of review.scripts) {
+        await page(await linesOf(project, script, review), terminal);
+      }
       const answer = await answerTo(
         'Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit: ',
         terminal,
@@ -178,27 +180,38 @@ async function ask(
 
 /** The first letter of the answer; `q` once the input has ended. */
 async function answerTo(question: string, terminal: Interface): Promise<string> {
-  const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('q')));
-  const answer = await Promise.race([terminal.question(question).catch(() => 'q'), closed]);
+  const answer = await readAnswer(question, terminal);
   const [, word = 'n'] = /^\s*(y|yes|n|no|a|all|q|quit)\s*$/iu.exec(answer) ?? [];
   return word.charAt(0).toLowerCase();
 }
 
-const MAX_SHOWN_LINES = 100;
+async function readAnswer(question: string, terminal: Interface): Promise<string> {
+  const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('q')));
+  return Promise.race([terminal.question(question).catch(() => 'q'), closed]);
+}
 
-async function showScript(project: string, name: string, { item }: ConsentReview): Promise<string> {
+/** All of a script, as it is all of it that is allowed. */
+async function page(lines: readonly string[], terminal: Interface): Promise<void> {
+  const height = Math.max(10, (process.stdout.rows || 100) - 2);
+  for (let at = 0; at < lines.length; at += height) {
+    const question = `${lines.length - at} more lines: (Enter) shows them, (s)kip: `;
+    if (at > 0 && (await readAnswer(question, terminal)).trim() !== '') return;
+    printLine(lines.slice(at, at + height).join('\n'));
+  }
+}
+
+async function linesOf(
+  project: string,
+  name: string,
+  { item }: ConsentReview,
+): Promise<readonly string[]> {
   try {
     const bytes = await readFile(join(project, name));
     // What is shown must be what is allowed.
     if (!item.files[name]?.startsWith(sha256(bytes))) throw new Error('it is being changed');
     const lines = bytes.toString().trimEnd().split('\n');
-    const more = lines.length - MAX_SHOWN_LINES;
-    return [
-      `--- ${toVisible(name)}`,
-      ...lines.slice(0, MAX_SHOWN_LINES).map((line) => `  | ${toVisible(line)}`),
-      ...(more > 0 ? [`  | … ${more} more lines`] : []),
-    ].join('\n');
+    return [`--- ${toVisible(name)}`, ...lines.map((line) => `  | ${toVisible(line)}`)];
   } catch (error) {
-    return `--- ${toVisible(name)} cannot be shown: ${errorMessage(error)}`;
+    return [`--- ${toVisible(name)} cannot be shown: ${errorMessage(error)}`];
   }
 }
