@@ -70,10 +70,10 @@ export interface ExtensionMiddleware extends Position {
 /** Whether something of a project may run. `changed`: it was allowed as it was before. */
 export type ConsentStatus = 'allowed' | 'new' | 'changed' | 'refused';
 
-/** What is known of one hook or module of a project. */
+/** What is known of one hook or module of a project, or of its settings. */
 export interface ConsentReview {
   readonly status: ConsentStatus;
-  /** Completes "The hook …", unless it is allowed. */
+  /** Completes "The hook …", or "What the file sets …", unless it is allowed. */
   readonly reason?: string;
   /** Whether a refusal may be gone at the next look. */
   readonly isTemporary?: boolean;
@@ -90,10 +90,11 @@ export interface ConsentReview {
 
 /** What somebody allows: exactly this, with exactly these files. */
 export interface ConsentItem {
-  readonly kind: 'hook' | 'middleware';
-  /** How much of what it starts is covered. Absent in consents from before there were classes, and of middleware. */
+  /** `settings`: the keys of the project's settings file besides `hooks`. */
+  readonly kind: 'hook' | 'middleware' | 'settings';
+  /** How much of what it starts is covered. Absent in consents from before there were classes, and of all but hooks. */
   readonly class?: ConsentClass;
-  /** Every field that decides what runs and when. */
+  /** Every field that decides what runs and when; of settings, every key with its value. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly files: FileDigests;
   /** `sha256:…` of all of that. */

@@ -1,11 +1,11 @@
 import { realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { posix, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { ConsentItem, ConsentReview } from '../protocol/entry.js';
-import { isSameDefinition, type ProjectHook, type ProjectModule } from './consentItem.js';
+import type { ProjectHook, ProjectModule } from './consentItem.js';
 import { isUnchanged, stampOf } from './fileWatch.js';
-import { inspectHooks, inspectModules, type Inspection } from './inspection.js';
-import { compareItems, findPrevious, summarize } from './consentChanges.js';
+import { inspectHooks, inspectModules, inspectSettings, type Inspection } from './inspection.js';
+import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
 import { consentFileIn, readConsents, writeConsents } from './consentStore.js';
 import { readLock } from './hooksLock.js';
 
@@ -20,9 +20,9 @@ export interface ConsentOptions {
 }
 
 /**
- * What of a project's hooks and middleware the user has allowed. A hook starts only while its definition, the file that
- * its command starts, and every file in that file's folder are, byte for byte, those that were seen. A hook for which
- * that cannot be checked is open, and is only allowed where the user asks for open hooks as well.
+ * What of a project's hooks, middleware and settings the user has allowed. A hook starts only while its definition, the
+ * file that its command starts, and every file in that file's folder are, byte for byte, those that were seen. A hook for
+ * which that cannot be checked is open, and is only allowed where the user asks for open hooks as well.
  */
 export class HookConsent {
   readonly #hooks = new WeakMap<ProjectHook, KnownHook>();
@@ -61,6 +61,11 @@ export class HookConsent {
     return [this.#storeRefusal, this.#lockRefusal].filter((problem) => problem !== undefined);
   }
 
+  /** What the user has allowed of the project, as last read; without what a lock allows. */
+  get allowed(): readonly ConsentItem[] {
+    return this.#allowed;
+  }
+
   /**
    * Looks at hooks together with the files that consent covers. One that cannot be looked at is refused, and so are all
    * of a project that wants too much to be looked at.
@@ -82,6 +87,13 @@ export class HookConsent {
   async reviewModules(modules: readonly ProjectModule[]): Promise<ConsentReview[]> {
     await this.#refresh();
     return this.#judgeAll(await inspectModules(modules, this.project));
+  }
+
+  /** Looks at what the project's settings file says besides its hooks. Never rejects. */
+  async reviewSettings(settings: Readonly<Record<string, unknown>>): Promise<ConsentReview> {
+    await this.#refresh();
+    const inspection = inspectSettings(settings);
+    return this.#judge(inspection, new Set([inspection.item.digest]));
   }
 
   /**
@@ -122,9 +134,24 @@ export class HookConsent {
   }
 
   /**
+   * Allows the project's settings as they were reviewed, and leaves its hooks and modules as they are.
+   *
+   * @param review `undefined` where the file says nothing any more that needs it
+   * @throws Error when the consents cannot be written
+   */
+  async allowSettings(review: ConsentReview | undefined): Promise<void> {
+    await this.#refresh();
+    const others = this.#allowed.filter(({ kind }) => kind !== 'settings');
+    const items = review ? [...others, review.item] : others;
+    if (items.length === 0 && this.#allowed.length === 0) return;
+    await writeConsents(this.file, this.project, items);
+    await this.#refresh();
+  }
+
+  /**
    * Takes back what was allowed for the project.
    *
-   * @returns how many hooks and modules that were
+   * @returns how many items that were
    * @throws Error when the consents cannot be written
    */
   async forget(): Promise<number> {
@@ -234,44 +261,4 @@ interface KnownHook {
   readonly review: ConsentReview;
   /** The state of the consents that the review is of. */
   readonly judgedBy: string | undefined;
-}
-
-function reasonOfChange(
-  previous: ConsentItem,
-  { item, covers }: Pick<ConsentReview, 'item' | 'covers'>,
-  unseen: readonly string[] | undefined,
-): string {
-  if (unseen) {
-    const [first = '', ...more] = unseen;
-    const others = more.length > 0 ? ` and ${more.length} more` : '';
-    return `was allowed before all files beside its script counted, and has not been allowed with these: ${first}${others}`;
-  }
-  if (isSameDefinition(previous, item) && previous.class !== item.class) {
-    const before = previous.class ?? 'by the files that its command names';
-    return `was allowed when it was covered otherwise (${before}); now ${covers}`;
-  }
-  return `has changed since it was allowed (${summarize(compareItems(previous, item))})`;
-}
-
-/**
- * Consents of the first form have no class, and covered only the files that a command names. Such a consent still counts
- * if all files of the hook as they are now were seen, with this hook or another, and none beside its script is gone.
- *
- * @returns the files that differ; `undefined` where it was not allowed in that form, or its folder is not covered now
- */
-function unseenOfOld(allowed: readonly ConsentItem[], item: ConsentItem): string[] | undefined {
-  const names = Object.keys(item.files);
-  const isAlone = names.every((name) => /^(?:\.llxprt\/)?[^/]+$/u.test(name));
-  if (item.class !== 'pinned' && !(item.class === 'pinned by file' && isAlone)) return undefined;
-  const old = allowed.filter((each) => each.kind === 'hook' && each.class === undefined);
-  if (!old.some((each) => isSameDefinition(each, item))) return undefined;
-  const files = old.flatMap((each) => Object.entries(each.files));
-  const seen = new Set(files.map(String));
-  const unseen = names.filter((name) => !seen.has(String([name, item.files[name]])));
-  if (isAlone) return unseen;
-  const folders = new Set(names.map((name) => posix.dirname(name)));
-  const gone = files
-    .map(([name]) => name)
-    .filter((name) => !names.includes(name) && folders.has(posix.dirname(name)));
-  return [...unseen, ...gone];
 }

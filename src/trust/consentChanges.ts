@@ -1,4 +1,6 @@
-import type { ConsentItem } from '../protocol/entry.js';
+import { posix } from 'node:path';
+import type { ConsentItem, ConsentReview } from '../protocol/entry.js';
+import { isSameDefinition } from './consentItem.js';
 
 export interface ConsentChanges {
   /** Fields of the definition, `key: value` each. */
@@ -31,7 +33,7 @@ export function compareItems(before: ConsentItem, now: ConsentItem): ConsentChan
   };
 }
 
-export function summarize(changes: ConsentChanges): string {
+function summarize(changes: ConsentChanges): string {
   const parts = [
     ...changes.fields.map((field) => `its ${field}`),
     ...changes.changedFiles,
@@ -44,7 +46,7 @@ export function summarize(changes: ConsentChanges): string {
 
 /**
  * Finds what was allowed in an item's place: what is called the same or runs the same, else what was there for the
- * same event or, of middleware, in the same stack.
+ * same event or, of middleware, in the same stack. A project has one item of settings.
  */
 export function findPrevious(
   item: ConsentItem,
@@ -54,6 +56,7 @@ export function findPrevious(
     ({ kind, definition }) =>
       kind === item.kind && definition['extension'] === item.definition['extension'],
   );
+  if (item.kind === 'settings') return candidates[0];
   for (const keys of [
     ['event', 'name'],
     ['event', 'command'],
@@ -75,4 +78,52 @@ export function findPrevious(
 /** The fields of a definition, `key: value` each. */
 export function definitionLines({ definition }: ConsentItem): string[] {
   return Object.entries(definition).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+}
+
+/**
+ * Completes "The hook …".
+ *
+ * @param unseen what `unseenOfOld` says
+ */
+export function reasonOfChange(
+  previous: ConsentItem,
+  { item, covers }: Pick<ConsentReview, 'item' | 'covers'>,
+  unseen: readonly string[] | undefined,
+): string {
+  if (unseen) {
+    const [first = '', ...more] = unseen;
+    const others = more.length > 0 ? ` and ${more.length} more` : '';
+    return `was allowed before all files beside its script counted, and has not been allowed with these: ${first}${others}`;
+  }
+  if (isSameDefinition(previous, item) && previous.class !== item.class) {
+    const before = previous.class ?? 'by the files that its command names';
+    return `was allowed when it was covered otherwise (${before}); now ${covers}`;
+  }
+  return `has changed since it was allowed (${summarize(compareItems(previous, item))})`;
+}
+
+/**
+ * Consents of the first form have no class, and covered only the files that a command names. Such a consent still counts
+ * if all files of the hook as they are now were seen, with this hook or another, and none beside its script is gone.
+ *
+ * @returns the files that differ; `undefined` where it was not allowed in that form, or its folder is not covered now
+ */
+export function unseenOfOld(
+  allowed: readonly ConsentItem[],
+  item: ConsentItem,
+): string[] | undefined {
+  const names = Object.keys(item.files);
+  const isAlone = names.every((name) => /^(?:\.llxprt\/)?[^/]+$/u.test(name));
+  if (item.class !== 'pinned' && !(item.class === 'pinned by file' && isAlone)) return undefined;
+  const old = allowed.filter((each) => each.kind === 'hook' && each.class === undefined);
+  if (!old.some((each) => isSameDefinition(each, item))) return undefined;
+  const files = old.flatMap((each) => Object.entries(each.files));
+  const seen = new Set(files.map(String));
+  const unseen = names.filter((name) => !seen.has(String([name, item.files[name]])));
+  if (isAlone) return unseen;
+  const folders = new Set(names.map((name) => posix.dirname(name)));
+  const gone = files
+    .map(([name]) => name)
+    .filter((name) => !names.includes(name) && folders.has(posix.dirname(name)));
+  return [...unseen, ...gone];
 }

@@ -44,6 +44,11 @@ export function itemOfModule({ entry, extension }: ProjectModule, files: FileDig
   });
 }
 
+/** @param settings what a project's file says besides its hooks, checked */
+export function itemOfSettings(settings: Readonly<Record<string, unknown>>): ConsentItem {
+  return withDigest({ kind: 'settings', definition: sortKeys({ ...settings }), files: {} });
+}
+
 /** The digest of what an item says, in whatever order that was written. */
 export function digestOf({
   kind,

@@ -96,7 +96,7 @@ function isItem(value: unknown): value is ConsentItem {
   if (!isRecord(value)) return false;
   const { kind, class: covers = 'open', definition, files, digest } = value;
   return (
-    (kind === 'hook' || kind === 'middleware') &&
+    (kind === 'hook' || kind === 'middleware' || kind === 'settings') &&
     (covers === 'open' || covers === 'pinned' || covers === 'pinned by file') &&
     isRecord(definition) &&
     isRecord(files) &&

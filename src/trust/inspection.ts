@@ -3,7 +3,13 @@ import { harmOf } from './harm.js';
 import { isShortage } from '../util/room.js';
 import { safeSearchPath } from '../process/findProgram.js';
 import { coverCommand, openBecause, type CommandCoverage } from './commandCoverage.js';
-import { itemOfHook, itemOfModule, type ProjectHook, type ProjectModule } from './consentItem.js';
+import {
+  itemOfHook,
+  itemOfModule,
+  itemOfSettings,
+  type ProjectHook,
+  type ProjectModule,
+} from './consentItem.js';
 import type { ConsentItem } from '../protocol/entry.js';
 import { FileCoverage, type CoveredFiles } from './coveredFiles.js';
 import { NO_FILES, type FileWatch } from './fileWatch.js';
@@ -74,6 +80,12 @@ export async function inspectModules(
     }
   }
   return inspections;
+}
+
+/** Nothing of settings is in other files. */
+export function inspectSettings(settings: Readonly<Record<string, unknown>>): Inspection {
+  const covers = 'all keys besides hooks are covered, each with its value';
+  return { item: itemOfSettings(settings), covers, scripts: [], watch: NO_FILES, isSettled: false };
 }
 
 async function inspectHook(

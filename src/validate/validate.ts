@@ -12,8 +12,8 @@ import type { Checked, CheckedFile, Finding } from './types.js';
 export interface ValidateOptions {
   /** Absolute path of the project, in which hooks run. */
   readonly workingDir: string;
-  /** Whether all keys of the project's own file count, and not only its hooks. */
-  readonly trustProject: boolean;
+  /** Whether all keys of the project's own file count. Default: as the user has allowed them. */
+  readonly trustProject?: boolean;
   /** Extensions whose hooks run besides. */
   readonly extensions?: LoadedExtensions;
 }
@@ -27,7 +27,7 @@ export async function validateFiles(
   sources: readonly SettingsFile[],
   { workingDir, trustProject, extensions = NO_EXTENSIONS }: ValidateOptions,
 ): Promise<Finding[]> {
-  const layers = await Promise.all(sources.map((source) => readLayer(source, trustProject)));
+  const layers = await Promise.all(sources.map((source) => readLayer(source, { trustProject })));
   const { problems, settings } = mergeLayers(layers);
   const ofExtensions = extensions.extensions.flatMap((extension) => {
     const { scope = 'user', directory } = extension;

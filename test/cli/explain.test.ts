@@ -26,6 +26,10 @@ function ofClaude(matcher: string): HookDefinition {
   return { dialect: 'claude', matcher, hooks };
 }
 
+async function reasonOfFirst(): Promise<unknown> {
+  return (await explainJson(['BeforeTool'])).hooks[0]?.reason;
+}
+
 describe('explain', () => {
   it('says in which order the hooks of an event run, and starts none of them', async () => {
     const file = await cli.userSettings({
@@ -92,12 +96,24 @@ describe('explain', () => {
     const { hooks } = await explainJson(['BeforeTool', '--tool', 'write_file']);
     expect(hooks.map(({ hook, order, reason }) => [hook, order, reason])).toEqual([
       ['kept', 1, null],
-      ['theirs', null, 'untrusted'],
+      ['theirs', null, 'untrusted: it has not been allowed yet'],
       ['off', null, `disabled by name in ${user}`],
       ['reads', null, 'its matcher "^read_" does not match write_file'],
       ['again', null, 'runs once, as "kept": it is the same command'],
       ['plug', null, 'type plugin cannot be run'],
     ]);
+  });
+
+  it('tells what was never allowed from what has changed since, with the file', async () => {
+    await cli.write('hooks/guard.sh', 'exit 0');
+    await cli.projectSettings({ BeforeTool: group('sh hooks/guard.sh') });
+    expect(await reasonOfFirst()).toBe('untrusted: it has not been allowed yet');
+    await cli.run(['trust', '--yes']);
+    expect(await reasonOfFirst()).toBeNull();
+    await cli.write('hooks/guard.sh', 'exit 2');
+    expect(await reasonOfFirst()).toBe(
+      'untrusted: it has changed since it was allowed (hooks/guard.sh)',
+    );
   });
 
   it('says what runs without a shell, with the project in its place', async () => {

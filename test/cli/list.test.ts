@@ -12,6 +12,8 @@ async function listJson(...args: string[]) {
   return { ...listing, stderr };
 }
 
+const neverAllowed = 'untrusted: it has not been allowed yet';
+
 describe('list', () => {
   it('says that there is nothing', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['list']);
@@ -131,7 +133,7 @@ AfterTool
     );
     const { hooks, stderr } = await listJson();
     expect(hooks).toMatchObject([
-      { hook: 'theirs', source: 'project', enabled: false, reason: 'untrusted' },
+      { hook: 'theirs', source: 'project', enabled: false, reason: neverAllowed },
       { hook: 'off', source: 'user', enabled: false, reason: 'disabled by name' },
       { hook: 'plug', source: 'user', enabled: false, reason: 'type plugin cannot be run' },
     ]);
@@ -139,7 +141,7 @@ AfterTool
       'warning: 1 hook of this project skipped until you allow it; to see and allow it, run in the project: hookstack trust',
     );
     const { stdout } = await cli.run(['list']);
-    expect(stdout).toContain('theirs [not run: untrusted]');
+    expect(stdout).toContain(`theirs [not run: ${neverAllowed}]`);
   });
 
   it('tells that hooks are off', async () => {
@@ -214,7 +216,7 @@ AfterTool
     await cli.userSettings({});
     const { hooks, stderr } = await listJson();
     expect(hooks).toMatchObject([
-      { source: 'extension', extension: 'theirs', file: theirs, reason: 'untrusted' },
+      { source: 'extension', extension: 'theirs', file: theirs, reason: neverAllowed },
       { source: 'extension', extension: 'mine', file: mine, reason: null, duplicateOf: null },
     ]);
     expect(stderr).toMatch(/^warning: 1 hook of this project skipped.*$/u);

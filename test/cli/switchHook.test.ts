@@ -40,8 +40,10 @@ describe('disable and enable', () => {
 
   it('switch a hook of the project in the settings of the project, unless told otherwise', async () => {
     const project = await cli.projectSettings({ BeforeTool: group('theirs') });
-    const { stderr } = await cli.run(['disable', 'theirs']);
-    expect(stderr).toContain('counts only where the project is trusted');
+    expect(await cli.run(['disable', 'theirs'])).toMatchObject({
+      exitCode: 0,
+      stdout: `"theirs" is disabled in ${project}`,
+    });
     expect(await disabledIn(project)).toEqual(['theirs']);
     await cli.run(['disable', 'theirs', '--user', '--json']);
     expect(await disabledIn(userFile())).toEqual(['theirs']);
@@ -56,6 +58,40 @@ describe('disable and enable', () => {
       changed: [userFile()],
       disabledIn: [],
     });
+  });
+
+  it('have an effect on an allowed hook at once, and leave all allowed as it was', async () => {
+    await cli.projectSettings(
+      { BeforeTool: group('exit 2', { name: 'guard' }) },
+      { maxStopHookRetries: 3 },
+    );
+    await cli.run(['trust', '--open']);
+    const fire = async () => (await cli.run(['fire', 'BeforeTool'])).exitCode;
+    expect(await fire()).toBe(2);
+    expect(await cli.run(['disable', 'guard'])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await fire()).toBe(0);
+    expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await cli.run(['enable', 'guard'])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await fire()).toBe(2);
+    expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('say what to run where other keys of the file have not been allowed, and allow none of them', async () => {
+    const project = await cli.projectSettings(
+      { BeforeTool: group('theirs') },
+      { maxParallelHooks: 1 },
+    );
+    const { exitCode, stdout, stderr } = await cli.run(['disable', 'theirs']);
+    expect(stdout).toBe(`"theirs" is named in disabledHooks in ${project}`);
+    expect(stderr).toContain(
+      'error: "theirs" is not disabled yet, as what this file sets has not been allowed yet; to see and allow it, run in the project: hookstack trust',
+    );
+    expect(exitCode).toBe(1);
+    const json = await cli.run(['disable', 'theirs', '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({ enabled: true, disabledIn: [project] });
+    expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 1 });
+    await cli.run(['trust', '--open']);
+    expect((await cli.run(['list'])).stdout).toContain('theirs [not run: disabled by name]');
   });
 
   it('keep comments, and the other names', async () => {

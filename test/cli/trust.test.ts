@@ -29,7 +29,7 @@ async function onTerminal(args: string, ...answers: string[]) {
   let shown = '';
   subprocess.stdout.on('data', (chunk: Buffer) => {
     shown += chunk.toString();
-    for (; shown.split('(q)uit: ').length - 1 > asked; asked++) {
+    for (; shown.split(/\((?:q\)uit|s\)kip): /u).length - 1 > asked; asked++) {
       subprocess.stdin.write(answers[asked] ?? 'q\n');
     }
   });
@@ -57,6 +57,19 @@ describe('trust', () => {
     expect(exitCode).toBe(0);
     expect(await fire()).toMatchObject({ exitCode: 0, stderr: '' });
     expect(hasRun()).toBe(true);
+  });
+
+  it('shows all of a long script, a page at a time', async () => {
+    const lines = Array.from({ length: 250 }, (_, index) => `# line ${index + 1}`);
+    await cli.write('guard.sh', lines.join('\n'));
+    const { exitCode, shown } = await onTerminal('trust', '\n', '\n', 'y\n');
+    expect(shown).toContain('153 more lines: (Enter) shows them, (s)kip: ');
+    for (const line of lines) expect(shown).toContain(`  | ${line}\n`);
+    expect(exitCode).toBe(0);
+    await cli.run(['untrust']);
+    const skipped = await onTerminal('trust', 's\n', 'y\n');
+    expect(skipped.shown).not.toContain('# line 250');
+    expect(skipped.exitCode).toBe(0);
   });
 
   it.each([
@@ -242,6 +255,84 @@ BeforeTool [changed]
   it('takes one of --yes, --check and --lock', async () => {
     expect(await cli.run(['trust', '--yes', '--check'])).toMatchObject({ exitCode: 2 });
     expect(await cli.run(['trust', '--open', '--check'])).toMatchObject({ exitCode: 2 });
+  });
+});
+
+async function reasonOfNoisy(env: NodeJS.ProcessEnv = {}) {
+  const { stdout, stderr } = await cli.run(['list', '--json'], { env });
+  const { hooks } = JSON.parse(stdout) as { hooks: { hook: string; reason: unknown }[] };
+  return { reason: hooks.find(({ hook }) => hook === 'noisy')?.reason, stderr };
+}
+
+describe('trust in the settings', () => {
+  const guards = { BeforeTool: group('sh guard.sh', { name: 'guard' }) };
+
+  beforeEach(async () => {
+    await cli.userSettings({ AfterTool: group('true', { name: 'noisy' }) });
+    await cli.projectSettings(guards, { disabledHooks: ['noisy'] });
+  });
+
+  it('is asked with the hooks, and makes them count as written', async () => {
+    const before = await reasonOfNoisy();
+    expect(before.reason).toBeNull();
+    expect(before.stderr).toContain(
+      'disabledHooks: ignored, as what this file sets has not been allowed yet; to see and allow it, run in the project: hookstack trust',
+    );
+    expect(await cli.run(['trust', '--check'])).toMatchObject({
+      exitCode: 1,
+      stderr:
+        'error: 1 hook or module and the settings not allowed; see them with: hookstack trust',
+    });
+    const { exitCode, stdout, stderr } = await cli.run(['trust', '--yes']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toContain(`Settings [new]
+    from .llxprt/settings.json:1:2
+    pinned: all keys besides hooks are covered, each with its value
+    disabledHooks: ["noisy"]
+    enableHooks: true
+`);
+    expect(stdout).toContain('Allowed: 1 hook or module and the settings.');
+    expect(await reasonOfNoisy()).toEqual({ reason: 'disabled by name', stderr: '' });
+    expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect((await cli.run(['untrust'])).stdout).toBe(
+      'No longer allowed: 1 hook or module and the settings.',
+    );
+    expect((await reasonOfNoisy()).reason).toBeNull();
+  });
+
+  it('ends when one of them changes, for them alone, and says which', async () => {
+    await cli.run(['trust', '--yes']);
+    await cli.projectSettings(guards, { disabledHooks: ['noisy', 'more'] });
+    const { reason, stderr } = await reasonOfNoisy();
+    expect(reason).toBeNull();
+    expect(stderr).toContain('has changed since it was allowed (its disabledHooks)');
+    const { stdout } = await cli.run(['trust', '--check']);
+    expect(stdout).toContain('Settings [changed]');
+    expect(stdout).toContain('  - disabledHooks: ["noisy"]\n  + disabledHooks: ["noisy","more"]');
+    expect(stdout).not.toContain('BeforeTool');
+    await fire();
+    expect(hasRun()).toBe(true);
+  });
+
+  it('is in a lock', async () => {
+    const { stdout: digest } = await cli.run(['trust', '--lock']);
+    const env = { HOOKSTACK_TRUST_LOCK: digest };
+    expect(await reasonOfNoisy(env)).toEqual({ reason: 'disabled by name', stderr: '' });
+    expect((await reasonOfNoisy()).reason).toBeNull();
+  });
+
+  it('can be refused on a terminal, where the hooks are allowed', async () => {
+    const { exitCode, shown } = await onTerminal('trust', 'n\n', 'y\n');
+    expect(shown).toContain('1 of 2: Settings [new]');
+    expect(exitCode).toBe(1);
+    expect((await reasonOfNoisy()).reason).toBeNull();
+    await fire();
+    expect(hasRun()).toBe(true);
+  });
+
+  it('is not needed for what only tightens', async () => {
+    await cli.projectSettings(guards, { afterModelDisplay: 'hold' });
+    expect((await reasonOfNoisy()).stderr).not.toContain('ignored');
   });
 });
 

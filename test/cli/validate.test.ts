@@ -77,11 +77,13 @@ describe('validate', () => {
     expect(findings).toMatchObject([{ file: user, rule: 'duplicate-name' }]);
   });
 
-  it('tells which keys of a project have no effect until it is trusted', async () => {
+  it('tells which keys of a project have no effect until they are allowed', async () => {
     await cli.projectSettings({ BeforeTool: group('cat') }, { disabledHooks: ['other'] });
     const { findings } = await validateJson();
     expect(findings).toMatchObject([{ rule: 'untrusted' }]);
     expect((await validateJson('--trust')).findings).toEqual([]);
+    await cli.run(['trust', '--yes']);
+    expect((await validateJson()).findings).toEqual([]);
   });
 
   it('checks the files that are named, each in the project where it stands', async () => {

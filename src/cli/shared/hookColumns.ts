@@ -127,9 +127,10 @@ export function findReason(
 ): string | null {
   if (skipped === 'disabled') return 'disabled by name';
   if (skipped === 'refused') return review?.reason?.replace(/^is (?=refused)/u, '') ?? skipped;
-  if (skipped !== undefined) return skipped;
+  const doubt = review?.reason === undefined ? '' : `: it ${review.reason}`;
+  if (skipped !== undefined) return `${skipped}${skipped === 'untrusted' ? doubt : ''}`;
   if (config.type !== HookType.Command) return `type ${config.type} cannot be run`;
-  if (review && review.status !== 'allowed') return 'untrusted, and denies';
+  if (review && review.status !== 'allowed') return `untrusted, and denies${doubt}`;
   return enableHooks ? null : 'hooks are off';
 }
 

@@ -1,4 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
+import type { ConsentReview } from '../../protocol/entry.js';
 import { Config } from '../../config/config.js';
 import type { UseExtensionMiddlewareOptions } from '../../extensions/extensionMiddleware.js';
 import {
@@ -23,6 +24,8 @@ export interface Workspace {
   /** What was left out of settings and extensions, and why. */
   readonly problems: readonly FileProblem[];
   readonly isTrusted: boolean;
+  /** What the user's consent says of the project's keys besides `hooks`, where one of them needs it. */
+  readonly review?: ConsentReview;
   /** Whether a file that counts could not be read, so that hooks may be missing. */
   readonly isIncomplete: boolean;
 }
@@ -48,7 +51,7 @@ export async function openWorkspace(
   const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
   const workingDir = await resolveWorkingDir(options.cwd);
   const isTrusted = !needs.asksForConsent && isTrustedRun(options);
-  const { settings, origins, extensions, problems } = await readFiles(
+  const { settings, origins, review, extensions, problems } = await readFiles(
     workingDir,
     options.settings,
     isTrusted,
@@ -62,7 +65,8 @@ export async function openWorkspace(
     // The agent would run without the guards that may be in this file.
     if (counts && (needsAllFiles || scope === 'file')) throw new UsageError(formatProblem(problem));
     isIncomplete ||= counts;
-    printProblem(problem);
+    // Whoever is asked sees it.
+    if (!needs.asksForConsent || problem.kind !== 'untrusted') printProblem(problem);
   }
   if (forceHooks && !settings.enableHooks) {
     printNotice('note', 'enableHooks is not true in the settings; here hooks run anyway');
@@ -78,13 +82,13 @@ export async function openWorkspace(
     debugLogger: new CliLogger('llxprt:core:hooks'),
   });
   if (needs.withMiddleware) await addMiddleware(config);
-  return { config, settings, origins, problems, isTrusted, isIncomplete };
+  return { config, settings, origins, problems, isTrusted, review, isIncomplete };
 }
 
 /** A `named` settings file replaces all others. */
 async function readFiles(workingDir: string, named: string | undefined, isTrusted: boolean) {
   if (named !== undefined) return { ...(await loadSettingsFile(named)), extensions: [] };
-  const loaded = await loadSettings({ workingDir, trustProject: isTrusted });
+  const loaded = await loadSettings({ workingDir, trustProject: isTrusted || undefined });
   const { loadExtensions } = await import('../../extensions/extensions.js');
   const { extensions, problems } = await loadExtensions({ workingDir });
   return { ...loaded, extensions, problems: [...loaded.problems, ...problems] };

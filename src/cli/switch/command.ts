@@ -28,7 +28,8 @@ export const disableCommand: CommandSpec = {
   description: 'Add a hook to disabledHooks',
   notes:
     "Without --project or --user: the project's settings for a hook of the project, else the user's.",
-  exitCodes: '0 disabled; 1 the file cannot be changed; 2 no such hook',
+  exitCodes:
+    '0 disabled; 1 the file cannot be changed, or does not count before hookstack trust; 2 no such hook',
   example: 'hookstack disable protect-env --user',
   load: async () => (await import('./switchHook.js')).disable,
 };

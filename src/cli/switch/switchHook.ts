@@ -1,10 +1,12 @@
 import type { JsonEdit } from '../../config/settings/editJson.js';
-import { editSettings } from '../../config/settings/editSettings.js';
+import { editSettings, type SettingsDecision } from '../../config/settings/editSettings.js';
 import { findSettingsFiles, settingsFileIn } from '../../config/settings/settings.js';
+import { adviseTrust } from '../../config/settings/settingsLayer.js';
 import { suggestName } from '../../util/suggestName.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import type { WorkspaceOptions } from '../shared/options.js';
+import { editAsAllowed, type OwnEdit } from '../shared/ownEdit.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
 import { printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
 import { requireHome } from '../../util/home.js';
@@ -22,16 +24,19 @@ export async function disable(name: string, options: SwitchOptions): Promise<num
   requireHook(name, namesOf(entries));
   const scope = chosenScopes(options)[0] ?? scopeOf(name, entries);
   const file = await fileOf(scope, workspace);
-  const changed = await editSettings(file, (current) => addName(file, current, name));
+  const { changed, objection } = await edit(scope, file, workspace, (current) =>
+    addName(file, current, name),
+  );
+  const enabled = objection !== undefined;
   if (options.json) {
-    printJson({ hook: name, enabled: false, changed: changed ? [file] : [], disabledIn: [file] });
+    printJson({ hook: name, enabled, changed: changed ? [file] : [], disabledIn: [file] });
   } else {
-    printLine(toOneLine(`"${name}" is disabled ${changed ? '' : 'already '}in ${file}`));
+    const state = `${enabled ? 'named in disabledHooks' : 'disabled'}${changed ? '' : ' already'}`;
+    printLine(toOneLine(`"${name}" is ${state} in ${file}`));
   }
-  if (scope === 'project' && !workspace.isTrusted) {
-    printNotice('note', `${file} counts only where the project is trusted`);
-  }
-  return 0;
+  if (!enabled) return 0;
+  printNotice('error', `"${name}" is not disabled yet, ${adviseTrust(objection)}`);
+  return 1;
 }
 
 /** @returns the exit code: 0 no settings disable it any more, 1 some still do */
@@ -43,7 +48,10 @@ export async function enable(name: string, options: SwitchOptions): Promise<numb
   const changed: string[] = [];
   for (const scope of scopes.length > 0 ? scopes : await ownScopes(workspace)) {
     const file = await fileOf(scope, workspace);
-    if (await editSettings(file, (current) => removeName(current, name))) changed.push(file);
+    const { changed: isChanged } = await edit(scope, file, workspace, (current) =>
+      removeName(current, name),
+    );
+    if (isChanged) changed.push(file);
   }
   const disabledIn = (disabledHooks.get(name) ?? [])
     .map(({ file }) => file)
@@ -60,6 +68,17 @@ function tellEnabled(name: string, changed: readonly string[], disabledIn: reado
     printNotice('warning', toOneLine(`"${name}" is still disabled in ${file}`));
   }
   if (changed.length + disabledIn.length === 0) printLine(toOneLine(`"${name}" is not disabled`));
+}
+
+function edit(
+  scope: Scope,
+  file: string,
+  { config }: Workspace,
+  decide: SettingsDecision,
+): Promise<OwnEdit> {
+  const change = () => editSettings(file, decide);
+  if (scope === 'project') return editAsAllowed(config.getWorkingDir(), change);
+  return change().then((changed) => ({ changed }));
 }
 
 const SCOPES = ['project', 'user'] as const;

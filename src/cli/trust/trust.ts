@@ -50,8 +50,13 @@ export async function trust(options: TrustOptions): Promise<number> {
 export async function untrust({ cwd }: Pick<TrustOptions, 'cwd'>): Promise<void> {
   const workingDir = await resolveWorkingDir(cwd ?? process.cwd());
   const consent = await HookConsent.open({ workingDir });
-  const count = await consent.forget();
-  printLine(count === 0 ? 'Nothing was allowed here.' : `No longer allowed: ${countItems(count)}.`);
+  const { allowed } = consent;
+  await consent.forget();
+  printLine(
+    allowed.length === 0
+      ? 'Nothing was allowed here.'
+      : `No longer allowed: ${countItems(allowed)}.`,
+  );
 }
 
 function check(project: ReviewedProject, { json }: TrustOptions): number {
@@ -60,7 +65,7 @@ function check(project: ReviewedProject, { json }: TrustOptions): number {
   else if (refused.length === 0) printLine('All is allowed.');
   else printLine(formatProject({ ...project, items: refused }));
   if (refused.length === 0) return 0;
-  printNotice('error', `${countItems(refused.length)} not allowed; see them with: hookstack trust`);
+  printNotice('error', `${count(refused)} not allowed; see them with: hookstack trust`);
   return NOT_ALLOWED;
 }
 
@@ -80,9 +85,9 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   );
   if (json) printJson({ file, digest, ...describeProject(project) });
   else printLine(digest);
-  const left = project.items.length - locked.length;
-  if (left > 0) {
-    printNotice('warning', `${countItems(left)} left out, as open: add --open to put in`);
+  const left = project.items.filter((item) => !locked.includes(item));
+  if (left.length > 0) {
+    printNotice('warning', `${count(left)} left out, as open: add --open to put in`);
   }
   printNotice('note', `${file} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`);
   return 0;
@@ -102,18 +107,18 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
       allowed.map(({ review }) => review),
       { open: true },
     );
-    if (!json) printLine(`Allowed: ${countItems(agreed.length)}.`);
+    if (!json) printLine(`Allowed: ${count(agreed)}.`);
   }
-  const open = allowable.filter((item) => isOpen(item) && !agreed.includes(item)).length;
-  if (yes && open > 0) {
+  const open = allowable.filter((item) => isOpen(item) && !agreed.includes(item));
+  if (yes && open.length > 0) {
     const advice =
       'only their definition is covered; if you accept that, run: hookstack trust --open';
-    printNotice('error', `${countItems(open)} not allowed, as open: ${advice}`);
+    printNotice('error', `${count(open)} not allowed, as open: ${advice}`);
   }
-  const refused = missing.length - allowable.length;
-  if (refused > 0) {
+  const refused = missing.filter((item) => !allowable.includes(item));
+  if (refused.length > 0) {
     const advice = 'and cannot be allowed: fix what is named above';
-    printNotice('error', `${countItems(refused)} refused, ${advice}`);
+    printNotice('error', `${count(refused)} refused, ${advice}`);
   }
   return agreed.length === missing.length ? 0 : NOT_ALLOWED;
 }
@@ -126,8 +131,12 @@ async function agree(
   if (yes || open) return allowable.filter((item) => open || !isOpen(item));
   if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent.project);
   const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
-  printNotice('error', `${countItems(allowable.length)} not allowed: ${advice}`);
+  printNotice('error', `${count(allowable)} not allowed: ${advice}`);
   return [];
+}
+
+function count(items: readonly ReviewedItem[]): string {
+  return countItems(items.map(({ review }) => review.item));
 }
 
 function isOpen({ review }: ReviewedItem): boolean {
@@ -150,7 +159,9 @@ async function ask(
         continue;
       }
       printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, project)}`);
-      for (const script of review.scripts) printLine(await showScript(project, script, review));
+      for (const script of review.scripts) {
+        await page(await linesOf(project, script, review), terminal);
+      }
       const answer = await answerTo(
         'Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit: ',
         terminal,
@@ -169,27 +180,38 @@ async function ask(
 
 /** The first letter of the answer; `q` once the input has ended. */
 async function answerTo(question: string, terminal: Interface): Promise<string> {
-  const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('q')));
-  const answer = await Promise.race([terminal.question(question).catch(() => 'q'), closed]);
+  const answer = await readAnswer(question, terminal);
   const [, word = 'n'] = /^\s*(y|yes|n|no|a|all|q|quit)\s*$/iu.exec(answer) ?? [];
   return word.charAt(0).toLowerCase();
 }
 
-const MAX_SHOWN_LINES = 100;
+async function readAnswer(question: string, terminal: Interface): Promise<string> {
+  const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('q')));
+  return Promise.race([terminal.question(question).catch(() => 'q'), closed]);
+}
 
-async function showScript(project: string, name: string, { item }: ConsentReview): Promise<string> {
+/** All of a script, as it is all of it that is allowed. */
+async function page(lines: readonly string[], terminal: Interface): Promise<void> {
+  const height = Math.max(10, (process.stdout.rows || 100) - 2);
+  for (let at = 0; at < lines.length; at += height) {
+    const question = `${lines.length - at} more lines: (Enter) shows them, (s)kip: `;
+    if (at > 0 && (await readAnswer(question, terminal)).trim() !== '') return;
+    printLine(lines.slice(at, at + height).join('\n'));
+  }
+}
+
+async function linesOf(
+  project: string,
+  name: string,
+  { item }: ConsentReview,
+): Promise<readonly string[]> {
   try {
     const bytes = await readFile(join(project, name));
     // What is shown must be what is allowed.
     if (!item.files[name]?.startsWith(sha256(bytes))) throw new Error('it is being changed');
     const lines = bytes.toString().trimEnd().split('\n');
-    const more = lines.length - MAX_SHOWN_LINES;
-    return [
-      `--- ${toVisible(name)}`,
-      ...lines.slice(0, MAX_SHOWN_LINES).map((line) => `  | ${toVisible(line)}`),
-      ...(more > 0 ? [`  | … ${more} more lines`] : []),
-    ].join('\n');
+    return [`--- ${toVisible(name)}`, ...lines.map((line) => `  | ${toVisible(line)}`)];
   } catch (error) {
-    return `--- ${toVisible(name)} cannot be shown: ${errorMessage(error)}`;
+    return [`--- ${toVisible(name)} cannot be shown: ${errorMessage(error)}`];
   }
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { HookConsent } from '../../trust/consent.js';
 import type { ConsentReview, HookRegistryEntry } from '../../protocol/entry.js';
 import type { Config } from '../../config/config.js';
+import { settingsFileIn } from '../../config/settings/settings.js';
 import { listModules, toProjectModule } from '../../extensions/extensionMiddleware.js';
 import type { JsonDocument, Position } from '../../util/jsonDocument.js';
 import { readJsonFile } from '../../util/jsonFile.js';
@@ -24,14 +25,15 @@ export interface ReviewedProject {
 }
 
 export async function reviewProject(cwd: string | undefined): Promise<ReviewedProject> {
-  const { config, problems } = await openWorkspace(
+  const { config, problems, review } = await openWorkspace(
     { cwd },
     { needsAllFiles: false, asksForConsent: true },
   );
   // The report shows what is skipped.
   const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
-  const documents = new Map<string, Promise<JsonDocument | undefined>>();
+  const documents: Documents = new Map();
   const items: ReviewedItem[] = [];
+  if (review) items.push({ review, ...(await locateSettings(review, config, documents)) });
   for (const entry of registry.getAllHooks()) {
     if (entry.review) items.push({ review: entry.review, ...(await locate(entry, documents)) });
   }
@@ -60,16 +62,27 @@ class SilentLogger extends DebugLogger {
   }
 }
 
-/** @param documents read already, by file */
+/** Where the first key stands. */
+async function locateSettings(
+  { item }: ConsentReview,
+  config: Config,
+  documents: Documents,
+): Promise<Omit<ReviewedItem, 'review'>> {
+  const file = settingsFileIn(config.getWorkingDir());
+  const document = await openDocument(file, documents);
+  const [position] = Object.keys(item.definition)
+    .flatMap((key) => document?.locate([key]) ?? [])
+    .toSorted((a, b) => a.line - b.line || a.column - b.column);
+  return { file, position };
+}
+
 async function locate(
   { origin, eventName, config }: HookRegistryEntry,
-  documents: Map<string, Promise<JsonDocument | undefined>>,
+  documents: Documents,
 ): Promise<Omit<ReviewedItem, 'review'>> {
   const file = origin?.file;
   if (file === undefined) return {};
-  let reading = documents.get(file);
-  if (!reading) documents.set(file, (reading = readDocument(file)));
-  const document = await reading;
+  const document = await openDocument(file, documents);
   if (!document) return { file };
   const events = isRecord(document.value) ? document.value['hooks'] : undefined;
   const groups = isRecord(events) ? events[eventName] : undefined;
@@ -86,6 +99,15 @@ async function locate(
     return { file, position: document.locate(['hooks', eventName, index, 'hooks', found]) };
   }
   return { file };
+}
+
+/** Read already, by file. */
+type Documents = Map<string, Promise<JsonDocument | undefined>>;
+
+function openDocument(file: string, documents: Documents): Promise<JsonDocument | undefined> {
+  const reading = documents.get(file) ?? readDocument(file);
+  documents.set(file, reading);
+  return reading;
 }
 
 async function readDocument(file: string): Promise<JsonDocument | undefined> {

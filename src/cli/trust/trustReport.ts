@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { compareItems, definitionLines } from '../../trust/consentChanges.js';
-import type { ConsentReview } from '../../protocol/entry.js';
+import type { ConsentItem, ConsentReview } from '../../protocol/entry.js';
 import { paint, toVisible, type TextStyle } from '../shared/terminal.js';
 import type { ReviewedItem, ReviewedProject } from './trustItems.js';
 
@@ -37,19 +37,19 @@ export function formatProject({ consent, items }: ReviewedProject): string {
   return [`What ${project} would run:`, ...formatted].join('\n\n');
 }
 
-export function countItems(count: number): string {
-  return count === 1 ? '1 hook or module' : `${count} hooks and modules`;
+export function countItems(items: readonly ConsentItem[]): string {
+  const count = items.filter(({ kind }) => kind !== 'settings').length;
+  const hooks = count === 1 ? '1 hook or module' : `${count} hooks and modules`;
+  if (count === items.length) return hooks;
+  return count === 0 ? 'the settings' : `${hooks} and the settings`;
 }
 
 export function formatItem({ review, file, position }: ReviewedItem, project: string): string {
-  const { event, stack, extension } = review.item.definition;
-  const title = toVisible(
-    typeof event === 'string' ? event : `Middleware (${JSON.stringify(stack)})`,
-  );
+  const { extension } = review.item.definition;
   const of = typeof extension === 'string' ? ` of the extension ${toVisible(extension)}` : '';
   const at = position ? `:${position.line}:${position.column}` : '';
   return [
-    `${paint('bold', title)}${of} [${formatStatus(review)}]`,
+    `${paint('bold', toVisible(titleOf(review.item)))}${of} [${formatStatus(review)}]`,
     ...(file === undefined ? [] : [`    from ${toVisible(relative(project, file))}${at}`]),
     ...(review.status === 'refused'
       ? []
@@ -57,6 +57,11 @@ export function formatItem({ review, file, position }: ReviewedItem, project: st
     ...formatDefinition(review),
     ...formatFiles(review),
   ].join('\n');
+}
+
+function titleOf({ kind, definition: { event, stack } }: ConsentItem): string {
+  if (kind === 'settings') return 'Settings';
+  return typeof event === 'string' ? event : `Middleware (${JSON.stringify(stack)})`;
 }
 
 const STATUS_STYLES: Readonly<Record<ConsentReview['status'], TextStyle>> = {

@@ -18,7 +18,7 @@ export async function validate(
   names: readonly string[],
   options: ValidateCommandOptions,
 ): Promise<number> {
-  const trustProject = isTrustedRun(options);
+  const trustProject = isTrustedRun(options) || undefined;
   const jobs = names.length === 0 ? [await findDefaults(options)] : await openEach(names, options);
   const findings: Finding[] = [];
   for (const { sources, ...project } of jobs) {

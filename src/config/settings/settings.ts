@@ -4,7 +4,8 @@ import { joinHookDefinitions } from '../../hooks/hookSettings.js';
 import { findHome } from '../../util/home.js';
 import type { FileProblem, SettingsFile } from '../../util/fileProblem.js';
 import type { Settings } from './settingsKeys.js';
-import { readLayer, UNKNOWN_HOME, type Layer } from './settingsLayer.js';
+import type { ConsentReview } from '../../protocol/entry.js';
+import { readLayer, UNKNOWN_HOME, type Layer, type LayerOptions } from './settingsLayer.js';
 
 /** Settings, where they came from, and what was wrong there. */
 export interface LoadedSettings {
@@ -13,6 +14,8 @@ export interface LoadedSettings {
   /** The files that were read, the one with the highest priority first. */
   readonly files: readonly SettingsFile[];
   readonly origins: SettingsOrigins;
+  /** What the user's consent says of the project's keys besides `hooks`, where one of them needs it. */
+  readonly review?: ConsentReview;
 }
 
 /** Which files say what decides whether a hook runs. */
@@ -27,14 +30,15 @@ export interface SettingsOrigins {
 export interface LoadSettingsOptions {
   /** The project: its file is `.llxprt/settings.json` in here. */
   readonly workingDir: string;
-  /** The user's file is `.llxprt/settings.json` in here. Default: the home directory. */
+  /** The user's file is `.llxprt/settings.json` in here, and so is what the user has allowed. Default: the home directory. */
   readonly home?: string;
   /** The system's file. Default `/etc/llxprt/settings.json`. */
   readonly systemPath?: string;
   /**
-   * Whether the user trusts the project. Without it, its file may add `hooks`, with their origin, and
-   * say `enableHooks: true` where nobody else says anything, so that they can be listed; nothing else of it
-   * counts. Default false.
+   * Whether the user trusts the project: `true` lets all of its file count. `false` lets it add `hooks`, with their
+   * origin, so that they can be listed, and say what only tightens where nobody else says anything: `enableHooks: true`
+   * and `afterModelDisplay: "hold"`. Default: `true` if the user has allowed what it says besides its hooks with
+   * `hookstack trust`, exactly as it is now; else `false`.
    */
   readonly trustProject?: boolean;
 }
@@ -47,8 +51,9 @@ export interface LoadSettingsOptions {
  */
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
   const sources = await findSettingsFiles(options);
+  const { trustProject, home }: LayerOptions = options;
   return mergeLayers(
-    await Promise.all(sources.map((source) => readLayer(source, options.trustProject))),
+    await Promise.all(sources.map((source) => readLayer(source, { trustProject, home }))),
   );
 }
 
@@ -102,6 +107,7 @@ export function mergeLayers(layers: readonly Layer[]): LoadedSettings {
     },
     problems: layers.flatMap(({ problems }) => problems),
     files: layers.filter(({ status }) => status === 'read').map(({ source }) => source),
+    review: layers.find(({ review }) => review)?.review,
     origins: {
       enableHooks: rising.findLast(({ scalars: { enableHooks } }) => enableHooks !== undefined)
         ?.source,

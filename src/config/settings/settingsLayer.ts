@@ -1,5 +1,9 @@
+import { dirname } from 'node:path';
+import type { ConsentReview } from '../../protocol/entry.js';
 import type { HookDefinitions } from '../../protocol/types.js';
+import { openConsent } from '../../trust/openConsent.js';
 import { readFields } from '../../util/checks.js';
+import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import {
   FileCheck,
@@ -17,6 +21,8 @@ export interface Layer {
   readonly status: 'read' | 'missing' | 'refused';
   /** Whether all of it counts, and not only its hooks. */
   readonly trusted: boolean;
+  /** What the user's consent says of a project's keys besides `hooks`, where one of them needs it. */
+  readonly review?: ConsentReview;
   readonly scalars: Partial<Scalars>;
   readonly hooks: HookDefinitions;
   readonly problems: readonly FileProblem[];
@@ -25,13 +31,20 @@ export interface Layer {
 /** Stands for the user's file where the system does not know a home directory. */
 export const UNKNOWN_HOME = '~/.llxprt/settings.json';
 
+/** How it is decided whether all of a project's file counts, and not only its hooks. */
+export interface LayerOptions {
+  /** `true`: all of it does. `false`: only what tightens. Default: what the user has allowed. */
+  readonly trustProject?: boolean;
+  /** Where consents are. Default: the home directory. */
+  readonly home?: string;
+}
+
 /**
  * Reads one settings file. It is normal that one is missing, unless the user has named it.
  *
- * @param trustProject whether all of a project's file counts, and not only its hooks
  * @returns never rejects: what is wrong is among the layer's problems
  */
-export async function readLayer(source: SettingsFile, trustProject = false): Promise<Layer> {
+export async function readLayer(source: SettingsFile, options: LayerOptions = {}): Promise<Layer> {
   if (source.file === UNKNOWN_HOME) {
     return refusedLayer(source, 'your home directory is not known, nor your settings: set HOME');
   }
@@ -41,16 +54,15 @@ export async function readLayer(source: SettingsFile, trustProject = false): Pro
       ? refusedLayer(source, 'there is no such file; check the path')
       : emptyLayer(source, 'missing');
   }
-  const trusted = source.scope !== 'project' || trustProject;
-  if (reading.status === 'read') return parseLayer(source, reading, trusted);
+  if (reading.status === 'read') return parseLayer(source, reading, options);
   return emptyLayer(source, reading.status === 'refused' ? 'refused' : 'read', reading.problem);
 }
 
-function parseLayer(
+async function parseLayer(
   source: SettingsFile,
   { value, document }: Extract<SettingsFileReading, { status: 'read' }>,
-  trusted: boolean,
-): Layer {
+  options: LayerOptions,
+): Promise<Layer> {
   const objection = source.scope === 'project' ? objectToCount(value['hooks']) : undefined;
   if (objection !== undefined) {
     return emptyLayer(source, 'read', fileError(source, objection, document.locate(['hooks'])));
@@ -59,11 +71,13 @@ function parseLayer(
   warnOfMisplacedSettings(value, check.warn);
   const scalars = readFields(value, SCALAR_FIELDS, 'file', check.warn) ?? {};
   const hooks = check.readHooks(value['hooks'] === undefined ? {} : value['hooks'], source);
+  const { objection: doubt, review } = await judgeScalars(source, scalars, options);
   return {
     source,
     status: 'read',
-    trusted,
-    scalars: trusted ? scalars : withholdUntrusted(scalars, check.warn),
+    trusted: doubt === undefined,
+    review,
+    scalars: doubt === undefined ? scalars : withholdUntrusted(scalars, doubt, check.warn),
     hooks,
     problems: check.problems(),
   };
@@ -82,15 +96,58 @@ function warnOfMisplacedSettings(value: Record<string, unknown>, warn: Warn): vo
   }
 }
 
-/** Keeps only what cannot weaken the user's own guards. */
-function withholdUntrusted(scalars: Partial<Scalars>, warn: Warn): Partial<Scalars> {
-  const kept = scalars.enableHooks === true ? { enableHooks: true } : {};
-  const message =
-    'ignored, as this project is not trusted; trust the project, or set it in your user settings';
-  for (const key of Object.keys(scalars)) {
-    if (!Object.hasOwn(kept, key)) warn([key], message, 'untrusted');
+/** What comes of asking whether all that a file says counts. */
+interface Judgement {
+  /** Completes "What this file sets …"; `undefined` where all of it counts. */
+  readonly objection?: string;
+  readonly review?: ConsentReview;
+}
+
+async function judgeScalars(
+  { scope, file }: SettingsFile,
+  scalars: Partial<Scalars>,
+  { trustProject, home }: LayerOptions,
+): Promise<Judgement> {
+  if (scope !== 'project' || trustProject === true) return {};
+  if (trustProject === false) return { objection: 'is not trusted' };
+  // Nearly every project says this. Nobody is to be asked about it alone, and it gives way to everybody else.
+  const { enableHooks, ...others } = scalars;
+  if (enableHooks !== false && Object.keys(others).length === 0) {
+    return { objection: 'needs no consent' };
   }
-  return kept;
+  try {
+    const consent = await openConsent({ workingDir: dirname(dirname(file)), home });
+    const review = await consent.reviewSettings({ ...scalars });
+    if (review.status === 'allowed') return { review };
+    return { review, objection: review.reason ?? 'is not allowed' };
+  } catch (error) {
+    return { objection: `could not be compared with what is allowed (${errorMessage(error)})` };
+  }
+}
+
+/** What a project may say before anybody has allowed it, where nobody else says anything: it only tightens. */
+const TIGHTENING: Partial<Scalars> = { enableHooks: true, afterModelDisplay: 'hold' };
+
+function isTightening([key, value]: [string, unknown]): boolean {
+  return Object.entries(TIGHTENING).some((each) => each[0] === key && each[1] === value);
+}
+
+/** Keeps only what cannot weaken the user's own guards. */
+function withholdUntrusted(
+  scalars: Partial<Scalars>,
+  objection: string,
+  warn: Warn,
+): Partial<Scalars> {
+  const entries = Object.entries(scalars);
+  for (const entry of entries) {
+    if (!isTightening(entry)) warn([entry[0]], `ignored, ${adviseTrust(objection)}`, 'untrusted');
+  }
+  return Object.fromEntries(entries.filter(isTightening));
+}
+
+/** @param objection completes "What this file sets …" */
+export function adviseTrust(objection = 'is not trusted'): string {
+  return `as what this file sets ${objection}; to see and allow it, run in the project: hookstack trust`;
 }
 
 function refusedLayer(source: SettingsFile, message: string): Layer {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings, loadSettingsFile } from '../../../src/config/settings/settings.js';
+import { openConsent } from '../../../src/trust/openConsent.js';
 import { formatProblem, type FileProblem } from '../../../src/util/fileProblem.js';
 
 const isRoot = process.getuid?.() === 0;
@@ -124,6 +125,39 @@ describe('loadSettings', () => {
       'maxStopHookRetries',
     ]);
     expect(problems.every(({ severity }) => severity === 'warning')).toBe(true);
+  });
+
+  it('counts of an untrusted project what only tightens, where nobody else says anything', async () => {
+    await write(project, { enableHooks: true, afterModelDisplay: 'hold', maxParallelHooks: 1 });
+    for (const trustProject of [false, undefined]) {
+      const { settings, problems } = await load({ trustProject });
+      expect(settings).toMatchObject({ enableHooks: true, afterModelDisplay: 'hold' });
+      expect(problems.map(({ path }) => path)).toEqual(['maxParallelHooks']);
+    }
+    await write(user, { afterModelDisplay: 'stream' });
+    expect((await load()).settings.afterModelDisplay).toBe('stream');
+  });
+
+  it('counts what the user has allowed as written, exactly as it was', async () => {
+    await write(project, { disabledHooks: ['a'], afterModelDisplay: 'hold' });
+    await write(user, { afterModelDisplay: 'stream' });
+    const home = join(root, 'home');
+    const consent = await openConsent({ workingDir: join(root, 'project'), home, trustedLock: '' });
+    const { review } = await load();
+    expect(review).toMatchObject({ status: 'new', item: { kind: 'settings' } });
+    await consent.allowSettings(review);
+    const { settings, problems } = await load();
+    expect(settings).toMatchObject({ disabledHooks: ['a'], afterModelDisplay: 'hold' });
+    expect(problems).toEqual([]);
+    expect((await load({ trustProject: false })).settings.disabledHooks).toEqual([]);
+
+    await write(project, '{ "afterModelDisplay": "hold", /* as before */ "disabledHooks": ["a"] }');
+    expect((await load()).settings.disabledHooks).toEqual(['a']);
+    await write(project, { disabledHooks: ['a', 'b'], afterModelDisplay: 'hold' });
+    expect((await load()).settings).toMatchObject({
+      disabledHooks: [],
+      afterModelDisplay: 'stream',
+    });
   });
 
   it('lets the user have the last word over `enableHooks: true` of an untrusted project', async () => {
