@@ -47,11 +47,13 @@ export async function trust(options: TrustOptions): Promise<number> {
   return NOT_ALLOWED;
 }
 
-export async function untrust({ cwd }: Pick<TrustOptions, 'cwd'>): Promise<void> {
+export async function untrust({ cwd, json }: Pick<TrustOptions, 'cwd' | 'json'>): Promise<void> {
   const workingDir = await resolveWorkingDir(cwd ?? process.cwd());
   const consent = await HookConsent.open({ workingDir });
   const count = await consent.forget();
-  printLine(count === 0 ? 'Nothing was allowed here.' : `No longer allowed: ${countItems(count)}.`);
+  if (json) printJson({ project: workingDir, removed: count });
+  else if (count === 0) printLine('Nothing was allowed here.');
+  else printLine(`No longer allowed: ${countItems(count)}.`);
 }
 
 function check(project: ReviewedProject, { json }: TrustOptions): number {
