@@ -121,10 +121,11 @@ describe.skipIf(!existsSync('/usr/bin/script'))('on a terminal', () => {
     expect(plain).not.toContain('\u001b');
   });
 
-  it('uses none elsewhere', async () => {
+  it('uses none elsewhere, unless FORCE_COLOR is set', async () => {
     await cli.userSettings({ BeforeTool: group('true') });
+    expect((await cli.run(['list'])).stdout).toContain('[active]');
     const { stdout } = await cli.run(['list'], { env: { FORCE_COLOR: '1' } });
-    expect(stdout).toContain('[active]');
+    expect(stdout).toContain('\u001b[32mactive\u001b[39m');
   });
 });
 
