@@ -41,7 +41,8 @@ export default defineConfig({
   output: {
     dir: 'dist',
     cleanDir: true,
-    chunkFileNames: 'chunks/[name]-[hash].js',
+    // Without a hash, which no compression makes smaller.
+    chunkFileNames: 'chunks/[name].js',
     comments: false,
     // Less to download; functions and classes keep their names, for the stacks of errors.
     minify: {

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { Command, CommanderError } from 'commander';
+import { completionCommand } from './completion/command.js';
 import { doctorCommand } from './doctor/command.js';
 import { explainCommand } from './explain/command.js';
 import { fireCommand } from './fire/command.js';
@@ -17,7 +18,7 @@ import { validateCommand } from './validate/command.js';
 import { trustCommand, untrustCommand } from './trust/command.js';
 import { addCommand, type CommandSpec } from './shared/addCommand.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { printNotice } from './shared/terminal.js';
+import { printJsonError, printNotice } from './shared/terminal.js';
 import { UsageError } from './shared/usageError.js';
 
 /** In the order of the help. */
@@ -37,6 +38,7 @@ const COMMANDS: readonly CommandSpec[] = [
   trustCommand,
   untrustCommand,
   migrateCommand,
+  completionCommand,
 ];
 
 process.stdout.on('error', (error) => endOutput(error, 'stdout'));
@@ -66,6 +68,7 @@ function reportFailure(error: unknown): number {
   if (!(error instanceof CommanderError)) {
     printNotice('error', errorMessage(error));
   }
+  if (process.argv.includes('--json')) printJsonError(errorMessage(error).replace(/^error: /, ''));
   // For `fire`, 2 means that a hook blocked.
   return isUsage && process.argv[2] !== 'fire' ? 2 : 1;
 }

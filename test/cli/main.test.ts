@@ -27,6 +27,7 @@ describe('hookstack', () => {
     'enable',
     'disable',
     'stack',
+    'completion',
   ])('explains %s with an example', async (command) => {
     const { exitCode, stdout } = await cli.run([command, '--help']);
     expect(exitCode).toBe(0);
@@ -52,6 +53,33 @@ describe('hookstack', () => {
     expect(stderr).toMatch(says);
     expect(stdout).toBe('');
     expect(exitCode).toBe(code);
+  });
+});
+
+describe('an error with --json', () => {
+  it.each([
+    { args: ['list', '--nope'], says: /^unknown option '--nope'/u, code: 2 },
+    { args: ['list', '--cwd', 'missing'], says: /^--cwd missing cannot be used/u, code: 2 },
+    { args: ['explain', 'BeforTool'], says: /did you mean 'BeforeTool'\?/u, code: 2 },
+    { args: ['fire'], says: /^There is no event/u, code: 1 },
+    { args: ['test', 'missing'], says: /^missing cannot be read/u, code: 2 },
+    { args: ['validate', 'missing.json'], says: /^There is no file missing\.json/u, code: 2 },
+    { args: ['enable', 'x'], says: /^There is no hook "x"/u, code: 2 },
+    { args: ['trace', 'missing'], says: /missing/u, code: 2 },
+    { args: ['untrust', '--cwd', 'missing'], says: /^--cwd missing/u, code: 2 },
+  ])('is an object on stdout: $args', async ({ args, says, code }) => {
+    const { exitCode, stdout, stderr } = await cli.run([...args, '--json']);
+    expect(JSON.parse(stdout)).toEqual({ error: expect.stringMatching(says) });
+    expect(stderr).toMatch(/^error: /mu);
+    expect(exitCode).toBe(code);
+  });
+
+  it('is not written behind the object of the command', async () => {
+    const args = ['fire', 'SessionStart', '--json', '--record', 'missing/x.hooktest.json'];
+    const { exitCode, stdout, stderr } = await cli.run(args);
+    expect(exitCode).not.toBe(0);
+    expect(stdout.split('\n').filter((line) => line !== '')).toHaveLength(1);
+    expect(stderr).toContain('error: ');
   });
 });
 

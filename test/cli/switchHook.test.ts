@@ -159,6 +159,35 @@ describe('disable and enable', () => {
     expect(await readFile(userFile(), 'utf8')).toBe(text);
   });
 
+  it('switch all hooks off and on', async () => {
+    await cli.userSettings({ BeforeTool: group('mine'), AfterTool: group('more', { name: 'b' }) });
+    const project = await cli.projectSettings({ BeforeTool: group('theirs') });
+    const off = await cli.run(['disable', '--all', '--json']);
+    expect(off.exitCode).toBe(0);
+    const { hooks } = JSON.parse(off.stdout) as { hooks: { hook: string }[] };
+    expect(hooks.map(({ hook }) => hook).toSorted()).toEqual(['b', 'mine', 'theirs']);
+    expect((await disabledIn(userFile())) as string[]).toEqual(
+      expect.arrayContaining(['mine', 'b']),
+    );
+    expect(await disabledIn(project)).toEqual(['theirs']);
+
+    const on = await cli.run(['enable', '--all']);
+    expect(on.exitCode).toBe(0);
+    expect(on.stdout.split('\n')).toHaveLength(3);
+    expect(on.stdout).toContain(`"theirs" is not disabled any more in ${project}`);
+    expect(await disabledIn(userFile())).toBeUndefined();
+    expect(await disabledIn(project)).toBeUndefined();
+    expect(await cli.run(['enable', '--all'])).toMatchObject({ stdout: 'No hook is disabled' });
+  });
+
+  it('take either a name or --all', async () => {
+    for (const args of [['disable'], ['enable'], ['disable', 'x', '--all']]) {
+      const { exitCode, stderr } = await cli.run(args);
+      expect(stderr).toBe('error: Name one hook, or take all of them with --all');
+      expect(exitCode).toBe(2);
+    }
+  });
+
   it('take either --project or --user', async () => {
     const { exitCode, stderr } = await cli.run(['disable', 'x', '--project', '--user']);
     expect(stderr).toContain("option '--project' cannot be used with option '--user'");

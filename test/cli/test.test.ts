@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Cli, group, saying } from './helpers.js';
 
 const cli = new Cli();
@@ -187,6 +187,113 @@ describe('test', () => {
     expect(stdout.split('\n').filter((line) => line.startsWith('ok'))).toEqual([]);
     expect(stdout).toContain('0 passed, 2 failed');
     expect(exitCode).toBe(1);
+  });
+
+  it('writes JUnit XML, in which nothing of a hook is markup', async () => {
+    const reason = 'a "b" <c> & \u0001\u001b[31md\u001b[0m\uffff';
+    const settings = await cli.settings({
+      BeforeTool: group(saying({ decision: 'block', reason }), { name: 'hook' }),
+    });
+    const event = 'BeforeTool';
+    await cli.write('a.hooktest.json', { event, expect: { decision: 'block' } });
+    await cli.write('b & c.hooktest.json', { event, expect: { reason: 'other' } });
+    await cli.write('d.hooktest.json', '{');
+    const args = ['test', '--settings', settings, '--junit', 'reports/junit.xml'];
+    expect(await cli.run(args)).toMatchObject({ exitCode: 1 });
+    const xml = await cli.read('reports/junit.xml');
+    const counts = 'tests="3" failures="1" errors="1" time="\\d+\\.\\d{3}"';
+    expect(xml).toMatch(
+      new RegExp(`^<\\?xml version="1.0" encoding="UTF-8"\\?>\n<testsuites ${counts}>\n`, 'u'),
+    );
+    expect(xml).toMatch(/<testcase name="a.hooktest.json" classname="BeforeTool" [^>]*\/>/u);
+    expect(xml).toMatch(
+      /<testcase name="b &amp; c.hooktest.json" [^>]*>\n +<failure message="reason: /u,
+    );
+    expect(xml).toContain('a \\&quot;b\\&quot; &lt;c&gt; &amp; d');
+    expect(xml).toMatch(/<error message="[^"]*d\.hooktest\.json:1:2: not valid JSON/u);
+    expect(xml).toMatch(/^[\P{Cc}\n]+$/u);
+    expect(xml).not.toContain('\uffff');
+  });
+
+  it('refuses a report that cannot be written', async () => {
+    await cli.write('a.hooktest.json', { event: 'BeforeTool', expect: { decision: 'allow' } });
+    await cli.write('file', '');
+    const { exitCode, stderr } = await cli.run(['test', '--junit', 'file/junit.xml']);
+    expect(stderr).toContain('--junit file/junit.xml cannot be written (');
+    expect(exitCode).toBe(2);
+  });
+
+  it('writes with -u what was seen, and touches nothing else', async () => {
+    const settings = await cli.settings({
+      BeforeTool: group('echo /no/ >&2; exit 2', { name: 'a.b' }),
+    });
+    const test = `// Why.
+{
+  "event": "BeforeTool", // the event
+  "expect": {
+    "exit": { "a.b": 0 }, // clean
+    /* the verdict */ "decision": "allow",
+    "reason": null,
+  },
+}
+`;
+    await cli.write('one.hooktest.json', test);
+    const args = ['test', '--settings', settings, '-u'];
+    const first = await cli.run(args);
+    expect(first.stdout).toContain('updated one.hooktest.json: BeforeTool\n  decision\n');
+    expect(first.stdout).toContain('\n1 passed (1 updated), 0 failed');
+    expect(first.exitCode).toBe(0);
+    expect(await cli.read('one.hooktest.json')).toBe(
+      test
+        .replace('"a.b": 0', '"a.b": 2')
+        .replace('"allow"', '"block"')
+        .replace('null', () => '"/^/no/$/"'),
+    );
+    const second = await cli.run(args);
+    expect(second.stdout).toContain('1 passed (0 updated), 0 failed');
+  });
+
+  it('does not write with -u where the change would not count', async () => {
+    const settings = await cli.settings({ BeforeTool: group('exit 2', { name: 'hook' }) });
+    const test = '{"event": "BeforeTool", "expect": {"decision": "stop", "decision": "allow"}}';
+    await cli.write('one.hooktest.json', test);
+    const { exitCode, stdout } = await cli.run(['test', '--settings', settings, '-u']);
+    expect(stdout).toContain('not updated: a key is written twice');
+    expect(exitCode).toBe(1);
+    expect(await cli.read('one.hooktest.json')).toBe(test);
+  });
+
+  it('watches with --watch: tests, scripts and settings', async () => {
+    await cli.write('hooks/guard.sh', 'exit 2\n');
+    const hook = { name: 'hook' };
+    const settings = await cli.settings({ BeforeTool: group('sh hooks/guard.sh', hook) });
+    await cli.write('one.hooktest.json', { event: 'BeforeTool', expect: { decision: 'block' } });
+    const watching = cli.start(['test', '--watch', '--settings', settings]);
+    let output = '';
+    for (const stream of [watching.stdout, watching.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    }
+    const seen = async (text: string) => {
+      await vi.waitFor(() => expect(output).toContain(text), { timeout: 20_000, interval: 20 });
+      await vi.waitFor(() => expect(output).toContain('waiting for a change'), { timeout: 20_000 });
+      output = '';
+    };
+    await seen('1 passed, 0 failed');
+    await cli.write('hooks/guard.sh', 'exit 0 # changed\n');
+    await seen('0 passed, 1 failed');
+    await cli.write('one.hooktest.json', { event: 'BeforeTool', expect: { decision: 'allow' } });
+    await seen('1 passed, 0 failed');
+    await cli.settings({ BeforeTool: group('exit 2', hook) });
+    await seen('0 passed, 1 failed');
+    await cli.write(settings, '{');
+    await seen('error: ');
+    watching.kill('SIGINT');
+    expect(await watching).toMatchObject({ signal: 'SIGINT' });
+  });
+
+  it('takes no --json and no -u beside --watch', async () => {
+    expect(await cli.run(['test', '--watch', '-u'])).toMatchObject({ exitCode: 2 });
+    expect(await cli.run(['test', '--watch', '--json'])).toMatchObject({ exitCode: 2 });
   });
 
   it('is wrong usage where there is nothing to run', async () => {

@@ -401,6 +401,10 @@ describe('trust --lock of an open hook', () => {
 describe('untrust', () => {
   it('takes back what was allowed', async () => {
     expect((await cli.run(['untrust'])).stdout).toBe('Nothing was allowed here.');
+    expect(JSON.parse((await cli.run(['untrust', '--json'])).stdout)).toEqual({
+      project: cli.project,
+      removed: 0,
+    });
     await cli.run(['trust', '--yes']);
     expect(await cli.run(['untrust'])).toEqual({
       exitCode: 0,

@@ -1,16 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { toHookInput } from '../../middleware/translator.js';
+import { parseHookTest } from '../../src/cli/shared/hookTestFile.js';
 import { Config } from '../../src/config/config.js';
 import { loadSettingsFile } from '../../src/config/settings/settings.js';
 import { formatProblem } from '../../src/util/fileProblem.js';
 import { events } from '../../src/protocol/events.js';
+import { parseJsonDocument } from '../../src/util/jsonDocument.js';
 import { isRecord } from '../../src/util/records.js';
 import { readHookOutput } from '../../src/protocol/readHookOutput.js';
 import { HookEventName, type HookInput } from '../../src/protocol/types.js';
 import { allSchemas } from './build/index.js';
+import { findSnippets, readDocument, ROOT } from '../docs/markdown.js';
 import { samplePayloads } from '../docs/samplePayloads.js';
 
 const schemas = allSchemas();
@@ -52,6 +56,53 @@ describe('the schema of the settings says the same as the loader', async () => {
     expect(validate(JSON.parse(await readFile(file, 'utf8')))).toBe(false);
     expect(await findFaults(file)).not.toEqual([]);
   });
+});
+
+describe('the schema of recorded events says the same as their reader', async () => {
+  const validate = compile('hooktest.json');
+
+  it.each(await filesOf('hooktest/good'))('good: $name', async ({ file }) => {
+    const text = await readFile(file, 'utf8');
+    validate(parseJsonDocument(text).value);
+    expect(validate.errors).toBeNull();
+    expect(parseHookTest(text)).toHaveProperty('test');
+  });
+
+  it.each(await filesOf('hooktest/bad'))('bad: $name', async ({ file }) => {
+    const text = await readFile(file, 'utf8');
+    expect(validate(parseJsonDocument(text).value)).toBe(false);
+    expect(parseHookTest(text)).toHaveProperty('problems');
+  });
+
+  it('takes those of the examples and of the pages', async () => {
+    const files = globSync('examples/**/*.hooktest.json', { cwd: ROOT });
+    const examples = await Promise.all(files.map((file) => readDocument(file)));
+    const pages = findSnippets(await readDocument('docs/cli.md')).filter(({ words }) =>
+      words.some(({ value }) => value.endsWith('.hooktest.json')),
+    );
+    expect(pages).not.toEqual([]);
+    for (const text of [...examples, ...pages.map(({ content }) => content)]) {
+      validate(parseJsonDocument(text).value);
+      expect(validate.errors, text).toBeNull();
+    }
+  });
+});
+
+describe('what an editor offers for a hook', () => {
+  const { $defs } = schemas.get('settings.json') as {
+    $defs: { hook: { properties: Record<string, object>; if: object } };
+  };
+  const { properties, if: condition } = $defs.hook;
+
+  it('begins with the type that can run, and its command', () => {
+    expect(Object.keys(properties).slice(0, 2)).toEqual(['type', 'command']);
+    expect(properties['type']).toMatchObject({ enum: ['command', 'plugin'], default: 'command' });
+    expect(condition).toEqual({ properties: { type: { const: 'command' } } });
+  });
+});
+
+it.each([...schemas])('the schema %s has an address of its own', (name, { $id }) => {
+  expect($id).toMatch(new RegExp(`^https://.*/schema/${name.replaceAll('.', '\\.')}$`, 'u'));
 });
 
 describe('the schemas of answers say the same as their reader', () => {

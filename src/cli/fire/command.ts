@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { HookEventName } from '../../protocol/types.js';
 import type { CommandSpec } from '../shared/addCommand.js';
 import {
   countOption,
@@ -12,7 +13,8 @@ import {
 export const fireCommand: CommandSpec = {
   name: 'fire',
   description: 'Fire one event, and show what each hook said and what that means',
-  arguments: { '[event]': 'such as BeforeTool; not needed with --from-trace' },
+  arguments: { '[event]': 'what happens; not needed with --from-trace' },
+  choices: Object.values(HookEventName),
   options: [
     ...workspaceOptions,
     new Option('--tool <name>', `the tool of BeforeTool and AfterTool; default ${DEFAULT_TOOL}`),

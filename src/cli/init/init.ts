@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonEdit } from '../../config/settings/editJson.js';
@@ -45,7 +46,10 @@ export async function init(options: InitOptions): Promise<void> {
     printNotice('warning', `the hook needs ${program}, which is not on your PATH`);
   }
   const files = filesOf(hook, language, event);
-  await createFiles(project, files, () => addToSettings(settings, hook, language, event));
+  const schema = schemaFor(project);
+  await createFiles(project, files, () =>
+    addToSettings(settings, { hook, language, event, schema }),
+  );
 
   const created = files.map(({ path }) => path);
   const next = nextCommands(hook, event, options.cwd);
@@ -129,11 +133,24 @@ async function createFiles(
   }
 }
 
+/** What editors complete the settings with: the installed one, as they may have no network. */
+function schemaFor(project: string): string {
+  const installed = 'node_modules/hookstack/schema/settings.json';
+  return existsSync(join(project, installed))
+    ? `../${installed}`
+    : 'https://unpkg.com/hookstack/schema/settings.json';
+}
+
+interface Addition {
+  readonly hook: StarterHook;
+  readonly language: StarterLanguage;
+  readonly event: HookEventName;
+  readonly schema: string;
+}
+
 async function addToSettings(
   file: string,
-  hook: StarterHook,
-  language: StarterLanguage,
-  event: HookEventName,
+  { hook, language, event, schema }: Addition,
 ): Promise<void> {
   const words = [language.interpreter, `$LLXPRT_PROJECT_DIR/${scriptOf(hook, language)}`];
   const command = words.filter(Boolean).join(' ');
@@ -152,7 +169,10 @@ async function addToSettings(
   await editSettings(file, (current) => {
     refuseSecond(file, hook, current['hooks']);
     const isOn = current['enableHooks'] === true;
+    // In a file that is there, it would stand behind the rest.
+    const isNew = Object.keys(current).length === 0;
     return [
+      ...(isNew ? [{ path: ['$schema'], value: schema }] : []),
       ...(isOn ? [] : [{ path: ['enableHooks'], value: true }]),
       insertGroup(current['hooks'], event, group),
     ];

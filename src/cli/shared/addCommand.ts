@@ -5,6 +5,8 @@ export interface CommandSpec {
   readonly description: string;
   /** What arguments are, by their flags, such as `<event>`. */
   readonly arguments?: Readonly<Record<string, string>>;
+  /** What the first argument usually is: for the help, and for completion. Others are not refused here. */
+  readonly choices?: readonly string[];
   readonly options: readonly Option[];
   /** What the help says above the exit codes. */
   readonly notes?: string;
@@ -18,6 +20,8 @@ export interface CommandSpec {
 export function addCommand(program: Command, spec: CommandSpec): void {
   const command = program.command(spec.name).description(spec.description);
   for (const [flags, what] of Object.entries(spec.arguments ?? {})) command.argument(flags, what);
+  const [first] = command.registeredArguments;
+  if (first && spec.choices) first.argChoices = [...spec.choices];
   for (const option of spec.options) command.addOption(option);
   command.addHelpText('after', helpOf(spec)).action(async (...given: unknown[]) => {
     const run = await spec.load();

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import escapeStringRegexp from 'escape-string-regexp';
+import { editJson } from '../../config/settings/editJson.js';
 import {
   describe,
   expecting,
@@ -24,6 +25,8 @@ export const HOOK_TEST_SUFFIX = '.hooktest.json';
 
 /** The content of a `*.hooktest.json`. */
 export interface HookTest {
+  /** For editors. */
+  readonly $schema?: string;
   readonly event: HookEventName;
   /** As scripts read them; made up where missing. */
   readonly input?: Readonly<Record<string, unknown>>;
@@ -77,16 +80,35 @@ export function formatHookTest(test: HookTest): string {
 export function expectationsOf(report: FireReport): HookExpectations {
   const { decision, reason, exit, modified } = observe(report);
   const changes = Object.entries(modified).filter(([field]) => CHANGES.has(field));
-  // A reason that looks like a pattern becomes one that matches only itself.
-  const isPattern = reason !== null && PATTERN_FORM.test(reason);
-  const expected = isPattern ? `/^${escapeStringRegexp(reason)}$/` : reason;
   return {
     decision,
-    ...(decision !== 'allow' && reason !== null && { reason: expected }),
+    ...(decision !== 'allow' && reason !== null && { reason: toExpectedText(reason) }),
     exit,
     ...(changes.length > 0 && { modified: Object.fromEntries(changes) }),
   };
 }
+
+/** What looks like a pattern becomes one that matches only itself. */
+function toExpectedText(said: string): string {
+  return PATTERN_FORM.test(said) ? `/^${escapeStringRegexp(said)}$/` : said;
+}
+
+/**
+ * The text of a recorded event that expects what was seen. Nothing but the expectations that differ is touched.
+ *
+ * @param differences what `compare` has found
+ */
+export function updateExpectations(source: string, differences: readonly Difference[]): string {
+  return differences.reduce((updated, { at, actual }) => {
+    const [part = '', ...name] = at.split('.');
+    // The name of a hook may have dots itself.
+    const path = ['expect', part, ...(name.length > 0 ? [name.join('.')] : [])];
+    const isText = typeof actual === 'string' && TEXTS.has(part);
+    return editJson(updated, { path, value: isText ? toExpectedText(actual) : actual });
+  }, source);
+}
+
+const TEXTS = new Set(['reason', 'systemMessage']);
 
 /** @throws Error where a pattern takes too long */
 export function compare(expected: HookExpectations, report: FireReport): Difference[] {
@@ -154,28 +176,32 @@ function toPattern(expected: string): RegExp | undefined {
   return source === undefined ? undefined : new RegExp(source, flags);
 }
 
-const record = expecting<Record<string, unknown>>('an object', isRecord);
-const expectedText = expecting<string | null>(
-  'a string, /a regular expression/ or null',
-  isExpectedText,
-);
+const record = expecting<Record<string, unknown>>('an object', isRecord, { type: 'object' });
+// Tables of fields know no null.
+const expectedText = expecting<string>('a string, /a regular expression/ or null', isExpectedText, {
+  type: ['string', 'null'],
+});
 const exitCodes = expecting<Record<string, number | null>>(
   'an object of exit codes or null by the name of a hook',
   (value) =>
     isRecord(value) &&
     Object.values(value).every((code) => code === null || Number.isSafeInteger(code)),
+  { type: 'object', additionalProperties: { type: ['integer', 'null'] } },
 );
 
-const TEST_FIELDS: FieldTable<HookTest> = {
+export const TEST_FIELDS: FieldTable<HookTest> = {
+  $schema: { struct: text },
   event: {
-    struct: expecting("the name of an event, such as 'BeforeTool'", isHookEventName),
+    struct: expecting("the name of an event, such as 'BeforeTool'", isHookEventName, {
+      enum: Object.values(HookEventName),
+    }),
     required: true,
   },
   input: { struct: record },
   expect: { struct: expecting<HookExpectations>('an object', isRecord), required: true },
 };
 
-const EXPECTED_FIELDS = {
+export const EXPECTED_FIELDS: FieldTable<HookExpectations> = {
   decision: { struct: oneOf('allow', 'block', 'stop') },
   reason: { struct: expectedText },
   systemMessage: { struct: expectedText },

@@ -32,11 +32,13 @@ export function traceOption(what = 'append what happens to this file, for "hooks
   return new Option('--trace <file>', what).env('HOOKSTACK_TRACE');
 }
 
-/** An option that is a whole number above 0. */
-export function countOption(flags: string, what: string): Option {
+/** An option that is a whole number. */
+export function countOption(flags: string, what: string, least: 0 | 1 = 1): Option {
   return new Option(flags, what).argParser((text) => {
     const count = Number(text);
-    if (Number.isSafeInteger(count) && count > 0) return count;
-    throw new InvalidArgumentError('Write a whole number above 0.');
+    if (text.trim() !== '' && Number.isSafeInteger(count) && count >= least) return count;
+    throw new InvalidArgumentError(
+      `Write a whole number ${least === 0 ? 'of 0 or more' : 'above 0'}.`,
+    );
   });
 }

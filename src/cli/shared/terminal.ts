@@ -62,7 +62,15 @@ export function printJson(value: unknown): void {
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       .join(''),
   );
+  isJsonWritten = true;
   printLine(json);
+}
+
+let isJsonWritten = false;
+
+/** For whoever reads stdout of a command that has failed. Nothing where its object has been written before that. */
+export function printJsonError(message: string): void {
+  if (!isJsonWritten) printJson({ error: message });
 }
 
 export function printLine(line: string): void {

@@ -3,8 +3,9 @@ import type { CommandSpec } from '../shared/addCommand.js';
 import { cwdOption, jsonOption } from '../shared/options.js';
 
 const common = {
-  arguments: { '<name>': 'the name of the hook, or its command where it has none' },
+  arguments: { '[name]': 'the name of the hook, or its command where it has none' },
   options: [
+    new Option('--all', 'all hooks that there are, in place of a name'),
     new Option('--project', "change the project's settings").conflicts('user'),
     new Option('--user', "change the user's settings"),
     cwdOption,
@@ -15,7 +16,7 @@ const common = {
 export const enableCommand: CommandSpec = {
   ...common,
   name: 'enable',
-  description: 'Take a hook out of disabledHooks of the project and the user',
+  description: 'Take a hook, or all, out of disabledHooks of the project and the user',
   exitCodes:
     '0 not disabled any more; 1 still disabled elsewhere, or a file cannot be changed; 2 no such hook',
   example: 'hookstack enable protect-env',
@@ -25,7 +26,7 @@ export const enableCommand: CommandSpec = {
 export const disableCommand: CommandSpec = {
   ...common,
   name: 'disable',
-  description: 'Add a hook to disabledHooks',
+  description: 'Add a hook, or all, to disabledHooks',
   notes:
     "Without --project or --user: the project's settings for a hook of the project, else the user's.",
   exitCodes:

@@ -14,60 +14,102 @@ import { UsageError } from '../shared/usageError.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
 
 interface SwitchOptions extends Omit<WorkspaceOptions, 'settings'> {
+  /** In place of a name. */
+  readonly all?: boolean;
   readonly project?: boolean;
   readonly user?: boolean;
 }
 
+/** What has become of one hook. */
+interface Switched {
+  readonly hook: string;
+  readonly enabled: boolean;
+  /** Files in which that is new. */
+  readonly changed: readonly string[];
+  /** Files that disable it now. */
+  readonly disabledIn: readonly string[];
+}
+
 /** @throws UsageError for an unknown hook or a foreign settings file; Error when settings cannot be changed */
-export async function disable(name: string, options: SwitchOptions): Promise<number> {
+export async function disable(name: string | undefined, options: SwitchOptions): Promise<number> {
+  checkName(name, options);
   const { workspace, entries } = await openHooks(options);
-  requireHook(name, namesOf(entries));
-  const scope = chosenScopes(options)[0] ?? scopeOf(name, entries);
-  const file = await fileOf(scope, workspace);
-  const { changed, objection } = await edit(scope, file, workspace, (current) =>
-    addName(file, current, name),
-  );
-  const enabled = objection !== undefined;
-  if (options.json) {
-    printJson({ hook: name, enabled, changed: changed ? [file] : [], disabledIn: [file] });
-  } else {
-    const state = `${enabled ? 'named in disabledHooks' : 'disabled'}${changed ? '' : ' already'}`;
-    printLine(toOneLine(`"${name}" is ${state} in ${file}`));
+  if (name !== undefined) requireHook(name, namesOf(entries));
+  const chosen = chosenScopes(options)[0];
+  const switched: Switched[] = [];
+  const objections = new Map<string, string>();
+  for (const hook of name === undefined ? namesOf(entries) : [name]) {
+    const scope = chosen ?? scopeOf(hook, entries);
+    const file = await fileOf(scope, workspace);
+    const { changed, objection } = await edit(scope, file, workspace, (current) =>
+      addName(file, current, hook),
+    );
+    if (objection !== undefined) objections.set(hook, objection);
+    const enabled = objection !== undefined;
+    switched.push({ hook, enabled, changed: changed ? [file] : [], disabledIn: [file] });
   }
-  if (!enabled) return 0;
-  printNotice('error', `"${name}" is not disabled yet, ${adviseTrust(objection)}`);
-  return 1;
+  if (options.json) printSwitched(switched, options);
+  else if (switched.length === 0) printLine('No hook is configured: there is nothing to disable');
+  else switched.forEach(tellDisabled);
+  for (const [hook, objection] of objections) {
+    printNotice('error', toOneLine(`"${hook}" is not disabled yet, ${adviseTrust(objection)}`));
+  }
+  return objections.size === 0 ? 0 : 1;
 }
 
 /** @returns the exit code: 0 no settings disable it any more, 1 some still do */
-export async function enable(name: string, options: SwitchOptions): Promise<number> {
+export async function enable(name: string | undefined, options: SwitchOptions): Promise<number> {
+  checkName(name, options);
   const { workspace, entries } = await openHooks(options);
   const { disabledHooks } = workspace.origins;
-  requireHook(name, [...namesOf(entries), ...disabledHooks.keys()]);
+  if (name !== undefined) requireHook(name, [...namesOf(entries), ...disabledHooks.keys()]);
   const scopes = chosenScopes(options);
-  const changed: string[] = [];
+  /** The files that do not disable a hook any more. */
+  const changed = new Map<string, string[]>();
   for (const scope of scopes.length > 0 ? scopes : await ownScopes(workspace)) {
     const file = await fileOf(scope, workspace);
-    const { changed: isChanged } = await edit(scope, file, workspace, (current) =>
-      removeName(current, name),
-    );
-    if (isChanged) changed.push(file);
+    const isMeant = (each: unknown) => options.all === true || each === name;
+    await edit(scope, file, workspace, (current) => {
+      for (const each of new Set(listOf(current).filter(isMeant))) {
+        changed.set(String(each), [...(changed.get(String(each)) ?? []), file]);
+      }
+      return removeNames(current, isMeant);
+    });
   }
-  const disabledIn = (disabledHooks.get(name) ?? [])
-    .map(({ file }) => file)
-    .filter((file) => !changed.includes(file));
-  const enabled = disabledIn.length === 0;
-  if (options.json) printJson({ hook: name, enabled, changed, disabledIn });
-  else tellEnabled(name, changed, disabledIn);
-  return enabled ? 0 : 1;
+  const disabled = new Set([...disabledHooks.keys(), ...changed.keys()]);
+  const switched = (name === undefined ? [...disabled] : [name]).map((hook) => {
+    const files = changed.get(hook) ?? [];
+    const disabledIn = (disabledHooks.get(hook) ?? [])
+      .map(({ file }) => file)
+      .filter((file) => !files.includes(file));
+    return { hook, enabled: disabledIn.length === 0, changed: files, disabledIn };
+  });
+  if (options.json) printSwitched(switched, options);
+  else if (switched.length === 0) printLine('No hook is disabled');
+  else switched.forEach(tellEnabled);
+  return switched.every(({ enabled }) => enabled) ? 0 : 1;
 }
 
-function tellEnabled(name: string, changed: readonly string[], disabledIn: readonly string[]) {
-  for (const file of changed) printLine(toOneLine(`"${name}" is not disabled any more in ${file}`));
+function checkName(name: string | undefined, { all }: SwitchOptions): void {
+  if ((name === undefined) === (all === true)) return;
+  throw new UsageError('Name one hook, or take all of them with --all');
+}
+
+function printSwitched(switched: readonly Switched[], { all }: SwitchOptions): void {
+  printJson(all ? { hooks: switched } : switched[0]);
+}
+
+function tellDisabled({ hook, enabled, changed, disabledIn }: Switched): void {
+  const state = `${enabled ? 'named in disabledHooks' : 'disabled'}${changed.length > 0 ? '' : ' already'}`;
+  printLine(toOneLine(`"${hook}" is ${state} in ${disabledIn.join(', ')}`));
+}
+
+function tellEnabled({ hook, changed, disabledIn }: Switched): void {
+  for (const file of changed) printLine(toOneLine(`"${hook}" is not disabled any more in ${file}`));
   for (const file of disabledIn) {
-    printNotice('warning', toOneLine(`"${name}" is still disabled in ${file}`));
+    printNotice('warning', toOneLine(`"${hook}" is still disabled in ${file}`));
   }
-  if (changed.length + disabledIn.length === 0) printLine(toOneLine(`"${name}" is not disabled`));
+  if (changed.length + disabledIn.length === 0) printLine(toOneLine(`"${hook}" is not disabled`));
 }
 
 function edit(
@@ -135,16 +177,19 @@ function addName(
 }
 
 /** The whole list with the last name; else from the end, as each removal moves what comes after it. */
-function removeName(
-  { disabledHooks }: Readonly<Record<string, unknown>>,
-  name: string,
+function removeNames(
+  current: Readonly<Record<string, unknown>>,
+  isMeant: (name: unknown) => boolean,
 ): JsonEdit[] {
-  if (!Array.isArray(disabledHooks) || !disabledHooks.includes(name)) return [];
-  if (disabledHooks.every((each) => each === name)) {
-    return [{ path: ['disabledHooks'], value: undefined }];
-  }
-  return disabledHooks
-    .flatMap((each, index) => (each === name ? [index] : []))
+  const names = listOf(current);
+  if (!names.some(isMeant)) return [];
+  if (names.every(isMeant)) return [{ path: ['disabledHooks'], value: undefined }];
+  return names
+    .flatMap((each, index) => (isMeant(each) ? [index] : []))
     .toReversed()
     .map((index) => ({ path: ['disabledHooks', index], value: undefined }));
+}
+
+function listOf({ disabledHooks }: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Array.isArray(disabledHooks) ? disabledHooks : [];
 }

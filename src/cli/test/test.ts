@@ -1,108 +1,88 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
-import { walkFiles } from '../../agent/tools/findFiles.js';
-import type { Config } from '../../config/config.js';
-import { fireHook } from '../../hooks/fireHook.js';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, relative } from 'node:path';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import type { HookEventName } from '../../protocol/types.js';
-import { errorMessage } from '../../util/errorMessage.js';
-import { completeFields, decodeFields } from '../shared/eventFields.js';
-import { describeFiring } from '../shared/fireReport.js';
-import {
-  compare,
-  HOOK_TEST_SUFFIX,
-  parseHookTest,
-  type Difference,
-} from '../shared/hookTestFile.js';
+import type { Difference } from '../shared/hookTestFile.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { mapWithProgress } from '../shared/progress.js';
 import { paint, printJson, printLine, toOneLine, withoutBreaks } from '../shared/terminal.js';
-import { orUsageError, UsageError } from '../shared/usageError.js';
-import { openWorkspace } from '../shared/workspace.js';
+import { orUsageError } from '../shared/usageError.js';
+import { openWorkspace, type Workspace } from '../shared/workspace.js';
+import { findTests } from './findTests.js';
+import { runTest, type TestResult } from './runTest.js';
 
-interface TestResult {
-  readonly file: string;
-  readonly event: HookEventName | null;
-  readonly passed: boolean;
-  readonly differences: readonly Difference[];
-  /** Why the event could not be fired. */
-  readonly problems: readonly string[];
+interface TestOptions extends WorkspaceOptions {
+  readonly update?: boolean;
+  readonly watch?: boolean;
+  /** A file to write as JUnit XML. */
+  readonly junit?: string;
 }
 
 /** @returns the exit code: 0 all as expected, 1 not all */
-export async function test(
+export async function test(paths: readonly string[], options: TestOptions): Promise<number> {
+  const open = () => openWorkspace(options, { forceHooks: true, withMiddleware: true });
+  const run = (workspace: Workspace) => runTests(paths, workspace, options);
+  if (!options.watch) return run(await open());
+  const { watchTests } = await import('./watchTests.js');
+  return watchTests(paths, options, async (onOpen) => {
+    const workspace = await open();
+    onOpen(workspace);
+    try {
+      await run(workspace);
+    } finally {
+      await workspace.config.dispose();
+    }
+  });
+}
+
+async function runTests(
   paths: readonly string[],
-  { json, ...options }: WorkspaceOptions,
+  { config }: Workspace,
+  { json, update = false, junit }: TestOptions,
 ): Promise<number> {
-  const { config } = await openWorkspace(options, { forceHooks: true, withMiddleware: true });
   const files = await findTests(paths.length > 0 ? paths : [config.getWorkingDir()]);
   const results = await mapWithProgress(
     files,
     nameOf,
-    (file) => runTest(file, config),
+    (file) => runTest(file, config, update),
     json ? undefined : (result) => printLine(formatResult(result)),
   );
   const failed = results.filter(({ passed }) => !passed).length;
+  const updated = results.filter((result) => result.updated).length;
   const passed = results.length - failed;
-  if (json) printJson({ passed, failed, tests: results });
-  else printLine(`\n${passed} passed, ${failed} failed`);
+  if (json) printJson({ passed, failed, updated, tests: results });
+  else printLine(`\n${passed} passed${update ? ` (${updated} updated)` : ''}, ${failed} failed`);
+  if (junit !== undefined) await writeJunit(junit, results);
   return failed === 0 ? 0 : 1;
+}
+
+async function writeJunit(file: string, results: readonly TestResult[]): Promise<void> {
+  const { toJunit } = await import('./junit.js');
+  const write = async () => {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(
+      file,
+      toJunit(results.map((result) => ({ ...result, name: nameOf(result.file) }))),
+    );
+  };
+  await orUsageError(write(), (detail) => `--junit ${file} cannot be written (${detail})`);
 }
 
 function nameOf(file: string): string {
   return withoutBreaks(relative(process.cwd(), file));
 }
 
-async function findTests(paths: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(paths.map(findTestsAt));
-  const files = [...new Set(found.flat())].toSorted();
-  if (files.length > 0) return files;
-  throw new UsageError(
-    `There is no *${HOOK_TEST_SUFFIX} in ${paths.join(', ')}; record one with hookstack fire … --record FILE`,
-  );
-}
-
-async function findTestsAt(path: string): Promise<string[]> {
-  const stats = await orUsageError(stat(path), (detail) => `${path} cannot be read (${detail})`);
-  if (!stats.isDirectory()) return [resolve(path)];
-  const tests: string[] = [];
-  for await (const files of walkFiles(path)) {
-    for (const file of files) {
-      if (file.endsWith(HOOK_TEST_SUFFIX)) tests.push(resolve(join(path, file)));
-    }
-  }
-  return tests;
-}
-
-async function runTest(file: string, config: Config): Promise<TestResult> {
-  const failure = { file, event: null, passed: false, differences: [], problems: [] };
-  try {
-    const parsed = parseHookTest(await readFile(file, 'utf8'));
-    if ('problems' in parsed) {
-      return { ...failure, problems: parsed.problems.map((problem) => `${file}:${problem}`) };
-    }
-    const { event, input = {}, expect } = parsed.test;
-    const payload = decodeFields(event, completeFields(event, input));
-    // A hook that failed in one test must not be switched off in the next.
-    await config.getHookSystem()?.reload();
-    const fired = await fireHook(config, event, payload);
-    const report = describeFiring(event, fired);
-    const fault = report.results.length === 0 ? fired?.aggregated.errors[0] : undefined;
-    if (fault) return { ...failure, event, problems: [fault.message] };
-    const differences = compare(expect, report);
-    return { file, event, passed: differences.length === 0, differences, problems: [] };
-  } catch (error) {
-    return { ...failure, problems: [`${file}: ${errorMessage(error)}`] };
-  }
-}
-
-function formatResult({ file, event, passed, differences, problems }: TestResult): string {
-  const state = passed ? paint('green', 'ok') : paint('red', 'not ok');
+function formatResult(result: TestResult): string {
+  const { file, event, differences, problems } = result;
   return [
-    `${state} ${nameOf(file)}${event === null ? '' : `: ${event}`}`,
+    `${formatState(result)} ${nameOf(file)}${event === null ? '' : `: ${event}`}`,
     ...problems.map((problem) => `  ${withoutBreaks(problem)}`),
     ...differences.flatMap(formatDifference),
   ].join('\n');
+}
+
+function formatState({ passed, updated }: TestResult): string {
+  if (updated) return paint('yellow', 'updated');
+  return passed ? paint('green', 'ok') : paint('red', 'not ok');
 }
 
 function formatDifference({ at, expected, actual }: Difference): string[] {

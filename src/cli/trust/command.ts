@@ -24,7 +24,7 @@ settings`,
 export const untrustCommand: CommandSpec = {
   name: 'untrust',
   description: 'Take back what was allowed for a project',
-  options: [cwdOption],
+  options: [cwdOption, jsonOption],
   exitCodes: '0 nothing is allowed any more; 2 wrong usage',
   example: 'hookstack untrust',
   load: async () => (await import('./trust.js')).untrust,

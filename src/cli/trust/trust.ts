@@ -47,16 +47,14 @@ export async function trust(options: TrustOptions): Promise<number> {
   return NOT_ALLOWED;
 }
 
-export async function untrust({ cwd }: Pick<TrustOptions, 'cwd'>): Promise<void> {
+export async function untrust({ cwd, json }: Pick<TrustOptions, 'cwd' | 'json'>): Promise<void> {
   const workingDir = await resolveWorkingDir(cwd ?? process.cwd());
   const consent = await HookConsent.open({ workingDir });
   const { allowed } = consent;
   await consent.forget();
-  printLine(
-    allowed.length === 0
-      ? 'Nothing was allowed here.'
-      : `No longer allowed: ${countItems(allowed)}.`,
-  );
+  if (json) printJson({ project: workingDir, removed: allowed.length });
+  else if (allowed.length === 0) printLine('Nothing was allowed here.');
+  else printLine(`No longer allowed: ${countItems(allowed)}.`);
 }
 
 function check(project: ReviewedProject, { json }: TrustOptions): number {

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { CommandSpec } from '../shared/addCommand.js';
-import { jsonOption } from '../shared/options.js';
+import { countOption, jsonOption } from '../shared/options.js';
 
 export const validateCommand: CommandSpec = {
   name: 'validate',
@@ -12,9 +12,14 @@ export const validateCommand: CommandSpec = {
       'where to look for the project; default the current directory, or where a file belongs',
     ),
     new Option('--trust', 'take the project as trusted: all keys of its settings count'),
+    new Option('--format <format>', 'github: annotations of a workflow; sarif: SARIF 2.1.0')
+      .choices(['text', 'github', 'sarif'])
+      .default('text')
+      .conflicts('json'),
+    countOption('--max-warnings <n>', 'exit with 1 where there are more warnings than this', 0),
     jsonOption,
   ],
-  exitCodes: '0 nothing, or warnings only; 1 errors; 2 wrong usage',
+  exitCodes: '0 nothing, or warnings only; 1 errors, or too many warnings; 2 wrong usage',
   example: 'hookstack validate .llxprt/settings.json',
   load: async () => (await import('./validate.js')).validate,
 };

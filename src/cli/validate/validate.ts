@@ -7,13 +7,18 @@ import type { Finding } from '../../validate/types.js';
 import { hookFilesOf, validateFiles } from '../../validate/validate.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { isThere } from '../shared/projectRoot.js';
-import { paint, plural, printJson, printLine, toVisible } from '../shared/terminal.js';
+import { paint, plural, printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { isTrustedRun, resolveDirectory, resolveWorkingDir } from '../shared/workspace.js';
+import { formatForGithub, toSarif } from './findingFormats.js';
 
-type ValidateCommandOptions = Omit<WorkspaceOptions, 'settings'>;
+interface ValidateCommandOptions extends Omit<WorkspaceOptions, 'settings'> {
+  readonly format: 'text' | 'github' | 'sarif';
+  /** Default: any number. */
+  readonly maxWarnings?: number;
+}
 
-/** @returns the exit code: 0 no errors, 1 errors */
+/** @returns the exit code: 0 no errors, 1 errors, or more warnings than there may be */
 export async function validate(
   names: readonly string[],
   options: ValidateCommandOptions,
@@ -27,16 +32,23 @@ export async function validate(
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const warnings = findings.length - errors;
   const files = jobs.flatMap(filesOf);
-  const isIdle = files.length === 0 && findings.length === 0;
   if (options.json) printJson({ files, errors, warnings, findings });
-  else if (isIdle) printLine('There are no settings files: nothing to check');
-  else {
+  else if (options.format === 'sarif') printJson(toSarif(findings));
+  else if (files.length === 0 && findings.length === 0) {
+    printLine('There are no settings files: nothing to check');
+  } else {
+    const format = options.format === 'github' ? formatForGithub : formatFinding;
     const counts = [plural(errors, 'error'), plural(warnings, 'warning')].join(', ');
-    printLine(
-      [...findings.map(formatFinding), `${plural(files.length, 'file')}: ${counts}`].join('\n'),
+    printLine([...findings.map(format), `${plural(files.length, 'file')}: ${counts}`].join('\n'));
+  }
+  const { maxWarnings = Infinity } = options;
+  if (warnings > maxWarnings) {
+    printNotice(
+      'error',
+      `${plural(warnings, 'warning')}, and --max-warnings allows ${maxWarnings}: fix them, or allow more`,
     );
   }
-  return errors > 0 ? 1 : 0;
+  return errors > 0 || warnings > maxWarnings ? 1 : 0;
 }
 
 /** Files that are checked together, and their project. */

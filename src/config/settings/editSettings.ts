@@ -75,9 +75,9 @@ function refuseRepeatedKey(
   );
 }
 
-async function replaceFile(file: string, text: string): Promise<void> {
+/** Writes a file as a whole. A link stays one, and so do the permissions. */
+export async function replaceFile(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  // A link stays one, and so do the permissions.
   const target = await realpath(file).catch(() => file);
   const stats = await stat(target).catch(() => undefined);
   await writeAtomically(target, text, stats && stats.mode & 0o777);

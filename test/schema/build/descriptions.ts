@@ -1,4 +1,5 @@
 import type { EventName, HookReads, HookSpecificOutputs } from '../../../src/author.js';
+import type { HookExpectations, HookTest } from '../../../src/cli/shared/hookTestFile.js';
 import type { Scalars } from '../../../src/config/settings/settingsKeys.js';
 import type { FileGroupFields, PluginFields } from '../../../src/hooks/hookFields.js';
 import type { HookInput, HookOutput } from '../../../src/protocol/types.js';
@@ -147,4 +148,21 @@ export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } =
     'Hook processes that may run at a time for one event; the others wait. Default: 16.',
   hooksRunner:
     'How hooks are started. "warmShells": shells that are kept ready for the next event; 0 keeps none. Default: 16.',
+};
+
+/** The keys of a `*.hooktest.json`. */
+export const hookTestDescriptions: { readonly [K in keyof HookTest]-?: string } = {
+  $schema: 'The JSON Schema of this file, for editors.',
+  event: 'The event to fire.',
+  input: 'Its fields, as scripts read them. What is missing is made up.',
+  expect: 'What the hooks are to say. What is not named is not compared.',
+};
+
+/** The keys of `expect`. */
+export const expectationDescriptions: { readonly [K in keyof HookExpectations]-?: string } = {
+  decision: 'What happens to the operation.',
+  reason: 'The reason of the decision: the text, or /a regular expression/; null for none.',
+  systemMessage: 'The text for the model: the text, or /a regular expression/; null for none.',
+  exit: 'Exit codes by the name of the hook; null for one that does not run.',
+  modified: 'Fields of hookSpecificOutput, such as tool_input; null for one that is not there.',
 };

@@ -82,19 +82,26 @@ function groupSchema(): JsonSchema {
 }
 
 function hookSchema(): JsonSchema {
-  const { command, ...others } = propertiesOf(COMMAND_FIELDS, hookDescriptions);
+  const { type, command, ...others } = propertiesOf(COMMAND_FIELDS, hookDescriptions);
   return {
     type: 'object',
-    properties: { ...others, command: { type: 'string', description: command?.['description'] } },
+    // In the order and with the values that an editor is to offer first.
+    properties: {
+      type: { ...type, default: 'command' },
+      command: { type: 'string', description: command?.['description'] },
+      ...others,
+    },
+    default: { type: 'command', command: '' },
     required: ['type'],
-    // A plugin needs no command.
-    if: { properties: { type: { const: 'plugin' } } },
-    else: { properties: { command }, required: requiredKeys(COMMAND_FIELDS) },
+    // A plugin needs no command. Editors offer first what stands in `if`.
+    if: { properties: { type: { const: 'command' } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
+    then: { properties: { command }, required: requiredKeys(COMMAND_FIELDS) },
     additionalProperties: false,
   };
 }
 
-function propertiesOf<T extends object>(
+export function propertiesOf<T extends object>(
   table: FieldTable<T>,
   descriptions: { readonly [K in keyof T]-?: string },
 ): Record<string, JsonSchema> {
@@ -106,6 +113,6 @@ function propertiesOf<T extends object>(
   );
 }
 
-function requiredKeys<T extends object>(table: FieldTable<T>): string[] {
+export function requiredKeys<T extends object>(table: FieldTable<T>): string[] {
   return keysOf(table).filter((key) => table[key].required);
 }

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import type { Config } from '../../config/config.js';
+import { replaceFile } from '../../config/settings/editSettings.js';
+import { fireHook } from '../../hooks/fireHook.js';
+import type { HookEventName } from '../../protocol/types.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { completeFields, decodeFields } from '../shared/eventFields.js';
+import { describeFiring, type FireReport } from '../shared/fireReport.js';
+import {
+  compare,
+  parseHookTest,
+  updateExpectations,
+  type Difference,
+} from '../shared/hookTestFile.js';
+
+export interface TestResult {
+  readonly file: string;
+  readonly event: HookEventName | null;
+  readonly passed: boolean;
+  /** Whether the file expects now what was seen; then it has passed. */
+  readonly updated: boolean;
+  readonly durationMs: number;
+  readonly differences: readonly Difference[];
+  /** Why the event could not be fired. */
+  readonly problems: readonly string[];
+}
+
+/** @param update whether to write what differs into the file */
+export async function runTest(file: string, config: Config, update: boolean): Promise<TestResult> {
+  const startedAt = performance.now();
+  const outcome = await tryTest(file, config, update).catch((error: unknown): Outcome => ({
+    problems: [`${file}: ${errorMessage(error)}`],
+  }));
+  const { event = null, updated = false, differences = [], problems = [] } = outcome;
+  const passed = problems.length === 0 && (updated || differences.length === 0);
+  const durationMs = Math.round(performance.now() - startedAt);
+  return { file, event, passed, updated, durationMs, differences, problems };
+}
+
+type Outcome = Partial<Pick<TestResult, 'event' | 'updated' | 'differences' | 'problems'>>;
+
+async function tryTest(file: string, config: Config, update: boolean): Promise<Outcome> {
+  const source = await readFile(file, 'utf8');
+  const parsed = parseHookTest(source);
+  if ('problems' in parsed) {
+    return { problems: parsed.problems.map((problem) => `${file}:${problem}`) };
+  }
+  const { event, input = {}, expect } = parsed.test;
+  const payload = decodeFields(event, completeFields(event, input));
+  // A hook that failed in one test must not be switched off in the next.
+  await config.getHookSystem()?.reload();
+  const fired = await fireHook(config, event, payload);
+  const report = describeFiring(event, fired);
+  const fault = report.results.length === 0 ? fired?.aggregated.errors[0] : undefined;
+  if (fault) return { event, problems: [fault.message] };
+  const differences = compare(expect, report);
+  if (!update || differences.length === 0) return { event, differences };
+  await replaceFile(file, updatedText(source, differences, report));
+  return { event, differences, updated: true };
+}
+
+function updatedText(
+  source: string,
+  differences: readonly Difference[],
+  report: FireReport,
+): string {
+  const text = updateExpectations(source, differences);
+  const parsed = parseHookTest(text);
+  if ('test' in parsed && compare(parsed.test.expect, report).length === 0) return text;
+  throw new Error('not updated: a key is written twice, and only the last one counts; remove one');
+}
