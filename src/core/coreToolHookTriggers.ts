@@ -79,9 +79,11 @@ export async function runToolCall(config: Config, call: ToolCall): Promise<ToolR
   await config.getToolStack().run(call);
   const { result, contextForModel: notes } = call;
   if (result) return notes.length > 0 ? withNotes(result, notes) : result;
-  throw new Error(
-    call.durationMs === undefined
-      ? `A middleware ended the call of "${call.toolName}" without a result: set call.result`
-      : `The tool "${call.toolName}" returned nothing: return { llmContent, returnDisplay }`,
-  );
+  throw new Error(explainNoResult(call));
+}
+
+function explainNoResult({ toolName, durationMs }: ToolCall): string {
+  return durationMs === undefined
+    ? `A middleware ended the call of "${toolName}" without a result: set call.result`
+    : `The tool "${toolName}" returned nothing: return { llmContent, returnDisplay }`;
 }
