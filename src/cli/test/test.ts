@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { walkFiles } from '../../agent/tools/findFiles.js';
-import type { Config } from '../../config/config.js';
 import { fireHook } from '../../hooks/fireHook.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import type { HookEventName } from '../../protocol/types.js';
+import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { suggestName } from '../../util/suggestName.js';
 import { completeFields, decodeFields } from '../shared/eventFields.js';
 import { describeFiring } from '../shared/fireReport.js';
 import {
@@ -13,18 +13,29 @@ import {
   HOOK_TEST_SUFFIX,
   parseHookTest,
   type Difference,
+  type HookExpectations,
 } from '../shared/hookTestFile.js';
+import { findNotRun } from '../shared/nothingRan.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { mapWithProgress } from '../shared/progress.js';
-import { paint, printJson, printLine, toOneLine, withoutBreaks } from '../shared/terminal.js';
+import {
+  paint,
+  printJson,
+  printLine,
+  toOneLine,
+  toVisible,
+  withoutBreaks,
+} from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
-import { openWorkspace } from '../shared/workspace.js';
+import { openWorkspace, type Workspace } from '../shared/workspace.js';
 
 interface TestResult {
   readonly file: string;
   readonly event: HookEventName | null;
   readonly passed: boolean;
   readonly differences: readonly Difference[];
+  /** Hooks of the event that did not run, where it is not as expected. */
+  readonly notRun: readonly { readonly hook: string; readonly reason: string }[];
   /** Why the event could not be fired. */
   readonly problems: readonly string[];
 }
@@ -34,12 +45,13 @@ export async function test(
   paths: readonly string[],
   { json, ...options }: WorkspaceOptions,
 ): Promise<number> {
-  const { config } = await openWorkspace(options, { forceHooks: true, withMiddleware: true });
+  const workspace = await openWorkspace(options, { forceHooks: true, withMiddleware: true });
+  const { config } = workspace;
   const files = await findTests(paths.length > 0 ? paths : [config.getWorkingDir()]);
   const results = await mapWithProgress(
     files,
     nameOf,
-    (file) => runTest(file, config),
+    (file) => runTest(file, workspace),
     json ? undefined : (result) => printLine(formatResult(result)),
   );
   const failed = results.filter(({ passed }) => !passed).length;
@@ -74,8 +86,16 @@ async function findTestsAt(path: string): Promise<string[]> {
   return tests;
 }
 
-async function runTest(file: string, config: Config): Promise<TestResult> {
-  const failure = { file, event: null, passed: false, differences: [], problems: [] };
+async function runTest(file: string, workspace: Workspace): Promise<TestResult> {
+  const { config } = workspace;
+  const failure = {
+    file,
+    event: null,
+    passed: false,
+    differences: [],
+    notRun: [],
+    problems: [],
+  };
   try {
     const parsed = parseHookTest(await readFile(file, 'utf8'));
     if ('problems' in parsed) {
@@ -90,32 +110,60 @@ async function runTest(file: string, config: Config): Promise<TestResult> {
     const fault = report.results.length === 0 ? fired?.aggregated.errors[0] : undefined;
     if (fault) return { ...failure, event, problems: [fault.message] };
     const differences = compare(expect, report);
-    return { file, event, passed: differences.length === 0, differences, problems: [] };
+    const passed = differences.length === 0;
+    const notRun = passed ? [] : await whyNotRun(workspace, event, payload, expect);
+    return { file, event, passed, differences, notRun, problems: [] };
   } catch (error) {
     return { ...failure, problems: [`${file}: ${errorMessage(error)}`] };
   }
 }
 
-function formatResult({ file, event, passed, differences, problems }: TestResult): string {
+/** Hooks that did not run, and those that a test names and the event does not have. */
+async function whyNotRun<E extends HookEventName>(
+  workspace: Workspace,
+  event: E,
+  payload: HookPayload<E>,
+  { exit = {} }: HookExpectations,
+) {
+  const { hooks, notRun } = await findNotRun(workspace, event, payload);
+  const missing = Object.keys(exit).filter((name) => exit[name] !== null && !hooks.includes(name));
+  return [
+    ...notRun.map(({ hook, reason }) => ({ hook, reason })),
+    ...missing.map((hook) => {
+      const hint = hooks.length === 0 ? '' : `; ${suggestName(hook, hooks)}`;
+      return { hook, reason: `no hook of ${event} has this name${hint}` };
+    }),
+  ];
+}
+
+function formatResult(result: TestResult): string {
+  const { file, event, passed, differences, notRun, problems } = result;
   const state = passed ? paint('green', 'ok') : paint('red', 'not ok');
   return [
     `${state} ${nameOf(file)}${event === null ? '' : `: ${event}`}`,
     ...problems.map((problem) => `  ${withoutBreaks(problem)}`),
     ...differences.flatMap(formatDifference),
+    ...notRun.map(({ hook, reason }) => `  ${toVisible(hook)} did not run: ${toVisible(reason)}`),
   ].join('\n');
 }
 
 function formatDifference({ at, expected, actual }: Difference): string[] {
   return [
     `  ${toOneLine(at)}`,
-    paint('red', formatSide('-', 'expected', expected)),
-    paint('green', formatSide('+', 'actual  ', actual)),
+    paint('red', formatSide('-', 'expected', at, expected)),
+    paint('green', formatSide('+', 'actual  ', at, actual)),
   ];
 }
 
-function formatSide(sign: string, label: string, value: unknown): string {
-  const lines = removeControls(JSON.stringify(value, null, 2)).split('\n');
+function formatSide(sign: string, label: string, at: string, value: unknown): string {
+  const text = value === null ? wordForNothing(at) : JSON.stringify(value, null, 2);
+  const lines = removeControls(text).split('\n');
   return lines
     .map((line, index) => `    ${sign} ${index === 0 ? label : ' '.repeat(label.length)} ${line}`)
     .join('\n');
+}
+
+/** In place of `null`, which only the file means something with. */
+function wordForNothing(at: string): string {
+  return at.startsWith('exit.') ? 'did not run' : 'nothing';
 }
