@@ -12,6 +12,8 @@ const REPORT = path.join(ROOT, 'coverage/report.json');
 const LEFT_OUT = [
   // Start shells that wait by themselves: the variable is read by what calls them.
   'test/process/',
+  // Measures the way of a call with a shell that waits.
+  'test/architecture/',
   // Start programs of Node that run no hook.
   'test/package/',
   'test/requirements/check.test.ts',

@@ -16,7 +16,8 @@ import {
 export const claude: Dialect = {
   agent: 'Claude Code',
   settings: {
-    files: ['.claude/settings.json', '.claude/settings.local.json'],
+    files: ['.claude/settings.json'],
+    localFiles: ['.claude/settings.local.json'],
     directoryVariable: 'CLAUDE_CONFIG_DIR',
     notRead: 'managed settings, and hooks of plugins, skills and agents',
   },

@@ -69,6 +69,8 @@ export interface DialectMoment {
 export interface ForeignSettings {
   /** Paths, relative to the project or the home directory. */
   readonly files: readonly string[];
+  /** The same, of a project, for one person alone: it is not committed. */
+  readonly localFiles?: readonly string[];
   /** The variable that names the directory with the user's own `settings.json`, where there is one. */
   readonly directoryVariable?: string;
   /** Other places with hooks, which `hookstack migrate` does not read. */

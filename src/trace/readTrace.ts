@@ -1,4 +1,8 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { setTimeout } from 'node:timers/promises';
+import { errorCode } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
 import type { SpanRecord } from './record.js';
 import { SPAN_KINDS, type SpanKind, type SpanVerdict } from './span.js';
@@ -45,6 +49,52 @@ async function* readLines(file: string): AsyncGenerator<string> {
     }
   }
   yield pieces.join('');
+}
+
+/** How often a file that is followed is looked at, in ms. */
+const FOLLOW_MS = 200;
+
+/**
+ * Gives the spans of a trace, and then those that are added to it, as they come. A file that is not there yet is waited
+ * for, and one that has become shorter is read anew. Ends when the signal fires.
+ *
+ * @throws the file system's error, where it is another than that there is no such file
+ */
+export async function* followTrace(file: string, signal: AbortSignal): AsyncGenerator<SpanRecord> {
+  let position = 0;
+  let decoder = new StringDecoder('utf8');
+  let rest = '';
+  while (!signal.aborted) {
+    const { size } = (await unlessMissing(stat(file))) ?? { size: 0 };
+    if (size < position) {
+      position = 0;
+      decoder = new StringDecoder('utf8');
+      rest = '';
+    }
+    if (size === position) {
+      await setTimeout(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
+      continue;
+    }
+    for await (const chunk of createReadStream(file, { start: position, end: size - 1 })) {
+      position += (chunk as Buffer).length;
+      const lines = (rest + decoder.write(chunk as Buffer)).split('\n');
+      rest = lines.pop() ?? '';
+      if (rest.length > MAX_LINE) rest = '';
+      for (const line of lines) {
+        const span = readSpan(line);
+        if (span) yield span;
+      }
+    }
+  }
+}
+
+async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 function readSpan(line: string): SpanRecord | undefined {

@@ -63,7 +63,9 @@ function findRecheck(): string | undefined {
 /** The next message of a thread; `undefined` where none comes in time. */
 async function answerOf<T>(thread: Worker, limitMs: number): Promise<T | undefined> {
   try {
-    const answers = await once(thread, 'message', { signal: AbortSignal.timeout(Math.ceil(limitMs)) });
+    const answers = await once(thread, 'message', {
+      signal: AbortSignal.timeout(Math.ceil(limitMs)),
+    });
     return answers[0] as T;
   } catch {
     return undefined;

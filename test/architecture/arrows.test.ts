@@ -35,7 +35,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'index.ts': names(
     'agent compose.ts config confirmation-bus context.ts core extensions hooks protocol stack.ts tools trace trust util',
   ),
-  validate: names('agent config dialects extensions hooks middleware process protocol shell util'),
+  validate: names(
+    'agent config dialects extensions hooks middleware process protocol run shell util',
+  ),
   cli: names(
     'agent config core dialects extensions hooks middleware process protocol run trace trust util validate',
   ),

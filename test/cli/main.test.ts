@@ -88,15 +88,18 @@ describe.skipIf(!existsSync('/usr/bin/script'))('on a terminal', () => {
   it('uses colours, unless NO_COLOR is set', async () => {
     await cli.userSettings({ BeforeTool: group('true') });
     expect(await listOnTerminal()).toContain('\u001b[32mactive\u001b[39m');
-    const plain = await listOnTerminal({ NO_COLOR: '1' });
-    expect(plain).toContain('[active]');
-    expect(plain).not.toContain('\u001b');
+    for (const said of [{ NO_COLOR: '1' }, { TERM: 'dumb' }, { FORCE_COLOR: '0' }]) {
+      const plain = await listOnTerminal(said);
+      expect(plain).toContain('[active]');
+      expect(plain).not.toContain('\u001b');
+    }
   });
 
-  it('uses none elsewhere', async () => {
+  it('uses none elsewhere, unless FORCE_COLOR asks for them', async () => {
     await cli.userSettings({ BeforeTool: group('true') });
+    expect((await cli.run(['list'])).stdout).toContain('[active]');
     const { stdout } = await cli.run(['list'], { env: { FORCE_COLOR: '1' } });
-    expect(stdout).toContain('[active]');
+    expect(stdout).toContain('\u001b[32mactive\u001b[39m');
   });
 });
 

@@ -30,7 +30,7 @@ async function migrate(from: string, ...args: string[]) {
       added: number;
       present: number;
       diff: string[];
-      remarks: { file: string; line: number; path: string; message: string }[];
+      remarks: { file: string; line: number; path: string; message: string; kind: string }[];
     }[];
   };
   return files;
@@ -54,12 +54,12 @@ describe('migrate', () => {
     await cli.write(join(cli.home, '.claude/settings.json'), {
       hooks: { UserPromptSubmit: [{ hooks: [{ type: 'command', command: 'date' }] }] },
     });
-    expect(await migrate('claude')).toMatchObject([
+    expect(await migrate('claude', '--scope', 'all')).toMatchObject([
       { target: join(cli.project, OURS), changed: true, added: 1, present: 0, remarks: [] },
       { target: join(cli.home, OURS), changed: true, added: 1, present: 0, remarks: [] },
     ]);
     expect((await hooksOf(join(cli.home, OURS))).hooks).toMatchObject({
-      BeforeAgent: [{ dialect: 'claude', hooks: [{ command: 'date' }] }],
+      BeforeAgent: [{ dialect: 'claude', hooks: [{ name: 'date', command: 'date' }] }],
     });
     const fired = await cli.run(['fire', 'BeforeTool', '--tool', 'run_shell_command', '--trust']);
     expect(fired).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('Not this: Bash') });
@@ -70,6 +70,7 @@ describe('migrate', () => {
     await cli.write('.claude/settings.local.json', {
       hooks: { PreToolUse: [{ hooks: [guard, { type: 'command', command: 'mine' }] }] },
     });
+    const scope = ['--scope', 'local'];
     await cli.write(
       OURS,
       `{
@@ -84,8 +85,8 @@ describe('migrate', () => {
 }
 `,
     );
-    const [first] = await migrate('claude');
-    expect(first).toMatchObject({ added: 2, present: 1 });
+    expect(await migrate('claude')).toMatchObject([{ added: 1, present: 0 }]);
+    expect(await migrate('claude', ...scope)).toMatchObject([{ added: 1, present: 1 }]);
     const text = await cli.read(OURS);
     expect(text).toContain('// Why four: the machine is small.');
     expect(text).toContain('// The first one.');
@@ -97,8 +98,10 @@ describe('migrate', () => {
       { dialect: 'claude', hooks: [{ command: 'mine' }] },
     ]);
 
-    const [second] = await migrate('claude');
-    expect(second).toMatchObject({ changed: false, added: 0, present: 3, diff: [] });
+    for (const [args, present] of [[[], 1] as const, [scope, 2] as const]) {
+      const [again] = await migrate('claude', ...args);
+      expect(again).toMatchObject({ changed: false, added: 0, present, diff: [], remarks: [] });
+    }
     expect(await cli.read(OURS)).toBe(text);
   });
 
@@ -110,7 +113,7 @@ describe('migrate', () => {
       hooks: { PreToolUse: [{ dialect: 'claude', hooks: [changed] }] },
     });
     const text = await readFile(before, 'utf8');
-    expect(await migrate('claude')).toMatchObject([{ added: 0, present: 1 }, {}]);
+    expect(await migrate('claude')).toMatchObject([{ added: 0, present: 1 }]);
     expect(await cli.read(OURS)).toBe(text);
   });
 
@@ -141,10 +144,10 @@ describe('migrate', () => {
     expect(move?.added).toBe(1);
     expect(move?.remarks.map(({ line, path }) => [line, path])).toEqual([
       [2, 'permissions'],
-      [3, 'env'],
-      [5, 'hooks.SubagentStop'],
       [8, 'hooks.PreToolUse[0].hooks[0].type'],
       [9, 'hooks.PreToolUse[0].hooks[1].if'],
+      [3, 'env'],
+      [5, 'hooks.SubagentStop'],
       [10, 'hooks.PreToolUse[0].hooks[2].async'],
       [11, 'hooks.PreToolUse[0].hooks[3].command'],
       [13, 'hooks.PreToolUse[1]'],
@@ -152,6 +155,7 @@ describe('migrate', () => {
       [17, 'disableAllHooks'],
     ]);
     const settings = await hooksOf(join(cli.project, OURS));
+    expect(move?.remarks.filter(({ kind }) => kind === 'lost')).toHaveLength(3);
     expect(settings.enableHooks).toBe(false);
     expect(settings.hooks.BeforeTool).toMatchObject([{ hooks: [{ command: 'c' }] }]);
 
@@ -177,12 +181,12 @@ describe('migrate', () => {
     const [move] = await migrate('claude');
     expect(move?.added).toBe(1);
     expect(move?.remarks.map(({ path, message }) => [path, message])).toEqual([
-      ['enabledPlugins', expect.stringContaining('hooks of plugins')],
-      ['hooks.PreToolUse[0].hooks', expect.stringContaining('holds no hook')],
       [
         'hooks.PreToolUse[1].hooks[0].command',
         expect.stringMatching(/left out.*CLAUDE_PLUGIN_ROOT.*plugins only/),
       ],
+      ['enabledPlugins', expect.stringContaining('hooks of plugins')],
+      ['hooks.PreToolUse[0].hooks', expect.stringContaining('holds no hook')],
       ['hooks.PostToolUse', expect.stringContaining('holds no hook')],
       ['hooks.SessionStart[0].matcher', expect.stringContaining('compact, which never comes here')],
     ]);
@@ -208,8 +212,8 @@ describe('migrate', () => {
       args: [`\${CLAUDE_PROJECT_DIR}/${file}`],
     }));
     await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: guards }] } });
-    expect(await migrate('claude')).toMatchObject([{ added: 2, remarks: [] }, {}]);
-    expect(await migrate('claude')).toMatchObject([{ added: 0, present: 2 }, {}]);
+    expect(await migrate('claude')).toMatchObject([{ added: 2, remarks: [] }]);
+    expect(await migrate('claude')).toMatchObject([{ added: 0, present: 2 }]);
     const { hooks } = await hooksOf(join(cli.project, OURS));
     expect(hooks.BeforeTool).toMatchObject([{ hooks: guards }]);
   });
@@ -219,7 +223,7 @@ describe('migrate', () => {
     const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'date' }] }] };
     await cli.write(join(folder, 'settings.json'), { hooks });
     const env = { CLAUDE_CONFIG_DIR: folder };
-    const { stdout } = await cli.run(['migrate', '--from', 'claude'], { env });
+    const { stdout } = await cli.run(['migrate', '--from', 'claude', '--scope', 'user'], { env });
     expect(stdout).toContain(`1 hook added, 0 there already (from ${folder}/settings.json)`);
   });
 
@@ -240,7 +244,7 @@ describe('migrate', () => {
       },
     });
     await cli.write(OURS, { disabledHooks: ['mine', 'old'] });
-    expect(await migrate('gemini')).toMatchObject([{ added: 1, remarks: [] }, { added: 0 }]);
+    expect(await migrate('gemini')).toMatchObject([{ added: 1, remarks: [] }]);
     const settings = await hooksOf(join(cli.project, OURS));
     expect(settings.disabledHooks).toEqual(['mine', 'old', 'noisy']);
     expect(settings.hooks.BeforeTool).toMatchObject([
@@ -276,6 +280,162 @@ describe('migrate', () => {
     expect(stderr).toContain(join(cli.project, file));
     expect(stderr).toContain(says);
     expect(await cli.read(file)).toBe(text);
+  });
+
+  it('tells of lost guards first, and of what has nothing to do with hooks in one line', async () => {
+    await cli.write('.claude/settings.json', {
+      model: 'x',
+      env: { A: '1' },
+      theme: 'dark',
+      hooks: {
+        PreToolUse: [{ hooks: [{ type: 'prompt', prompt: 'Fine?' }, guard] }],
+        PostToolUse: [{ hooks: [{ type: 'prompt', prompt: 'Fine?' }] }],
+      },
+    });
+    const args = ['migrate', '--from', 'claude'];
+    const { stdout } = await cli.run(args, { env: { FORCE_COLOR: '1' } });
+    const [first, second] = stdout.split('\n');
+    expect(first).toBe('\u001B[31mLost guards: what they stop there is not stopped here\u001B[39m');
+    expect(second).toContain('hooks.PreToolUse[0].hooks[0].type: the hook is left out');
+    const rest = stdout.slice(stdout.indexOf('Not carried over'));
+    expect(rest).toContain('hooks.PostToolUse[0].hooks[0].type');
+    expect(rest).not.toContain('PreToolUse[0]');
+    expect(stdout).toContain('\nNothing to do with hooks: model, theme.\n');
+  });
+
+  it.each([
+    ['claude', '.claude/settings.json', { permissions: { allow: ['Read'] } }, 'other'],
+    ['claude', '.claude/settings.json', { permissions: { ask: ['Read'] } }, 'lost'],
+    ['gemini', '.gemini/settings.json', { excludeTools: ['x'] }, 'lost'],
+    ['gemini', '.gemini/settings.json', { tools: { exclude: ['x'] } }, 'lost'],
+    ['gemini', '.gemini/settings.json', { tools: { sandbox: true } }, 'other'],
+  ])('knows what else forbids tools: %s %s %j is %s', async (from, file, settings, kind) => {
+    await cli.write(file, settings);
+    expect(await migrate(from)).toMatchObject([{ remarks: [{ kind }] }]);
+  });
+
+  it('names hooks by their scripts, and other commands otherwise', async () => {
+    const commands = [
+      '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh',
+      'python3 "$CLAUDE_PROJECT_DIR/.claude/hooks/check_paths.py" --strict',
+      '"$CLAUDE_PROJECT_DIR"/other/guard.sh',
+      '"$CLAUDE_PROJECT_DIR"/.claude/hooks/audit',
+      `jq -r '.tool_input.file_path // empty' | { read -r f; ${'true; '.repeat(80)} }`,
+      'A=1 npx prettier --check .',
+      '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh',
+      '{ :; }',
+    ];
+    const groups = commands.map((command, index) => ({
+      matcher: `${index}`,
+      hooks: [{ type: 'command', command }],
+    }));
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: groups } });
+    await migrate('claude');
+    const { hooks } = await hooksOf(join(cli.project, OURS));
+    const names = hooks.BeforeTool?.flatMap((group) => group.hooks.map(({ name }) => name));
+    expect(names).toEqual([
+      'guard',
+      'check_paths',
+      'guard-2',
+      'audit',
+      'jq',
+      'prettier',
+      'guard',
+      'hook',
+    ]);
+  });
+
+  it('gives no name that another hook has, nor to one that is disabled by its command', async () => {
+    await cli.write('.gemini/settings.json', {
+      hooks: {
+        BeforeTool: [
+          { hooks: [{ type: 'command', command: './a.sh' }] },
+          { hooks: [{ type: 'command', name: 'a', command: 'named' }] },
+          { hooks: [{ type: 'command', command: './off.sh' }] },
+        ],
+        disabled: ['./off.sh'],
+      },
+    });
+    await cli.write(OURS, {
+      hooks: { AfterTool: [{ hooks: [{ type: 'command', name: 'a-2', command: 'ours' }] }] },
+    });
+    await migrate('gemini');
+    const { hooks } = await hooksOf(join(cli.project, OURS));
+    expect(hooks.BeforeTool?.map((group) => group.hooks[0]?.name)).toEqual(['a-3', 'a', undefined]);
+  });
+
+  it('leaves what is one person’s out of the file for everybody, and says how to take it over', async () => {
+    await cli.write('.claude/settings.local.json', {
+      permissions: { deny: ['Read(./.env)'] },
+      hooks: { PreToolUse: [{ hooks: [guard] }] },
+    });
+    const [move] = await migrate('claude');
+    expect(move).toMatchObject({
+      changed: false,
+      remarks: [
+        { kind: 'lost', message: expect.stringMatching(/^1 hook is yours.*--scope local$/u) },
+        { kind: 'lost', path: 'permissions' },
+      ],
+    });
+    await expect(cli.read(OURS)).rejects.toThrow('ENOENT');
+  });
+
+  it('takes over the user’s settings only when it is told to', async () => {
+    const theirs = { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'date' }] }] } };
+    await cli.write(join(cli.home, '.claude/settings.json'), theirs);
+    const ours = join(cli.home, OURS);
+    const { stdout } = await cli.run(['migrate', '--from', 'claude']);
+    expect(stdout).toContain('your own settings, which --scope user takes over');
+    await expect(readFile(ours)).rejects.toThrow('ENOENT');
+    expect(await migrate('claude', '--scope', 'user')).toMatchObject([{ target: ours, added: 1 }]);
+    const atHome = await cli.run(['migrate', '--from', 'claude'], { cwd: cli.home });
+    expect(atHome).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--scope user') });
+  });
+
+  it('takes over a hook that was written without its group', async () => {
+    await cli.write('.claude/settings.json', {
+      hooks: {
+        PreToolUse: [
+          { matcher: 'Bash', command: 'a', if: 'x' },
+          { matcher: 'Read', command: 'b' },
+        ],
+      },
+    });
+    const [move] = await migrate('claude');
+    expect(move?.remarks.map(({ path }) => path)).toEqual([
+      'hooks.PreToolUse[0].if',
+      'hooks.PreToolUse[0]',
+      'hooks.PreToolUse[1]',
+    ]);
+    expect((await hooksOf(join(cli.project, OURS))).hooks.BeforeTool).toMatchObject([
+      { matcher: 'Read', dialect: 'claude', hooks: [{ type: 'command', command: 'b' }] },
+    ]);
+  });
+
+  it('ends with what to run next, which then works', async () => {
+    await cli.write('.claude/hooks/guard.sh', 'cat > /dev/null\n');
+    const hook = { ...guard, command: `bash ${guard.command}` };
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [hook] }] } });
+    const { stdout } = await cli.run(['migrate', '--from', 'claude', '--dry-run']);
+    expect(stdout).toMatch(/Run next:\n {2}hookstack migrate --from claude$/u);
+    const made = await cli.run(['migrate', '--from', 'claude']);
+    expect(made.stdout).toMatch(
+      /Run next:\n {2}hookstack trust {2}# .*\n {2}hookstack doctor {2}# .*\n {2}hookstack test {2}# .*$/u,
+    );
+    expect(await cli.run(['trust', '--yes'])).toMatchObject({ exitCode: 0 });
+    expect(await cli.run(['doctor'])).toMatchObject({ exitCode: 0 });
+    const event = ['fire', 'BeforeTool', '--record', 'first.hooktest.json'];
+    expect(await cli.run(event)).toMatchObject({ exitCode: 0 });
+    expect(await cli.run(['test'])).toMatchObject({ exitCode: 0 });
+  });
+
+  it('finds the settings of another agent from a folder below', async () => {
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [guard] }] } });
+    await cli.write('src/file', '');
+    const { stdout, stderr } = await cli.run(['migrate', '--from', 'claude', '--cwd', 'src']);
+    expect(stderr).toContain(`${cli.project}, the nearest folder above with .claude/settings.json`);
+    expect(stdout).toContain(`${join(cli.project, OURS)}: 1 hook added`);
+    expect(stdout).toContain("hookstack trust --cwd 'src'");
   });
 
   it('has to know from whom', async () => {

@@ -1,4 +1,5 @@
-import { access, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { access, mkdir, readdir, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { answer, Cli, group, toolCall } from './helpers.js';
@@ -29,7 +30,7 @@ describe('a newcomer', () => {
   it('can run the commands that init prints', async () => {
     const { stdout } = await cli.run(['init', '--json']);
     const { next } = JSON.parse(stdout) as { next: string[] };
-    expect(next).toHaveLength(3);
+    expect(next).toHaveLength(4);
     const codes = [];
     for (const command of next) {
       const words = Array.from(command.matchAll(/'([^']*)'|(\S+)/gu), ([, quoted, bare]) =>
@@ -38,8 +39,12 @@ describe('a newcomer', () => {
       const { exitCode } = await cli.run(words.slice(1));
       codes.push(exitCode);
     }
-    // All as expected, blocked, explained.
-    expect(codes).toEqual([0, 2, 0]);
+    // All as expected, blocked, explained; nobody can be asked here.
+    expect(codes).toEqual([0, 2, 0, 1]);
+    expect(next.at(-1)).toBe('hookstack trust');
+    const env = { HOOKSTACK_TRUST_WORKSPACE: 'true' };
+    const trusted = await cli.run(['init', '--event', 'AfterTool'], { env });
+    expect(trusted.stdout).not.toContain('hookstack trust');
   });
 
   it('finds out with one command why a hook does not fire', async () => {
@@ -141,7 +146,8 @@ describe('init', () => {
                         "type": "command",
                         "name": "protect-env",
                         "command": "$LLXPRT_PROJECT_DIR/.llxprt/hooks/protect-env.sh",
-                        "timeout": 10000
+                        "timeout": 10000,
+                        "onFailure": "deny"
                     }
                 ]
             }
@@ -151,6 +157,97 @@ describe('init', () => {
 `);
     const { mode } = await stat(join(cli.project, '.llxprt/hooks/protect-env.sh'));
     expect(mode & 0o111).toBe(0o111);
+  });
+
+  it.each(['BeforeTool', 'BeforeAgent', 'BeforeModel'])(
+    'writes a guard of %s that blocks when it cannot run',
+    async (event) => {
+      await cli.run(['init', '--event', event, '--language', 'bash']);
+      const script = (await readdir(join(cli.project, '.llxprt/hooks'))).find((file) =>
+        file.endsWith('.sh'),
+      );
+      await cli.write(`.llxprt/hooks/${script}`, 'exit 1\n');
+      expect(await cli.run(['fire', event, '--trust'])).toMatchObject({ exitCode: 2 });
+    },
+  );
+
+  it('writes a hook in bash that needs neither jq nor anything else but cat', async () => {
+    const PATH = join(cli.home, 'bin');
+    await mkdir(PATH);
+    for (const program of ['bash', 'cat', 'env']) {
+      const found = (process.env['PATH'] ?? '').split(':').map((folder) => join(folder, program));
+      await symlink(String(found.find((file) => existsSync(file))), join(PATH, program));
+    }
+    const env = { PATH };
+    for (const event of ['BeforeTool', 'AfterTool', 'BeforeModel', 'BeforeAgent', 'AfterAgent']) {
+      const made = await cli.run(['init', '--language', 'bash', '--event', event], { env });
+      expect(made).toMatchObject({ exitCode: 0, stderr: '' });
+    }
+    const { stdout } = await cli.run(['test', '--trust'], { env });
+    expect(stdout).toContain('5 passed, 0 failed');
+  });
+
+  it.each([
+    { file_path: 'a/.env', blocks: true },
+    { file_path: 'a "quoted\\" one/.env', blocks: true },
+    { file_path: '.env', content: 'x"\\\n'.repeat(500_000), blocks: true },
+    { file_path: 'env', content: '"file_path":".env"', blocks: false },
+    { file_path: '.env.md', content: '.env', blocks: false },
+    { file_path: 'a.env', blocks: false },
+  ])('writes a guard in bash that reads JSON right: $file_path', async ({ blocks, ...input }) => {
+    await cli.run(['init', '--language', 'bash']);
+    await cli.write('input.json', input);
+    const given = ['--tool', 'write_file', '--input', '@input.json', '--trust'];
+    expect(await cli.run(['fire', 'BeforeTool', ...given])).toMatchObject({
+      exitCode: blocks ? 2 : 0,
+    });
+  });
+
+  it('writes further hooks of an event, by other names', async () => {
+    await cli.run(['init']);
+    const { stderr, exitCode } = await cli.run(['init']);
+    expect({ stderr, exitCode }).toEqual({
+      stderr: expect.stringContaining('choose another --name'),
+      exitCode: 2,
+    });
+    expect(await cli.run(['init', '--name', 'second'])).toMatchObject({ exitCode: 0 });
+    const shell = ['--name', 'third.one', '--matcher', '^run_shell', '--language', 'python'];
+    const { stdout } = await cli.run(['init', ...shell]);
+    expect(stdout).toContain('--tool run_shell_command --input');
+    expect((await cli.run(['test', '--trust'])).stdout).toContain('3 passed, 0 failed');
+    const settings = await cli.read('.llxprt/settings.json');
+    expect(JSON.parse(settings)).toMatchObject({
+      hooks: {
+        BeforeTool: [
+          { hooks: [{ name: 'protect-env' }] },
+          { hooks: [{ name: 'second' }] },
+          { matcher: '^run_shell', hooks: [{ name: 'third.one' }] },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ['BeforeTool', 'mcp__db__drop'],
+    ['AfterTool', '^(read_file|glob)$'],
+    ['BeforeTool', '^mcp__.*__delete$'],
+    ['BeforeTool', '*'],
+  ])('writes a test of %s that its matcher %s fits', async (event, matcher) => {
+    const made = await cli.run(['init', '--event', event, '--matcher', matcher]);
+    expect(made).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await cli.run(['test', '--trust'])).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    [['--name', '../x'], '--name ../x cannot be used'],
+    [['--name', '$(x)'], 'cannot be used'],
+    [['--matcher', '('], '--matcher ( cannot be used'],
+    [['--matcher', '^[^\\w-]+$'], 'fits no tool'],
+    [['--matcher', 'x', '--event', 'BeforeModel'], '--matcher has no effect at BeforeModel'],
+  ])('refuses %j', async (args, says) => {
+    const { exitCode, stderr } = await cli.run(['init', ...args]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(says) });
+    await expect(cli.read('.llxprt/settings.json')).rejects.toThrow('ENOENT');
   });
 
   it.each([

@@ -1,6 +1,7 @@
-import { link, stat, symlink, truncate } from 'node:fs/promises';
+import events from 'node:events';
+import { appendFile, link, stat, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { record } from '../trace/helpers.js';
 import { answer, Cli, group, parseLines, saying, toolCall } from './helpers.js';
 
@@ -178,5 +179,54 @@ describe('trace', () => {
     const { exitCode, stderr } = await cli.run(['trace', ...args]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(says);
+  });
+});
+
+/** A line of a trace. */
+function lineOf(id: string, verdict: string): string {
+  const facts = { id, parent: null, kind: 'hook', name: id, event: 'BeforeTool' };
+  return `${JSON.stringify({ ...facts, start: 1, durationMs: 2, verdict, reason: `because of ${id}` })}\n`;
+}
+
+describe('trace --follow', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('tells spans as they end, until %s', async (signal) => {
+    const following = cli.start(['trace', 'live.jsonl', '--follow'], { timeout: 20_000 });
+    let told = '';
+    following.stdout?.on('data', (chunk: Buffer) => (told += chunk));
+    const hears = (text: string) =>
+      vi.waitFor(() => expect(told).toContain(text), { timeout: 15_000 });
+    await cli.write('live.jsonl', lineOf('one', 'allow'));
+    await hears('hook one');
+    // A line is told once all of it is there.
+    const [half = '', rest = ''] = lineOf('two', 'block').split('because');
+    await appendFile(join(cli.project, 'live.jsonl'), half);
+    await appendFile(join(cli.project, 'live.jsonl'), `because${rest}`);
+    await hears('because of two');
+    await cli.write('live.jsonl', lineOf('anew', 'stop'));
+    await hears('hook anew');
+    following.kill(signal);
+    expect(await following).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(told.match(/hook one/g)).toHaveLength(1);
+  });
+
+  it('writes a line of JSON for each with --json', async () => {
+    await cli.write('live.jsonl', lineOf('one', 'allow'));
+    const following = cli.start(['trace', '--follow', '--json'], {
+      timeout: 20_000,
+      env: { HOOKSTACK_TRACE: 'live.jsonl' },
+    });
+    const [line] = (await events.once(following.stdout!, 'data')) as [Buffer];
+    expect(JSON.parse(String(line))).toMatchObject({ id: 'one', verdict: 'allow' });
+    following.kill('SIGINT');
+    await following;
+  });
+
+  it.each([
+    [['--follow', '--html', 'page.html'], '--follow goes without'],
+    [[], 'There is no trace: name its file, or set HOOKSTACK_TRACE'],
+  ])('refuses %j', async (options, message) => {
+    const file = options.length > 0 ? ['live.jsonl'] : [];
+    const { exitCode, stderr } = await cli.run(['trace', ...file, ...options]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(message) });
   });
 });

@@ -20,8 +20,10 @@ describe('an option that does not exist', () => {
   });
 
   it('is refused by use(), which would make an observer of a policy', () => {
-    const use = () => new Config().use('tool', guard, unknown({ polcy: true }));
-    expect(use).toThrow('config.use() has no option "polcy": did you mean "policy"?');
+    const config = new Config();
+    expect(() => config.use('tool', guard, unknown({ polcy: true }))).toThrow(
+      'config.use() has no option "polcy": did you mean "policy"?',
+    );
   });
 
   it('is refused by runAgent and by executeToolWithHooks', async () => {

@@ -13,6 +13,8 @@ export const initCommand: CommandSpec = {
     new Option('--event <event>', 'what the hook waits for')
       .choices(Object.values(HookEventName))
       .default(HookEventName.BeforeTool),
+    new Option('--name <name>', 'what the hook and its files are called; for a second one'),
+    new Option('--matcher <expression>', 'for which tools it runs, such as ^run_shell_command$'),
     cwdOption,
     jsonOption,
   ],

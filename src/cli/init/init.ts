@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { JsonEdit } from '../../config/settings/editJson.js';
 import { editSettings } from '../../config/settings/editSettings.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
+import { events } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { isRecord } from '../../util/records.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
@@ -13,17 +14,20 @@ import { formatHookTest, HOOK_TEST_SUFFIX, type HookTest } from '../shared/hookT
 import {
   starterHook,
   starterLanguages,
+  type StarterChoice,
   type StarterHook,
   type StarterLanguage,
 } from './starterHooks.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
-import { paint, printJson, printLine, printNotice } from '../shared/terminal.js';
+import { paint, printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
-import { resolveWorkingDir } from '../shared/workspace.js';
+import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
 
 interface InitOptions {
   readonly language: keyof typeof starterLanguages;
   readonly event: HookEventName;
+  readonly name?: string;
+  readonly matcher?: string;
   readonly cwd?: string;
   readonly json?: boolean;
 }
@@ -31,9 +35,10 @@ interface InitOptions {
 /** @throws UsageError when the hook or a file is there already; Error when a file cannot be written */
 export async function init(options: InitOptions): Promise<void> {
   const { event } = options;
+  const choice = await checkChoice(options);
   const project = await resolveWorkingDir(options.cwd);
   const settings = await projectSettingsToWrite(project);
-  const hook = starterHook(event);
+  const hook = starterHook(event, choice);
   const language = starterLanguages[options.language];
   for (const program of language.programs) {
     if (findProgram(program) !== undefined) continue;
@@ -48,6 +53,26 @@ export async function init(options: InitOptions): Promise<void> {
   else printLine(formatResult(hook, [...created, '.llxprt/settings.json'], next));
 }
 
+/** It becomes the name of files. */
+const NAME = /^\w[\w.-]{0,59}$/u;
+
+/** @throws UsageError */
+async function checkChoice({ event, name, matcher }: InitOptions): Promise<StarterChoice> {
+  if (name !== undefined && !NAME.test(name)) {
+    throw new UsageError(
+      `--name ${toOneLine(name)} cannot be used: write up to 60 letters, digits, "-", "_" and "."`,
+    );
+  }
+  if (matcher === undefined) return { name };
+  if (!events[event].matchOn) {
+    throw new UsageError(
+      `--matcher has no effect at ${event}, which is about no tool: leave it out, or add --event BeforeTool`,
+    );
+  }
+  const { findTool } = await import('./findTool.js');
+  return { name, matcher, tool: findTool(matcher) };
+}
+
 interface NewFile {
   /** Relative to the project. */
   readonly path: string;
@@ -56,13 +81,14 @@ interface NewFile {
 }
 
 function filesOf(hook: StarterHook, language: StarterLanguage, event: HookEventName): NewFile[] {
-  const { name, reason } = hook;
+  const { name } = hook;
+  // Other hooks of the event may speak as well.
   const test: HookTest = {
     event,
     input: { ...hook.input },
     expect: hook.field
-      ? { decision: 'block', reason, exit: { [name]: 2 } }
-      : { decision: 'allow', systemMessage: reason, exit: { [name]: 0 } },
+      ? { decision: 'block', exit: { [name]: 2 } }
+      : { decision: 'allow', exit: { [name]: 0 } },
   };
   return [
     { path: scriptOf(hook, language), content: language.write(hook), mode: 0o755 },
@@ -97,7 +123,7 @@ async function createFiles(
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     if (!isThere) throw error;
     throw new UsageError(
-      `${files[created.length]?.path} is there already; remove it, or ask for another --event`,
+      `${files[created.length]?.path} is there already; remove it, or choose another --name`,
       { cause: error },
     );
   }
@@ -113,7 +139,15 @@ async function addToSettings(
   const command = words.filter(Boolean).join(' ');
   const group = {
     ...(hook.matcher !== undefined && { matcher: hook.matcher }),
-    hooks: [{ type: 'command', name: hook.name, command, timeout: 10_000 }],
+    hooks: [
+      {
+        type: 'command',
+        name: hook.name,
+        command,
+        timeout: 10_000,
+        ...(hook.failsClosed && { onFailure: 'deny' }),
+      },
+    ],
   };
   await editSettings(file, (current) => {
     refuseSecond(file, hook, current['hooks']);
@@ -130,7 +164,7 @@ function refuseSecond(file: string, { name }: StarterHook, configured: unknown):
   const present = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks));
   if (!present.some((hook) => hookIdentity(hook) === name)) return;
   throw new UsageError(
-    `${file} has a hook named "${name}" already; remove it, or ask for another --event`,
+    `${file} has a hook named "${name}" already; remove it, or choose another --name`,
   );
 }
 
@@ -143,11 +177,12 @@ function insertGroup(hooks: unknown, event: HookEventName, group: object): JsonE
 function nextCommands(hook: StarterHook, event: HookEventName, cwd: string | undefined): string[] {
   const at = cwd === undefined ? '' : ` --cwd ${quoteWord(cwd)}`;
   const fire = ['hookstack fire', event, hook.fireArguments].filter(Boolean).join(' ');
-  const tool = hook.matcher === undefined ? '' : ' --tool write_file';
+  const tool = hook.tool === undefined ? '' : ` --tool ${hook.tool}`;
   return [
     `hookstack test --trust${at}`,
     `${fire} --trust${at}`,
     `hookstack explain ${event}${tool} --trust${at}`,
+    ...(isTrustedRun({}) ? [] : [`hookstack trust${at}`]),
   ];
 }
 
@@ -162,5 +197,6 @@ function formatResult(
     '',
     'Try next:',
     ...next.map((command) => `  ${removeControls(command)}`),
+    ...(isTrustedRun({}) ? [] : ['', 'The last one allows the hook: until then, agents skip it.']),
   ].join('\n');
 }

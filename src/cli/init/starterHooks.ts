@@ -1,5 +1,6 @@
 import { quoteWord } from '../../util/quoteWord.js';
 import { HookEventName } from '../../protocol/types.js';
+import { DEFAULT_TOOL } from '../shared/options.js';
 
 /** It looks at one field of its event. */
 export interface StarterHook {
@@ -9,35 +10,88 @@ export interface StarterHook {
   readonly purpose: string;
   /** Path of the field; without it, the hook says something every time. */
   readonly field?: readonly string[];
-  /** Read alike by bash, Python and JavaScript. */
+  /** Read alike by Python and JavaScript. */
   readonly pattern: string;
+  /** The same for the text of the field as JSON, from its opening quote, for bash. */
+  readonly textPattern?: string;
   readonly reason: string;
+  /** Whether its failure must block, as somebody relies on it. */
+  readonly failsClosed?: boolean;
   /** Fields of an event that it reacts to. */
   readonly input: object;
+  /** The tool of that event. */
+  readonly tool?: string;
   /** Arguments of `hookstack fire` for such an event. */
   readonly fireArguments: string;
 }
 
-export function starterHook(event: HookEventName): StarterHook {
-  return guards[event] ?? note(event);
+export interface StarterChoice {
+  readonly name?: string;
+  readonly matcher?: string;
+  /** One that the matcher fits. */
+  readonly tool?: string;
 }
 
+export function starterHook(
+  event: HookEventName,
+  { name, matcher, tool }: StarterChoice = {},
+): StarterHook {
+  const hook = event === HookEventName.BeforeTool ? toolGuard(tool) : guards[event];
+  const chosen = hook ?? note(event, name, tool);
+  return {
+    ...chosen,
+    ...(name !== undefined && { name }),
+    ...(matcher !== undefined && { matcher }),
+  };
+}
+
+const SHELL_TOOL = 'run_shell_command';
+
+function toolGuard(tool: string = DEFAULT_TOOL): StarterHook {
+  const guard = tool === SHELL_TOOL ? commandGuard : fileGuard;
+  const { args, ...hook } = guard;
+  return {
+    ...hook,
+    tool,
+    failsClosed: true,
+    input: { tool_name: tool, tool_input: args },
+    fireArguments: `--tool ${tool} --input ${quoteWord(JSON.stringify(args))}`,
+  };
+}
+
+/** Characters inside of a text of JSON. */
+const CHARACTERS = String.raw`([^"\]|\\.)*`;
+
+const fileGuard = {
+  name: 'protect-env',
+  matcher: '^(write_file|replace)$',
+  purpose: 'Blocks changes of files that are named .env.',
+  field: ['tool_input', 'file_path'],
+  pattern: String.raw`(^|/)\.env$`,
+  textPattern: String.raw`(${CHARACTERS}/)?\.env"`,
+  reason: 'Files named .env hold secrets and are not to be changed. Ask the user to do it.',
+  args: { file_path: '.env', content: 'DEBUG=1' },
+};
+
+const commandGuard = {
+  name: 'no-rm-rf',
+  matcher: `^${SHELL_TOOL}$`,
+  purpose: 'Blocks commands with rm -rf.',
+  field: ['tool_input', 'command'],
+  pattern: 'rm -rf',
+  textPattern: `${CHARACTERS}rm -rf`,
+  reason: 'rm -rf is not to be run here. Ask the user to do it.',
+  args: { command: 'rm -rf /tmp/example' },
+};
+
 const guards: { readonly [E in HookEventName]?: StarterHook } = {
-  [HookEventName.BeforeTool]: {
-    name: 'protect-env',
-    matcher: '^(write_file|replace)$',
-    purpose: 'Blocks changes of files that are named .env.',
-    field: ['tool_input', 'file_path'],
-    pattern: String.raw`(^|/)\.env$`,
-    reason: 'Files named .env hold secrets and are not to be changed. Ask the user to do it.',
-    input: { tool_name: 'write_file', tool_input: { file_path: '.env', content: 'DEBUG=1' } },
-    fireArguments: `--tool write_file --input '{"file_path": ".env"}'`,
-  },
   [HookEventName.BeforeAgent]: {
     name: 'no-private-keys',
     purpose: 'Blocks prompts that hold a private key.',
     field: ['prompt'],
     pattern: 'BEGIN [A-Z ]*PRIVATE KEY',
+    textPattern: `${CHARACTERS}BEGIN [A-Z ]*PRIVATE KEY`,
+    failsClosed: true,
     reason: 'The prompt holds a private key, which the model must not read.',
     input: { prompt: 'What is -----BEGIN PRIVATE KEY-----?' },
     fireArguments: `--prompt 'What is -----BEGIN PRIVATE KEY-----?'`,
@@ -47,6 +101,8 @@ const guards: { readonly [E in HookEventName]?: StarterHook } = {
     purpose: 'Blocks calls of the expensive models.',
     field: ['llm_request', 'model'],
     pattern: '-pro',
+    textPattern: `${CHARACTERS}-pro`,
+    failsClosed: true,
     reason: 'This project uses the flash models only.',
     input: { llm_request: { model: 'gemini-2.5-pro', contents: 'Hello' } },
     fireArguments: `--request '{"model": "gemini-2.5-pro"}'`,
@@ -56,20 +112,22 @@ const guards: { readonly [E in HookEventName]?: StarterHook } = {
     purpose: 'Sends the agent back to work while its answer says TODO.',
     field: ['prompt_response'],
     pattern: 'TODO',
+    textPattern: `${CHARACTERS}TODO`,
     reason: 'Your answer still says TODO. Do what it stands for.',
     input: { prompt: 'Write a parser', prompt_response: 'Done, except for one TODO.' },
     fireArguments: `--response 'Done, except for one TODO.'`,
   },
 };
 
-function note(event: HookEventName): StarterHook {
+function note(event: HookEventName, name = `note-${event}`, tool?: string): StarterHook {
   return {
-    name: `note-${event}`,
+    name,
     purpose: `Says that ${event} has happened.`,
     pattern: '',
-    reason: `The hook note-${event} has seen ${event}.`,
-    input: {},
-    fireArguments: '',
+    reason: `The hook ${name} has seen ${event}.`,
+    input: tool === undefined ? {} : { tool_name: tool },
+    ...(tool !== undefined && { tool }),
+    fireArguments: tool === undefined ? '' : `--tool ${tool}`,
   };
 }
 
@@ -83,7 +141,7 @@ export interface StarterLanguage {
 }
 
 export const starterLanguages = {
-  bash: { extension: 'sh', programs: ['bash', 'jq'], write: writeBash },
+  bash: { extension: 'sh', programs: ['bash'], write: writeBash },
   node: { extension: 'mjs', programs: ['node'], interpreter: 'node', write: writeNode },
   python: { extension: 'py', programs: ['python3'], interpreter: 'python3', write: writePython },
 } as const satisfies Record<string, StarterLanguage>;
@@ -91,19 +149,21 @@ export const starterLanguages = {
 const BLOCKS = 'The event is JSON on stdin. Exit code 2 blocks, and stderr says why.';
 const ANSWERS = 'The event is JSON on stdin, and the answer is JSON on stdout.';
 
-function writeBash({ purpose, field, pattern, reason }: StarterHook): string {
+/** Reads JSON without jq, which is often missing. */
+function writeBash({ purpose, field, textPattern = '', reason }: StarterHook): string {
   const head = `#!/usr/bin/env bash\n# ${purpose} ${field ? BLOCKS : ANSWERS}\nset -euo pipefail\n`;
   if (!field) {
     return `${head}
-event=$(jq --raw-output '.hook_event_name')
-echo "$event" >&2
-jq --null-input --arg message ${quoteWord(reason)} '{systemMessage: $message}'
+event=$(cat)
+[[ $event =~ '"hook_event_name":"'([A-Za-z]+) ]] && echo "\${BASH_REMATCH[1]}" >&2
+echo ${quoteWord(JSON.stringify({ systemMessage: reason }))}
 `;
   }
   return `${head}
-value=$(jq --raw-output '.${field.join('.')} // ""')
-pattern=${quoteWord(pattern)}
-if [[ $value =~ $pattern ]]; then
+event=$(cat)
+# The key and its text, as JSON. Where jq is installed, it reads any field: jq -r '.${field.join('.')}' <<< "$event"
+pattern=${quoteWord(`"${field.at(-1)}" *: *"${textPattern}`)}
+if [[ $event =~ $pattern ]]; then
   echo ${quoteWord(reason)} >&2
   exit 2
 fi

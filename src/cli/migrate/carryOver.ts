@@ -3,7 +3,8 @@ import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { findIdleNames } from '../../../middleware/planner.js';
 import { isRecord } from '../../util/records.js';
 import { type DialectName, type HookDefinition, HookEventName } from '../../protocol/types.js';
-import { dialects, foreignMoment, theirEventName } from '../../dialects/dialects.js';
+import { dialects, foreignMoment, ourEventName, theirEventName } from '../../dialects/dialects.js';
+import { events } from '../../protocol/events.js';
 
 export interface CarriedOver {
   /** Without hooks that cannot run here. */
@@ -16,16 +17,27 @@ export interface CarriedOver {
   /** Whether that agent runs hooks at all. */
   readonly areHooksOn: boolean;
   /** What was left out or will differ; paths are of that agent's settings. */
-  readonly remarks: readonly { readonly path: Path; readonly message: string }[];
+  readonly remarks: readonly {
+    readonly path: Path;
+    readonly message: string;
+    readonly kind: RemarkKind;
+  }[];
 }
+
+/** `lost` is what could stop something there, and stops nothing here. `other` has nothing to do with hooks. */
+export type RemarkKind = 'lost' | 'changed' | 'other';
 
 /** Never throws. */
 export function carryOver(settings: Record<string, unknown>, dialect: DialectName): CarriedOver {
-  const remarks: { path: Path; message: string }[] = [];
-  const report = (path: Path, message: string) => remarks.push({ path, message });
+  const remarks: { path: Path; message: string; kind: RemarkKind }[] = [];
+  const report: Report = (path, message, kind = 'changed') => remarks.push({ path, message, kind });
   const { hooks = {}, ...others } = settings;
   for (const key of Object.keys(others)) {
-    if (!READ_KEYS.has(key)) report([key], TOP_LEVEL.get(key) ?? 'is not a setting of hooks');
+    if (READ_KEYS.has(key)) continue;
+    const known = TOP_LEVEL.get(key);
+    if (known !== undefined) report([key], known);
+    else if (forbids(key, others[key])) report([key], FORBIDS, 'lost');
+    else report([key], 'is not a setting of hooks', 'other');
   }
   if (!isRecord(hooks)) report(['hooks'], 'is not an object of events, and is left out');
   return {
@@ -35,21 +47,34 @@ export function carryOver(settings: Record<string, unknown>, dialect: DialectNam
   };
 }
 
-type Report = (path: Path, message: string) => unknown;
+type Report = (path: Path, message: string, kind?: RemarkKind) => unknown;
 
 const READ_KEYS: ReadonlySet<string> = new Set(['$schema', 'hooksConfig', 'disableAllHooks']);
 
 /** Remarks on keys that concern hooks, or seem to. */
 const TOP_LEVEL: ReadonlyMap<string, string> = new Map([
-  [
-    'permissions',
-    'permissions are not hooks: what they forbid is not forbidden here; write a BeforeTool hook',
-  ],
   ['env', 'is not set for hooks; set it in the "env" of each hook that needs it'],
   ['allowManagedHooksOnly', 'has no counterpart: hooks of all settings files run'],
   ['enabledPlugins', 'hooks of plugins are not carried over: copy those that you need'],
   ['extensions', 'hooks of extensions are not carried over: copy those that you need'],
 ]);
+
+/** Keys under which other agents forbid tools, without hooks. */
+const FORBIDDING: ReadonlyMap<string, readonly string[]> = new Map([
+  ['permissions', ['deny', 'ask']],
+  ['tools', ['exclude']],
+]);
+
+const FORBIDS = 'what this forbids without a hook is not forbidden here; write a BeforeTool hook';
+
+function forbids(key: string, value: unknown): boolean {
+  if (key === 'excludeTools') return isFilled(value);
+  return isRecord(value) && (FORBIDDING.get(key) ?? []).some((each) => isFilled(value[each]));
+}
+
+function isFilled(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
 
 /** Keys that are not events. */
 const SWITCHES: ReadonlySet<string> = new Set(['enabled', 'disabled', 'notifications']);
@@ -99,12 +124,23 @@ function* carryEvents(
     if (groups.length === 0) report(['hooks', name], EMPTY);
     for (const [index, raw] of groups.entries()) {
       const at = ['hooks', name, index];
-      const group = carryGroup(raw, key, dialect, (path, message) =>
-        report([...at, ...path], message),
+      const wrapped = wrapHook(raw);
+      if (wrapped)
+        report(at, `is a hook without a group, which ${agent} does not run; here it runs`);
+      const group = carryGroup(wrapped ?? raw, key, dialect, (path, message, kind) =>
+        report([...at, ...(wrapped ? path.slice(2) : path)], message, kind),
       );
       if (group) yield { key, group };
     }
   }
+}
+
+/** A group around a hook that was written in place of one. */
+function wrapHook(raw: unknown): Record<string, unknown> | undefined {
+  if (!isRecord(raw) || raw['hooks'] !== undefined || raw['command'] === undefined)
+    return undefined;
+  const { matcher, ...hook } = raw;
+  return { ...(matcher !== undefined && { matcher }), hooks: [{ type: 'command', ...hook }] };
 }
 
 /** Converts nothing: a group that names its dialect is read as it was written. */
@@ -116,7 +152,11 @@ function carryGroup(
 ): HookDefinition | undefined {
   const group = isRecord(raw) ? { ...raw, dialect } : raw;
   const parsed = parseHookDefinitions({ [key]: [group] }, { scope: 'file' });
-  for (const { path, message } of parsed.problems) report(path.slice(2), message);
+  const named = ourEventName(dialects[dialect], key);
+  const canBlock = named !== undefined && events[named].canBlock;
+  for (const { path, message, kind } of parsed.problems) {
+    report(path.slice(2), message, canBlock && kind === 'unsupported' ? 'lost' : 'changed');
+  }
   const hooks: unknown = isRecord(raw) ? raw['hooks'] : undefined;
   if (Array.isArray(hooks) && hooks.length === 0) report(['hooks'], EMPTY);
   const event = Object.values(HookEventName).find((each) => parsed.hooks[each]?.length);

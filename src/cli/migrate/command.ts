@@ -5,18 +5,22 @@ import { cwdOption, jsonOption } from '../shared/options.js';
 
 export const migrateCommand: CommandSpec = {
   name: 'migrate',
-  description: 'Take over the hooks of another agent, of this project and of the user',
+  description: 'Take over the hooks of another agent',
   options: [
     new Option('--from <agent>', 'whose settings to read')
       .choices([...DIALECT_NAMES])
       .makeOptionMandatory(),
+    new Option('--scope <scope>', 'whose hooks to take over')
+      .choices(['project', 'local', 'user', 'all'])
+      .default('project'),
     new Option('--dry-run', 'show what would change, and write nothing'),
     cwdOption,
     jsonOption,
   ],
-  notes: `Reads .claude/settings.json and .claude/settings.local.json, or .gemini/settings.json, of the project
-and the user, and adds their hooks to .llxprt/settings.json. The scripts stay as they are. What is there
-already is never changed; what cannot be carried over is listed with its line.`,
+  notes: `Reads .claude/settings.json or .gemini/settings.json, and adds their hooks to .llxprt/settings.json: those of
+the project (project), those of .claude/settings.local.json into the file of the project (local), those in
+your home directory (user), or of the project and the home directory (all). The scripts stay as they are.
+What is there already is never changed; what cannot be carried over is listed with its line.`,
   exitCodes: `0 done, also where there was nothing to do; 1 a file could not be written;
 2 wrong usage, or settings that cannot be read`,
   example: 'hookstack migrate --from claude --dry-run',

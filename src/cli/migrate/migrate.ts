@@ -4,36 +4,78 @@ import { dialects } from '../../dialects/dialects.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { requireHome } from '../../util/home.js';
 import { diffLines } from '../../util/lineDiff.js';
+import { quoteWord } from '../../util/quoteWord.js';
+import { PROJECT_MARKERS } from '../shared/projectRoot.js';
 import { paint, plural, printJson, printLine, toOneLine } from '../shared/terminal.js';
-import { resolveWorkingDir } from '../shared/workspace.js';
-import { makeMove, planMove, type Move } from './plan.js';
+import { UsageError } from '../shared/usageError.js';
+import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
+import type { RemarkKind } from './carryOver.js';
+import { makeMove, planMove, type Move, type MoveScope, type Remark } from './plan.js';
 
 /** Lines shown around a change. */
 const CONTEXT = 3;
 /** More changed lines are not matched. */
 const MAX_CHANGED = 1000;
+/** In characters. */
+const MAX_REMARK = 500;
 
 interface MigrateOptions {
   readonly from: DialectName;
+  readonly scope: MoveScope | 'all';
   readonly dryRun?: boolean;
   readonly cwd?: string;
   readonly json?: boolean;
 }
 
 /** @throws UsageError when settings cannot be read, or the project's would be written elsewhere */
-export async function migrate({ from, dryRun = false, cwd, json }: MigrateOptions): Promise<void> {
-  const project = await resolveWorkingDir(cwd);
-  const home = await realpath(requireHome()).catch(requireHome);
-  const directories = project === home ? [home] : [project, home];
+export async function migrate(options: MigrateOptions): Promise<void> {
+  const { from, dryRun = false } = options;
   const moves: Move[] = [];
-  for (const directory of directories) moves.push(await planMove(directory, from, home));
+  for (const [scope, directory] of await placesOf(options)) {
+    moves.push(await planMove(directory, from, scope));
+  }
   if (!dryRun) for (const move of moves) await makeMove(move);
   const { notRead } = dialects[from].settings;
-  if (json) printJson({ from, dryRun, notRead, files: moves.map(describeMove) });
-  else printLine(formatMoves(moves, from, dryRun));
+  const next = nextCommands(moves, options);
+  if (options.json) printJson({ from, dryRun, notRead, files: moves.map(describeMove), next });
+  else printLine(formatMoves(moves, next, options));
 }
 
-function describeMove({ target, sources, before, after, added, present }: Move) {
+/** Where which settings are read and written. In the home directory, the settings are the user's. */
+async function placesOf({ from, scope, cwd }: MigrateOptions): Promise<[MoveScope, string][]> {
+  const home = await realpath(requireHome()).catch(requireHome);
+  if (scope === 'user') return [['user', home]];
+  const { files, localFiles = [] } = dialects[from].settings;
+  const project = await resolveWorkingDir(cwd, [...PROJECT_MARKERS, ...files, ...localFiles]);
+  if (scope === 'all')
+    return project === home
+      ? [['user', home]]
+      : [
+          ['project', project],
+          ['user', home],
+        ];
+  if (project !== home) return [[scope, project]];
+  throw new UsageError(
+    'The home directory is no project; to take over your own hooks, add --scope user',
+  );
+}
+
+function nextCommands(
+  moves: readonly Move[],
+  { from, scope, dryRun, cwd }: MigrateOptions,
+): string[] {
+  const at = cwd === undefined ? '' : ` --cwd ${quoteWord(cwd)}`;
+  const filled = moves.filter(({ added, present }) => added + present > 0);
+  if (filled.length === 0) return [];
+  const own = scope === 'project' ? '' : ` --scope ${scope}`;
+  if (dryRun) return [`hookstack migrate --from ${from}${own}${at}`];
+  const needsTrust = filled.some((move) => move.scope !== 'user') && !isTrustedRun({});
+  return [...(needsTrust ? ['trust'] : []), 'doctor', 'test'].map(
+    (name) => `hookstack ${name}${at}`,
+  );
+}
+
+function describeMove({ target, sources, remarks, before, after, added, present }: Move) {
   return {
     target,
     sources: sources.map(({ file }) => file),
@@ -41,7 +83,7 @@ function describeMove({ target, sources, before, after, added, present }: Move) 
     added,
     present,
     diff: diffSettings(before, after),
-    remarks: sources.flatMap(({ remarks }) => remarks),
+    remarks,
   };
 }
 
@@ -51,28 +93,56 @@ function diffSettings(before: string, after: string): string[] {
   return hunks.flatMap((hunk, index) => (index === 0 ? hunk : ['@@', ...hunk]));
 }
 
-function formatMoves(moves: readonly Move[], from: DialectName, dryRun: boolean): string {
-  const found = moves.filter(({ sources }) => sources.length > 0);
-  const notRead = `Not looked at: ${dialects[from].settings.notRead}.`;
+function formatMoves(
+  moves: readonly Move[],
+  next: readonly string[],
+  { from, scope, dryRun = false }: MigrateOptions,
+): string {
+  const { agent, settings } = dialects[from];
+  const own = scope === 'project' ? '; your own settings, which --scope user takes over' : '';
+  const notRead = `Not looked at: ${settings.notRead}${own}.`;
+  const found = moves.filter(({ sources, remarks }) => sources.length + remarks.length > 0);
   if (found.length === 0) {
     const places = moves.flatMap(({ places: files }) => files);
-    return `There are no settings of ${dialects[from].agent}: neither ${places.map((place) => toOneLine(place)).join(' nor ')}. ${notRead}`;
+    return `There are no settings of ${agent}: neither ${places.map((place) => toOneLine(place)).join(' nor ')}. ${notRead}`;
   }
-  const remarks = found.flatMap(({ sources }) => sources.flatMap((source) => source.remarks));
-  const isChanged = found.some(({ before, after }) => before !== after);
+  const remarks = found.flatMap((move) => move.remarks);
+  const ofKind = (kind: RemarkKind) => remarks.filter((remark) => remark.kind === kind);
+  const others = ofKind('other').map(({ path }) => toOneLine(path));
   return [
+    ...formatRemarks(paint('red', LOST), ofKind('lost')),
     ...found.flatMap((move) => formatMove(move, dryRun)),
-    ...(remarks.length > 0 ? ['', 'Not carried over, or worth a look:'] : []),
-    ...remarks.map(({ file, line, column, path, message }) =>
-      toOneLine(`${file}:${line}:${column}: ${path}: ${message}`),
-    ),
+    ...formatRemarks('\nNot carried over, or worth a look:', ofKind('changed')),
     '',
+    ...(others.length > 0 ? [`Nothing to do with hooks: ${others.join(', ')}.`] : []),
     notRead,
-    ...(isChanged && !dryRun ? ['', 'See what runs with: hookstack list'] : []),
+    ...(next.length > 0 ? ['', 'Run next:', ...next.map(formatNext)] : []),
   ].join('\n');
 }
 
+const LOST = 'Lost guards: what they stop there is not stopped here';
+
+function formatRemarks(title: string, remarks: readonly Remark[]): string[] {
+  if (remarks.length === 0) return [];
+  const lines = remarks.map(({ file, line, column, path, message }) =>
+    toOneLine(`${file}:${line}:${column}: ${path}: ${message}`, MAX_REMARK),
+  );
+  return [title, ...lines, ...(title.startsWith('\n') ? [] : [''])];
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['trust', 'shows what the hooks run, and allows it: until then, they are skipped'],
+  ['doctor', 'runs each hook once, and says what is wrong with it'],
+  ['test', 'fires the events that hookstack fire … --record FILE has kept'],
+]);
+
+function formatNext(command: string): string {
+  const reason = REASONS.get(command.split(' ')[1] ?? '');
+  return `  ${removeControls(command)}${reason === undefined ? '' : `  # ${reason}`}`;
+}
+
 function formatMove({ target, sources, before, after, added, present }: Move, dryRun: boolean) {
+  if (sources.length === 0) return [];
   const names = sources.map(({ file }) => toOneLine(file)).join(', ');
   const verb = dryRun ? 'to be added' : 'added';
   const summary = `${toOneLine(target)}: ${plural(added, 'hook')} ${verb}, ${present} there already (from ${names})`;

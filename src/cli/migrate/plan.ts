@@ -3,8 +3,11 @@ import type { JsonEdit } from '../../config/settings/editJson.js';
 import { editSettings, planSettings } from '../../config/settings/editSettings.js';
 import { settingsFileIn } from '../../config/settings/settings.js';
 import type { DialectName, CommandHookConfig, HookDefinition } from '../../protocol/types.js';
-import { carryOver, type CarriedOver } from './carryOver.js';
-import { settingsKey, dialects } from '../../dialects/dialects.js';
+import { carryOver, type CarriedOver, type RemarkKind } from './carryOver.js';
+import { HookNames } from './hookNames.js';
+import { settingsKey, dialects, ourEventName } from '../../dialects/dialects.js';
+import { events } from '../../protocol/events.js';
+import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { formatPath } from '../../util/checks.js';
 import type { Position } from '../../util/jsonDocument.js';
 import { explainInvalid, readJsonFile } from '../../util/jsonFile.js';
@@ -12,20 +15,26 @@ import { isRecord } from '../../util/records.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 
+/** What is read and written together: the project's, what is one person's there, or the user's. */
+export type MoveScope = 'project' | 'local' | 'user';
+
 /** A variable may move the user's own. */
-function sourcesIn(directory: string, from: DialectName, home: string): string[] {
-  const { files, directoryVariable } = dialects[from].settings;
+function sourcesIn(directory: string, from: DialectName, scope: MoveScope): readonly string[] {
+  const { files, localFiles = [], directoryVariable } = dialects[from].settings;
   const configured = directoryVariable && process.env[directoryVariable];
-  if (directory === home && configured) return [path.resolve(configured, 'settings.json')];
-  return files.map((file) => path.join(directory, file));
+  if (scope === 'user' && configured) return [path.resolve(configured, 'settings.json')];
+  return (scope === 'local' ? localFiles : files).map((file) => path.join(directory, file));
 }
 
 export interface Move {
+  readonly scope: MoveScope;
   /** Absolute, as all paths here. */
   readonly target: string;
   /** Files that were looked for. */
   readonly places: readonly string[];
   readonly sources: readonly Source[];
+  /** Of all sources, and of what was left where it is: lost guards first, then by file and line. */
+  readonly remarks: readonly Remark[];
   readonly before: string;
   readonly after: string;
   readonly added: number;
@@ -42,23 +51,59 @@ export interface Remark extends Position {
   readonly file: string;
   readonly path: string;
   readonly message: string;
+  readonly kind: RemarkKind;
 }
 
 /** @param directory the project, or the home directory */
-export async function planMove(directory: string, from: DialectName, home: string): Promise<Move> {
-  const places = sourcesIn(directory, from, home);
-  const read = await Promise.all(places.map((file) => readSource(file, from)));
-  const sources = read.filter((source) => source !== undefined);
-  const isWritten = directory !== home && sources.length > 0;
+export async function planMove(
+  directory: string,
+  from: DialectName,
+  scope: MoveScope,
+): Promise<Move> {
+  const places = sourcesIn(directory, from, scope);
+  const sources = await readSources(places, from);
+  // What only one person wanted is not put into a file that is committed.
+  const apart = scope === 'project' ? sourcesIn(directory, from, 'local') : [];
+  const local = await readSources(apart, from);
+  const isWritten = scope !== 'user' && sources.length > 0;
   const target = isWritten ? await projectSettingsToWrite(directory) : settingsFileIn(directory);
   let counts = { added: 0, present: 0 };
+  let left = 0;
   const change = planSettings(target, (current) => {
     const { edits, ...found } = planEdits(current, sources);
     counts = found;
+    left = planEdits(current, [...sources, ...local]).added - found.added;
     return edits;
   });
   const { before, after } = await orUsageError(change, (detail) => detail);
-  return { target, places, sources, before, after, ...counts };
+  const remarks = [
+    ...sources.flatMap((source) => source.remarks),
+    ...local.flatMap((source) => remarkLeft(source, left, from)),
+  ];
+  const sorted = [...remarks.filter(isLost), ...remarks.filter((remark) => !isLost(remark))];
+  const looked = [...places, ...apart];
+  return { scope, target, places: looked, sources, remarks: sorted, before, after, ...counts };
+}
+
+function isLost({ kind }: Remark): boolean {
+  return kind === 'lost';
+}
+
+/** @param left hooks of it that are in no other file */
+function remarkLeft({ file, carried, remarks }: Source, left: number, from: DialectName): Remark[] {
+  const message = `${left === 1 ? '1 hook is' : `${left} hooks are`} yours alone here, and left out, as the file of the project is for everybody; to put it there all the same, run: hookstack migrate --from ${from} --scope local`;
+  const mayBlock = carried.groups.some(({ key }) => {
+    const event = ourEventName(dialects[from], key);
+    return event !== undefined && events[event].canBlock;
+  });
+  const kind = mayBlock ? 'lost' : 'changed';
+  const place = { file, line: 1, column: 1, path: 'hooks' };
+  return [...(left > 0 ? [{ ...place, message, kind } as const] : []), ...remarks.filter(isLost)];
+}
+
+async function readSources(files: readonly string[], from: DialectName): Promise<Source[]> {
+  const read = await Promise.all(files.map((file) => readSource(file, from)));
+  return read.filter((source) => source !== undefined);
 }
 
 export async function makeMove({ target, sources, before, after }: Move): Promise<void> {
@@ -74,7 +119,8 @@ async function readSource(file: string, from: DialectName): Promise<Source | und
   const carried = carryOver(value, from);
   const remarks = carried.remarks.map((remark) => {
     const { line, column } = document.locate(remark.path);
-    return { file, line, column, path: formatPath(remark.path), message: remark.message };
+    const { message, kind } = remark;
+    return { file, line, column, path: formatPath(remark.path), message, kind };
   });
   return { file, carried, remarks: remarks.toSorted((a, b) => a.line - b.line) };
 }
@@ -82,6 +128,11 @@ async function readSource(file: string, from: DialectName): Promise<Source | und
 function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly Source[]) {
   const groups = sources.flatMap(({ carried }) => carried.groups);
   const known = new Set(knownHooks(current));
+  const disabled = sources.flatMap(({ carried }) => carried.disabledHooks);
+  const names = new HookNames(
+    [...hooksIn(current), ...groups.flatMap(({ group }) => group.hooks)],
+    new Set([...disabled, ...listOf(current['disabledHooks'])]),
+  );
   const counts = { added: 0, present: 0 };
   const edits: JsonEdit[] = [];
   for (const { key: event, group } of groups) {
@@ -93,9 +144,12 @@ function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly
       return isNew;
     });
     if (hooks.length === 0) continue;
-    edits.push({ path: ['hooks', event, -1], value: { ...group, hooks }, isInsertion: true });
+    edits.push({
+      path: ['hooks', event, -1],
+      value: { ...group, hooks: hooks.map((hook) => names.named(hook)) },
+      isInsertion: true,
+    });
   }
-  const disabled = sources.flatMap(({ carried }) => carried.disabledHooks);
   return { ...counts, edits: [...switchEdits(current, sources, disabled, edits), ...edits] };
 }
 
@@ -108,7 +162,7 @@ function switchEdits(
 ): JsonEdit[] {
   const { enableHooks, disabledHooks = [] } = current;
   const areOn = sources.every(({ carried }) => carried.areHooksOn);
-  const listed: readonly unknown[] = Array.isArray(disabledHooks) ? disabledHooks : [];
+  const listed = listOf(disabledHooks);
   const missing = [...new Set(disabled)].filter((name) => !listed.includes(name));
   return [
     ...(added.length > 0 && areOn && enableHooks === undefined
@@ -129,6 +183,15 @@ function* knownHooks({ hooks }: Readonly<Record<string, unknown>>): Generator<st
       for (const hook of event ? inside : []) yield keyOf(event, group, hook);
     }
   }
+}
+
+function hooksIn({ hooks = {} }: Readonly<Record<string, unknown>>): CommandHookConfig[] {
+  const groups = Object.values(parseHookDefinitions(hooks).hooks).flat();
+  return groups.flatMap((group) => group.hooks);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function keyOf(

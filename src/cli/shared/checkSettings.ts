@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { findSettingsFiles } from '../../config/settings/settings.js';
 import type { SettingsFile } from '../../util/fileProblem.js';
@@ -6,9 +5,10 @@ import { loadExtensions, type LoadedExtensions } from '../../extensions/extensio
 import { findHome } from '../../util/home.js';
 import type { Finding } from '../../validate/types.js';
 import { hookFilesOf, validateFiles } from '../../validate/validate.js';
+import { isThere } from './projectRoot.js';
 import { paint, toVisible } from './terminal.js';
 import { UsageError } from './usageError.js';
-import { resolveWorkingDir } from './workspace.js';
+import { resolveDirectory, resolveWorkingDir } from './workspace.js';
 
 interface CheckedSettings {
   readonly files: readonly string[];
@@ -57,11 +57,15 @@ async function findDefaults(cwd: string | undefined): Promise<Job> {
 
 /** Each by itself, as if named with `--settings`. */
 function openEach(names: readonly string[], cwd: string | undefined): Promise<Job[]> {
+  let searched: Promise<string> | undefined;
   return Promise.all(
     names.map(async (name) => {
       const file = path.resolve(name);
       if (!(await isThere(file))) throw new UsageError(`There is no file ${name}; check the path`);
-      const workingDir = await resolveWorkingDir(cwd ?? projectOf(file));
+      const own = cwd === undefined ? projectOf(file) : undefined;
+      const workingDir = await (own === undefined
+        ? (searched ??= resolveWorkingDir(cwd))
+        : resolveDirectory(own));
       return { sources: [{ scope: 'file', file }], workingDir } as const;
     }),
   );
@@ -71,13 +75,6 @@ function projectOf(file: string): string | undefined {
   const folder = path.dirname(file);
   const project = path.dirname(folder);
   return path.basename(folder) === '.llxprt' && project !== findHome() ? project : undefined;
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
-  );
 }
 
 export function formatFinding(finding: Finding): string {

@@ -6,7 +6,7 @@ export const DEFAULT_TOOL = 'write_file';
 export const DEFAULT_PROMPT = 'Hello';
 
 export interface WorkspaceOptions {
-  /** Default: the current directory. */
+  /** Where to look for the project's root, from there upward. Default: the current directory. */
   readonly cwd?: string;
   /** Replaces the settings of project, user and system, and all extensions. */
   readonly settings?: string;
@@ -15,7 +15,10 @@ export interface WorkspaceOptions {
   readonly json?: boolean;
 }
 
-export const cwdOption = new Option('--cwd <dir>', 'the project; default the current directory');
+export const cwdOption = new Option(
+  '--cwd <dir>',
+  'where to look for the project, from there upward; default the current directory',
+);
 export const jsonOption = new Option('--json', 'write one JSON object');
 
 export const workspaceOptions = [

@@ -12,6 +12,7 @@ import { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { DebugLogger } from '../../util/debugLogger.js';
 import { CliLogger } from './cliLogger.js';
 import type { WorkspaceOptions } from './options.js';
+import { findProjectRoot, PROJECT_MARKERS } from './projectRoot.js';
 import { printNotice } from './terminal.js';
 import { orUsageError, UsageError } from './usageError.js';
 
@@ -118,8 +119,29 @@ export function isTrustedRun({ trust }: Pick<WorkspaceOptions, 'trust'>): boolea
   return trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
 }
 
-/** The real path. Throws UsageError when it is not a directory. */
-export async function resolveWorkingDir(directory = process.cwd()): Promise<string> {
+/**
+ * The real path of the project's root, looked for from a directory upward. Says on stderr where it is another folder.
+ *
+ * @throws UsageError when `directory` is not a directory
+ */
+export async function resolveWorkingDir(
+  directory = process.cwd(),
+  markers = PROJECT_MARKERS,
+): Promise<string> {
+  const start = await resolveDirectory(directory);
+  const { root, marker } = await findProjectRoot(start, markers);
+  if (root !== start) {
+    printNotice('note', `the project is ${root}, the nearest folder above with ${marker}`);
+  }
+  return root;
+}
+
+/**
+ * The real path, as it is.
+ *
+ * @throws UsageError when it is not a directory
+ */
+export async function resolveDirectory(directory: string): Promise<string> {
   const look = async () => {
     const path = await realpath(directory);
     return { path, isDirectory: (await stat(path)).isDirectory() };

@@ -5,10 +5,11 @@ import { countOption, jsonOption } from '../shared/options.js';
 export const traceCommand: CommandSpec = {
   name: 'trace',
   description: 'Tell what happened, from a file that --trace has written',
-  arguments: { '<file>': 'the trace' },
+  arguments: { '[file]': 'the trace. Default: the one that HOOKSTACK_TRACE names' },
   options: [
     countOption('--slowest <n>', 'list what took longest by itself, instead of the tree'),
     new Option('--html <out>', 'write one page to look through, instead of the tree'),
+    new Option('--follow', 'go on with what is added to it, a line for each span, until ^C'),
     jsonOption,
   ],
   exitCodes: '0 told; 2 wrong usage, or a file that cannot be read or written',

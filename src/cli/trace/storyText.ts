@@ -1,4 +1,5 @@
 import { removeControls } from '../../protocol/sanitizeText.js';
+import type { SpanRecord } from '../../trace/record.js';
 import type { SpanVerdict } from '../../trace/span.js';
 import type { StorySpan } from '../../trace/story.js';
 import { paint, toOneLine, type TextStyle } from '../shared/terminal.js';
@@ -39,6 +40,14 @@ function findReasons(story: readonly StorySpan[]): (string | undefined)[] {
 
 export function formatSlowest(spans: readonly StorySpan[]): string {
   return spans.map((span) => `${formatMs(span.ownMs).padStart(9)}  ${titleOf(span)}`).join('\n');
+}
+
+/** One that has just ended, of which the spans around it are not known yet. */
+export function formatEnded(span: SpanRecord): string {
+  const { start, durationMs, reason, error } = span;
+  const time = new Date(start + durationMs).toISOString().slice(11, 23);
+  const { ownMs = durationMs } = span;
+  return `${paint('dim', time)} ${formatSpan({ ...span, depth: 0, ownMs }, reason ?? error)}`;
 }
 
 function formatSpan(span: StorySpan, why: string | undefined): string {

@@ -6,19 +6,25 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import { quoteWord } from '../../util/quoteWord.js';
 import { openPrivately } from '../../trace/privateFile.js';
 import type { SpanRecord } from '../../trace/record.js';
+import { followTrace } from '../../trace/readTrace.js';
 import { slowest, tellStory, type StorySpan } from '../../trace/story.js';
 import { lastBlock, openTrace } from '../shared/openTrace.js';
+import { watchInterruption } from '../shared/interruption.js';
 import { printJson, printLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
-import { formatSlowest, formatStory } from './storyText.js';
+import { formatEnded, formatSlowest, formatStory } from './storyText.js';
 
 interface TraceOptions {
   readonly slowest?: number;
   readonly html?: string;
+  readonly follow?: boolean;
   readonly json?: boolean;
 }
 
-export async function trace(file: string, options: TraceOptions): Promise<void> {
+export async function trace(named: string | undefined, options: TraceOptions): Promise<void> {
+  const file = named ?? process.env['HOOKSTACK_TRACE'];
+  if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
+  if (options.follow) return follow(file, options);
   const spans = await openTrace(file);
   const story = tellStory(spans);
   if (options.html !== undefined) return writePage(file, options.html, story);
@@ -27,6 +33,21 @@ export async function trace(file: string, options: TraceOptions): Promise<void> 
   else if (chosen.length === 0) printLine(`${file} holds no spans`);
   else if (options.slowest !== undefined) printLine(formatSlowest(chosen));
   else printLine([formatStory(chosen), ...formatReplay(file, spans)].join('\n'));
+}
+
+async function follow(file: string, { slowest: n, html, json }: TraceOptions): Promise<void> {
+  if (n !== undefined || html !== undefined) {
+    throw new UsageError('--follow goes without --slowest and --html: they need the whole trace');
+  }
+  const { signal, dispose } = watchInterruption();
+  try {
+    for await (const span of followTrace(file, signal)) {
+      if (json) printJson(span);
+      else printLine(formatEnded(span));
+    }
+  } finally {
+    dispose();
+  }
 }
 
 /** What a trace holds is data: the shell must not interpret it. */

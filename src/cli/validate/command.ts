@@ -9,7 +9,7 @@ export const validateCommand: CommandSpec = {
   options: [
     new Option(
       '--cwd <dir>',
-      'the project; default the current directory, or where a file belongs',
+      'where to look for the project; default the current directory, or where a file belongs',
     ),
     new Option('--trust', 'take the project as trusted: all keys of its settings count'),
     jsonOption,

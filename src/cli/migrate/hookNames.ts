@@ -1,0 +1,57 @@
+import { basename } from 'node:path';
+import { commandLine, hookIdentity } from '../../protocol/identity.js';
+import type { CommandHookConfig } from '../../protocol/types.js';
+
+type Named = Pick<CommandHookConfig, 'command' | 'args' | 'name'>;
+
+/** Names for hooks that have none, by the script or the program that they run. Other commands have other names. */
+export class HookNames {
+  readonly #commands = new Map<string, string>();
+
+  /**
+   * @param hooks those whose names are taken
+   * @param disabled names that stay as they are: a hook without a name is disabled by its command
+   */
+  constructor(
+    hooks: Iterable<Named>,
+    private readonly disabled: ReadonlySet<unknown>,
+  ) {
+    for (const hook of hooks) if (hook.name) this.#commands.set(hook.name, commandLine(hook));
+  }
+
+  named(hook: CommandHookConfig): CommandHookConfig {
+    if (hook.name || this.disabled.has(hookIdentity(hook))) return hook;
+    const { type, ...rest } = hook;
+    return { type, name: this.#nameFor(hook), ...rest };
+  }
+
+  #nameFor(hook: Named): string {
+    const line = commandLine(hook);
+    const stem = stemOf([hook.command, ...(hook.args ?? [])].join(' '));
+    let name = stem;
+    for (let count = 2; (this.#commands.get(name) ?? line) !== line; count++) {
+      name = `${stem}-${count}`;
+    }
+    this.#commands.set(name, line);
+    return name;
+  }
+}
+
+const MAX_LENGTH = 40;
+
+const SCRIPT = /([\w.-]+)\.(?:bash|cjs|cts|fish|js|mjs|mts|php|pl|py|rb|sh|ts|zsh)(?![\w.-])/u;
+
+/** Words that start something else, or are part of the shell's language. */
+const STARTERS = new Set(
+  'bash bun cd command deno do env exec for if node npx python python3 set sh sudo test then time timeout uv uvx while zsh'.split(
+    ' ',
+  ),
+);
+
+function stemOf(command: string): string {
+  const [, script] = SCRIPT.exec(command) ?? [];
+  const words = command.split(/[\s"'`;&|()<>{}[\]!]+/u).filter((word) => !/^[-$]|=/u.test(word));
+  const programs = words.map((word) => basename(word)).filter((word) => /^\w[\w.-]*$/u.test(word));
+  const name = script ?? programs.find((word) => !STARTERS.has(word)) ?? programs[0] ?? 'hook';
+  return name.slice(0, MAX_LENGTH);
+}

@@ -1,0 +1,53 @@
+import { stat } from 'node:fs/promises';
+import { dirname, join, parse } from 'node:path';
+import { findHome } from '../../util/home.js';
+import { realPathOf } from '../../util/paths.js';
+
+/** What makes a folder the root of a project. */
+export const PROJECT_MARKERS: readonly string[] = ['.llxprt/settings.json', '.llxprt/extensions'];
+
+export interface ProjectRoot {
+  /** Absolute path. */
+  readonly root: string;
+  /** Which marker it has; `undefined` where no folder has one, and the root is where the search began. */
+  readonly marker?: string;
+}
+
+/**
+ * The nearest folder with a marker, from a folder upward, as git looks for its repository. It ends at the root of the
+ * repository, and below the home directory: the settings there are the user's, and belong to no project. It also ends
+ * below a folder of somebody else, or that everybody may write, such as /tmp: others could put a project there.
+ *
+ * @param start a real path
+ */
+export async function findProjectRoot(
+  start: string,
+  markers: readonly string[] = PROJECT_MARKERS,
+): Promise<ProjectRoot> {
+  const home = realPathOf(findHome() ?? '/');
+  const owners = [(await stat(start)).uid, process.getuid?.()];
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (folder !== start && !(await isOwn(folder, owners))) break;
+    for (const marker of markers) {
+      if (await isThere(join(folder, marker))) return { root: folder, marker };
+    }
+    const isTop = folder === parse(folder).root || dirname(folder) === home || folder === home;
+    if (isTop || (await isThere(join(folder, '.git')))) break;
+  }
+  return { root: start };
+}
+
+const MAY_BE_WRITTEN_BY_ALL = 0o002;
+
+async function isOwn(folder: string, owners: readonly (number | undefined)[]): Promise<boolean> {
+  const { uid, mode } = await stat(folder);
+  return owners.includes(uid) && (mode & MAY_BE_WRITTEN_BY_ALL) === 0;
+}
+
+/** Also where it cannot be looked at. */
+export function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
+  );
+}
