@@ -253,8 +253,9 @@ AfterTool
 
   it('warns of a default file that is not JSON', async () => {
     const user = await cli.write(`${cli.home}/.llxprt/settings.json`, '{');
-    const { hooks, stderr } = await listJson();
-    expect(hooks).toEqual([]);
+    const { exitCode, stdout, stderr } = await cli.run(['list', '--json']);
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ hooks: [] });
     expect(stderr).toMatch(/^warning: .*:1:2: not valid JSON/u);
     expect(stderr).toContain(user);
   });
