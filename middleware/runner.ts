@@ -4,6 +4,7 @@ import type { DebugLogger } from '../src/util/debugLogger.js';
 import { defaultTimeoutOf } from '../src/dialects/dialects.js';
 import { errorMessage } from '../src/util/errorMessage.js';
 import { events, failsClosed } from '../src/protocol/events.js';
+import { explainStderr } from '../src/run/exception.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';
 import {
   MAX_HOOK_DEPTH,
@@ -441,8 +442,13 @@ function withFault(
   options: RunOptions,
 ): HookExecutionResult {
   const { hookConfig: hook, eventName: event } = ended;
+  const why =
+    outcome && fault.kind === 'exit'
+      ? explainStderr(outcome.stderr, options.environment)
+      : undefined;
   const result = {
     ...ended,
+    ...(why !== undefined && { why }),
     ...(blocksByFailing(hook, event, fault) && { output: denyForFailure(hook, fault) }),
     ...(fault.kind !== 'exit' && errorOf(fault, outcome)),
   };

@@ -57,9 +57,9 @@ export class Block extends Error {
  * JSON, and ends the process.
  *
  * The exit code is 0 for an answer, also for one that blocks; nothing returned means: go on. A {@link Block} that is
- * thrown is answered as `{ "decision": "block" }`. Any other error, an input that is not an event of this name, and a
- * promise that never settles end with exit code 1 and a message on stderr: the hook has failed, and `onFailure` in the
- * settings says what that means.
+ * thrown is answered as `{ "decision": "block" }`. Any other error, an answer that is no object, an input that is not an
+ * event of this name, and a promise that never settles end with exit code 1 and a message on stderr that says where: the
+ * hook has failed, and `onFailure` in the settings says what that means.
  *
  * `console.log` writes to stderr from here on, as anything but the answer on stdout would spoil it.
  *
@@ -76,21 +76,63 @@ export async function defineHook<E extends EventName>(
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.once('beforeExit', endUnanswered);
   try {
-    const answer = await blockable(async () => hook(readEvent(event, await text(process.stdin))));
-    return await end(0, process.stdout, answer === undefined ? '' : `${JSON.stringify(answer)}\n`);
+    const input = readEvent(event, await readStdin(event));
+    const answer: unknown = await blockable(async () => hook(input));
+    return await end(0, process.stdout, writeAnswer(answer));
   } catch (error) {
-    return end(1, process.stderr, `${error instanceof Error ? error.message : String(error)}\n`);
+    return end(1, process.stderr, `${tellError(error)}\n`);
   }
+}
+
+/** What the message alone explains; its place is in here, and not in the hook. */
+class Misuse extends Error {}
+
+function readStdin(event: EventName): Promise<string> {
+  if (process.stdin.isTTY) {
+    process.stderr.write(
+      `This hook waits for an event on stdin: type one as JSON and end it with Ctrl+D, or try the hook with: hookstack fire ${event}\n`,
+    );
+  }
+  return text(process.stdin);
+}
+
+function writeAnswer(answer: unknown): string {
+  if (answer === undefined || answer === null) return '';
+  if (typeof answer === 'object' && !Array.isArray(answer)) return `${toJson(answer)}\n`;
+  const kind = Array.isArray(answer) ? 'array' : typeof answer;
+  throw new Misuse(
+    `The hook returned ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}, which says nothing: return an object, such as { decision: 'block', reason: '…' } or { systemMessage: '…' }, or nothing to let the operation go on`,
+  );
+}
+
+function toJson(answer: object): string {
+  try {
+    return JSON.stringify(answer);
+  } catch (cause) {
+    throw new Misuse(`The hook returned what cannot be written as JSON (${String(cause)})`, {
+      cause,
+    });
+  }
+}
+
+/** With the places that it came through, but for those of Node. */
+function tellError(error: unknown): string {
+  if (!(error instanceof Error)) {
+    return `The hook threw ${String(error)}, which tells no place: throw new Error('…')`;
+  }
+  if (error instanceof Misuse) return error.message;
+  const lines = (error.stack ?? String(error)).split('\n');
+  return lines.filter((line) => !/^\s+at .*\bnode:/.test(line)).join('\n');
 }
 
 function readEvent<E extends EventName>(event: E, stdin: string): HookReads<E> {
   if (stdin.trim() === '') {
-    throw new Error(`No event on stdin. Try this hook with: hookstack fire ${event}`);
+    throw new Misuse(`No event on stdin. Try this hook with: hookstack fire ${event}`);
   }
   const input = parseJson(stdin);
   const name = (input as { hook_event_name?: unknown } | null)?.hook_event_name;
   if (name === event) return input as HookReads<E>;
-  throw new Error(
+  throw new Misuse(
     `This hook is for ${event} and was started for ${JSON.stringify(name)}: move it in the settings`,
   );
 }
@@ -100,7 +142,7 @@ function parseJson(stdin: string): unknown {
     return JSON.parse(stdin) as unknown;
   } catch (cause) {
     const message = `stdin is not JSON (${String(cause)}); a hook reads one JSON object`;
-    throw new Error(message, { cause });
+    throw new Misuse(message, { cause });
   }
 }
 

@@ -21,7 +21,7 @@ interface Fired {
   readonly blocked: boolean;
   readonly reason: string | null;
   readonly hookSpecificOutput: unknown;
-  readonly results: { exitCode: number; stdout: string; stderr: string }[];
+  readonly results: { exitCode: number; stdout: string; stderr: string; why: string | null }[];
 }
 
 async function fire(source: string, event = 'BeforeTool', hook: Partial<CommandHookConfig> = {}) {
@@ -76,6 +76,17 @@ describe('a hook made with defineHook', () => {
     ['an error', "defineHook('BeforeTool', () => { throw new Error('no rules'); });", 'no rules'],
     ['an answer that is no JSON', "defineHook('BeforeTool', () => ({ reason: 1n }));", 'BigInt'],
     [
+      'a text in place of an answer',
+      "defineHook('BeforeTool', () => 'blocked');",
+      "The hook returned a string, which says nothing: return an object, such as { decision: 'block'",
+    ],
+    ['a list', "defineHook('BeforeTool', () => []);", 'The hook returned an array'],
+    [
+      'a text that is thrown',
+      "defineHook('BeforeTool', () => { throw 'no'; });",
+      'threw no, which',
+    ],
+    [
       'a promise that never settles',
       "defineHook('BeforeTool', () => new Promise(() => {}));",
       'The hook never answered',
@@ -90,6 +101,29 @@ describe('a hook made with defineHook', () => {
     expect(result?.exitCode).toBe(1);
     expect(result?.stderr).toContain(message);
     expect(blocked).toBe(true);
+  });
+
+  it('says where it threw', async () => {
+    const { result } = await fire(
+      "async function look() { await null; throw new TypeError('no rules'); }\ndefineHook('BeforeTool', async () => {\n  await look();\n});",
+    );
+    expect(result?.why).toBe(`TypeError: no rules (${cli.project}/hook.mjs:3)`);
+    expect(result?.stderr).not.toContain('node:');
+  });
+
+  it('says that it waits for stdin where that is a terminal', async () => {
+    await writeHook("defineHook('BeforeTool', () => ({}));");
+    const pty = "import pty, sys; sys.exit(pty.spawn(['node', 'hook.mjs']) >> 8)";
+    const { stdout, exitCode } = await execa('python3', ['-c', pty], {
+      cwd: cli.project,
+      // Ctrl+D
+      input: '\u0004',
+      reject: false,
+      timeout: 20_000,
+    });
+    expect(stdout).toContain('This hook waits for an event on stdin');
+    expect(stdout).toContain('hookstack fire BeforeTool');
+    expect(exitCode).toBe(1);
   });
 
   it.each([

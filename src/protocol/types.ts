@@ -317,4 +317,6 @@ export interface HookExecutionResult {
   readonly duration: number;
   /** Why the hook could not be run to its end. Absent for a plain exit, whatever its code. */
   readonly error?: Error;
+  /** What its stderr says went wrong: the exception's own line, with file and line. Absent where that is not known. */
+  readonly why?: string;
 }

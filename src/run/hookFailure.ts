@@ -1,6 +1,7 @@
 import type { DebugLogger } from '../util/debugLogger.js';
 import type { CommandOutcome } from '../process/runCommand.js';
 import { events, failsClosed } from '../protocol/events.js';
+import { explainStderr } from './exception.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { isBlocking } from '../protocol/hookOutput.js';
 import { hookIdentity, shortIdentity } from '../protocol/identity.js';
@@ -126,6 +127,7 @@ export function reportFailure(
     durationMs: outcome && Math.round(outcome.durationMs),
     bytesRead: outcome?.bytesRead,
     truncated: outcome?.truncated,
+    why: result.why,
     stderr: stderr?.slice(0, 1024),
   });
 }
@@ -148,6 +150,7 @@ export function reportUntoldFailure(
       event,
       hook: hookIdentity(hook),
       exitCode,
+      why: stderr && explainStderr(stderr, environment),
       stderr: stderr && maskSecrets(removeControls(stderr), environment).slice(0, 1024),
     },
   );

@@ -56,8 +56,9 @@ function describeResult(result: HookExecutionResult, { input, stdin }: Reading):
   };
 }
 
-function endingOf({ exitCode, signal }: HookExecutionResult): string {
-  return signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`;
+function endingOf({ exitCode, signal, why }: HookExecutionResult): string {
+  const ending = signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`;
+  return why === undefined ? ending : `${ending}: ${why}`;
 }
 
 /**

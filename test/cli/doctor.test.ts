@@ -7,6 +7,7 @@ const cli = new Cli();
 
 interface Examined {
   status: string;
+  tool: string | null;
   ending: string;
   findings: { severity: string; message: string }[];
 }
@@ -19,13 +20,19 @@ async function examine(
   const { event = 'BeforeTool', ...hook } = options;
   const settings = await cli.settings({ [event]: group(command, { name: 'hook', ...hook }) });
   const ran = await cli.run(['doctor', '--json', '--settings', settings]);
-  const { healthy, hooks } = JSON.parse(ran.stdout) as { healthy: boolean; hooks: Examined[] };
+  const report = JSON.parse(ran.stdout) as {
+    healthy: boolean;
+    hooks: Examined[];
+    settings: { rule: string }[];
+  };
+  const { healthy, hooks, settings: found } = report;
   const [examined] = hooks;
   if (!examined) throw new Error(ran.stderr);
   const said = examined.findings.map(({ severity, message }) => `${severity}: ${message}`);
   return {
     ...examined,
     healthy,
+    rules: found.map(({ rule }) => rule),
     exitCode: ran.exitCode,
     stderr: ran.stderr,
     said: said.join('\n'),
@@ -89,7 +96,12 @@ describe('doctor', () => {
     {
       what: 'an exception in Python',
       command: "cat > /dev/null; python3 -c 'raise KeyError'",
-      says: /error: it exited with code 1: an exception in Python/u,
+      says: /error: it exited with code 1: an exception in Python: KeyError \(<string>:1\)$/u,
+    },
+    {
+      what: 'an error of jq',
+      command: 'jq -e .a.b.c[0].d.hook_event_name[0] > /dev/null; jq .a <<< 1',
+      says: /error: it exited with code 5: an error of jq: jq: error \(at .*\): Cannot index number/u,
     },
     {
       what: 'an event that is handed on as an argument',
@@ -200,6 +212,70 @@ describe('doctor', () => {
     expect((await examine(command, { matcher: '^read_' })).status).toBe('ok');
   });
 
+  it.each([
+    { what: 'of no tool of ours', matcher: '^mcp__(git|hub)__\\w+$', tool: 'mcp__git__x' },
+    { what: 'with a class', matcher: 'deploy_[abc]', tool: 'deploy_a' },
+    { what: 'with a dot', matcher: 'my\\.tool', tool: 'my.tool' },
+  ])('thinks of a name for a matcher $what', async ({ matcher, tool }) => {
+    const examined = await examine(`grep -qF '"tool_name":"${tool}"'`, { matcher });
+    expect(examined).toMatchObject({ status: 'ok', tool });
+  });
+
+  it('says so where it knows of no event that a matcher accepts', async () => {
+    const examined = await examine('cat > /dev/null', { matcher: '(?=a)b' });
+    expect(examined.said).toContain('no event was found that its matcher "(?=a)b" accepts');
+  });
+
+  it.each([
+    { event: 'SessionStart', matcher: 'resume', command: `grep -q '"source":"resume"'` },
+    {
+      event: 'PostToolUseFailure',
+      matcher: 'Bash',
+      command: `grep -q '"error":"The tool failed"'`,
+    },
+    { event: 'PermissionRequest', matcher: 'Bash', command: `grep -q PermissionRequest` },
+  ])('asks about $event as another agent does', async ({ event, matcher, command }) => {
+    const hooks = [{ type: 'command' as const, command }];
+    await cli.userSettings({ [event]: [{ dialect: 'claude', matcher, hooks }] });
+    const { stdout, exitCode } = await cli.run(['doctor']);
+    expect({ stdout, exitCode }).toMatchObject({
+      stdout: expect.stringContaining('[ok]') as string,
+      exitCode: 0,
+    });
+  });
+
+  it('finds what validate finds', async () => {
+    const healthy = await examine('cat > /dev/null', { matcher: 'write' });
+    expect(healthy).toMatchObject({ exitCode: 0, rules: ['matcher-unanchored'] });
+    const matcher = 'write_[';
+    const examined = await examine('cat > /dev/null', { matcher });
+    expect(examined).toMatchObject({ status: 'ok', tool: matcher, healthy: false, exitCode: 1 });
+    expect(examined.rules).toEqual(['matcher-invalid']);
+    const settings = await cli.settings({ BeforeTool: group('cat > /dev/null', { matcher }) });
+    const { stdout } = await cli.run(['doctor', '--settings', settings]);
+    expect(stdout).toMatch(
+      /\n\nSettings:\n.*\[matcher-invalid\]\n\n1 of 1 hooks run, 0 with something wrong; settings: 1 error, 0 warnings$/u,
+    );
+  });
+
+  it('is not content where there is no hook', async () => {
+    expect(await cli.run(['doctor'])).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining('hookstack init') as string,
+    });
+  });
+
+  it('says where a script failed', async () => {
+    await cli.write(
+      'guard.mjs',
+      '// one\nprocess.stdin.on("data", () => { throw new RangeError("far"); });',
+    );
+    const { said } = await examine('node "$LLXPRT_PROJECT_DIR/guard.mjs"');
+    expect(said).toBe(
+      `error: it exited with code 1: an exception in Node: RangeError: far (${cli.project}/guard.mjs:2)`,
+    );
+  });
+
   it.each(['SessionStart', 'BeforeModel', 'AfterModel', 'Notification', 'PreCompress'])(
     'has a sample of %s',
     async (event) => {
@@ -210,15 +286,15 @@ describe('doctor', () => {
 
   it('does not run what is not trusted or disabled, and says so', async () => {
     await cli.projectSettings({ BeforeTool: group('touch "$HOME/ran"') });
-    await cli.userSettings(
+    const user = await cli.userSettings(
       { BeforeTool: group('touch "$HOME/ran"', { name: 'off' }) },
       { disabledHooks: ['off'] },
     );
     const { stdout, exitCode } = await cli.run(['doctor']);
     expect(stdout).toContain('[not run]\n  BeforeTool of write_file: untrusted');
-    expect(stdout).toContain('[not run]\n  BeforeTool of write_file: disabled by name');
-    expect(stdout).toContain('0 of 2 hooks run');
-    expect(exitCode).toBe(0);
+    expect(stdout).toContain(`[not run]\n  BeforeTool of write_file: disabled by name in ${user}`);
+    expect(stdout).toContain('0 of 2 hooks run, so nothing was examined');
+    expect(exitCode).toBe(1);
     await expect(access(join(cli.home, 'ran'))).rejects.toThrow('ENOENT');
   });
 
@@ -226,7 +302,7 @@ describe('doctor', () => {
     await cli.userSettings({ BeforeTool: group('if true; then', { name: 'broken' }) });
     const { stdout, exitCode } = await cli.run(['doctor']);
     expect(stdout).toMatch(
-      /^broken \[error\]\n {2}BeforeTool of write_file: exit code 2: it blocks; \d+ ms of 60000 ms\n {2}error: it blocks by accident: .*\n\n1 of 1 hooks run, 1 with something wrong$/u,
+      /^broken \[error\]\n {2}BeforeTool of write_file: exit code 2: it blocks; \d+ ms of 60000 ms\n {2}error: it blocks by accident: .*\n\nSettings:\n\S+settings\.json:1:\d+: warning: .* \[command-not-understood\]\n\n1 of 1 hooks run, 1 with something wrong; settings: 0 errors, 1 warning$/u,
     );
     expect(exitCode).toBe(1);
   });

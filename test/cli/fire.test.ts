@@ -36,6 +36,7 @@ describe('the verdict of fire', () => {
       hookSpecificOutput: null,
       success: true,
       results: [],
+      notRun: [],
     });
     expect(stderr).toBe('note: enableHooks is not true in the settings; here hooks run anyway');
   });
@@ -74,6 +75,7 @@ describe('the verdict of fire', () => {
           stderr: '',
           output,
           error: null,
+          why: null,
         },
       ],
     });
@@ -161,7 +163,64 @@ Verdict: blocked: one two
     const settings = await cli.settings({ BeforeTool: group('exit 2', { matcher: 'read_file' }) });
     const { exitCode, stdout } = await cli.run(['fire', 'BeforeTool', '--settings', settings]);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^No hook ran for BeforeTool.*\n\nVerdict: proceed$/u);
+    expect(stdout).toBe(`No hook ran for BeforeTool of write_file: none matches.
+  exit 2: its matcher "read_file" does not match write_file
+More: hookstack explain BeforeTool --tool write_file
+
+Verdict: proceed`);
+  });
+
+  it.each([
+    {
+      what: 'none is there',
+      hooks: { SessionStart: [] },
+      says: 'No hook ran for SessionStart: none is configured for SessionStart.\nMore: hookstack explain SessionStart\n',
+    },
+    {
+      what: 'all are off',
+      hooks: { SessionStart: group('mine', { name: 'off' }) },
+      says: 'No hook ran for SessionStart: none is on and allowed.\n  off: disabled by name in USER\nMore:',
+    },
+    {
+      what: 'some are off, and some do not match',
+      hooks: {
+        SessionStart: [
+          ...group('mine', { name: 'off' }),
+          {
+            dialect: 'claude' as const,
+            matcher: 'resume',
+            hooks: [{ type: 'command' as const, command: 'theirs' }],
+          },
+        ],
+      },
+      says: 'No hook ran for SessionStart: none is on, allowed and matching.\n  off: disabled by name in USER\n  theirs: its matcher "resume" does not match startup\n',
+    },
+  ])('says why no hook ran: $what', async ({ hooks, says }) => {
+    const user = await cli.userSettings(hooks, { disabledHooks: ['off'] });
+    const { stdout } = await cli.run(['fire', 'SessionStart']);
+    expect(stdout).toContain(says.replace('USER', user));
+    const fired = await cli.run(['fire', 'SessionStart', '--json']);
+    const { notRun } = JSON.parse(fired.stdout) as { notRun: { hook: string; reason: string }[] };
+    const explained = await cli.run(['explain', 'SessionStart', '--json']);
+    const reasons = JSON.parse(explained.stdout) as { hooks: typeof notRun };
+    expect(notRun).toEqual(reasons.hooks.map(({ hook, reason }) => ({ hook, reason })));
+  });
+
+  it('says where a hook failed, and what it was not given', async () => {
+    const script = await cli.write('guard.py', 'import os\nos.environ["SHOP_TOKEN"]\n');
+    await cli.userSettings(
+      { BeforeTool: group(`python3 ${script}`, { name: 'guard' }) },
+      { hookEnvironment: { redact: ['@secrets'] } },
+    );
+    const env = { SHOP_TOKEN: 'hush-hush' };
+    const why = `KeyError: 'SHOP_TOKEN' (${script}:2); SHOP_TOKEN is withheld from hooks: name it in "allow" of "hookEnvironment" in your settings`;
+    const { stdout, stderr } = await cli.run(['fire', 'BeforeTool', '--trace', 't.jsonl'], { env });
+    expect(stderr).toBe(
+      `warning: The hook "guard" exited with code 1; the operation goes on without it (BeforeTool; ${why})`,
+    );
+    expect(stdout).toContain(`\n  why: ${why}\n`);
+    const traced = await cli.run(['trace', 't.jsonl']);
+    expect(traced.stdout).toContain(`exited with code 1: KeyError: 'SHOP_TOKEN' (${script}:2)`);
   });
 
   it('passes on no control characters of a hook', async () => {

@@ -19,7 +19,7 @@ describe('list', () => {
     const { exitCode, stdout, stderr } = await cli.run(['list']);
     expect({ exitCode, stdout, stderr }).toEqual({
       exitCode: 0,
-      stdout: 'Hooks are off: set "enableHooks": true. None is configured.',
+      stdout: 'Hooks are off: no settings file says "enableHooks": true. None is configured.',
       stderr: '',
     });
     expect(await listJson()).toEqual({ enableHooks: false, hooks: [], stderr: '' });
@@ -122,7 +122,7 @@ AfterTool
 
   it('tells why a hook would not run', async () => {
     await cli.projectSettings({ BeforeTool: group('theirs') });
-    await cli.userSettings(
+    const user = await cli.userSettings(
       {
         BeforeTool: [
           ...group('mine', { name: 'off' }),
@@ -134,7 +134,7 @@ AfterTool
     const { hooks, stderr } = await listJson();
     expect(hooks).toMatchObject([
       { hook: 'theirs', source: 'project', enabled: false, reason: neverAllowed },
-      { hook: 'off', source: 'user', enabled: false, reason: 'disabled by name' },
+      { hook: 'off', source: 'user', enabled: false, reason: `disabled by name in ${user}` },
       { hook: 'plug', source: 'user', enabled: false, reason: 'type plugin cannot be run' },
     ]);
     expect(stderr).toBe(
@@ -145,10 +145,12 @@ AfterTool
   });
 
   it('tells that hooks are off', async () => {
-    await cli.userSettings({ BeforeTool: group('mine') }, { enableHooks: false });
+    const user = await cli.userSettings({ BeforeTool: group('mine') }, { enableHooks: false });
     const { enableHooks, hooks } = await listJson();
     expect(enableHooks).toBe(false);
     expect(hooks).toMatchObject([{ enabled: false, reason: 'hooks are off' }]);
+    const { stdout } = await cli.run(['list']);
+    expect(stdout).toContain(`Hooks are off: enableHooks is false in ${user}.\n`);
   });
 
   it('tells how often each hook has run, by a trace', async () => {

@@ -26,7 +26,7 @@ describe('disable and enable', () => {
       stdout: `"guard" is disabled in ${userFile()}`,
       stderr: '',
     });
-    expect(await stateOf('guard')).toBe('disabled by name');
+    expect(await stateOf('guard')).toBe(`disabled by name in ${userFile()}`);
     const again = await cli.run(['disable', 'guard']);
     expect(again.stdout).toContain('is disabled already');
     expect(await disabledIn(userFile())).toEqual(['guard']);

@@ -161,12 +161,45 @@ describe('test', () => {
     - expected "block"
     + actual   "allow"
   modified.tool_input
-    - expected null
+    - expected nothing
     + actual   {
     +            "file_path": "b"
     +          }
 
 0 passed, 1 failed`);
+    expect(exitCode).toBe(1);
+  });
+
+  it('says why a hook did not run, and writes no null', async () => {
+    const user = await cli.userSettings(
+      {
+        BeforeTool: [
+          ...group('exit 2', { name: 'reads', matcher: '^read_' }),
+          ...group('exit 2', { name: 'off' }),
+        ],
+      },
+      { disabledHooks: ['off'] },
+    );
+    const exit = { reads: 2, of: 2, off: 2 };
+    await cli.write('one.hooktest.json', {
+      event: 'BeforeTool',
+      expect: { decision: 'block', reason: 'no', exit },
+    });
+    const { stdout, exitCode } = await cli.run(['test']);
+    expect(stdout).toContain(`  reason
+    - expected "no"
+    + actual   nothing
+  exit.reads
+    - expected 2
+    + actual   did not run
+`);
+    expect(stdout).toContain(`
+  reads did not run: its matcher "^read_" does not match write_file
+  off did not run: disabled by name in ${user}
+  of did not run: no hook of BeforeTool has this name; did you mean 'off'?
+
+0 passed, 1 failed`);
+    expect(stdout).not.toContain('null');
     expect(exitCode).toBe(1);
   });
 

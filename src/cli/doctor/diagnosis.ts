@@ -21,6 +21,8 @@ export interface ObservedRun {
   readonly said: Said;
   /** From the runner, one sentence each. */
   readonly remarks: readonly string[];
+  /** The exception that stderr tells of. */
+  readonly why: string | undefined;
   readonly timeoutMs: number;
 }
 
@@ -49,15 +51,13 @@ function diagnoseEnding(run: ObservedRun): Finding[] {
       ? `; it ran in a scratch directory, where files of the project are found through $LLXPRT_PROJECT_DIR`
       : '';
   if (failure) {
-    const excerpt = firstLine(outcome.stderr);
-    const why = [cause && `: ${cause}`, excerpt && ` (${excerpt})`].filter(Boolean).join('');
-    return [error(`it ${failure.what}${why}${hint}`)];
+    return [error(`it ${failure.what}${cause ? `: ${cause}` : ''}${quoteOf(run)}${hint}`)];
   }
   if (outcome.exitCode !== 2) return [];
   if (cause) {
     return [
       error(
-        `it blocks by accident: ${cause} gives exit code 2, which means block (${firstLine(outcome.stderr)})${hint}`,
+        `it blocks by accident: ${cause} gives exit code 2, which means block${quoteOf(run)}${hint}`,
       ),
     ];
   }
@@ -144,13 +144,16 @@ const CAUSES: readonly (readonly [pattern: RegExp, words: string, about?: 'file'
     /^\S+: .*(?:unrecognized|invalid|illegal|unknown) option|^usage: /imu,
     'an option that a program does not know',
   ],
-  [/^jq: (?:parse )?error/mu, 'an error of jq'],
+  [/^(?:jq: (?:parse )?error|parse error: )/mu, 'an error of jq'],
   [/^Traceback \(most recent call last\)/mu, 'an exception in Python'],
   [/^(?:\w*)Error: .*\n\s+at /mu, 'an exception in Node'],
 ];
 
-function firstLine(text: string): string {
-  return toOneLine(text.trim().split('\n')[0] ?? '');
+/** What stderr says: its exception, else its first line. */
+function quoteOf({ why, outcome }: ObservedRun): string {
+  if (why !== undefined) return `: ${why}`;
+  const line = toOneLine(outcome.stderr.trim().split('\n')[0] ?? '');
+  return line && ` (${line})`;
 }
 
 function error(message: string): Finding {

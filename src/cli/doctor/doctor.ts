@@ -1,58 +1,66 @@
-import { isConcerned } from '../../../middleware/planner.js';
 import { executeHook } from '../../../middleware/runner.js';
 import { toHookInput } from '../../../middleware/translator.js';
-import { referenceTools } from '../../agent/tools/referenceTools.js';
 import type { Config } from '../../config/config.js';
+import type { SettingsOrigins } from '../../config/settings/settings.js';
 import { defaultTimeoutOf } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { normalizeTimeout } from '../../process/normalizeTimeout.js';
-import { events } from '../../protocol/events.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
-import type { HookEventName } from '../../protocol/types.js';
+import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { buildHookEnvironment, prepareInput } from '../../run/preparedInput.js';
 import type { HookRun } from '../../run/hookRun.js';
 import { DebugLogger } from '../../util/debugLogger.js';
-import { CliLogger } from '../shared/cliLogger.js';
-import { completeFields, decodeFields } from '../shared/eventFields.js';
+import { explainStderr } from '../../run/exception.js';
+import { loaderSeverities } from '../../validate/rules.js';
+import type { Finding as SettingsFinding } from '../../validate/types.js';
+import { checkSettings, formatFinding } from '../shared/checkSettings.js';
 import { findReason } from '../shared/hookColumns.js';
 import { watchInterruption } from '../shared/interruption.js';
-import { DEFAULT_TOOL, type WorkspaceOptions } from '../shared/options.js';
+import type { WorkspaceOptions } from '../shared/options.js';
 import { mapWithProgress } from '../shared/progress.js';
 import {
   paint,
+  plural,
   printJson,
   printLine,
   toOneLine,
   toVisible,
   withoutBreaks,
 } from '../shared/terminal.js';
-import { openRegistry, openWorkspace } from '../shared/workspace.js';
-import { describeEnding, diagnose, type ObservedRun } from './diagnosis.js';
+import { isTrustedRun, openRegistry, openWorkspace } from '../shared/workspace.js';
+import { describeEnding, diagnose, type Finding, type ObservedRun } from './diagnosis.js';
+import { sampleFor } from './sampleEvent.js';
 import { inScratchProject } from './scratchProject.js';
 
 type Examination = Awaited<ReturnType<typeof examine>>;
 
 /** @returns the exit code: 0 nothing is wrong, 1 something is */
 export async function doctor({ json, ...options }: WorkspaceOptions): Promise<number> {
-  const { config } = await openWorkspace(options, { forceHooks: true });
+  const { config, origins } = await openWorkspace(options, { forceHooks: true });
   const registry = await openRegistry(config);
   const { signal, dispose } = watchInterruption();
   const examinations = await mapWithProgress(
     registry.getAllHooks(),
     ({ eventName, config: hook }) => `${eventName} ${hookIdentity(hook)}`,
-    (entry) => examine(entry, { registry, config, signal }),
+    (entry) => examine(entry, { registry, config, origins, signal }),
     json ? undefined : (examination) => printLine(formatExamination(examination)),
   ).finally(dispose);
   const wrong = examinations.filter(({ status }) => status === 'error').length;
-  if (json) printJson({ healthy: wrong === 0, hooks: examinations });
-  else printLine(formatSummary(examinations, wrong));
-  return wrong === 0 ? 0 : 1;
+  const names = options.settings === undefined ? [] : [options.settings];
+  const cwd = config.getWorkingDir();
+  const { findings: settings } = await checkSettings(names, cwd, isTrustedRun(options));
+  const isFaulty = wrong > 0 || settings.some(({ severity }) => severity === 'error');
+  const healthy = !isFaulty && examinations.some(({ status }) => status !== 'not run');
+  if (json) printJson({ healthy, hooks: examinations, settings });
+  else printLine(formatSummary(examinations, wrong, settings));
+  return healthy ? 0 : 1;
 }
 
 interface Surroundings {
   readonly registry: HookRegistry;
   readonly config: Config;
+  readonly origins: SettingsOrigins;
   readonly signal: AbortSignal;
 }
 
@@ -60,11 +68,11 @@ async function examine(entry: HookRegistryEntry, surroundings: Surroundings) {
   surroundings.signal.throwIfAborted();
   const { config: hook, eventName: event } = entry;
   const { timeoutMs } = normalizeTimeout(hook.timeout, defaultTimeoutOf(hook, event));
-  const tool = events[event].matchOn ? findTool(entry, surroundings.registry) : null;
-  const reason = findReason(entry, true);
-  const observed = reason === null ? await runOnce(entry, tool, surroundings) : undefined;
+  const { payload, tool, isAccepted } = sampleFor(entry, surroundings.registry);
+  const reason = findReason(entry, true, surroundings.origins);
+  const observed = reason === null ? await runOnce(entry, payload, surroundings) : undefined;
   const run = observed && { ...observed, timeoutMs };
-  const findings = run ? diagnose(run) : [];
+  const findings = run ? [...diagnose(run), ...(isAccepted ? [] : [unmatched(entry)])] : [];
   const worst = (['error', 'warning'] as const).find((each) =>
     findings.some(({ severity }) => severity === each),
   );
@@ -84,18 +92,16 @@ async function examine(entry: HookRegistryEntry, surroundings: Surroundings) {
   } as const;
 }
 
-/** One that the hook matches, if known. */
-function findTool(entry: HookRegistryEntry, registry: HookRegistry): string {
-  const logger = new CliLogger('llxprt:core:hooks:planner');
-  const known = [DEFAULT_TOOL, ...referenceTools.map(({ name }) => name)];
-  return (
-    known.find((name) => isConcerned(registry, entry, { toolName: name }, logger)) ?? DEFAULT_TOOL
-  );
+function unmatched({ eventName: event, matcher = '' }: HookRegistryEntry): Finding {
+  return {
+    severity: 'warning',
+    message: `no event was found that its matcher ${JSON.stringify(matcher)} accepts, so it was asked about another one; see whether it ever runs: hookstack explain ${event}`,
+  };
 }
 
 async function runOnce(
   { config: hook, eventName: event }: HookRegistryEntry,
-  tool: string | null,
+  payload: HookPayload<HookEventName>,
   { registry, config, signal }: Surroundings,
 ): Promise<Omit<ObservedRun, 'timeoutMs'> | undefined> {
   const logger = new RemarkCollector('llxprt:core:hooks:doctor');
@@ -108,7 +114,7 @@ async function runOnce(
     executeHook(
       hook,
       event,
-      { ...prepareInput(sampleInput(event, tool, config, scratch), environment), env },
+      { ...prepareInput(sampleInput(event, payload, config, scratch), environment), env },
       {
         logger,
         environment,
@@ -130,16 +136,20 @@ async function runOnce(
   signal.throwIfAborted();
   if (!run?.outcome) return undefined;
   const { outcome, said = outcome } = run;
-  return { hook, event, outcome, said, remarks: logger.remarks };
+  const why = explainStderr(outcome.stderr, environment);
+  return { hook, event, outcome, said, why, remarks: logger.remarks };
 }
 
 /** More than a pipe holds, so that it is taken only where somebody reads. JSON allows spaces behind its first brace. */
 const PADDING = Buffer.alloc(256 * 1024, ' ');
 
-function sampleInput(event: HookEventName, tool: string | null, config: Config, cwd: string) {
-  const toolInput = { file_path: 'example.txt', content: 'Hello', command: 'true' };
-  const given = tool === null ? {} : { tool_name: tool, tool_input: toolInput };
-  return toHookInput(event, decodeFields(event, completeFields(event, given)), {
+function sampleInput(
+  event: HookEventName,
+  payload: HookPayload<HookEventName>,
+  config: Config,
+  cwd: string,
+) {
+  return toHookInput(event, payload, {
     getSessionId: () => config.getSessionId(),
     getWorkingDir: () => cwd,
   });
@@ -171,8 +181,32 @@ function formatExamination(examination: Examination): string {
   ].join('\n');
 }
 
-function formatSummary(examinations: readonly Examination[], wrong: number): string {
-  if (examinations.length === 0) return 'No hook is configured.';
+function formatSummary(
+  examinations: readonly Examination[],
+  wrong: number,
+  settings: readonly SettingsFinding[],
+): string {
+  // The others were told when the settings were read.
+  const untold = settings.filter(({ rule }) => rule !== 'file' && !(rule in loaderSeverities));
+  return [
+    ...(untold.length > 0 ? ['\nSettings:', ...untold.map(formatFinding)] : []),
+    `${formatCount(examinations, wrong)}${formatCounts(settings)}`,
+  ].join('\n');
+}
+
+function formatCount(examinations: readonly Examination[], wrong: number): string {
+  const count = examinations.length;
+  if (count === 0) {
+    return '\nNo hook is configured, so nothing was examined; make one with: hookstack init';
+  }
   const ran = examinations.filter(({ status }) => status !== 'not run').length;
-  return `\n${ran} of ${examinations.length} hooks run, ${wrong} with something wrong`;
+  if (ran > 0) return `\n${ran} of ${count} hooks run, ${wrong} with something wrong`;
+  return `\n0 of ${count} hooks run, so nothing was examined: see above why`;
+}
+
+function formatCounts(settings: readonly SettingsFinding[]): string {
+  const errors = settings.filter(({ severity }) => severity === 'error').length;
+  const warnings = settings.length - errors;
+  if (settings.length === 0) return '';
+  return `; settings: ${plural(errors, 'error')}, ${plural(warnings, 'warning')}`;
 }

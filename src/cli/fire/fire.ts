@@ -38,9 +38,17 @@ export async function fire(eventName: string | undefined, options: FireOptions):
   );
   const report = describeFiring(event, fired);
   const [fault] = report.results.length === 0 ? (fired?.aggregated.errors ?? []) : [];
+  const idle = !fault && report.results.length === 0;
+  const silence = idle ? await explainSilence(workspace, event, payload) : undefined;
   const latencyMs = options.repeat === undefined ? undefined : latencyOf(durations);
-  if (options.json) printJson({ ...report, explanation, latencyMs });
-  else await printText({ report: fault ? undefined : report, explanation, latencyMs });
+  if (options.json) printJson({ ...report, notRun: silence?.notRun, explanation, latencyMs });
+  else
+    await printText({
+      report: fault ? undefined : report,
+      nothingRan: silence?.text,
+      explanation,
+      latencyMs,
+    });
   if (fault) {
     printNotice('error', fault.message);
     return 1;
@@ -88,6 +96,18 @@ async function explainFired<E extends HookEventName>(
   return explainEvent(workspace, event, planContext({ event, payload }));
 }
 
+/** Why no hook ran. */
+async function explainSilence<E extends HookEventName>(
+  workspace: Workspace,
+  event: E,
+  payload: HookPayload<E>,
+) {
+  const { describeNothingRan, findNotRun } = await import('../shared/nothingRan.js');
+  const found = await findNotRun(workspace, event, payload);
+  const notRun = found.notRun.map(({ hook, reason }) => ({ hook, reason }));
+  return { notRun, text: describeNothingRan(event, payload, found) };
+}
+
 async function fireRepeatedly<E extends HookEventName>(
   config: Config,
   event: E,
@@ -124,15 +144,16 @@ function quantile(sorted: readonly number[], fraction: number): number {
 
 async function printText(shown: {
   readonly report: FireReport | undefined;
+  readonly nothingRan: string | undefined;
   readonly explanation: Explanation | undefined;
   readonly latencyMs: ReturnType<typeof latencyOf> | undefined;
 }): Promise<void> {
-  const { report, explanation, latencyMs } = shown;
+  const { report, nothingRan, explanation, latencyMs } = shown;
   if (explanation) {
     const { formatExplanation } = await import('../shared/explanationText.js');
     printLine(`${formatExplanation(explanation)}\n`);
   }
-  if (report) printLine(formatReport(report));
+  if (report) printLine(formatReport(report, nothingRan));
   if (!latencyMs) return;
   const { count, min, q1, median, q3, max } = latencyMs;
   printLine(

@@ -38,7 +38,8 @@ export async function readFields<E extends HookEventName>(
   return makeFields(event, moment === 'failed' ? withFailure(given) : given);
 }
 
-function withFailure({ response, ...given }: Given): Given {
+/** What a tool that failed gave. */
+export function withFailure({ response, ...given }: Given): Given {
   const message = 'The tool failed';
   const failure = { llmContent: message, returnDisplay: message, error: { message } };
   return { ...given, response: isRecord(response) ? { ...failure, ...response } : failure };

@@ -5,6 +5,7 @@ import {
   columnTexts,
   describeEntries,
   formatSource,
+  whyHooksAreOff,
   type ListedHook,
   type TraceCount,
 } from '../shared/hookColumns.js';
@@ -24,13 +25,13 @@ export async function list({
   json,
   ...options
 }: WorkspaceOptions & { readonly trace?: string }): Promise<number> {
-  const { config, isIncomplete } = await openWorkspace(options, { needsAllFiles: false });
+  const { config, origins, isIncomplete } = await openWorkspace(options, { needsAllFiles: false });
   const registry = await openRegistry(config);
   const enableHooks = config.getEnableHooks();
   const countOf = trace ? await countRuns(trace) : undefined;
-  const hooks = describeEntries(registry, enableHooks, countOf);
+  const hooks = describeEntries(registry, { enableHooks, origins }, countOf);
   if (json) printJson({ enableHooks, hooks });
-  else printLine(formatHooks(hooks, enableHooks));
+  else printLine(formatHooks(hooks, enableHooks, origins.enableHooks?.file));
   return isIncomplete ? 2 : 0;
 }
 
@@ -56,12 +57,16 @@ async function openTraceIfThere(file: string): ReturnType<typeof openTrace> {
   }
 }
 
-function formatHooks(hooks: readonly ListedHook[], enableHooks: boolean): string {
+function formatHooks(
+  hooks: readonly ListedHook[],
+  enableHooks: boolean,
+  file: string | undefined,
+): string {
   const lines = Object.values(HookEventName).flatMap((event) => {
     const ofEvent = hooks.filter((hook) => hook.event === event);
     return ofEvent.length === 0 ? [] : ['', paint('bold', event), ...ofEvent.map(formatHook)];
   });
-  const state = enableHooks ? 'Hooks are on.' : 'Hooks are off: set "enableHooks": true.';
+  const state = enableHooks ? 'Hooks are on.' : `Hooks are off: ${whyHooksAreOff(file)}.`;
   return [hooks.length === 0 ? `${state} None is configured.` : state, ...lines].join('\n');
 }
 

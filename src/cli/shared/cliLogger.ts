@@ -21,11 +21,14 @@ export class CliLogger extends DebugLogger {
   }
 }
 
-/** Event and first line of stderr of a failed hook: usually all that its author needs. */
-function excerptOf(details: { event?: unknown; stderr?: unknown } = {}): string {
-  const { event, stderr } = details;
+/** In characters. A path may be long. */
+const MAX_EXCERPT = 600;
+
+/** Event of a failed hook, and its exception, else the first line of its stderr: usually all that its author needs. */
+function excerptOf(details: { event?: unknown; stderr?: unknown; why?: unknown } = {}): string {
+  const { event, stderr, why } = details;
   const line = typeof stderr === 'string' ? stderr.trim().split('\n')[0] : '';
-  const facts = [typeof event === 'string' ? event : '', line ? `stderr: ${line}` : ''];
-  const text = facts.filter(Boolean).join('; ');
-  return text && ` (${toOneLine(text)})`;
+  const cause = typeof why === 'string' ? why : line && toOneLine(`stderr: ${line}`);
+  const text = [typeof event === 'string' ? event : '', cause].filter(Boolean).join('; ');
+  return text && ` (${toOneLine(text, MAX_EXCERPT)})`;
 }

@@ -7,6 +7,7 @@ import {
 } from '../../../middleware/planner.js';
 import type { SettingsOrigins } from '../../config/settings/settings.js';
 import { theirSubject, theirEventName, dialects } from '../../dialects/dialects.js';
+import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { environmentOf } from '../../process/startCommand.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
@@ -21,14 +22,14 @@ export type Explanation = Awaited<ReturnType<typeof explainEvent>>;
 
 export type ExplainedHook = Explanation['hooks'][number];
 
-/** @param context what matchers are tested against; without it, hooks count as matching */
-export async function explainEvent(
-  { config, settings, origins, problems }: Workspace,
+/** Why the hooks of an event do not run, each by itself; for all commands that say so. */
+export function findReasons(
+  registry: HookRegistry,
+  origins: SettingsOrigins,
   event: HookEventName,
   context: PlanContext | undefined,
 ) {
-  const registry = await openRegistry(config);
-  const logger = new CliLogger('llxprt:core:hooks:planner');
+  const logger = plannerLogger();
   const entries = registry.getAllHooks().filter(({ eventName }) => eventName === event);
   const budget = new MatcherBudget();
   const substitutes = findSubstitutes(
@@ -36,16 +37,30 @@ export async function explainEvent(
       .filter(({ enabled }) => enabled)
       .filter((entry) => isConcerned(registry, entry, context, logger, budget)),
   );
+  const reasons = entries.map((entry) => {
+    /** Whatever the call is. */
+    const always = findReason(entry, true, origins);
+    const reason =
+      always ?? whyNotNow(entry, context) ?? whyNotItself(entry, substitutes.get(entry), context);
+    return { entry, reason, isOff: always !== null };
+  });
+  return { reasons, substitutes };
+}
+
+/** @param context what matchers are tested against; without it, hooks count as matching */
+export async function explainEvent(
+  { config, settings, origins, problems }: Workspace,
+  event: HookEventName,
+  context: PlanContext | undefined,
+) {
+  const registry = await openRegistry(config);
+  const { reasons, substitutes } = findReasons(registry, origins, event, context);
   const workingDir = config.getWorkingDir();
   const environment = buildHookEnvironment(config.getHookEnvironment(), workingDir);
   const guards = findGuards(substitutes);
-  const hooks = entries.map((entry) => {
-    const reason =
-      reasonToSkip(entry, origins) ??
-      whyNotNow(entry, context) ??
-      whyNotItself(entry, substitutes.get(entry), context);
-    return explainHook(entry, reason, guards.has(entry), workingDir, environment);
-  });
+  const hooks = reasons.map(({ entry, reason }) =>
+    explainHook(entry, reason, guards.has(entry), workingDir, environment),
+  );
   const running = hooks.filter(({ runs }) => runs);
   const common = namesOf(environmentOf({ env: environment }, ''));
   return {
@@ -58,7 +73,7 @@ export async function explainEvent(
     subject: context?.subject ?? null,
     enableHooks: settings.enableHooks,
     enableHooksFile: origins.enableHooks?.file ?? null,
-    sequential: createExecutionPlan(registry, logger, event, context)?.sequential ?? false,
+    sequential: createExecutionPlan(registry, plannerLogger(), event, context)?.sequential ?? false,
     /** Those that run, in their order from 1, then the others. */
     hooks: [
       ...running.map((hook, index) => ({ ...hook, order: index + 1 })),
@@ -73,11 +88,8 @@ export async function explainEvent(
   };
 }
 
-function reasonToSkip(entry: HookRegistryEntry, origins: SettingsOrigins): string | null {
-  const reason = findReason(entry, true);
-  if (entry.skipped !== 'disabled') return reason;
-  const files = origins.disabledHooks.get(hookIdentity(entry.config)) ?? [];
-  return [reason, ...files.map(({ file }) => file)].join(' in ');
+function plannerLogger(): CliLogger {
+  return new CliLogger('llxprt:core:hooks:planner');
 }
 
 function whyNotNow(

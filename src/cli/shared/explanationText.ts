@@ -1,7 +1,7 @@
 import { findIdleNames } from '../../../middleware/planner.js';
 import { events } from '../../protocol/events.js';
 import type { ExplainedHook, Explanation } from './explanation.js';
-import { columnTexts, formatSource } from './hookColumns.js';
+import { columnTexts, formatSource, whyHooksAreOff } from './hookColumns.js';
 import { paint, toVisible } from './terminal.js';
 
 const LINE_WIDTH = 100;
@@ -36,10 +36,7 @@ function formatHeading(explanation: Explanation, count: number): string {
 
 function formatSwitch({ enableHooks, enableHooksFile }: Explanation): string[] {
   if (enableHooks) return [];
-  const why =
-    enableHooksFile === null
-      ? 'no settings file says "enableHooks": true'
-      : `enableHooks is false in ${toVisible(enableHooksFile)}`;
+  const why = whyHooksAreOff(enableHooksFile);
   return [paint('yellow', `Hooks are off, so that nothing runs in fact: ${why}.`)];
 }
 

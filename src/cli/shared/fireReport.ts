@@ -40,14 +40,13 @@ function describeHook(result: HookExecutionResult) {
     stderr: result.stderr ?? null,
     output: result.output ?? null,
     error: result.error?.message ?? null,
+    why: result.why ?? null,
   };
 }
 
-export function formatReport(report: FireReport): string {
-  const hooks =
-    report.results.length === 0
-      ? [`No hook ran for ${report.event}: none is configured, active, and matching`]
-      : report.results.map(formatHook);
+/** @param nothingRan what is said where no hook ran */
+export function formatReport(report: FireReport, nothingRan = ''): string {
+  const hooks = report.results.length === 0 ? [nothingRan] : report.results.map(formatHook);
   return [...hooks, '', formatVerdict(report), ...formatEffects(report)].join('\n');
 }
 
@@ -62,6 +61,7 @@ function formatHook(hook: FireReport['results'][number]): string {
   return [
     `${title}: ${facts.join(', ')}`,
     ...formatText('error', hook.error),
+    ...formatText('why', hook.why),
     ...formatText('stdout', hook.stdout),
     ...formatText('stderr', hook.stderr),
   ].join('\n');

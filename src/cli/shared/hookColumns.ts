@@ -1,4 +1,5 @@
 import { defaultTimeoutOf } from '../../dialects/dialects.js';
+import type { SettingsOrigins } from '../../config/settings/settings.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { normalizeTimeout } from '../../process/normalizeTimeout.js';
@@ -10,6 +11,8 @@ import { plural, toVisible } from './terminal.js';
 interface Listed {
   readonly entry: HookRegistryEntry;
   readonly enableHooks: boolean;
+  /** Which files switch hooks off; without them, no file is named. */
+  readonly origins?: SettingsOrigins;
   /** Runs in its place, where both match; else the entry itself. */
   readonly substitute: HookRegistryEntry;
   readonly count?: TraceCount;
@@ -55,7 +58,7 @@ const COLUMNS = {
     (consent) => consent && `consent: ${consent}`,
   ),
   enabled: column(({ entry, enableHooks }) => findReason(entry, enableHooks) === null),
-  reason: column(({ entry, enableHooks }) => findReason(entry, enableHooks)),
+  reason: column(({ entry, enableHooks, origins }) => findReason(entry, enableHooks, origins)),
   duplicateOf: column(
     ({ entry, substitute }) => (substitute === entry ? null : hookIdentity(substitute.config)),
     (name) => name !== null && `runs once where "${name}" matches too`,
@@ -104,7 +107,7 @@ export function columnTexts(hook: Partial<ListedHook>): string {
 
 export function describeEntries(
   registry: HookRegistry,
-  enableHooks: boolean,
+  { enableHooks, origins }: Pick<Listed, 'enableHooks' | 'origins'>,
   countOf?: (event: string, hook: string) => TraceCount,
 ): ListedHook[] {
   return Object.values(HookEventName).flatMap((event) => {
@@ -113,6 +116,7 @@ export function describeEntries(
     return ofEvent.map((entry) =>
       describeEntry(entry, {
         enableHooks,
+        origins,
         substitute: substitutes.get(entry) ?? entry,
         count: countOf?.(event, hookIdentity(entry.config)),
       }),
@@ -120,12 +124,16 @@ export function describeEntries(
   });
 }
 
-/** `null` for a hook that would run. */
+/** Why a hook does not run, whatever the event; `null` for one that would. */
 export function findReason(
   { skipped, config, review }: HookRegistryEntry,
   enableHooks: boolean,
+  origins?: SettingsOrigins,
 ): string | null {
-  if (skipped === 'disabled') return 'disabled by name';
+  if (skipped === 'disabled') {
+    const files = origins?.disabledHooks.get(hookIdentity(config)) ?? [];
+    return ['disabled by name', ...files.map(({ file }) => file)].join(' in ');
+  }
   if (skipped === 'refused') return review?.reason?.replace(/^is (?=refused)/u, '') ?? skipped;
   const doubt = review?.reason === undefined ? '' : `: it ${review.reason}`;
   if (skipped !== undefined) return `${skipped}${skipped === 'untrusted' ? doubt : ''}`;
@@ -143,4 +151,11 @@ export function formatSource({
     .flatMap((part) => part ?? [])
     .map(toVisible)
     .join(' ');
+}
+
+/** @param file the settings file that says so */
+export function whyHooksAreOff(file: string | null | undefined): string {
+  return file
+    ? `enableHooks is false in ${toVisible(file)}`
+    : 'no settings file says "enableHooks": true';
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { Config } from '../../config/config.js';
 import { replaceFile } from '../../config/settings/editSettings.js';
 import { fireHook } from '../../hooks/fireHook.js';
-import type { HookEventName } from '../../protocol/types.js';
+import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { suggestName } from '../../util/suggestName.js';
 import { completeFields, decodeFields } from '../shared/eventFields.js';
 import { describeFiring, type FireReport } from '../shared/fireReport.js';
 import {
@@ -11,7 +11,10 @@ import {
   parseHookTest,
   updateExpectations,
   type Difference,
+  type HookExpectations,
 } from '../shared/hookTestFile.js';
+import { findNotRun } from '../shared/nothingRan.js';
+import type { Workspace } from '../shared/workspace.js';
 
 export interface TestResult {
   readonly file: string;
@@ -21,25 +24,34 @@ export interface TestResult {
   readonly updated: boolean;
   readonly durationMs: number;
   readonly differences: readonly Difference[];
+  /** Hooks of the event that did not run, where it is not as expected. */
+  readonly notRun: readonly { readonly hook: string; readonly reason: string }[];
   /** Why the event could not be fired. */
   readonly problems: readonly string[];
 }
 
 /** @param update whether to write what differs into the file */
-export async function runTest(file: string, config: Config, update: boolean): Promise<TestResult> {
+export async function runTest(
+  file: string,
+  workspace: Workspace,
+  update: boolean,
+): Promise<TestResult> {
   const startedAt = performance.now();
-  const outcome = await tryTest(file, config, update).catch((error: unknown): Outcome => ({
+  const outcome = await tryTest(file, workspace, update).catch((error: unknown): Outcome => ({
     problems: [`${file}: ${errorMessage(error)}`],
   }));
-  const { event = null, updated = false, differences = [], problems = [] } = outcome;
+  const { event = null, updated = false, differences = [], notRun = [], problems = [] } = outcome;
   const passed = problems.length === 0 && (updated || differences.length === 0);
   const durationMs = Math.round(performance.now() - startedAt);
-  return { file, event, passed, updated, durationMs, differences, problems };
+  return { file, event, passed, updated, durationMs, differences, notRun, problems };
 }
 
-type Outcome = Partial<Pick<TestResult, 'event' | 'updated' | 'differences' | 'problems'>>;
+type Outcome = Partial<
+  Pick<TestResult, 'event' | 'updated' | 'differences' | 'notRun' | 'problems'>
+>;
 
-async function tryTest(file: string, config: Config, update: boolean): Promise<Outcome> {
+async function tryTest(file: string, workspace: Workspace, update: boolean): Promise<Outcome> {
+  const { config } = workspace;
   const source = await readFile(file, 'utf8');
   const parsed = parseHookTest(source);
   if ('problems' in parsed) {
@@ -54,9 +66,30 @@ async function tryTest(file: string, config: Config, update: boolean): Promise<O
   const fault = report.results.length === 0 ? fired?.aggregated.errors[0] : undefined;
   if (fault) return { event, problems: [fault.message] };
   const differences = compare(expect, report);
-  if (!update || differences.length === 0) return { event, differences };
+  if (differences.length === 0) return { event };
+  if (!update) {
+    return { event, differences, notRun: await whyNotRun(workspace, event, payload, expect) };
+  }
   await replaceFile(file, updatedText(source, differences, report));
   return { event, differences, updated: true };
+}
+
+/** Hooks that did not run, and those that a test names and the event does not have. */
+async function whyNotRun<E extends HookEventName>(
+  workspace: Workspace,
+  event: E,
+  payload: HookPayload<E>,
+  { exit = {} }: HookExpectations,
+) {
+  const { hooks, notRun } = await findNotRun(workspace, event, payload);
+  const missing = Object.keys(exit).filter((name) => exit[name] !== null && !hooks.includes(name));
+  return [
+    ...notRun.map(({ hook, reason }) => ({ hook, reason })),
+    ...missing.map((hook) => {
+      const hint = hooks.length === 0 ? '' : `; ${suggestName(hook, hooks)}`;
+      return { hook, reason: `no hook of ${event} has this name${hint}` };
+    }),
+  ];
 }
 
 function updatedText(

@@ -4,7 +4,14 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import type { Difference } from '../shared/hookTestFile.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { mapWithProgress } from '../shared/progress.js';
-import { paint, printJson, printLine, toOneLine, withoutBreaks } from '../shared/terminal.js';
+import {
+  paint,
+  printJson,
+  printLine,
+  toOneLine,
+  toVisible,
+  withoutBreaks,
+} from '../shared/terminal.js';
 import { orUsageError } from '../shared/usageError.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { findTests } from './findTests.js';
@@ -36,14 +43,14 @@ export async function test(paths: readonly string[], options: TestOptions): Prom
 
 async function runTests(
   paths: readonly string[],
-  { config }: Workspace,
+  workspace: Workspace,
   { json, update = false, junit }: TestOptions,
 ): Promise<number> {
-  const files = await findTests(paths.length > 0 ? paths : [config.getWorkingDir()]);
+  const files = await findTests(paths.length > 0 ? paths : [workspace.config.getWorkingDir()]);
   const results = await mapWithProgress(
     files,
     nameOf,
-    (file) => runTest(file, config, update),
+    (file) => runTest(file, workspace, update),
     json ? undefined : (result) => printLine(formatResult(result)),
   );
   const failed = results.filter(({ passed }) => !passed).length;
@@ -72,11 +79,12 @@ function nameOf(file: string): string {
 }
 
 function formatResult(result: TestResult): string {
-  const { file, event, differences, problems } = result;
+  const { file, event, differences, notRun, problems } = result;
   return [
     `${formatState(result)} ${nameOf(file)}${event === null ? '' : `: ${event}`}`,
     ...problems.map((problem) => `  ${withoutBreaks(problem)}`),
     ...differences.flatMap(formatDifference),
+    ...notRun.map(({ hook, reason }) => `  ${toVisible(hook)} did not run: ${toVisible(reason)}`),
   ].join('\n');
 }
 
@@ -88,14 +96,20 @@ function formatState({ passed, updated }: TestResult): string {
 function formatDifference({ at, expected, actual }: Difference): string[] {
   return [
     `  ${toOneLine(at)}`,
-    paint('red', formatSide('-', 'expected', expected)),
-    paint('green', formatSide('+', 'actual  ', actual)),
+    paint('red', formatSide('-', 'expected', at, expected)),
+    paint('green', formatSide('+', 'actual  ', at, actual)),
   ];
 }
 
-function formatSide(sign: string, label: string, value: unknown): string {
-  const lines = removeControls(JSON.stringify(value, null, 2)).split('\n');
+function formatSide(sign: string, label: string, at: string, value: unknown): string {
+  const text = value === null ? wordForNothing(at) : JSON.stringify(value, null, 2);
+  const lines = removeControls(text).split('\n');
   return lines
     .map((line, index) => `    ${sign} ${index === 0 ? label : ' '.repeat(label.length)} ${line}`)
     .join('\n');
+}
+
+/** In place of `null`, which only the file means something with. */
+function wordForNothing(at: string): string {
+  return at.startsWith('exit.') ? 'did not run' : 'nothing';
 }

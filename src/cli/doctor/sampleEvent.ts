@@ -1,0 +1,99 @@
+import { isConcerned, planContext, type PlanContext } from '../../../middleware/planner.js';
+import { referenceTools } from '../../agent/tools/referenceTools.js';
+import type { HookRegistry } from '../../hooks/hookRegistry.js';
+import type { HookRegistryEntry } from '../../protocol/entry.js';
+import { events } from '../../protocol/events.js';
+import type { HookEventName, HookPayload } from '../../protocol/types.js';
+import { withFailure } from '../fire/fireOptions.js';
+import { CliLogger } from '../shared/cliLogger.js';
+import { completeFields, decodeFields, makeFields } from '../shared/eventFields.js';
+import { DEFAULT_TOOL } from '../shared/options.js';
+
+/** A made-up event for one hook. */
+interface Sample {
+  readonly payload: HookPayload<HookEventName>;
+  /** `null` at events without one. */
+  readonly tool: string | null;
+  /** Whether the hook's matcher lets it run for this event. */
+  readonly isAccepted: boolean;
+}
+
+/** One that the hook's matcher accepts, where such a one can be thought of. */
+export function sampleFor(entry: HookRegistryEntry, registry: HookRegistry): Sample {
+  const { eventName: event, config } = entry;
+  const logger = new CliLogger('llxprt:core:hooks:planner');
+  const accepts = (context: PlanContext) =>
+    isConcerned(registry, entry, { ...context, moment: config.moment }, logger);
+  return events[event].matchOn
+    ? sampleOfTool(entry, (toolName) => accepts({ toolName }))
+    : sampleOfSubject(event, (subject) => accepts({ subject }));
+}
+
+function sampleOfTool(
+  { eventName: event, matcher = '', config: { moment } }: HookRegistryEntry,
+  accepts: (tool: string) => boolean,
+): Sample {
+  const known = [DEFAULT_TOOL, ...referenceTools.map(({ name }) => name)];
+  const found = [...known, ...namesFor(matcher)].find(accepts);
+  const tool = found ?? DEFAULT_TOOL;
+  const input = { file_path: 'example.txt', content: 'Hello', command: 'true' };
+  const given = { tool, input };
+  const fields = makeFields(event, moment === 'failed' ? withFailure(given) : given);
+  return {
+    payload: decodeFields(event, fields, moment),
+    tool,
+    isAccepted: found !== undefined,
+  };
+}
+
+/** The source, reason or trigger of an event, which the matchers of other agents are tested against. */
+function sampleOfSubject(
+  event: HookEventName,
+  accepts: (subject: string | undefined) => boolean,
+): Sample {
+  const fields = completeFields(event, {});
+  const payload = decodeFields(event, fields);
+  const { subject: usual } = planContext({ event, payload }) ?? {};
+  const subjects = [usual, ...(events[event].subjects ?? [])];
+  const found = subjects.find(accepts);
+  if (found === undefined || found === usual) {
+    return { payload, tool: null, isAccepted: accepts(usual) };
+  }
+  const field = Object.entries(fields).find(([, value]) => value === usual)?.[0] ?? '';
+  const others = completeFields(event, { [field]: found });
+  return { payload: decodeFields(event, others), tool: null, isAccepted: true };
+}
+
+const MAX_NAMES = 100;
+
+/**
+ * Names that a regular expression may match: each of its alternatives, with a letter in place of what stands for any. A
+ * guess, which is tested.
+ */
+export function namesFor(expression: string): string[] {
+  const open = [expression];
+  const names: string[] = [];
+  for (const each of open) {
+    const group = /\((?:\?:)?([^()]*)\)[*+?]?/.exec(each);
+    if (!group) names.push(...each.split('|').map(nameFor));
+    else if (open.length < MAX_NAMES) {
+      const [whole, inner = ''] = group;
+      const before = each.slice(0, group.index);
+      const after = each.slice(group.index + whole.length);
+      open.push(...inner.split('|').map((part) => `${before}${part}${after}`));
+    }
+  }
+  return names;
+}
+
+function nameFor(pattern: string): string {
+  return pattern.replaceAll(
+    /\\(.)[*+?]?|\[(\^?)([^\][])[^\][]*\][*+?]?|(\.)[*+?]?|[\^$*+?]/gu,
+    (_, escaped?: string, not?: string, first?: string, any?: string) => {
+      if (escaped !== undefined)
+        return { w: 'x', S: 'x', d: '1', b: '', s: ' ' }[escaped] ?? escaped;
+      if (first !== undefined) return not ? 'x' : first;
+      return any === undefined ? '' : 'x';
+    },
+  );
+}
