@@ -321,7 +321,7 @@ describe('a project of which a guard was allowed, and whose settings cannot be r
         expect(stderr).toContain(`error: ${file}:1:`);
       }
       expect(await hookstack(host, ['list'])).toMatchObject({
-        exitCode: 0,
+        exitCode: 2,
         stderr: expect.stringContaining('warning:'),
       });
     },

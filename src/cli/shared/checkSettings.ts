@@ -23,10 +23,12 @@ interface CheckedSettings {
 export async function checkSettings(
   names: readonly string[],
   cwd: string | undefined,
-  trustProject: boolean,
+  isTrusted: boolean,
 ): Promise<CheckedSettings> {
   const jobs = names.length === 0 ? [await findDefaults(cwd)] : await openEach(names, cwd);
   const findings: Finding[] = [];
+  // Without trust for this run, what has been allowed counts.
+  const trustProject = isTrusted || undefined;
   for (const { sources, ...project } of jobs) {
     findings.push(...(await validateFiles(sources, { ...project, trustProject })));
   }
