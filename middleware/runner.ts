@@ -432,7 +432,18 @@ function toResult(ended: EndedRun, options: RunOptions): HookExecutionResult {
     ...(outcome?.signal && { signal: outcome.signal }),
     duration: outcome?.durationMs ?? 0,
   };
-  return failure ? withFault(result, failure, outcome, options) : result;
+  return failure || outcome?.exitCode === 2 ? explain(result, ended, options) : result;
+}
+
+function explain(
+  result: HookExecutionResult,
+  { outcome, failure }: EndedRun,
+  options: RunOptions,
+): HookExecutionResult {
+  const hasExited = outcome?.ending === 'exit' && outcome.exitCode !== 0;
+  const why = hasExited ? explainStderr(outcome, options.environment) : undefined;
+  const explained = { ...result, ...(why !== undefined && { why }) };
+  return failure ? withFault(explained, failure, outcome, options) : explained;
 }
 
 function withFault(
@@ -442,13 +453,8 @@ function withFault(
   options: RunOptions,
 ): HookExecutionResult {
   const { hookConfig: hook, eventName: event } = ended;
-  const why =
-    outcome && fault.kind === 'exit'
-      ? explainStderr(outcome.stderr, options.environment)
-      : undefined;
   const result = {
     ...ended,
-    ...(why !== undefined && { why }),
     ...(blocksByFailing(hook, event, fault) && { output: denyForFailure(hook, fault) }),
     ...(fault.kind !== 'exit' && errorOf(fault, outcome)),
   };

@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { inherited, maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
+import { findLikelyCause } from './likelyCause.js';
 
 /** What a program that failed says of it on stderr. */
 export interface Exception {
+  readonly language: string;
   /** As its language writes it, such as `KeyError: 'user'`. */
   readonly line: string;
   /** File and line of the script, such as `guard.py:3`. */
@@ -18,31 +20,65 @@ const MAX_LINE = 300;
 /** The exception that a text of stderr ends in, for the languages of {@link LANGUAGES}. */
 export function readException(stderr: string): Exception | undefined {
   const lines = stderr.split(/\r?\n/);
-  for (const read of Object.values(LANGUAGES)) {
+  for (const [language, read] of Object.entries(LANGUAGES)) {
     const found = read(lines);
-    if (found) return { ...found, line: found.line.slice(0, MAX_LINE) };
+    if (found) return { ...found, language, line: found.line.slice(0, MAX_LINE) };
   }
   return undefined;
 }
 
+/** A program that has ended by itself. */
+interface EndedProgram {
+  readonly stderr: string;
+  readonly exitCode?: number | null;
+}
+
 /**
- * The same in one sentence: the exception's own line, file and line, and the variables it names that hooks do not get.
+ * Why a program failed, in one sentence: the line of its exception with file and line, the likely cause with what to do
+ * about it, and the variables it names that hooks do not get. Of a program that ended with 2, which means block, whether
+ * that was an accident.
  *
- * @returns `undefined` for what no known language says. Secrets are masked
+ * @returns `undefined` where it is not known. Secrets are masked
  */
 export function explainStderr(
-  stderr: string,
+  program: EndedProgram,
   policy: HookEnvironmentPolicy,
   host: NodeJS.ProcessEnv = process.env,
 ): string | undefined {
-  const found = readException(maskSecrets(removeControls(stderr), policy, host));
-  if (!found) return undefined;
-  const { line, where } = found;
-  const told = where === undefined ? line : `${line} (${where})`;
-  const names = withheldNames(found, policy, host);
-  if (names.length === 0) return told;
+  const exitCode = program.exitCode ?? undefined;
+  const stderr = maskSecrets(removeControls(program.stderr), policy, host);
+  const found = readException(stderr);
+  const cause = findLikelyCause(stderr, exitCode);
+  if (exitCode === 2 && !cause && !(found && found.language !== 'shell')) return undefined;
+  const names = found ? withheldNames(found, policy, host) : [];
+  const told = found ? withPlace(found) : (cause?.line.slice(0, MAX_LINE) ?? lastLine(stderr));
+  const advice = [
+    ...(cause ? [cause.advice] : []),
+    ...(names.length > 0 ? [adviseOnWithheld(names)] : []),
+  ];
+  if (!found && advice.length === 0) return undefined;
+  return `${exitCode === 2 ? BY_ACCIDENT : ''}${[told, ...advice].join('; ')}`;
+}
+
+const BY_ACCIDENT = 'blocks by accident, as exit code 2 means block: ';
+
+function withPlace({ line, where }: Exception): string {
+  return where === undefined ? line : `${line} (${where})`;
+}
+
+/** Programs say last why they end. */
+export function lastLine(stderr: string): string {
+  const line =
+    stderr
+      .trim()
+      .split(/[\r\n]+/)
+      .at(-1) ?? '';
+  return line.trim().slice(0, MAX_LINE);
+}
+
+function adviseOnWithheld(names: readonly string[]): string {
   const [is, it] = names.length === 1 ? ['is', 'it'] : ['are', 'them'];
-  return `${told}; ${names.join(', ')} ${is} withheld from hooks: name ${it} in "allow" of "hookEnvironment" in your settings`;
+  return `${names.join(', ')} ${is} withheld from hooks: name ${it} in "allow" of "hookEnvironment" in your settings`;
 }
 
 /** Variables of the host that an exception names and that hooks do not get. */
@@ -57,8 +93,10 @@ function withheldNames(
   return [...words].filter((name) => host[name] !== undefined && reaching[name] === undefined);
 }
 
+type Read = Omit<Exception, 'language'>;
+
 /** THE table of languages. What comes first is asked first: shells quote what their commands say. */
-const LANGUAGES: Readonly<Record<string, (lines: readonly string[]) => Exception | undefined>> = {
+const LANGUAGES: Readonly<Record<string, (lines: readonly string[]) => Read | undefined>> = {
   python: readPython,
   node: readNode,
   jq: readJq,
@@ -70,7 +108,7 @@ const PYTHON_FRAME = /^ {2}File "(.+)", line (\d+)/;
 /** Where Python's own code is, and what was installed. */
 const PYTHON_LIBRARY = /^<frozen |[\\/](?:python[\d.]+|site-packages|dist-packages)[\\/]/i;
 
-function readPython(lines: readonly string[]): Exception | undefined {
+function readPython(lines: readonly string[]): Read | undefined {
   const last = lines.findLastIndex((line) => PYTHON_FRAME.test(line));
   const end = lines.findIndex((line, index) => index > last && /^[A-Za-z_]/.test(line));
   if (last === -1 || end === -1) return undefined;
@@ -93,7 +131,7 @@ const NODE_ERROR = /^(?:Uncaught )?[A-Z][\w$.]*(?: \[\w+\])?(?::|$)/;
 /** What stands above the excerpt of the source that Node shows. */
 const NODE_EXCERPT = /^(\/.*|file:\/\/.*|[A-Za-z]:\\.*|\[eval\d*\]):(\d+)$/;
 
-function readNode(lines: readonly string[]): Exception | undefined {
+function readNode(lines: readonly string[]): Read | undefined {
   const first = lines.findIndex((line) => /^\s+at \S/.test(line));
   const error = lines.findLastIndex((line, index) => index < first && NODE_ERROR.test(line));
   if (first === -1 || error === -1) return undefined;
@@ -134,7 +172,7 @@ function pathOf(file: string): string {
   }
 }
 
-function readJq(lines: readonly string[]): Exception | undefined {
+function readJq(lines: readonly string[]): Read | undefined {
   const line = lines.find((each) => /^(?:jq: (?:parse )?error|parse error: )/.test(each));
   return line === undefined ? undefined : { line };
 }
@@ -143,7 +181,7 @@ function readJq(lines: readonly string[]): Exception | undefined {
 const SHELL_ITSELF = /(?:^|[\\/])(?:ba|da|z|k)?sh(?:\.exe)?$/;
 
 /** The last one, which the script ended with. Bash writes the line as text again behind a syntax error. */
-function readShell(lines: readonly string[]): Exception | undefined {
+function readShell(lines: readonly string[]): Read | undefined {
   for (const line of lines.toReversed()) {
     const found = readBash(line) ?? readOtherShell(line);
     if (found) return found;
@@ -151,13 +189,13 @@ function readShell(lines: readonly string[]): Exception | undefined {
   return undefined;
 }
 
-function readBash(line: string): Exception | undefined {
+function readBash(line: string): Read | undefined {
   const start = /^(\S.*?): (?:-c: )?line (\d+): (?=[^\s`])/.exec(line);
   return start ? shellError(start, line) : undefined;
 }
 
 /** They say less, so that only words count that compilers do not use. */
-function readOtherShell(line: string): Exception | undefined {
+function readOtherShell(line: string): Read | undefined {
   const start = /^(\S.*?): (\d+): /.exec(line);
   const found = start ? shellError(start, line) : undefined;
   return found && OTHER_SHELLS_SAY.test(found.line) ? found : undefined;
@@ -165,7 +203,7 @@ function readOtherShell(line: string): Exception | undefined {
 
 const OTHER_SHELLS_SAY = /^Syntax error|(?:not found|not set|Permission denied)$/;
 
-function shellError([whole, file = '', number]: RegExpExecArray, line: string): Exception {
+function shellError([whole, file = '', number]: RegExpExecArray, line: string): Read {
   const where = SHELL_ITSELF.test(file) ? `line ${number} of the command` : `${file}:${number}`;
   return { line: line.slice(whole.length), where };
 }

@@ -53,10 +53,7 @@ export function findFailure(
         return { kind: 'output', what: NO_ANSWER };
       }
       if (exitCode === 0 || exitCode === 2) return undefined;
-      return {
-        kind: 'exit',
-        what: `exited with code ${exitCode}${exitCode === 127 ? NOT_FOUND : ''}`,
-      };
+      return { kind: 'exit', what: `exited with code ${exitCode}` };
     case 'signal':
       return { kind: 'signal', what: `was ended by ${signal ?? 'a signal'}` };
     case 'timeout':
@@ -70,9 +67,6 @@ export function findFailure(
 
 const NO_ANSWER =
   'left a process running that held its stdout, and no answer came: let it wait for its filters, and redirect the output of jobs that are to go on';
-
-/** Why a program may be missing that a terminal finds. */
-const NOT_FOUND = ' (entries of PATH that lead into the project do not count)';
 
 /** Of plain text the beginning is as good as all of it; of JSON it is nothing. */
 function isPartOfJson(text: string): boolean {
@@ -117,7 +111,9 @@ export function reportFailure(
   // Whoever objects tells it, and once; but what is blocked is told each time.
   if (failure.kind === 'untrusted' && !failsClosed(hook, event)) return;
   const stderr = outcome && maskSecrets(removeControls(outcome.stderr), environment);
-  const consequence = consequenceOf(hook, event, failure);
+  // Whoever wrote it may take 1 for the code that blocks.
+  const isUnclear = outcome?.exitCode === 1 && result.why === undefined;
+  const consequence = consequenceOf(hook, event, failure, isUnclear);
   logger.warn(`The hook "${shortIdentity(hook)}" ${failure.what}; ${consequence}`, {
     event,
     hook: hookIdentity(hook),
@@ -150,7 +146,7 @@ export function reportUntoldFailure(
       event,
       hook: hookIdentity(hook),
       exitCode,
-      why: stderr && explainStderr(stderr, environment),
+      why: stderr && explainStderr({ stderr, exitCode }, environment),
       stderr: stderr && maskSecrets(removeControls(stderr), environment).slice(0, 1024),
     },
   );
@@ -177,8 +173,12 @@ function consequenceOf(
   hook: CommandHookConfig,
   event: HookEventName,
   failure: HookFailure,
+  isUnclear: boolean,
 ): string {
-  if (!blocksByFailing(hook, event, failure)) return 'the operation goes on without it';
+  if (!blocksByFailing(hook, event, failure)) {
+    const hint = isUnclear && events[event].canBlock ? ', as only exit code 2 blocks' : '';
+    return `the operation goes on without it${hint}`;
+  }
   const why = failsClosed(hook, event) ? ' (onFailure: "deny")' : '';
   return `the operation is blocked${why}`;
 }

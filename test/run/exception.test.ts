@@ -138,6 +138,7 @@ describe('the exception of a program', () => {
 
   it('of a shell with few words is known by them', () => {
     expect(readException('guard.sh: 3: RULES: parameter not set')).toEqual({
+      language: 'shell',
       line: 'RULES: parameter not set',
       where: 'guard.sh:3',
     });
@@ -203,13 +204,29 @@ describe('a variable that hooks do not get', () => {
   ])('is named in the exception of $what', async ({ program, file, source, says }) => {
     const stderr = await stderrOf(program, file, source);
     const told = says.replace('FOLDER', folder);
-    expect(explainStderr(stderr, policy, host)).toBe(`${told}; ${hint}`);
-    expect(explainStderr(stderr, { ...policy, allow: ['API_TOKEN'] }, host)).toBe(told);
-    expect(explainStderr(stderr, policy, { PATH: '/bin' })).toBe(told);
+    expect(explainStderr({ stderr }, policy, host)).toBe(`${told}; ${hint}`);
+    expect(explainStderr({ stderr }, { ...policy, allow: ['API_TOKEN'] }, host)).toBe(told);
+    expect(explainStderr({ stderr }, policy, { PATH: '/bin' })).toBe(told);
   });
 
   it('is masked where its value is told', () => {
     const stderr = 'guard.sh: line 2: hush-hush: command not found';
-    expect(explainStderr(stderr, policy, host)).toContain('[API_TOKEN]: command not found');
+    expect(explainStderr({ stderr }, policy, host)).toContain('[API_TOKEN]: command not found');
+  });
+});
+
+describe('a block by accident', () => {
+  it.each([
+    ['python3 /nowhere/guard.py', /^blocks by accident, .*can't open file.*; correct the path/u],
+    ['if true; then', /^blocks by accident, .*; correct the shell script there$/u],
+    ['ls --nope', /^blocks by accident, .*--nope.*; the program does not know the option/u],
+    ['echo "not here: ask the user" >&2; exit 2', undefined],
+    ['echo "guard.txt: line 3: forbids this" >&2; exit 2', undefined],
+  ])('is told from one that is meant: %s', async (command, says) => {
+    const { stderr, exitCode } = await execa('bash', ['-c', command], { reject: false });
+    expect(exitCode).toBe(2);
+    const why = explainStderr({ stderr, exitCode }, {});
+    if (says) expect(why).toMatch(says);
+    else expect(why).toBeUndefined();
   });
 });

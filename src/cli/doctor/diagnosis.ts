@@ -1,6 +1,8 @@
 import { parseJsonDocument } from '../../util/jsonDocument.js';
-import { canPrevent, failsClosed } from '../../protocol/events.js';
+import { canPrevent, events, failsClosed } from '../../protocol/events.js';
+import { lastLine } from '../../run/exception.js';
 import { findFailure } from '../../run/hookFailure.js';
+import { findLikelyCause } from '../../run/likelyCause.js';
 import type { Said } from '../../run/hookRun.js';
 import { readHookOutput } from '../../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
@@ -43,25 +45,19 @@ export function diagnose(run: ObservedRun): Finding[] {
 }
 
 function diagnoseEnding(run: ObservedRun): Finding[] {
-  const { hook, event, outcome, timeoutMs } = run;
+  const { hook, event, outcome, why, timeoutMs } = run;
+  const { exitCode, stderr } = outcome;
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
-  const [, cause, about] = CAUSES.find(([pattern]) => pattern.test(outcome.stderr)) ?? [];
-  const hint =
-    about === 'file'
-      ? `; it ran in a scratch directory, where files of the project are found through $LLXPRT_PROJECT_DIR`
-      : '';
-  if (failure) {
-    return [error(`it ${failure.what}${cause ? `: ${cause}` : ''}${quoteOf(run)}${hint}`)];
-  }
-  if (outcome.exitCode !== 2) return [];
-  if (cause) {
-    return [
-      error(
-        `it blocks by accident: ${cause} gives exit code 2, which means block${quoteOf(run)}${hint}`,
-      ),
-    ];
-  }
-  if (outcome.stderr.trim() !== '') return [];
+  const cause = findLikelyCause(stderr, exitCode ?? undefined);
+  const hint = cause?.isFile
+    ? '; it ran in a scratch directory, where files of the project are found through $LLXPRT_PROJECT_DIR'
+    : '';
+  const isUnclear = exitCode === 1 && why === undefined && events[event].canBlock;
+  const code = isUnclear ? '; only exit code 2 blocks' : '';
+  if (failure) return [error(`it ${failure.what}${quoteOf(run)}${hint}${code}`)];
+  if (exitCode !== 2) return [];
+  if (why !== undefined) return [error(`it ${why}${hint}`)];
+  if (stderr.trim() !== '') return [];
   return [warning('it blocks without a reason; write one to stderr')];
 }
 
@@ -114,45 +110,10 @@ function findBreak(stdout: string): string | undefined {
   return `line ${line}, column ${column}: ${message}${excerpt === '' ? ', and it ends there' : ` at ${JSON.stringify(excerpt)}`}`;
 }
 
-/**
- * Messages and what they mean. Whole messages, since the reason of a block may contain single words of them. With
- * `file`, a hint about the scratch directory is added.
- */
-const CAUSES: readonly (readonly [pattern: RegExp, words: string, about?: 'file'])[] = [
-  [/can't open file '[^'\n]*': \[Errno \d+\]/u, 'Python does not find its file', 'file'],
-  [/Error: Cannot find module '/u, 'Node does not find its file', 'file'],
-  [
-    /^\S+: (?:-c: )?(?:line )?\d+: .*(?:syntax error|unexpected EOF|unterminated)/imu,
-    'a syntax error of a shell script',
-  ],
-  [/^\S+: (?:-c: )?(?:line )?\d+: .*not found/mu, 'a command that is not found'],
-  [
-    /^\S+: (?:-c: )?(?:line )?\d+: .*Permission denied/mu,
-    'a file that may not be executed: run chmod +x on it',
-  ],
-  [
-    /Argument list too long/u,
-    'an event of 256 KiB that is handed on as an argument: hand it on through stdin',
-  ],
-  [/bad interpreter/u, 'the interpreter of its first line is not there'],
-  [
-    /^\S+: .*(?:No such file or directory|can't open|cannot access)/mu,
-    'a file that is not there',
-    'file',
-  ],
-  [
-    /^\S+: .*(?:unrecognized|invalid|illegal|unknown) option|^usage: /imu,
-    'an option that a program does not know',
-  ],
-  [/^(?:jq: (?:parse )?error|parse error: )/mu, 'an error of jq'],
-  [/^Traceback \(most recent call last\)/mu, 'an exception in Python'],
-  [/^(?:\w*)Error: .*\n\s+at /mu, 'an exception in Node'],
-];
-
-/** What stderr says: its exception, else its first line. */
+/** What stderr says: why it failed, else its last line. */
 function quoteOf({ why, outcome }: ObservedRun): string {
   if (why !== undefined) return `: ${why}`;
-  const line = toOneLine(outcome.stderr.trim().split('\n')[0] ?? '');
+  const line = toOneLine(lastLine(outcome.stderr));
   return line && ` (${line})`;
 }
 

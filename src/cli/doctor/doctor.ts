@@ -136,7 +136,7 @@ async function runOnce(
   signal.throwIfAborted();
   if (!run?.outcome) return undefined;
   const { outcome, said = outcome } = run;
-  const why = explainStderr(outcome.stderr, environment);
+  const why = explainStderr(outcome, environment);
   return { hook, event, outcome, said, why, remarks: logger.remarks };
 }
 

@@ -1,3 +1,4 @@
+import { lastLine } from '../../run/exception.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { printNotice, toOneLine } from './terminal.js';
 
@@ -24,10 +25,10 @@ export class CliLogger extends DebugLogger {
 /** In characters. A path may be long. */
 const MAX_EXCERPT = 600;
 
-/** Event of a failed hook, and its exception, else the first line of its stderr: usually all that its author needs. */
+/** Event of a failed hook, and its exception, else the last line of its stderr: usually all that its author needs. */
 function excerptOf(details: { event?: unknown; stderr?: unknown; why?: unknown } = {}): string {
   const { event, stderr, why } = details;
-  const line = typeof stderr === 'string' ? stderr.trim().split('\n')[0] : '';
+  const line = typeof stderr === 'string' ? lastLine(stderr) : '';
   const cause = typeof why === 'string' ? why : line && toOneLine(`stderr: ${line}`);
   const text = [typeof event === 'string' ? event : '', cause].filter(Boolean).join('; ');
   return text && ` (${toOneLine(text, MAX_EXCERPT)})`;
