@@ -2,3 +2,8 @@
 export function quoteWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/** The same, without quotes where none are needed. */
+export function asWord(text: string): string {
+  return /^[\w.-]+$/.test(text) ? text : quoteWord(text);
+}

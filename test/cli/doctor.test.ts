@@ -319,6 +319,13 @@ describe('doctor', () => {
     await expect(access(join(cli.home, 'ran'))).rejects.toThrow('ENOENT');
   });
 
+  it('tells once that a matcher is no regular expression', async () => {
+    const matched = group('cat').map((each) => ({ ...each, matcher: '^(write_file' }));
+    await cli.userSettings({ BeforeTool: matched });
+    const { stdout, stderr } = await cli.run(['doctor']);
+    expect(`${stdout}${stderr}`.match(/not a valid regular expression/gu)).toHaveLength(1);
+  });
+
   it('tells a reader all of it', async () => {
     await cli.userSettings({ BeforeTool: group('if true; then', { name: 'broken' }) });
     const { stdout, exitCode } = await cli.run(['doctor']);

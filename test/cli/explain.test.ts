@@ -54,6 +54,7 @@ describe('explain', () => {
         order: 1,
         runs: true,
         reason: null,
+        blocks: false,
         command: 'touch "$HOME/ran"',
         args: null,
         resolvedCommand: 'touch "$HOME/ran"',
@@ -97,7 +98,7 @@ describe('explain', () => {
     expect(hooks.map(({ hook, order, reason }) => [hook, order, reason])).toEqual([
       ['kept', 1, null],
       ['theirs', null, 'untrusted: it has not been allowed yet'],
-      ['off', null, `disabled by name in ${user}`],
+      ['off', null, `disabled by name in ${user}; to switch it on: hookstack enable off`],
       ['reads', null, 'its matcher "^read_" does not match write_file'],
       ['again', null, 'runs once, as "kept": it is the same command'],
       ['plug', null, 'type plugin cannot be run'],
@@ -115,6 +116,34 @@ describe('explain', () => {
       'untrusted: it has changed since it was allowed (hooks/guard.sh)',
     );
   });
+
+  it('says that a guard that has changed blocks, though it does not run', async () => {
+    await cli.write('hooks/guard.sh', 'exit 0');
+    const guard = group('sh hooks/guard.sh', { name: 'guard', onFailure: 'deny' });
+    await cli.projectSettings({
+      BeforeTool: guard.map((each) => ({ ...each, matcher: 'write_file' })),
+    });
+    await cli.run(['trust', '--yes']);
+    await cli.write('hooks/guard.sh', 'exit 2');
+    const denial = 'It is blocked, as a guard has changed since it was allowed: guard.';
+    const { stdout } = await cli.run(['explain', 'BeforeTool', '--tool', 'write_file']);
+    expect(stdout).toContain(`BeforeTool of write_file: no hooks run.\n${denial}`);
+    const other = await cli.run(['explain', 'BeforeTool', '--tool', 'read_file']);
+    expect(other.stdout).not.toContain('It is blocked');
+  });
+
+  it.each(['explain', 'doctor', 'fire', 'list'])(
+    'tells of hooks of another agent where there are no others: %s',
+    async (command) => {
+      await cli.write('.claude/settings.json', { hooks: { PreToolUse: group('true') } });
+      const event = ['explain', 'fire'].includes(command) ? ['BeforeTool'] : [];
+      const note =
+        'note: nothing runs the hooks that .claude/settings.json has for Claude Code; to take them over: hookstack migrate --from claude';
+      expect((await cli.run([command, ...event])).stderr).toContain(note);
+      await cli.userSettings({ AfterTool: group('true') });
+      expect((await cli.run([command, ...event])).stderr).not.toContain('migrate');
+    },
+  );
 
   it('says what runs without a shell, with the project in its place', async () => {
     const args = ['$CLAUDE_PROJECT_DIR/a b.sh', '$HOME'];

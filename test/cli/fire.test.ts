@@ -179,7 +179,7 @@ Verdict: proceed`);
     {
       what: 'all are off',
       hooks: { SessionStart: group('mine', { name: 'off' }) },
-      says: 'No hook ran for SessionStart: none is on and allowed.\n  off: disabled by name in USER\nMore:',
+      says: 'No hook ran for SessionStart: none is on and allowed.\n  off: disabled by name in USER; to switch it on: hookstack enable off\nMore:',
     },
     {
       what: 'some are off, and some do not match',
@@ -193,7 +193,7 @@ Verdict: proceed`);
           },
         ],
       },
-      says: 'No hook ran for SessionStart: none is on, allowed and matching.\n  off: disabled by name in USER\n  theirs: its matcher "resume" does not match startup\n',
+      says: 'No hook ran for SessionStart: none is on, allowed and matching.\n  off: disabled by name in USER; to switch it on: hookstack enable off\n  theirs: its matcher "resume" does not match startup\n',
     },
   ])('says why no hook ran: $what', async ({ hooks, says }) => {
     const user = await cli.userSettings(hooks, { disabledHooks: ['off'] });

@@ -134,7 +134,12 @@ AfterTool
     const { hooks, stderr } = await listJson();
     expect(hooks).toMatchObject([
       { hook: 'theirs', source: 'project', enabled: false, reason: neverAllowed },
-      { hook: 'off', source: 'user', enabled: false, reason: `disabled by name in ${user}` },
+      {
+        hook: 'off',
+        source: 'user',
+        enabled: false,
+        reason: `disabled by name in ${user}; to switch it on: hookstack enable off`,
+      },
       { hook: 'plug', source: 'user', enabled: false, reason: 'type plugin cannot be run' },
     ]);
     expect(stderr).toBe(

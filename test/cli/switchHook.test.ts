@@ -26,7 +26,9 @@ describe('disable and enable', () => {
       stdout: `"guard" is disabled in ${userFile()}`,
       stderr: '',
     });
-    expect(await stateOf('guard')).toBe(`disabled by name in ${userFile()}`);
+    expect(await stateOf('guard')).toBe(
+      `disabled by name in ${userFile()}; to switch it on: hookstack enable guard`,
+    );
     const again = await cli.run(['disable', 'guard']);
     expect(again.stdout).toContain('is disabled already');
     expect(await disabledIn(userFile())).toEqual(['guard']);

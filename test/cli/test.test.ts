@@ -195,7 +195,7 @@ describe('test', () => {
 `);
     expect(stdout).toContain(`
   reads did not run: its matcher "^read_" does not match write_file
-  off did not run: disabled by name in ${user}
+  off did not run: disabled by name in ${user}; to switch it on: hookstack enable off
   of did not run: no hook of BeforeTool has this name; did you mean 'off'?
 
 0 passed, 1 failed`);

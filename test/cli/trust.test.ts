@@ -293,7 +293,9 @@ describe('trust in the settings', () => {
 `);
     expect(stdout).toContain('Allowed: 1 hook or module and the settings.');
     expect(await reasonOfNoisy()).toEqual({
-      reason: expect.stringMatching(/^disabled by name in .*settings\.json$/),
+      reason: expect.stringMatching(
+        /^disabled by name in .*settings\.json; to switch it on: hookstack enable noisy$/,
+      ),
       stderr: '',
     });
     expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 0, stderr: '' });
@@ -321,7 +323,9 @@ describe('trust in the settings', () => {
     const { stdout: digest } = await cli.run(['trust', '--lock']);
     const env = { HOOKSTACK_TRUST_LOCK: digest };
     expect(await reasonOfNoisy(env)).toEqual({
-      reason: expect.stringMatching(/^disabled by name in .*settings\.json$/),
+      reason: expect.stringMatching(
+        /^disabled by name in .*settings\.json; to switch it on: hookstack enable noisy$/,
+      ),
       stderr: '',
     });
     expect((await reasonOfNoisy()).reason).toBeNull();

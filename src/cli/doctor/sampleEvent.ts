@@ -5,7 +5,7 @@ import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { events } from '../../protocol/events.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { withFailure } from '../fire/fireOptions.js';
-import { CliLogger } from '../shared/cliLogger.js';
+import { DebugLogger } from '../../util/debugLogger.js';
 import { completeFields, decodeFields, makeFields } from '../shared/eventFields.js';
 import { DEFAULT_TOOL } from '../shared/options.js';
 
@@ -21,7 +21,7 @@ interface Sample {
 /** One that the hook's matcher accepts, where such a one can be thought of. */
 export function sampleFor(entry: HookRegistryEntry, registry: HookRegistry): Sample {
   const { eventName: event, config } = entry;
-  const logger = new CliLogger('llxprt:core:hooks:planner');
+  const logger = new QuietLogger('llxprt:core:hooks:planner');
   const accepts = (context: PlanContext) =>
     isConcerned(registry, entry, { ...context, moment: config.moment }, logger);
   return events[event].matchOn
@@ -62,6 +62,11 @@ function sampleOfSubject(
   const field = Object.entries(fields).find(([, value]) => value === usual)?.[0] ?? '';
   const others = completeFields(event, { [field]: found });
   return { payload: decodeFields(event, others), tool: null, isAccepted: true };
+}
+
+/** What is wrong with a matcher is told with the settings, and once. */
+class QuietLogger extends DebugLogger {
+  override warn(): void {}
 }
 
 const MAX_NAMES = 100;

@@ -15,7 +15,7 @@ import { findGuards, findSubstitutes } from '../../protocol/sameCommand.js';
 import type { HookEventName } from '../../protocol/types.js';
 import { buildHookEnvironment, startOptions } from '../../run/preparedInput.js';
 import { CliLogger } from './cliLogger.js';
-import { describeEntry, findReason } from './hookColumns.js';
+import { describeEntry, findReason, isChangedGuard } from './hookColumns.js';
 import { openRegistry, type Workspace } from './workspace.js';
 
 export type Explanation = Awaited<ReturnType<typeof explainEvent>>;
@@ -42,7 +42,9 @@ export function findReasons(
     const always = findReason(entry, true, origins);
     const reason =
       always ?? whyNotNow(entry, context) ?? whyNotItself(entry, substitutes.get(entry), context);
-    return { entry, reason, isOff: always !== null };
+    /** A guard that has changed since it was allowed, so that it denies unasked. */
+    const blocks = isChangedGuard(entry) && substitutes.get(entry) === entry;
+    return { entry, reason, isOff: always !== null, blocks };
   });
   return { reasons, substitutes };
 }
@@ -58,9 +60,11 @@ export async function explainEvent(
   const workingDir = config.getWorkingDir();
   const environment = buildHookEnvironment(config.getHookEnvironment(), workingDir);
   const guards = findGuards(substitutes);
-  const hooks = reasons.map(({ entry, reason }) =>
-    explainHook(entry, reason, guards.has(entry), workingDir, environment),
-  );
+  const hooks = reasons.map(({ entry, reason, blocks }) => ({
+    ...explainHook(entry, reason, guards.has(entry), workingDir, environment),
+    /** While hooks are on, though it does not run. */
+    blocks,
+  }));
   const running = hooks.filter(({ runs }) => runs);
   const common = namesOf(environmentOf({ env: environment }, ''));
   return {

@@ -31,7 +31,11 @@ function formatHeading(explanation: Explanation, count: number): string {
   const when = moment === null ? '' : ` (${moment})`;
   const subject = `${event}${when}${of === null ? '' : ` of ${toVisible(of)}`}`;
   const heading = paint('bold', `${subject}: ${what}${how}.`);
-  return [heading, ...formatSwitch(explanation)].join('\n');
+  const blocking = explanation.hooks.filter(({ blocks }) => blocks).map(({ hook }) => hook);
+  const names = toVisible(blocking.join(', '));
+  const denial = `It is blocked, as a guard has changed since it was allowed: ${names}.`;
+  const state = blocking.length > 0 ? [paint('red', denial)] : [];
+  return [heading, ...state, ...formatSwitch(explanation)].join('\n');
 }
 
 function formatSwitch({ enableHooks, enableHooksFile }: Explanation): string[] {

@@ -6,6 +6,7 @@ import { normalizeTimeout } from '../../process/normalizeTimeout.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { findSubstitutes } from '../../protocol/sameCommand.js';
 import { HookEventName, HookType } from '../../protocol/types.js';
+import { asWord } from '../../util/quoteWord.js';
 import { plural, toVisible } from './terminal.js';
 
 interface Listed {
@@ -132,14 +133,23 @@ export function findReason(
 ): string | null {
   if (skipped === 'disabled') {
     const files = origins?.disabledHooks.get(hookIdentity(config)) ?? [];
-    return ['disabled by name', ...files.map(({ file }) => file)].join(' in ');
+    const where = ['disabled by name', ...files.map(({ file }) => file)].join(' in ');
+    return `${where}; to switch it on: hookstack enable ${asWord(hookIdentity(config))}`;
   }
   if (skipped === 'refused') return review?.reason?.replace(/^is (?=refused)/u, '') ?? skipped;
   const doubt = review?.reason === undefined ? '' : `: it ${review.reason}`;
   if (skipped !== undefined) return `${skipped}${skipped === 'untrusted' ? doubt : ''}`;
   if (config.type !== HookType.Command) return `type ${config.type} cannot be run`;
-  if (review && review.status !== 'allowed') return `untrusted, and denies${doubt}`;
+  if (isChangedGuard({ skipped, review })) return `untrusted, and denies${doubt}`;
   return enableHooks ? null : 'hooks are off';
+}
+
+/** One that was allowed, and stays where it was: it denies unasked. */
+export function isChangedGuard({
+  skipped,
+  review,
+}: Pick<HookRegistryEntry, 'skipped' | 'review'>): boolean {
+  return skipped === undefined && review !== undefined && review.status !== 'allowed';
 }
 
 export function formatSource({

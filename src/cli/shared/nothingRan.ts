@@ -1,7 +1,7 @@
 import { planContext } from '../../../middleware/planner.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
-import { quoteWord } from '../../util/quoteWord.js';
+import { asWord } from '../../util/quoteWord.js';
 import { findReasons } from './explanation.js';
 import { toVisible } from './terminal.js';
 import { openRegistry, type Workspace } from './workspace.js';
@@ -43,7 +43,7 @@ export function describeNothingRan<E extends HookEventName>(
 ): string {
   const { toolName } = planContext({ event, payload }) ?? {};
   const of = toolName === undefined ? event : `${event} of ${toVisible(toolName)}`;
-  const tool = toolName === undefined ? '' : ` --tool ${wordOf(toolName)}`;
+  const tool = toolName === undefined ? '' : ` --tool ${toVisible(asWord(toolName))}`;
   return [
     `No hook ran for ${of}: ${whichOfThree(event, hooks.length, notRun)}.`,
     ...notRun.map(({ hook, reason }) => `  ${toVisible(hook)}: ${toVisible(reason)}`),
@@ -57,8 +57,4 @@ function whichOfThree(event: HookEventName, configured: number, notRun: readonly
   const off = notRun.filter(({ isOff }) => isOff).length;
   if (off === 0) return 'none matches';
   return off === configured ? 'none is on and allowed' : 'none is on, allowed and matching';
-}
-
-function wordOf(name: string): string {
-  return /^[\w.-]+$/.test(name) ? name : toVisible(quoteWord(name));
 }

@@ -14,6 +14,7 @@ import type { DebugLogger } from '../../util/debugLogger.js';
 import { CliLogger } from './cliLogger.js';
 import type { WorkspaceOptions } from './options.js';
 import { findProjectRoot, PROJECT_MARKERS } from './projectRoot.js';
+import { tellForeignHooks } from './foreignSettings.js';
 import { printNotice } from './terminal.js';
 import { orUsageError, UsageError } from './usageError.js';
 
@@ -71,6 +72,9 @@ export async function openWorkspace(
   if (forceHooks && !settings.enableHooks) {
     printNotice('note', 'enableHooks is not true in the settings; here hooks run anyway');
   }
+  const hasHooks = Object.keys(settings.hooks ?? {}).length > 0 || extensions.length > 0;
+  if (!hasHooks && !isIncomplete && options.settings === undefined)
+    await tellForeignHooks(workingDir);
   const config = new Config({
     ...settings,
     extensions,
