@@ -19,8 +19,8 @@ export const initCommand: CommandSpec = {
     jsonOption,
   ],
   notes: 'Adds to .llxprt/settings.json, and changes no file or hook that is there already.',
-  exitCodes:
-    '0 written; 1 a file could not be written; 2 wrong usage, or the hook is there already',
+  exitCodes: `0 written; 1 a file could not be written; 2 wrong usage, the hook is there already, or a link leads
+out of the project`,
   example: 'hookstack init --language python',
   load: async () => (await import('./init.js')).init,
 };
