@@ -7,14 +7,17 @@ export const initCommand: CommandSpec = {
   name: 'init',
   description: 'Write a first working hook for a project, with an event to test it',
   options: [
-    new Option('--language <language>', 'what the hook is written in')
+    new Option('--language <language>', 'what the hook is written in, and all that it needs')
       .choices(['bash', 'node', 'python'])
       .default('node'),
     new Option('--event <event>', 'what the hook waits for')
       .choices(Object.values(HookEventName))
       .default(HookEventName.BeforeTool),
     new Option('--name <name>', 'what the hook and its files are called; for a second one'),
-    new Option('--matcher <expression>', 'for which tools it runs, such as ^run_shell_command$'),
+    new Option(
+      '--matcher <expression>',
+      'for which tools a hook of BeforeTool or AfterTool runs, such as ^run_shell_command$',
+    ),
     cwdOption,
     jsonOption,
   ],
