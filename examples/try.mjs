@@ -2,6 +2,7 @@
 //
 //   node examples/try.mjs NAME           shows the agent at work
 //   node examples/try.mjs NAME --json    prints what happened, as the tests read it
+//   node examples/try.mjs NAME --test    fires the recorded events beside its hooks, without the agent
 //
 // A folder of examples/ holds `settings.json` and `hooks/`, as they belong into a project's `.llxprt/`; `workspace/`,
 // the files of the project; `service.mjs`, a service that its hooks talk to; and `scenario.json`, what the user says,
@@ -19,6 +20,7 @@ import { text } from 'node:stream/consumers';
 const CLI = path.join(import.meta.dirname, '../dist/cli.js');
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const asJson = process.argv.includes('--json');
+const isTest = process.argv.includes('--test');
 
 const folder = path.join(import.meta.dirname, names[0] ?? '');
 if (names.length !== 1 || !existsSync(path.join(folder, 'scenario.json'))) {
@@ -32,14 +34,35 @@ const env = makeEnvironment();
 try {
   await prepareProject();
   const service = await startService();
+  if (isTest) {
+    process.exitCode = await fireRecordedEvents();
+    await service.stop();
+  } else {
+    await play(service);
+  }
+} finally {
+  await rm(scratch, { recursive: true });
+}
+
+/** Lets the agent do what the scenario says, and tells what comes of it. */
+async function play(service) {
   const { runs: scenes } = JSON.parse(await readFile(path.join(folder, 'scenario.json'), 'utf8'));
   const runs = [];
   for (const scene of scenes) runs.push(await (asJson ? record(scene) : show(scene)));
   const log = await service.stop();
   if (asJson) console.log(JSON.stringify({ runs, files: await readFiles(), service: log }));
   else showAftermath(log);
-} finally {
-  await rm(scratch, { recursive: true });
+}
+
+/** @returns the exit code of `hookstack test` */
+async function fireRecordedEvents() {
+  const child = spawn(process.execPath, [CLI, 'test', '--trust'], {
+    cwd: project,
+    env,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const [code] = await once(child, 'close');
+  return code ?? 1;
 }
 
 /** The user's own hooks, keys and repositories have no part in an example. */

@@ -2,44 +2,11 @@
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { Command, CommanderError } from 'commander';
-import { completionCommand } from './completion/command.js';
-import { doctorCommand } from './doctor/command.js';
-import { explainCommand } from './explain/command.js';
-import { fireCommand } from './fire/command.js';
-import { initCommand } from './init/command.js';
-import { listCommand } from './list/command.js';
-import { migrateCommand } from './migrate/command.js';
-import { runCommand } from './run/command.js';
-import { stackCommand } from './stack/command.js';
-import { disableCommand, enableCommand } from './switch/command.js';
-import { testCommand } from './test/command.js';
-import { traceCommand } from './trace/command.js';
-import { validateCommand } from './validate/command.js';
-import { trustCommand, untrustCommand } from './trust/command.js';
-import { addCommand, type CommandSpec } from './shared/addCommand.js';
+import { COMMANDS } from './commands.js';
+import { addCommand } from './shared/addCommand.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { printJsonError, printNotice } from './shared/terminal.js';
 import { UsageError } from './shared/usageError.js';
-
-/** In the order of the help. */
-const COMMANDS: readonly CommandSpec[] = [
-  initCommand,
-  runCommand,
-  fireCommand,
-  testCommand,
-  explainCommand,
-  doctorCommand,
-  validateCommand,
-  listCommand,
-  enableCommand,
-  disableCommand,
-  stackCommand,
-  traceCommand,
-  trustCommand,
-  untrustCommand,
-  migrateCommand,
-  completionCommand,
-];
 
 process.stdout.on('error', (error) => endOutput(error, 'stdout'));
 process.stderr.on('error', (error) => endOutput(error, 'stderr'));

@@ -41,6 +41,16 @@ describe.each(examples)('the example %s', (name) => {
     expect(outcome.service).toEqual(expected.service ?? []);
   });
 
+  it.skipIf(missing.length > 0)('answers its recorded events as expected', async () => {
+    const script = path.join(EXAMPLES, 'try.mjs');
+    const { all } = await execa(process.execPath, [script, name, '--test'], {
+      all: true,
+      reject: false,
+    });
+
+    expect(all).toMatch(/^[1-9]\d* passed, 0 failed$/m);
+  });
+
   it('has settings in which nothing is wrong, and every hook a name, a purpose and a time limit', async () => {
     const { settings, problems } = await loadSettingsFile(
       path.join(EXAMPLES, name, 'settings.json'),

@@ -22,7 +22,10 @@ export const fireCommand: CommandSpec = {
       '--input <json>',
       'the input of the tool; for other events, the fields of the event',
     ),
-    new Option('--request <json>', 'the GenerateContentParameters of the model events'),
+    new Option(
+      '--request <json>',
+      'the GenerateContentParameters of the model events; what is missing is filled in',
+    ),
     new Option(
       '--response <json>',
       "AfterModel: the GenerateContentResponse; AfterTool: the tool's result; AfterAgent: the text",
@@ -40,7 +43,8 @@ export const fireCommand: CommandSpec = {
     traceOption(),
   ],
   notes: 'In place of JSON, @FILE reads a file and - reads stdin.',
-  exitCodes: '0 proceed; 2 blocked; 3 stopped; 1 wrong usage or settings',
+  exitCodes:
+    '0 proceed; 2 blocked; 3 stopped, also where a hook blocked; 1 wrong usage or settings',
   example: `hookstack fire BeforeTool --tool write_file --input '{"file_path": ".env"}'`,
   load: async () => (await import('./fire.js')).fire,
 };

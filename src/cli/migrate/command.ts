@@ -13,7 +13,7 @@ export const migrateCommand: CommandSpec = {
     new Option('--scope <scope>', 'whose hooks to take over')
       .choices(['project', 'local', 'user', 'all'])
       .default('project'),
-    new Option('--dry-run', 'show what would change, and write nothing'),
+    new Option('--dry-run', 'show what would change as a diff, and write nothing'),
     cwdOption,
     jsonOption,
   ],
@@ -22,7 +22,7 @@ the project (project), those of .claude/settings.local.json into the file of the
 your home directory (user), or of the project and the home directory (all). The scripts stay as they are.
 What is there already is never changed; what cannot be carried over is listed with its line.`,
   exitCodes: `0 done, also where there was nothing to do; 1 a file could not be written;
-2 wrong usage, or settings that cannot be read`,
+2 wrong usage, settings that cannot be read, or a link leads out of the project`,
   example: 'hookstack migrate --from claude --dry-run',
   load: async () => (await import('./migrate.js')).migrate,
 };

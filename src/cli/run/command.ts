@@ -10,7 +10,7 @@ export const runCommand: CommandSpec = {
     ...workspaceOptions,
     new Option('--model <name>', 'name of the Gemini model').default(DEFAULT_MODEL),
     new Option('--responses <file>', 'answer from recorded model calls instead of calling Gemini'),
-    countOption('--max-turns <n>', 'give up after this many model calls'),
+    countOption('--max-turns <n>', 'give up after this many model calls; default 50'),
     new Option('--output-format <format>', 'what to write to stdout')
       .choices(['text', 'json', 'stream-json'])
       .default('text'),
@@ -24,7 +24,8 @@ export const runCommand: CommandSpec = {
   notes: `Environment:
   GEMINI_API_KEY          the key to call Gemini with
   GOOGLE_GEMINI_BASE_URL  where to call it, instead of Google`,
-  exitCodes: '0 done, or stopped by a hook; 1 failed; 2 wrong usage or settings',
+  exitCodes: `0 done, or stopped by a hook; 1 failed: the model cannot be called, --max-turns is reached, or the run
+was aborted; 2 wrong usage or settings, or a file that was named cannot be used`,
   example: 'hookstack run "Write a haiku to haiku.txt" --output-format json',
   load: async () => (await import('./run.js')).run,
 };

@@ -5,7 +5,7 @@ import { cwdOption, jsonOption } from '../shared/options.js';
 const common = {
   arguments: { '[name]': 'the name of the hook, or its command where it has none' },
   options: [
-    new Option('--all', 'all hooks that there are, in place of a name'),
+    new Option('--all', 'all hooks, in place of a name'),
     new Option('--project', "change the project's settings").conflicts('user'),
     new Option('--user', "change the user's settings"),
     cwdOption,
@@ -18,7 +18,7 @@ export const enableCommand: CommandSpec = {
   name: 'enable',
   description: 'Take a hook, or all, out of disabledHooks of the project and the user',
   exitCodes:
-    '0 not disabled any more; 1 still disabled elsewhere, or a file cannot be changed; 2 no such hook',
+    '0 not disabled any more; 1 still disabled elsewhere, or a file cannot be changed; 2 wrong usage, or no such hook',
   example: 'hookstack enable protect-env',
   load: async () => (await import('./switchHook.js')).enable,
 };
@@ -30,7 +30,7 @@ export const disableCommand: CommandSpec = {
   notes:
     "Without --project or --user: the project's settings for a hook of the project, else the user's.",
   exitCodes:
-    '0 disabled; 1 the file cannot be changed, or does not count before hookstack trust; 2 no such hook',
+    '0 disabled; 1 the file cannot be changed, or does not count before hookstack trust; 2 wrong usage, or no such hook',
   example: 'hookstack disable protect-env --user',
   load: async () => (await import('./switchHook.js')).disable,
 };

@@ -18,7 +18,8 @@ export const testCommand: CommandSpec = {
     new Option('--junit <file>', 'write the results as JUnit XML as well'),
     jsonOption,
   ],
-  exitCodes: '0 all as expected; 1 not all; 2 wrong usage or settings, or no file found',
+  exitCodes:
+    '0 all as expected, or made so with -u; 1 not all; 2 wrong usage or settings, or no file found',
   example: 'hookstack test .llxprt/hooks --trust',
   load: async () => (await import('./test.js')).test,
 };

@@ -8,9 +8,15 @@ export const trustCommand: CommandSpec = {
   options: [
     cwdOption,
     new Option('--yes', 'allow without being asked what is pinned, and pinned by file'),
-    new Option('--open', 'allow also what is open: hooks of which only the definition is covered'),
-    new Option('--check', 'only tell by the exit code whether all is allowed'),
-    new Option('--lock', 'write .llxprt/hooks.lock, for machines that know its digest'),
+    new Option(
+      '--open',
+      'allow also what is open: hooks of which only the definition is covered; with --lock, put it in',
+    ),
+    new Option('--check', 'ask nothing, and list what is not allowed; for CI'),
+    new Option(
+      '--lock',
+      'write .llxprt/hooks.lock, for machines that know the digest that is printed; allows nothing here',
+    ),
     jsonOption,
   ],
   notes: `Environment:
