@@ -1,4 +1,4 @@
-import { chmod, readFile } from 'node:fs/promises';
+import { chmod, copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { globSync } from 'tinyglobby';
 import { defineConfig } from 'rolldown';
@@ -22,6 +22,20 @@ const executable = {
   writeBundle: ({ dir }) => chmod(path.join(dir, 'cli.js'), 0o755),
 };
 
+/**
+ * Packages whose code is part of the build: `diff` takes a megabyte on disk, and one function of it is used;
+ * `jsonc-parser` cannot be bundled by hosts. Their licenses want to go wherever the code goes.
+ */
+const INCLUDED = { diff: 'LICENSE', 'jsonc-parser': 'LICENSE.md' };
+const licenses = {
+  name: 'licenses',
+  async writeBundle({ dir }) {
+    for (const [name, file] of Object.entries(INCLUDED)) {
+      await copyFile(`node_modules/${name}/${file}`, path.join(dir, `chunks/LICENSE.${name}`));
+    }
+  },
+};
+
 // One file instead of a hundred: Node takes a third of the time to load it. What is loaded only when it is needed
 // stays in files of its own, and so do the dependencies.
 export default defineConfig({
@@ -35,8 +49,10 @@ export default defineConfig({
   },
   platform: 'node',
   logLevel: 'warn',
-  external: /^[a-z@]/u,
-  plugins: [rawText, executable],
+  external: new RegExp(`^(?!(?:${Object.keys(INCLUDED).join('|')})(?:/|$))[a-z@]`, 'u'),
+  // Of packages that have both, the modules: bundlers of hosts cannot follow what the other form requires.
+  resolve: { mainFields: ['module', 'main'] },
+  plugins: [rawText, executable, licenses],
   // What comments say of exports is in the declarations, which editors read.
   output: {
     dir: 'dist',
