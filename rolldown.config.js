@@ -2,8 +2,9 @@ import { chmod, copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { globSync } from 'tinyglobby';
 import { defineConfig } from 'rolldown';
+import { minifySync } from 'rolldown/utils';
 
-/** `import text from './file?raw'` is the file's text, as it is for vitest. */
+/** `import text from './file?raw'` is the file's text, as it is for vitest; of a script without what nobody runs. */
 const rawText = {
   name: 'raw-text',
   resolveId(source, importer) {
@@ -11,7 +12,9 @@ const rawText = {
   },
   async load(id) {
     if (!id.endsWith('?raw')) return null;
-    const text = await readFile(id.slice(0, -'?raw'.length), 'utf8');
+    const file = id.slice(0, -'?raw'.length);
+    const source = await readFile(file, 'utf8');
+    const text = file.endsWith('.js') ? minifySync(file, source).code : source;
     return { code: `export default ${JSON.stringify(text)};`, moduleType: 'js' };
   },
 };
