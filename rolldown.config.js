@@ -1,9 +1,10 @@
-import { chmod, readFile } from 'node:fs/promises';
+import { chmod, copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { globSync } from 'tinyglobby';
 import { defineConfig } from 'rolldown';
+import { minifySync } from 'rolldown/utils';
 
-/** `import text from './file?raw'` is the file's text, as it is for vitest. */
+/** `import text from './file?raw'` is the file's text, as it is for vitest; of a script without what nobody runs. */
 const rawText = {
   name: 'raw-text',
   resolveId(source, importer) {
@@ -11,7 +12,9 @@ const rawText = {
   },
   async load(id) {
     if (!id.endsWith('?raw')) return null;
-    const text = await readFile(id.slice(0, -'?raw'.length), 'utf8');
+    const file = id.slice(0, -'?raw'.length);
+    const source = await readFile(file, 'utf8');
+    const text = file.endsWith('.js') ? minifySync(file, source).code : source;
     return { code: `export default ${JSON.stringify(text)};`, moduleType: 'js' };
   },
 };
@@ -20,6 +23,20 @@ const rawText = {
 const executable = {
   name: 'executable',
   writeBundle: ({ dir }) => chmod(path.join(dir, 'cli.js'), 0o755),
+};
+
+/**
+ * Packages whose code is part of the build: `diff` takes a megabyte on disk, and one function of it is used;
+ * `jsonc-parser` cannot be bundled by hosts. Their licenses want to go wherever the code goes.
+ */
+const INCLUDED = { diff: 'LICENSE', 'jsonc-parser': 'LICENSE.md' };
+const licenses = {
+  name: 'licenses',
+  async writeBundle({ dir }) {
+    for (const [name, file] of Object.entries(INCLUDED)) {
+      await copyFile(`node_modules/${name}/${file}`, path.join(dir, `chunks/LICENSE.${name}`));
+    }
+  },
 };
 
 // One file instead of a hundred: Node takes a third of the time to load it. What is loaded only when it is needed
@@ -35,8 +52,10 @@ export default defineConfig({
   },
   platform: 'node',
   logLevel: 'warn',
-  external: /^[a-z@]/u,
-  plugins: [rawText, executable],
+  external: new RegExp(`^(?!(?:${Object.keys(INCLUDED).join('|')})(?:/|$))[a-z@]`, 'u'),
+  // Of packages that have both, the modules: bundlers of hosts cannot follow what the other form requires.
+  resolve: { mainFields: ['module', 'main'] },
+  plugins: [rawText, executable, licenses],
   // What comments say of exports is in the declarations, which editors read.
   output: {
     dir: 'dist',

@@ -1,4 +1,5 @@
-import createDebug from 'debug';
+import type { Debugger } from 'debug';
+import { createDebug } from './createDebug.js';
 
 /**
  * Local structured logging on top of `debug`. `debug` and `log` records appear when `DEBUG` names the
@@ -7,7 +8,7 @@ import createDebug from 'debug';
  * A host that wants its records elsewhere overrides the methods. Loggers that `extend` makes tell its methods too.
  */
 export class DebugLogger {
-  readonly #channels: Record<Level, createDebug.Debugger>;
+  readonly #channels: Record<Level, Debugger>;
   /** Whose methods count, where they differ from those of this class. */
   #host: DebugLogger | undefined;
 
@@ -102,7 +103,7 @@ function dropRejection(given: unknown): void {
   if (given !== undefined) Promise.resolve(given).catch(() => undefined);
 }
 
-function alwaysOn(namespace: string): createDebug.Debugger {
+function alwaysOn(namespace: string): Debugger {
   const channel = createDebug(namespace);
   channel.enabled = true;
   return channel;

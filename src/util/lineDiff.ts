@@ -1,9 +1,4 @@
-import { createRequire } from 'node:module';
-import type * as Patches from 'diff/lib/patch/create.js';
-
-/** The part of the package that makes patches, loaded with the first difference: most hosts never see one. */
-let patches: typeof Patches | undefined;
-const load = createRequire(import.meta.url);
+import { structuredPatch } from 'diff/lib/patch/create.js';
 
 /** Neighbouring lines, each with a sign: `-` for an old one, `+` for a new one, a blank for one that stays. */
 export type Hunk = readonly string[];
@@ -23,9 +18,8 @@ export function diffLines(
 ): Hunk[] {
   const old = splitLines(before);
   const changed = splitLines(after);
-  patches ??= load('diff/lib/patch/create.js') as typeof Patches;
   const options = { context, maxEditLength: maxChanged };
-  const patch = patches.structuredPatch('', '', old.join(''), changed.join(''), '', '', options);
+  const patch = structuredPatch('', '', old.join(''), changed.join(''), '', '', options);
   if (patch) return patch.hunks.map(({ lines }) => lines);
   const { start, end } = commonEnds(old, changed, Object.is);
   const marked = [

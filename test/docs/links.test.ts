@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
+import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { findDocuments, readDocument, ROOT, withoutSnippets } from './markdown.js';
 
@@ -16,6 +17,33 @@ describe.each(await findDocuments())('the links of %s', (document) => {
     expect(broken).toEqual([]);
   });
 });
+
+describe('the pages of the package', async () => {
+  const { stdout } = await execa('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+  });
+  const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+  const files = packed.files.map((file) => file.path);
+  const pages = files.filter((file) => file.endsWith('.md'));
+
+  it('are those that users need', () => {
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/guide.md', 'docs/cli.md']));
+  });
+
+  it.each(pages)('%s leads to nothing that is only in the repository', async (page) => {
+    const links = findLinks(withoutPictures(await readDocument(page)));
+    const targets = links
+      .map((link) => link.split('#', 1)[0] ?? '')
+      .filter((file) => file !== '')
+      .map((file) => path.join(path.dirname(page), file));
+    expect(targets.filter((target) => !files.includes(target))).toEqual([]);
+  });
+});
+
+/** A picture that is not there has its text. */
+function withoutPictures(markdown: string): string {
+  return markdown.replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '');
+}
 
 /** Relative links, also those of reference definitions; not those to other sites. */
 function findLinks(markdown: string): string[] {

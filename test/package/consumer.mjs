@@ -1,99 +1,129 @@
-// Installs the packed package into an empty project, once for each version of the SDK given, and uses it there
-// as a host would: the types must check and the stacks must run. Usage: node consumer.mjs VERSION…
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+// Installs the packed package into an empty project, once for each version of the SDK given, and uses it there as a
+// host would: the types must check and the stacks must run. With "none" there is no SDK: the package must be small,
+// and work in bundles and on the command line as well. Usage: node consumer.mjs VERSION…
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { DENYING_SETTINGS, OWN_HOST, RECORDED_CALL, SDK_HOST } from './hosts.mjs';
+
+/** What an installation may take of a disk, in blocks. */
+const MAX_INSTALLED_KB = 5000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const typescript = path.join(root, 'node_modules/typescript/bin/tsc');
-const versions = process.argv.slice(2);
 const directory = mkdtempSync(path.join(tmpdir(), 'consumer-'));
 
 const run = (cwd, file, ...args) => execFileSync(file, args, { cwd, stdio: 'inherit' });
+const install = (project, ...packages) =>
+  run(project, 'npm', 'install', '--silent', '--no-audit', '--no-fund', ...packages);
 
-const HOST = `
-import { GoogleGenAI } from '@google/genai';
-import { Config, executeToolWithHooks, GeminiChat, referenceTools, startRecordedModel, type ToolResult } from 'hookstack';
-import { createExecutionPlan } from 'hookstack/middleware/planner';
-
-const deny = { type: 'command', command: 'echo "not today" >&2; exit 2' } as const;
-const config = new Config({ enableHooks: true, hooks: { BeforeTool: [{ hooks: [deny] }] } });
-const result: ToolResult = await executeToolWithHooks(config, 'write_file', { file_path: 'x' }, async () => {
-  throw new Error('the tool ran although a hook denied it');
-});
-if (result.llmContent !== 'not today') throw new Error('unexpected result: ' + JSON.stringify(result));
-
-const shell = referenceTools.find(({ name }) => name === 'run_shell_command')!;
-const printed = await shell.execute({ command: 'echo from the shell' }, { workingDir: process.cwd() });
-if (!String(printed.llmContent).includes('from the shell')) throw new Error('unexpected output: ' + JSON.stringify(printed));
-
-const keepAlive = setInterval(() => undefined, 1000);
-const model = await startRecordedModel(process.argv[2]!);
-const sdk = new GoogleGenAI({ apiKey: model.apiKey, httpOptions: { baseUrl: model.baseUrl } });
-const chat = new GeminiChat({ config, models: sdk.models, model: 'recorded' });
-let answer: string | undefined;
-for await (const event of chat.sendMessageStream('Hello')) {
-  if (event.type === 'response') answer = event.turn.response.text;
+function newProject(files) {
+  const project = mkdtempSync(path.join(directory, 'project-'));
+  writeFileSync(path.join(project, 'package.json'), '{ "type": "module", "private": true }');
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
+    writeFileSync(path.join(project, name), content, { mode: 0o644 });
+  }
+  return project;
 }
-await model.close();
-clearInterval(keepAlive);
-if (answer !== 'Hello yourself') throw new Error('unexpected answer: ' + answer);
-if (typeof createExecutionPlan !== 'function') throw new Error('hookstack/middleware/* is not exported');
-`;
-const CALL = {
-  method: 'generateContentStream',
-  response: [
-    { candidates: [{ content: { role: 'model', parts: [{ text: 'Hello ' }] } }] },
-    {
-      candidates: [
-        { content: { role: 'model', parts: [{ text: 'yourself' }] }, finishReason: 'STOP' },
-      ],
-    },
-  ],
-};
-const TSCONFIG = {
-  compilerOptions: {
-    target: 'es2023',
-    lib: ['es2023', 'dom'],
-    module: 'nodenext',
-    strict: true,
-    outDir: 'out',
-    types: ['node'],
+
+/** @param skipLibCheck whether declarations of packages go unchecked */
+function tsconfig(skipLibCheck) {
+  const target = { target: 'es2023', lib: ['es2023', 'dom'], module: 'nodenext', types: ['node'] };
+  const compilerOptions = { ...target, strict: true, outDir: 'out', skipLibCheck };
+  return JSON.stringify({ compilerOptions, files: ['host.ts'] });
+}
+
+function checkWithSdk(tarball, version) {
+  const project = newProject({
     // Whether the SDK's own declarations are in order is not for this package to say.
-    skipLibCheck: true,
-  },
-  files: ['host.ts'],
-};
+    'tsconfig.json': tsconfig(true),
+    'host.ts': SDK_HOST,
+    'hello.responses': JSON.stringify(RECORDED_CALL),
+  });
+  install(project, tarball, `@google/genai@${version}`, '@types/node@20');
+  run(project, process.execPath, typescript, '-p', '.');
+  run(project, process.execPath, 'out/host.js', 'hello.responses');
+  console.log(`consumer with @google/genai ${version}: types check, stacks run`);
+}
+
+async function checkWithoutSdk(tarball) {
+  const project = newProject({
+    'tsconfig.json': tsconfig(false),
+    'host.ts': OWN_HOST,
+    'hello.responses': JSON.stringify(RECORDED_CALL),
+    'home/.llxprt/settings.json': DENYING_SETTINGS,
+  });
+  install(project, tarball);
+  checkSize(project);
+  checkCommands(project);
+  install(project, '@types/node@20');
+  run(project, process.execPath, typescript, '-p', '.');
+  run(project, process.execPath, 'out/host.js');
+  await checkBundles(project);
+  console.log('consumer without the SDK: small, types check, stacks and commands run, bundles too');
+}
+
+function checkSize(project) {
+  const blocks = execFileSync('du', ['-sk', 'node_modules'], { cwd: project, encoding: 'utf8' });
+  const size = Number.parseInt(blocks, 10);
+  console.log(`npm install hookstack: ${size} kB on disk`);
+  if (size < MAX_INSTALLED_KB) return;
+  run(project, 'sh', '-c', 'du -sk node_modules/* | sort -n | tail -n 10');
+  throw new Error(`node_modules takes ${size} kB; the limit is ${MAX_INSTALLED_KB}`);
+}
+
+function checkCommands(project) {
+  const cli = path.join(project, 'node_modules/.bin/hookstack');
+  const home = path.join(project, 'empty-home');
+  const hookstack = (...args) =>
+    spawnSync(cli, args, {
+      cwd: project,
+      encoding: 'utf8',
+      env: { ...process.env, HOME: home, NODE_PATH: '' },
+    });
+  const expectCode = (code, ...args) => {
+    const { status, stdout, stderr } = hookstack(...args);
+    if (status === code) return stdout + stderr;
+    throw new Error(`hookstack ${args.join(' ')}: exit code ${status}\n${stdout}${stderr}`);
+  };
+  mkdirSync(home);
+  expectCode(0, 'init');
+  expectCode(0, 'trust', '--yes');
+  expectCode(0, 'list');
+  expectCode(0, 'validate');
+  expectCode(0, 'test');
+  expectCode(0, 'doctor');
+  expectCode(2, 'fire', 'BeforeTool', '--tool', 'write_file', '--input', '{"file_path":".env"}');
+  const said = expectCode(2, 'run', '--responses', 'hello.responses', 'Hello');
+  if (!said.includes('npm install @google/genai')) throw new Error(`run does not help: ${said}`);
+}
+
+/** A host and all that it imports in one file, run where nothing is installed. */
+async function checkBundles(project) {
+  install(project, 'esbuild@~0.28.2');
+  const elsewhere = newProject({ 'home/.llxprt/settings.json': DENYING_SETTINGS });
+  const target = ['--bundle', '--platform=node', '--log-level=error'];
+  const esbuild = path.join(project, 'node_modules/.bin/esbuild');
+  const outfile = path.join(elsewhere, 'esbuild.mjs');
+  run(project, esbuild, 'out/host.js', ...target, '--format=esm', `--outfile=${outfile}`);
+  run(elsewhere, process.execPath, outfile);
+  const input = path.join(project, 'out/host.js');
+  const bundle = await rolldown({ input, platform: 'node', cwd: project, logLevel: 'warn' });
+  await bundle.write({ dir: path.join(elsewhere, 'rolldown'), format: 'esm' });
+  run(elsewhere, process.execPath, 'rolldown/host.js');
+}
 
 try {
   run(root, 'npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', directory);
-  const tarball = path.join(
-    directory,
-    readdirSync(directory).find((file) => file.endsWith('.tgz')),
-  );
-  for (const version of versions) {
-    const project = mkdtempSync(path.join(directory, 'project-'));
-    writeFileSync(
-      path.join(project, 'package.json'),
-      JSON.stringify({ type: 'module', private: true }),
-    );
-    writeFileSync(path.join(project, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-    writeFileSync(path.join(project, 'host.ts'), HOST);
-    writeFileSync(path.join(project, 'hello.responses'), JSON.stringify(CALL));
-    run(
-      project,
-      'npm',
-      'install',
-      '--silent',
-      tarball,
-      `@google/genai@${version}`,
-      '@types/node@20',
-    );
-    run(project, process.execPath, typescript, '-p', '.');
-    run(project, process.execPath, 'out/host.js', 'hello.responses');
-    console.log(`consumer with @google/genai ${version}: types check, stacks run`);
+  const packed = readdirSync(directory).find((file) => file.endsWith('.tgz'));
+  const tarball = path.join(directory, packed);
+  for (const version of process.argv.slice(2)) {
+    if (version === 'none') await checkWithoutSdk(tarball);
+    else checkWithSdk(tarball, version);
   }
 } finally {
   rmSync(directory, { recursive: true, force: true });

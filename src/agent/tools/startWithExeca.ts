@@ -8,6 +8,7 @@ import {
   noteBeginnings,
   resolveShell,
   RUN_ID,
+  startCommand,
   type RunningCommand,
   type StartOptions,
 } from '../../process/startCommand.js';
@@ -19,7 +20,8 @@ const NUL_GIVEN = Object.assign(new Error('There is a NUL character'), {
   code: 'ERR_INVALID_ARG_VALUE',
 });
 
-const loadExeca = onDemand(() => import('execa'));
+/** Not there in the bundles of some hosts: what it needs calls `require`, which they cannot take in. */
+const loadExeca = onDemand(() => import('execa').catch(() => undefined));
 
 /**
  * For `runCommand`, which ends it: execa's own limits end the shell and not its process group, and its promise waits
@@ -29,12 +31,13 @@ export async function startWithExeca(options: StartOptions): Promise<RunningComm
   const { command, cwd, env } = options;
   try {
     if (`${command}${cwd}`.includes('\0')) throw NUL_GIVEN;
-    const { execa } = await loadExeca();
+    const loaded = await loadExeca();
+    if (!loaded) return await startCommand(options);
     assertDescriptorHeadroom();
     watchHost();
     const runId = newRunId(env[RUN_ID]);
     const { file, argumentsFor } = resolveShell(env['PATH']);
-    const child = execa(file, argumentsFor?.(command) ?? ['-c', command], {
+    const child = loaded.execa(file, argumentsFor?.(command) ?? ['-c', command], {
       cwd,
       env: environmentOf(options, runId),
       extendEnv: false,

@@ -133,19 +133,20 @@ async function createFiles(
   }
 }
 
-/** What editors complete the settings with: the installed one, as they may have no network. */
-function schemaFor(project: string): string {
+/**
+ * What editors complete the settings with: the installed schema, relative to the settings, as they may have no network
+ * and others have the project elsewhere. None where the package is not installed in the project.
+ */
+function schemaFor(project: string): string | undefined {
   const installed = 'node_modules/hookstack/schema/settings.json';
-  return existsSync(join(project, installed))
-    ? `../${installed}`
-    : 'https://unpkg.com/hookstack/schema/settings.json';
+  return existsSync(join(project, installed)) ? `../${installed}` : undefined;
 }
 
 interface Addition {
   readonly hook: StarterHook;
   readonly language: StarterLanguage;
   readonly event: HookEventName;
-  readonly schema: string;
+  readonly schema: string | undefined;
 }
 
 async function addToSettings(
@@ -172,7 +173,7 @@ async function addToSettings(
     // In a file that is there, it would stand behind the rest.
     const isNew = Object.keys(current).length === 0;
     return [
-      ...(isNew ? [{ path: ['$schema'], value: schema }] : []),
+      ...(isNew && schema !== undefined ? [{ path: ['$schema'], value: schema }] : []),
       ...(isOn ? [] : [{ path: ['enableHooks'], value: true }]),
       insertGroup(current['hooks'], event, group),
     ];

@@ -4,8 +4,8 @@ import { stdinSchema, stdoutSchema } from './eventSchemas.js';
 import { hookTestSchema } from './hookTestSchema.js';
 import { settingsSchema } from './settingsSchema.js';
 
-/** Where editors find the schemas of the published package. */
-const ADDRESS = 'https://unpkg.com/hookstack/schema';
+/** A name and no address: nothing is fetched. */
+const NAMES = 'urn:hookstack:schema:';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /** The published schemas, by the name of their file in `schema/`. */
@@ -21,7 +21,7 @@ export function allSchemas(): ReadonlyMap<string, JsonSchema> {
   return new Map(
     schemas.map(([name, schema]) => [
       name,
-      { $schema: DIALECT, $id: `${ADDRESS}/${name}`, ...schema },
+      { $schema: DIALECT, $id: `${NAMES}${name}`, ...schema },
     ]),
   );
 }
