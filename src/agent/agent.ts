@@ -204,7 +204,7 @@ class AgentRun {
         );
       }
       const read: PartListUnion = next;
-      const facts = () => ({ name: String(this.#modelCalls.length + 1) });
+      const facts = () => ({ name: String(this.#modelCalls.length + 1), input: read });
       const outcome = () => verdictOf(this.#stopped);
       next = await traced('turn', { facts, outcome }, () => this.#takeTurn(read));
     }
@@ -252,6 +252,7 @@ class AgentRun {
   async #askModel(message: PartListUnion): Promise<ModelTurn> {
     const { signal } = this.#options;
     const options = { signal, onHooks: this.#hooks.observe };
+    this.#hooks.restrictors = [];
     for await (const event of this.#chat.sendMessageStream(message, options)) {
       if (event.type === 'chunk') {
         const text = answerText(event.value);
@@ -285,6 +286,7 @@ class AgentRun {
     const completed = await this.#scheduler.schedule(calls, {
       signal: this.#options.signal,
       allowedTools: allowedToolsOf(turn),
+      restrictedBy: this.#hooks.restrictors,
     });
     this.#toolCalls.push(...completed);
     this.#options.signal?.throwIfAborted();

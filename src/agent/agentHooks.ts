@@ -2,7 +2,9 @@ import type { Config } from '../config/config.js';
 import type { Decision, HookObserver } from '../context.js';
 import { canPrevent } from '../protocol/events.js';
 import { fireHook } from '../hooks/fireHook.js';
-import type { HookEventName, HookPayload } from '../protocol/types.js';
+import { hookIdentity } from '../protocol/identity.js';
+import { HookEventName, type HookExecutionResult, type HookPayload } from '../protocol/types.js';
+import { isRecord } from '../util/records.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
 import { asHookContext, asSystemNote } from '../protocol/llmContent.js';
 
@@ -16,6 +18,8 @@ interface AgentVerdict {
 
 export class AgentHooks {
   readonly records: HookRecord[] = [];
+  /** Names of the hooks that restricted the tools of the last request. */
+  restrictors: readonly string[] = [];
 
   constructor(
     private readonly config: Config,
@@ -23,7 +27,10 @@ export class AgentHooks {
   ) {}
 
   /** Also called for events that others fire. */
-  readonly observe: HookObserver = (_event, aggregated) => {
+  readonly observe: HookObserver = (event, aggregated) => {
+    if (event === HookEventName.BeforeToolSelection) {
+      this.restrictors = restrictorsAmong(aggregated.results);
+    }
     for (const result of aggregated.results) {
       const record = describeHook(result);
       this.records.push(record);
@@ -51,4 +58,17 @@ export class AgentHooks {
       notes: notes.filter((note): note is string => Boolean(note)),
     };
   }
+}
+
+/** Where one allows no tool at all, what the others allow does not count. */
+function restrictorsAmong(results: readonly HookExecutionResult[]): string[] {
+  const restricting = results.flatMap(({ hookConfig, output }) => {
+    const wanted = output?.hookSpecificOutput?.['toolConfig'];
+    if (!isRecord(wanted)) return [];
+    const { mode, allowedFunctionNames: names } = wanted;
+    return [{ name: hookIdentity(hookConfig), mode, names }];
+  });
+  const forbidding = restricting.filter(({ mode }) => mode === 'NONE');
+  const listing = restricting.filter(({ names }) => Array.isArray(names));
+  return (forbidding.length > 0 ? forbidding : listing).map(({ name }) => name);
 }

@@ -14,6 +14,7 @@ import { errorMessage } from '../util/errorMessage.js';
 import { notify } from '../util/notify.js';
 import { runToolCall } from './coreToolHookTriggers.js';
 import { toParts, withNotes } from '../protocol/llmContent.js';
+import { traceRefusal } from '../trace/stackSpans.js';
 
 /** `idle` is terminal: a hook blocked the call, and its result tells the model why. */
 export type ToolCallStatus = 'scheduled' | 'executing' | 'success' | 'error' | 'idle';
@@ -50,6 +51,8 @@ export interface ScheduleOptions {
   readonly signal?: AbortSignal;
   /** Names of the tools that may be called; without it, all. */
   readonly allowedTools?: readonly string[];
+  /** Names of the hooks that restricted the tools, for the trace of a call that was not allowed. */
+  readonly restrictedBy?: readonly string[];
 }
 
 /** Runs the tool calls of a model's turn, each through the tool stack. */
@@ -79,14 +82,13 @@ export class CoreToolScheduler {
 
   async #run(
     record: ToolCallRecord,
-    { signal, allowedTools }: ScheduleOptions,
+    { signal, allowedTools, restrictedBy }: ScheduleOptions,
   ): Promise<CompletedToolCall> {
     const { config, onHooks } = this.#options;
     const tool = this.#tools.get(record.name);
     const mayRun = !allowedTools || allowedTools.includes(record.name);
     if (record.result || !tool || !mayRun) {
-      const result = record.result ?? this.#refusalOf(record.name, allowedTools);
-      return this.#tell({ ...record, status: 'error', result });
+      return this.#refuse(record, allowedTools, mayRun ? undefined : restrictedBy);
     }
     this.#tell({ ...record, status: 'executing' });
     const context = { workingDir: config.getWorkingDir(), signal };
@@ -110,6 +112,17 @@ export class CoreToolScheduler {
     const { config, onStatus } = this.#options;
     if (onStatus) notify(config.getDebugLogger(), onStatus, record);
     return record;
+  }
+
+  /** No hook is asked, and no middleware runs. */
+  #refuse(
+    record: ToolCallRecord,
+    allowedTools: readonly string[] | undefined,
+    by: readonly string[] | undefined,
+  ): CompletedToolCall {
+    const result = record.result ?? this.#refusalOf(record.name, allowedTools);
+    traceRefusal(record.name, record.originalInput, result, by);
+    return this.#tell({ ...record, status: 'error', result });
   }
 
   #refusalOf(name: string, allowedTools: readonly string[] | undefined): ToolResult {

@@ -108,6 +108,7 @@ function readSpan(line: string): SpanRecord | undefined {
 
 const TEXTS = [
   'event',
+  'moment',
   'reason',
   'command',
   'signal',

@@ -16,6 +16,8 @@ export interface SpanRecord {
   readonly name: string;
   /** Of an event and of its hooks. */
   readonly event?: string;
+  /** Of an event, where it is a moment that other agents tell apart. */
+  readonly moment?: string;
   /** Ms since 1970. */
   readonly start: number;
   readonly durationMs: number;
@@ -54,6 +56,7 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
     kind,
     name: clean(span.name),
     event: span.event,
+    moment: span.moment,
     start: toMicroseconds(span.start),
     durationMs: toMicroseconds(span.durationMs ?? 0),
     ownMs: ownMs === undefined ? undefined : toMicroseconds(ownMs),

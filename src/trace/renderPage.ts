@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
-import script from './page/page.js?raw';
+import behaviour from './page/page.js?raw';
+import summary from './page/summary.js?raw';
 import style from './page/page.css?raw';
 import template from './page/page.html?raw';
 import type { StorySpan } from './story.js';
 
-/** Loads nothing and runs no script but its own, whatever the spans say. */
-export function renderPage(story: readonly StorySpan[], name: string): string {
+const script = `${summary}\n${behaviour}`;
+
+/**
+ * Loads nothing and runs no script but its own, whatever the spans say.
+ *
+ * @param replay a command that lacks only the id of an event to fire it again
+ */
+export function renderPage(story: readonly StorySpan[], name: string, replay?: string): string {
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
@@ -14,7 +21,7 @@ export function renderPage(story: readonly StorySpan[], name: string): string {
     "form-action 'none'",
   ].join('; ');
   // Can neither end its element nor be taken for markup.
-  const data = JSON.stringify({ name, spans: story }).replaceAll('<', String.raw`\u003c`);
+  const data = JSON.stringify({ name, replay, spans: story }).replaceAll('<', String.raw`\u003c`);
   const parts: Record<string, string> = {
     POLICY: policy,
     '<!-- style -->': `<style>${style}</style>`,

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
-import type { HookEventName } from '../protocol/types.js';
+import type { HookEventName, Moment } from '../protocol/types.js';
 
 /** What can be a span, from the outside in. */
 export const SPAN_KINDS = [
@@ -33,6 +33,8 @@ export interface SpanFacts {
   readonly name: string;
   /** The event, of an event and of its hooks. */
   readonly event?: HookEventName;
+  /** Of an event: the moment of it that other agents tell apart, where it is one. */
+  readonly moment?: Moment;
   /** The command of a hook. */
   readonly command?: string;
   /** What the span works on. Of a hook, what it reads, in our own format whatever its dialect. */

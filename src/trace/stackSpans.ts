@@ -1,9 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GenerateContentResponse } from '@google/genai';
 import type { Middleware, Next } from '../compose.js';
-import type { AnyHookContext, ModelCall, ToolCall, Verdict, StackContexts } from '../context.js';
+import type {
+  AnyHookContext,
+  HookContext,
+  ModelCall,
+  StackContexts,
+  ToolCall,
+  Verdict,
+} from '../context.js';
+import { events, type EventDefinition } from '../protocol/events.js';
 import { collectResponse } from '../protocol/response.js';
 import type { StackName } from '../protocol/stages.js';
+import type { HookEventName } from '../protocol/types.js';
+import { ToolErrorType, type ToolResult } from '../tools/tools.js';
 import { describeOutput } from './hookSpans.js';
 import {
   isTraced,
@@ -64,6 +74,20 @@ function traceToolCall(run: Run<ToolCall>, call: ToolCall, next: Next | undefine
   );
 }
 
+/** A call that was refused before it reached its stack is a span of no length. */
+export function traceRefusal(
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  result: ToolResult,
+  decidedBy: readonly string[] | undefined,
+): void {
+  if (!isTraced('tool')) return;
+  const { type, message: reason } = result.error ?? {};
+  const verdict = type === ToolErrorType.NotAllowed ? 'block' : 'fail';
+  const outcome = { verdict, reason, decidedBy, output: result } as const;
+  new OpenSpan('tool', { name, input }).end(() => outcome);
+}
+
 function traceEvent(
   run: Run<AnyHookContext>,
   ctx: AnyHookContext,
@@ -73,7 +97,7 @@ function traceEvent(
   return traced(
     'event',
     {
-      facts: () => ({ name: event, event, input: ctx.payload }),
+      facts: () => ({ name: event, event, ...describePayload(ctx as HookContext) }),
       outcome: () => {
         const { finalOutput, decidedBy, errors = [], results = [] } = ctx.aggregated ?? {};
         const said = { ...describeOutput(event, finalOutput, ctx.input), decidedBy };
@@ -88,6 +112,16 @@ function traceEvent(
     },
     () => run(ctx, next),
   );
+}
+
+/** In the names that hooks read. What they cannot be given is shown as it is: telling must not break the event. */
+function describePayload({ event, payload }: HookContext): Pick<SpanFacts, 'input' | 'moment'> {
+  const { encode, momentOf } = events[event] as EventDefinition<HookEventName>;
+  try {
+    return { input: encode(payload), moment: momentOf?.(payload) };
+  } catch {
+    return { input: payload };
+  }
 }
 
 /** A model call has not ended before its stream was read. */

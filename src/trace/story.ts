@@ -1,3 +1,4 @@
+import { pointOf } from './point.js';
 import type { SpanRecord } from './record.js';
 
 export interface StorySpan extends SpanRecord {
@@ -5,6 +6,8 @@ export interface StorySpan extends SpanRecord {
   readonly depth: number;
   /** Ms without the spans inside; of middleware, without what `next()` took. */
   readonly ownMs: number;
+  /** What it worked on, in one line; of middleware, what the span around it did. */
+  readonly point: string;
 }
 
 interface Node {
@@ -25,15 +28,16 @@ export function tellStory(spans: readonly SpanRecord[]): StorySpan[] {
   const seen = new Set<Node>();
   // Spans that contain each other are reached from no root.
   for (const root of [...roots.toSorted(byStart), ...nodes]) {
-    const pending = [{ node: root, depth: 0 }];
+    const pending = [{ node: root, depth: 0, around: '' }];
     // Not recursive: a file may say that a million spans contain each other.
     for (let next = pending.pop(); next; next = pending.pop()) {
-      const { node, depth } = next;
+      const { node, depth, around } = next;
       if (seen.has(node)) continue;
       seen.add(node);
-      story.push({ ...node.span, depth, ownMs: ownTime(node) });
+      const point = node.span.kind === 'middleware' ? around : pointOf(node.span);
+      story.push({ ...node.span, depth, ownMs: ownTime(node), point });
       const within = node.within.toSorted(byStart).toReversed();
-      pending.push(...within.map((each) => ({ node: each, depth: depth + 1 })));
+      pending.push(...within.map((each) => ({ node: each, depth: depth + 1, around: point })));
     }
   }
   return story;

@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'context.ts': ['protocol', 'tools', 'util'],
   dialects: ['protocol', 'tools', 'util'],
   run: ['dialects', 'process', 'protocol', 'shell', 'util'],
-  trace: ['compose.ts', 'context.ts', 'protocol', 'run', 'util'],
+  trace: ['compose.ts', 'context.ts', 'protocol', 'run', 'tools', 'util'],
   'stack.ts': ['compose.ts', 'context.ts', 'middlewareGuard.ts', 'protocol', 'trace', 'util'],
   middleware: names('compose.ts context.ts dialects process protocol run tools trace util'),
   hooks: names('confirmation-bus context.ts dialects middleware protocol run stack.ts util'),
@@ -27,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: names(
     'compose.ts confirmation-bus context.ts hooks middleware protocol run stack.ts trust util',
   ),
-  core: ['config', 'context.ts', 'hooks', 'middleware', 'protocol', 'tools', 'util'],
+  core: names('config context.ts hooks middleware protocol tools trace util'),
   extensions: names('compose.ts config hooks middlewareGuard.ts protocol stack.ts trust util'),
   agent: names(
     'config context.ts core dialects hooks middleware process protocol tools trace util',

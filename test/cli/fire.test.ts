@@ -542,15 +542,15 @@ describe('fire --record', () => {
   });
 });
 
-const recordedPayload = { toolName: 'write_file', toolInput: { content: 'x' } };
+const recordedInput = { tool_name: 'write_file', tool_input: { content: 'x' } };
 const recordedEvent = {
   kind: 'event' as const,
   name: 'BeforeTool',
   event: 'BeforeTool',
-  input: JSON.stringify(recordedPayload),
+  input: JSON.stringify(recordedInput),
 };
 
-const toolOf = (toolName: string) => ({ input: JSON.stringify({ ...recordedPayload, toolName }) });
+const toolOf = (name: string) => ({ input: JSON.stringify({ ...recordedInput, tool_name: name }) });
 
 function writeTrace(...spans: readonly object[]): Promise<string> {
   return cli.write('t.jsonl', spans.map((span) => JSON.stringify(span)).join('\n'));
@@ -595,8 +595,8 @@ describe('fire --from-trace', () => {
   it('says what was masked', async () => {
     const settings = await cli.settings({ BeforeTool: group('true') });
     const input = JSON.stringify({
-      ...recordedPayload,
-      toolInput: { a: '[SHOP_TOKEN] [1] [NAME]' },
+      ...recordedInput,
+      tool_input: { a: '[SHOP_TOKEN] [1] [NAME]' },
     });
     await writeTrace(recordSpan({ ...recordedEvent, input }));
     const fired = await cli.run(['fire', '--from-trace', 't.jsonl', '--settings', settings]);
@@ -622,10 +622,17 @@ describe('fire --from-trace', () => {
     { args: ['AfterTool'], says: 'is a BeforeTool and no AfterTool' },
     { args: ['--tool', 'x'], says: '--tool cannot be given with --from-trace' },
     { args: ['--span', 'empty'], says: 'the event empty has no input' },
+    { args: ['--span', 'odd'], says: 'the event odd has no input that could be fired again' },
   ])('refuses $args', async ({ args, says }) => {
     await writeTrace(
       recordSpan({ id: 'lost', parent: 'gone' }),
       recordSpan({ ...recordedEvent, id: 'empty', input: '' }),
+      recordSpan({
+        ...recordedEvent,
+        id: 'odd',
+        event: 'BeforeModel',
+        input: '{"llm_request": {"messages": [null]}}',
+      }),
       recordSpan(recordedEvent),
     );
     const { exitCode, stderr } = await cli.run(['fire', '--from-trace', 't.jsonl', ...args]);

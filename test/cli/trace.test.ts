@@ -34,20 +34,20 @@ describe('run --trace', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout.replaceAll(/\d+(\.\d+)? m?s/g, '…').replace(/session \S+/, 'session')).toBe(
       [
-        'session  …',
-        '  turn 1  …',
-        '    model gemini-2.5-flash  …',
-        '    tool write_file change  …',
-        '      event BeforeTool change  …',
-        '        hook move (BeforeTool) change  …',
+        'session Write.  …',
+        '  turn 1 Write.  …',
+        '    model gemini-2.5-flash Write.  …',
+        '    tool write_file a.txt, content: x change  …',
+        '      event BeforeTool write_file a.txt, content: x change  …',
+        '        hook move (BeforeTool) write_file a.txt, content: x change  …',
         '            @@ tool_input.file_path',
         '            - a.txt',
         '            + b.txt',
-        '      event AfterTool fail  …',
-        '        hook broken (AfterTool) fail  …, exit code 3',
+        '      event AfterTool write_file b.txt, content: x fail  …',
+        '        hook broken (AfterTool) write_file b.txt, content: x fail  …, exit code 3',
         '            exited with code 3',
-        '  turn 2  …',
-        '    model gemini-2.5-flash  …',
+        '  turn 2 result of write_file  …',
+        '    model gemini-2.5-flash result of write_file  …',
       ].join('\n'),
     );
   });

@@ -235,8 +235,10 @@ describe.skipIf(!chromiumPath)('the page of a trace', () => {
     );
     await open([...sessions, record({ name: 'fired later', start: 3_000_000 })]);
     expect(await titles()).toEqual(['fired later']);
-    await page.getByLabel('Session').selectOption({ index: 0 });
+    await page.getByLabel('Session').selectOption({ index: 1 });
     expect(await titles()).toEqual(['first']);
+    await page.getByLabel('Session').selectOption({ index: 0 });
+    expect(await titles()).toEqual(['first', 'second', 'fired later']);
   });
 
   it('says so where there are no spans', async () => {

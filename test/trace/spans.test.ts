@@ -196,6 +196,54 @@ describe('the spans of an agent', () => {
     expect(find(spans, 'tool', 'write_file').verdict).toBe(verdict === 'fail' ? 'allow' : verdict);
   });
 
+  it.each<{ what: string; hook: object; decidedBy: string[] }>([
+    {
+      what: 'whose list lacks the tool',
+      hook: { allowedFunctionNames: ['read_file'] },
+      decidedBy: ['reading', 'listing'],
+    },
+    { what: 'that allow no tool at all', hook: { mode: 'NONE' }, decidedBy: ['reading'] },
+  ])('tell which hooks forbade a call: those $what', async ({ hook, decidedBy }) => {
+    const spans = listen(...SPAN_KINDS);
+    const restricting = (name: string, toolConfig: object) => ({
+      ...sandbox.says({ hookSpecificOutput: { toolConfig } }).config,
+      name,
+    });
+    const list = { allowedFunctionNames: ['glob'] };
+    const hooks = [restricting('reading', hook), restricting('listing', list)];
+    const config = sandbox.createConfig({ BeforeToolSelection: [{ hooks }] });
+    await runToEnd(config, callTools(write('a.txt')), reply('Done.'));
+
+    const span = find(spans, 'tool', 'write_file');
+    expect(span).toMatchObject({ verdict: 'block', decidedBy, input: write('a.txt').args });
+    expect(span.reason).toContain('the tools of this request are restricted');
+    expect(pathOf(span, spans)).toBe('tool write_file < turn 1 < session');
+  });
+
+  it('tell of a call of a tool that does not exist', async () => {
+    const spans = listen(...SPAN_KINDS);
+    const call = { id: '1', name: 'fly', args: { to: 'Mars' } };
+    await runToEnd(sandbox.createConfig({}), callTools(call), reply('Done.'));
+    expect(find(spans, 'tool', 'fly')).toMatchObject({ verdict: 'fail', input: { to: 'Mars' } });
+  });
+
+  it('show the input of an event in the names that hooks read', async () => {
+    const spans = listen('event');
+    const names = [BeforeModel, AfterModel, BeforeTool, AfterTool];
+    const hooks = names.map((name) => [name, atOnce(sandbox.runs('true'))] as const);
+    const config = sandbox.createConfig(Object.fromEntries(hooks));
+    await runToEnd(config, callTools(write('a.txt')), reply('Done.'));
+    const tool_input = write('a.txt').args;
+    const request = { messages: [{ role: 'user', content: 'Write a note.' }] };
+    expect(find(spans, 'event', BeforeTool).input).toMatchObject({
+      tool_name: 'write_file',
+      tool_input,
+    });
+    expect(find(spans, 'event', AfterTool).input).toMatchObject({ tool_response: {} });
+    expect(find(spans, 'event', BeforeModel).input).toMatchObject({ llm_request: request });
+    expect(find(spans, 'event', AfterModel).input).toMatchObject({ llm_response: {} });
+  });
+
   it('tell what a middleware decided itself, and not what the rest of the stack did', async () => {
     const spans = listen('middleware');
     const config = sandbox.createConfig({});

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { SpanRecord } from '../../src/trace/record.js';
 import { readTrace } from '../../src/trace/readTrace.js';
 import { slowest, tellStory } from '../../src/trace/story.js';
 import { formatStory } from '../../src/cli/trace/storyText.js';
@@ -30,6 +31,44 @@ describe('a story', () => {
       ['late', 2, 5],
     ]);
     expect(slowest(story, 2).map(({ name }) => name)).toEqual(['session', 'tool']);
+  });
+
+  it.each<Partial<SpanRecord> & { point: string }>([
+    {
+      kind: 'tool',
+      input: '{"content": "a\\n\\n b", "file_path": ".env"}',
+      point: '.env, content: a b',
+    },
+    { kind: 'tool', input: '{"limit": 2, "deep": {"a": [1]}}', point: 'limit: 2, deep: {"a":[1]}' },
+    { kind: 'tool', input: '{"command": "ls', point: '{"command": "ls' },
+    {
+      kind: 'event',
+      input: '{"tool_name": "read_file", "tool_input": {"file_path": ".env"}}',
+      point: 'read_file .env',
+    },
+    { kind: 'hook', input: '{"session_id": "s", "prompt": "Why?"}', point: 'Why?' },
+    {
+      kind: 'hook',
+      input: '{"llm_request": {"messages": [{"content": "old"}, {"content": "new"}]}}',
+      point: 'new',
+    },
+    { kind: 'event', input: '{"llm_request": {}, "llm_response": {"text": "So."}}', point: 'So.' },
+    { kind: 'session', input: '{"a": "prompt"}', point: '{"a": "prompt"}' },
+    { kind: 'turn', input: '[{"text": "Do it."}]', point: 'Do it.' },
+    { kind: 'turn', input: '[{"functionResponse": {"name": "glob"}}]', point: 'result of glob' },
+    { kind: 'model', input: '{"contents": [{"parts": [{"text": "Do it."}]}]}', point: 'Do it.' },
+    { kind: 'model', input: '{"contents": "Do it."}', point: 'Do it.' },
+    { kind: 'model', input: '{"contents": [null], "x": 1}', point: 'null' },
+    { kind: 'tool', input: '[[[null]]]', point: '[[null]]' },
+    { kind: 'tool', point: '' },
+  ])('says the point of a $kind with $input', ({ point, ...fields }) => {
+    expect(tellStory([record(fields)])[0]?.point).toBe(point);
+  });
+
+  it('cuts a long point, and says of middleware what it is around', () => {
+    const tool = record({ kind: 'tool', input: JSON.stringify({ path: `${'x'.repeat(159)}😀` }) });
+    const story = tellStory([tool, record({ kind: 'middleware', parent: tool.id })]);
+    expect(story.map(({ point }) => point)).toEqual(Array(2).fill(`${'x'.repeat(159)}…`));
   });
 
   it('counts time in which two hooks ran side by side once', () => {

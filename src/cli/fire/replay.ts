@@ -1,4 +1,9 @@
 import { events, isHookEventName } from '../../protocol/events.js';
+import {
+  defaultHookTranslator,
+  type LLMRequest,
+  type LLMResponse,
+} from '../../protocol/hookTranslator.js';
 import type { HookEventName } from '../../protocol/types.js';
 import { findPlaceholders, isCut, type SpanRecord } from '../../trace/record.js';
 import { isRecord } from '../../util/records.js';
@@ -8,6 +13,12 @@ import { printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import type { Workspace } from '../shared/workspace.js';
 import { EVENT_OPTIONS, type FireOptions } from './fireOptions.js';
+
+/** What a file says; whether it is so shows when it is translated. */
+interface ModelFields extends Record<string, unknown> {
+  readonly llm_request?: LLMRequest;
+  readonly llm_response?: LLMResponse;
+}
 
 /** @throws UsageError when there is no event, its input was cut, or is not what the event takes */
 export async function readRecorded(file: string, options: FireOptions) {
@@ -29,8 +40,8 @@ export async function readRecorded(file: string, options: FireOptions) {
     );
   }
   const payload = parsePayload(text, where);
-  const moment = payload['isAsked'] === true ? ('asked' as const) : undefined;
-  return { event, moment, fields: fieldsOf(event, payload), text };
+  const moment = span.moment === 'asked' ? ('asked' as const) : undefined;
+  return { event, moment, fields: fieldsOf(event, payload, where), text };
 }
 
 export function noticePlaceholders(text: string, { config }: Workspace): void {
@@ -74,12 +85,22 @@ function parsePayload(text: string, where: string): Record<string, unknown> {
   throw new UsageError(`${where} has no input that could be fired again`);
 }
 
-/** Names of the payload are in camel case. */
-function fieldsOf(event: HookEventName, payload: Record<string, unknown>) {
+/** Requests and responses are recorded as hooks read them, and fired as the model has them. */
+function fieldsOf(event: HookEventName, read: Record<string, unknown>, where: string) {
   const names = Object.keys(events[event].fields.schema);
-  const fields = names.map((name) => {
-    const camelCase = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-    return [name, payload[camelCase]] as const;
-  });
-  return checkFields(event, Object.fromEntries(fields.filter(([, value]) => value !== undefined)));
+  const fields = names.flatMap((name) => (Object.hasOwn(read, name) ? [[name, read[name]]] : []));
+  try {
+    return checkFields(event, toModelFields(Object.fromEntries(fields) as Record<string, unknown>));
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`${where} has no input that could be fired again`, { cause });
+  }
+}
+
+function toModelFields({ llm_request: request, llm_response: response, ...fields }: ModelFields) {
+  return {
+    ...fields,
+    ...(request && { llm_request: defaultHookTranslator.fromHookLLMRequest(request) }),
+    ...(response && { llm_response: defaultHookTranslator.fromHookLLMResponse(response) }),
+  };
 }

@@ -1,4 +1,5 @@
 import { removeControls } from '../../protocol/sanitizeText.js';
+import { pointOf } from '../../trace/point.js';
 import type { SpanRecord } from '../../trace/record.js';
 import type { SpanVerdict } from '../../trace/span.js';
 import type { StorySpan } from '../../trace/story.js';
@@ -15,6 +16,8 @@ const STYLES: Record<SpanVerdict, TextStyle> = {
 /** Deeper levels are not indented further. */
 const MAX_INDENT = 24;
 const MAX_CHANGE_LINES = 8;
+/** In characters, of what a span worked on. */
+const MAX_POINT = 60;
 
 export function formatStory(story: readonly StorySpan[]): string {
   const reasons = findReasons(story);
@@ -47,7 +50,8 @@ export function formatEnded(span: SpanRecord): string {
   const { start, durationMs, reason, error } = span;
   const time = new Date(start + durationMs).toISOString().slice(11, 23);
   const { ownMs = durationMs } = span;
-  return `${paint('dim', time)} ${formatSpan({ ...span, depth: 0, ownMs }, reason ?? error)}`;
+  const told = { ...span, depth: 0, ownMs, point: pointOf(span) };
+  return `${paint('dim', time)} ${formatSpan(told, reason ?? error)}`;
 }
 
 function formatSpan(span: StorySpan, why: string | undefined): string {
@@ -67,12 +71,13 @@ function formatSpan(span: StorySpan, why: string | undefined): string {
   ].join('\n');
 }
 
-function titleOf({ kind, name, event, verdict }: StorySpan): string {
+function titleOf({ kind, name, event, verdict, point }: StorySpan): string {
   const isOfEvent = event !== undefined && event !== name;
   const of = isOfEvent ? ` ${paint('dim', `(${toOneLine(event)})`)}` : '';
   const title = paint('bold', toOneLine(name));
   const said = verdict === 'allow' ? '' : ` ${paint(STYLES[verdict], verdict)}`;
-  return `${kind} ${title}${of}${said}`;
+  const about = point === '' ? '' : ` ${toOneLine(point, MAX_POINT)}`;
+  return `${kind} ${title}${of}${about}${said}`;
 }
 
 /** Only of hooks and middleware: the spans around them have the same change. */

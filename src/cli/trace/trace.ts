@@ -54,11 +54,15 @@ async function follow(file: string, { slowest: n, html, json }: TraceOptions): P
 function formatReplay(file: string, spans: readonly SpanRecord[]): string[] {
   const blocked = lastBlock(spans);
   if (!blocked) return [];
-  const words = [file, blocked.id].map((word) => shellWord(removeControls(word)));
-  return ['', `Replay: hookstack fire --from-trace ${words[0]} --span ${words[1]}`];
+  return ['', `Replay: ${replayFrom(file)} ${shellWord(blocked.id)}`];
 }
 
-function shellWord(text: string): string {
+function replayFrom(file: string): string {
+  return `hookstack fire --from-trace ${shellWord(file)} --span`;
+}
+
+function shellWord(given: string): string {
+  const text = removeControls(given);
   return /^[\w./][\w./-]*$/.test(text) ? text : quoteWord(text);
 }
 
@@ -67,7 +71,7 @@ async function writePage(file: string, out: string, story: readonly StorySpan[])
     throw new UsageError(`--html ${out} would overwrite the trace itself; name another file`);
   }
   const { renderPage } = await import('../../trace/renderPage.js');
-  const page = renderPage(story, path.basename(file));
+  const page = renderPage(story, path.basename(file), replayFrom(file));
   try {
     // The page is as private as the trace.
     const descriptor = openPrivately(out, 'replace');

@@ -2,20 +2,30 @@
 // Whatever a span says is put in as text, never as markup.
 
 const ROW_PX = 28;
+/** Where little fits beside or above the rows. */
+const NARROW_PX = 720;
+/** What the label of a time on the axis takes. */
+const TICK_PX = 64;
 const VERDICTS = ['allow', 'change', 'block', 'stop', 'fail'];
 const byId = (id) => document.getElementById(id);
 const grid = byId('grid');
 const rows = byId('rows');
 const details = byId('details');
 
-const { name, spans } = JSON.parse(byId('data').textContent);
+const { name, replay, spans } = JSON.parse(byId('data').textContent);
 /** Where the parent of each span is, -1 without one; and behind which span the ones within it end. */
 const { parents, ends } = findPlaces();
 const sessions = findSessions();
+const decisions = findDecisions();
+/** What the text of each span is searched in, made ahead of a search. */
+const contents = [];
 
 const filters = { event: '', hook: '', text: '', verdicts: new Set() };
 const folded = new Set();
-let session = Math.max(0, sessions.length - 1);
+/** -1 for all of them. */
+let session = sessions.length - 1;
+/** Whether all rows are drawn, as paper does not scroll. */
+let isPrinting = false;
 let isSlowestFirst = false;
 /** Indices of the spans that have a row, in order; and those among them that match the filters. */
 let shown = [];
@@ -30,16 +40,26 @@ function start() {
   byId('name').textContent = name;
   document.title = `${String(name)} · hookstack trace`;
   byId('session-label').hidden = sessions.length < 2;
-  fillSelect(
-    'session',
-    sessions.map(({ title }, index) => [title, index]),
-  );
+  fillSelect('session', [
+    [`all ${sessions.length}`, -1],
+    ...sessions.map(({ title }, index) => [title, index]),
+  ]);
   byId('session').value = String(session);
   fillSelect('event', [['all', ''], ...choices((span) => span.event)]);
   fillSelect('hook', [['all', ''], ...choices((span) => span.kind === 'hook' && span.name)]);
   addVerdicts();
+  byId('overview').open = innerWidth > NARROW_PX;
   listen();
   update();
+  openLinked();
+  prepareSearch(0);
+}
+
+/** A few spans at a time, so that neither the page nor the first search waits for it. */
+function prepareSearch(from) {
+  const to = Math.min(spans.length, from + 500);
+  for (let index = from; index < to; index++) contents[index] ??= contentOf(spans[index]);
+  if (to < spans.length) setTimeout(prepareSearch, 0, to);
 }
 
 function findPlaces() {
@@ -65,8 +85,8 @@ function findSessions() {
     if (last && !isSession && !last.isSession) last.to = ends[index];
     else {
       const when = new Date(span.start).toLocaleString();
-      const title = `${isSession ? 'session' : 'events'}, ${when}`;
-      found.push({ isSession, title, from: index, to: ends[index] });
+      const title = `${isSession ? span.point.slice(0, 40) || 'session' : 'events'}, ${when}`;
+      found.push({ isSession, title, when, from: index, to: ends[index] });
     }
   });
   for (const each of found) {
@@ -116,9 +136,12 @@ function listen() {
   }
   byId('session').addEventListener('input', ({ target }) => {
     session = Number(target.value);
+    active = -1;
+    grid.scrollTop = 0;
     close();
     update();
   });
+  byId('next-block').addEventListener('click', goToNextBlock);
   byId('slowest').addEventListener('click', ({ currentTarget }) => {
     isSlowestFirst = !isSlowestFirst;
     currentTarget.setAttribute('aria-pressed', String(isSlowestFirst));
@@ -126,7 +149,15 @@ function listen() {
   });
   byId('filters').addEventListener('submit', (event) => event.preventDefault());
   grid.addEventListener('scroll', () => requestAnimationFrame(drawRows), { passive: true });
-  new ResizeObserver(() => drawRows()).observe(grid);
+  new ResizeObserver(() => {
+    if (isPrinting) return;
+    drawAxis();
+    drawRows();
+  }).observe(grid);
+  addEventListener('hashchange', openLinked);
+  addEventListener('beforeprint', () => setPrinting(true));
+  addEventListener('afterprint', () => setPrinting(false));
+  matchMedia('print').addEventListener('change', (query) => setPrinting(query.matches));
   rows.addEventListener('click', onClick);
   grid.addEventListener('keydown', onKey);
   document.addEventListener('keydown', (event) => {
@@ -134,12 +165,35 @@ function listen() {
   });
 }
 
+function setPrinting(isOn) {
+  if (isOn === isPrinting) return;
+  isPrinting = isOn;
+  if (isOn) byId('overview').open = true;
+  drawAxis();
+  drawRows();
+}
+
+/** The sessions that are shown. */
+function parts() {
+  return sessions[session] ? [sessions[session]] : sessions;
+}
+
+function sessionOf(index) {
+  return sessions.findLast(({ from }) => from <= index);
+}
+
+/** Each session has its own beginning at the left; the longest one takes all of the width. */
+function laneMs() {
+  return Math.max(0.001, ...parts().map(({ start: begin, end }) => end - begin));
+}
+
 /** Finds which spans have a row, and draws them. */
 function update() {
-  const { from, to } = sessions[session] ?? { from: 0, to: -1 };
+  const from = parts()[0]?.from ?? 0;
+  const to = parts().at(-1)?.to ?? -1;
   const all = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   const isFiltered = filters.event || filters.hook || filters.text || filters.verdicts.size > 0;
-  matching = new Set(all.filter((index) => matches(spans[index])));
+  matching = new Set(all.filter(matches));
   if (isSlowestFirst) {
     shown = [...matching].toSorted((a, b) => spans[b].ownMs - spans[a].ownMs);
   } else if (isFiltered) {
@@ -152,9 +206,11 @@ function update() {
   if (!shown.includes(active)) active = shown[0] ?? -1;
   byId('time-head').textContent = isSlowestFirst ? 'Own time' : 'Time';
   byId('nothing').hidden = shown.length > 0;
+  byId('next-block').disabled = !decisions.some((index) => matching.has(index));
   byId('summary').textContent = summary(matching.size, all.length);
   grid.setAttribute('aria-rowcount', String(shown.length + 1));
   rows.style.height = `${shown.length * ROW_PX}px`;
+  drawSummary(parts());
   drawAxis();
   drawRows();
 }
@@ -169,28 +225,40 @@ function unfolded(all) {
   return list;
 }
 
-function matches(span) {
+function matches(index) {
+  const span = spans[index];
   const { event, hook, text, verdicts } = filters;
   if (event && span.event !== event) return false;
   if (hook && !(span.kind === 'hook' && span.name === hook)) return false;
   if (verdicts.size > 0 && !verdicts.has(span.verdict)) return false;
-  const said = [span.name, span.kind, span.event, span.reason, span.command];
-  return !text || said.join('\n').toLowerCase().includes(text.toLowerCase());
+  if (!text) return true;
+  contents[index] ??= contentOf(span);
+  return contents[index].includes(text.toLowerCase());
+}
+
+/** Quotation marks within JSON are found as they were written. */
+function contentOf({ id, kind, name: title, event, point, ...others }) {
+  const { command, reason, error, change, input, output, stderr } = others;
+  const said = [id, kind, title, event, point, command, reason, error, change];
+  const all = [...said, input, output, stderr].join('\n').toLowerCase();
+  return all.includes('\\"') ? `${all}\n${all.replaceAll('\\"', '"')}` : all;
 }
 
 function summary(count, total) {
-  const { start: begin, end } = sessions[session] ?? { start: 0, end: 0 };
   const which = count === total ? `${total}` : `${count} of ${total}`;
-  return `${which} spans · ${formatMs(end - begin)}`;
+  const ms = parts().reduce((sum, { start: begin, end }) => sum + end - begin, 0);
+  return `${which} spans · ${formatMs(ms)}`;
 }
 
 function drawAxis() {
-  const { start: begin, end } = sessions[session] ?? { start: 0, end: 1 };
-  const total = Math.max(end - begin, 0.001);
-  const magnitude = 10 ** Math.floor(Math.log10(total / 3));
-  const step = [5, 2, 1].map((each) => each * magnitude).find((each) => each <= total / 3);
+  const total = laneMs();
+  const fitting = Math.min(7, Math.max(1, byId('axis').clientWidth / TICK_PX));
+  const magnitude = 10 ** Math.floor(Math.log10(total / fitting));
+  const step = [1, 2, 5, 10]
+    .map((each) => each * magnitude)
+    .find((each) => each * fitting >= total);
   const ticks = [];
-  for (let at = 0; at < total * 0.95; at += step) {
+  for (let at = 0; at === 0 || at <= total - total / fitting; at += step) {
     const tick = element('span', { class: 'tick' }, formatMs(at));
     tick.style.left = `${(100 * at) / total}%`;
     ticks.push(tick);
@@ -199,8 +267,9 @@ function drawAxis() {
 }
 
 function drawRows() {
-  const first = Math.max(0, Math.floor(grid.scrollTop / ROW_PX) - 10);
-  const last = Math.min(shown.length, first + Math.ceil(grid.clientHeight / ROW_PX) + 20);
+  const first = isPrinting ? 0 : Math.max(0, Math.floor(grid.scrollTop / ROW_PX) - 10);
+  const fitting = isPrinting ? Infinity : Math.ceil(grid.clientHeight / ROW_PX) + 20;
+  const last = Math.min(shown.length, first + fitting);
   rows.replaceChildren(...shown.slice(first, last).map((index, at) => drawRow(index, first + at)));
   const isActiveDrawn = byId(`span-${active}`) !== null;
   if (isActiveDrawn) grid.setAttribute('aria-activedescendant', `span-${active}`);
@@ -211,7 +280,8 @@ function drawRow(index, place) {
   const span = spans[index];
   const level = isSlowestFirst ? 0 : span.depth;
   const isFolder = !isSlowestFirst && ends[index] > index;
-  const states = [index === active && 'active', !matching.has(index) && 'around'];
+  const isAround = !matching.has(index);
+  const states = [index === active && 'active', isAround && 'around', level === 0 && 'begins'];
   const row = element('div', {
     id: `span-${index}`,
     role: 'row',
@@ -223,12 +293,15 @@ function drawRow(index, place) {
   });
   row.style.top = `${place * ROW_PX}px`;
   row.dataset.index = String(index);
-  const title = element('span', { role: 'gridcell', class: 'cell-name', title: span.name });
+  // The name of a session is its id.
+  const names = span.kind === 'session' && span.point ? [span.point] : [span.name, span.point];
+  const title = element('span', { role: 'gridcell', class: 'cell-name', title: names.join(' ') });
   title.style.paddingLeft = `${12 + 14 * Math.min(level, 20)}px`;
   title.append(
     element('span', { class: 'fold', 'aria-hidden': 'true' }, foldMark(isFolder, index)),
     element('span', { class: 'kind' }, span.kind),
-    element('span', { class: 'title' }, span.name),
+    element('span', { class: 'title' }, names[0]),
+    element('span', { class: 'point' }, names[1] ?? ''),
   );
   const verdict = element('span', { class: 'badge' }, span.verdict);
   const time = formatMs(isSlowestFirst ? span.ownMs : span.durationMs);
@@ -236,8 +309,11 @@ function drawRow(index, place) {
     title,
     element('span', { role: 'gridcell', class: 'cell-verdict' }, verdict),
     element('span', { role: 'gridcell', class: 'cell-time' }, time),
-    drawLane(span),
+    drawLane(span, sessionOf(index)),
   );
+  if (isPrinting && ends[index] === index && span.reason) {
+    row.append(element('p', { class: 'reason' }, span.reason));
+  }
   return row;
 }
 
@@ -246,9 +322,8 @@ function foldMark(isFolder, index) {
   return folded.has(index) ? '▸' : '▾';
 }
 
-function drawLane(span) {
-  const { start: begin, end } = sessions[session];
-  const total = Math.max(end - begin, 0.001);
+function drawLane(span, { start: begin }) {
+  const total = laneMs();
   const bar = element('span', { class: 'bar' });
   bar.style.left = `${(100 * (span.start - begin)) / total}%`;
   bar.style.width = `${(100 * span.durationMs) / total}%`;
@@ -279,6 +354,7 @@ const keys = {
   },
   Enter: () => (active === chosen ? details.focus() : choose(active)),
   ' ': () => choose(active),
+  b: goToNextBlock,
 };
 
 function onKey(event) {
@@ -308,6 +384,33 @@ function goTo(index) {
   else choose(index);
 }
 
+function goToNextBlock() {
+  const found = decisions.filter((index) => matching.has(index));
+  const next = found.find((index) => index > active) ?? found[0];
+  if (next !== undefined) reveal(next);
+}
+
+/** Shows a span that is not filtered out, with its details. */
+function reveal(index) {
+  for (let at = parents[index]; at >= 0; at = parents[at]) folded.delete(at);
+  update();
+  // First, as the details take some of the rows' height.
+  choose(index);
+  goTo(index);
+}
+
+/** The span that the address names. */
+function openLinked() {
+  const index = spans.findIndex(({ id }) => `#${encodeURIComponent(id)}` === location.hash);
+  if (index < 0) return;
+  if (sessions[session]) session = sessions.indexOf(sessionOf(index));
+  byId('filters').reset();
+  byId('session').value = String(session);
+  Object.assign(filters, { event: '', hook: '', text: '', verdicts: new Set() });
+  for (const button of byId('verdicts').children) button.setAttribute('aria-pressed', 'false');
+  reveal(index);
+}
+
 function fold(index) {
   if (!folded.delete(index)) folded.add(index);
   update();
@@ -315,7 +418,7 @@ function fold(index) {
 
 function choose(index) {
   chosen = index;
-  details.replaceChildren(...describe(spans[index]));
+  details.replaceChildren(...describe(spans[index], index));
   details.className = `v-${spans[index].verdict}`;
   details.hidden = false;
   details.scrollTop = 0;
@@ -329,7 +432,7 @@ function close() {
   drawRows();
 }
 
-function describe(span) {
+function describe(span, index) {
   const button = element('button', { type: 'button', class: 'close' }, 'Close');
   button.addEventListener('click', close);
   const badge = element('span', { class: 'badge' }, span.verdict);
@@ -339,22 +442,28 @@ function describe(span) {
     heading,
     badge,
     ...(span.reason ? [element('p', { class: 'reason' }, span.reason)] : []),
-    describeFacts(span),
+    describeFacts(span, sessionOf(index)),
     ...section('Change', span.change, drawDiff),
     ...section('Input', span.input),
     ...section('Output', span.output, (text) => element('pre', {}, indented(text))),
     ...section('stderr', span.stderr),
+    ...describeReplay(index),
+    element(
+      'p',
+      {},
+      element('a', { href: `#${encodeURIComponent(span.id)}` }, 'Link to this span'),
+    ),
   ];
 }
 
-function describeFacts(span) {
+function describeFacts(span, { start: begin }) {
   const { sizes = {} } = span;
-  const began = span.start - sessions[session].start;
+  const began = span.start - begin;
   const facts = {
     Took: formatMs(span.durationMs),
     'By itself': span.ownMs < span.durationMs && formatMs(span.ownMs),
     Began: `after ${formatMs(began)}, ${new Date(span.start).toLocaleTimeString()}`,
-    Event: span.event,
+    Event: span.moment ? `${span.event} (${span.moment})` : span.event,
     'Decided by': span.decidedBy?.join(', '),
     Command: span.command !== span.name && span.command,
     'Exit code': span.exitCode === undefined ? undefined : String(span.exitCode),
