@@ -91,7 +91,9 @@ describe('disable and enable', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ enabled: true, disabledIn: [project] });
     expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 1 });
     await cli.run(['trust', '--open']);
-    expect((await cli.run(['list'])).stdout).toContain('theirs [not run: disabled by name]');
+    expect((await cli.run(['list'])).stdout).toContain(
+      `theirs [not run: disabled by name in ${project}]`,
+    );
   });
 
   it('keep comments, and the other names', async () => {

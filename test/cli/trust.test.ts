@@ -264,6 +264,8 @@ async function reasonOfNoisy(env: NodeJS.ProcessEnv = {}) {
   return { reason: hooks.find(({ hook }) => hook === 'noisy')?.reason, stderr };
 }
 
+const disabledHere = () => `disabled by name in ${join(cli.project, '.llxprt/settings.json')}`;
+
 describe('trust in the settings', () => {
   const guards = { BeforeTool: group('sh guard.sh', { name: 'guard' }) };
 
@@ -292,7 +294,7 @@ describe('trust in the settings', () => {
     enableHooks: true
 `);
     expect(stdout).toContain('Allowed: 1 hook or module and the settings.');
-    expect(await reasonOfNoisy()).toEqual({ reason: 'disabled by name', stderr: '' });
+    expect(await reasonOfNoisy()).toEqual({ reason: disabledHere(), stderr: '' });
     expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 0, stderr: '' });
     expect((await cli.run(['untrust'])).stdout).toBe(
       'No longer allowed: 1 hook or module and the settings.',
@@ -317,7 +319,7 @@ describe('trust in the settings', () => {
   it('is in a lock', async () => {
     const { stdout: digest } = await cli.run(['trust', '--lock']);
     const env = { HOOKSTACK_TRUST_LOCK: digest };
-    expect(await reasonOfNoisy(env)).toEqual({ reason: 'disabled by name', stderr: '' });
+    expect(await reasonOfNoisy(env)).toEqual({ reason: disabledHere(), stderr: '' });
     expect((await reasonOfNoisy()).reason).toBeNull();
   });
 

@@ -1,17 +1,11 @@
-import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonEdit } from '../../config/settings/editJson.js';
-import { editSettings } from '../../config/settings/editSettings.js';
-import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { events } from '../../protocol/events.js';
-import { hookIdentity } from '../../protocol/identity.js';
-import { isRecord } from '../../util/records.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { HookEventName } from '../../protocol/types.js';
 import { findProgram } from '../../process/findProgram.js';
-import { quoteWord } from '../../util/quoteWord.js';
 import { formatHookTest, HOOK_TEST_SUFFIX, type HookTest } from '../shared/hookTestFile.js';
+import { addToSettings, groupOf, schemaFor, scriptOf, type StarterGroup } from './starterGroup.js';
 import {
   starterHook,
   starterLanguages,
@@ -19,8 +13,17 @@ import {
   type StarterHook,
   type StarterLanguage,
 } from './starterHooks.js';
+import { cwdWords, type Obstacles } from '../shared/obstacles.js';
+import { editAsAllowed } from '../shared/ownEdit.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
-import { paint, printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
+import {
+  paint,
+  printJson,
+  printLine,
+  printNotice,
+  toOneLine,
+  toVisible,
+} from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
 
@@ -46,15 +49,53 @@ export async function init(options: InitOptions): Promise<void> {
     printNotice('warning', `the hook needs ${program}, which is not on your PATH`);
   }
   const files = filesOf(hook, language, event);
+  const group = groupOf(hook, language);
   const schema = schemaFor(project);
-  await createFiles(project, files, () =>
-    addToSettings(settings, { hook, language, event, schema }),
-  );
+  await editAsAllowed(project, async () => {
+    await createFiles(project, files, () => addToSettings(settings, { group, event, schema }));
+    return true;
+  });
 
+  const standing = await standingOf(project, { group, event, files }, options.cwd);
   const created = files.map(({ path }) => path);
-  const next = nextCommands(hook, event, options.cwd);
-  if (options.json) printJson({ event, hook: hook.name, settings, created, next });
-  else printLine(formatResult(hook, [...created, '.llxprt/settings.json'], next));
+  const { isAllowed: allowed } = standing;
+  const obstacles = obstaclesTo(standing);
+  const next = nextCommands(hook, event, allowed, options.cwd);
+  if (options.json) {
+    printJson({ event, hook: hook.name, settings, created, allowed, obstacles, next });
+  } else printLine(formatResult(hook, [...created, '.llxprt/settings.json'], standing, next));
+}
+
+/** Whether the hook may run, and what else is in its way. */
+interface Standing {
+  readonly isAllowed: boolean;
+  /** Files that must be seen first. */
+  readonly unseen: readonly string[];
+  readonly obstacles: Obstacles;
+}
+
+async function standingOf(
+  project: string,
+  {
+    group,
+    event,
+    files,
+  }: {
+    readonly group: StarterGroup;
+    readonly event: HookEventName;
+    readonly files: readonly NewFile[];
+  },
+  cwd: string | undefined,
+): Promise<Standing> {
+  const {
+    hooks: [config],
+    ...others
+  } = group;
+  const { allowOwn } = await import('./allowOwn.js');
+  const contents = new Map(files.map(({ path, content }) => [path, content]));
+  const written = { hook: { event, group: others, config }, files: contents };
+  const standing = await allowOwn(project, written, cwd);
+  return isTrustedRun({}) ? { ...standing, isAllowed: true } : standing;
 }
 
 /** It becomes the name of files. */
@@ -104,10 +145,6 @@ function filesOf(hook: StarterHook, language: StarterLanguage, event: HookEventN
   ];
 }
 
-function scriptOf({ name }: StarterHook, { extension }: StarterLanguage): string {
-  return `.llxprt/hooks/${name}.${extension}`;
-}
-
 /** All files, or none. */
 async function createFiles(
   project: string,
@@ -133,90 +170,46 @@ async function createFiles(
   }
 }
 
-/** What editors complete the settings with: the installed one, as they may have no network. */
-function schemaFor(project: string): string {
-  const installed = 'node_modules/hookstack/schema/settings.json';
-  return existsSync(join(project, installed))
-    ? `../${installed}`
-    : 'https://unpkg.com/hookstack/schema/settings.json';
-}
-
-interface Addition {
-  readonly hook: StarterHook;
-  readonly language: StarterLanguage;
-  readonly event: HookEventName;
-  readonly schema: string;
-}
-
-async function addToSettings(
-  file: string,
-  { hook, language, event, schema }: Addition,
-): Promise<void> {
-  const words = [language.interpreter, `$LLXPRT_PROJECT_DIR/${scriptOf(hook, language)}`];
-  const command = words.filter(Boolean).join(' ');
-  const group = {
-    ...(hook.matcher !== undefined && { matcher: hook.matcher }),
-    hooks: [
-      {
-        type: 'command',
-        name: hook.name,
-        command,
-        timeout: 10_000,
-        ...(hook.failsClosed && { onFailure: 'deny' }),
-      },
-    ],
-  };
-  await editSettings(file, (current) => {
-    refuseSecond(file, hook, current['hooks']);
-    const isOn = current['enableHooks'] === true;
-    // In a file that is there, it would stand behind the rest.
-    const isNew = Object.keys(current).length === 0;
-    return [
-      ...(isNew ? [{ path: ['$schema'], value: schema }] : []),
-      ...(isOn ? [] : [{ path: ['enableHooks'], value: true }]),
-      insertGroup(current['hooks'], event, group),
-    ];
-  });
-}
-
-function refuseSecond(file: string, { name }: StarterHook, configured: unknown): void {
-  const { hooks } = parseHookDefinitions(configured ?? {});
-  const present = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks));
-  if (!present.some((hook) => hookIdentity(hook) === name)) return;
-  throw new UsageError(
-    `${file} has a hook named "${name}" already; remove it, or choose another --name`,
-  );
-}
-
-function insertGroup(hooks: unknown, event: HookEventName, group: object): JsonEdit {
-  const groups = isRecord(hooks) ? hooks[event] : undefined;
-  if (!Array.isArray(groups)) return { path: ['hooks', event], value: [group] };
-  return { path: ['hooks', event, groups.length], value: group, isInsertion: true };
-}
-
-function nextCommands(hook: StarterHook, event: HookEventName, cwd: string | undefined): string[] {
-  const at = cwd === undefined ? '' : ` --cwd ${quoteWord(cwd)}`;
+function nextCommands(
+  hook: StarterHook,
+  event: HookEventName,
+  isAllowed: boolean,
+  cwd: string | undefined,
+): string[] {
+  const options = `${isAllowed ? '' : ' --trust'}${cwdWords(cwd)}`;
   const fire = ['hookstack fire', event, hook.fireArguments].filter(Boolean).join(' ');
   const tool = hook.tool === undefined ? '' : ` --tool ${hook.tool}`;
   return [
-    `hookstack test --trust${at}`,
-    `${fire} --trust${at}`,
-    `hookstack explain ${event}${tool} --trust${at}`,
-    ...(isTrustedRun({}) ? [] : [`hookstack trust${at}`]),
+    `hookstack test${options}`,
+    `${fire}${options}`,
+    `hookstack explain ${event}${tool}${options}`,
+    ...(isAllowed ? [] : [`hookstack trust${cwdWords(cwd)}`]),
   ];
+}
+
+/** The hook itself is told apart. */
+function obstaclesTo({ isAllowed, obstacles: { off, notAllowed } }: Standing): string[] {
+  return [off, isAllowed ? notAllowed : undefined].filter((each) => each !== undefined);
 }
 
 function formatResult(
   { purpose }: StarterHook,
   files: readonly string[],
+  standing: Standing,
   next: readonly string[],
 ): string {
+  const { isAllowed, unseen } = standing;
+  const [first] = unseen;
+  const why = first === undefined ? '' : `, as ${toVisible(first)} was there already`;
   return [
     paint('bold', purpose),
     ...files.map((file) => `  ${file}`),
+    isAllowed
+      ? 'It is allowed as it was written now. After a change of yours: hookstack trust'
+      : `It is not allowed yet${why}. Until then, agents skip it.`,
+    ...obstaclesTo(standing).map((obstacle) => paint('yellow', obstacle)),
     '',
     'Try next:',
     ...next.map((command) => `  ${removeControls(command)}`),
-    ...(isTrustedRun({}) ? [] : ['', 'The last one allows the hook: until then, agents skip it.']),
   ].join('\n');
 }

@@ -6,10 +6,16 @@ import type { ConsentReview } from '../../protocol/entry.js';
 import { sha256 } from '../../trust/consentItem.js';
 import { lockFileIn, writeLock } from '../../trust/hooksLock.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { warnIfOff } from '../shared/obstacles.js';
 import { requireInside } from '../shared/projectFile.js';
 import { printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
-import { reviewProject, type ReviewedItem, type ReviewedProject } from './trustItems.js';
-import { countItems, describeProject, formatItem, formatProject } from './trustReport.js';
+import {
+  countItems,
+  reviewProject,
+  type ReviewedItem,
+  type ReviewedProject,
+} from '../shared/reviewProject.js';
+import { describeProject, formatItem, formatProject } from './trustReport.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
@@ -100,10 +106,12 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
   const allowable = missing.filter(({ review }) => review.status !== 'refused');
   const agreed = allowable.length === 0 ? [] : await agree(allowable, project, options);
   if (agreed.length > 0) {
-    const allowed = items.filter((item) => !missing.includes(item) || agreed.includes(item));
+    const left = missing.filter((item) => !agreed.includes(item));
+    const allowed = items.filter((item) => !left.includes(item));
     await consent.allow(
       allowed.map(({ review }) => review),
-      { open: true },
+      // A changed guard goes on denying, as it was allowed.
+      { open: true, keep: left.flatMap(({ review }) => review.previous ?? []) },
     );
     if (!json) printLine(`Allowed: ${count(agreed)}.`);
   }
@@ -118,6 +126,7 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
     const advice = 'and cannot be allowed: fix what is named above';
     printNotice('error', `${count(refused)} refused, ${advice}`);
   }
+  if (items.length > 0) await warnIfOff(consent.project);
   return agreed.length === missing.length ? 0 : NOT_ALLOWED;
 }
 

@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonEdit } from '../../config/settings/editJson.js';
+import { editSettings } from '../../config/settings/editSettings.js';
+import { parseHookDefinitions } from '../../hooks/hookSettings.js';
+import { hookIdentity } from '../../protocol/identity.js';
+import { HookType, type CommandHookConfig, type HookEventName } from '../../protocol/types.js';
+import { isRecord } from '../../util/records.js';
+import { UsageError } from '../shared/usageError.js';
+import type { StarterHook, StarterLanguage } from './starterHooks.js';
+
+/** Relative to the project. */
+export function scriptOf({ name }: StarterHook, { extension }: StarterLanguage): string {
+  return `.llxprt/hooks/${name}.${extension}`;
+}
+
+/** What editors complete the settings with: the installed one, as they may have no network. */
+export function schemaFor(project: string): string {
+  const installed = 'node_modules/hookstack/schema/settings.json';
+  return existsSync(join(project, installed))
+    ? `../${installed}`
+    : 'https://unpkg.com/hookstack/schema/settings.json';
+}
+
+/** As it stands in the settings. */
+export interface StarterGroup {
+  readonly matcher?: string;
+  readonly hooks: readonly [CommandHookConfig];
+}
+
+export function groupOf(hook: StarterHook, language: StarterLanguage): StarterGroup {
+  const words = [language.interpreter, `$LLXPRT_PROJECT_DIR/${scriptOf(hook, language)}`];
+  return {
+    ...(hook.matcher !== undefined && { matcher: hook.matcher }),
+    hooks: [
+      {
+        type: HookType.Command,
+        name: hook.name,
+        command: words.filter(Boolean).join(' '),
+        timeout: 10_000,
+        ...(hook.failsClosed && { onFailure: 'deny' }),
+      },
+    ],
+  };
+}
+
+interface Addition {
+  readonly group: StarterGroup;
+  readonly event: HookEventName;
+  readonly schema: string;
+}
+
+export async function addToSettings(
+  file: string,
+  { group, event, schema }: Addition,
+): Promise<void> {
+  await editSettings(file, (current) => {
+    refuseSecond(file, group, current['hooks']);
+    const isOn = current['enableHooks'] === true;
+    // In a file that is there, it would stand behind the rest.
+    const isNew = Object.keys(current).length === 0;
+    return [
+      ...(isNew ? [{ path: ['$schema'], value: schema }] : []),
+      ...(isOn ? [] : [{ path: ['enableHooks'], value: true }]),
+      insertGroup(current['hooks'], event, group),
+    ];
+  });
+}
+
+function refuseSecond(
+  file: string,
+  { hooks: [{ name }] }: StarterGroup,
+  configured: unknown,
+): void {
+  const { hooks } = parseHookDefinitions(configured ?? {});
+  const present = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks));
+  if (!present.some((hook) => hookIdentity(hook) === name)) return;
+  throw new UsageError(
+    `${file} has a hook named "${name}" already; remove it, or choose another --name`,
+  );
+}
+
+function insertGroup(hooks: unknown, event: HookEventName, group: object): JsonEdit {
+  const groups = isRecord(hooks) ? hooks[event] : undefined;
+  if (!Array.isArray(groups)) return { path: ['hooks', event], value: [group] };
+  return { path: ['hooks', event, groups.length], value: group, isInsertion: true };
+}
