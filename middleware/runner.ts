@@ -449,7 +449,9 @@ function withFault(
   const result = {
     ...ended,
     ...(why !== undefined && { why }),
-    ...(blocksByFailing(hook, event, fault) && { output: denyForFailure(hook, fault) }),
+    ...(blocksByFailing(hook, event, fault) && {
+      output: denyForFailure(hook, fault, outcome?.stderr),
+    }),
     ...(fault.kind !== 'exit' && errorOf(fault, outcome)),
   };
   reportFailure(result, fault, outcome, options);
