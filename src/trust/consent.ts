@@ -7,6 +7,7 @@ import { isUnchanged, stampOf } from './fileWatch.js';
 import { inspectHooks, inspectModules, inspectSettings, type Inspection } from './inspection.js';
 import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
 import { consentFileIn, readConsents, writeConsents } from './consentStore.js';
+import { readAllowedText } from './allowedTexts.js';
 import { readLock } from './hooksLock.js';
 
 /** What `HookConsent.open` takes. */
@@ -151,6 +152,11 @@ export class HookConsent {
     if (items.length === 0 && this.#allowed.length === 0) return;
     await writeConsents(this.file, this.project, items);
     await this.#refresh();
+  }
+
+  /** The text that had a digest when it was allowed, only to be shown; `undefined` where no copy of it is kept. */
+  readAllowedText(digest: string): Promise<string | undefined> {
+    return readAllowedText(this.file, digest);
   }
 
   /**

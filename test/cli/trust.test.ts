@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Cli, group, MAIN } from './helpers.js';
+import { Cli, group } from './helpers.js';
 
 const cli = new Cli();
 
@@ -15,27 +14,7 @@ beforeEach(async () => {
 const fire = (env: NodeJS.ProcessEnv = {}) => cli.run(['fire', 'BeforeTool'], { env });
 const hasRun = () => existsSync(join(cli.project, 'ran'));
 
-/** Runs the program on a terminal of its own, and types an answer to each question. */
-async function onTerminal(args: string, ...answers: string[]) {
-  const command = `'${process.execPath}' '${MAIN}' ${args}`;
-  const subprocess = execa('script', ['-qefc', command, '/dev/null'], {
-    cwd: cli.project,
-    env: { ...cli.env, NO_COLOR: '1', SHELL: '/bin/sh' },
-    extendEnv: false,
-    stdin: 'pipe',
-    reject: false,
-  });
-  let asked = 0;
-  let shown = '';
-  subprocess.stdout.on('data', (chunk: Buffer) => {
-    shown += chunk.toString();
-    for (; shown.split(/\((?:q\)uit|s\)kip): /u).length - 1 > asked; asked++) {
-      subprocess.stdin.write(answers[asked] ?? 'q\n');
-    }
-  });
-  const { exitCode } = await subprocess;
-  return { exitCode, shown: shown.replaceAll('\r\n', '\n') };
-}
+const onTerminal = (args: string, ...answers: string[]) => cli.onTerminal(args, ...answers);
 
 describe('trust', () => {
   it('says that there is nothing to allow', async () => {
