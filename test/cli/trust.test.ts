@@ -111,7 +111,13 @@ BeforeTool [changed]
   + command: "sh guard.sh; sh more.sh"
   + matcher: "write"
   ~ guard.sh  sha256:…
-  + more.sh  sha256:…`);
+  + more.sh  sha256:…
+
+--- guard.sh as it was allowed
++++ guard.sh as it is now
+@@
+-touch ran
++touch pwned`);
   });
 
   it('asks about each, takes all that are pinned at once, and open ones one by one', async () => {

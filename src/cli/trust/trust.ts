@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { HookConsent } from '../../trust/consent.js';
 import { lockFileIn, writeLock } from '../../trust/hooksLock.js';
