@@ -8,7 +8,8 @@ import { printNotice } from '../shared/terminal.js';
 
 /** What a command has written for the user just now. */
 export interface Written {
-  readonly hook: ProjectHook;
+  /** As it is loaded. */
+  readonly hook: ProjectHook | undefined;
   /** Contents by names relative to the project. */
   readonly files: ReadonlyMap<string, string>;
 }
@@ -50,7 +51,9 @@ export async function allowOwn(project: string, written: Written, cwd: string | 
 }
 
 function isWritten(item: ConsentItem, { hook }: Written): boolean {
-  return isSameDefinition(item, itemOfHook(hook, { class: 'open', files: {} }));
+  return (
+    hook !== undefined && isSameDefinition(item, itemOfHook(hook, { class: 'open', files: {} }))
+  );
 }
 
 /** Files that are neither as they were written, nor as some consent has them. */

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { HookEventName } from '../../protocol/types.js';
+import { DIALECT_NAMES, HookEventName } from '../../protocol/types.js';
 import type { CommandSpec } from '../shared/addCommand.js';
 import { cwdOption, jsonOption } from '../shared/options.js';
 
@@ -8,13 +8,16 @@ export const initCommand: CommandSpec = {
   description: 'Write a first working hook for a project, with an event to test it',
   options: [
     new Option('--language <language>', 'what the hook is written in')
-      .choices(['bash', 'node', 'python'])
+      .choices(['bash', 'node', 'python', 'typescript'])
       .default('node'),
     new Option('--event <event>', 'what the hook waits for')
       .choices(Object.values(HookEventName))
       .default(HookEventName.BeforeTool),
     new Option('--name <name>', 'what the hook and its files are called; for a second one'),
     new Option('--matcher <expression>', 'for which tools it runs, such as ^run_shell_command$'),
+    new Option('--dialect <agent>', 'write it for another agent as well, with its names').choices(
+      DIALECT_NAMES,
+    ),
     cwdOption,
     jsonOption,
   ],

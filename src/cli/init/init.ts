@@ -1,11 +1,13 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { dialects } from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import type { HookEventName } from '../../protocol/types.js';
+import type { ProjectHook } from '../../trust/consentItem.js';
+import type { DialectName, HookEventName } from '../../protocol/types.js';
 import { findProgram } from '../../process/findProgram.js';
 import { formatHookTest, HOOK_TEST_SUFFIX, type HookTest } from '../shared/hookTestFile.js';
-import { addToSettings, groupOf, schemaFor, scriptOf, type StarterGroup } from './starterGroup.js';
+import { addToSettings, groupOf, asLoaded, schemaFor, scriptOf } from './starterGroup.js';
 import {
   starterHook,
   starterLanguages,
@@ -32,6 +34,7 @@ interface InitOptions {
   readonly event: HookEventName;
   readonly name?: string;
   readonly matcher?: string;
+  readonly dialect?: DialectName;
   readonly cwd?: string;
   readonly json?: boolean;
 }
@@ -56,7 +59,7 @@ export async function init(options: InitOptions): Promise<void> {
     return true;
   });
 
-  const standing = await standingOf(project, { group, event, files }, options.cwd);
+  const standing = await standingOf(project, files, asLoaded(event, group), options.cwd);
   const created = files.map(({ path }) => path);
   const { isAllowed: allowed } = standing;
   const obstacles = obstaclesTo(standing);
@@ -76,25 +79,13 @@ interface Standing {
 
 async function standingOf(
   project: string,
-  {
-    group,
-    event,
-    files,
-  }: {
-    readonly group: StarterGroup;
-    readonly event: HookEventName;
-    readonly files: readonly NewFile[];
-  },
+  files: readonly NewFile[],
+  hook: ProjectHook | undefined,
   cwd: string | undefined,
 ): Promise<Standing> {
-  const {
-    hooks: [config],
-    ...others
-  } = group;
   const { allowOwn } = await import('./allowOwn.js');
   const contents = new Map(files.map(({ path, content }) => [path, content]));
-  const written = { hook: { event, group: others, config }, files: contents };
-  const standing = await allowOwn(project, written, cwd);
+  const standing = await allowOwn(project, { hook, files: contents }, cwd);
   return isTrustedRun({}) ? { ...standing, isAllowed: true } : standing;
 }
 
@@ -102,20 +93,39 @@ async function standingOf(
 const NAME = /^\w[\w.-]{0,59}$/u;
 
 /** @throws UsageError */
-async function checkChoice({ event, name, matcher }: InitOptions): Promise<StarterChoice> {
+async function checkChoice(options: InitOptions): Promise<StarterChoice> {
+  const { event, name, matcher, dialect } = options;
+  if (options.language === 'typescript') requireStripping();
+  const { agent, events: known } = dialect ? dialects[dialect] : { agent: '', events: {} };
+  // Where nothing is called otherwise, all events exist.
+  if (Object.keys(known).length > 0 && !Object.hasOwn(known, event)) {
+    throw new UsageError(
+      `${agent} has no hooks at ${event}: leave --dialect out, or choose an --event of ${Object.keys(known).join(', ')}`,
+    );
+  }
   if (name !== undefined && !NAME.test(name)) {
     throw new UsageError(
       `--name ${toOneLine(name)} cannot be used: write up to 60 letters, digits, "-", "_" and "."`,
     );
   }
-  if (matcher === undefined) return { name };
+  if (matcher === undefined) return { name, dialect };
   if (!events[event].matchOn) {
     throw new UsageError(
       `--matcher has no effect at ${event}, which is about no tool: leave it out, or add --event BeforeTool`,
     );
   }
   const { findTool } = await import('./findTool.js');
-  return { name, matcher, tool: findTool(matcher) };
+  const found = findTool(matcher);
+  const named = dialect && dialects[dialect].tools.find(({ theirs }) => theirs.includes(found));
+  return { name, matcher, dialect, tool: named?.ours ?? found };
+}
+
+/** @throws UsageError */
+function requireStripping(): void {
+  if ('typescript' in process.features && process.features.typescript) return;
+  throw new UsageError(
+    `Node runs TypeScript as it is from 22.18 on, and this is ${process.version}: update Node, or write --language node, where a line "// @ts-check" lets tsc and editors check the types`,
+  );
 }
 
 interface NewFile {

@@ -2,9 +2,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonEdit } from '../../config/settings/editJson.js';
 import { editSettings } from '../../config/settings/editSettings.js';
+import { dialects } from '../../dialects/dialects.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { hookIdentity } from '../../protocol/identity.js';
-import { HookType, type CommandHookConfig, type HookEventName } from '../../protocol/types.js';
+import {
+  HookType,
+  type CommandHookConfig,
+  type DialectName,
+  type HookEventName,
+} from '../../protocol/types.js';
+import type { ProjectHook } from '../../trust/consentItem.js';
 import { isRecord } from '../../util/records.js';
 import { UsageError } from '../shared/usageError.js';
 import type { StarterHook, StarterLanguage } from './starterHooks.js';
@@ -22,9 +29,12 @@ export function schemaFor(project: string): string {
     : 'https://unpkg.com/hookstack/schema/settings.json';
 }
 
+const TIMEOUT_MS = 10_000;
+
 /** As it stands in the settings. */
 export interface StarterGroup {
   readonly matcher?: string;
+  readonly dialect?: DialectName;
   readonly hooks: readonly [CommandHookConfig];
 }
 
@@ -32,16 +42,24 @@ export function groupOf(hook: StarterHook, language: StarterLanguage): StarterGr
   const words = [language.interpreter, `$LLXPRT_PROJECT_DIR/${scriptOf(hook, language)}`];
   return {
     ...(hook.matcher !== undefined && { matcher: hook.matcher }),
+    ...(hook.dialect !== undefined && { dialect: hook.dialect }),
     hooks: [
       {
         type: HookType.Command,
         name: hook.name,
         command: words.filter(Boolean).join(' '),
-        timeout: 10_000,
+        timeout: TIMEOUT_MS / (hook.dialect ? dialects[hook.dialect].timeoutUnit.ms : 1),
         ...(hook.failsClosed && { onFailure: 'deny' }),
       },
     ],
   };
+}
+
+/** The hook as it is read from the settings, with its timeout in ms. */
+export function asLoaded(event: HookEventName, group: StarterGroup): ProjectHook | undefined {
+  const [loaded] = parseHookDefinitions({ [event]: [group] }).hooks[event] ?? [];
+  const { hooks: [config] = [], origin: _, ...fields } = loaded ?? {};
+  return config && { event, group: fields, config: { ...config, timeout: TIMEOUT_MS } };
 }
 
 interface Addition {
