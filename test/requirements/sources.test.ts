@@ -142,9 +142,10 @@ describe('the sources', () => {
   it('ask for a terminal only where the program talks to a person', () => {
     const found = findNodes(listFiles(...everything), asksForTerminal);
     expect(byFile(found, ({ node }) => nameOf(node) ?? node.type)).toEqual({
+      'src/author.ts': ['isTTY'],
       'src/cli/shared/progress.ts': ['isTTY'],
       'src/cli/run/run.ts': ['isTTY'],
-      'src/cli/shared/terminal.ts': ['isTTY'],
+      'src/cli/shared/terminal.ts': ['node:tty', 'isTTY'],
       'src/cli/trust/trust.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
     });
   });
