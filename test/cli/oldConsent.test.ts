@@ -12,10 +12,13 @@ interface Store {
   readonly projects: Readonly<Record<string, readonly ConsentItem[]>>;
 }
 
+function toOld({ class: _class, ...item }: ConsentItem) {
+  return { ...item, digest: digestOf(item) };
+}
+
 /** What a version wrote that knew neither classes nor consent to settings. */
 async function makeOld(file: string): Promise<void> {
   const { projects } = JSON.parse(await readFile(file, 'utf8')) as Store;
-  const toOld = ({ class: _class, ...item }: ConsentItem) => ({ ...item, digest: digestOf(item) });
   const old = Object.entries(projects).map(([project, items]) => [project, items.map(toOld)]);
   await cli.write(file, { version: 1, projects: Object.fromEntries(old) });
 }
