@@ -455,7 +455,9 @@ function withFault(
   const { hookConfig: hook, eventName: event } = ended;
   const result = {
     ...ended,
-    ...(blocksByFailing(hook, event, fault) && { output: denyForFailure(hook, fault) }),
+    ...(blocksByFailing(hook, event, fault) && {
+      output: denyForFailure(hook, fault, outcome?.stderr),
+    }),
     ...(fault.kind !== 'exit' && errorOf(fault, outcome)),
   };
   reportFailure(result, fault, outcome, options);

@@ -81,6 +81,23 @@ function adviseOnWithheld(names: readonly string[]): string {
   return `${names.join(', ')} ${is} withheld from hooks: name ${it} in "allow" of "hookEnvironment" in your settings`;
 }
 
+/**
+ * What a model may read of it: the exception's class, its file and line. Messages quote what a hook has read, and paths
+ * tell of the machine.
+ *
+ * @returns nothing where that is not known
+ */
+export function outlineStderr(stderr: string): string | undefined {
+  const { line = '', where = '' } = readException(stderr) ?? {};
+  const [, name] = CLASS.exec(line) ?? [];
+  const [place] = /[^\\/]+:\d+$/.exec(where) ?? [];
+  const said = place !== undefined && /^[\w.@-]{1,60}:\d+$/.test(place) ? `at ${place}` : undefined;
+  return [name, said].filter(Boolean).join(' ') || undefined;
+}
+
+/** Of Python and Node; what shells and jq begin with is no class. */
+const CLASS = /^(?:Uncaught )?([\w$.]{0,40}(?:Error|Exception|Interrupt|Exit|Warning))(?=$|:| \[)/;
+
 /** Variables of the host that an exception names and that hooks do not get. */
 function withheldNames(
   { line, source = '' }: Exception,

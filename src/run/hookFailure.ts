@@ -1,7 +1,7 @@
 import type { DebugLogger } from '../util/debugLogger.js';
 import type { CommandOutcome } from '../process/runCommand.js';
 import { events, failsClosed } from '../protocol/events.js';
-import { explainStderr } from './exception.js';
+import { explainStderr, outlineStderr } from './exception.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { isBlocking } from '../protocol/hookOutput.js';
 import { hookIdentity, shortIdentity } from '../protocol/identity.js';
@@ -85,9 +85,19 @@ export function blocksByFailing(
   return failsClosed(hook, event) || (kind === 'input' && events[event].canBlock);
 }
 
-/** What is said in place of a hook whose failure blocks. */
-export function denyForFailure(hook: CommandHookConfig, failure: HookFailure): HookOutput {
-  const reason = `The hook "${shortIdentity(hook)}" must not be bypassed, and it ${failure.what}`;
+/**
+ * What is said in place of a hook whose failure blocks. A model reads it.
+ *
+ * @param stderr of a hook that has exited
+ */
+export function denyForFailure(
+  hook: CommandHookConfig,
+  { kind, what }: HookFailure,
+  stderr = '',
+): HookOutput {
+  const outline = kind === 'exit' ? outlineStderr(stderr) : undefined;
+  const cause = outline === undefined ? '' : ` (${outline})`;
+  const reason = `The hook "${shortIdentity(hook)}" must not be bypassed, and it ${what}${cause}`;
   return { decision: 'deny', reason: sanitizeText(reason) };
 }
 

@@ -7,6 +7,7 @@ import { isUnchanged, stampOf } from './fileWatch.js';
 import { inspectHooks, inspectModules, inspectSettings, type Inspection } from './inspection.js';
 import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
 import { consentFileIn, readConsents, writeConsents } from './consentStore.js';
+import { readAllowedText } from './allowedTexts.js';
 import { readLock } from './hooksLock.js';
 
 /** What `HookConsent.open` takes. */
@@ -119,17 +120,22 @@ export class HookConsent {
    *
    * @param options.open whether to allow hooks as well of which only the definition is covered. Default: only those that
    *   are allowed already
+   * @param options.keep what stays allowed as it was: of `allowed`, and of `previous` of reviews
    * @throws Error when the consents cannot be written
    */
   async allow(
     reviews: readonly ConsentReview[],
-    { open = false }: { readonly open?: boolean } = {},
+    { open = false, keep = [] }: AllowOptions = {},
   ): Promise<void> {
+    await this.#refresh();
+    const kept = new Set(keep.map(({ digest }) => digest));
     const items = reviews
       .filter((review) => review.status !== 'refused')
       .filter((review) => open || review.class !== 'open' || review.status === 'allowed')
       .map(({ item }) => item);
-    await writeConsents(this.file, this.project, items);
+    for (const { digest } of items) kept.delete(digest);
+    const before = this.#allowed.filter(({ digest }) => kept.has(digest));
+    await writeConsents(this.file, this.project, [...items, ...before]);
     await this.#refresh();
   }
 
@@ -146,6 +152,11 @@ export class HookConsent {
     if (items.length === 0 && this.#allowed.length === 0) return;
     await writeConsents(this.file, this.project, items);
     await this.#refresh();
+  }
+
+  /** The text that had a digest when it was allowed, only to be shown; `undefined` where no copy of it is kept. */
+  readAllowedText(digest: string): Promise<string | undefined> {
+    return readAllowedText(this.file, digest);
   }
 
   /**
@@ -254,6 +265,11 @@ export class HookConsent {
       return '';
     }
   }
+}
+
+interface AllowOptions {
+  readonly open?: boolean;
+  readonly keep?: readonly ConsentItem[];
 }
 
 interface KnownHook {

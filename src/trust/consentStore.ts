@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../util/records.js';
 import { requireHome } from '../util/home.js';
+import { tidyTexts } from './allowedTexts.js';
 import { whileLocked } from './fileLock.js';
 import { readJsonFile } from '../util/jsonFile.js';
 import { writeAtomically } from '../util/writeAtomically.js';
@@ -84,6 +85,7 @@ async function replaceConsents(
   const consents = { version: FORM, projects: Object.fromEntries(sorted) };
   const text = JSON.stringify(consents, undefined, 2);
   await writeAtomically(file, `${text}\n`, 0o600);
+  await tidyTexts(file, project, items, projects.values());
 }
 
 /** The valid items of a list from a file. One whose digest is that of something else is left out, and allows nothing. */

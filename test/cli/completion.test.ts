@@ -42,9 +42,19 @@ describe('completion in bash', () => {
   });
 
   it('offers the values of an option and of an argument', async () => {
-    expect(await complete('init', '--language', '')).toEqual(['bash', 'node', 'python']);
+    expect(await complete('init', '--language', '')).toEqual([
+      'bash',
+      'node',
+      'python',
+      'typescript',
+    ]);
     expect(await complete('init', '--language', '=', 'p')).toEqual(['python']);
-    expect(await complete('init', '--language', '=')).toEqual(['bash', 'node', 'python']);
+    expect(await complete('init', '--language', '=')).toEqual([
+      'bash',
+      'node',
+      'python',
+      'typescript',
+    ]);
     expect(await complete('fire', 'BeforeT')).toEqual(['BeforeTool', 'BeforeToolSelection']);
     expect(await complete('stack', 'm')).toEqual(['model']);
   });

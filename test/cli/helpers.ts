@@ -54,6 +54,28 @@ export class Cli {
     return { exitCode, stdout: String(stdout), stderr: String(stderr) };
   }
 
+  /** Runs the program on a terminal of its own, and types an answer to each question. */
+  async onTerminal(args: string, ...answers: string[]) {
+    const command = `'${process.execPath}' '${MAIN}' ${args}`;
+    const subprocess = execa('script', ['-qefc', command, '/dev/null'], {
+      cwd: this.project,
+      env: { ...this.env, NO_COLOR: '1', SHELL: '/bin/sh' },
+      extendEnv: false,
+      stdin: 'pipe',
+      reject: false,
+    });
+    let asked = 0;
+    let shown = '';
+    subprocess.stdout.on('data', (chunk: Buffer) => {
+      shown += chunk.toString();
+      for (; shown.split(/\((?:q\)uit|s\)kip): /u).length - 1 > asked; asked++) {
+        subprocess.stdin.write(answers[asked] ?? 'q\n');
+      }
+    });
+    const { exitCode } = await subprocess;
+    return { exitCode, shown: shown.replaceAll('\r\n', '\n') };
+  }
+
   /** Writes a file, whose path is absolute or relative to the project; returns its absolute path. */
   async write(file: string, content: string | object): Promise<string> {
     const path = join(file.startsWith('/') ? '' : this.project, file);

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { access, mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { answer, Cli, group, toolCall } from './helpers.js';
 
@@ -48,7 +50,7 @@ describe('a newcomer', () => {
   it('can run the commands that init prints', async () => {
     const { stdout } = await cli.run(['init', '--json']);
     const { next } = JSON.parse(stdout) as { next: string[] };
-    expect(next).toHaveLength(4);
+    expect(next).toHaveLength(3);
     const codes = [];
     for (const command of next) {
       const words = Array.from(command.matchAll(/'([^']*)'|(\S+)/gu), ([, quoted, bare]) =>
@@ -57,16 +59,13 @@ describe('a newcomer', () => {
       const { exitCode } = await cli.run(words.slice(1));
       codes.push(exitCode);
     }
-    // All as expected, blocked, explained; nobody can be asked here.
-    expect(codes).toEqual([0, 2, 0, 1]);
-    expect(next.at(-1)).toBe('hookstack trust');
-    const env = { HOOKSTACK_TRUST_WORKSPACE: 'true' };
-    const trusted = await cli.run(['init', '--event', 'AfterTool'], { env });
-    expect(trusted.stdout).not.toContain('hookstack trust');
+    // All as expected, blocked, explained.
+    expect(codes).toEqual([0, 2, 0]);
   });
 
   it('finds out with one command why a hook does not fire', async () => {
     await cli.run(['init']);
+    await cli.run(['untrust']);
     const untrusted = await cli.run(['explain', 'BeforeTool', '--tool', 'write_file']);
     expect(untrusted.stdout).toContain('protect-env: untrusted');
     const unmatched = await cli.run(['explain', 'BeforeTool', '--tool', 'read_file', '--trust']);
@@ -321,5 +320,84 @@ describe('init', () => {
     await cli.write("it's $(here)/file", '');
     const { stdout } = await cli.run(['init', '--cwd', "it's $(here)"]);
     expect(stdout).toContain(String.raw`--cwd 'it'\''s $(here)'`);
+  });
+});
+
+describe('init for another agent', () => {
+  it.each([
+    ['claude', 'BeforeTool', 'Write|Edit'],
+    ['claude', 'AfterAgent', undefined],
+    ['gemini', 'BeforeTool', '^(write_file|replace)$'],
+    ['gemini', 'BeforeModel', undefined],
+  ])(
+    'writes a hook in the names of %s for %s, which works at once',
+    async (dialect, event, matcher) => {
+      const { exitCode, stderr } = await cli.run(['init', '--dialect', dialect, '--event', event]);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      const settings = JSON.parse(await cli.read('.llxprt/settings.json')) as {
+        hooks: Record<string, object[]>;
+      };
+      expect(settings.hooks[event]?.[0]).toMatchObject(
+        matcher === undefined ? { dialect } : { dialect, matcher },
+      );
+      expect(await cli.run(['test'])).toMatchObject({ exitCode: 0, stderr: '' });
+      expect((await cli.run(['trust', '--check'])).exitCode).toBe(0);
+    },
+  );
+
+  it('takes a matcher in the names of that agent', async () => {
+    const shell = ['--dialect', 'claude', '--matcher', 'Bash', '--language', 'bash'];
+    expect((await cli.run(['init', ...shell])).stdout).toContain('--tool run_shell_command');
+    expect(await cli.run(['test'])).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('says which events that agent has', async () => {
+    const { stderr, exitCode } = await cli.run([
+      'init',
+      '--dialect',
+      'claude',
+      '--event',
+      'BeforeModel',
+    ]);
+    expect(stderr).toContain('Claude Code has no hooks at BeforeModel: leave --dialect out');
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe('init --language typescript', () => {
+  const stripsTypes = Boolean('typescript' in process.features && process.features.typescript);
+
+  it.runIf(stripsTypes)('writes hooks that Node runs as they are', async () => {
+    await cli.run(['init', '--language', 'typescript']);
+    await cli.run(['init', '--language', 'typescript', '--event', 'AfterTool']);
+    expect((await cli.run(['test'])).stdout).toContain('2 passed, 0 failed');
+  });
+
+  it.skipIf(stripsTypes)('says from which version on Node runs them', async () => {
+    const { stderr, exitCode } = await cli.run(['init', '--language', 'typescript']);
+    expect(stderr).toContain(`from 22.18 on, and this is ${process.version}`);
+    expect(exitCode).toBe(2);
+  });
+
+  it('has types that the compiler accepts, and whose wrong use it finds', async () => {
+    const { starterHook, starterLanguages } = await import('../../src/cli/init/starterHooks.js');
+    const { HookEventName } = await import('../../src/protocol/types.js');
+    const types = fileURLToPath(new URL('../../node_modules/@types', import.meta.url));
+    const files: string[] = [];
+    for (const event of Object.values(HookEventName)) {
+      const content = starterLanguages.typescript.write(starterHook(event));
+      files.push(await cli.write(`${event}.mts`, content));
+    }
+    const tsc = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
+    const options =
+      '--noEmit --strict --target es2022 --module nodenext --types node --erasableSyntaxOnly';
+    const compile = () =>
+      execa(tsc, [...options.split(' '), '--typeRoots', types, ...files], {
+        reject: false,
+        cwd: cli.project,
+      });
+    expect(await compile()).toMatchObject({ exitCode: 0, stdout: '' });
+    await cli.write('BeforeTool.mts', `${await cli.read('BeforeTool.mts')}event.tool_inptu;\n`);
+    expect((await compile()).stdout).toContain("'tool_inptu' does not exist");
   });
 });

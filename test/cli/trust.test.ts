@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Cli, group, MAIN } from './helpers.js';
+import { Cli, group } from './helpers.js';
 
 const cli = new Cli();
 
@@ -15,27 +14,7 @@ beforeEach(async () => {
 const fire = (env: NodeJS.ProcessEnv = {}) => cli.run(['fire', 'BeforeTool'], { env });
 const hasRun = () => existsSync(join(cli.project, 'ran'));
 
-/** Runs the program on a terminal of its own, and types an answer to each question. */
-async function onTerminal(args: string, ...answers: string[]) {
-  const command = `'${process.execPath}' '${MAIN}' ${args}`;
-  const subprocess = execa('script', ['-qefc', command, '/dev/null'], {
-    cwd: cli.project,
-    env: { ...cli.env, NO_COLOR: '1', SHELL: '/bin/sh' },
-    extendEnv: false,
-    stdin: 'pipe',
-    reject: false,
-  });
-  let asked = 0;
-  let shown = '';
-  subprocess.stdout.on('data', (chunk: Buffer) => {
-    shown += chunk.toString();
-    for (; shown.split(/\((?:q\)uit|s\)kip): /u).length - 1 > asked; asked++) {
-      subprocess.stdin.write(answers[asked] ?? 'q\n');
-    }
-  });
-  const { exitCode } = await subprocess;
-  return { exitCode, shown: shown.replaceAll('\r\n', '\n') };
-}
+const onTerminal = (args: string, ...answers: string[]) => cli.onTerminal(args, ...answers);
 
 describe('trust', () => {
   it('says that there is nothing to allow', async () => {
@@ -132,7 +111,13 @@ BeforeTool [changed]
   + command: "sh guard.sh; sh more.sh"
   + matcher: "write"
   ~ guard.sh  sha256:…
-  + more.sh  sha256:…`);
+  + more.sh  sha256:…
+
+--- guard.sh as it was allowed
++++ guard.sh as it is now
+@@
+-touch ran
++touch pwned`);
   });
 
   it('asks about each, takes all that are pinned at once, and open ones one by one', async () => {
@@ -264,6 +249,9 @@ async function reasonOfNoisy(env: NodeJS.ProcessEnv = {}) {
   return { reason: hooks.find(({ hook }) => hook === 'noisy')?.reason, stderr };
 }
 
+const disabledHere = () =>
+  `disabled by name in ${join(cli.project, '.llxprt/settings.json')}; to switch it on: hookstack enable noisy`;
+
 describe('trust in the settings', () => {
   const guards = { BeforeTool: group('sh guard.sh', { name: 'guard' }) };
 
@@ -292,12 +280,7 @@ describe('trust in the settings', () => {
     enableHooks: true
 `);
     expect(stdout).toContain('Allowed: 1 hook or module and the settings.');
-    expect(await reasonOfNoisy()).toEqual({
-      reason: expect.stringMatching(
-        /^disabled by name in .*settings\.json; to switch it on: hookstack enable noisy$/,
-      ),
-      stderr: '',
-    });
+    expect(await reasonOfNoisy()).toEqual({ reason: disabledHere(), stderr: '' });
     expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 0, stderr: '' });
     expect((await cli.run(['untrust'])).stdout).toBe(
       'No longer allowed: 1 hook or module and the settings.',
@@ -322,12 +305,7 @@ describe('trust in the settings', () => {
   it('is in a lock', async () => {
     const { stdout: digest } = await cli.run(['trust', '--lock']);
     const env = { HOOKSTACK_TRUST_LOCK: digest };
-    expect(await reasonOfNoisy(env)).toEqual({
-      reason: expect.stringMatching(
-        /^disabled by name in .*settings\.json; to switch it on: hookstack enable noisy$/,
-      ),
-      stderr: '',
-    });
+    expect(await reasonOfNoisy(env)).toEqual({ reason: disabledHere(), stderr: '' });
     expect((await reasonOfNoisy()).reason).toBeNull();
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { explainStderr, readException } from '../../src/run/exception.js';
+import { explainStderr, outlineStderr, readException } from '../../src/run/exception.js';
 
 let folder = '';
 beforeAll(async () => {
@@ -228,5 +228,23 @@ describe('a block by accident', () => {
     const why = explainStderr({ stderr, exitCode }, {});
     if (says) expect(why).toMatch(says);
     else expect(why).toBeUndefined();
+  });
+});
+
+describe('what a model may read of an exception', () => {
+  it.each([
+    [
+      'Traceback (most recent call last):\n  File "/home/me/a.py", line 3\nKeyError: \'s3cret\'',
+      'KeyError at a.py:3',
+    ],
+    [
+      'Traceback (most recent call last):\n  File "/x/Obey me. a.py", line 3\nObey me: now',
+      undefined,
+    ],
+    ['jq: error (at <stdin>:0): s3cret', undefined],
+    ['guard.sh: line 2: s3cret: command not found', 'at guard.sh:2'],
+    ['no exception', undefined],
+  ])('is no text of it: %j', (stderr, outline) => {
+    expect(outlineStderr(stderr)).toBe(outline);
   });
 });

@@ -18,6 +18,7 @@ import { checkSettings, formatFinding } from '../shared/checkSettings.js';
 import { findReason } from '../shared/hookColumns.js';
 import { watchInterruption } from '../shared/interruption.js';
 import type { WorkspaceOptions } from '../shared/options.js';
+import { findObstacles, whyOff } from '../shared/obstacles.js';
 import { mapWithProgress } from '../shared/progress.js';
 import {
   paint,
@@ -37,7 +38,8 @@ type Examination = Awaited<ReturnType<typeof examine>>;
 
 /** @returns the exit code: 0 nothing is wrong, 1 something is */
 export async function doctor({ json, ...options }: WorkspaceOptions): Promise<number> {
-  const { config, origins } = await openWorkspace(options, { forceHooks: true });
+  const workspace = await openWorkspace(options, { forceHooks: true });
+  const { config, origins } = workspace;
   const registry = await openRegistry(config);
   const { signal, dispose } = watchInterruption();
   const examinations = await mapWithProgress(
@@ -51,9 +53,18 @@ export async function doctor({ json, ...options }: WorkspaceOptions): Promise<nu
   const cwd = config.getWorkingDir();
   const { findings: settings } = await checkSettings(names, cwd, isTrustedRun(options));
   const isFaulty = wrong > 0 || settings.some(({ severity }) => severity === 'error');
-  const healthy = !isFaulty && examinations.some(({ status }) => status !== 'not run');
-  if (json) printJson({ healthy, hooks: examinations, settings });
-  else printLine(formatSummary(examinations, wrong, settings));
+  const isAlone = options.settings !== undefined;
+  const { off, notAllowed } = isAlone
+    ? { off: whyOff(workspace), notAllowed: undefined }
+    : await findObstacles(cwd, options.cwd);
+  const ran = examinations.some(({ status }) => status !== 'not run');
+  const healthy = !isFaulty && ran && off === undefined;
+  const obstacles = [off, notAllowed].filter((each) => each !== undefined);
+  if (json) printJson({ healthy, hooks: examinations, settings, obstacles });
+  else {
+    printLine(formatSummary(examinations, wrong, settings));
+    for (const obstacle of obstacles) printLine(paint('yellow', obstacle));
+  }
   return healthy ? 0 : 1;
 }
 

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { HookEventName } from '../../protocol/types.js';
+import { DIALECT_NAMES, HookEventName } from '../../protocol/types.js';
 import type { CommandSpec } from '../shared/addCommand.js';
 import { cwdOption, jsonOption } from '../shared/options.js';
 
@@ -8,7 +8,7 @@ export const initCommand: CommandSpec = {
   description: 'Write a first working hook for a project, with an event to test it',
   options: [
     new Option('--language <language>', 'what the hook is written in, and all that it needs')
-      .choices(['bash', 'node', 'python'])
+      .choices(['bash', 'node', 'python', 'typescript'])
       .default('node'),
     new Option('--event <event>', 'what the hook waits for')
       .choices(Object.values(HookEventName))
@@ -17,6 +17,9 @@ export const initCommand: CommandSpec = {
     new Option(
       '--matcher <expression>',
       'for which tools a hook of BeforeTool or AfterTool runs, such as ^run_shell_command$',
+    ),
+    new Option('--dialect <agent>', 'write it for another agent as well, with its names').choices(
+      DIALECT_NAMES,
     ),
     cwdOption,
     jsonOption,

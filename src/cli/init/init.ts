@@ -1,17 +1,13 @@
-import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonEdit } from '../../config/settings/editJson.js';
-import { editSettings } from '../../config/settings/editSettings.js';
-import { parseHookDefinitions } from '../../hooks/hookSettings.js';
+import { dialects } from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
-import { hookIdentity } from '../../protocol/identity.js';
-import { isRecord } from '../../util/records.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import type { HookEventName } from '../../protocol/types.js';
+import type { ProjectHook } from '../../trust/consentItem.js';
+import type { DialectName, HookEventName } from '../../protocol/types.js';
 import { findProgram } from '../../process/findProgram.js';
-import { quoteWord } from '../../util/quoteWord.js';
 import { formatHookTest, HOOK_TEST_SUFFIX, type HookTest } from '../shared/hookTestFile.js';
+import { addToSettings, groupOf, asLoaded, schemaFor, scriptOf } from './starterGroup.js';
 import {
   starterHook,
   starterLanguages,
@@ -19,8 +15,17 @@ import {
   type StarterHook,
   type StarterLanguage,
 } from './starterHooks.js';
+import { cwdWords, type Obstacles } from '../shared/obstacles.js';
+import { editAsAllowed } from '../shared/ownEdit.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
-import { paint, printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
+import {
+  paint,
+  printJson,
+  printLine,
+  printNotice,
+  toOneLine,
+  toVisible,
+} from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
 
@@ -29,6 +34,7 @@ interface InitOptions {
   readonly event: HookEventName;
   readonly name?: string;
   readonly matcher?: string;
+  readonly dialect?: DialectName;
   readonly cwd?: string;
   readonly json?: boolean;
 }
@@ -46,35 +52,80 @@ export async function init(options: InitOptions): Promise<void> {
     printNotice('warning', `the hook needs ${program}, which is not on your PATH`);
   }
   const files = filesOf(hook, language, event);
+  const group = groupOf(hook, language);
   const schema = schemaFor(project);
-  await createFiles(project, files, () =>
-    addToSettings(settings, { hook, language, event, schema }),
-  );
+  await editAsAllowed(project, async () => {
+    await createFiles(project, files, () => addToSettings(settings, { group, event, schema }));
+    return true;
+  });
 
+  const standing = await standingOf(project, files, asLoaded(event, group), options.cwd);
   const created = files.map(({ path }) => path);
-  const next = nextCommands(hook, event, options.cwd);
-  if (options.json) printJson({ event, hook: hook.name, settings, created, next });
-  else printLine(formatResult(hook, [...created, '.llxprt/settings.json'], next));
+  const { isAllowed: allowed } = standing;
+  const obstacles = obstaclesTo(standing);
+  const next = nextCommands(hook, event, allowed, options.cwd);
+  if (options.json) {
+    printJson({ event, hook: hook.name, settings, created, allowed, obstacles, next });
+  } else printLine(formatResult(hook, [...created, '.llxprt/settings.json'], standing, next));
+}
+
+/** Whether the hook may run, and what else is in its way. */
+interface Standing {
+  readonly isAllowed: boolean;
+  /** Files that must be seen first. */
+  readonly unseen: readonly string[];
+  readonly obstacles: Obstacles;
+}
+
+async function standingOf(
+  project: string,
+  files: readonly NewFile[],
+  hook: ProjectHook | undefined,
+  cwd: string | undefined,
+): Promise<Standing> {
+  const { allowOwn } = await import('./allowOwn.js');
+  const contents = new Map(files.map(({ path, content }) => [path, content]));
+  const standing = await allowOwn(project, { hook, files: contents }, cwd);
+  return isTrustedRun({}) ? { ...standing, isAllowed: true } : standing;
 }
 
 /** It becomes the name of files. */
 const NAME = /^\w[\w.-]{0,59}$/u;
 
 /** @throws UsageError */
-async function checkChoice({ event, name, matcher }: InitOptions): Promise<StarterChoice> {
+async function checkChoice(options: InitOptions): Promise<StarterChoice> {
+  const { event, name, matcher, dialect } = options;
+  if (options.language === 'typescript') requireStripping();
+  const { agent, events: known } = dialect ? dialects[dialect] : { agent: '', events: {} };
+  // Where nothing is called otherwise, all events exist.
+  if (Object.keys(known).length > 0 && !Object.hasOwn(known, event)) {
+    throw new UsageError(
+      `${agent} has no hooks at ${event}: leave --dialect out, or choose an --event of ${Object.keys(known).join(', ')}`,
+    );
+  }
   if (name !== undefined && !NAME.test(name)) {
     throw new UsageError(
       `--name ${toOneLine(name)} cannot be used: write up to 60 letters, digits, "-", "_" and "."`,
     );
   }
-  if (matcher === undefined) return { name };
+  if (matcher === undefined) return { name, dialect };
   if (!events[event].matchOn) {
     throw new UsageError(
       `--matcher has no effect at ${event}, which is about no tool: leave it out, or add --event BeforeTool`,
     );
   }
   const { findTool } = await import('./findTool.js');
-  return { name, matcher, tool: findTool(matcher) };
+  const found = findTool(matcher);
+  const named = dialect && dialects[dialect].tools.find(({ theirs }) => theirs.includes(found));
+  return { name, matcher, dialect, tool: named?.ours ?? found };
+}
+
+/** @throws UsageError */
+function requireStripping(): void {
+  if ('typescript' in process.features && process.features.typescript) return;
+  throw new UsageError(
+    `Node runs TypeScript as it is from 22.18 on, and this is ${process.version}: update Node, or write --language node, where a line "// @ts-check" lets tsc and editors check the types`,
+  );
 }
 
 interface NewFile {
@@ -104,10 +155,6 @@ function filesOf(hook: StarterHook, language: StarterLanguage, event: HookEventN
   ];
 }
 
-function scriptOf({ name }: StarterHook, { extension }: StarterLanguage): string {
-  return `.llxprt/hooks/${name}.${extension}`;
-}
-
 /** All files, or none. */
 async function createFiles(
   project: string,
@@ -133,91 +180,46 @@ async function createFiles(
   }
 }
 
-/**
- * What editors complete the settings with: the installed schema, relative to the settings, as they may have no network
- * and others have the project elsewhere. None where the package is not installed in the project.
- */
-function schemaFor(project: string): string | undefined {
-  const installed = 'node_modules/hookstack/schema/settings.json';
-  return existsSync(join(project, installed)) ? `../${installed}` : undefined;
-}
-
-interface Addition {
-  readonly hook: StarterHook;
-  readonly language: StarterLanguage;
-  readonly event: HookEventName;
-  readonly schema: string | undefined;
-}
-
-async function addToSettings(
-  file: string,
-  { hook, language, event, schema }: Addition,
-): Promise<void> {
-  const words = [language.interpreter, `$LLXPRT_PROJECT_DIR/${scriptOf(hook, language)}`];
-  const command = words.filter(Boolean).join(' ');
-  const group = {
-    ...(hook.matcher !== undefined && { matcher: hook.matcher }),
-    hooks: [
-      {
-        type: 'command',
-        name: hook.name,
-        command,
-        timeout: 10_000,
-        ...(hook.failsClosed && { onFailure: 'deny' }),
-      },
-    ],
-  };
-  await editSettings(file, (current) => {
-    refuseSecond(file, hook, current['hooks']);
-    const isOn = current['enableHooks'] === true;
-    // In a file that is there, it would stand behind the rest.
-    const isNew = Object.keys(current).length === 0;
-    return [
-      ...(isNew && schema !== undefined ? [{ path: ['$schema'], value: schema }] : []),
-      ...(isOn ? [] : [{ path: ['enableHooks'], value: true }]),
-      insertGroup(current['hooks'], event, group),
-    ];
-  });
-}
-
-function refuseSecond(file: string, { name }: StarterHook, configured: unknown): void {
-  const { hooks } = parseHookDefinitions(configured ?? {});
-  const present = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks));
-  if (!present.some((hook) => hookIdentity(hook) === name)) return;
-  throw new UsageError(
-    `${file} has a hook named "${name}" already; remove it, or choose another --name`,
-  );
-}
-
-function insertGroup(hooks: unknown, event: HookEventName, group: object): JsonEdit {
-  const groups = isRecord(hooks) ? hooks[event] : undefined;
-  if (!Array.isArray(groups)) return { path: ['hooks', event], value: [group] };
-  return { path: ['hooks', event, groups.length], value: group, isInsertion: true };
-}
-
-function nextCommands(hook: StarterHook, event: HookEventName, cwd: string | undefined): string[] {
-  const at = cwd === undefined ? '' : ` --cwd ${quoteWord(cwd)}`;
+function nextCommands(
+  hook: StarterHook,
+  event: HookEventName,
+  isAllowed: boolean,
+  cwd: string | undefined,
+): string[] {
+  const options = `${isAllowed ? '' : ' --trust'}${cwdWords(cwd)}`;
   const fire = ['hookstack fire', event, hook.fireArguments].filter(Boolean).join(' ');
   const tool = hook.tool === undefined ? '' : ` --tool ${hook.tool}`;
   return [
-    `hookstack test --trust${at}`,
-    `${fire} --trust${at}`,
-    `hookstack explain ${event}${tool} --trust${at}`,
-    ...(isTrustedRun({}) ? [] : [`hookstack trust${at}`]),
+    `hookstack test${options}`,
+    `${fire}${options}`,
+    `hookstack explain ${event}${tool}${options}`,
+    ...(isAllowed ? [] : [`hookstack trust${cwdWords(cwd)}`]),
   ];
+}
+
+/** The hook itself is told apart. */
+function obstaclesTo({ isAllowed, obstacles: { off, notAllowed } }: Standing): string[] {
+  return [off, isAllowed ? notAllowed : undefined].filter((each) => each !== undefined);
 }
 
 function formatResult(
   { purpose }: StarterHook,
   files: readonly string[],
+  standing: Standing,
   next: readonly string[],
 ): string {
+  const { isAllowed, unseen } = standing;
+  const [first] = unseen;
+  const why = first === undefined ? '' : `, as ${toVisible(first)} was there already`;
   return [
     paint('bold', purpose),
     ...files.map((file) => `  ${file}`),
+    isAllowed
+      ? 'It is allowed as it was written now. After a change of yours: hookstack trust'
+      : `It is not allowed yet${why}. Until then, agents skip it.`,
+    ...obstaclesTo(standing).map((obstacle) => paint('yellow', obstacle)),
     '',
     'Try next:',
     ...next.map((command) => `  ${removeControls(command)}`),
-    ...(isTrustedRun({}) ? [] : ['', 'The last one allows the hook: until then, agents skip it.']),
   ].join('\n');
 }

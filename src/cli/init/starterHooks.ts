@@ -1,11 +1,14 @@
 import { quoteWord } from '../../util/quoteWord.js';
-import { HookEventName } from '../../protocol/types.js';
+import { HookEventName, type DialectName } from '../../protocol/types.js';
 import { DEFAULT_TOOL } from '../shared/options.js';
 
 /** It looks at one field of its event. */
 export interface StarterHook {
   readonly name: string;
   readonly matcher?: string;
+  readonly dialect?: DialectName;
+  /** What is called otherwise in Claude Code. */
+  readonly claude?: Pick<StarterHook, 'matcher' | 'field'>;
   /** A sentence. */
   readonly purpose: string;
   /** Path of the field; without it, the hook says something every time. */
@@ -26,6 +29,8 @@ export interface StarterHook {
 }
 
 export interface StarterChoice {
+  /** Whose names the hook reads. Default: ours. */
+  readonly dialect?: DialectName;
   readonly name?: string;
   readonly matcher?: string;
   /** One that the matcher fits. */
@@ -34,12 +39,14 @@ export interface StarterChoice {
 
 export function starterHook(
   event: HookEventName,
-  { name, matcher, tool }: StarterChoice = {},
+  { name, matcher, tool, dialect }: StarterChoice = {},
 ): StarterHook {
   const hook = event === HookEventName.BeforeTool ? toolGuard(tool) : guards[event];
   const chosen = hook ?? note(event, name, tool);
   return {
     ...chosen,
+    ...(dialect === 'claude' && chosen.claude),
+    ...(dialect !== undefined && { dialect }),
     ...(name !== undefined && { name }),
     ...(matcher !== undefined && { matcher }),
   };
@@ -65,6 +72,7 @@ const CHARACTERS = String.raw`([^"\]|\\.)*`;
 const fileGuard = {
   name: 'protect-env',
   matcher: '^(write_file|replace)$',
+  claude: { matcher: 'Write|Edit' },
   purpose: 'Blocks changes of files that are named .env.',
   field: ['tool_input', 'file_path'],
   pattern: String.raw`(^|/)\.env$`,
@@ -76,6 +84,7 @@ const fileGuard = {
 const commandGuard = {
   name: 'no-rm-rf',
   matcher: `^${SHELL_TOOL}$`,
+  claude: { matcher: 'Bash' },
   purpose: 'Blocks commands with rm -rf.',
   field: ['tool_input', 'command'],
   pattern: 'rm -rf',
@@ -111,6 +120,7 @@ const guards: { readonly [E in HookEventName]?: StarterHook } = {
     name: 'no-todos',
     purpose: 'Sends the agent back to work while its answer says TODO.',
     field: ['prompt_response'],
+    claude: { field: ['last_assistant_message'] },
     pattern: 'TODO',
     textPattern: `${CHARACTERS}TODO`,
     reason: 'Your answer still says TODO. Do what it stands for.',
@@ -143,6 +153,12 @@ export interface StarterLanguage {
 export const starterLanguages = {
   bash: { extension: 'sh', programs: ['bash'], write: writeBash },
   node: { extension: 'mjs', programs: ['node'], interpreter: 'node', write: writeNode },
+  typescript: {
+    extension: 'mts',
+    programs: ['node'],
+    interpreter: 'node',
+    write: writeTypescript,
+  },
   python: { extension: 'py', programs: ['python3'], interpreter: 'python3', write: writePython },
 } as const satisfies Record<string, StarterLanguage>;
 
@@ -170,19 +186,39 @@ fi
 `;
 }
 
-function writeNode({ purpose, field, pattern, reason }: StarterHook): string {
-  const head = `#!/usr/bin/env node
+function writeNode(hook: StarterHook): string {
+  return `${nodeHead(hook)}
+const event = await json(process.stdin);
+${nodeBody(hook)}`;
+}
+
+/** Only what Node strips, so that it runs the file as it is. */
+function writeTypescript(hook: StarterHook): string {
+  const [first = 'hook_event_name', second] = hook.field ?? [];
+  const type = second === undefined ? 'string' : `{ readonly ${second}?: string }`;
+  return `${nodeHead(hook)}
+interface Event {
+  readonly ${first}?: ${type};
+}
+
+const event = (await json(process.stdin)) as Event;
+${nodeBody(hook)}`;
+}
+
+function nodeHead({ purpose, field }: StarterHook): string {
+  return `#!/usr/bin/env node
 // ${purpose} ${field ? BLOCKS : ANSWERS}
 import { json } from 'node:stream/consumers';
-
-const event = await json(process.stdin);
 `;
+}
+
+function nodeBody({ field, pattern, reason }: StarterHook): string {
   if (!field) {
-    return `${head}console.error(event.hook_event_name);
+    return `console.error(event.hook_event_name);
 console.log(JSON.stringify({ systemMessage: ${JSON.stringify(reason)} }));
 `;
   }
-  return `${head}const value = event.${field.join('?.')} ?? '';
+  return `const value = event.${field.join('?.')} ?? '';
 if (/${pattern.replaceAll('/', String.raw`\/`)}/.test(value)) {
   console.error(${JSON.stringify(reason)});
   process.exitCode = 2;

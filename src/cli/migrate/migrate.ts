@@ -1,14 +1,15 @@
 import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { DialectName } from '../../protocol/types.js';
 import { dialects } from '../../dialects/dialects.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { requireHome } from '../../util/home.js';
 import { diffLines } from '../../util/lineDiff.js';
-import { quoteWord } from '../../util/quoteWord.js';
+import { cwdWords, findObstacles, type Obstacles } from '../shared/obstacles.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
 import { paint, plural, printJson, printLine, toOneLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
-import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
+import { resolveWorkingDir } from '../shared/workspace.js';
 import type { RemarkKind } from './carryOver.js';
 import { makeMove, planMove, type Move, type MoveScope, type Remark } from './plan.js';
 
@@ -36,9 +37,12 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   }
   if (!dryRun) for (const move of moves) await makeMove(move);
   const { notRead } = dialects[from].settings;
-  const next = nextCommands(moves, options);
-  if (options.json) printJson({ from, dryRun, notRead, files: moves.map(describeMove), next });
-  else printLine(formatMoves(moves, next, options));
+  const obstacles = dryRun ? {} : await obstaclesTo(moves, options);
+  const next = nextCommands(moves, obstacles, options);
+  const files = moves.map(describeMove);
+  const told = [obstacles.off, obstacles.notAllowed].filter((each) => each !== undefined);
+  if (options.json) printJson({ from, dryRun, notRead, files, obstacles: told, next });
+  else printLine(formatMoves(moves, { obstacles: told, next }, options));
 }
 
 /** Where which settings are read and written. In the home directory, the settings are the user's. */
@@ -60,17 +64,26 @@ async function placesOf({ from, scope, cwd }: MigrateOptions): Promise<[MoveScop
   );
 }
 
+/** In the place where the hooks are now. */
+async function obstaclesTo(
+  moves: readonly Move[],
+  { cwd }: Pick<MigrateOptions, 'cwd'>,
+): Promise<Obstacles> {
+  const filled = moves.find(({ added, present }) => added + present > 0);
+  return filled ? findObstacles(dirname(dirname(filled.target)), cwd) : {};
+}
+
 function nextCommands(
   moves: readonly Move[],
+  { notAllowed }: Obstacles,
   { from, scope, dryRun, cwd }: MigrateOptions,
 ): string[] {
-  const at = cwd === undefined ? '' : ` --cwd ${quoteWord(cwd)}`;
+  const at = cwdWords(cwd);
   const filled = moves.filter(({ added, present }) => added + present > 0);
   if (filled.length === 0) return [];
   const own = scope === 'project' ? '' : ` --scope ${scope}`;
   if (dryRun) return [`hookstack migrate --from ${from}${own}${at}`];
-  const needsTrust = filled.some((move) => move.scope !== 'user') && !isTrustedRun({});
-  return [...(needsTrust ? ['trust'] : []), 'doctor', 'test'].map(
+  return [...(notAllowed === undefined ? [] : ['trust']), 'doctor', 'test'].map(
     (name) => `hookstack ${name}${at}`,
   );
 }
@@ -95,7 +108,7 @@ function diffSettings(before: string, after: string): string[] {
 
 function formatMoves(
   moves: readonly Move[],
-  next: readonly string[],
+  { obstacles, next }: { readonly obstacles: readonly string[]; readonly next: readonly string[] },
   { from, scope, dryRun = false }: MigrateOptions,
 ): string {
   const { agent, settings } = dialects[from];
@@ -116,6 +129,7 @@ function formatMoves(
     '',
     ...(others.length > 0 ? [`Nothing to do with hooks: ${others.join(', ')}.`] : []),
     notRead,
+    ...obstacles.map((obstacle) => paint('yellow', obstacle)),
     ...(next.length > 0 ? ['', 'Run next:', ...next.map(formatNext)] : []),
   ].join('\n');
 }

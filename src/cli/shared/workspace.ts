@@ -42,6 +42,8 @@ interface WorkspaceNeeds {
   readonly withMiddleware?: boolean;
   /** Ignore --trust and the environment: only what the user has allowed runs. Default false. */
   readonly asksForConsent?: boolean;
+  /** Print no problems, as they have been told. Default false. */
+  readonly isQuiet?: boolean;
 }
 
 /** Prints problems to stderr. Throws UsageError when `cwd` is not a directory, or `settings` cannot be read. */
@@ -67,7 +69,8 @@ export async function openWorkspace(
     if (counts && (needsAllFiles || scope === 'file')) throw new UsageError(formatProblem(problem));
     isIncomplete ||= counts;
     // Whoever is asked sees it.
-    if (!needs.asksForConsent || problem.kind !== 'untrusted') printProblem(problem);
+    const isAsked = needs.asksForConsent === true && problem.kind === 'untrusted';
+    if (!isAsked && !needs.isQuiet) printProblem(problem);
   }
   if (forceHooks && !settings.enableHooks) {
     printNotice('note', 'enableHooks is not true in the settings; here hooks run anyway');

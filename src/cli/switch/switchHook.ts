@@ -5,6 +5,7 @@ import { adviseTrust } from '../../config/settings/settingsLayer.js';
 import { suggestName } from '../../util/suggestName.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { hookIdentity } from '../../protocol/identity.js';
+import { warnIfOff } from '../shared/obstacles.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { editAsAllowed, type OwnEdit } from '../shared/ownEdit.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
@@ -87,6 +88,7 @@ export async function enable(name: string | undefined, options: SwitchOptions): 
   if (options.json) printSwitched(switched, options);
   else if (switched.length === 0) printLine('No hook is disabled');
   else switched.forEach(tellEnabled);
+  if (switched.length > 0) await warnIfOff(workspace.config.getWorkingDir());
   return switched.every(({ enabled }) => enabled) ? 0 : 1;
 }
 

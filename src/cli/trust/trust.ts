@@ -1,15 +1,17 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { HookConsent } from '../../trust/consent.js';
-import type { ConsentReview } from '../../protocol/entry.js';
-import { sha256 } from '../../trust/consentItem.js';
 import { lockFileIn, writeLock } from '../../trust/hooksLock.js';
-import { errorMessage } from '../../util/errorMessage.js';
+import { warnIfOff } from '../shared/obstacles.js';
 import { requireInside } from '../shared/projectFile.js';
-import { printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
-import { reviewProject, type ReviewedItem, type ReviewedProject } from './trustItems.js';
-import { countItems, describeProject, formatItem, formatProject } from './trustReport.js';
+import { printJson, printLine, printNotice } from '../shared/terminal.js';
+import {
+  countItems,
+  reviewProject,
+  type ReviewedItem,
+  type ReviewedProject,
+} from '../shared/reviewProject.js';
+import { describeProject, formatItem, formatProject } from './trustReport.js';
+import { changedFilesOf, filesToShow, linesOf } from './fileLines.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
@@ -39,7 +41,7 @@ export async function trust(options: TrustOptions): Promise<number> {
   const code = options.lock
     ? await lock(project, options)
     : options.check
-      ? check(project, options)
+      ? await check(project, options)
       : await allow(project, options);
   const [file] = project.unreadable;
   if (file === undefined) return code;
@@ -57,11 +59,14 @@ export async function untrust({ cwd, json }: Pick<TrustOptions, 'cwd' | 'json'>)
   else printLine(`No longer allowed: ${countItems(allowed)}.`);
 }
 
-function check(project: ReviewedProject, { json }: TrustOptions): number {
+async function check(project: ReviewedProject, { json }: TrustOptions): Promise<number> {
   const refused = project.items.filter(({ review }) => review.status !== 'allowed');
   if (json) printJson(describeProject(project));
   else if (refused.length === 0) printLine('All is allowed.');
-  else printLine(formatProject({ ...project, items: refused }));
+  else {
+    printLine(formatProject({ ...project, items: refused }));
+    await printChanges(refused, project.consent);
+  }
   if (refused.length === 0) return 0;
   printNotice('error', `${count(refused)} not allowed; see them with: hookstack trust`);
   return NOT_ALLOWED;
@@ -100,10 +105,12 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
   const allowable = missing.filter(({ review }) => review.status !== 'refused');
   const agreed = allowable.length === 0 ? [] : await agree(allowable, project, options);
   if (agreed.length > 0) {
-    const allowed = items.filter((item) => !missing.includes(item) || agreed.includes(item));
+    const left = missing.filter((item) => !agreed.includes(item));
+    const allowed = items.filter((item) => !left.includes(item));
     await consent.allow(
       allowed.map(({ review }) => review),
-      { open: true },
+      // A changed guard goes on denying, as it was allowed.
+      { open: true, keep: left.flatMap(({ review }) => review.previous ?? []) },
     );
     if (!json) printLine(`Allowed: ${count(agreed)}.`);
   }
@@ -118,6 +125,7 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
     const advice = 'and cannot be allowed: fix what is named above';
     printNotice('error', `${count(refused)} refused, ${advice}`);
   }
+  if (items.length > 0) await warnIfOff(consent.project);
   return agreed.length === missing.length ? 0 : NOT_ALLOWED;
 }
 
@@ -127,7 +135,8 @@ async function agree(
   { yes, open, json }: TrustOptions,
 ): Promise<readonly ReviewedItem[]> {
   if (yes || open) return allowable.filter((item) => open || !isOpen(item));
-  if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent.project);
+  if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent);
+  if (!json) await printChanges(allowable, consent);
   const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
   printNotice('error', `${count(allowable)} not allowed: ${advice}`);
   return [];
@@ -144,7 +153,7 @@ function isOpen({ review }: ReviewedItem): boolean {
 /** Anything but a clear answer is a no. */
 async function ask(
   allowable: readonly ReviewedItem[],
-  project: string,
+  consent: HookConsent,
 ): Promise<readonly ReviewedItem[]> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const agreed: ReviewedItem[] = [];
@@ -156,9 +165,9 @@ async function ask(
         agreed.push(item);
         continue;
       }
-      printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, project)}`);
-      for (const script of review.scripts) {
-        await page(await linesOf(project, script, review), terminal);
+      printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, consent.project)}`);
+      for (const file of filesToShow(review)) {
+        await page(await linesOf(consent, file, review), terminal);
       }
       const answer = await answerTo(
         'Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit: ',
@@ -188,7 +197,6 @@ async function readAnswer(question: string, terminal: Interface): Promise<string
   return Promise.race([terminal.question(question).catch(() => 'q'), closed]);
 }
 
-/** All of a script, as it is all of it that is allowed. */
 async function page(lines: readonly string[], terminal: Interface): Promise<void> {
   const height = Math.max(10, (process.stdout.rows || 100) - 2);
   for (let at = 0; at < lines.length; at += height) {
@@ -198,18 +206,10 @@ async function page(lines: readonly string[], terminal: Interface): Promise<void
   }
 }
 
-async function linesOf(
-  project: string,
-  name: string,
-  { item }: ConsentReview,
-): Promise<readonly string[]> {
-  try {
-    const bytes = await readFile(join(project, name));
-    // What is shown must be what is allowed.
-    if (!item.files[name]?.startsWith(sha256(bytes))) throw new Error('it is being changed');
-    const lines = bytes.toString().trimEnd().split('\n');
-    return [`--- ${toVisible(name)}`, ...lines.map((line) => `  | ${toVisible(line)}`)];
-  } catch (error) {
-    return [`--- ${toVisible(name)} cannot be shown: ${errorMessage(error)}`];
+async function printChanges(items: readonly ReviewedItem[], consent: HookConsent): Promise<void> {
+  for (const { review } of items) {
+    for (const file of changedFilesOf(review)) {
+      printLine(`\n${(await linesOf(consent, file, review)).join('\n')}`);
+    }
   }
 }

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { compareItems, definitionLines } from '../../trust/consentChanges.js';
 import type { ConsentItem, ConsentReview } from '../../protocol/entry.js';
 import { paint, toVisible, type TextStyle } from '../shared/terminal.js';
-import type { ReviewedItem, ReviewedProject } from './trustItems.js';
+import type { ReviewedItem, ReviewedProject } from '../shared/reviewProject.js';
 
 /** An extension may have hundreds. */
 const MAX_SHOWN_FILES = 20;
@@ -35,13 +35,6 @@ export function formatProject({ consent, items }: ReviewedProject): string {
   if (items.length === 0) return `Nothing in ${project} needs to be allowed.`;
   const formatted = items.map((item) => formatItem(item, consent.project));
   return [`What ${project} would run:`, ...formatted].join('\n\n');
-}
-
-export function countItems(items: readonly ConsentItem[]): string {
-  const count = items.filter(({ kind }) => kind !== 'settings').length;
-  const hooks = count === 1 ? '1 hook or module' : `${count} hooks and modules`;
-  if (count === items.length) return hooks;
-  return count === 0 ? 'the settings' : `${hooks} and the settings`;
 }
 
 export function formatItem({ review, file, position }: ReviewedItem, project: string): string {

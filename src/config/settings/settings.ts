@@ -94,14 +94,16 @@ async function isSameFile(a: string, b: string): Promise<boolean> {
 
 /** What several files say together; the one with the highest priority comes first. */
 export function mergeLayers(layers: readonly Layer[]): LoadedSettings {
-  const scalars: Layer['scalars'] = {};
-  // What an untrusted project says gives way to everybody else.
-  const rising = layers.toReversed().toSorted((a, b) => Number(a.trusted) - Number(b.trusted));
-  for (const layer of rising) Object.assign(scalars, layer.scalars);
+  const said: Layer['scalars'] = {};
+  const rising = [
+    ...layers.map(({ source, yielding }) => ({ source, scalars: yielding })),
+    ...layers.toReversed(),
+  ];
+  for (const { scalars } of rising) Object.assign(said, scalars);
   return {
     settings: {
       enableHooks: false,
-      ...scalars,
+      ...said,
       hooks: joinHookDefinitions(layers.map(({ hooks }) => hooks)),
       disabledHooks: [...new Set(layers.flatMap((layer) => layer.scalars.disabledHooks ?? []))],
     },

@@ -19,11 +19,11 @@ import { MISPLACED_SETTINGS, SCALAR_FIELDS, type Scalars } from './settingsKeys.
 export interface Layer {
   readonly source: SettingsFile;
   readonly status: 'read' | 'missing' | 'refused';
-  /** Whether all of it counts, and not only its hooks. */
-  readonly trusted: boolean;
   /** What the user's consent says of a project's keys besides `hooks`, where one of them needs it. */
   readonly review?: ConsentReview;
   readonly scalars: Partial<Scalars>;
+  /** What counts only where no other file says anything. */
+  readonly yielding: Partial<Scalars>;
   readonly hooks: HookDefinitions;
   readonly problems: readonly FileProblem[];
 }
@@ -75,9 +75,10 @@ async function parseLayer(
   return {
     source,
     status: 'read',
-    trusted: doubt === undefined,
     review,
-    scalars: doubt === undefined ? scalars : withholdUntrusted(scalars, doubt, check.warn),
+    ...(doubt === undefined
+      ? splitSwitch(scalars, source, options)
+      : { scalars: {}, yielding: withholdUntrusted(scalars, doubt, check.warn) }),
     hooks,
     problems: check.problems(),
   };
@@ -125,6 +126,19 @@ async function judgeScalars(
   }
 }
 
+/** Nobody is asked about `enableHooks: true` alone, so that consent to other keys must not make more of it. */
+function splitSwitch(
+  { enableHooks, ...others }: Partial<Scalars>,
+  { scope }: SettingsFile,
+  { trustProject }: LayerOptions,
+): Pick<Layer, 'scalars' | 'yielding'> {
+  if (enableHooks === undefined) return { scalars: others, yielding: {} };
+  const yields = scope === 'project' && enableHooks && trustProject !== true;
+  return yields
+    ? { scalars: others, yielding: { enableHooks } }
+    : { scalars: { ...others, enableHooks }, yielding: {} };
+}
+
 /** What a project may say before anybody has allowed it, where nobody else says anything: it only tightens. */
 const TIGHTENING: Partial<Scalars> = { enableHooks: true, afterModelDisplay: 'hold' };
 
@@ -156,5 +170,5 @@ function refusedLayer(source: SettingsFile, message: string): Layer {
 
 function emptyLayer(source: SettingsFile, status: Layer['status'], problem?: FileProblem): Layer {
   const problems = problem ? [problem] : [];
-  return { source, status, trusted: true, scalars: {}, hooks: {}, problems };
+  return { source, status, scalars: {}, yielding: {}, hooks: {}, problems };
 }

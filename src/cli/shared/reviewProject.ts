@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HookConsent } from '../../trust/consent.js';
-import type { ConsentReview, HookRegistryEntry } from '../../protocol/entry.js';
+import type { ConsentItem, ConsentReview, HookRegistryEntry } from '../../protocol/entry.js';
 import type { Config } from '../../config/config.js';
 import { settingsFileIn } from '../../config/settings/settings.js';
 import { listModules, toProjectModule } from '../../extensions/extensionMiddleware.js';
@@ -8,7 +8,7 @@ import type { JsonDocument, Position } from '../../util/jsonDocument.js';
 import { readJsonFile } from '../../util/jsonFile.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { isRecord } from '../../util/records.js';
-import { openRegistry, openWorkspace, unreadableFiles } from '../shared/workspace.js';
+import { openRegistry, openWorkspace, unreadableFiles, type Workspace } from './workspace.js';
 
 export interface ReviewedItem {
   readonly review: ConsentReview;
@@ -24,11 +24,22 @@ export interface ReviewedProject {
   readonly unreadable: readonly string[];
 }
 
+/** All that needs the user's consent, whatever --trust and the environment say. */
 export async function reviewProject(cwd: string | undefined): Promise<ReviewedProject> {
-  const { config, problems, review } = await openWorkspace(
-    { cwd },
-    { needsAllFiles: false, asksForConsent: true },
-  );
+  return reviewWorkspace(await openToReview(cwd));
+}
+
+/** @param isQuiet whether problems of the files are told already */
+export function openToReview(cwd: string | undefined, isQuiet = false): Promise<Workspace> {
+  return openWorkspace({ cwd }, { needsAllFiles: false, asksForConsent: true, isQuiet });
+}
+
+/** @param workspace opened without a `settings` file, or nothing needs consent */
+export async function reviewWorkspace({
+  config,
+  problems,
+  review,
+}: Pick<Workspace, 'config' | 'problems' | 'review'>): Promise<ReviewedProject> {
   // The report shows what is skipped.
   const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
   const documents: Documents = new Map();
@@ -117,4 +128,11 @@ async function readDocument(file: string): Promise<JsonDocument | undefined> {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+export function countItems(items: readonly ConsentItem[]): string {
+  const count = items.filter(({ kind }) => kind !== 'settings').length;
+  const hooks = count === 1 ? '1 hook or module' : `${count} hooks and modules`;
+  if (count === items.length) return hooks;
+  return count === 0 ? 'the settings' : `${hooks} and the settings`;
 }

@@ -1,0 +1,85 @@
+import type { ConsentItem, ConsentReview } from '../../protocol/entry.js';
+import { compareItems } from '../../trust/consentChanges.js';
+import { isSameDefinition, itemOfHook, sha256, type ProjectHook } from '../../trust/consentItem.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { obstaclesOf } from '../shared/obstacles.js';
+import { openToReview, reviewWorkspace } from '../shared/reviewProject.js';
+import { printNotice } from '../shared/terminal.js';
+
+/** What a command has written for the user just now. */
+export interface Written {
+  /** As it is loaded. */
+  readonly hook: ProjectHook | undefined;
+  /** Contents by names relative to the project. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/**
+ * Allows a hook that was written for the user, and again the hooks that were allowed until files were written beside
+ * their scripts. Whatever else consent to them covers must have been allowed already, byte for byte.
+ *
+ * @param project the project's root
+ * @returns what nobody has seen, where that is why the hook is not allowed; and what keeps hooks from running
+ */
+export async function allowOwn(project: string, written: Written, cwd: string | undefined) {
+  const workspace = await openToReview(project, true);
+  const { consent, items } = await reviewWorkspace(workspace);
+  const before = consent.allowed;
+  const isOwn = ({ status, item }: ConsentReview) =>
+    (status === 'new' || status === 'changed') &&
+    item.class !== 'open' &&
+    (isWritten(item, written)
+      ? unseenFiles(item, written, before).length === 0
+      : before.some((each) => differsByWritten(each, item, written)));
+  const own = items.filter(({ review }) => isOwn(review)).map(({ review }) => review);
+  const replaced = new Set(own.flatMap(({ previous }) => previous?.digest ?? []));
+  const keep = before.filter(({ digest }) => !replaced.has(digest));
+  const allowed = await consent.allow(own, { keep }).then(
+    () => own,
+    (error: unknown): readonly ConsentReview[] => {
+      printNotice('warning', `the hook could not be allowed: ${errorMessage(error)}`);
+      return [];
+    },
+  );
+  const left = items.filter(({ review }) => !allowed.includes(review));
+  const mine = items.find(({ review }) => isWritten(review.item, written))?.review;
+  return {
+    isAllowed: mine !== undefined && (mine.status === 'allowed' || allowed.includes(mine)),
+    unseen: mine ? unseenFiles(mine.item, written, before) : [],
+    obstacles: obstaclesOf(workspace, left, cwd),
+  };
+}
+
+function isWritten(item: ConsentItem, { hook }: Written): boolean {
+  return (
+    hook !== undefined && isSameDefinition(item, itemOfHook(hook, { class: 'open', files: {} }))
+  );
+}
+
+/** Files that are neither as they were written, nor as some consent has them. */
+function unseenFiles(
+  item: ConsentItem,
+  written: Written,
+  allowed: readonly ConsentItem[],
+): string[] {
+  return Object.keys(item.files).filter(
+    (name) =>
+      !isFileWritten(item, name, written) &&
+      !allowed.some(({ files }) => files[name] === item.files[name]),
+  );
+}
+
+function isFileWritten({ files }: ConsentItem, name: string, written: Written): boolean {
+  const content = written.files.get(name);
+  return content !== undefined && files[name] === sha256(content);
+}
+
+/** Whether nothing is different but files that were written now. */
+function differsByWritten(before: ConsentItem, item: ConsentItem, written: Written): boolean {
+  if (!isSameDefinition(before, item) || before.class !== item.class) return false;
+  const { changedFiles, removedFiles, addedFiles } = compareItems(before, item);
+  return (
+    changedFiles.length + removedFiles.length === 0 &&
+    addedFiles.every((name) => isFileWritten(item, name, written))
+  );
+}

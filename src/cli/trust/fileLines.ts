@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { ConsentReview } from '../../protocol/entry.js';
+import type { HookConsent } from '../../trust/consent.js';
+import { compareItems } from '../../trust/consentChanges.js';
+import { sha256 } from '../../trust/consentItem.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { diffLines } from '../../util/lineDiff.js';
+import { paint, toVisible } from '../shared/terminal.js';
+
+/** Lines shown around a change. */
+const CONTEXT = 3;
+/** More changed lines are not matched. */
+const MAX_CHANGED = 1000;
+
+/** What somebody has to see before the answer: the scripts, and what else has changed. */
+export function filesToShow(review: ConsentReview): string[] {
+  return [...new Set([...review.scripts, ...changedFilesOf(review)])];
+}
+
+export function changedFilesOf({ item, previous }: ConsentReview): readonly string[] {
+  return previous ? compareItems(previous, item).changedFiles : [];
+}
+
+/** Of a file that has changed since it was allowed, the difference; of another, all of it. */
+export async function linesOf(
+  consent: HookConsent,
+  name: string,
+  { item, previous }: ConsentReview,
+): Promise<readonly string[]> {
+  const shown = toVisible(name);
+  try {
+    const bytes = await readFile(resolve(consent.project, name));
+    // What is shown must be what is allowed.
+    if (!item.files[name]?.startsWith(sha256(bytes))) throw new Error('it is being changed');
+    const text = bytes.toString();
+    const digest = previous?.files[name];
+    if (digest === undefined || digest === item.files[name]) return wholeOf(shown, text);
+    const before = await consent.readAllowedText(digest);
+    if (before !== undefined) return differenceOf(shown, before, text);
+    return [
+      `${shown}: no copy of what was allowed is kept; the whole file is shown`,
+      ...wholeOf(shown, text),
+    ];
+  } catch (error) {
+    return [`--- ${shown} cannot be shown: ${errorMessage(error)}`];
+  }
+}
+
+function wholeOf(shown: string, text: string): string[] {
+  const lines = text.trimEnd().split('\n');
+  return [`--- ${shown}`, ...lines.map((line) => `  | ${toVisible(line)}`)];
+}
+
+function differenceOf(shown: string, before: string, now: string): string[] {
+  const hunks = diffLines(before, now, CONTEXT, MAX_CHANGED);
+  if (hunks.length === 0) return [`${shown}: only the end of its last line has changed`];
+  return [
+    paint('red', `--- ${shown} as it was allowed`),
+    paint('green', `+++ ${shown} as it is now`),
+    ...hunks.flatMap((hunk) => ['@@', ...hunk.map(paintLine)]),
+  ];
+}
+
+function paintLine(line: string): string {
+  const text = line.slice(0, 1) + toVisible(line.slice(1));
+  if (line.startsWith('+')) return paint('green', text);
+  return line.startsWith('-') ? paint('red', text) : text;
+}

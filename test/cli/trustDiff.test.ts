@@ -1,0 +1,102 @@
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Cli, group } from './helpers.js';
+
+const cli = new Cli();
+
+const FILE = 'hooks/guard.sh';
+const OLD = 'one\ntwo\nthree\nfour\nfive\ntouch ran\n';
+const NEW = 'one\ntwo\nthree\nfour\nfive\ntouch other\n';
+const DIFF = `--- ${FILE} as it was allowed
++++ ${FILE} as it is now
+@@
+ three
+ four
+ five
+-touch ran
++touch other
+`;
+const folder = () => join(cli.home, '.llxprt/trusted-texts');
+const kept = () => readdir(folder());
+
+beforeEach(async () => {
+  await cli.write(FILE, OLD);
+  await cli.projectSettings({ BeforeTool: group(`sh ${FILE}`, { name: 'guard' }) });
+  await cli.run(['trust', '--yes']);
+});
+
+describe('trust shows of a changed script', () => {
+  it('the difference to what was allowed, on a terminal, and allows the new one', async () => {
+    await cli.write(FILE, NEW);
+    const { exitCode, shown } = await cli.onTerminal('trust', 'y\n');
+    expect(exitCode).toBe(0);
+    expect(shown).toContain(DIFF);
+    expect(shown).not.toContain('| one');
+    expect(await kept()).toHaveLength(1);
+  });
+
+  it.each([['trust'], ['trust', '--check']])(
+    'the same without a terminal: %s %s',
+    async (...args) => {
+      await cli.write(FILE, NEW);
+      const { exitCode, stdout } = await cli.run(args);
+      expect(exitCode).toBe(1);
+      expect(`${stdout}\n`).toContain(DIFF);
+    },
+  );
+
+  it('that of a file beside it as well', async () => {
+    await cli.write('hooks/lib.sh', 'a\n');
+    await cli.run(['trust', '--yes']);
+    await cli.write('hooks/lib.sh', 'b\n');
+    const { shown } = await cli.onTerminal('trust', 'n\n');
+    expect(shown).toContain('+++ hooks/lib.sh as it is now\n@@\n-a\n+b\n');
+    expect(shown).toContain('--- hooks/guard.sh\n  | one\n');
+  });
+
+  it('all of it where no copy is kept, or somebody has changed that, and says so', async () => {
+    const [name = ''] = await kept();
+    await cli.write(FILE, NEW);
+    const whole = `${FILE}: no copy of what was allowed is kept; the whole file is shown\n--- ${FILE}\n  | one\n`;
+    await writeFile(join(folder(), name), 'forged');
+    expect((await cli.run(['trust'])).stdout).toContain(whole);
+    await rm(folder(), { recursive: true });
+    expect((await cli.run(['trust'])).stdout).toContain(whole);
+  });
+
+  it('what a terminal would obey with escapes', async () => {
+    await cli.write(FILE, `${OLD}echo \u001B[2Jx\u202E\n`);
+    const { stdout } = await cli.run(['trust']);
+    expect(stdout).toContain(String.raw`+echo \x1b[2Jx\u202e`);
+  });
+});
+
+describe('a copy of what was allowed', () => {
+  it('is for the user alone, and is gone with untrust', async () => {
+    const [name = ''] = await kept();
+    const modes = await Promise.all([folder(), join(folder(), name)].map((path) => stat(path)));
+    expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600]);
+    await cli.run(['untrust']);
+    expect(await kept()).toEqual([]);
+  });
+
+  it('stays while a consent names it, and goes with the last one', async () => {
+    const before = await kept();
+    await cli.write(FILE, NEW);
+    await cli.onTerminal('trust', 'n\n');
+    expect(await kept()).toEqual(before);
+    await cli.run(['trust', '--yes']);
+    expect(await kept()).toHaveLength(1);
+    expect(await kept()).not.toEqual(before);
+  });
+
+  it.each([
+    ['is too long', 'x'.repeat(64 * 1024 + 1)],
+    ['is no text', 'a\0b'],
+  ])('is not kept of a file that %s', async (_, content) => {
+    await cli.write(FILE, content);
+    expect(await cli.run(['trust', '--yes'])).toMatchObject({ exitCode: 0 });
+    expect(await kept()).toEqual([]);
+  });
+});
