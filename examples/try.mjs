@@ -2,7 +2,7 @@
 //
 //   node examples/try.mjs NAME           shows the agent at work
 //   node examples/try.mjs NAME --json    prints what happened, as the tests read it
-//   node examples/try.mjs NAME --test    fires the recorded events beside its hooks, without the agent
+//   node examples/try.mjs NAME --test    fires its recorded events, without the agent
 //
 // A folder of examples/ holds `settings.json` and `hooks/`, as they belong into a project's `.llxprt/`; `workspace/`,
 // the files of the project; `service.mjs`, a service that its hooks talk to; and `scenario.json`, what the user says,
@@ -76,7 +76,7 @@ async function prepareProject() {
   await mkdir(path.join(project, '.llxprt'), { recursive: true });
   const workspace = path.join(folder, 'workspace');
   if (existsSync(workspace)) await cp(workspace, project, { recursive: true });
-  for (const name of ['settings.json', 'hooks']) {
+  for (const name of ['settings.json', 'hooks', ...(isTest ? ['tests'] : [])]) {
     await cp(path.join(folder, name), path.join(project, '.llxprt', name), { recursive: true });
   }
   git('init', '--quiet', '--initial-branch=main');

@@ -276,7 +276,7 @@ describe('init', () => {
     },
     {
       what: 'a test',
-      file: '.llxprt/hooks/protect-env.hooktest.json',
+      file: '.llxprt/tests/protect-env.hooktest.json',
       content: 'mine',
       says: /protect-env\.hooktest\.json is there already/u,
     },
@@ -301,7 +301,7 @@ describe('init', () => {
     expect(await cli.read(file)).toBe(content);
     for (const each of [
       'hooks/protect-env.mjs',
-      'hooks/protect-env.hooktest.json',
+      'tests/protect-env.hooktest.json',
       'settings.json',
     ]) {
       if (file.endsWith(each)) continue;

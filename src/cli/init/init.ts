@@ -1,5 +1,5 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { dialects } from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
@@ -148,7 +148,8 @@ function filesOf(hook: StarterHook, language: StarterLanguage, event: HookEventN
   return [
     { path: scriptOf(hook, language), content: language.write(hook), mode: 0o755 },
     {
-      path: `.llxprt/hooks/${name}${HOOK_TEST_SUFFIX}`,
+      // Consent covers all that is beside the script: a test may change without it.
+      path: `.llxprt/tests/${name}${HOOK_TEST_SUFFIX}`,
       content: formatHookTest(test),
       mode: 0o644,
     },
@@ -163,8 +164,8 @@ async function createFiles(
 ): Promise<void> {
   const created: string[] = [];
   try {
-    await mkdir(join(project, '.llxprt', 'hooks'), { recursive: true });
     for (const { path, content, mode } of files) {
+      await mkdir(dirname(join(project, path)), { recursive: true });
       await writeFile(join(project, path), content, { mode, flag: 'wx' });
       created.push(join(project, path));
     }
