@@ -17,6 +17,8 @@ export interface HookRecord {
   readonly decision: HookDecision | null;
   /** Why: of a stop, of a block, or whatever else the hook explained. */
   readonly reason: string | null;
+  /** Of a hook that failed: the exception, its place, and the likely cause, where these are known. */
+  readonly why: string | null;
 }
 
 /** One model call of an agent. */
@@ -77,5 +79,6 @@ export function describeHook(result: HookExecutionResult): HookRecord {
     signal: result.signal ?? null,
     decision: said?.decision ?? null,
     reason: reason ?? null,
+    why: result.why ?? null,
   };
 }

@@ -216,6 +216,7 @@ describe('the loop', () => {
         signal: null,
         decision: 'deny',
         reason: 'no',
+        why: null,
       },
     ]);
   });

@@ -45,6 +45,7 @@ describe('what is written for a project', () => {
   it.each([
     { what: 'a directory of settings', link: '.llxprt', target: '../outside' },
     { what: 'a directory of hooks', link: '.llxprt/hooks', target: '../../outside' },
+    { what: 'a directory of tests', link: '.llxprt/tests', target: '../../outside' },
     {
       what: 'settings that do not exist',
       link: '.llxprt/settings.json',

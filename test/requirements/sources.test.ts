@@ -144,9 +144,8 @@ describe('the sources', () => {
     expect(byFile(found, ({ node }) => nameOf(node) ?? node.type)).toEqual({
       // A hook that its author runs by hand waits for its input, and says so.
       'src/author.ts': ['isTTY'],
-      'src/cli/shared/progress.ts': ['isTTY'],
       'src/cli/run/run.ts': ['isTTY'],
-      'src/cli/shared/terminal.ts': ['node:tty', 'isTTY'],
+      'src/cli/shared/terminal.ts': ['node:tty', 'isTTY', 'isTTY'],
       'src/cli/trust/trust.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
     });
   });

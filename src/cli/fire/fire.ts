@@ -11,6 +11,7 @@ import { describeFiring, formatReport, type FireReport } from '../shared/fireRep
 import { clearProgress, showProgress } from '../shared/progress.js';
 import { printJson, printLine, printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
+import { tellWaiting } from '../shared/waitingHooks.js';
 import { withTrace } from '../shared/withTrace.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { readFields, type FireOptions } from './fireOptions.js';
@@ -34,7 +35,9 @@ export async function fire(eventName: string | undefined, options: FireOptions):
   const explanation = options.explain ? await explainFired(workspace, event, payload) : undefined;
   const { config } = workspace;
   const { fired, durations } = await withTrace(options.trace, config, () =>
-    fireRepeatedly(config, event, payload, repeat),
+    tellWaiting(config, options.json === true, () =>
+      fireRepeatedly(config, event, payload, repeat),
+    ),
   );
   const report = describeFiring(event, fired);
   const [fault] = report.results.length === 0 ? (fired?.aggregated.errors ?? []) : [];

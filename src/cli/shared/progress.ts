@@ -1,4 +1,4 @@
-import { toOneLine } from './terminal.js';
+import { canRedraw, toOneLine } from './terminal.js';
 
 /** One after the other. Progress is on one line of stderr, on a terminal only. */
 export async function mapWithProgress<T, R>(
@@ -29,7 +29,7 @@ export function clearProgress(count: number): void {
 }
 
 function isShown(count: number): boolean {
-  return process.stderr.isTTY && count > 1;
+  return canRedraw() && count > 1;
 }
 
-const CLEAR_LINE = '\r\u001B[K';
+export const CLEAR_LINE = '\r\u001B[K';

@@ -18,7 +18,9 @@ export async function projectSettingsToWrite(project: string): Promise<string> {
       `${toOneLine(file)} is not written for the project: it is the settings file of the ${scope}, which counts in every project; name another project with --cwd`,
     );
   }
-  for (const path of [file, join(project, '.llxprt', 'hooks')]) await requireInside(project, path);
+  for (const folder of ['', 'hooks', 'tests']) {
+    await requireInside(project, folder === '' ? file : join(project, '.llxprt', folder));
+  }
   return file;
 }
 

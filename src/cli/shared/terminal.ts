@@ -6,6 +6,11 @@ const MAX_LINE = 200;
 
 export type TextStyle = Parameters<typeof styleText>[0];
 
+/** Whether a line of stderr can be written anew. */
+export function canRedraw(): boolean {
+  return process.stderr.isTTY && process.env['TERM'] !== 'dumb';
+}
+
 /** Plain where there is no terminal, and as NO_COLOR, FORCE_COLOR and `TERM=dumb` say. */
 export function paint(
   style: TextStyle,

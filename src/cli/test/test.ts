@@ -12,6 +12,7 @@ import {
   toVisible,
   withoutBreaks,
 } from '../shared/terminal.js';
+import { tellWaiting } from '../shared/waitingHooks.js';
 import { orUsageError } from '../shared/usageError.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { findTests } from './findTests.js';
@@ -47,11 +48,9 @@ async function runTests(
   { json, update = false, junit }: TestOptions,
 ): Promise<number> {
   const files = await findTests(paths.length > 0 ? paths : [workspace.config.getWorkingDir()]);
-  const results = await mapWithProgress(
-    files,
-    nameOf,
-    (file) => runTest(file, workspace, update),
-    json ? undefined : (result) => printLine(formatResult(result)),
+  const onResult = json ? undefined : (result: TestResult) => printLine(formatResult(result));
+  const results = await tellWaiting(workspace.config, json === true, () =>
+    mapWithProgress(files, nameOf, (file) => runTest(file, workspace, update), onResult),
   );
   const failed = results.filter(({ passed }) => !passed).length;
   const updated = results.filter((result) => result.updated).length;
