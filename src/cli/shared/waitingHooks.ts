@@ -45,7 +45,6 @@ export async function tellWaiting<T>(
 }
 
 function showOldest(running: readonly Span[], config: Config): void {
-  const waitedMs = (span: Span) => performance.timeOrigin + performance.now() - span.start;
   const span = running.find((each) => waitedMs(each) >= PATIENCE_MS);
   const timeoutMs = span && timeoutOf(span, config);
   const limit = timeoutMs === undefined ? '' : ` of ${toSeconds(timeoutMs)}`;
@@ -53,6 +52,10 @@ function showOldest(running: readonly Span[], config: Config): void {
     ? `waiting for ${toOneLine(span.name).slice(0, 60)}, ${toSeconds(waitedMs(span))}${limit}`
     : '';
   process.stderr.write(`${CLEAR_LINE}${text}`);
+}
+
+function waitedMs({ start }: Span): number {
+  return performance.timeOrigin + performance.now() - start;
 }
 
 function toSeconds(ms: number): string {
