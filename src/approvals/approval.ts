@@ -1,0 +1,72 @@
+import { enums, optional, string, type } from 'superstruct';
+import type { HookEventName } from '../protocol/types.js';
+
+/** A hook that wants a person to be asked. */
+export interface AskingHook {
+  /** Its name, else its command. */
+  readonly name: string;
+  /** Where it was configured: `user`, `project`, `extension` and others. */
+  readonly source: string;
+  /** In its own words, cleaned of control characters. */
+  readonly reason?: string;
+}
+
+/** A question to a person. All texts but those of the host come from hooks and the model: show them as data. */
+export interface ApprovalRequest {
+  /** Unique; an answer names it. */
+  readonly id: string;
+  readonly event: HookEventName;
+  /** Who asks. Several hooks of an event are one question. */
+  readonly hooks: readonly AskingHook[];
+  /** What the hooks say, one line each. */
+  readonly reason: string;
+  /** Of `BeforeTool`. */
+  readonly toolName?: string;
+  /** What will run once it is allowed: arguments, a request, or a prompt, after all changes by hooks. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The same as the model gave it. */
+  readonly originalInput: Readonly<Record<string, unknown>>;
+  readonly sessionId: string;
+  readonly workingDir: string;
+  /** Ms since 1970; after that the answer is no. */
+  readonly expiresAt: number;
+}
+
+/** What a person says. */
+export interface Approval {
+  readonly decision: 'allow' | 'deny';
+  /** For the model to read, where it is denied. */
+  readonly reason?: string;
+  /** The same hooks, tool and input are not asked about again in this session. Of what is allowed only. */
+  readonly remember?: 'session';
+  /** Who has decided, for the trace. */
+  readonly by?: string;
+}
+
+/**
+ * Asks a person. One that throws or rejects, gives something else than an {@link Approval}, or takes longer than
+ * the request says, means no.
+ *
+ * @param options.signal aborts once the answer is not wanted any more: the call was given up, or it is too late
+ */
+export type Approver = (
+  request: ApprovalRequest,
+  options: { readonly signal: AbortSignal },
+) => Approval | Promise<Approval>;
+
+/** How questions are treated. */
+export interface ApprovalSettings {
+  /** What counts where nobody can be asked. Default `allow`, and `deny` where a guard asks. */
+  readonly whenNobody?: 'allow' | 'deny';
+  /** Ms that a person has. Default 5 minutes. */
+  readonly timeout?: number;
+}
+
+export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000;
+
+export const approvalStruct = type({
+  decision: enums(['allow', 'deny']),
+  reason: optional(string()),
+  remember: optional(enums(['session'])),
+  by: optional(string()),
+});

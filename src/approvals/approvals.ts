@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { validate } from 'superstruct';
+import { sanitizeText } from '../protocol/sanitizeText.js';
+import type { DebugLogger } from '../util/debugLogger.js';
+import { errorMessage } from '../util/errorMessage.js';
+import {
+  approvalStruct,
+  DEFAULT_APPROVAL_TIMEOUT_MS,
+  type Approval,
+  type ApprovalRequest,
+  type ApprovalSettings,
+  type Approver,
+} from './approval.js';
+
+/** What is known of a question before it is put. */
+export type Question = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'reason'> & {
+  /** Whether one of the hooks is a guard. */
+  readonly isGuarded: boolean;
+};
+
+/** What came of a question. */
+export interface Answer extends Approval {
+  /** Who or what has answered. `nobody`: there is no approver. */
+  readonly source: 'person' | 'memory' | 'nobody' | 'failure';
+}
+
+/** Puts the questions of a session to a person, and remembers what was allowed for all of it. */
+export class Approvals {
+  readonly #allowed = new Set<string>();
+
+  constructor(
+    private readonly approver: Approver | undefined,
+    private readonly settings: ApprovalSettings,
+    private readonly logger: DebugLogger,
+  ) {}
+
+  /**
+   * Never rejects: whatever goes wrong is a no.
+   *
+   * @param signal of the call; once it aborts, the question is taken back
+   */
+  async ask(question: Question, signal?: AbortSignal): Promise<Answer> {
+    const { approver } = this;
+    if (!approver) return this.#answerOfNobody(question);
+    const key = keyOf(question);
+    if (this.#allowed.has(key)) return { decision: 'allow', source: 'memory' };
+    const answer = await this.#askPerson(approver, question, signal);
+    if (answer.decision === 'allow' && answer.remember === 'session') this.#allowed.add(key);
+    return answer;
+  }
+
+  #answerOfNobody({ isGuarded, hooks }: Question): Answer {
+    const decision = this.settings.whenNobody ?? (isGuarded ? 'deny' : 'allow');
+    const names = hooks.map(({ name }) => `"${name}"`).join(', ');
+    if (decision === 'deny') {
+      const reason = `${names} want a person to be asked, and nobody can be asked here`;
+      return { decision, reason, source: 'nobody' };
+    }
+    this.logger.warn(
+      `${names} want a person to be asked, and nobody can be asked here: it goes on. To deny in such cases, write "approvals": { "whenNobody": "deny" } in the settings`,
+    );
+    return { decision, source: 'nobody' };
+  }
+
+  async #askPerson(
+    approver: Approver,
+    question: Question,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer> {
+    const { timeout = DEFAULT_APPROVAL_TIMEOUT_MS } = this.settings;
+    const late = new AbortController();
+    const over = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+    const request = toRequest(question, timeout);
+    const timer = setTimeout(() => late.abort(), timeout);
+    try {
+      over.throwIfAborted();
+      const said = await firstOf(over, async () => approver(request, { signal: over }));
+      // An answer to what nobody wants to know any more does not count.
+      over.throwIfAborted();
+      return readApproval(said);
+    } catch (error) {
+      if (signal?.aborted) return refusal('the question was taken back');
+      if (late.signal.aborted) {
+        return refusal(`nobody answered within ${Math.ceil(timeout / 1000)} s`);
+      }
+      return refusal(`the question could not be put (${errorMessage(error)})`);
+    } finally {
+      clearTimeout(timer);
+      // Whoever still shows the question takes it away.
+      late.abort();
+    }
+  }
+}
+
+/** What the model may be asked to do again counts as the same only where nothing is different. */
+function keyOf({ event, hooks, toolName, input, sessionId }: Question): string {
+  return JSON.stringify([
+    sessionId,
+    event,
+    hooks.map(({ name, source }) => [source, name]),
+    toolName,
+    input,
+  ]);
+}
+
+function toRequest({ isGuarded: _, ...question }: Question, timeout: number): ApprovalRequest {
+  const reason = question.hooks.flatMap(({ reason: said }) => said ?? []).join('\n');
+  return { ...question, id: randomUUID(), reason, expiresAt: Date.now() + timeout };
+}
+
+function firstOf<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function readApproval(said: unknown): Answer {
+  const [error, approval] = validate(said, approvalStruct);
+  if (error) return refusal(`the answer cannot be read (${error.message})`);
+  const { decision, reason, remember, by } = approval;
+  return {
+    decision,
+    source: 'person',
+    ...(reason !== undefined && { reason: sanitizeText(reason) }),
+    ...(remember !== undefined && { remember }),
+    ...(by !== undefined && { by: sanitizeText(by) }),
+  };
+}
+
+function refusal(reason: string): Answer {
+  return { decision: 'deny', reason: sanitizeText(reason), source: 'failure' };
+}
