@@ -92,9 +92,10 @@ type Verdict = Pick<HookOutput, 'decision' | 'reason' | 'continue' | 'stopReason
 
 /** Who decided, and why in their own words. What a hook says that lets the operation go on explains no block, no stop. */
 function decide(spoken: readonly Spoken[], strategy: MergeStrategy): Verdict {
-  const heard = (hooks: readonly Spoken[]) =>
-    strategy === 'replacement' ? hooks.slice(-1) : hooks;
   const rank = Math.max(...spoken.map(({ said }) => rankOf(said.decision)));
+  // All that ask are one question.
+  const isReplaced = strategy === 'replacement' && rank !== rankOf('ask');
+  const heard = (hooks: readonly Spoken[]) => (isReplaced ? hooks.slice(-1) : hooks);
   const isDecided = rank > rankOf('allow');
   const deciding = heard(spoken.filter(({ said }) => isDecided && rankOf(said.decision) === rank));
   const stopping = heard(spoken.filter(({ said }) => said.continue === false));

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GenerateContentResponse } from '@google/genai';
 import type { Next } from '../src/compose.js';
+import { isAsking, refusalOf, type AskPerson } from '../src/approvals/question.js';
 import {
   cancelled,
   takeResult,
@@ -12,6 +13,7 @@ import {
 } from '../src/context.js';
 import {
   withToolInput,
+  rankOf,
   withToolOutput,
   type ProcessedHookResult,
 } from '../src/protocol/hookOutput.js';
@@ -35,7 +37,7 @@ export type FireHook = <E extends HookEventName>(
 ) => Promise<ProcessedHookResult> | undefined;
 
 /** The stages of the tool stack, by name. */
-export function toolStages(fire: FireHook) {
+export function toolStages(fire: FireHook, askPerson: AskPerson) {
   /** Outermost stage: BeforeTool hooks may block the call, stop the agent, or change the arguments. */
   async function beforeTool(call: ToolCall, next: Next): Promise<void> {
     if (isRefused(call)) return;
@@ -44,8 +46,7 @@ export function toolStages(fire: FireHook) {
     if (!firing) return next();
     const fired = await firing;
     if (!heed(call, fired)) return;
-    const isAsking = fired.aggregated.finalOutput?.decision === 'ask';
-    if (!isAsking || (await isPermitted(fire, call))) await next();
+    if (!isAsking(fired.aggregated) || (await isPermitted(call, fired))) await next();
   }
 
   /**
@@ -61,6 +62,28 @@ export function toolStages(fire: FireHook) {
     const payload = { toolName, toolInput, toolResponse, callId, durationMs };
     const firing = fire(HookEventName.AfterTool, payload, call);
     if (firing) annotate(call, result, await firing);
+  }
+
+  /** Others may decide in place of a person, who is asked last, about what will really run. */
+  async function isPermitted(call: ToolCall, asked: ProcessedHookResult): Promise<boolean> {
+    const { toolName, input: toolInput, callId } = call;
+    const put = (payload: HookPayload<HookEventName.BeforeTool>) =>
+      fire(HookEventName.BeforeTool, payload, call);
+    const inPlace = await put({ toolName, toolInput, callId, isAsked: true });
+    if (inPlace && !heed(call, inPlace)) return false;
+    // Other arguments than those that the hooks of the call have seen are put to them as well.
+    const isSeen = isDeepStrictEqual(call.input, toolInput);
+    const again = isSeen ? undefined : await put({ toolName, toolInput: call.input, callId });
+    if (again && !heed(call, again)) return false;
+    const isAnswered = inPlace && rankOf(inPlace.aggregated.finalOutput?.decision) === 1;
+    if (isAnswered && !(again && isAsking(again.aggregated))) return true;
+    const { input, originalInput } = call;
+    const { aggregated } = asked;
+    const subject = { toolName, input, originalInput };
+    const answer = await askPerson(HookEventName.BeforeTool, aggregated, subject, call);
+    if (answer.decision === 'allow') return true;
+    call.block(refusalOf(answer), { hooks: aggregated.decidedBy });
+    return false;
   }
 
   return { beforeTool, afterTool, execute };
@@ -92,19 +115,6 @@ function obey(call: ToolCall | ModelCall, { aggregated }: ProcessedHookResult, b
 /** A middleware that blocked or stopped the call may still call `next()`; its word stands. */
 function isRefused({ verdict }: ToolCall | ModelCall): boolean {
   return verdict.kind !== 'allow';
-}
-
-/** Where hooks want the user to be asked, others may decide in place of the user. Without them, the tool runs. */
-async function isPermitted(fire: FireHook, call: ToolCall): Promise<boolean> {
-  const { toolName, input: toolInput, callId } = call;
-  const ask = async (payload: HookPayload<HookEventName.BeforeTool>) => {
-    const fired = await fire(HookEventName.BeforeTool, payload, call);
-    return !fired || heed(call, fired);
-  };
-  if (!(await ask({ toolName, toolInput, callId, isAsked: true }))) return false;
-  // Other arguments than those that the hooks of the call have seen are put to them as well.
-  const isSeen = isDeepStrictEqual(call.input, toolInput);
-  return isSeen || ask({ toolName, toolInput: call.input, callId });
 }
 
 /** Applies what AfterTool hooks decided. The tool has run, so a block only tells the model why, once. */
@@ -158,6 +168,7 @@ export interface ModelHost {
   hasHooks(event: HookEventName): boolean;
   /** `hold`: the answer is shown once AfterModel hooks have seen all of it. */
   getAfterModelDisplay(): 'stream' | 'hold';
+  readonly askPerson: AskPerson;
   getDebugLogger(): DebugLogger;
 }
 
@@ -190,6 +201,18 @@ export function modelStages(fire: FireHook, host: ModelHost) {
     const read = () => readBeforeModel(fired, request);
     const said = understood(HookEventName.BeforeModel, host, read, { blocked: false });
     obey(call, fired);
+    if (!isRefused(call) && isAsking(fired.aggregated)) {
+      const input = { ...(said.modifiedRequest ?? request) };
+      const subject = { input, originalInput: { ...request } };
+      const answer = await host.askPerson(
+        HookEventName.BeforeModel,
+        fired.aggregated,
+        subject,
+        call,
+      );
+      const { decidedBy: hooks } = fired.aggregated;
+      if (answer.decision === 'deny') call.block(refusalOf(answer), { hooks });
+    }
     if (isRefused(call)) answerInstead(call, said.syntheticResponse, fired.suppressOutput);
     else if (said.modifiedRequest) call.request = said.modifiedRequest;
     await goOnWith(call, fired, next);

@@ -1,6 +1,7 @@
 import type { AggregatedHookResult } from './protocol/hookOutput.js';
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import { emptyResponse } from './protocol/response.js';
+import type { ApprovalObserver } from './approvals/approval.js';
 import { errorMessage } from './util/errorMessage.js';
 import { copyData } from './util/records.js';
 import {
@@ -82,6 +83,7 @@ export interface ToolCall {
   readonly execute: ExecuteTool;
   readonly signal: AbortSignal | undefined;
   readonly onHooks: HookObserver | undefined;
+  readonly onApproval: ApprovalObserver | undefined;
   /** The model's id of the call, where the host gave it. */
   readonly callId: string | undefined;
   readonly state: Map<symbol, unknown>;
@@ -118,6 +120,7 @@ export interface ModelCall {
   readonly open: OpenStream;
   readonly signal: AbortSignal | undefined;
   readonly onHooks: HookObserver | undefined;
+  readonly onApproval: ApprovalObserver | undefined;
   readonly state: Map<symbol, unknown>;
   /** The request to send. Replace it, never modify it. */
   request: GenerateContentParameters;
@@ -155,6 +158,8 @@ export interface StackContexts {
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onHooks?: HookObserver;
+  /** Called when a person is asked about the call, and again with the answer. */
+  readonly onApproval?: ApprovalObserver;
   /** The model's id of a tool call, by which hooks of other agents know it before and after the tool. */
   readonly callId?: string;
 }
@@ -168,11 +173,11 @@ export function createToolCall(
   toolName: string,
   originalInput: Record<string, unknown>,
   execute: ExecuteTool,
-  { signal, onHooks, callId }: CallOptions = {},
+  { signal, onHooks, onApproval, callId }: CallOptions = {},
 ): ToolCall {
   const { input, refusal } = copyArguments(toolName, originalInput);
   const result = refusal ?? (signal?.aborted ? cancelled(toolName) : undefined);
-  const given = { toolName, originalInput, execute, signal, onHooks, callId };
+  const given = { toolName, originalInput, execute, signal, onHooks, onApproval, callId };
   const slots = { input, result, executed: undefined, durationMs: undefined, verdict: ALLOW };
   const call: ToolCall = Object.assign(given, slots, {
     state: new Map<symbol, unknown>(),
@@ -246,13 +251,14 @@ function stopped(given: ToolResult | undefined, reason: string): ToolResult {
 export function createModelCall(
   originalRequest: GenerateContentParameters,
   open: OpenStream,
-  { signal, onHooks }: CallOptions = {},
+  { signal, onHooks, onApproval }: CallOptions = {},
 ): ModelCall {
   const call: ModelCall = {
     originalRequest,
     open,
     signal,
     onHooks,
+    onApproval,
     state: new Map(),
     request: originalRequest,
     stream: undefined,

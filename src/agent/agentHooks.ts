@@ -1,5 +1,8 @@
 import type { Config } from '../config/config.js';
 import type { Decision, HookObserver } from '../context.js';
+import type { ApprovalObserver } from '../approvals/approval.js';
+import { isAsking, refusalOf } from '../approvals/question.js';
+import type { ProcessedHookResult } from '../protocol/hookOutput.js';
 import { canPrevent } from '../protocol/events.js';
 import { fireHook } from '../hooks/fireHook.js';
 import { hookIdentity } from '../protocol/identity.js';
@@ -24,6 +27,7 @@ export class AgentHooks {
   constructor(
     private readonly config: Config,
     private readonly tell: (event: AgentEvent) => void,
+    private readonly onApproval?: ApprovalObserver,
   ) {}
 
   /** Also called for events that others fire. */
@@ -48,15 +52,36 @@ export class AgentHooks {
     signal?.throwIfAborted();
     const { finalOutput: output, decidedBy: hooks } = fired?.aggregated ?? {};
     const by = { event, ...(hooks && { hooks }) };
+    const refusal = fired && (await this.#ask(event, payload, fired, signal));
     const isBlocked = output?.isBlockingDecision() && canPrevent(event, output);
     const context = output?.getAdditionalContext();
     const message = fired?.systemMessage;
     const notes = [context && asHookContext(context), message && asSystemNote(message)];
     return {
       stopped: output && fired?.shouldStop ? { ...by, reason: output.getStopReason() } : null,
-      objection: output && isBlocked ? { ...by, reason: output.getBlockReason() } : null,
+      objection:
+        refusal !== undefined
+          ? { ...by, reason: refusal }
+          : output && isBlocked
+            ? { ...by, reason: output.getBlockReason() }
+            : null,
       notes: notes.filter((note): note is string => Boolean(note)),
     };
+  }
+
+  /** @returns why not, where a person was to be asked before the agent begins, and did not allow it */
+  async #ask<E extends HookEventName>(
+    event: E,
+    payload: HookPayload<E>,
+    { aggregated }: ProcessedHookResult,
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    if (event !== HookEventName.BeforeAgent || !isAsking(aggregated)) return undefined;
+    const input = { ...payload };
+    const { onApproval } = this;
+    const subject = { input, originalInput: input };
+    const answer = await this.config.askPerson(event, aggregated, subject, { signal, onApproval });
+    return answer.decision === 'deny' ? refusalOf(answer) : undefined;
   }
 }
 

@@ -62,6 +62,15 @@ export interface ApprovalSettings {
   readonly timeout?: number;
 }
 
+/** What came of a question. */
+export interface Answer extends Approval {
+  /** Who or what has answered. `nobody`: there is no approver. */
+  readonly source: 'person' | 'memory' | 'nobody' | 'failure';
+}
+
+/** Called when a person is asked, and again with the answer. */
+export type ApprovalObserver = (request: ApprovalRequest, answer?: Answer) => void;
+
 export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000;
 
 export const approvalStruct = type({

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { validate } from 'superstruct';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import type { DebugLogger } from '../util/debugLogger.js';
+import { notify } from '../util/notify.js';
 import { errorMessage } from '../util/errorMessage.js';
 import {
   approvalStruct,
   DEFAULT_APPROVAL_TIMEOUT_MS,
-  type Approval,
+  type Answer,
+  type ApprovalObserver,
   type ApprovalRequest,
   type ApprovalSettings,
   type Approver,
@@ -18,10 +20,10 @@ export type Question = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'reason'> & {
   readonly isGuarded: boolean;
 };
 
-/** What came of a question. */
-export interface Answer extends Approval {
-  /** Who or what has answered. `nobody`: there is no approver. */
-  readonly source: 'person' | 'memory' | 'nobody' | 'failure';
+/** How a question is given up, and watched. */
+export interface AskOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onApproval?: ApprovalObserver | undefined;
 }
 
 /** Puts the questions of a session to a person, and remembers what was allowed for all of it. */
@@ -37,14 +39,18 @@ export class Approvals {
   /**
    * Never rejects: whatever goes wrong is a no.
    *
-   * @param signal of the call; once it aborts, the question is taken back
+   * @param options.signal of the call; once it aborts, the question is taken back
    */
-  async ask(question: Question, signal?: AbortSignal): Promise<Answer> {
+  async ask(question: Question, { signal, onApproval }: AskOptions = {}): Promise<Answer> {
     const { approver } = this;
     if (!approver) return this.#answerOfNobody(question);
     const key = keyOf(question);
     if (this.#allowed.has(key)) return { decision: 'allow', source: 'memory' };
-    const answer = await this.#askPerson(approver, question, signal);
+    const { timeout = DEFAULT_APPROVAL_TIMEOUT_MS } = this.settings;
+    const request = toRequest(question, timeout);
+    if (onApproval) notify(this.logger, onApproval, request);
+    const answer = await askPerson(approver, request, timeout, signal);
+    if (onApproval) notify(this.logger, onApproval, request, answer);
     if (answer.decision === 'allow' && answer.remember === 'session') this.#allowed.add(key);
     return answer;
   }
@@ -61,34 +67,33 @@ export class Approvals {
     );
     return { decision, source: 'nobody' };
   }
+}
 
-  async #askPerson(
-    approver: Approver,
-    question: Question,
-    signal: AbortSignal | undefined,
-  ): Promise<Answer> {
-    const { timeout = DEFAULT_APPROVAL_TIMEOUT_MS } = this.settings;
-    const late = new AbortController();
-    const over = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-    const request = toRequest(question, timeout);
-    const timer = setTimeout(() => late.abort(), timeout);
-    try {
-      over.throwIfAborted();
-      const said = await firstOf(over, async () => approver(request, { signal: over }));
-      // An answer to what nobody wants to know any more does not count.
-      over.throwIfAborted();
-      return readApproval(said);
-    } catch (error) {
-      if (signal?.aborted) return refusal('the question was taken back');
-      if (late.signal.aborted) {
-        return refusal(`nobody answered within ${Math.ceil(timeout / 1000)} s`);
-      }
-      return refusal(`the question could not be put (${errorMessage(error)})`);
-    } finally {
-      clearTimeout(timer);
-      // Whoever still shows the question takes it away.
-      late.abort();
+async function askPerson(
+  approver: Approver,
+  request: ApprovalRequest,
+  timeout: number,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  const late = new AbortController();
+  const over = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+  const timer = setTimeout(() => late.abort(), timeout);
+  try {
+    over.throwIfAborted();
+    const said = await firstOf(over, async () => approver(request, { signal: over }));
+    // An answer to what nobody wants to know any more does not count.
+    over.throwIfAborted();
+    return readApproval(said);
+  } catch (error) {
+    if (signal?.aborted) return refusal('the question was taken back');
+    if (late.signal.aborted) {
+      return refusal(`nobody answered within ${Math.ceil(timeout / 1000)} s`);
     }
+    return refusal(`the question could not be put (${errorMessage(error)})`);
+  } finally {
+    clearTimeout(timer);
+    // Whoever still shows the question takes it away.
+    late.abort();
   }
 }
 

@@ -1,30 +1,63 @@
-import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { resolveOutput } from '../protocol/events.js';
+import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { hookIdentity } from '../protocol/identity.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
-import type { CommandHookConfig } from '../protocol/types.js';
-import type { AskingHook } from './approval.js';
+import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
+import type { Answer, ApprovalRequest } from './approval.js';
+import type { AskOptions, Question } from './approvals.js';
+
+/** What a person is asked about. */
+export type Subject = Pick<ApprovalRequest, 'toolName' | 'input' | 'originalInput'>;
+
+/** Puts to a person what hooks ask. Never rejects: whatever goes wrong is a no. */
+export type AskPerson = (
+  event: HookEventName,
+  aggregated: AggregatedHookResult,
+  subject: Subject,
+  options: AskOptions,
+) => Promise<Answer>;
+
+/** What a question says of the host. */
+export interface AskingHost {
+  getSessionId(): string;
+  getWorkingDir(): string;
+  /** Where a hook was configured. */
+  sourceOf(hook: CommandHookConfig): string;
+}
 
 /** Whether the hooks of an event, taken together, want a person to be asked. */
 export function isAsking({ finalOutput }: AggregatedHookResult): boolean {
   return finalOutput?.decision === 'ask' && !finalOutput.shouldStopExecution();
 }
 
-/** The hooks that want it, in their order. */
-export function askingHooks(
+/** Hooks of one event that ask are one question. */
+export function questionOf(
+  event: HookEventName,
   { results }: AggregatedHookResult,
-  sourceOf: (hook: CommandHookConfig) => string,
-): { readonly hooks: AskingHook[]; readonly isGuarded: boolean } {
-  const asking = results.flatMap(({ hookConfig, eventName, output }) => {
-    const said = output && resolveOutput(eventName, output);
+  subject: Subject,
+  host: AskingHost,
+): Question {
+  const asking = results.flatMap(({ hookConfig, output }) => {
+    const said = output && resolveOutput(event, output);
     return said?.decision === 'ask' ? [{ hookConfig, reason: said.reason }] : [];
   });
   return {
+    ...subject,
+    event,
     hooks: asking.map(({ hookConfig, reason }) => ({
       name: hookIdentity(hookConfig),
-      source: sourceOf(hookConfig),
+      source: host.sourceOf(hookConfig),
       ...(reason !== undefined && { reason: sanitizeText(reason) }),
     })),
     isGuarded: asking.some(({ hookConfig }) => hookConfig.onFailure === 'deny'),
+    sessionId: host.getSessionId(),
+    workingDir: host.getWorkingDir(),
   };
+}
+
+/** Why the operation does not go on, for the model to read. */
+export function refusalOf({ source, reason }: Answer): string {
+  const because = reason === undefined ? '' : `: ${reason}`;
+  if (source === 'person') return `A person was asked, and said no${because}`;
+  return `It needs the consent of a person, which was not given${because}`;
 }

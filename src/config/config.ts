@@ -5,13 +5,17 @@ import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { modelStages, toolStages, type FireHook } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
+import type { ApprovalSettings, Approver } from '../approvals/approval.js';
+import { Approvals } from '../approvals/approvals.js';
+import { questionOf, type AskPerson } from '../approvals/question.js';
+import { hookIdentity } from '../protocol/identity.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { fireHook, hasHooks } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import { ConsentGate } from '../trust/consentGate.js';
-import type { HookDefinitions, HookEventName } from '../protocol/types.js';
+import type { CommandHookConfig, HookDefinitions, HookEventName } from '../protocol/types.js';
 import type { HookConsent } from '../trust/consent.js';
 import { openConsent } from '../trust/openConsent.js';
 import {
@@ -56,6 +60,10 @@ export interface ConfigOptions {
   readonly hooksRunner?: HooksRunnerOptions;
   /** Where requests to fire events may come from, besides the host's own calls. */
   readonly messageBus?: MessageBus;
+  /** Asks a person where hooks want it. Without one, nobody can be asked. */
+  readonly approver?: Approver;
+  /** How questions are treated. */
+  readonly approvals?: ApprovalSettings;
   readonly debugLogger?: DebugLogger;
 }
 
@@ -76,6 +84,8 @@ const OPTIONS: OptionNames<ConfigOptions & Settings> = {
   maxStopHookRetries: true,
   hooksRunner: true,
   messageBus: true,
+  approver: true,
+  approvals: true,
   debugLogger: true,
 };
 
@@ -97,6 +107,7 @@ export class Config implements HookHost {
   #modelStack: Stack<'model'> | undefined;
   #closed = false;
   #logger: DebugLogger | undefined;
+  #approvals: Approvals | undefined;
   #consent: Promise<HookConsent> | undefined;
 
   /**
@@ -280,7 +291,7 @@ export class Config implements HookHost {
 
   /** The stack around every tool execution, composed at the first call. */
   getToolStack(): Stack<'tool'> {
-    return (this.#toolStack ??= this.#build('tool', toolStages(this.#fire)));
+    return (this.#toolStack ??= this.#build('tool', toolStages(this.#fire, this.askPerson)));
   }
 
   /** The stack around every model call, composed at the first call. */
@@ -288,9 +299,27 @@ export class Config implements HookHost {
     const host = {
       hasHooks: (event: HookEventName) => hasHooks(this, event),
       getAfterModelDisplay: () => this.getAfterModelDisplay(),
+      askPerson: this.askPerson,
       getDebugLogger: () => this.getDebugLogger(),
     };
     return (this.#modelStack ??= this.#build('model', modelStages(this.#fire, host)));
+  }
+
+  /** Puts to the approver what hooks ask. */
+  readonly askPerson: AskPerson = (event, aggregated, subject, options) => {
+    const { approver, approvals = {} } = this.#options;
+    this.#approvals ??= new Approvals(approver, approvals, this.getDebugLogger());
+    return this.#approvals.ask(questionOf(event, aggregated, subject, this), options);
+  };
+
+  /** Where a hook of this configuration was written: `user`, `project` and others; `host` where none says so. */
+  sourceOf(hook: CommandHookConfig): string {
+    const name = hookIdentity(hook);
+    const entries = this.#hookSystem?.getAllHooks() ?? [];
+    const found =
+      entries.find(({ config }) => config === hook) ??
+      entries.find(({ config }) => hookIdentity(config) === name);
+    return found?.extension?.name ?? found?.origin?.scope ?? found?.source ?? 'host';
   }
 
   readonly #fire = fireHook.bind(undefined, this) as FireHook;

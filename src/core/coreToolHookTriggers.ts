@@ -66,7 +66,12 @@ export async function executeToolWithHooks(
   return runToolCall(config, createToolCall(toolName, toolInput, executeFn, options));
 }
 
-const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true, onHooks: true, callId: true };
+const CALL_OPTIONS: OptionNames<CallOptions> = {
+  signal: true,
+  onHooks: true,
+  onApproval: true,
+  callId: true,
+};
 
 /**
  * Runs a tool call through the tool stack, unless it was refused from the beginning: then no middleware, no hook and no

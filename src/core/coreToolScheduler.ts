@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ApprovalObserver } from '../approvals/approval.js';
 import type { FunctionCall, Part } from '@google/genai';
 import type { Config } from '../config/config.js';
 import {
@@ -16,8 +17,17 @@ import { runToolCall } from './coreToolHookTriggers.js';
 import { toParts, withNotes } from '../protocol/llmContent.js';
 import { traceRefusal } from '../trace/stackSpans.js';
 
-/** `idle` is terminal: a hook blocked the call, and its result tells the model why. */
-export type ToolCallStatus = 'scheduled' | 'executing' | 'success' | 'error' | 'idle';
+/**
+ * `executing` while hooks and the tool run, and `awaiting_approval` while a person is asked, before the tool. `idle` is
+ * terminal: a hook or a person blocked the call, and its result tells the model why.
+ */
+export type ToolCallStatus =
+  | 'scheduled'
+  | 'executing'
+  | 'awaiting_approval'
+  | 'success'
+  | 'error'
+  | 'idle';
 
 /** One tool call of the model, as far as it has come. */
 export interface ToolCallRecord {
@@ -45,6 +55,8 @@ export interface CoreToolSchedulerOptions {
   /** Called at every change of a call's status. */
   readonly onStatus?: (call: ToolCallRecord) => void;
   readonly onHooks?: CallOptions['onHooks'];
+  /** Called when a person is asked about a call, and again with the answer. */
+  readonly onApproval?: CallOptions['onApproval'];
 }
 
 export interface ScheduleOptions {
@@ -85,6 +97,12 @@ export class CoreToolScheduler {
     { signal, allowedTools, restrictedBy }: ScheduleOptions,
   ): Promise<CompletedToolCall> {
     const { config, onHooks } = this.#options;
+    const onApproval: ApprovalObserver = (request, answer) => {
+      this.#tell({ ...record, status: answer ? 'executing' : 'awaiting_approval' });
+      if (this.#options.onApproval) {
+        notify(config.getDebugLogger(), this.#options.onApproval, request, answer);
+      }
+    };
     const tool = this.#tools.get(record.name);
     const mayRun = !allowedTools || allowedTools.includes(record.name);
     if (record.result || !tool || !mayRun) {
@@ -101,7 +119,12 @@ export class CoreToolScheduler {
       }
     };
     const { callId, originalInput } = record;
-    const call = createToolCall(tool.name, originalInput, execute, { signal, onHooks, callId });
+    const call = createToolCall(tool.name, originalInput, execute, {
+      signal,
+      onHooks,
+      onApproval,
+      callId,
+    });
     const result = await runToolCall(config, call).catch((error: unknown) =>
       withNotes(failed(call.toolName, error), call.contextForModel),
     );

@@ -68,11 +68,12 @@ function stagesOf<C extends ToolCall | ModelCall, N extends string>(
   return Object.fromEntries(names.map((name) => [name, stage(name)])) as Record<N, Middleware<C>>;
 }
 
-const toolStages = stagesOf(STAGES.tool, (fire) => toolStagesOf(fire));
+const toolStages = stagesOf(STAGES.tool, (fire, config) => toolStagesOf(fire, config.askPerson));
 const modelStages = stagesOf(STAGES.model, (fire, config) =>
   modelStagesOf(fire, {
     hasHooks: (event) => hasHooks(config, event),
     getAfterModelDisplay: () => config.getAfterModelDisplay(),
+    askPerson: config.askPerson,
     getDebugLogger: () => config.getDebugLogger(),
   }),
 );

@@ -46,6 +46,7 @@ async function open(
   const stages = modelStages(fire, {
     hasHooks: (event) => hasHooks(config, event),
     getAfterModelDisplay: () => config.getAfterModelDisplay(),
+    askPerson: config.askPerson,
     getDebugLogger: () => logger,
   });
   return { stages, call, fired, opened, config, logger };

@@ -34,7 +34,14 @@ async function open(hooks: Record<string, HookDefinition[]>, signal?: AbortSigna
     return ran;
   };
   const call = createToolCall('write_file', { path: 'a' }, execute, { signal, callId: 'id' });
-  return { stages: toolStages(fire), fire, call, fired, inputs };
+  return {
+    stages: toolStages(fire, config.askPerson),
+    fire,
+    askPerson: config.askPerson,
+    call,
+    fired,
+    inputs,
+  };
 }
 
 /** Lets the hooks look at a call whose tool gave `ran`. */
@@ -207,12 +214,12 @@ describe('after a tool', () => {
   });
 
   it('a block that was decided meanwhile stands, whatever a hook gives in place of the result', async () => {
-    const { fire, call, stages } = await open({ AfterTool: replacing });
+    const { fire, askPerson, call, stages } = await open({ AfterTool: replacing });
     const meanwhile = toolStages((...event) => {
       const firing = fire(...event);
       call.block('too late');
       return firing;
-    });
+    }, askPerson);
     await meanwhile.afterTool(call, () => stages.execute(call, countingNext()));
     expect(call.result).toMatchObject({
       llmContent: 'replaced',

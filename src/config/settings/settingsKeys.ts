@@ -1,3 +1,4 @@
+import type { ApprovalSettings } from '../../approvals/approval.js';
 import type { HookDefinitions } from '../../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
 import {
@@ -28,6 +29,8 @@ export interface Settings {
   readonly maxParallelHooks?: number;
   /** How hooks are started. `warmShells: 0` keeps no shells ready. */
   readonly hooksRunner?: { readonly warmShells?: number };
+  /** What becomes of hooks' questions to a person. */
+  readonly approvals?: ApprovalSettings;
 }
 
 export type Scalars = Omit<Settings, 'hooks'>;
@@ -49,6 +52,13 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
     ),
   },
   maxParallelHooks: { struct: positiveCount },
+  approvals: {
+    struct: objectOf<ApprovalSettings>(
+      '{ "whenNobody": "allow" | "deny", "timeout": ms, a whole number of 1 or more }',
+      { whenNobody: oneOf('allow', 'deny'), timeout: positiveCount },
+      { isClosed: true },
+    ),
+  },
   hooksRunner: {
     struct: objectOf<{ warmShells?: number }>('{ "warmShells": a whole number of 0 or more }', {
       warmShells: count,

@@ -146,6 +146,8 @@ export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } =
     'Which environment variables hooks get. "inherit": "all" passes everything but what "redact" names, "none" passes what "allow" names. Patterns may hold *; "@secrets" stands for the usual names of secrets. Default: all.',
   maxParallelHooks:
     'Hook processes that may run at a time for one event; the others wait. Default: 16.',
+  approvals:
+    'What becomes of hooks that ask for a person. "whenNobody": what counts where nobody can be asked; default: allow, and deny where a guard asks. "timeout": ms that a person has; default: 300000.',
   hooksRunner:
     'How hooks are started. "warmShells": shells that are kept ready for the next event; 0 keeps none. Default: 16.',
 };

@@ -1,0 +1,247 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Approval, ApprovalRequest, Approver } from '../../src/approvals/approval.js';
+import { Config, type ConfigOptions } from '../../src/config/config.js';
+import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
+import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
+import type { CommandHookConfig } from '../../src/protocol/types.js';
+import { blocking, chain, hook, saying } from '../helpers/hooks.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+
+const ASK = { decision: 'ask', reason: 'it is production' };
+
+/** Lets a tool run with hooks and an approver. */
+async function call(
+  hooks: readonly CommandHookConfig[],
+  options: ConfigOptions & { readonly signal?: AbortSignal; readonly inTurn?: boolean } = {},
+) {
+  const { signal, inTurn = false, ...rest } = options;
+  const logger = new RecordingLogger();
+  const BeforeTool = [inTurn ? chain(...hooks) : { hooks: [...hooks] }];
+  const config = new Config({
+    enableHooks: true,
+    hooks: { BeforeTool },
+    debugLogger: logger,
+    ...rest,
+  });
+  const inputs: unknown[] = [];
+  const run = async () => {
+    const execute = async (input: object) => {
+      inputs.push(input);
+      return { llmContent: 'done', returnDisplay: 'done' };
+    };
+    const { llmContent } = await executeToolWithHooks(config, 'deploy', { to: 'eu' }, execute, {
+      signal,
+    });
+    return llmContent;
+  };
+  return { text: await run(), inputs, config, logger, run };
+}
+
+/** One that notes what it is asked. */
+function approverOf(...answers: Approval[]) {
+  const asked: ApprovalRequest[] = [];
+  const approver: Approver = async (request) => {
+    const answer = answers[asked.length] ?? answers.at(-1);
+    asked.push(request);
+    return answer ?? { decision: 'deny' };
+  };
+  return { approver, asked };
+}
+
+describe('a hook that asks', () => {
+  it('is put to a person, with all that will run', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow' });
+    const changing = saying(
+      { ...ASK, hookSpecificOutput: { tool_input: { force: true } } },
+      { name: 'production' },
+    );
+    const { text, inputs, config } = await call([changing], { approver, workingDir: '/' });
+    expect(text).toBe('done');
+    expect(inputs).toEqual([{ to: 'eu', force: true }]);
+    expect(asked).toEqual([
+      {
+        id: expect.stringMatching(/^[\da-f-]{36}$/u) as string,
+        event: 'BeforeTool',
+        hooks: [{ name: 'production', source: expect.any(String) as string, reason: ASK.reason }],
+        reason: ASK.reason,
+        toolName: 'deploy',
+        input: { to: 'eu', force: true },
+        originalInput: { to: 'eu' },
+        sessionId: config.getSessionId(),
+        workingDir: '/',
+        expiresAt: expect.any(Number) as number,
+      },
+    ]);
+  });
+
+  it('does not let the tool run where the person says no, and the model reads why', async () => {
+    const { approver } = approverOf({ decision: 'deny', reason: 'not on a Friday' });
+    const { text, inputs } = await call([saying(ASK)], { approver });
+    expect(text).toBe('A person was asked, and said no: not on a Friday');
+    expect(inputs).toEqual([]);
+  });
+
+  it('is one question with others that ask, with the reasons of all', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow' });
+    await call([saying(ASK), saying({ decision: 'ask', reason: 'it is late' })], { approver });
+    expect(asked.map(({ reason }) => reason)).toEqual(['it is production\nit is late']);
+  });
+
+  it('is not put to anybody where another hook denies or stops', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow' });
+    const denied = await call([saying(ASK), blocking('never')], { approver });
+    const stopped = await call([saying({ continue: false, stopReason: 'over' }), saying(ASK)], {
+      approver,
+    });
+    expect([denied.text, stopped.text]).toEqual(['never', 'over']);
+    expect([asked, denied.inputs, stopped.inputs]).toEqual([[], [], []]);
+  });
+
+  it('is asked once for a session where the person says so, for the same input only', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow', remember: 'session' });
+    const { config, run } = await call([saying(ASK)], { approver });
+    await run();
+    expect(asked).toHaveLength(1);
+    const other = await executeToolWithHooks(config, 'deploy', { to: 'us' }, async () => ({
+      llmContent: 'done',
+      returnDisplay: 'done',
+    }));
+    expect([other.llmContent, asked.length]).toEqual(['done', 2]);
+  });
+});
+
+describe('where nobody can be asked', () => {
+  it('the tool runs, with a warning', async () => {
+    const { text, logger } = await call([saying(ASK, { name: 'production' })]);
+    expect(text).toBe('done');
+    expect(JSON.stringify(logger.records)).toContain('nobody can be asked here');
+  });
+
+  it('a guard denies, and so does everything where the settings say so', async () => {
+    const guard = await call([saying(ASK, { name: 'production', onFailure: 'deny' })]);
+    expect(guard.text).toBe(
+      'It needs the consent of a person, which was not given: "production" want a person to be asked, and nobody can be asked here',
+    );
+    const strict = await call([saying(ASK)], { approvals: { whenNobody: 'deny' } });
+    const lax = await call([saying(ASK, { onFailure: 'deny' })], {
+      approvals: { whenNobody: 'allow' },
+    });
+    expect([guard.inputs, strict.inputs, lax.inputs.length]).toEqual([[], [], 1]);
+  });
+});
+
+describe('an approver that does not answer as it should', () => {
+  const cases: readonly [string, Approver, string][] = [
+    [
+      'throws',
+      () => {
+        throw new Error('no screen');
+      },
+      'no screen',
+    ],
+    ['rejects', () => Promise.reject(new Error('no screen')), 'no screen'],
+    ['says something else', () => ({ decision: 'yes' }) as never, 'cannot be read'],
+    ['says nothing', () => undefined as never, 'cannot be read'],
+    ['is late', () => new Promise(() => {}), 'nobody answered within 1 s'],
+  ];
+  it.each(cases)('means no: one that %s', async (_, approver, why) => {
+    const { text, inputs } = await call([saying(ASK)], { approver, approvals: { timeout: 50 } });
+    expect(text).toContain('It needs the consent of a person, which was not given');
+    expect(text).toContain(why);
+    expect(inputs).toEqual([]);
+  });
+
+  it('loses its question where the call is given up', async () => {
+    const controller = new AbortController();
+    const signals: AbortSignal[] = [];
+    const approver: Approver = (_, { signal }) => {
+      signals.push(signal);
+      controller.abort();
+      return { decision: 'allow' };
+    };
+    const { inputs } = await call([saying(ASK)], { approver, signal: controller.signal });
+    expect(inputs).toEqual([]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+});
+
+describe('the scheduler', () => {
+  it('says that a call waits for a person, while others go on', async () => {
+    let allow = () => {};
+    const answer = new Promise<Approval>((resolve) => {
+      allow = () => resolve({ decision: 'allow' });
+    });
+    const approver: Approver = () => answer;
+    const hooks = { BeforeTool: [{ matcher: '^deploy$', hooks: [saying(ASK)] }] };
+    const config = new Config({ enableHooks: true, hooks, approver });
+    const told: string[] = [];
+    const tools = ['deploy', 'read'].map((name) => ({
+      name,
+      declaration: { name },
+      execute: async () => ({ llmContent: name, returnDisplay: name }),
+    }));
+    const scheduler = new CoreToolScheduler({
+      config,
+      tools,
+      onStatus: ({ name, status }) => {
+        told.push(`${name} ${status}`);
+        if (told.includes('deploy awaiting_approval') && told.includes('read success')) {
+          allow();
+        }
+      },
+    });
+    const done = await scheduler.schedule([{ name: 'deploy' }, { name: 'read' }]);
+    expect(done.map(({ status }) => status)).toEqual(['success', 'success']);
+    expect(told.filter((each) => each.startsWith('deploy'))).toEqual([
+      'deploy scheduled',
+      'deploy executing',
+      'deploy awaiting_approval',
+      'deploy executing',
+      'deploy success',
+    ]);
+  });
+});
+
+describe('whatever hooks and approvers do', () => {
+  const behaviours = {
+    allow: saying({ decision: 'allow' }),
+    ask: saying(ASK),
+    deny: blocking('no'),
+    stop: saying({ continue: false }),
+    broken: hook('exit 1'),
+    brokenGuard: hook('exit 1', { onFailure: 'deny' }),
+  };
+  const approvers: Readonly<Record<string, Approver>> = {
+    allow: async () => ({ decision: 'allow' }),
+    deny: async () => ({ decision: 'deny' }),
+    throw: () => {
+      throw new Error('no');
+    },
+    nonsense: async () => ({ allow: true }) as never,
+    never: () => new Promise(() => {}),
+  };
+
+  it('the tool runs only if nobody denied and every question was allowed', async () => {
+    const names = Object.keys(behaviours) as (keyof typeof behaviours)[];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 4 }),
+        fc.constantFrom(...Object.keys(approvers)),
+        fc.boolean(),
+        async (kinds, who, inTurn) => {
+          const hooks = kinds.map((kind, index) => ({ ...behaviours[kind], name: `${index}` }));
+          const { inputs } = await call(hooks, {
+            approver: approvers[who],
+            approvals: { timeout: 20 },
+            inTurn,
+          });
+          const denied = kinds.some((kind) => ['deny', 'stop', 'brokenGuard'].includes(kind));
+          const mayRun = !denied && (who === 'allow' || !kinds.includes('ask'));
+          expect(inputs).toHaveLength(mayRun ? 1 : 0);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
