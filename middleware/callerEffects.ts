@@ -46,7 +46,8 @@ export function toolStages(fire: FireHook, askPerson: AskPerson) {
     if (!firing) return next();
     const fired = await firing;
     if (!heed(call, fired)) return;
-    if (!isAsking(fired.aggregated) || (await isPermitted(call, fired))) await next();
+    const isQuestion = fired.aggregated.finalOutput?.decision === 'ask';
+    if (!isQuestion || (await isPermitted(call, fired))) await next();
   }
 
   /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalObserver } from '../approvals/approval.js';
+import type { Answer, ApprovalObserver, ApprovalRequest } from '../approvals/approval.js';
 import type { FunctionCall, Part } from '@google/genai';
 import type { Config } from '../config/config.js';
 import {
@@ -97,12 +97,7 @@ export class CoreToolScheduler {
     { signal, allowedTools, restrictedBy }: ScheduleOptions,
   ): Promise<CompletedToolCall> {
     const { config, onHooks } = this.#options;
-    const onApproval: ApprovalObserver = (request, answer) => {
-      this.#tell({ ...record, status: answer ? 'executing' : 'awaiting_approval' });
-      if (this.#options.onApproval) {
-        notify(config.getDebugLogger(), this.#options.onApproval, request, answer);
-      }
-    };
+    const onApproval: ApprovalObserver = (...told) => this.#noteApproval(record, ...told);
     const tool = this.#tools.get(record.name);
     const mayRun = !allowedTools || allowedTools.includes(record.name);
     if (record.result || !tool || !mayRun) {
@@ -119,16 +114,18 @@ export class CoreToolScheduler {
       }
     };
     const { callId, originalInput } = record;
-    const call = createToolCall(tool.name, originalInput, execute, {
-      signal,
-      onHooks,
-      onApproval,
-      callId,
-    });
+    const options = { signal, onHooks, onApproval, callId };
+    const call = createToolCall(tool.name, originalInput, execute, options);
     const result = await runToolCall(config, call).catch((error: unknown) =>
       withNotes(failed(call.toolName, error), call.contextForModel),
     );
     return this.#tell({ ...record, input: call.input, result, ...outcomeOf(call, result) });
+  }
+
+  #noteApproval(record: ToolCallRecord, request: ApprovalRequest, answer?: Answer): void {
+    this.#tell({ ...record, status: answer ? 'executing' : 'awaiting_approval' });
+    const { config, onApproval } = this.#options;
+    if (onApproval) notify(config.getDebugLogger(), onApproval, request, answer);
   }
 
   #tell<R extends ToolCallRecord>(record: R): R {
