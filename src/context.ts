@@ -1,7 +1,7 @@
 import type { AggregatedHookResult } from './protocol/hookOutput.js';
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import { emptyResponse } from './protocol/response.js';
-import type { ApprovalObserver } from './approvals/approval.js';
+import type { ApprovalObserver } from './protocol/approval.js';
 import { errorMessage } from './util/errorMessage.js';
 import { copyData } from './util/records.js';
 import {

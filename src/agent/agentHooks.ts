@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { Decision, HookObserver } from '../context.js';
-import type { ApprovalObserver } from '../approvals/approval.js';
+import type { ApprovalObserver } from '../protocol/approval.js';
 import { isAsking, refusalOf } from '../approvals/question.js';
 import type { ProcessedHookResult } from '../protocol/hookOutput.js';
 import { canPrevent } from '../protocol/events.js';

@@ -12,7 +12,7 @@ import {
   type ApprovalRequest,
   type ApprovalSettings,
   type Approver,
-} from './approval.js';
+} from '../protocol/approval.js';
 
 /** What is known of a question before it is put. */
 export type Question = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'reason'> & {

@@ -3,7 +3,7 @@ import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { hookIdentity } from '../protocol/identity.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
-import type { Answer, ApprovalRequest } from './approval.js';
+import type { Answer, ApprovalRequest } from '../protocol/approval.js';
 import type { AskOptions, Question } from './approvals.js';
 
 /** What a person is asked about. */

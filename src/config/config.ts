@@ -5,7 +5,7 @@ import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { modelStages, toolStages, type FireHook } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
-import type { ApprovalSettings, Approver } from '../approvals/approval.js';
+import type { ApprovalSettings, Approver } from '../protocol/approval.js';
 import { Approvals } from '../approvals/approvals.js';
 import { questionOf, type AskPerson } from '../approvals/question.js';
 import { hookIdentity } from '../protocol/identity.js';

@@ -2,12 +2,20 @@ import type {
   HookExecutionRequest,
   HookExecutionResponse,
   MessageBusType,
+  ToolConfirmationRequest,
+  ToolConfirmationResponse,
+  ToolConfirmationResult,
 } from '../protocol/hookBusContracts.js';
 
 export { MessageBusType } from '../protocol/hookBusContracts.js';
 
 /** Everything that a bus carries. Messages are plain JSON, so that a broker can carry them too. */
-export type MessageBusMessage = HookExecutionRequest | HookExecutionResponse;
+export type MessageBusMessage =
+  | HookExecutionRequest
+  | HookExecutionResponse
+  | ToolConfirmationRequest
+  | ToolConfirmationResponse
+  | ToolConfirmationResult;
 
 /** The message of one kind. */
 export type MessageOf<T extends MessageBusType> = Extract<MessageBusMessage, { type: T }>;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer, ApprovalObserver, ApprovalRequest } from '../approvals/approval.js';
+import type { Answer, ApprovalObserver, ApprovalRequest } from '../protocol/approval.js';
 import type { FunctionCall, Part } from '@google/genai';
 import type { Config } from '../config/config.js';
 import {

@@ -1,3 +1,4 @@
+import type { Approval, ApprovalRequest } from './approval.js';
 import type { AggregatedHookResult } from './hookOutput.js';
 import type { HookEventName } from './types.js';
 
@@ -7,6 +8,12 @@ export enum MessageBusType {
   HOOK_EXECUTION_REQUEST = 'hook-execution-request',
   /** Answers a request, with the same correlation id. */
   HOOK_EXECUTION_RESPONSE = 'hook-execution-response',
+  /** Puts a question to whoever may answer it. */
+  TOOL_CONFIRMATION_REQUEST = 'tool-confirmation-request',
+  /** Answers a question, with the same correlation id. */
+  TOOL_CONFIRMATION_RESPONSE = 'tool-confirmation-response',
+  /** Says whether an answer counts. */
+  TOOL_CONFIRMATION_RESULT = 'tool-confirmation-result',
 }
 
 /** Asks for an event to be fired. */
@@ -43,3 +50,36 @@ export interface HookExecutionResponse {
     details?: unknown;
   };
 }
+
+/** Puts a question to whoever may answer it. The first right answer counts. */
+export interface ToolConfirmationRequest {
+  type: MessageBusType.TOOL_CONFIRMATION_REQUEST;
+  /** That of the request. */
+  correlationId: string;
+  request: ApprovalRequest;
+}
+
+/** Answers a question. */
+export interface ToolConfirmationResponse {
+  type: MessageBusType.TOOL_CONFIRMATION_RESPONSE;
+  correlationId: string;
+  /** Of the question: an answer for another session does not count. */
+  sessionId: string;
+  approval: Approval;
+}
+
+/** Says whether an answer counts. Where it does not, the question stays as it was. */
+export interface ToolConfirmationResult {
+  type: MessageBusType.TOOL_CONFIRMATION_RESULT;
+  correlationId: string;
+  accepted: boolean;
+  /** Present where it does not count. */
+  error?: { code: ConfirmationErrorCode; message: string };
+}
+
+export type ConfirmationErrorCode =
+  | 'CONFIRMATION_NOT_OPEN'
+  | 'CONFIRMATION_ANSWERED'
+  | 'CONFIRMATION_TOO_LATE'
+  | 'CONFIRMATION_OTHER_SESSION'
+  | 'CONFIRMATION_MALFORMED';

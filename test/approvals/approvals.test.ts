@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Approval, ApprovalRequest, Approver } from '../../src/approvals/approval.js';
+import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';

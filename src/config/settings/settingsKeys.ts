@@ -1,4 +1,4 @@
-import type { ApprovalSettings } from '../../approvals/approval.js';
+import type { ApprovalSettings } from '../../protocol/approval.js';
 import type { HookDefinitions } from '../../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
 import {

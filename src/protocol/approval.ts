@@ -1,5 +1,5 @@
 import { enums, optional, string, type } from 'superstruct';
-import type { HookEventName } from '../protocol/types.js';
+import type { HookEventName } from './types.js';
 
 /** A hook that wants a person to be asked. */
 export interface AskingHook {
