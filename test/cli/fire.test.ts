@@ -522,6 +522,13 @@ describe('fire --record', () => {
     });
   });
 
+  it('makes the folders of its file', async () => {
+    const file = '.llxprt/tests/x.hooktest.json';
+    const { stderr } = await fireJson('BeforeTool', 'true', '--record', file);
+    expect(stderr).toBe(`recorded: ${file}`);
+    expect(JSON.parse(await cli.read(file))).toMatchObject({ event: 'BeforeTool' });
+  });
+
   it('keeps a reason that looks like a pattern', async () => {
     const record = ['--record', 'x.hooktest.json'];
     await fireJson('BeforeTool', 'echo "/etc/(x)/" >&2; exit 2', ...record);
@@ -531,7 +538,7 @@ describe('fire --record', () => {
 
   it.each([
     { file: 'x.json', says: '--record x.json must end in .hooktest.json' },
-    { file: 'none/x.hooktest.json', says: 'cannot be written (ENOENT' },
+    { file: 'there.hooktest.json/x.hooktest.json', says: 'cannot be written (EEXIST' },
     { file: 'there.hooktest.json', says: 'cannot be written (EEXIST' },
   ])('refuses $file', async ({ file, says }) => {
     await cli.write('there.hooktest.json', 'mine');
