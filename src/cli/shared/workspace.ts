@@ -76,7 +76,7 @@ export async function openWorkspace(
     printNotice('note', 'enableHooks is not true in the settings; here hooks run anyway');
   }
   const hasHooks = Object.keys(settings.hooks ?? {}).length > 0 || extensions.length > 0;
-  if (!hasHooks && !isIncomplete && options.settings === undefined)
+  if (!hasHooks && !isIncomplete && !needs.isQuiet && options.settings === undefined)
     await tellForeignHooks(workingDir);
   const config = new Config({
     ...settings,
