@@ -145,6 +145,16 @@ describe('explain', () => {
     },
   );
 
+  it('says whose tool a matcher names', async () => {
+    await cli.userSettings({
+      BeforeTool: group('true', { name: 'x', matcher: 'Write|Edit' }),
+    });
+    const { stdout } = await cli.run(['explain', 'BeforeTool', '--tool', 'write_file']);
+    expect(stdout).toContain(
+      'x: its matcher "Write|Edit" does not match write_file; Write is a tool of Claude Code: set "dialect": "claude"\n',
+    );
+  });
+
   it('says what runs without a shell, with the project in its place', async () => {
     const args = ['$CLAUDE_PROJECT_DIR/a b.sh', '$HOME'];
     await cli.userSettings({ BeforeTool: group('bash', { args }) });
@@ -178,7 +188,7 @@ describe('explain', () => {
     );
     await cli.write(file, { hooks: { BeforeTool: group('mine') } });
     const silent = await cli.run(['explain', 'BeforeTool']);
-    expect(silent.stdout).toContain('no settings file says "enableHooks": true');
+    expect(silent.stdout).toContain('no settings file that counts says "enableHooks": true');
   });
 
   it('counts hooks as matching where no tool is named, and says so', async () => {

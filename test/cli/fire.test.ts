@@ -38,7 +38,9 @@ describe('the verdict of fire', () => {
       results: [],
       notRun: [],
     });
-    expect(stderr).toBe('note: enableHooks is not true in the settings; here hooks run anyway');
+    expect(stderr).toBe(
+      'note: hooks are off for agents, as no settings file that counts says "enableHooks": true; here they run anyway',
+    );
   });
 
   it('is proceed when hooks allow, with all that they said', async () => {
@@ -458,7 +460,9 @@ it('fire runs hooks that the settings have switched off as a whole', async () =>
   const settings = await cli.settings({ BeforeTool: group('exit 2') }, { enableHooks: false });
   const { exitCode, stderr } = await cli.run(['fire', 'BeforeTool', '--settings', settings]);
   expect(exitCode).toBe(2);
-  expect(stderr).toBe('note: enableHooks is not true in the settings; here hooks run anyway');
+  expect(stderr).toBe(
+    `note: hooks are off for agents, as enableHooks is false in ${settings}; here they run anyway`,
+  );
 });
 
 describe('fire --repeat', () => {

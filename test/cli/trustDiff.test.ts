@@ -57,9 +57,9 @@ describe('trust shows of a changed script', () => {
 
   it('once, where several hooks share the file', async () => {
     await cli.write('hooks/other.sh', 'true\n');
-    const other = { ...group(`sh hooks/other.sh`, { name: 'other' })[0], matcher: 'x' };
     const guard = group(`sh ${FILE}`, { name: 'guard' });
-    await cli.projectSettings({ BeforeTool: [...guard, other] as typeof guard });
+    const other = group('sh hooks/other.sh', { name: 'other', matcher: 'x' });
+    await cli.projectSettings({ BeforeTool: [...guard, ...other] });
     await cli.run(['trust', '--yes']);
     await cli.write(FILE, NEW);
 
