@@ -19,7 +19,8 @@ describe('list', () => {
     const { exitCode, stdout, stderr } = await cli.run(['list']);
     expect({ exitCode, stdout, stderr }).toEqual({
       exitCode: 0,
-      stdout: 'Hooks are off: no settings file says "enableHooks": true. None is configured.',
+      stdout:
+        'Hooks are off: no settings file that counts says "enableHooks": true. None is configured.',
       stderr: '',
     });
     expect(await listJson()).toEqual({ enableHooks: false, hooks: [], stderr: '' });

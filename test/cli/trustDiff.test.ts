@@ -55,6 +55,26 @@ describe('trust shows of a changed script', () => {
     expect(shown).toContain('--- hooks/guard.sh\n  | one\n');
   });
 
+  it('once, where several hooks share the file', async () => {
+    await cli.write('hooks/other.sh', 'true\n');
+    const guard = group(`sh ${FILE}`, { name: 'guard' });
+    const other = group('sh hooks/other.sh', { name: 'other', matcher: 'x' });
+    await cli.projectSettings({ BeforeTool: [...guard, ...other] });
+    await cli.run(['trust', '--yes']);
+    await cli.write(FILE, NEW);
+
+    const { stdout } = await cli.run(['trust', '--check']);
+    expect(`${stdout}\n`.split(DIFF)).toHaveLength(2);
+    const { shown } = await cli.onTerminal('trust', 'n\n', 'n\n');
+    expect(shown.split(DIFF)).toHaveLength(2);
+    expect(shown).toContain(`${FILE}: shown above`);
+    const { stderr } = await cli.run(['list']);
+    expect(stderr).toContain(
+      `The hooks "guard", "other" are skipped; to see and allow them, run in the project: hookstack trust. Each of them has changed since it was allowed (${FILE})`,
+    );
+    expect(stderr.match(/has changed/gu)).toHaveLength(1);
+  });
+
   it('all of it where no copy is kept, or somebody has changed that, and says so', async () => {
     const [name = ''] = await kept();
     await cli.write(FILE, NEW);

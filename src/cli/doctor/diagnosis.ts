@@ -31,7 +31,11 @@ export interface ObservedRun {
 export function describeEnding({ hook, event, outcome, said, timeoutMs }: ObservedRun): string {
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
-  if (outcome.exitCode === 0) return 'exit code 0: it has an answer, or no objection';
+  if (outcome.exitCode === 0) {
+    return isMisread(outcome, hook, event)
+      ? 'exit code 0, and what it printed is no answer'
+      : 'exit code 0: it has an answer, or no objection';
+  }
   return canPrevent(event, said)
     ? 'exit code 2: it blocks'
     : `exit code 2: it objects, which cannot prevent ${event}`;
@@ -65,8 +69,12 @@ function diagnoseOutput({ hook, event, outcome, said, remarks }: ObservedRun): F
   const { ending, exitCode, stdout } = outcome;
   const noise = ending === 'exit' && exitCode !== 0 && stdout.trim() !== '';
   const broken = ending === 'exit' && exitCode === 0 ? findBreak(stdout) : undefined;
-  if (broken !== undefined && (stdout.includes('{') || failsClosed(hook, event))) {
-    return [error(`stdout is not JSON and is taken as plain text: ${broken}`)];
+  if (isMisread(outcome, hook, event)) {
+    return [
+      error(
+        `stdout is not JSON and is taken as plain text: ${broken}; print one JSON object, and nothing else`,
+      ),
+    ];
   }
   const { unreadable } = said.exitCode === 0 ? readHookOutput(said.stdout) : {};
   const misread = broken === undefined && unreadable !== undefined;
@@ -74,6 +82,16 @@ function diagnoseOutput({ hook, event, outcome, said, remarks }: ObservedRun): F
     ...remarks.map((remark) => (misread ? error(remark) : warning(remark))),
     ...(noise ? [warning(`stdout does not count beside exit code ${exitCode}; stderr does`)] : []),
   ];
+}
+
+/** A text that was meant as an answer. */
+function isMisread(
+  { ending, exitCode, stdout }: CommandOutcome,
+  hook: CommandHookConfig,
+  event: HookEventName,
+): boolean {
+  if (ending !== 'exit' || exitCode !== 0) return false;
+  return (stdout.includes('{') || failsClosed(hook, event)) && findBreak(stdout) !== undefined;
 }
 
 function diagnoseHabits({ hook, event, outcome, timeoutMs }: ObservedRun): Finding[] {

@@ -167,5 +167,5 @@ export function formatSource({
 export function whyHooksAreOff(file: string | null | undefined): string {
   return file
     ? `enableHooks is false in ${toVisible(file)}`
-    : 'no settings file says "enableHooks": true';
+    : 'no settings file that counts says "enableHooks": true';
 }

@@ -15,6 +15,7 @@ import { CliLogger } from './cliLogger.js';
 import type { WorkspaceOptions } from './options.js';
 import { findProjectRoot, PROJECT_MARKERS } from './projectRoot.js';
 import { tellForeignHooks } from './foreignSettings.js';
+import { whyHooksAreOff } from './hookColumns.js';
 import { printNotice } from './terminal.js';
 import { orUsageError, UsageError } from './usageError.js';
 
@@ -73,10 +74,11 @@ export async function openWorkspace(
     if (!isAsked && !needs.isQuiet) printProblem(problem);
   }
   if (forceHooks && !settings.enableHooks) {
-    printNotice('note', 'enableHooks is not true in the settings; here hooks run anyway');
+    const why = whyHooksAreOff(origins.enableHooks?.file);
+    printNotice('note', `hooks are off for agents, as ${why}; here they run anyway`);
   }
   const hasHooks = Object.keys(settings.hooks ?? {}).length > 0 || extensions.length > 0;
-  if (!hasHooks && !isIncomplete && options.settings === undefined)
+  if (!hasHooks && !isIncomplete && !needs.isQuiet && options.settings === undefined)
     await tellForeignHooks(workingDir);
   const config = new Config({
     ...settings,

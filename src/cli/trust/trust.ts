@@ -3,7 +3,7 @@ import { HookConsent } from '../../trust/consent.js';
 import { lockFileIn, writeLock } from '../../trust/hooksLock.js';
 import { warnIfOff } from '../shared/obstacles.js';
 import { requireInside } from '../shared/projectFile.js';
-import { printJson, printLine, printNotice } from '../shared/terminal.js';
+import { printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
 import {
   countItems,
   reviewProject,
@@ -157,6 +157,7 @@ async function ask(
 ): Promise<readonly ReviewedItem[]> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const agreed: ReviewedItem[] = [];
+  const shown = new Set<string>();
   let allPinned = false;
   try {
     for (const [index, item] of allowable.entries()) {
@@ -167,7 +168,11 @@ async function ask(
       }
       printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, consent.project)}`);
       for (const file of filesToShow(review)) {
-        await page(await linesOf(consent, file, review), terminal);
+        const lines = await linesOf(consent, file, review);
+        const text = lines.join('\n');
+        if (shown.has(text)) printLine(`${toVisible(file)}: shown above`);
+        else await page(lines, terminal);
+        shown.add(text);
       }
       const answer = await answerTo(
         'Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit: ',
@@ -206,10 +211,14 @@ async function page(lines: readonly string[], terminal: Interface): Promise<void
   }
 }
 
+/** A file that several hooks share is shown once. */
 async function printChanges(items: readonly ReviewedItem[], consent: HookConsent): Promise<void> {
+  const shown = new Set<string>();
   for (const { review } of items) {
     for (const file of changedFilesOf(review)) {
-      printLine(`\n${(await linesOf(consent, file, review)).join('\n')}`);
+      const text = (await linesOf(consent, file, review)).join('\n');
+      if (!shown.has(text)) printLine(`\n${text}`);
+      shown.add(text);
     }
   }
 }
