@@ -67,11 +67,14 @@ function formatHook(hook: FireReport['results'][number]): string {
   ].join('\n');
 }
 
+/** In characters. It says what to do next last. */
+const MAX_REASON = 1000;
+
 function formatVerdict(report: FireReport): string {
   const { event, blocked, stopped, reason, stopReason, results } = report;
-  if (stopped) return paint('red', `Verdict: stopped: ${toOneLine(stopReason ?? '')}`);
+  if (stopped) return paint('red', `Verdict: stopped: ${toOneLine(stopReason ?? '', MAX_REASON)}`);
   if (!blocked) return paint('green', 'Verdict: proceed');
-  const verdict = paint('red', `Verdict: blocked: ${toOneLine(reason ?? '')}`);
+  const verdict = paint('red', `Verdict: blocked: ${toOneLine(reason ?? '', MAX_REASON)}`);
   const outputs = [{}, ...results.map(({ output }) => output ?? {})];
   return outputs.some((output) => canPrevent(event, output))
     ? verdict
