@@ -1,7 +1,7 @@
 // Makes dist/types what hosts can use, as part of `npm run build`: leads declarations to src/sdk.d.ts instead of to the
 // SDK, which not every host has, takes comments from what only other declarations name, and removes those that no entry point of the package leads to, as tsc writes one for
 // each file that it compiles. `npm run check:package` and test/package/consumer.mjs would miss what is needed.
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,10 +9,13 @@ const ROOT = fileURLToPath(new URL('../../dist/types', import.meta.url));
 const SDK = fileURLToPath(new URL('../../src/sdk.d.ts', import.meta.url));
 const IMPORT = /(?:from |import |import\()["'](\.[^"']+)\.js["']/g;
 
-/** What no entry point exports, and only other declarations name: nobody reads what comments say of it. */
+/** Of these, entry points export one function at most, and other declarations name the rest: few read their comments. */
 const INNER =
-  /^src[\\/](?:(?:process|run)[\\/]|util[\\/](?:checks|jsonDocument)|hooks[\\/]fireHook|agent[\\/]recordedCalls)/;
+  /^src[\\/](?:(?:process|run)[\\/]|util[\\/](?:checks|jsonDocument)|config[\\/]settings[\\/]settingsLayer|trust[\\/]consentItem|extensions[\\/]extensionMiddleware|protocol[\\/]events|hooks[\\/]fireHook|agent[\\/]recordedCalls)/;
 const COMMENT = /^\s*\/\*\*[^]*?\*\/\n/gm;
+
+/** Fewer bytes to download. */
+const toTabs = (indentation) => '\t'.repeat(indentation.length / 4);
 
 const declarations = readdirSync(ROOT, { recursive: true }).filter((file) =>
   file.endsWith('.d.ts'),
@@ -24,10 +27,10 @@ for (const file of declarations) {
   const specifier = toSdk.startsWith('.') ? toSdk : `./${toSdk}`;
   writeFileSync(
     path.join(ROOT, file),
-    text.replaceAll(/(["'])@google\/genai\1/g, `'${specifier}'`),
+    text.replaceAll(/(["'])@google\/genai\1/g, `'${specifier}'`).replaceAll(/^(?: {4})+/gm, toTabs),
   );
 }
-copyFileSync(SDK, path.join(ROOT, 'src/sdk.d.ts'));
+writeFileSync(path.join(ROOT, 'src/sdk.d.ts'), readFileSync(SDK, 'utf8').replaceAll(COMMENT, ''));
 
 const pending = declarations.filter(
   (file) => file.startsWith('middleware') || /^src[\\/](?:index|author)\.d\.ts$/.test(file),
