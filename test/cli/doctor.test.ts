@@ -156,7 +156,7 @@ describe('doctor', () => {
     {
       what: 'a comma too many',
       command: `cat > /dev/null; echo '{"decision": "allow",}'`,
-      says: 'error: stdout is not JSON and is taken as plain text: line 1, column 22: property name expected at "}"',
+      says: 'check it with a JSON parser (line 1, column 22: property name expected at "}")',
     },
     {
       what: 'JSON that ends too early',

@@ -97,7 +97,11 @@ describe('explain', () => {
     const { hooks } = await explainJson(['BeforeTool', '--tool', 'write_file']);
     expect(hooks.map(({ hook, order, reason }) => [hook, order, reason])).toEqual([
       ['kept', 1, null],
-      ['theirs', null, 'untrusted: it has not been allowed yet'],
+      [
+        'theirs',
+        null,
+        'untrusted: it has not been allowed yet; to see and allow it: hookstack trust',
+      ],
       ['off', null, `disabled by name in ${user}; to switch it on: hookstack enable off`],
       ['reads', null, 'its matcher "^read_" does not match write_file'],
       ['again', null, 'runs once, as "kept": it is the same command'],
@@ -108,12 +112,14 @@ describe('explain', () => {
   it('tells what was never allowed from what has changed since, with the file', async () => {
     await cli.write('hooks/guard.sh', 'exit 0');
     await cli.projectSettings({ BeforeTool: group('sh hooks/guard.sh') });
-    expect(await reasonOfFirst()).toBe('untrusted: it has not been allowed yet');
+    expect(await reasonOfFirst()).toBe(
+      'untrusted: it has not been allowed yet; to see and allow it: hookstack trust',
+    );
     await cli.run(['trust', '--yes']);
     expect(await reasonOfFirst()).toBeNull();
     await cli.write('hooks/guard.sh', 'exit 2');
     expect(await reasonOfFirst()).toBe(
-      'untrusted: it has changed since it was allowed (hooks/guard.sh)',
+      'untrusted: it has changed since it was allowed (hooks/guard.sh); to see and allow it: hookstack trust',
     );
   });
 

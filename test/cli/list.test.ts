@@ -12,7 +12,7 @@ async function listJson(...args: string[]) {
   return { ...listing, stderr };
 }
 
-const neverAllowed = 'untrusted: it has not been allowed yet';
+const neverAllowed = 'untrusted: it has not been allowed yet; to see and allow it: hookstack trust';
 
 describe('list', () => {
   it('says that there is nothing', async () => {

@@ -32,7 +32,7 @@ describe('trust', () => {
     expect(shown).toContain('1 of 1: BeforeTool [new]');
     expect(shown).toContain('--- guard.sh\n  | touch ran\n');
     expect(shown).toContain('Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit:');
-    expect(shown).toContain('Allowed: 1 hook or module.');
+    expect(shown).toContain('Allowed: 1 hook.');
     expect(exitCode).toBe(0);
     expect(await fire()).toMatchObject({ exitCode: 0, stderr: '' });
     expect(hasRun()).toBe(true);
@@ -67,7 +67,7 @@ describe('trust', () => {
     const { exitCode, stderr } = await cli.run(['trust'], { input: 'y\n' });
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
-      'error: 1 hook or module not allowed: nobody can be asked here; look at the list, then run: hookstack trust --yes',
+      'error: not allowed: 1 hook; nobody can be asked here; look at the list, then run: hookstack trust --yes',
     );
     expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 1 });
   });
@@ -128,7 +128,7 @@ BeforeTool [changed]
     expect(shown).toContain('2 of 4: BeforeTool [new]');
     expect(shown).not.toContain('3 of 4');
     expect(shown).toContain('4 of 4: BeforeTool [new]');
-    expect(shown).toContain('Allowed: 3 hooks and modules.');
+    expect(shown).toContain('Allowed: 3 hooks.');
     expect(exitCode).toBe(1);
     const { stdout } = await cli.run(['trust', '--check', '--json']);
     const { items } = JSON.parse(stdout) as { items: { status: string; class: string }[] };
@@ -200,7 +200,7 @@ BeforeTool [changed]
     await chmod(join(cli.project, 'guard.sh'), 0o666);
     const { exitCode, stdout, stderr } = await cli.run(['trust', '--yes']);
     expect(stdout).toContain('[refused: guard.sh: other users may write it');
-    expect(stderr).toContain('1 hook or module refused');
+    expect(stderr).toContain('refused: 1 hook; nobody can allow that');
     expect(exitCode).toBe(1);
     expect(await cli.run(['trust', '--lock'])).toMatchObject({ exitCode: 1 });
     await fire();
@@ -268,8 +268,7 @@ describe('trust in the settings', () => {
     );
     expect(await cli.run(['trust', '--check'])).toMatchObject({
       exitCode: 1,
-      stderr:
-        'error: 1 hook or module and the settings not allowed; see them with: hookstack trust',
+      stderr: 'error: not allowed: 1 hook and the settings; see with: hookstack trust',
     });
     const { exitCode, stdout, stderr } = await cli.run(['trust', '--yes']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -279,12 +278,10 @@ describe('trust in the settings', () => {
     disabledHooks: ["noisy"]
     enableHooks: true
 `);
-    expect(stdout).toContain('Allowed: 1 hook or module and the settings.');
+    expect(stdout).toContain('Allowed: 1 hook and the settings.');
     expect(await reasonOfNoisy()).toEqual({ reason: disabledHere(), stderr: '' });
     expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 0, stderr: '' });
-    expect((await cli.run(['untrust'])).stdout).toBe(
-      'No longer allowed: 1 hook or module and the settings.',
-    );
+    expect((await cli.run(['untrust'])).stdout).toBe('No longer allowed: 1 hook and the settings.');
     expect((await reasonOfNoisy()).reason).toBeNull();
   });
 
@@ -329,7 +326,7 @@ describe('trust --check', () => {
     const before = await cli.run(['trust', '--check']);
     expect(before).toMatchObject({
       exitCode: 1,
-      stderr: 'error: 1 hook or module not allowed; see them with: hookstack trust',
+      stderr: 'error: not allowed: 1 hook; see with: hookstack trust',
     });
     expect(before.stdout).toContain('sh guard.sh');
     await cli.run(['trust', '--yes']);
@@ -375,7 +372,7 @@ describe('trust --lock of an open hook', () => {
   it('leaves it out, and says so, unless --open puts it in', async () => {
     await cli.projectSettings({ BeforeTool: group('bash -c "touch ran"') });
     const without = await cli.run(['trust', '--lock']);
-    expect(without.stderr).toContain('1 hook or module left out, as open: add --open to put in');
+    expect(without.stderr).toContain('left out, as open: 1 hook; add --open to put in');
     const lock = { HOOKSTACK_TRUST_LOCK: without.stdout };
     expect(await cli.run(['trust', '--check'], { env: lock })).toMatchObject({ exitCode: 1 });
     const { stdout: digest } = await cli.run(['trust', '--lock', '--open']);
@@ -396,7 +393,7 @@ describe('untrust', () => {
     await cli.run(['trust', '--yes']);
     expect(await cli.run(['untrust'])).toEqual({
       exitCode: 0,
-      stdout: 'No longer allowed: 1 hook or module.',
+      stdout: 'No longer allowed: 1 hook.',
       stderr: '',
     });
     await fire();

@@ -4,7 +4,7 @@ import { lastLine } from '../../run/exception.js';
 import { findFailure } from '../../run/hookFailure.js';
 import { findLikelyCause } from '../../run/likelyCause.js';
 import type { Said } from '../../run/hookRun.js';
-import { readHookOutput } from '../../protocol/readHookOutput.js';
+import { describeNoise, readHookOutput } from '../../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
 import type { CommandOutcome } from '../../process/runCommand.js';
 import { toOneLine } from '../shared/terminal.js';
@@ -65,17 +65,18 @@ function diagnoseEnding(run: ObservedRun): Finding[] {
   return [warning('it blocks without a reason; write one to stderr')];
 }
 
-function diagnoseOutput({ hook, event, outcome, said, remarks }: ObservedRun): Finding[] {
+const PLAIN_TEXT =
+  'stdout is not JSON and is taken as plain text; print one JSON object, and nothing else';
+
+function diagnoseOutput({ hook, event, outcome, said, why, ...run }: ObservedRun): Finding[] {
   const { ending, exitCode, stdout } = outcome;
   const noise = ending === 'exit' && exitCode !== 0 && stdout.trim() !== '';
   const broken = ending === 'exit' && exitCode === 0 ? findBreak(stdout) : undefined;
   if (isMisread(outcome, hook, event)) {
-    return [
-      error(
-        `stdout is not JSON and is taken as plain text: ${broken}; print one JSON object, and nothing else`,
-      ),
-    ];
+    const [told = PLAIN_TEXT] = describeNoise(stdout.trim());
+    return [error(`${told} (${broken})`)];
   }
+  const remarks = run.remarks.filter((remark) => remark !== why);
   const { unreadable } = said.exitCode === 0 ? readHookOutput(said.stdout) : {};
   const misread = broken === undefined && unreadable !== undefined;
   return [

@@ -16,7 +16,7 @@ import { tellWaiting } from '../shared/waitingHooks.js';
 import { orUsageError } from '../shared/usageError.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { findTests } from './findTests.js';
-import { runTest, type TestResult } from './runTest.js';
+import { hookLines, runTest, type TestResult } from './runTest.js';
 
 interface TestOptions extends WorkspaceOptions {
   readonly update?: boolean;
@@ -78,12 +78,12 @@ function nameOf(file: string): string {
 }
 
 function formatResult(result: TestResult): string {
-  const { file, event, differences, notRun, problems } = result;
+  const { file, event, differences, problems } = result;
   return [
     `${formatState(result)} ${nameOf(file)}${event === null ? '' : `: ${event}`}`,
     ...problems.map((problem) => `  ${withoutBreaks(problem)}`),
     ...differences.flatMap(formatDifference),
-    ...notRun.map(({ hook, reason }) => `  ${toVisible(hook)} did not run: ${toVisible(reason)}`),
+    ...hookLines(result).map((line) => `  ${toVisible(line)}`),
   ].join('\n');
 }
 

@@ -68,7 +68,7 @@ async function check(project: ReviewedProject, { json }: TrustOptions): Promise<
     await printChanges(refused, project.consent);
   }
   if (refused.length === 0) return 0;
-  printNotice('error', `${count(refused)} not allowed; see them with: hookstack trust`);
+  printNotice('error', `not allowed: ${count(refused)}; see with: hookstack trust`);
   return NOT_ALLOWED;
 }
 
@@ -90,7 +90,7 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   else printLine(digest);
   const left = project.items.filter((item) => !locked.includes(item));
   if (left.length > 0) {
-    printNotice('warning', `${count(left)} left out, as open: add --open to put in`);
+    printNotice('warning', `left out, as open: ${count(left)}; add --open to put in`);
   }
   printNotice('note', `${file} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`);
   return 0;
@@ -118,12 +118,12 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
   if (yes && open.length > 0) {
     const advice =
       'only their definition is covered; if you accept that, run: hookstack trust --open';
-    printNotice('error', `${count(open)} not allowed, as open: ${advice}`);
+    printNotice('error', `not allowed, as open: ${count(open)}; ${advice}`);
   }
   const refused = missing.filter((item) => !allowable.includes(item));
   if (refused.length > 0) {
-    const advice = 'and cannot be allowed: fix what is named above';
-    printNotice('error', `${count(refused)} refused, ${advice}`);
+    const advice = 'nobody can allow that: fix what is named above';
+    printNotice('error', `refused: ${count(refused)}; ${advice}`);
   }
   if (items.length > 0) await warnIfOff(consent.project);
   return agreed.length === missing.length ? 0 : NOT_ALLOWED;
@@ -138,7 +138,7 @@ async function agree(
   if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent);
   if (!json) await printChanges(allowable, consent);
   const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
-  printNotice('error', `${count(allowable)} not allowed: ${advice}`);
+  printNotice('error', `not allowed: ${count(allowable)}; ${advice}`);
   return [];
 }
 
