@@ -12,6 +12,7 @@ import {
 } from '../shared/reviewProject.js';
 import { describeProject, formatItem, formatProject } from './trustReport.js';
 import { changedFilesOf, filesToShow, linesOf } from './fileLines.js';
+import { Pager } from './pager.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
@@ -156,6 +157,7 @@ async function ask(
   consent: HookConsent,
 ): Promise<readonly ReviewedItem[]> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const pager = new Pager((question) => readAnswer(question, terminal));
   const agreed: ReviewedItem[] = [];
   let allPinned = false;
   try {
@@ -165,9 +167,11 @@ async function ask(
         agreed.push(item);
         continue;
       }
-      printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, consent.project)}`);
+      const shown = `${index + 1} of ${allowable.length}: ${formatItem(item, consent.project)}`;
+      pager.begin();
+      await pager.show(['', ...shown.split('\n')]);
       for (const file of filesToShow(review)) {
-        await page(await linesOf(consent, file, review), terminal);
+        await pager.show(await linesOf(consent, file, review));
       }
       const answer = await answerTo(
         'Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit: ',
@@ -195,15 +199,6 @@ async function answerTo(question: string, terminal: Interface): Promise<string> 
 async function readAnswer(question: string, terminal: Interface): Promise<string> {
   const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('q')));
   return Promise.race([terminal.question(question).catch(() => 'q'), closed]);
-}
-
-async function page(lines: readonly string[], terminal: Interface): Promise<void> {
-  const height = Math.max(10, (process.stdout.rows || 100) - 2);
-  for (let at = 0; at < lines.length; at += height) {
-    const question = `${lines.length - at} more lines: (Enter) shows them, (s)kip: `;
-    if (at > 0 && (await readAnswer(question, terminal)).trim() !== '') return;
-    printLine(lines.slice(at, at + height).join('\n'));
-  }
 }
 
 async function printChanges(items: readonly ReviewedItem[], consent: HookConsent): Promise<void> {
