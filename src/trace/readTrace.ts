@@ -150,8 +150,11 @@ function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
   };
 }
 
+/** In ms. Two of them together are still a date. */
+const MAX_TIME = 4e15;
+
 function isTime(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+  return typeof value === 'number' && value >= 0 && value <= MAX_TIME;
 }
 
 function readSizes(sizes: Record<string, unknown>): Record<string, number> {
