@@ -38,6 +38,21 @@ describe('trust', () => {
     expect(hasRun()).toBe(true);
   });
 
+  it('keeps names of files from being commands of a workflow', async () => {
+    const name = '.llxprt/extensions/x\n::add-mask::y';
+    await cli.write(`${name}/llxprt-extension.json`, '{');
+    const { stderr } = await cli.run(['trust', '--check', '--cwd', name]);
+    expect(stderr).toContain(String.raw`x\n::add-mask::y/llxprt-extension.json cannot be read`);
+    expect(stderr).not.toMatch(/^::/mu);
+  });
+
+  it('says on one line where the project is', async () => {
+    await cli.write('a\n::error::b/.llxprt/settings.json', {});
+    await cli.write('a\n::error::b/c/file', '');
+    const { stderr } = await cli.run(['trust', '--check', '--cwd', 'a\n::error::b/c']);
+    expect(stderr).toContain(String.raw`/a\n::error::b, the nearest folder`);
+  });
+
   it('counts the rows of a long line, which would else push what is above out of sight', async () => {
     await cli.write('guard.sh', `touch ran\n: ${'a'.repeat(30_000)}\n: last`);
     const { shown } = await onTerminal('trust', 's\n', 'n\n');

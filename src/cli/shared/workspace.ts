@@ -15,7 +15,7 @@ import { CliLogger } from './cliLogger.js';
 import type { WorkspaceOptions } from './options.js';
 import { findProjectRoot, PROJECT_MARKERS } from './projectRoot.js';
 import { tellForeignHooks } from './foreignSettings.js';
-import { printNotice } from './terminal.js';
+import { printNotice, toVisible } from './terminal.js';
 import { orUsageError, UsageError } from './usageError.js';
 
 export interface Workspace {
@@ -142,7 +142,10 @@ export async function resolveWorkingDir(
   const start = await resolveDirectory(directory);
   const { root, marker } = await findProjectRoot(start, markers);
   if (root !== start) {
-    printNotice('note', `the project is ${root}, the nearest folder above with ${marker}`);
+    printNotice(
+      'note',
+      `the project is ${toVisible(root)}, the nearest folder above with ${marker}`,
+    );
   }
   return root;
 }

@@ -3,7 +3,7 @@ import { HookConsent } from '../../trust/consent.js';
 import { lockFileIn, writeLock } from '../../trust/hooksLock.js';
 import { warnIfOff } from '../shared/obstacles.js';
 import { requireInside } from '../shared/projectFile.js';
-import { printJson, printLine, printNotice } from '../shared/terminal.js';
+import { printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
 import {
   countItems,
   reviewProject,
@@ -46,7 +46,10 @@ export async function trust(options: TrustOptions): Promise<number> {
       : await allow(project, options);
   const [file] = project.unreadable;
   if (file === undefined) return code;
-  printNotice('error', `${file} cannot be read, and may hold more: fix what is named above`);
+  printNotice(
+    'error',
+    `${toVisible(file)} cannot be read, and may hold more: fix what is named above`,
+  );
   return NOT_ALLOWED;
 }
 
@@ -93,7 +96,10 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   if (left.length > 0) {
     printNotice('warning', `${count(left)} left out, as open: add --open to put in`);
   }
-  printNotice('note', `${file} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`);
+  printNotice(
+    'note',
+    `${toVisible(file)} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`,
+  );
   return 0;
 }
 
