@@ -466,6 +466,15 @@ describe('migrate', () => {
     expect(stdout).toContain("hookstack trust --cwd 'src'");
   });
 
+  it('names a hook whose command is one long word in no time, and shows what a terminal would hide', async () => {
+    const command = `rm\u202E x; ${'w.'.repeat(100_000)}`;
+    const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command }] }] };
+    await cli.write('.claude/settings.json', { hooks });
+    const args = ['migrate', '--from', 'claude', '--dry-run'];
+    const { stdout } = await cli.run(args, { timeout: 5000 });
+    expect(stdout).toContain(String.raw`"command": "rm\u202e x; w.w.`);
+  });
+
   it('has to know from whom', async () => {
     expect(await cli.run(['migrate'])).toMatchObject({ exitCode: 2 });
     expect(await cli.run(['migrate', '--from', 'nobody'])).toMatchObject({ exitCode: 2 });

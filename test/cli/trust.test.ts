@@ -38,11 +38,44 @@ describe('trust', () => {
     expect(hasRun()).toBe(true);
   });
 
+  it('keeps names of files from being commands of a workflow', async () => {
+    const name = '.llxprt/extensions/x\n::add-mask::y';
+    await cli.write(`${name}/llxprt-extension.json`, '{');
+    const { stderr } = await cli.run(['trust', '--check', '--cwd', name]);
+    expect(stderr).toContain(String.raw`x\n::add-mask::y/llxprt-extension.json cannot be read`);
+    expect(stderr).not.toMatch(/^::/mu);
+  });
+
+  it('says on one line where the project is', async () => {
+    await cli.write('a\n::error::b/.llxprt/settings.json', {});
+    await cli.write('a\n::error::b/c/file', '');
+    const { stderr } = await cli.run(['trust', '--check', '--cwd', 'a\n::error::b/c']);
+    expect(stderr).toContain(String.raw`/a\n::error::b, the nearest folder`);
+  });
+
+  it('counts the rows of a long line, which would else push what is above out of sight', async () => {
+    await cli.write('guard.sh', `touch ran\n: ${'a'.repeat(30_000)}\n: last`);
+    const { shown } = await onTerminal('trust', 's\n', 'n\n');
+    expect(shown).toContain('  | touch ran\n');
+    expect(shown).toContain(' more lines: (Enter) shows them, (s)kip: ');
+    expect(shown).not.toContain(': last');
+    const [long = '', more = ''] = /^ {2}\| : a+$\n(.*)/mu.exec(shown) ?? [];
+    expect(long.split('\n')[0]?.length).toBeLessThanOrEqual(200);
+    expect(more).toMatch(/^ {2}> a+$/u);
+  });
+
+  it('shows a long definition a page at a time', async () => {
+    const command = `sh guard.sh # ${'a'.repeat(30_000)}`;
+    await cli.projectSettings({ BeforeTool: group(command, { name: 'guard' }) });
+    const { shown } = await onTerminal('trust', '\n', '\n', 'n\n');
+    expect(shown.split('1 of 1:')[1]).toMatch(/ {2}> a+\n[^]*more lines: [^]*Allow it/u);
+  });
+
   it('shows all of a long script, a page at a time', async () => {
     const lines = Array.from({ length: 250 }, (_, index) => `# line ${index + 1}`);
     await cli.write('guard.sh', lines.join('\n'));
     const { exitCode, shown } = await onTerminal('trust', '\n', '\n', 'y\n');
-    expect(shown).toContain('153 more lines: (Enter) shows them, (s)kip: ');
+    expect(shown).toContain('162 more lines: (Enter) shows them, (s)kip: ');
     for (const line of lines) expect(shown).toContain(`  | ${line}\n`);
     expect(exitCode).toBe(0);
     await cli.run(['untrust']);

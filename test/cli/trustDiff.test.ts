@@ -90,6 +90,21 @@ describe('trust shows of a changed script', () => {
     const { stdout } = await cli.run(['trust']);
     expect(stdout).toContain(String.raw`+echo \x1b[2Jx\u202e`);
   });
+
+  it('letters without a shape with escapes, as code can be written in them', async () => {
+    await cli.write(FILE, `${OLD}eval "$(decode '\uFE00\u{E0101}\u3164\u2800')"\n`);
+    const { stdout } = await cli.run(['trust']);
+    expect(stdout).toContain(String.raw`+eval "$(decode '\ufe00\u{e0101}\u3164\u2800')"`);
+  });
+
+  it('bytes that are no text, where the text for them was allowed', async () => {
+    await cli.write(FILE, 'rm -r "\uFFFD"\n');
+    await cli.run(['trust', '--yes']);
+    await writeFile(join(cli.project, FILE), Buffer.from('rm -r "\u00FF"\n', 'latin1'));
+    const { stdout } = await cli.run(['trust']);
+    expect(stdout).toContain('is no text in UTF-8; its bytes are shown as those of Latin-1');
+    expect(stdout).toContain('  | rm -r "\u00FF"');
+  });
 });
 
 describe('a copy of what was allowed', () => {

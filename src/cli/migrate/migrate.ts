@@ -7,7 +7,7 @@ import { requireHome } from '../../util/home.js';
 import { diffLines } from '../../util/lineDiff.js';
 import { cwdWords, findObstacles, type Obstacles } from '../shared/obstacles.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
-import { paint, plural, printJson, printLine, toOneLine } from '../shared/terminal.js';
+import { paint, plural, printJson, printLine, toOneLine, toVisible } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 import type { RemarkKind } from './carryOver.js';
@@ -179,7 +179,8 @@ function formatMove({ target, sources, before, after, added, present }: Move, dr
 }
 
 function paintDiff(line: string): string {
-  const text = line.slice(0, 1) + removeControls(line.slice(1));
+  // Tabs are the indentation of the file.
+  const text = line.slice(0, 1) + line.slice(1).split('\t').map(toVisible).join('\t');
   if (line.startsWith('+')) return paint('green', text);
   return line.startsWith('-') ? paint('red', text) : text;
 }

@@ -16,7 +16,7 @@ import type { WorkspaceOptions } from './options.js';
 import { findProjectRoot, PROJECT_MARKERS } from './projectRoot.js';
 import { tellForeignHooks } from './foreignSettings.js';
 import { whyHooksAreOff } from './hookColumns.js';
-import { printNotice } from './terminal.js';
+import { printNotice, toVisible } from './terminal.js';
 import { orUsageError, UsageError } from './usageError.js';
 
 export interface Workspace {
@@ -144,7 +144,10 @@ export async function resolveWorkingDir(
   const start = await resolveDirectory(directory);
   const { root, marker } = await findProjectRoot(start, markers);
   if (root !== start) {
-    printNotice('note', `the project is ${root}, the nearest folder above with ${marker}`);
+    printNotice(
+      'note',
+      `the project is ${toVisible(root)}, the nearest folder above with ${marker}`,
+    );
   }
   return root;
 }

@@ -12,6 +12,7 @@ import {
 } from '../shared/reviewProject.js';
 import { describeProject, formatItem, formatProject } from './trustReport.js';
 import { changedFilesOf, filesToShow, linesOf } from './fileLines.js';
+import { Pager } from './pager.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
@@ -45,7 +46,10 @@ export async function trust(options: TrustOptions): Promise<number> {
       : await allow(project, options);
   const [file] = project.unreadable;
   if (file === undefined) return code;
-  printNotice('error', `${file} cannot be read, and may hold more: fix what is named above`);
+  printNotice(
+    'error',
+    `${toVisible(file)} cannot be read, and may hold more: fix what is named above`,
+  );
   return NOT_ALLOWED;
 }
 
@@ -92,7 +96,10 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   if (left.length > 0) {
     printNotice('warning', `left out, as open: ${count(left)}; add --open to put in`);
   }
-  printNotice('note', `${file} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`);
+  printNotice(
+    'note',
+    `${toVisible(file)} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`,
+  );
   return 0;
 }
 
@@ -156,8 +163,9 @@ async function ask(
   consent: HookConsent,
 ): Promise<readonly ReviewedItem[]> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const pager = new Pager((question) => readAnswer(question, terminal));
   const agreed: ReviewedItem[] = [];
-  const shown = new Set<string>();
+  const seen = new Set<string>();
   let allPinned = false;
   try {
     for (const [index, item] of allowable.entries()) {
@@ -166,13 +174,14 @@ async function ask(
         agreed.push(item);
         continue;
       }
-      printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, consent.project)}`);
+      const shown = `${index + 1} of ${allowable.length}: ${formatItem(item, consent.project)}`;
+      pager.begin();
+      await pager.show(['', ...shown.split('\n')]);
       for (const file of filesToShow(review)) {
         const lines = await linesOf(consent, file, review);
         const text = lines.join('\n');
-        if (shown.has(text)) printLine(`${toVisible(file)}: shown above`);
-        else await page(lines, terminal);
-        shown.add(text);
+        await pager.show(seen.has(text) ? [`${toVisible(file)}: shown above`] : lines);
+        seen.add(text);
       }
       const answer = await answerTo(
         'Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit: ',
@@ -200,15 +209,6 @@ async function answerTo(question: string, terminal: Interface): Promise<string> 
 async function readAnswer(question: string, terminal: Interface): Promise<string> {
   const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('q')));
   return Promise.race([terminal.question(question).catch(() => 'q'), closed]);
-}
-
-async function page(lines: readonly string[], terminal: Interface): Promise<void> {
-  const height = Math.max(10, (process.stdout.rows || 100) - 2);
-  for (let at = 0; at < lines.length; at += height) {
-    const question = `${lines.length - at} more lines: (Enter) shows them, (s)kip: `;
-    if (at > 0 && (await readAnswer(question, terminal)).trim() !== '') return;
-    printLine(lines.slice(at, at + height).join('\n'));
-  }
 }
 
 /** A file that several hooks share is shown once. */
