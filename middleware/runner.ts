@@ -454,7 +454,7 @@ function whyOf(
   { outcome, read, failure }: EndedRun,
   { environment }: RunOptions,
 ): string | undefined {
-  if (outcome?.ending !== 'exit') return undefined;
+  if (outcome?.ending !== 'exit') return failure?.advice;
   if (outcome.exitCode !== 0) return explainStderr(outcome, environment);
   const isMisread = !failure && read.unreadable !== undefined;
   return (isMisread && read.problems?.join('; ')) || undefined;

@@ -108,7 +108,9 @@ export class ConsentGate implements HookGate {
   }
 
   warnSkipped({ config, eventName }: HookRegistryEntry, reason: string): void {
-    this.logger.warn(`The hook "${shortIdentity(config)}" is skipped; ${ADVICE}. It ${reason}`, {
+    // What is refused cannot be allowed.
+    const advice = reason.startsWith('is refused') ? '' : `; ${ADVICE}`;
+    this.logger.warn(`The hook "${shortIdentity(config)}" is skipped${advice}. It ${reason}`, {
       event: eventName,
     });
   }

@@ -139,7 +139,7 @@ describe('doctor', () => {
       what: 'a timeout',
       command: 'cat > /dev/null; sleep 60',
       timeout: 200,
-      says: /error: it timed out after 200 ms/u,
+      says: /error: it timed out after 200 ms; make it faster, or raise its "timeout"/u,
     },
   ])('says what a failure comes from: $what', async ({ command, says, timeout }) => {
     await cli.write('plain.txt', 'no program');

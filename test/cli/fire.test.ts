@@ -137,6 +137,7 @@ describe('the verdict of fire', () => {
     const { exitCode, stdout } = await cli.run(['fire', 'BeforeTool', '--settings', settings]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('timed out after 50 ms');
+    expect(stdout).toContain('why: make it faster, or raise its "timeout"');
   });
 });
 

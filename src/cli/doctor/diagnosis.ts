@@ -58,7 +58,8 @@ function diagnoseEnding(run: ObservedRun): Finding[] {
     : '';
   const isUnclear = exitCode === 1 && why === undefined && events[event].canBlock;
   const code = isUnclear ? '; only exit code 2 blocks' : '';
-  if (failure) return [error(`it ${failure.what}${quoteOf(run)}${hint}${code}`)];
+  const advice = failure?.advice === undefined ? '' : `; ${failure.advice}`;
+  if (failure) return [error(`it ${failure.what}${quoteOf(run)}${hint}${code}${advice}`)];
   if (exitCode !== 2) return [];
   if (why !== undefined) return [error(`it ${why}${hint}`)];
   if (stderr.trim() !== '') return [];
