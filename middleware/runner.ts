@@ -353,7 +353,9 @@ function readWithCare(run: HookRun, options: RunOptions): HookExecutionResult {
   const what = failsClosed(hook, event) ? read.unreadable : undefined;
   const misread: HookFailure | undefined = what === undefined ? what : { kind: 'output', what };
   const fault = failure ?? misread;
-  return toResult({ hook, event, outcome, isAnswer, read, failure: fault }, options);
+  const result = toResult({ hook, event, outcome, isAnswer, read, failure: fault }, options);
+  if (!fault && outcome?.exitCode === 2 && result.why !== undefined) warn(result.why);
+  return result;
 }
 
 const LEFT_RUNNING =
@@ -432,18 +434,30 @@ function toResult(ended: EndedRun, options: RunOptions): HookExecutionResult {
     ...(outcome?.signal && { signal: outcome.signal }),
     duration: outcome?.durationMs ?? 0,
   };
-  return failure || outcome?.exitCode === 2 ? explain(result, ended, options) : result;
+  const isFaultless = !failure && outcome?.exitCode !== 2 && read.unreadable === undefined;
+  return isFaultless ? result : explain(result, ended, options);
 }
 
 function explain(
   result: HookExecutionResult,
-  { outcome, failure }: EndedRun,
+  ended: EndedRun,
   options: RunOptions,
 ): HookExecutionResult {
-  const hasExited = outcome?.ending === 'exit' && outcome.exitCode !== 0;
-  const why = hasExited ? explainStderr(outcome, options.environment) : undefined;
+  const { outcome, failure } = ended;
+  const why = whyOf(ended, options);
   const explained = { ...result, ...(why !== undefined && { why }) };
   return failure ? withFault(explained, failure, outcome, options) : explained;
+}
+
+/** A failure that is no exit says itself what went wrong. */
+function whyOf(
+  { outcome, read, failure }: EndedRun,
+  { environment }: RunOptions,
+): string | undefined {
+  if (outcome?.ending !== 'exit') return failure?.advice;
+  if (outcome.exitCode !== 0) return explainStderr(outcome, environment);
+  const isMisread = !failure && read.unreadable !== undefined;
+  return (isMisread && read.problems?.join('; ')) || undefined;
 }
 
 function withFault(

@@ -65,6 +65,18 @@ export function readMatcher(
   return { expression: matcher, otherwise: 'itself' };
 }
 
+/** Finds names of another agent's tools that we do not have, in the matcher of a group that names no dialect. */
+export function speakerOf(matcher: string): string | undefined {
+  const names = matcher.match(/[\w-]+/gu) ?? [];
+  for (const [dialect, { agent, tools }] of Object.entries(dialects)) {
+    const name = names.find((each) =>
+      tools.some(({ ours, theirs }) => ours !== each && theirs.includes(each)),
+    );
+    if (name !== undefined) return `${name} is a tool of ${agent}: set "dialect": "${dialect}"`;
+  }
+  return undefined;
+}
+
 /** All words that matchers of a dialect may be compared with at an event without a tool. */
 export function theirSubjects(dialect: Dialect, event: HookEventName): readonly string[] {
   return (events[event].subjects ?? []).map((ours) => theirSubject(dialect, ours));

@@ -317,6 +317,9 @@ export interface HookExecutionResult {
   readonly duration: number;
   /** Why the hook could not be run to its end. Absent for a plain exit, whatever its code. */
   readonly error?: Error;
-  /** What its stderr says went wrong: the exception's own line, with file and line. Absent where that is not known. */
+  /**
+   * What went wrong, and what to do about it: the exception of its stderr, with file and line, or what of its stdout
+   * does not count. Absent where that is not known.
+   */
   readonly why?: string;
 }

@@ -22,9 +22,18 @@ export function readException(stderr: string): Exception | undefined {
   const lines = stderr.split(/\r?\n/);
   for (const [language, read] of Object.entries(LANGUAGES)) {
     const found = read(lines);
-    if (found) return { ...found, language, line: found.line.slice(0, MAX_LINE) };
+    if (found) return { ...cut(found), language };
   }
   return undefined;
+}
+
+/** Of a long path, the end says most. */
+function cut({ line, where, ...others }: Read): Read {
+  return {
+    ...others,
+    line: line.slice(0, MAX_LINE),
+    ...(where !== undefined && { where: where.slice(-MAX_LINE) }),
+  };
 }
 
 /** A program that has ended by itself. */

@@ -31,6 +31,8 @@ export interface HookFailure {
   readonly kind: FailureKind;
   /** Completes "The hook …". */
   readonly what: string;
+  /** What its author can do, where that is known without its stderr. */
+  readonly advice?: string;
 }
 
 /**
@@ -57,7 +59,11 @@ export function findFailure(
     case 'signal':
       return { kind: 'signal', what: `was ended by ${signal ?? 'a signal'}` };
     case 'timeout':
-      return { kind: 'timeout', what: `timed out after ${timeoutMs} ms` };
+      return {
+        kind: 'timeout',
+        what: `timed out after ${timeoutMs} ms`,
+        advice: 'make it faster, or raise its "timeout"',
+      };
     case 'aborted':
       return { kind: 'aborted', what: 'was aborted' };
     default:

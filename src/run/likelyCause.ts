@@ -66,6 +66,10 @@ const CAUSES: readonly {
     about: 'file',
   },
   {
+    says: /^TypeError \[ERR_UNKNOWN_FILE_EXTENSION\]: Unknown file extension "\.[cm]?ts"/mu,
+    advice: 'Node runs TypeScript as it is from 22.18 on: update Node, or compile the script',
+  },
+  {
     says: /^\S+: (?:-c: )?(?:line )?\d+: .*(?:syntax error|unexpected EOF|unterminated)/imu,
     advice: 'correct the shell script there',
   },

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { resolveOutput } from '../protocol/events.js';
 import { isBlocking, withToolInput } from '../protocol/hookOutput.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
+import { lastLine } from '../run/exception.js';
 import { isRecord, mergeRecords } from '../util/records.js';
 import type {
   CommandHookConfig,
@@ -41,7 +42,7 @@ function describeResult(result: HookExecutionResult, { input, stdin }: Reading):
   const counts = result.success || isBlocking(output?.decision);
   return {
     ...(counts
-      ? describeOutput(eventName, output, input)
+      ? withWhy(describeOutput(eventName, output, input), result)
       : { verdict: 'fail', reason: error?.message ?? endingOf(result) }),
     output: stdout,
     stderr,
@@ -56,9 +57,19 @@ function describeResult(result: HookExecutionResult, { input, stdin }: Reading):
   };
 }
 
-function endingOf({ exitCode, signal, why }: HookExecutionResult): string {
+/** A block by accident has the text of the accident as its reason. */
+function withWhy(
+  outcome: Pick<SpanOutcome, 'verdict' | 'reason' | 'changes'>,
+  { exitCode, why }: HookExecutionResult,
+) {
+  const { reason } = outcome;
+  return { ...outcome, reason: exitCode === 2 ? (why ?? reason) : (reason ?? why) };
+}
+
+function endingOf({ exitCode, signal, why, stderr = '' }: HookExecutionResult): string {
   const ending = signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`;
-  return why === undefined ? ending : `${ending}: ${why}`;
+  const told = why ?? lastLine(stderr);
+  return told === '' ? ending : `${ending}: ${told}`;
 }
 
 /**

@@ -62,29 +62,49 @@ const FOLLOW_MS = 200;
  */
 export async function* followTrace(file: string, signal: AbortSignal): AsyncGenerator<SpanRecord> {
   let position = 0;
-  let decoder = new StringDecoder('utf8');
-  let rest = '';
+  let lines = new LineReader();
   while (!signal.aborted) {
     const { size } = (await unlessMissing(stat(file))) ?? { size: 0 };
     if (size < position) {
       position = 0;
-      decoder = new StringDecoder('utf8');
-      rest = '';
+      lines = new LineReader();
     }
     if (size === position) {
       await setTimeout(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
       continue;
     }
     for await (const chunk of createReadStream(file, { start: position, end: size - 1 })) {
+      if (signal.aborted) return;
       position += (chunk as Buffer).length;
-      const lines = (rest + decoder.write(chunk as Buffer)).split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > MAX_LINE) rest = '';
-      for (const line of lines) {
+      for (const line of lines.read(chunk as Buffer)) {
         const span = readSpan(line);
         if (span) yield span;
       }
     }
+  }
+}
+
+/** Makes lines of what comes in pieces. A line that is too long is left out. */
+class LineReader {
+  readonly #decoder = new StringDecoder('utf8');
+  #pieces: string[] = [];
+  #length = 0;
+
+  read(chunk: Buffer): string[] {
+    const [first = '', ...others] = this.#decoder.write(chunk).split('\n');
+    this.#add(first);
+    return others.map((other) => {
+      const line = this.#length > MAX_LINE ? '' : this.#pieces.join('');
+      [this.#pieces, this.#length] = [[], 0];
+      this.#add(other);
+      return line;
+    });
+  }
+
+  #add(piece: string): void {
+    this.#length += piece.length;
+    if (this.#length > MAX_LINE) this.#pieces = [];
+    else this.#pieces.push(piece);
   }
 }
 
@@ -150,8 +170,11 @@ function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
   };
 }
 
+/** In ms. Two of them together are still a date. */
+const MAX_TIME = 4e15;
+
 function isTime(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+  return typeof value === 'number' && value >= 0 && value <= MAX_TIME;
 }
 
 function readSizes(sizes: Record<string, unknown>): Record<string, number> {

@@ -12,7 +12,7 @@ import { commandKey } from '../protocol/sameCommand.js';
 import { commandLine, hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
 import { HookEventName, MOMENTS, type CommandHookConfig } from '../protocol/types.js';
 
-const ADVICE = 'to see and allow it, run in the project: hookstack trust';
+const ADVICE = adviseFor('it');
 
 /** At most this many hooks that do not run have a warning of their own. */
 const MAX_TOLD = 10;
@@ -41,7 +41,8 @@ export class ConsentGate implements HookGate {
   /** The guards of the project that were allowed when the project was last looked at. */
   #guards: readonly HookRegistryEntry[] = [];
   readonly #told = new Set<string>();
-  #skips = 0;
+  /** By why they are skipped: one change of a file may concern all hooks of its folder. */
+  #skips = new Map<string, HookRegistryEntry[]>();
 
   constructor(
     private readonly config: ConsentHost,
@@ -107,7 +108,9 @@ export class ConsentGate implements HookGate {
   }
 
   warnSkipped({ config, eventName }: HookRegistryEntry, reason: string): void {
-    this.logger.warn(`The hook "${shortIdentity(config)}" is skipped; ${ADVICE}. It ${reason}`, {
+    // What is refused cannot be allowed.
+    const advice = reason.startsWith('is refused') ? '' : `; ${ADVICE}`;
+    this.logger.warn(`The hook "${shortIdentity(config)}" is skipped${advice}. It ${reason}`, {
       event: eventName,
     });
   }
@@ -120,7 +123,7 @@ export class ConsentGate implements HookGate {
     for (const problem of this.#consent.problems) this.#tellOnce(problem);
     const hooks = ofProject.map(toProjectHook);
     const reviews = await this.#consent.review(hooks);
-    this.#skips = 0;
+    this.#skips = new Map();
     const admitted = new Map(
       ofProject.map((entry, index) => {
         const [hook, review] = [hooks[index], reviews[index]];
@@ -128,11 +131,7 @@ export class ConsentGate implements HookGate {
         return [entry, this.#admitReviewed(entry, hook, review)] as const;
       }),
     );
-    if (this.#skips > MAX_TOLD) {
-      this.logger.warn(
-        `${this.#skips - MAX_TOLD} more hooks of this project are skipped; ${ADVICE}`,
-      );
-    }
+    this.#tellSkips();
     this.#guards = [...admitted.values()].filter(
       ({ enabled, config, eventName }) => enabled && failsClosed(config, eventName),
     );
@@ -156,9 +155,32 @@ export class ConsentGate implements HookGate {
     return [...this.#guards, ...others];
   }
 
-  #tellSkipped(entry: HookRegistryEntry, reason: string): void {
-    this.#skips += 1;
-    if (this.#skips <= MAX_TOLD) this.warnSkipped(entry, reason);
+  #keepSkip(entry: HookRegistryEntry, reason: string): void {
+    const same = this.#skips.get(reason);
+    if (same) same.push(entry);
+    else this.#skips.set(reason, [entry]);
+  }
+
+  #tellSkips(): void {
+    const groups = [...this.#skips];
+    for (const [reason, entries] of groups.slice(0, MAX_TOLD)) {
+      const [entry, ...others] = entries;
+      if (entry && others.length === 0) this.warnSkipped(entry, reason);
+      else this.#warnAllSkipped(entries, reason);
+    }
+    const left = groups.slice(MAX_TOLD).flatMap(([, entries]) => entries).length;
+    if (left > 0) {
+      this.logger.warn(`${left} more hooks of this project are skipped; ${ADVICE}`);
+    }
+  }
+
+  #warnAllSkipped(entries: readonly HookRegistryEntry[], reason: string): void {
+    const names = entries.slice(0, MAX_TOLD).map(({ config }) => `"${shortIdentity(config)}"`);
+    const left = entries.length - names.length;
+    const more = left > 0 ? ` and ${left} more` : '';
+    this.logger.warn(
+      `The hooks ${names.join(', ')}${more} are skipped; ${adviseFor('them')}. Each of them ${reason}`,
+    );
   }
 
   #tellOnce(message: string): void {
@@ -180,13 +202,13 @@ export class ConsentGate implements HookGate {
     const guard = previous && asItWas(entry, previous.definition);
     if (guard && failsClosed(guard.config, guard.eventName) && !this.#isOff(guard)) {
       // The user relied on this guard, and it cannot be asked: so it is planned where it was, and denies.
-      this.#tellSkipped(entry, `${reason}, and blocks what it guarded`);
+      this.#keepSkip(entry, `${reason}, and blocks what it guarded`);
       if (commandKey(guard.config) === commandKey(entry.config))
         this.#hooks.set(guard.config, hook);
       else this.#denials.set(guard.config, reason);
       return { ...guard, review };
     }
-    if (status !== 'new') this.#tellSkipped(entry, reason);
+    if (status !== 'new') this.#keepSkip(entry, reason);
     const skipped = status === 'refused' ? 'refused' : 'untrusted';
     return { ...entry, review, enabled: false, skipped };
   }
@@ -198,8 +220,7 @@ export class ConsentGate implements HookGate {
   #tellNew(count: number): void {
     if (count === 0) return;
     const [what, them] = count === 1 ? ['1 hook', 'it'] : [`${count} hooks`, 'them'];
-    const advice = `to see and allow ${them}, run in the project: hookstack trust`;
-    this.logger.warn(`${what} of this project skipped until you allow ${them}; ${advice}`);
+    this.logger.warn(`${what} of this project skipped until you allow ${them}; ${adviseFor(them)}`);
   }
 
   /** What no hook of a project may be, whoever trusts it. */
@@ -212,6 +233,10 @@ export class ConsentGate implements HookGate {
     });
     return refuse(entry, `is refused: ${refusal}`);
   }
+}
+
+function adviseFor(them: string): string {
+  return `to see and allow ${them}, run in the project: hookstack trust`;
 }
 
 function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {

@@ -9,17 +9,22 @@ import { isRecord } from '../util/records.js';
 import { findControl } from '../protocol/sanitizeText.js';
 import { mayMatchTogether } from './matcherRules.js';
 import { findScripts, readScript } from './programs.js';
-import type { Checked, HookSite, Slip } from './types.js';
+import type { Checked, CheckedFile, HookSite, Slip } from './types.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Fields of answers in which one hook's value replaces another's. */
 const REWRITTEN = ['tool_input', 'llm_request', 'llm_response'];
 
+/** Another file may say true, and is overruled. */
+function saysOff({ value: { enableHooks } }: CheckedFile): boolean {
+  return enableHooks !== undefined && enableHooks !== true;
+}
+
 export function hooksOff({ files, hooks, settings }: Checked): Slip[] {
   const [first] = hooks;
   if (settings.enableHooks || !first) return [];
-  const file = files.find(({ value }) => value['enableHooks'] !== undefined) ?? first.file;
+  const file = files.find(saysOff) ?? first.file;
   const at = file.value['enableHooks'] === undefined ? ['hooks'] : ['enableHooks'];
   const message = 'no hook runs while hooks are off; set "enableHooks": true';
   return [{ file, at, message }];

@@ -2,7 +2,7 @@ import { findIdleNames, matchesGroup } from '../../middleware/planner.js';
 import type { MatcherReading } from '../dialects/dialect.js';
 import { suggestName } from '../util/suggestName.js';
 import { theirToolNames } from '../dialects/translate.js';
-import { dialects, readMatcher } from '../dialects/dialects.js';
+import { dialects, readMatcher, speakerOf } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { referenceTools } from '../agent/tools/referenceTools.js';
@@ -89,16 +89,6 @@ export const matcherUnknownTool: MatcherRule = (site) => {
   const hint = suggestName(matcher.replaceAll(/[^\w-]/gu, ''), [...new Set(names)]);
   return `matches none of the known tools; ${hint}`;
 };
-
-/** Finds names of another agent's tools, in a group that names no dialect. */
-function speakerOf(matcher: string): string | undefined {
-  const names = matcher.match(/[\w-]+/gu) ?? [];
-  for (const [dialect, { agent, tools }] of Object.entries(dialects)) {
-    const name = names.find((each) => tools.some(({ theirs }) => theirs.includes(each)));
-    if (name !== undefined) return `${name} is a tool of ${agent}: set "dialect": "${dialect}"`;
-  }
-  return undefined;
-}
 
 export const matcherGlob: MatcherRule = (site) => {
   if (!/[\w-]_\*/u.test(expressionOf(site)?.expression ?? '')) return undefined;

@@ -99,6 +99,12 @@ describe('doctor', () => {
       says: /error: it exited with code 127: .*no-such-language.*; no-such-language, which the first line of the script names, is not there: install it/u,
     },
     {
+      what: 'a Node that does not run TypeScript',
+      command:
+        'echo "TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension \\".mts\\" for /x.mts" >&2; exit 1',
+      says: /error: it exited with code 1: TypeError .*; Node runs TypeScript as it is from 22\.18 on: update Node/u,
+    },
+    {
       what: 'line ends of Windows',
       command: '"$LLXPRT_PROJECT_DIR/windows"',
       says: /error: it exited with code 127: .*; the script has line ends of Windows: save it with those of Unix/u,
@@ -133,7 +139,7 @@ describe('doctor', () => {
       what: 'a timeout',
       command: 'cat > /dev/null; sleep 60',
       timeout: 200,
-      says: /error: it timed out after 200 ms/u,
+      says: /error: it timed out after 200 ms; make it faster, or raise its "timeout"/u,
     },
   ])('says what a failure comes from: $what', async ({ command, says, timeout }) => {
     await cli.write('plain.txt', 'no program');
@@ -150,7 +156,7 @@ describe('doctor', () => {
     {
       what: 'a comma too many',
       command: `cat > /dev/null; echo '{"decision": "allow",}'`,
-      says: 'error: stdout is not JSON and is taken as plain text: line 1, column 22: property name expected at "}"',
+      says: 'check it with a JSON parser (line 1, column 22: property name expected at "}")',
     },
     {
       what: 'JSON that ends too early',
@@ -160,7 +166,7 @@ describe('doctor', () => {
     {
       what: 'a line before it',
       command: `cat > /dev/null; echo Loading; echo '{"decision": "block"}'`,
-      says: 'line 1, column 1: invalid symbol at "Loading"',
+      says: 'line 1, column 1: invalid symbol at "Loading"; print one JSON object, and nothing else',
     },
     {
       what: 'the dictionary of Python',

@@ -97,7 +97,11 @@ describe('explain', () => {
     const { hooks } = await explainJson(['BeforeTool', '--tool', 'write_file']);
     expect(hooks.map(({ hook, order, reason }) => [hook, order, reason])).toEqual([
       ['kept', 1, null],
-      ['theirs', null, 'untrusted: it has not been allowed yet'],
+      [
+        'theirs',
+        null,
+        'untrusted: it has not been allowed yet; to see and allow it: hookstack trust',
+      ],
       ['off', null, `disabled by name in ${user}; to switch it on: hookstack enable off`],
       ['reads', null, 'its matcher "^read_" does not match write_file'],
       ['again', null, 'runs once, as "kept": it is the same command'],
@@ -108,12 +112,14 @@ describe('explain', () => {
   it('tells what was never allowed from what has changed since, with the file', async () => {
     await cli.write('hooks/guard.sh', 'exit 0');
     await cli.projectSettings({ BeforeTool: group('sh hooks/guard.sh') });
-    expect(await reasonOfFirst()).toBe('untrusted: it has not been allowed yet');
+    expect(await reasonOfFirst()).toBe(
+      'untrusted: it has not been allowed yet; to see and allow it: hookstack trust',
+    );
     await cli.run(['trust', '--yes']);
     expect(await reasonOfFirst()).toBeNull();
     await cli.write('hooks/guard.sh', 'exit 2');
     expect(await reasonOfFirst()).toBe(
-      'untrusted: it has changed since it was allowed (hooks/guard.sh)',
+      'untrusted: it has changed since it was allowed (hooks/guard.sh); to see and allow it: hookstack trust',
     );
   });
 
@@ -139,11 +145,21 @@ describe('explain', () => {
       const event = ['explain', 'fire'].includes(command) ? ['BeforeTool'] : [];
       const note =
         'note: nothing runs the hooks that .claude/settings.json has for Claude Code; to take them over: hookstack migrate --from claude';
-      expect((await cli.run([command, ...event])).stderr).toContain(note);
+      expect((await cli.run([command, ...event])).stderr.split(note)).toHaveLength(2);
       await cli.userSettings({ AfterTool: group('true') });
       expect((await cli.run([command, ...event])).stderr).not.toContain('migrate');
     },
   );
+
+  it('says whose tool a matcher names', async () => {
+    await cli.userSettings({
+      BeforeTool: group('true', { name: 'x', matcher: 'Write|Edit' }),
+    });
+    const { stdout } = await cli.run(['explain', 'BeforeTool', '--tool', 'write_file']);
+    expect(stdout).toContain(
+      'x: its matcher "Write|Edit" does not match write_file; Write is a tool of Claude Code: set "dialect": "claude"\n',
+    );
+  });
 
   it('says what runs without a shell, with the project in its place', async () => {
     const args = ['$CLAUDE_PROJECT_DIR/a b.sh', '$HOME'];
@@ -174,11 +190,11 @@ describe('explain', () => {
     const file = await cli.userSettings({ BeforeTool: group('mine') }, { enableHooks: false });
     const { stdout } = await cli.run(['explain', 'BeforeTool']);
     expect(stdout).toContain(
-      `BeforeTool: 1 hook runs.\nHooks are off, so that nothing runs in fact: enableHooks is false in ${file}.`,
+      `BeforeTool: 1 hook would run.\nHooks are off, so that nothing runs in fact: enableHooks is false in ${file}.`,
     );
     await cli.write(file, { hooks: { BeforeTool: group('mine') } });
     const silent = await cli.run(['explain', 'BeforeTool']);
-    expect(silent.stdout).toContain('no settings file says "enableHooks": true');
+    expect(silent.stdout).toContain('no settings file that counts says "enableHooks": true');
   });
 
   it('counts hooks as matching where no tool is named, and says so', async () => {

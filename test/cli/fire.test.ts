@@ -38,7 +38,9 @@ describe('the verdict of fire', () => {
       results: [],
       notRun: [],
     });
-    expect(stderr).toBe('note: enableHooks is not true in the settings; here hooks run anyway');
+    expect(stderr).toBe(
+      'note: hooks are off for agents, as no settings file that counts says "enableHooks": true; here they run anyway',
+    );
   });
 
   it('is proceed when hooks allow, with all that they said', async () => {
@@ -135,6 +137,7 @@ describe('the verdict of fire', () => {
     const { exitCode, stdout } = await cli.run(['fire', 'BeforeTool', '--settings', settings]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('timed out after 50 ms');
+    expect(stdout).toContain('why: make it faster, or raise its "timeout"');
   });
 });
 
@@ -458,7 +461,9 @@ it('fire runs hooks that the settings have switched off as a whole', async () =>
   const settings = await cli.settings({ BeforeTool: group('exit 2') }, { enableHooks: false });
   const { exitCode, stderr } = await cli.run(['fire', 'BeforeTool', '--settings', settings]);
   expect(exitCode).toBe(2);
-  expect(stderr).toBe('note: enableHooks is not true in the settings; here hooks run anyway');
+  expect(stderr).toBe(
+    `note: hooks are off for agents, as enableHooks is false in ${settings}; here they run anyway`,
+  );
 });
 
 describe('fire --repeat', () => {
@@ -522,6 +527,13 @@ describe('fire --record', () => {
     });
   });
 
+  it('makes the folders of its file', async () => {
+    const file = '.llxprt/tests/x.hooktest.json';
+    const { stderr } = await fireJson('BeforeTool', 'true', '--record', file);
+    expect(stderr).toBe(`recorded: ${file}`);
+    expect(JSON.parse(await cli.read(file))).toMatchObject({ event: 'BeforeTool' });
+  });
+
   it('keeps a reason that looks like a pattern', async () => {
     const record = ['--record', 'x.hooktest.json'];
     await fireJson('BeforeTool', 'echo "/etc/(x)/" >&2; exit 2', ...record);
@@ -531,7 +543,7 @@ describe('fire --record', () => {
 
   it.each([
     { file: 'x.json', says: '--record x.json must end in .hooktest.json' },
-    { file: 'none/x.hooktest.json', says: 'cannot be written (ENOENT' },
+    { file: 'there.hooktest.json/x.hooktest.json', says: 'cannot be written (EEXIST' },
     { file: 'there.hooktest.json', says: 'cannot be written (EEXIST' },
   ])('refuses $file', async ({ file, says }) => {
     await cli.write('there.hooktest.json', 'mine');

@@ -12,14 +12,15 @@ async function listJson(...args: string[]) {
   return { ...listing, stderr };
 }
 
-const neverAllowed = 'untrusted: it has not been allowed yet';
+const neverAllowed = 'untrusted: it has not been allowed yet; to see and allow it: hookstack trust';
 
 describe('list', () => {
   it('says that there is nothing', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['list']);
     expect({ exitCode, stdout, stderr }).toEqual({
       exitCode: 0,
-      stdout: 'Hooks are off: no settings file says "enableHooks": true. None is configured.',
+      stdout:
+        'Hooks are off: no settings file that counts says "enableHooks": true. None is configured.',
       stderr: '',
     });
     expect(await listJson()).toEqual({ enableHooks: false, hooks: [], stderr: '' });

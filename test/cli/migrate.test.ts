@@ -419,14 +419,42 @@ describe('migrate', () => {
     const { stdout } = await cli.run(['migrate', '--from', 'claude', '--dry-run']);
     expect(stdout).toMatch(/Run next:\n {2}hookstack migrate --from claude$/u);
     const made = await cli.run(['migrate', '--from', 'claude']);
-    expect(made.stdout).toMatch(
-      /Run next:\n {2}hookstack trust {2}# .*\n {2}hookstack doctor {2}# .*\n {2}hookstack test {2}# .*$/u,
-    );
+    const commands = made.stdout.match(/(?<=^ {2}hookstack ).*/gmu) ?? [];
+    expect(commands).toEqual([
+      'trust',
+      'doctor',
+      "fire BeforeTool --tool write_file --record '.llxprt/tests/first.hooktest.json'",
+      'test',
+    ]);
     expect(await cli.run(['trust', '--yes'])).toMatchObject({ exitCode: 0 });
-    expect(await cli.run(['doctor'])).toMatchObject({ exitCode: 0 });
-    const event = ['fire', 'BeforeTool', '--record', 'first.hooktest.json'];
-    expect(await cli.run(event)).toMatchObject({ exitCode: 0 });
-    expect(await cli.run(['test'])).toMatchObject({ exitCode: 0 });
+    for (const command of commands.slice(1)) {
+      const words = command.replaceAll("'", '').split(' ');
+      expect(await cli.run(words)).toMatchObject({ exitCode: 0 });
+    }
+    const again = await cli.run(['migrate', '--from', 'claude', '--json']);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      next: ['hookstack doctor', 'hookstack test'],
+    });
+  });
+
+  it.each([
+    { event: 'PreToolUse', matcher: 'Bash', next: 'BeforeTool --tool run_shell_command' },
+    { event: 'PreToolUse', matcher: 'mcp__x__y', next: undefined },
+    { event: 'Stop', matcher: undefined, next: 'AfterAgent' },
+    { event: 'PermissionRequest', matcher: undefined, next: undefined },
+  ])('names an event that a hook of $event of $matcher waits for', async (row) => {
+    const { event, matcher, next } = row;
+    await cli.write('.claude/settings.json', { hooks: { [event]: [{ matcher, hooks: [guard] }] } });
+    const { stdout } = await cli.run(['migrate', '--from', 'claude']);
+    expect(stdout.match(/(?<=^ {2}hookstack fire ).*(?= --record)/mu)?.[0]).toBe(next);
+  });
+
+  it('names both commands where nobody says whose hooks to take over', async () => {
+    const { exitCode, stderr } = await cli.run(['migrate', '--dry-run']);
+    expect(stderr).toBe(
+      'error: Say whose hooks to take over: hookstack migrate --from claude, or hookstack migrate --from gemini',
+    );
+    expect(exitCode).toBe(2);
   });
 
   it('finds the settings of another agent from a folder below', async () => {
@@ -436,6 +464,15 @@ describe('migrate', () => {
     expect(stderr).toContain(`${cli.project}, the nearest folder above with .claude/settings.json`);
     expect(stdout).toContain(`${join(cli.project, OURS)}: 1 hook added`);
     expect(stdout).toContain("hookstack trust --cwd 'src'");
+  });
+
+  it('names a hook whose command is one long word in no time, and shows what a terminal would hide', async () => {
+    const command = `rm\u202E x; ${'w.'.repeat(100_000)}`;
+    const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command }] }] };
+    await cli.write('.claude/settings.json', { hooks });
+    const args = ['migrate', '--from', 'claude', '--dry-run'];
+    const { stdout } = await cli.run(args, { timeout: 5000 });
+    expect(stdout).toContain(String.raw`"command": "rm\u202e x; w.w.`);
   });
 
   it('has to know from whom', async () => {

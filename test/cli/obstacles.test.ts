@@ -56,9 +56,7 @@ describe('init', () => {
     );
     const { allowed, obstacles, next } = await init();
     expect(allowed).toBe(true);
-    expect(obstacles).toEqual([
-      `Not allowed yet: 1 hook or module and the settings. ${NEXT_TRUST}`,
-    ]);
+    expect(obstacles).toEqual([`Not allowed yet: 1 hook and the settings. ${NEXT_TRUST}`]);
     expect(next.join()).not.toContain('trust');
     const { items } = JSON.parse((await cli.run(['trust', '--check', '--json'])).stdout) as {
       items: { status: string }[];
@@ -86,7 +84,7 @@ describe('init', () => {
         }),
       },
     });
-    expect((await init()).obstacles).toEqual([`Not allowed yet: 1 hook or module. ${NEXT_TRUST}`]);
+    expect((await init()).obstacles).toEqual([`Not allowed yet: 1 hook. ${NEXT_TRUST}`]);
   });
 });
 
@@ -130,7 +128,7 @@ describe('what is not allowed', () => {
     const { stdout, exitCode } = await cli.run(['doctor', '--trust']);
     expect(exitCode).toBe(0);
     expect(stdout.trimEnd()).toMatch(
-      /\nNot allowed yet: 1 hook or module\. To see and allow, run: hookstack trust$/u,
+      /\nNot allowed yet: 1 hook\. To see and allow, run: hookstack trust$/u,
     );
     await cli.run(['trust', '--open']);
     expect((await cli.run(['doctor'])).stdout).not.toContain('Not allowed');
@@ -140,7 +138,7 @@ describe('what is not allowed', () => {
     const hooks = { PreToolUse: group('grep -q rm && exit 2; true', { name: 'no-rm' }) };
     await cli.write('.claude/settings.json', { hooks });
     const { stdout } = await cli.run(['migrate', '--from', 'claude']);
-    expect(stdout).toContain(`Not allowed yet: 1 hook or module. ${NEXT_TRUST}`);
+    expect(stdout).toContain(`Not allowed yet: 1 hook. ${NEXT_TRUST}`);
     expect(await check()).toBe(1);
     await cli.run(['trust', '--open']);
     const again = await cli.run(['migrate', '--from', 'claude']);

@@ -1,3 +1,5 @@
+import { readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { Cli, group, saying } from './helpers.js';
 
@@ -247,6 +249,22 @@ describe('test', () => {
     expect(xml).toMatch(/^[\P{Cc}\n]+$/u);
     expect(xml).not.toContain('\uffff');
   });
+
+  it.each(['junit.xml', 'reports/junit.xml'])(
+    'refuses %s where a link leads out of the project',
+    async (file) => {
+      await cli.write('one.hooktest.json', { event: 'BeforeTool', expect: {} });
+      const victim = await cli.write(join(cli.home, 'junit.xml'), 'mine');
+      const link = file === 'junit.xml' ? [victim, file] : [cli.home, 'reports'];
+      await symlink(link[0] ?? '', join(cli.project, link[1] ?? ''));
+      const { exitCode, stderr } = await cli.run(['test', '--junit', file]);
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 2,
+        stderr: expect.stringContaining('a link leads to a place outside of the project'),
+      });
+      expect(await readFile(victim, 'utf8')).toBe('mine');
+    },
+  );
 
   it('refuses a report that cannot be written', async () => {
     await cli.write('a.hooktest.json', { event: 'BeforeTool', expect: { decision: 'allow' } });

@@ -209,6 +209,27 @@ describe('trace --follow', () => {
     expect(told.match(/hook one/g)).toHaveLength(1);
   });
 
+  it('reads a line of 60 MB in seconds', async () => {
+    const long = lineOf('long', 'allow').replace('because', 'a'.repeat(60_000_000));
+    await cli.write('live.jsonl', `${lineOf('one', 'allow')}${long}${lineOf('good', 'allow')}`);
+    const following = cli.start(['trace', 'live.jsonl', '--follow'], { timeout: 10_000 });
+    let told = '';
+    following.stdout?.on('data', (chunk: Buffer) => (told += chunk));
+    await vi.waitFor(() => expect(told).toContain('hook good'), { timeout: 9000 });
+    following.kill('SIGINT');
+    expect(await following).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('goes on after a time that is no date', async () => {
+    const bad = JSON.stringify({ ...JSON.parse(lineOf('bad', 'allow')), start: 9e15 });
+    await cli.write('live.jsonl', `${bad}\n${lineOf('good', 'allow')}`);
+    const following = cli.start(['trace', 'live.jsonl', '--follow'], { timeout: 20_000 });
+    const [told] = (await events.once(following.stdout!, 'data')) as [Buffer];
+    expect(String(told)).toContain('hook good');
+    following.kill('SIGINT');
+    expect(await following).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
   it('writes a line of JSON for each with --json', async () => {
     await cli.write('live.jsonl', lineOf('one', 'allow'));
     const following = cli.start(['trace', '--follow', '--json'], {

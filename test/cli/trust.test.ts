@@ -32,17 +32,50 @@ describe('trust', () => {
     expect(shown).toContain('1 of 1: BeforeTool [new]');
     expect(shown).toContain('--- guard.sh\n  | touch ran\n');
     expect(shown).toContain('Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit:');
-    expect(shown).toContain('Allowed: 1 hook or module.');
+    expect(shown).toContain('Allowed: 1 hook.');
     expect(exitCode).toBe(0);
     expect(await fire()).toMatchObject({ exitCode: 0, stderr: '' });
     expect(hasRun()).toBe(true);
+  });
+
+  it('keeps names of files from being commands of a workflow', async () => {
+    const name = '.llxprt/extensions/x\n::add-mask::y';
+    await cli.write(`${name}/llxprt-extension.json`, '{');
+    const { stderr } = await cli.run(['trust', '--check', '--cwd', name]);
+    expect(stderr).toContain(String.raw`x\n::add-mask::y/llxprt-extension.json cannot be read`);
+    expect(stderr).not.toMatch(/^::/mu);
+  });
+
+  it('says on one line where the project is', async () => {
+    await cli.write('a\n::error::b/.llxprt/settings.json', {});
+    await cli.write('a\n::error::b/c/file', '');
+    const { stderr } = await cli.run(['trust', '--check', '--cwd', 'a\n::error::b/c']);
+    expect(stderr).toContain(String.raw`/a\n::error::b, the nearest folder`);
+  });
+
+  it('counts the rows of a long line, which would else push what is above out of sight', async () => {
+    await cli.write('guard.sh', `touch ran\n: ${'a'.repeat(30_000)}\n: last`);
+    const { shown } = await onTerminal('trust', 's\n', 'n\n');
+    expect(shown).toContain('  | touch ran\n');
+    expect(shown).toContain(' more lines: (Enter) shows them, (s)kip: ');
+    expect(shown).not.toContain(': last');
+    const [long = '', more = ''] = /^ {2}\| : a+$\n(.*)/mu.exec(shown) ?? [];
+    expect(long.split('\n')[0]?.length).toBeLessThanOrEqual(200);
+    expect(more).toMatch(/^ {2}> a+$/u);
+  });
+
+  it('shows a long definition a page at a time', async () => {
+    const command = `sh guard.sh # ${'a'.repeat(30_000)}`;
+    await cli.projectSettings({ BeforeTool: group(command, { name: 'guard' }) });
+    const { shown } = await onTerminal('trust', '\n', '\n', 'n\n');
+    expect(shown.split('1 of 1:')[1]).toMatch(/ {2}> a+\n[^]*more lines: [^]*Allow it/u);
   });
 
   it('shows all of a long script, a page at a time', async () => {
     const lines = Array.from({ length: 250 }, (_, index) => `# line ${index + 1}`);
     await cli.write('guard.sh', lines.join('\n'));
     const { exitCode, shown } = await onTerminal('trust', '\n', '\n', 'y\n');
-    expect(shown).toContain('153 more lines: (Enter) shows them, (s)kip: ');
+    expect(shown).toContain('162 more lines: (Enter) shows them, (s)kip: ');
     for (const line of lines) expect(shown).toContain(`  | ${line}\n`);
     expect(exitCode).toBe(0);
     await cli.run(['untrust']);
@@ -67,7 +100,7 @@ describe('trust', () => {
     const { exitCode, stderr } = await cli.run(['trust'], { input: 'y\n' });
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
-      'error: 1 hook or module not allowed: nobody can be asked here; look at the list, then run: hookstack trust --yes',
+      'error: not allowed: 1 hook; nobody can be asked here; look at the list, then run: hookstack trust --yes',
     );
     expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 1 });
   });
@@ -128,7 +161,7 @@ BeforeTool [changed]
     expect(shown).toContain('2 of 4: BeforeTool [new]');
     expect(shown).not.toContain('3 of 4');
     expect(shown).toContain('4 of 4: BeforeTool [new]');
-    expect(shown).toContain('Allowed: 3 hooks and modules.');
+    expect(shown).toContain('Allowed: 3 hooks.');
     expect(exitCode).toBe(1);
     const { stdout } = await cli.run(['trust', '--check', '--json']);
     const { items } = JSON.parse(stdout) as { items: { status: string; class: string }[] };
@@ -200,7 +233,7 @@ BeforeTool [changed]
     await chmod(join(cli.project, 'guard.sh'), 0o666);
     const { exitCode, stdout, stderr } = await cli.run(['trust', '--yes']);
     expect(stdout).toContain('[refused: guard.sh: other users may write it');
-    expect(stderr).toContain('1 hook or module refused');
+    expect(stderr).toContain('refused: 1 hook; nobody can allow that');
     expect(exitCode).toBe(1);
     expect(await cli.run(['trust', '--lock'])).toMatchObject({ exitCode: 1 });
     await fire();
@@ -268,8 +301,7 @@ describe('trust in the settings', () => {
     );
     expect(await cli.run(['trust', '--check'])).toMatchObject({
       exitCode: 1,
-      stderr:
-        'error: 1 hook or module and the settings not allowed; see them with: hookstack trust',
+      stderr: 'error: not allowed: 1 hook and the settings; see with: hookstack trust',
     });
     const { exitCode, stdout, stderr } = await cli.run(['trust', '--yes']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -279,12 +311,10 @@ describe('trust in the settings', () => {
     disabledHooks: ["noisy"]
     enableHooks: true
 `);
-    expect(stdout).toContain('Allowed: 1 hook or module and the settings.');
+    expect(stdout).toContain('Allowed: 1 hook and the settings.');
     expect(await reasonOfNoisy()).toEqual({ reason: disabledHere(), stderr: '' });
     expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 0, stderr: '' });
-    expect((await cli.run(['untrust'])).stdout).toBe(
-      'No longer allowed: 1 hook or module and the settings.',
-    );
+    expect((await cli.run(['untrust'])).stdout).toBe('No longer allowed: 1 hook and the settings.');
     expect((await reasonOfNoisy()).reason).toBeNull();
   });
 
@@ -329,7 +359,7 @@ describe('trust --check', () => {
     const before = await cli.run(['trust', '--check']);
     expect(before).toMatchObject({
       exitCode: 1,
-      stderr: 'error: 1 hook or module not allowed; see them with: hookstack trust',
+      stderr: 'error: not allowed: 1 hook; see with: hookstack trust',
     });
     expect(before.stdout).toContain('sh guard.sh');
     await cli.run(['trust', '--yes']);
@@ -375,7 +405,7 @@ describe('trust --lock of an open hook', () => {
   it('leaves it out, and says so, unless --open puts it in', async () => {
     await cli.projectSettings({ BeforeTool: group('bash -c "touch ran"') });
     const without = await cli.run(['trust', '--lock']);
-    expect(without.stderr).toContain('1 hook or module left out, as open: add --open to put in');
+    expect(without.stderr).toContain('left out, as open: 1 hook; add --open to put in');
     const lock = { HOOKSTACK_TRUST_LOCK: without.stdout };
     expect(await cli.run(['trust', '--check'], { env: lock })).toMatchObject({ exitCode: 1 });
     const { stdout: digest } = await cli.run(['trust', '--lock', '--open']);
@@ -396,7 +426,7 @@ describe('untrust', () => {
     await cli.run(['trust', '--yes']);
     expect(await cli.run(['untrust'])).toEqual({
       exitCode: 0,
-      stdout: 'No longer allowed: 1 hook or module.',
+      stdout: 'No longer allowed: 1 hook.',
       stderr: '',
     });
     await fire();

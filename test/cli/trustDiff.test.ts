@@ -55,6 +55,26 @@ describe('trust shows of a changed script', () => {
     expect(shown).toContain('--- hooks/guard.sh\n  | one\n');
   });
 
+  it('once, where several hooks share the file', async () => {
+    await cli.write('hooks/other.sh', 'true\n');
+    const guard = group(`sh ${FILE}`, { name: 'guard' });
+    const other = group('sh hooks/other.sh', { name: 'other', matcher: 'x' });
+    await cli.projectSettings({ BeforeTool: [...guard, ...other] });
+    await cli.run(['trust', '--yes']);
+    await cli.write(FILE, NEW);
+
+    const { stdout } = await cli.run(['trust', '--check']);
+    expect(`${stdout}\n`.split(DIFF)).toHaveLength(2);
+    const { shown } = await cli.onTerminal('trust', 'n\n', 'n\n');
+    expect(shown.split(DIFF)).toHaveLength(2);
+    expect(shown).toContain(`${FILE}: shown above`);
+    const { stderr } = await cli.run(['list']);
+    expect(stderr).toContain(
+      `The hooks "guard", "other" are skipped; to see and allow them, run in the project: hookstack trust. Each of them has changed since it was allowed (${FILE})`,
+    );
+    expect(stderr.match(/has changed/gu)).toHaveLength(1);
+  });
+
   it('all of it where no copy is kept, or somebody has changed that, and says so', async () => {
     const [name = ''] = await kept();
     await cli.write(FILE, NEW);
@@ -69,6 +89,21 @@ describe('trust shows of a changed script', () => {
     await cli.write(FILE, `${OLD}echo \u001B[2Jx\u202E\n`);
     const { stdout } = await cli.run(['trust']);
     expect(stdout).toContain(String.raw`+echo \x1b[2Jx\u202e`);
+  });
+
+  it('letters without a shape with escapes, as code can be written in them', async () => {
+    await cli.write(FILE, `${OLD}eval "$(decode '\uFE00\u{E0101}\u3164\u2800')"\n`);
+    const { stdout } = await cli.run(['trust']);
+    expect(stdout).toContain(String.raw`+eval "$(decode '\ufe00\u{e0101}\u3164\u2800')"`);
+  });
+
+  it('bytes that are no text, where the text for them was allowed', async () => {
+    await cli.write(FILE, 'rm -r "\uFFFD"\n');
+    await cli.run(['trust', '--yes']);
+    await writeFile(join(cli.project, FILE), Buffer.from('rm -r "\u00FF"\n', 'latin1'));
+    const { stdout } = await cli.run(['trust']);
+    expect(stdout).toContain('is no text in UTF-8; its bytes are shown as those of Latin-1');
+    expect(stdout).toContain('  | rm -r "\u00FF"');
   });
 });
 

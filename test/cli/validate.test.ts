@@ -30,6 +30,14 @@ describe('validate', () => {
     });
   });
 
+  it('names the file that switches hooks off, and not one that switches them on', async () => {
+    await cli.write(`${cli.home}/.llxprt/settings.json`, { enableHooks: false });
+    await cli.projectSettings({ BeforeTool: group('true') });
+    const { findings } = await validateJson();
+    const off = findings.filter(({ rule }) => rule === 'hooks-off');
+    expect(off).toMatchObject([{ file: expect.stringContaining('home/.llxprt/settings.json') }]);
+  });
+
   it('tells file, line, column, what is wrong, and the rule', async () => {
     await cli.write(
       '.llxprt/settings.json',

@@ -248,3 +248,17 @@ describe('what a model may read of an exception', () => {
     expect(outlineStderr(stderr)).toBe(outline);
   });
 });
+
+describe('a path that is longer than any', () => {
+  const stderr = `/${'a'.repeat(200_000)}/b.sh: line 3: no`;
+
+  it('takes no time', { timeout: 2000 }, () => {
+    expect(outlineStderr(stderr)).toBe('at b.sh:3');
+  });
+
+  it('is cut', () => {
+    const why = explainStderr({ stderr, exitCode: 1 }, {}) ?? '';
+    expect(why).toMatch(/^no \(a+\/b\.sh:3\)/u);
+    expect(why.length).toBeLessThan(400);
+  });
+});

@@ -4,7 +4,7 @@ import { lastLine } from '../../run/exception.js';
 import { findFailure } from '../../run/hookFailure.js';
 import { findLikelyCause } from '../../run/likelyCause.js';
 import type { Said } from '../../run/hookRun.js';
-import { readHookOutput } from '../../protocol/readHookOutput.js';
+import { describeNoise, readHookOutput } from '../../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
 import type { CommandOutcome } from '../../process/runCommand.js';
 import { toOneLine } from '../shared/terminal.js';
@@ -31,7 +31,11 @@ export interface ObservedRun {
 export function describeEnding({ hook, event, outcome, said, timeoutMs }: ObservedRun): string {
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
-  if (outcome.exitCode === 0) return 'exit code 0: it has an answer, or no objection';
+  if (outcome.exitCode === 0) {
+    return isMisread(outcome, hook, event)
+      ? 'exit code 0, and what it printed is no answer'
+      : 'exit code 0: it has an answer, or no objection';
+  }
   return canPrevent(event, said)
     ? 'exit code 2: it blocks'
     : `exit code 2: it objects, which cannot prevent ${event}`;
@@ -54,26 +58,42 @@ function diagnoseEnding(run: ObservedRun): Finding[] {
     : '';
   const isUnclear = exitCode === 1 && why === undefined && events[event].canBlock;
   const code = isUnclear ? '; only exit code 2 blocks' : '';
-  if (failure) return [error(`it ${failure.what}${quoteOf(run)}${hint}${code}`)];
+  const advice = failure?.advice === undefined ? '' : `; ${failure.advice}`;
+  if (failure) return [error(`it ${failure.what}${quoteOf(run)}${hint}${code}${advice}`)];
   if (exitCode !== 2) return [];
   if (why !== undefined) return [error(`it ${why}${hint}`)];
   if (stderr.trim() !== '') return [];
   return [warning('it blocks without a reason; write one to stderr')];
 }
 
-function diagnoseOutput({ hook, event, outcome, said, remarks }: ObservedRun): Finding[] {
+const PLAIN_TEXT =
+  'stdout is not JSON and is taken as plain text; print one JSON object, and nothing else';
+
+function diagnoseOutput({ hook, event, outcome, said, why, ...run }: ObservedRun): Finding[] {
   const { ending, exitCode, stdout } = outcome;
   const noise = ending === 'exit' && exitCode !== 0 && stdout.trim() !== '';
   const broken = ending === 'exit' && exitCode === 0 ? findBreak(stdout) : undefined;
-  if (broken !== undefined && (stdout.includes('{') || failsClosed(hook, event))) {
-    return [error(`stdout is not JSON and is taken as plain text: ${broken}`)];
+  if (isMisread(outcome, hook, event)) {
+    const [told = PLAIN_TEXT] = describeNoise(stdout.trim());
+    return [error(`${told} (${broken})`)];
   }
+  const remarks = run.remarks.filter((remark) => remark !== why);
   const { unreadable } = said.exitCode === 0 ? readHookOutput(said.stdout) : {};
   const misread = broken === undefined && unreadable !== undefined;
   return [
     ...remarks.map((remark) => (misread ? error(remark) : warning(remark))),
     ...(noise ? [warning(`stdout does not count beside exit code ${exitCode}; stderr does`)] : []),
   ];
+}
+
+/** A text that was meant as an answer. */
+function isMisread(
+  { ending, exitCode, stdout }: CommandOutcome,
+  hook: CommandHookConfig,
+  event: HookEventName,
+): boolean {
+  if (ending !== 'exit' || exitCode !== 0) return false;
+  return (stdout.includes('{') || failsClosed(hook, event)) && findBreak(stdout) !== undefined;
 }
 
 function diagnoseHabits({ hook, event, outcome, timeoutMs }: ObservedRun): Finding[] {

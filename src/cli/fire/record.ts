@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { HookEventName, Moment } from '../../protocol/types.js';
 import type { FireReport } from '../shared/fireReport.js';
 import { expectationsOf, formatHookTest, HOOK_TEST_SUFFIX } from '../shared/hookTestFile.js';
@@ -25,10 +26,13 @@ export async function writeRecord(
   report: FireReport,
 ): Promise<void> {
   const text = formatHookTest({ event, input, expect: expectationsOf(report) });
+  const write = async () => {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text, { flag: 'wx' });
+  };
   await orUsageError(
-    writeFile(file, text, { flag: 'wx' }),
-    (detail) =>
-      `--record ${file} cannot be written (${detail}); name a new file in a directory that exists`,
+    write(),
+    (detail) => `--record ${file} cannot be written (${detail}); name a new file`,
   );
   printNotice('recorded', toOneLine(file));
 }

@@ -7,9 +7,7 @@ export const migrateCommand: CommandSpec = {
   name: 'migrate',
   description: 'Take over the hooks of another agent',
   options: [
-    new Option('--from <agent>', 'whose settings to read')
-      .choices([...DIALECT_NAMES])
-      .makeOptionMandatory(),
+    new Option('--from <agent>', 'whose settings to read').choices([...DIALECT_NAMES]),
     new Option('--scope <scope>', 'whose hooks to take over')
       .choices(['project', 'local', 'user', 'all'])
       .default('project'),

@@ -38,6 +38,8 @@ export class HookNames {
 }
 
 const MAX_LENGTH = 40;
+/** In characters, of a command: the time to look through a word grows with its square. */
+const MAX_LOOKED_AT = 1000;
 
 const SCRIPT = /([\w.-]+)\.(?:bash|cjs|cts|fish|js|mjs|mts|php|pl|py|rb|sh|ts|zsh)(?![\w.-])/u;
 
@@ -48,7 +50,8 @@ const STARTERS = new Set(
   ),
 );
 
-function stemOf(command: string): string {
+function stemOf(line: string): string {
+  const command = line.slice(0, MAX_LOOKED_AT);
   const [, script] = SCRIPT.exec(command) ?? [];
   const words = command.split(/[\s"'`;&|()<>{}[\]!]+/u).filter((word) => !/^[-$]|=/u.test(word));
   const programs = words.map((word) => basename(word)).filter((word) => /^\w[\w.-]*$/u.test(word));

@@ -1,16 +1,17 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { DialectName } from '../../protocol/types.js';
+import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 import { dialects } from '../../dialects/dialects.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { requireHome } from '../../util/home.js';
 import { diffLines } from '../../util/lineDiff.js';
 import { cwdWords, findObstacles, type Obstacles } from '../shared/obstacles.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
-import { paint, plural, printJson, printLine, toOneLine } from '../shared/terminal.js';
+import { paint, plural, printJson, printLine, toOneLine, toVisible } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 import type { RemarkKind } from './carryOver.js';
+import { testCommands } from './testCommands.js';
 import { makeMove, planMove, type Move, type MoveScope, type Remark } from './plan.js';
 
 /** Lines shown around a change. */
@@ -20,7 +21,11 @@ const MAX_CHANGED = 1000;
 /** In characters. */
 const MAX_REMARK = 500;
 
-interface MigrateOptions {
+interface MigrateOptions extends Omit<Migration, 'from'> {
+  readonly from?: DialectName;
+}
+
+interface Migration {
   readonly from: DialectName;
   readonly scope: MoveScope | 'all';
   readonly dryRun?: boolean;
@@ -29,8 +34,13 @@ interface MigrateOptions {
 }
 
 /** @throws UsageError when settings cannot be read, or the project's would be written elsewhere */
-export async function migrate(options: MigrateOptions): Promise<void> {
-  const { from, dryRun = false } = options;
+export async function migrate({ from, ...others }: MigrateOptions): Promise<void> {
+  if (from === undefined) {
+    const commands = DIALECT_NAMES.map((name) => `hookstack migrate --from ${name}`);
+    throw new UsageError(`Say whose hooks to take over: ${commands.join(', or ')}`);
+  }
+  const options = { from, ...others };
+  const { dryRun = false } = options;
   const moves: Move[] = [];
   for (const [scope, directory] of await placesOf(options)) {
     moves.push(await planMove(directory, from, scope));
@@ -38,7 +48,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   if (!dryRun) for (const move of moves) await makeMove(move);
   const { notRead } = dialects[from].settings;
   const obstacles = dryRun ? {} : await obstaclesTo(moves, options);
-  const next = nextCommands(moves, obstacles, options);
+  const next = await nextCommands(moves, obstacles, options);
   const files = moves.map(describeMove);
   const told = [obstacles.off, obstacles.notAllowed].filter((each) => each !== undefined);
   if (options.json) printJson({ from, dryRun, notRead, files, obstacles: told, next });
@@ -46,7 +56,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 /** Where which settings are read and written. In the home directory, the settings are the user's. */
-async function placesOf({ from, scope, cwd }: MigrateOptions): Promise<[MoveScope, string][]> {
+async function placesOf({ from, scope, cwd }: Migration): Promise<[MoveScope, string][]> {
   const home = await realpath(requireHome()).catch(requireHome);
   if (scope === 'user') return [['user', home]];
   const { files, localFiles = [] } = dialects[from].settings;
@@ -67,25 +77,28 @@ async function placesOf({ from, scope, cwd }: MigrateOptions): Promise<[MoveScop
 /** In the place where the hooks are now. */
 async function obstaclesTo(
   moves: readonly Move[],
-  { cwd }: Pick<MigrateOptions, 'cwd'>,
+  { cwd }: Pick<Migration, 'cwd'>,
 ): Promise<Obstacles> {
   const filled = moves.find(({ added, present }) => added + present > 0);
   return filled ? findObstacles(dirname(dirname(filled.target)), cwd) : {};
 }
 
-function nextCommands(
+async function nextCommands(
   moves: readonly Move[],
   { notAllowed }: Obstacles,
-  { from, scope, dryRun, cwd }: MigrateOptions,
-): string[] {
+  { from, scope, dryRun, cwd }: Migration,
+): Promise<string[]> {
   const at = cwdWords(cwd);
   const filled = moves.filter(({ added, present }) => added + present > 0);
   if (filled.length === 0) return [];
   const own = scope === 'project' ? '' : ` --scope ${scope}`;
   if (dryRun) return [`hookstack migrate --from ${from}${own}${at}`];
-  return [...(notAllowed === undefined ? [] : ['trust']), 'doctor', 'test'].map(
-    (name) => `hookstack ${name}${at}`,
-  );
+  const ofProject = filled.find((move) => move.scope !== 'user');
+  return [
+    ...(notAllowed === undefined ? [] : [`hookstack trust${at}`]),
+    `hookstack doctor${at}`,
+    ...(ofProject ? await testCommands(ofProject, at) : []),
+  ];
 }
 
 function describeMove({ target, sources, remarks, before, after, added, present }: Move) {
@@ -109,7 +122,7 @@ function diffSettings(before: string, after: string): string[] {
 function formatMoves(
   moves: readonly Move[],
   { obstacles, next }: { readonly obstacles: readonly string[]; readonly next: readonly string[] },
-  { from, scope, dryRun = false }: MigrateOptions,
+  { from, scope, dryRun = false }: Migration,
 ): string {
   const { agent, settings } = dialects[from];
   const own = scope === 'project' ? '; your own settings, which --scope user takes over' : '';
@@ -147,12 +160,14 @@ function formatRemarks(title: string, remarks: readonly Remark[]): string[] {
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['trust', 'shows what the hooks run, and allows it: until then, they are skipped'],
   ['doctor', 'runs each hook once, and says what is wrong with it'],
-  ['test', 'fires the events that hookstack fire … --record FILE has kept'],
+  ['fire', 'asks the hook once, and keeps what it says as a test; change the event as you like'],
+  ['test', 'fires all events that are kept, and compares what the hooks say'],
 ]);
 
+/** On a line of its own: zsh takes a `#` that is pasted behind a command for an argument. */
 function formatNext(command: string): string {
   const reason = REASONS.get(command.split(' ')[1] ?? '');
-  return `  ${removeControls(command)}${reason === undefined ? '' : `  # ${reason}`}`;
+  return `  ${removeControls(command)}${reason === undefined ? '' : `\n      ${reason}`}`;
 }
 
 function formatMove({ target, sources, before, after, added, present }: Move, dryRun: boolean) {
@@ -164,7 +179,8 @@ function formatMove({ target, sources, before, after, added, present }: Move, dr
 }
 
 function paintDiff(line: string): string {
-  const text = line.slice(0, 1) + removeControls(line.slice(1));
+  // Tabs are the indentation of the file.
+  const text = line.slice(0, 1) + line.slice(1).split('\t').map(toVisible).join('\t');
   if (line.startsWith('+')) return paint('green', text);
   return line.startsWith('-') ? paint('red', text) : text;
 }

@@ -6,7 +6,7 @@ import {
   type PlanContext,
 } from '../../../middleware/planner.js';
 import type { SettingsOrigins } from '../../config/settings/settings.js';
-import { theirSubject, theirEventName, dialects } from '../../dialects/dialects.js';
+import { theirSubject, theirEventName, dialects, speakerOf } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { environmentOf } from '../../process/startCommand.js';
@@ -118,7 +118,9 @@ function whyNotItself(
   const { matcher = '', config } = entry;
   const spoken = config.dialect && dialects[config.dialect];
   const tested = toolName ?? (spoken ? theirSubject(spoken, subject) : subject);
-  return `its matcher ${JSON.stringify(matcher)} does not match ${tested}`;
+  const hint = spoken || toolName === undefined ? undefined : speakerOf(matcher);
+  const advice = hint === undefined ? '' : `; ${hint}`;
+  return `its matcher ${JSON.stringify(matcher)} does not match ${tested}${advice}`;
 }
 
 function explainHook(

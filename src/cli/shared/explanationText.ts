@@ -23,9 +23,10 @@ export function formatExplanation(explanation: Explanation): string {
 }
 
 function formatHeading(explanation: Explanation, count: number): string {
-  const { event, moment, tool, subject: at, sequential } = explanation;
+  const { event, moment, tool, subject: at, sequential, enableHooks } = explanation;
   const how = count > 1 ? `, ${sequential ? 'one after the other' : 'all at once'}` : '';
-  const what = count === 1 ? '1 hook runs' : `${count || 'no'} hooks run`;
+  const run = enableHooks ? (count === 1 ? 'runs' : 'run') : 'would run';
+  const what = `${count === 1 ? '1 hook' : `${count || 'no'} hooks`} ${run}`;
   const isMatched = explanation.hooks.some(({ dialect, matcher }) => dialect && matcher);
   const of = tool ?? (isMatched ? at : null);
   const when = moment === null ? '' : ` (${moment})`;

@@ -3,6 +3,7 @@ import { hookIdentity } from '../../protocol/identity.js';
 import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { HookEventName, HookExecutionResult } from '../../protocol/types.js';
+import { lastLine } from '../../run/exception.js';
 import { paint, toOneLine, toVisible } from './terminal.js';
 
 export type FireReport = ReturnType<typeof describeFiring>;
@@ -44,13 +45,22 @@ function describeHook(result: HookExecutionResult) {
   };
 }
 
+/** Why a hook failed, blocked by accident or said what does not count, in one sentence; else `undefined`. */
+export function whyOf({ success, exitCode, why, error, stderr }: HookReport): string | undefined {
+  const hasFailed = !success && exitCode !== 2;
+  const said = why ?? error ?? (hasFailed ? lastLine(stderr ?? '') : '');
+  return said === '' ? undefined : said;
+}
+
+type HookReport = FireReport['results'][number];
+
 /** @param nothingRan what is said where no hook ran */
 export function formatReport(report: FireReport, nothingRan = ''): string {
   const hooks = report.results.length === 0 ? [nothingRan] : report.results.map(formatHook);
   return [...hooks, '', formatVerdict(report), ...formatEffects(report)].join('\n');
 }
 
-function formatHook(hook: FireReport['results'][number]): string {
+function formatHook(hook: HookReport): string {
   const isHealthy = hook.success || hook.exitCode === 2;
   const facts = [
     hook.signal === null ? hook.exitCode !== null && `exit code ${hook.exitCode}` : hook.signal,
@@ -67,11 +77,14 @@ function formatHook(hook: FireReport['results'][number]): string {
   ].join('\n');
 }
 
+/** In characters. It says what to do next last. */
+const MAX_REASON = 1000;
+
 function formatVerdict(report: FireReport): string {
   const { event, blocked, stopped, reason, stopReason, results } = report;
-  if (stopped) return paint('red', `Verdict: stopped: ${toOneLine(stopReason ?? '')}`);
+  if (stopped) return paint('red', `Verdict: stopped: ${toOneLine(stopReason ?? '', MAX_REASON)}`);
   if (!blocked) return paint('green', 'Verdict: proceed');
-  const verdict = paint('red', `Verdict: blocked: ${toOneLine(reason ?? '')}`);
+  const verdict = paint('red', `Verdict: blocked: ${toOneLine(reason ?? '', MAX_REASON)}`);
   const outputs = [{}, ...results.map(({ output }) => output ?? {})];
   return outputs.some((output) => canPrevent(event, output))
     ? verdict

@@ -137,12 +137,14 @@ export function findReason(
     return `${where}; to switch it on: hookstack enable ${asWord(hookIdentity(config))}`;
   }
   if (skipped === 'refused') return review?.reason?.replace(/^is (?=refused)/u, '') ?? skipped;
-  const doubt = review?.reason === undefined ? '' : `: it ${review.reason}`;
+  const doubt = review?.reason === undefined ? '' : `: it ${review.reason}; ${TRUST}`;
   if (skipped !== undefined) return `${skipped}${skipped === 'untrusted' ? doubt : ''}`;
   if (config.type !== HookType.Command) return `type ${config.type} cannot be run`;
   if (isChangedGuard({ skipped, review })) return `untrusted, and denies${doubt}`;
   return enableHooks ? null : 'hooks are off';
 }
+
+const TRUST = 'to see and allow it: hookstack trust';
 
 /** One that was allowed, and stays where it was: it denies unasked. */
 export function isChangedGuard({
@@ -167,5 +169,5 @@ export function formatSource({
 export function whyHooksAreOff(file: string | null | undefined): string {
   return file
     ? `enableHooks is false in ${toVisible(file)}`
-    : 'no settings file says "enableHooks": true';
+    : 'no settings file that counts says "enableHooks": true';
 }

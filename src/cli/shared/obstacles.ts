@@ -1,8 +1,7 @@
 import { loadSettings } from '../../config/settings/settings.js';
 import { quoteWord } from '../../util/quoteWord.js';
 import { whyHooksAreOff } from './hookColumns.js';
-import { openToReview, reviewWorkspace, type ReviewedItem } from './reviewProject.js';
-import { countItems } from './reviewProject.js';
+import { countItems, openToReview, reviewWorkspace, type ReviewedItem } from './reviewProject.js';
 import { printNotice, toOneLine } from './terminal.js';
 import { isTrustedRun, type Workspace } from './workspace.js';
 

@@ -8,6 +8,7 @@ import type { JsonDocument, Position } from '../../util/jsonDocument.js';
 import { readJsonFile } from '../../util/jsonFile.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { isRecord } from '../../util/records.js';
+import { plural } from './terminal.js';
 import { openRegistry, openWorkspace, unreadableFiles, type Workspace } from './workspace.js';
 
 export interface ReviewedItem {
@@ -130,9 +131,15 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Such as `2 hooks, 1 module and the settings`. */
 export function countItems(items: readonly ConsentItem[]): string {
-  const count = items.filter(({ kind }) => kind !== 'settings').length;
-  const hooks = count === 1 ? '1 hook or module' : `${count} hooks and modules`;
-  if (count === items.length) return hooks;
-  return count === 0 ? 'the settings' : `${hooks} and the settings`;
+  const countOf = (kind: ConsentItem['kind']) => items.filter((item) => item.kind === kind).length;
+  const [hooks, modules] = [countOf('hook'), countOf('middleware')];
+  const parts = [
+    ...(hooks > 0 ? [plural(hooks, 'hook')] : []),
+    ...(modules > 0 ? [plural(modules, 'module')] : []),
+    ...(countOf('settings') > 0 ? ['the settings'] : []),
+  ];
+  const last = parts.pop() ?? '';
+  return parts.length === 0 ? last : `${parts.join(', ')} and ${last}`;
 }

@@ -15,7 +15,8 @@ import { CliLogger } from './cliLogger.js';
 import type { WorkspaceOptions } from './options.js';
 import { findProjectRoot, PROJECT_MARKERS } from './projectRoot.js';
 import { tellForeignHooks } from './foreignSettings.js';
-import { printNotice } from './terminal.js';
+import { whyHooksAreOff } from './hookColumns.js';
+import { printNotice, toVisible } from './terminal.js';
 import { orUsageError, UsageError } from './usageError.js';
 
 export interface Workspace {
@@ -73,10 +74,11 @@ export async function openWorkspace(
     if (!isAsked && !needs.isQuiet) printProblem(problem);
   }
   if (forceHooks && !settings.enableHooks) {
-    printNotice('note', 'enableHooks is not true in the settings; here hooks run anyway');
+    const why = whyHooksAreOff(origins.enableHooks?.file);
+    printNotice('note', `hooks are off for agents, as ${why}; here they run anyway`);
   }
   const hasHooks = Object.keys(settings.hooks ?? {}).length > 0 || extensions.length > 0;
-  if (!hasHooks && !isIncomplete && options.settings === undefined)
+  if (!hasHooks && !isIncomplete && !needs.isQuiet && options.settings === undefined)
     await tellForeignHooks(workingDir);
   const config = new Config({
     ...settings,
@@ -142,7 +144,10 @@ export async function resolveWorkingDir(
   const start = await resolveDirectory(directory);
   const { root, marker } = await findProjectRoot(start, markers);
   if (root !== start) {
-    printNotice('note', `the project is ${root}, the nearest folder above with ${marker}`);
+    printNotice(
+      'note',
+      `the project is ${toVisible(root)}, the nearest folder above with ${marker}`,
+    );
   }
   return root;
 }

@@ -1,5 +1,5 @@
 import { removeControls } from '../../protocol/sanitizeText.js';
-import type { TestResult } from './runTest.js';
+import { hookLines, type TestResult } from './runTest.js';
 
 interface NamedResult extends TestResult {
   readonly name: string;
@@ -22,14 +22,15 @@ export function toJunit(results: readonly NamedResult[]): string {
   ].join('\n');
 }
 
-function formatCase({ name, event, durationMs, ...result }: NamedResult): string {
+function formatCase(result: NamedResult): string {
+  const { name, event, durationMs } = result;
   const time = seconds(durationMs);
   const start = `    <testcase${attributes({ name, classname: event ?? 'no event', file: name, time })}`;
   if (result.passed) return `${start}/>`;
   const [tag, lines] =
     result.problems.length > 0
       ? ['error', result.problems]
-      : ['failure', result.differences.map(formatDifference)];
+      : ['failure', [...result.differences.map(formatDifference), ...hookLines(result)]];
   const message = attributes({ message: lines[0] ?? '' });
   return `${start}>\n      <${tag}${message}>${escapeXml(lines.join('\n'))}</${tag}>\n    </testcase>`;
 }

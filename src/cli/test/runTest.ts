@@ -3,10 +3,11 @@ import type { Config } from '../../config/config.js';
 import { replaceFile } from '../../config/settings/editSettings.js';
 import { fireHook } from '../../hooks/fireHook.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
+import { maskSecrets } from '../../run/hookEnvironment.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { suggestName } from '../../util/suggestName.js';
 import { completeFields, decodeFields } from '../shared/eventFields.js';
-import { describeFiring, type FireReport } from '../shared/fireReport.js';
+import { describeFiring, whyOf, type FireReport } from '../shared/fireReport.js';
 import {
   compare,
   parseHookTest,
@@ -27,8 +28,18 @@ export interface TestResult {
   readonly differences: readonly Difference[];
   /** Hooks of the event that did not run, where it is not as expected. */
   readonly notRun: readonly { readonly hook: string; readonly reason: string }[];
+  /** What went wrong with hooks that ran, where it is not as expected. */
+  readonly faults: readonly { readonly hook: string; readonly why: string }[];
   /** Why the event could not be fired. */
   readonly problems: readonly string[];
+}
+
+/** What a test that failed says of its hooks, one sentence each. */
+export function hookLines({ notRun, faults }: TestResult): string[] {
+  return [
+    ...faults.map(({ hook, why }) => `${hook}: ${why}`),
+    ...notRun.map(({ hook, reason }) => `${hook} did not run: ${reason}`),
+  ];
 }
 
 /** @param update whether to write what differs into the file */
@@ -41,14 +52,15 @@ export async function runTest(
   const outcome = await tryTest(file, workspace, update).catch((error: unknown): Outcome => ({
     problems: [`${file}: ${errorMessage(error)}`],
   }));
-  const { event = null, updated = false, differences = [], notRun = [], problems = [] } = outcome;
+  const { event = null, updated = false, differences = [] } = outcome;
+  const { notRun = [], faults = [], problems = [] } = outcome;
   const passed = problems.length === 0 && (updated || differences.length === 0);
   const durationMs = Math.round(performance.now() - startedAt);
-  return { file, event, passed, updated, durationMs, differences, notRun, problems };
+  return { file, event, passed, updated, durationMs, differences, notRun, faults, problems };
 }
 
 type Outcome = Partial<
-  Pick<TestResult, 'event' | 'updated' | 'differences' | 'notRun' | 'problems'>
+  Pick<TestResult, 'event' | 'updated' | 'differences' | 'notRun' | 'faults' | 'problems'>
 >;
 
 async function tryTest(file: string, workspace: Workspace, update: boolean): Promise<Outcome> {
@@ -68,7 +80,8 @@ async function tryTest(file: string, workspace: Workspace, update: boolean): Pro
   const differences = compare(expect, report);
   if (differences.length === 0) return { event };
   if (!update) {
-    return { event, differences, notRun: await whyNotRun(workspace, event, payload, expect) };
+    const notRun = await whyNotRun(workspace, event, payload, expect);
+    return { event, differences, notRun, faults: faultsOf(report, config) };
   }
   await replaceFile(file, updatedText(source, differences, report));
   return { event, differences, updated: true };
@@ -80,6 +93,15 @@ async function switchFailingHooksOn(config: Config): Promise<void> {
   if (!system?.isInitialized()) return;
   // Reading all hooks for each test would say its warnings each time.
   if (system.getAllHooks().some(({ skipped }) => skipped === 'failing')) await system.reload();
+}
+
+/** Secrets are masked: servers of CI keep reports. */
+function faultsOf({ results }: FireReport, config: Config): TestResult['faults'] {
+  return results.flatMap((result) => {
+    const why = whyOf(result);
+    if (why === undefined) return [];
+    return [{ hook: result.hook, why: maskSecrets(why, config.getHookEnvironment()) }];
+  });
 }
 
 /** Hooks that did not run, and those that a test names and the event does not have. */

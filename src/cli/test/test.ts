@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, relative } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { Difference } from '../shared/hookTestFile.js';
+import { isInside } from '../../util/paths.js';
 import type { WorkspaceOptions } from '../shared/options.js';
+import { requireInside } from '../shared/projectFile.js';
 import { mapWithProgress } from '../shared/progress.js';
 import {
   paint,
@@ -16,7 +18,7 @@ import { tellWaiting } from '../shared/waitingHooks.js';
 import { orUsageError } from '../shared/usageError.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { findTests } from './findTests.js';
-import { runTest, type TestResult } from './runTest.js';
+import { hookLines, runTest, type TestResult } from './runTest.js';
 
 interface TestOptions extends WorkspaceOptions {
   readonly update?: boolean;
@@ -57,11 +59,17 @@ async function runTests(
   const passed = results.length - failed;
   if (json) printJson({ passed, failed, updated, tests: results });
   else printLine(`\n${passed} passed${update ? ` (${updated} updated)` : ''}, ${failed} failed`);
-  if (junit !== undefined) await writeJunit(junit, results);
+  if (junit !== undefined) await writeJunit(junit, results, workspace.config.getWorkingDir());
   return failed === 0 ? 0 : 1;
 }
 
-async function writeJunit(file: string, results: readonly TestResult[]): Promise<void> {
+/** @param project links in it must not lead out of it, to files that are not the project's */
+async function writeJunit(
+  file: string,
+  results: readonly TestResult[],
+  project: string,
+): Promise<void> {
+  if (isInside(resolve(file), project)) await requireInside(project, resolve(file));
   const { toJunit } = await import('./junit.js');
   const write = async () => {
     await mkdir(dirname(file), { recursive: true });
@@ -78,12 +86,12 @@ function nameOf(file: string): string {
 }
 
 function formatResult(result: TestResult): string {
-  const { file, event, differences, notRun, problems } = result;
+  const { file, event, differences, problems } = result;
   return [
     `${formatState(result)} ${nameOf(file)}${event === null ? '' : `: ${event}`}`,
     ...problems.map((problem) => `  ${withoutBreaks(problem)}`),
     ...differences.flatMap(formatDifference),
-    ...notRun.map(({ hook, reason }) => `  ${toVisible(hook)} did not run: ${toVisible(reason)}`),
+    ...hookLines(result).map((line) => `  ${toVisible(line)}`),
   ].join('\n');
 }
 

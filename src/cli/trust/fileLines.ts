@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConsentReview } from '../../protocol/entry.js';
@@ -33,6 +34,10 @@ export async function linesOf(
     const bytes = await readFile(resolve(consent.project, name));
     // What is shown must be what is allowed.
     if (!item.files[name]?.startsWith(sha256(bytes))) throw new Error('it is being changed');
+    if (!isUtf8(bytes)) {
+      const note = `${shown} is no text in UTF-8; its bytes are shown as those of Latin-1`;
+      return [note, ...wholeOf(shown, bytes.toString('latin1'))];
+    }
     const text = bytes.toString();
     const digest = previous?.files[name];
     if (digest === undefined || digest === item.files[name]) return wholeOf(shown, text);

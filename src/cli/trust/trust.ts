@@ -3,7 +3,7 @@ import { HookConsent } from '../../trust/consent.js';
 import { lockFileIn, writeLock } from '../../trust/hooksLock.js';
 import { warnIfOff } from '../shared/obstacles.js';
 import { requireInside } from '../shared/projectFile.js';
-import { printJson, printLine, printNotice } from '../shared/terminal.js';
+import { printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
 import {
   countItems,
   reviewProject,
@@ -12,6 +12,7 @@ import {
 } from '../shared/reviewProject.js';
 import { describeProject, formatItem, formatProject } from './trustReport.js';
 import { changedFilesOf, filesToShow, linesOf } from './fileLines.js';
+import { Pager } from './pager.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
@@ -45,7 +46,10 @@ export async function trust(options: TrustOptions): Promise<number> {
       : await allow(project, options);
   const [file] = project.unreadable;
   if (file === undefined) return code;
-  printNotice('error', `${file} cannot be read, and may hold more: fix what is named above`);
+  printNotice(
+    'error',
+    `${toVisible(file)} cannot be read, and may hold more: fix what is named above`,
+  );
   return NOT_ALLOWED;
 }
 
@@ -68,7 +72,7 @@ async function check(project: ReviewedProject, { json }: TrustOptions): Promise<
     await printChanges(refused, project.consent);
   }
   if (refused.length === 0) return 0;
-  printNotice('error', `${count(refused)} not allowed; see them with: hookstack trust`);
+  printNotice('error', `not allowed: ${count(refused)}; see with: hookstack trust`);
   return NOT_ALLOWED;
 }
 
@@ -90,9 +94,12 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   else printLine(digest);
   const left = project.items.filter((item) => !locked.includes(item));
   if (left.length > 0) {
-    printNotice('warning', `${count(left)} left out, as open: add --open to put in`);
+    printNotice('warning', `left out, as open: ${count(left)}; add --open to put in`);
   }
-  printNotice('note', `${file} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`);
+  printNotice(
+    'note',
+    `${toVisible(file)} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`,
+  );
   return 0;
 }
 
@@ -118,12 +125,12 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
   if (yes && open.length > 0) {
     const advice =
       'only their definition is covered; if you accept that, run: hookstack trust --open';
-    printNotice('error', `${count(open)} not allowed, as open: ${advice}`);
+    printNotice('error', `not allowed, as open: ${count(open)}; ${advice}`);
   }
   const refused = missing.filter((item) => !allowable.includes(item));
   if (refused.length > 0) {
-    const advice = 'and cannot be allowed: fix what is named above';
-    printNotice('error', `${count(refused)} refused, ${advice}`);
+    const advice = 'nobody can allow that: fix what is named above';
+    printNotice('error', `refused: ${count(refused)}; ${advice}`);
   }
   if (items.length > 0) await warnIfOff(consent.project);
   return agreed.length === missing.length ? 0 : NOT_ALLOWED;
@@ -138,7 +145,7 @@ async function agree(
   if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent);
   if (!json) await printChanges(allowable, consent);
   const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
-  printNotice('error', `${count(allowable)} not allowed: ${advice}`);
+  printNotice('error', `not allowed: ${count(allowable)}; ${advice}`);
   return [];
 }
 
@@ -156,7 +163,9 @@ async function ask(
   consent: HookConsent,
 ): Promise<readonly ReviewedItem[]> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const pager = new Pager((question) => readAnswer(question, terminal));
   const agreed: ReviewedItem[] = [];
+  const seen = new Set<string>();
   let allPinned = false;
   try {
     for (const [index, item] of allowable.entries()) {
@@ -165,9 +174,14 @@ async function ask(
         agreed.push(item);
         continue;
       }
-      printLine(`\n${index + 1} of ${allowable.length}: ${formatItem(item, consent.project)}`);
+      const shown = `${index + 1} of ${allowable.length}: ${formatItem(item, consent.project)}`;
+      pager.begin();
+      await pager.show(['', ...shown.split('\n')]);
       for (const file of filesToShow(review)) {
-        await page(await linesOf(consent, file, review), terminal);
+        const lines = await linesOf(consent, file, review);
+        const text = lines.join('\n');
+        await pager.show(seen.has(text) ? [`${toVisible(file)}: shown above`] : lines);
+        seen.add(text);
       }
       const answer = await answerTo(
         'Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit: ',
@@ -197,19 +211,14 @@ async function readAnswer(question: string, terminal: Interface): Promise<string
   return Promise.race([terminal.question(question).catch(() => 'q'), closed]);
 }
 
-async function page(lines: readonly string[], terminal: Interface): Promise<void> {
-  const height = Math.max(10, (process.stdout.rows || 100) - 2);
-  for (let at = 0; at < lines.length; at += height) {
-    const question = `${lines.length - at} more lines: (Enter) shows them, (s)kip: `;
-    if (at > 0 && (await readAnswer(question, terminal)).trim() !== '') return;
-    printLine(lines.slice(at, at + height).join('\n'));
-  }
-}
-
+/** A file that several hooks share is shown once. */
 async function printChanges(items: readonly ReviewedItem[], consent: HookConsent): Promise<void> {
+  const shown = new Set<string>();
   for (const { review } of items) {
     for (const file of changedFilesOf(review)) {
-      printLine(`\n${(await linesOf(consent, file, review)).join('\n')}`);
+      const text = (await linesOf(consent, file, review)).join('\n');
+      if (!shown.has(text)) printLine(`\n${text}`);
+      shown.add(text);
     }
   }
 }

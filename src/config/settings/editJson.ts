@@ -104,7 +104,7 @@ function appendBehind({ text, eol }: Source, container: Node, last: Node, entry:
   const end = last.offset + last.length;
   const comma = findComma(text, end, close);
   const place = comma === undefined ? end : comma + 1;
-  const hasOwnLine = text.slice(lineStart(text, last.offset), last.offset).trim() === '';
+  const hasOwnLine = isBlank(text.slice(lineStart(text, last.offset), last.offset));
   const indentation = lineIndentation(text, last.offset);
   const written = hasOwnLine
     ? `${eol}${indentation}${entry.indentedBy(indentation)}`
@@ -177,13 +177,18 @@ function findComma(text: string, from: number, to: number): number | undefined {
 function endOfEntry(text: string, place: number, close: number): number {
   const lineEnd = endOfLine(text, place);
   const rest = text.slice(place, lineEnd);
-  const isOver =
-    lineEnd <= close &&
-    rest
+  const isOver = lineEnd <= close && isBlank(rest);
+  return isOver ? place + rest.trimEnd().length : place;
+}
+
+/** Whether a part of a line holds nothing but blanks and whole comments. */
+function isBlank(part: string): boolean {
+  return (
+    part
       .replace(/\/\*[^]*?\*\//gu, '')
       .replace(/\/\/.*$/u, '')
-      .trim() === '';
-  return isOver ? place + rest.trimEnd().length : place;
+      .trim() === ''
+  );
 }
 
 function isLineEnd(text: string, place: number): boolean {

@@ -39,6 +39,7 @@ const CORPUS: readonly string[] = [
   `{\n  "hooks": {\n    "BeforeTool": [\n      ${group} /* the\n      first */\n    ]\n  }\n}\n`,
   `{\n  "hooks": {\n    "BeforeTool": [\n      // before\n      ${group}\n      // after\n    ]\n    // after the list\n  }\n  // at the end\n}\n`,
   `{\n  "hooks": {\n    "BeforeTool": [\n      ${group} ] }\n}\n`,
+  `{\n  "hooks": {\n    "BeforeTool": [\n      /* the */ ${group} // first\n    ]\n  }\n}\n`,
   `{\r\n  "hooks": {\r\n    "BeforeTool": [\r\n      ${group} // windows\r\n    ]\r\n  }\r\n}\r\n`,
   '{\n  "disabledHooks": ["a", "b"], // not these\n  "hooks": {}\n}\n',
   '{\n  "disabledHooks": [\n    "a", // not this\n    "b" // nor this\n  ]\n}\n',
@@ -102,6 +103,13 @@ it('puts a new entry behind the comment of the one before it', () => {
   const text = `{\n  "disabledHooks": [\n    "a" // not this\n  ]\n}\n`;
   expect(editJson(text, DISABLE)).toBe(
     `{\n  "disabledHooks": [\n    "a", // not this\n    "guard"\n  ]\n}\n`,
+  );
+});
+
+it('puts a new entry on lines of its own behind one that has a comment before it', () => {
+  const text = `{\n  "disabledHooks": [\n    /* not */ "a" // this\n  ]\n}\n`;
+  expect(editJson(text, DISABLE)).toBe(
+    `{\n  "disabledHooks": [\n    /* not */ "a", // this\n    "guard"\n  ]\n}\n`,
   );
 });
 
