@@ -16,6 +16,16 @@ export {
 export { loadSettings, loadSettingsFile, type LoadedSettings } from './config/settings/settings.js';
 export { type Settings } from './config/settings/settingsKeys.js';
 export { formatProblem, type FileProblem } from './util/fileProblem.js';
+export { answerConfirmations, BusApprover } from './approvals/busApprover.js';
+export type {
+  Answer,
+  Approval,
+  ApprovalObserver,
+  ApprovalRequest,
+  ApprovalSettings,
+  Approver,
+  AskingHook,
+} from './protocol/approval.js';
 export { InProcessMessageBus } from './confirmation-bus/messageBus.js';
 export {
   MessageBusType,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { validate } from 'superstruct';
 import { sanitizeText } from '../protocol/sanitizeText.js';
+import { traced, type Description } from '../trace/span.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { notify } from '../util/notify.js';
 import { errorMessage } from '../util/errorMessage.js';
@@ -49,7 +50,9 @@ export class Approvals {
     const { timeout = DEFAULT_APPROVAL_TIMEOUT_MS } = this.settings;
     const request = toRequest(question, timeout);
     if (onApproval) notify(this.logger, onApproval, request);
-    const answer = await askPerson(approver, request, timeout, signal);
+    const answer = await traced('question', descriptionOf(request), () =>
+      askPerson(approver, request, timeout, signal),
+    );
     if (onApproval) notify(this.logger, onApproval, request, answer);
     if (answer.decision === 'allow' && answer.remember === 'session') this.#allowed.add(key);
     return answer;
@@ -67,6 +70,20 @@ export class Approvals {
     );
     return { decision, source: 'nobody' };
   }
+}
+
+/** How long a person took, who it was, and what was said. */
+function descriptionOf({ event, hooks, toolName, input }: ApprovalRequest): Description<Answer> {
+  const name = hooks.map((hook) => hook.name).join(', ');
+  const asked = toolName === undefined ? input : { tool_name: toolName, tool_input: input };
+  return {
+    facts: () => ({ name, event, input: asked }),
+    outcome: ({ decision, reason, source, by, remember }) => ({
+      verdict: decision === 'deny' ? 'block' : 'allow',
+      ...(reason !== undefined && { reason }),
+      output: { source, by, remember },
+    }),
+  };
 }
 
 async function askPerson(

@@ -12,6 +12,7 @@ export const SPAN_KINDS = [
   'event',
   'hook',
   'middleware',
+  'question',
 ] as const;
 
 export type SpanKind = (typeof SPAN_KINDS)[number];
@@ -29,7 +30,7 @@ export interface SpanChange {
 
 /** What is known of a span when it begins. */
 export interface SpanFacts {
-  /** The tool's, the model's, the event's, the hook's or the middleware's. */
+  /** The tool's, the model's, the event's, the hook's or the middleware's; of a question, those of the hooks that ask. */
   readonly name: string;
   /** The event, of an event and of its hooks. */
   readonly event?: HookEventName;

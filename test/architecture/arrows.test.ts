@@ -21,19 +21,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   run: ['dialects', 'process', 'protocol', 'shell', 'util'],
   trace: ['compose.ts', 'context.ts', 'protocol', 'run', 'tools', 'util'],
   'stack.ts': ['compose.ts', 'context.ts', 'middlewareGuard.ts', 'protocol', 'trace', 'util'],
-  middleware: names('compose.ts context.ts dialects process protocol run tools trace util'),
+  approvals: ['confirmation-bus', 'protocol', 'trace', 'util'],
+  middleware: names(
+    'approvals compose.ts context.ts dialects process protocol run tools trace util',
+  ),
   hooks: names('confirmation-bus context.ts dialects middleware protocol run stack.ts util'),
   trust: ['hooks', 'process', 'protocol', 'run', 'shell', 'util'],
   config: names(
-    'compose.ts confirmation-bus context.ts hooks middleware protocol run stack.ts trust util',
+    'approvals compose.ts confirmation-bus context.ts hooks middleware protocol run stack.ts trust util',
   ),
   core: names('config context.ts hooks middleware protocol tools trace util'),
   extensions: names('compose.ts config hooks middlewareGuard.ts protocol stack.ts trust util'),
   agent: names(
-    'config context.ts core dialects hooks middleware process protocol tools trace util',
+    'approvals config context.ts core dialects hooks middleware process protocol tools trace util',
   ),
   'index.ts': names(
-    'agent compose.ts config confirmation-bus context.ts core extensions hooks protocol stack.ts tools trace trust util',
+    'agent approvals compose.ts config confirmation-bus context.ts core extensions hooks protocol stack.ts tools trace trust util',
   ),
   validate: names(
     'agent config dialects extensions hooks middleware process protocol run shell util',

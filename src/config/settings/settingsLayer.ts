@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { dirname } from 'node:path';
 import type { ConsentReview } from '../../protocol/entry.js';
 import type { HookDefinitions } from '../../protocol/types.js';
@@ -140,10 +141,14 @@ function splitSwitch(
 }
 
 /** What a project may say before anybody has allowed it, where nobody else says anything: it only tightens. */
-const TIGHTENING: Partial<Scalars> = { enableHooks: true, afterModelDisplay: 'hold' };
+const TIGHTENING: Partial<Scalars> = {
+  enableHooks: true,
+  afterModelDisplay: 'hold',
+  approvals: { whenNobody: 'deny' },
+};
 
 function isTightening([key, value]: [string, unknown]): boolean {
-  return Object.entries(TIGHTENING).some((each) => each[0] === key && each[1] === value);
+  return Object.entries(TIGHTENING).some((each) => isDeepStrictEqual(each, [key, value]));
 }
 
 /** Keeps only what cannot weaken the user's own guards. */

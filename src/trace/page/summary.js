@@ -2,12 +2,14 @@
 
 /** @param parts the sessions that are shown */
 function drawSummary(parts) {
-  const hooks = parts.map(({ from, to }) =>
-    spans.slice(from, to + 1).filter(({ kind }) => kind === 'hook'),
-  );
+  const ofKind = (wanted) =>
+    parts.map(({ from, to }) => spans.slice(from, to + 1).filter(({ kind }) => kind === wanted));
+  const hooks = ofKind('hook');
   const took = hooks.reduce((sum, list) => sum + coveredMs(list), 0);
   const total = parts.reduce((sum, { start: begin, end }) => sum + end - begin, 0);
-  byId('took').textContent = `Hooks took ${formatMs(took)} of ${formatMs(total)}`;
+  const waited = ofKind('question').reduce((sum, list) => sum + coveredMs(list), 0);
+  const people = waited > 0 ? `; people were asked for ${formatMs(waited)}` : '';
+  byId('took').textContent = `Hooks took ${formatMs(took)} of ${formatMs(total)}${people}`;
   byId('told').replaceChildren(...parts.map(tellSession));
   const lines = describeHooks(hooks.flat()).map((cells) =>
     element('tr', {}, ...cells.map((cell) => element('td', {}, String(cell)))),
