@@ -30,6 +30,8 @@ export interface AskOptions {
 /** Puts the questions of a session to a person, and remembers what was allowed for all of it. */
 export class Approvals {
   readonly #allowed = new Set<string>();
+  /** Hooks of which it was told that nobody can be asked. */
+  readonly #told = new Set<string>();
 
   constructor(
     private readonly approver: Approver | undefined,
@@ -65,6 +67,8 @@ export class Approvals {
       const reason = `${names} want a person to be asked, and nobody can be asked here`;
       return { decision, reason, source: 'nobody' };
     }
+    if (this.#told.has(names)) return { decision, source: 'nobody' };
+    this.#told.add(names);
     this.logger.warn(
       `${names} want a person to be asked, and nobody can be asked here: it goes on. To deny in such cases, write "approvals": { "whenNobody": "deny" } in the settings`,
     );

@@ -6,9 +6,6 @@ export function recordOf(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }
 
-export const NOBODY_TO_ASK =
-  'answered "ask", and as nobody can be asked here, the tool runs unless another hook objects';
-
 /** There, `systemMessage` is for the user, and `suppressOutput` hides what the hook printed, which nobody sees here. */
 export function readCommonFields({
   systemMessage,

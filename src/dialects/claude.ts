@@ -4,13 +4,7 @@ import { isRecord } from '../util/records.js';
 import { HookEventName } from '../protocol/types.js';
 import { ToolErrorType } from '../tools/tools.js';
 import type { Dialect, DialectAnswer, Fields } from './dialect.js';
-import {
-  NOBODY_TO_ASK,
-  readCommonFields,
-  readObjection,
-  recordOf,
-  specificFields,
-} from './answers.js';
+import { readCommonFields, readObjection, recordOf, specificFields } from './answers.js';
 
 /** The format of hooks for Claude Code. */
 export const claude: Dialect = {
@@ -227,7 +221,6 @@ function readPermission(said: Fields): DialectAnswer {
       ...(reason !== earlyReason && { reason: 'hookSpecificOutput.permissionDecisionReason' }),
       'hookSpecificOutput.tool_input': 'hookSpecificOutput.updatedInput',
     },
-    ...(decision === 'ask' && { remarks: [NOBODY_TO_ASK] }),
   };
 }
 

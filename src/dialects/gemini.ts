@@ -1,7 +1,7 @@
 import { isBlocking } from '../protocol/hookOutput.js';
 import type { HookEventName } from '../protocol/types.js';
 import type { Dialect, DialectAnswer, Fields, MatcherReading } from './dialect.js';
-import { NOBODY_TO_ASK, readCommonFields, readObjection, specificFields } from './answers.js';
+import { readCommonFields, readObjection, specificFields } from './answers.js';
 
 /** The format of hooks for Gemini CLI. Names and fields that are not here are ours. */
 export const gemini: Dialect = {
@@ -47,7 +47,7 @@ export const gemini: Dialect = {
   readsStderr: true,
   plainText: { otherwise: 'user' },
   answers: {
-    BeforeTool: readToolVerdict,
+    BeforeTool: readCommonFields,
     AfterTool: readResultVerdict,
     BeforeModel: readModelAnswer,
     AfterModel: readModelVerdict,
@@ -63,11 +63,6 @@ export const gemini: Dialect = {
     'hookSpecificOutput.clearContext': 'the history stays as it is',
   },
 };
-
-function readToolVerdict(said: Fields): DialectAnswer {
-  const isQuestion = said['decision'] === 'ask';
-  return { ...readCommonFields(said), ...(isQuestion && { remarks: [NOBODY_TO_ASK] }) };
-}
 
 /** A refused result is hidden, and its reason is what the model reads. */
 function readResultVerdict(said: Fields): DialectAnswer {
