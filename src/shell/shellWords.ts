@@ -33,7 +33,8 @@ export function isSimpleCommand(command: string): boolean {
 
 /** The words of such a command, quotes as they are; `undefined` for any other. */
 export function splitSimpleCommand(command: string): readonly string[] | undefined {
-  if (command.length > MAX_SIMPLE || command.includes('\n')) return undefined;
+  // The parser takes these for a home directory, also in quotes.
+  if (command.length > MAX_SIMPLE || /\n|[:=]~/.test(command)) return undefined;
   const first = SIMPLE_COMMAND.exec(command)?.[1];
   if (first === undefined) return undefined;
   const isProgram = first.includes('/') || (/^[\w.+-]+$/.test(first) && !NOT_PROGRAMS.has(first));

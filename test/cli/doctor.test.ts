@@ -166,7 +166,7 @@ describe('doctor', () => {
     {
       what: 'a line before it',
       command: `cat > /dev/null; echo Loading; echo '{"decision": "block"}'`,
-      says: 'line 1, column 1: invalid symbol at "Loading"; print one JSON object, and nothing else',
+      says: 'print nothing else on stdout (found "Loading") (line 1, column 1: invalid symbol at "Loading")',
     },
     {
       what: 'the dictionary of Python',

@@ -75,7 +75,8 @@ describe('an error with --json', () => {
   });
 
   it('is not written behind the object of the command', async () => {
-    const args = ['fire', 'SessionStart', '--json', '--record', 'missing/x.hooktest.json'];
+    await cli.write('file', '');
+    const args = ['fire', 'SessionStart', '--json', '--record', 'file/x.hooktest.json'];
     const { exitCode, stdout, stderr } = await cli.run(args);
     expect(exitCode).not.toBe(0);
     expect(stdout.split('\n').filter((line) => line !== '')).toHaveLength(1);

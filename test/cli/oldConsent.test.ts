@@ -43,7 +43,7 @@ it.each([2, 1])(
     const check = await cli.run(['trust', '--check']);
     expect(check.stdout).toContain('Settings [new]');
     expect(check.stdout).not.toContain('BeforeTool');
-    expect(check.stderr).toContain('the settings not allowed');
+    expect(check.stderr).toContain('not allowed: the settings');
     await cli.run(['trust', '--yes']);
     expect(await cli.run(['fire', 'BeforeTool'])).toMatchObject({ exitCode: 2, stderr: '' });
   },

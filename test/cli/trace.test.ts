@@ -45,7 +45,7 @@ describe('run --trace', () => {
         '            + b.txt',
         '      event AfterTool write_file b.txt, content: x fail  …',
         '        hook broken (AfterTool) write_file b.txt, content: x fail  …, exit code 3',
-        '            exited with code 3',
+        '            exited with code 3: broken',
         '  turn 2 result of write_file  …',
         '    model gemini-2.5-flash result of write_file  …',
       ].join('\n'),
