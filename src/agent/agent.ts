@@ -126,6 +126,7 @@ class AgentRun {
       tools,
       onStatus: (call) => this.#tellCall(call),
       onHooks: this.#hooks.observe,
+      onApproval: this.#hooks.observeApproval,
     });
   }
 
@@ -234,7 +235,8 @@ class AgentRun {
     const fired = await this.#hooks.fire(HookEventName.PreCompress, asked, signal);
     this.#stopped = fired.stopped;
     if (fired.stopped || fired.objection) return;
-    const options = { signal, onHooks: this.#hooks.observe };
+    const { observe: onHooks, observeApproval: onApproval } = this.#hooks;
+    const options = { signal, onHooks, onApproval };
     const before = this.#chat.getHistory();
     const turn = await this.#chat.compressHistory(fired.notes, options);
     this.#promptTokens = 0;
@@ -251,7 +253,8 @@ class AgentRun {
 
   async #askModel(message: PartListUnion): Promise<ModelTurn> {
     const { signal } = this.#options;
-    const options = { signal, onHooks: this.#hooks.observe };
+    const { observe: onHooks, observeApproval: onApproval } = this.#hooks;
+    const options = { signal, onHooks, onApproval };
     this.#hooks.restrictors = [];
     for await (const event of this.#chat.sendMessageStream(message, options)) {
       if (event.type === 'chunk') {

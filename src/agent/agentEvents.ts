@@ -1,3 +1,4 @@
+import type { Answer, ApprovalRequest } from '../protocol/approval.js';
 import type { GenerateContentParameters } from '@google/genai';
 import type { Decision } from '../context.js';
 import { resolveOutput } from '../protocol/events.js';
@@ -42,6 +43,12 @@ export type AgentEvent =
   | { readonly type: 'model'; readonly call: ModelCallRecord }
   | { readonly type: 'tool'; readonly call: ToolCallRecord }
   | ({ readonly type: 'hook' } & HookRecord)
+  /** A person is asked; told again with the answer. */
+  | {
+      readonly type: 'approval';
+      readonly request: ApprovalRequest;
+      readonly answer: Answer | null;
+    }
   /** The agent ends before the model is done. */
   | ({ readonly type: 'stopped' } & Decision);
 

@@ -27,7 +27,6 @@ export class AgentHooks {
   constructor(
     private readonly config: Config,
     private readonly tell: (event: AgentEvent) => void,
-    private readonly onApproval?: ApprovalObserver,
   ) {}
 
   /** Also called for events that others fire. */
@@ -40,6 +39,11 @@ export class AgentHooks {
       this.records.push(record);
       this.tell({ type: 'hook', ...record });
     }
+  };
+
+  /** Also for calls that others make. */
+  readonly observeApproval: ApprovalObserver = (request, answer) => {
+    this.tell({ type: 'approval', request, answer: answer ?? null });
   };
 
   /** @throws the reason of `signal`, when that aborted meanwhile */
@@ -78,9 +82,11 @@ export class AgentHooks {
   ): Promise<string | undefined> {
     if (event !== HookEventName.BeforeAgent || !isAsking(aggregated)) return undefined;
     const input = { ...payload };
-    const { onApproval } = this;
     const subject = { input, originalInput: input };
-    const answer = await this.config.askPerson(event, aggregated, subject, { signal, onApproval });
+    const answer = await this.config.askPerson(event, aggregated, subject, {
+      signal,
+      onApproval: this.observeApproval,
+    });
     return answer.decision === 'deny' ? refusalOf(answer) : undefined;
   }
 }

@@ -8,7 +8,7 @@ import { withTrace } from '../shared/withTrace.js';
 import { placeTranscript } from './transcriptFile.js';
 import { UsageError } from '../shared/usageError.js';
 import type { WorkspaceOptions } from '../shared/options.js';
-import { openWorkspace, type Workspace } from '../shared/workspace.js';
+import { openWorkspace, type Asking, type Workspace } from '../shared/workspace.js';
 
 interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
   readonly model: string;
@@ -17,13 +17,20 @@ interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
   readonly maxTurns?: number;
   readonly outputFormat: OutputFormat;
   readonly trace?: string;
+  /** Decides all questions of this run. */
+  readonly ask?: 'allow' | 'deny';
+  /** Where answers come from. Default: the terminal, where there is one. */
+  readonly approvals?: 'stdin';
   /** `false` for none. */
   readonly transcript?: string | false;
 }
 
 /** @returns the exit code: 0 done, or stopped by a hook; 1 failed */
 export async function run(prompt: string | undefined, options: RunOptions): Promise<number> {
-  const workspace = await openWorkspace(options, { withMiddleware: true });
+  const workspace = await openWorkspace(options, {
+    withMiddleware: true,
+    asking: await chooseApprover(prompt, options),
+  });
   const connection = await connectModel(options.responses);
   try {
     const text = prompt ?? (await readPrompt());
@@ -33,6 +40,25 @@ export async function run(prompt: string | undefined, options: RunOptions): Prom
   } finally {
     await connection.close();
   }
+}
+
+/** Nobody is asked where a terminal could not show the question, or could not answer it. */
+async function chooseApprover(
+  prompt: string | undefined,
+  { ask, approvals }: RunOptions,
+): Promise<Asking> {
+  if (ask !== undefined) return { whenNobody: ask };
+  if (approvals === 'stdin') {
+    if (prompt === undefined) {
+      throw new UsageError(
+        '--approvals stdin takes stdin for answers: write the prompt behind the command',
+      );
+    }
+    return { approver: (await import('./stdinApprover.js')).stdinApprover() };
+  }
+  const { stdin, stderr } = process;
+  if (!stdin.isTTY || !stderr.isTTY) return {};
+  return { approver: (await import('./terminalApprover.js')).terminalApprover() };
 }
 
 async function readPrompt(): Promise<string> {

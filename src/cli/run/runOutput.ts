@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentResult } from '../../agent/agentEvents.js';
+import type { Answer, ApprovalRequest } from '../../protocol/approval.js';
 import type { ToolCallRecord } from '../../core/coreToolScheduler.js';
 import { printJson } from '../shared/terminal.js';
 import { TextOutput } from './textOutput.js';
@@ -27,10 +28,16 @@ export const runOutputs: Record<OutputFormat, () => RunOutput> = {
 function streamEvent(event: AgentEvent): void {
   // Text and tool calls tell of model calls; the result has them in full.
   if (event.type === 'model') return;
+  if (event.type === 'approval') return streamApproval(event.request, event.answer);
   if (event.type !== 'tool') return printJson(event);
   const { callId, name, originalInput, status, result } = event.call;
   if (status === 'scheduled') printJson({ type: 'tool_call', callId, name, originalInput });
   if (result) printJson({ type: 'tool_result', callId, ...describeToolCall(event.call) });
+}
+
+function streamApproval(request: ApprovalRequest, answer: Answer | null): void {
+  if (answer === null) printJson({ type: 'awaiting_approval', request });
+  else printJson({ type: 'approval', id: request.id, ...answer });
 }
 
 function describeRun(result: AgentResult, failure: string | undefined) {

@@ -1,3 +1,4 @@
+import type { Approver } from '../../protocol/approval.js';
 import { realpath, stat } from 'node:fs/promises';
 import type { ConsentReview } from '../../protocol/entry.js';
 import { Config } from '../../config/config.js';
@@ -32,7 +33,16 @@ export interface Workspace {
   readonly isIncomplete: boolean;
 }
 
+/** Who answers hooks that want a person to be asked. */
+export interface Asking {
+  readonly approver?: Approver;
+  /** In place of what the settings say. */
+  readonly whenNobody?: 'allow' | 'deny';
+}
+
 interface WorkspaceNeeds {
+  /** Default: nobody. */
+  readonly asking?: Asking;
   /** Run hooks even where the settings say otherwise. Default false. */
   readonly forceHooks?: boolean;
   /** End the command for an unreadable file that counts. Default true; one that the user named always does. */
@@ -52,6 +62,7 @@ export async function openWorkspace(
   options: WorkspaceOptions,
   needs: WorkspaceNeeds = {},
 ): Promise<Workspace> {
+  const { approver, whenNobody } = needs.asking ?? {};
   const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
   const workingDir = await resolveWorkingDir(options.cwd);
   const isTrusted = !needs.asksForConsent && isTrustedRun(options);
@@ -85,6 +96,8 @@ export async function openWorkspace(
     extensions,
     workingDir,
     enableHooks: settings.enableHooks || forceHooks,
+    approver,
+    approvals: { ...settings.approvals, ...(whenNobody && { whenNobody }) },
     ...(isTrusted && { trustedFolder: true }),
     // No next event, so nothing to keep ready.
     ...(firesOnce && { hooksRunner: { warmShells: 0 } }),

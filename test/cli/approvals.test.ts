@@ -1,0 +1,197 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+import { answer, Cli, group, MAIN, parseLines, saying, toolCall } from './helpers.js';
+
+const cli = new Cli();
+const ASK = { decision: 'ask', reason: 'It is production.\u001b[2J' };
+const PATIENT = { timeout: 20_000 };
+
+const write = (name: string) => toolCall('write_file', { file_path: name, content: 'x' });
+
+/** What the model was sent at last, in one text. */
+async function open(calls: readonly object[], others: object = {}) {
+  const responses = await cli.record(...calls);
+  const settings = await cli.settings(
+    { BeforeTool: group(saying(ASK), { name: 'production' }) },
+    others,
+  );
+  return ['run', 'Go', '--responses', responses, '--settings', settings];
+}
+
+/** The program on a terminal. Keys are typed once a text is shown; each text that many times. */
+function onTerminal(args: readonly string[], typed = '') {
+  const quoted = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
+  const subprocess = execa('script', ['-qefc', quoted, '/dev/null'], {
+    cwd: cli.project,
+    env: { ...cli.env, NO_COLOR: '1', SHELL: '/bin/sh', TERM: 'xterm' },
+    extendEnv: false,
+    stdin: 'pipe',
+    reject: false,
+  });
+  const screen = { shown: '' };
+  subprocess.stdout.on('data', (chunk: Buffer) => (screen.shown += chunk.toString()));
+  if (typed !== '') subprocess.stdin.write(typed);
+  const count = (text: string) => screen.shown.split(text).length - 1;
+  const wait = async (text: string, times = 1) => {
+    await expect.poll(() => count(text), PATIENT).toBeGreaterThanOrEqual(times);
+  };
+  const type = (keys: string) => subprocess.stdin.write(keys);
+  return { subprocess, screen, wait, type, count };
+}
+
+const PROMPT = 'Allow it?';
+
+describe('run on a terminal', () => {
+  it('asks, and lets the tool run once', async () => {
+    const args = await open([answer(write('a.txt')), answer(write('a.txt')), answer('Done.')]);
+    const { subprocess, screen, wait, type } = onTerminal(args);
+    await wait(PROMPT);
+    expect(screen.shown).toContain('  | production');
+    expect(screen.shown).toContain('  | It is production.');
+    expect(screen.shown).not.toContain('\u001b[2J');
+    expect(screen.shown).toContain('  | write_file');
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
+    type('y\r');
+    await wait('Hooks ask you', 2);
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(true);
+    type('n\r');
+    expect((await subprocess).exitCode).toBe(0);
+    expect(screen.shown).toContain('A person was asked, and said no');
+  });
+
+  it('asks no more in a session where the person says so', async () => {
+    const args = await open([answer(write('a.txt')), answer(write('a.txt')), answer('Done.')]);
+    const { subprocess, screen, wait, type, count } = onTerminal(args);
+    await wait(PROMPT);
+    type('s\r');
+    expect((await subprocess).exitCode).toBe(0);
+    expect(count('Hooks ask you')).toBe(1);
+    expect(screen.shown).toContain('Done.');
+  });
+
+  it('tells the model why not', async () => {
+    const args = await open([answer(write('a.txt')), answer('Done.')]);
+    const { subprocess, screen, wait, type } = onTerminal(args);
+    await wait(PROMPT);
+    type('r\r');
+    await wait('Why not?');
+    type('Not on a Friday\r');
+    await subprocess;
+    expect(screen.shown).toContain('A person was asked, and said no: Not on a Friday');
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
+  });
+
+  it('means no where nobody answers in time', async () => {
+    const args = await open([answer(write('a.txt')), answer('Done.')], {
+      approvals: { timeout: 1000 },
+    });
+    const { subprocess, screen } = onTerminal(args);
+    expect((await subprocess).exitCode).toBe(0);
+    expect(screen.shown).toContain('nobody answered within 1 s');
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
+  });
+
+  it('is ended by ^C, and nothing runs', async () => {
+    const args = await open([answer(write('a.txt')), answer('Done.')]);
+    const { subprocess, wait, type } = onTerminal(args);
+    await wait(PROMPT);
+    type('\u0003');
+    expect((await subprocess).exitCode).not.toBe(0);
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
+  });
+
+  it('asks one question after the other', async () => {
+    const args = await open([answer(write('a.txt'), write('b.txt')), answer('Done.')]);
+    const { subprocess, wait, type, count } = onTerminal(args);
+    await wait(PROMPT);
+    expect(count('Hooks ask you')).toBe(1);
+    type('y\r');
+    await wait('Hooks ask you', 2);
+    await wait(PROMPT, 2);
+    type('n\r');
+    await subprocess;
+    const written = ['a.txt', 'b.txt'].filter((name) => existsSync(join(cli.project, name)));
+    expect(written).toHaveLength(1);
+  });
+
+  it('is not answered by what was typed before', async () => {
+    const args = await open([answer(write('a.txt')), answer('Done.')], {
+      approvals: { timeout: 3000 },
+    });
+    const { subprocess, screen } = onTerminal(args, 'y\ry\ry\r');
+    await subprocess;
+    expect(screen.shown).toContain('nobody answered within 3 s');
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
+  });
+
+  it('means no where the terminal is closed', async () => {
+    const args = await open([answer(write('a.txt')), answer('Done.')]);
+    const { subprocess, wait } = onTerminal(args);
+    await wait(PROMPT);
+    subprocess.kill('SIGHUP');
+    await subprocess;
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
+  });
+});
+
+describe('run without a terminal', () => {
+  it.each([
+    [[], true],
+    [['--ask', 'deny'], false],
+    [['--ask', 'allow'], true],
+  ] as const)('decides by the settings, or by %j', async (options, runs) => {
+    const args = await open([answer(write('a.txt')), answer('Done.')]);
+    expect((await cli.run([...args, ...options])).exitCode).toBe(0);
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(runs);
+  });
+
+  it('takes answers from stdin, and refuses those that do not count', async () => {
+    const args = await open([answer(write('a.txt')), answer('Done.')]);
+    const subprocess = execa(
+      process.execPath,
+      [MAIN, ...args, '--output-format', 'stream-json', '--approvals', 'stdin'],
+      { cwd: cli.project, env: cli.env, extendEnv: false, stdin: 'pipe', reject: false },
+    );
+    let text = '';
+    subprocess.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    const lines = () => parseLines(text.slice(0, text.lastIndexOf('\n')));
+    const find = (type: string) => lines().filter((line) => line.type === type);
+    await expect
+      .poll(() => (text.includes('\n') ? find('awaiting_approval').length : 0), PATIENT)
+      .toBe(1);
+    const { id, sessionId } = find('awaiting_approval')[0]?.['request'] as Record<string, string>;
+    const say = (line: unknown) => subprocess.stdin.write(`${JSON.stringify(line)}\n`);
+    say('nonsense');
+    say({ type: 'approval', id: 'other', sessionId, approval: { decision: 'allow' } });
+    say({ type: 'approval', id, sessionId: 'other', approval: { decision: 'allow' } });
+    say({ type: 'approval', id, sessionId, approval: { decision: 'perhaps' } });
+    say({ type: 'approval', id, sessionId, approval: { decision: 'allow', by: 'ada' } });
+    expect((await subprocess).exitCode).toBe(0);
+    expect(
+      find('approval_result').map(({ accepted, error }) =>
+        accepted === true ? 'accepted' : (error as { code: string }).code,
+      ),
+    ).toEqual([
+      'CONFIRMATION_MALFORMED',
+      'CONFIRMATION_NOT_OPEN',
+      'CONFIRMATION_OTHER_SESSION',
+      'CONFIRMATION_MALFORMED',
+      'accepted',
+    ]);
+    expect(find('approval')).toMatchObject([{ id, decision: 'allow', by: 'ada' }]);
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(true);
+  });
+
+  it('means no once stdin has ended', async () => {
+    const args = await open([answer(write('a.txt')), answer('Done.')]);
+    const { stdout } = await execa(
+      process.execPath,
+      [MAIN, ...args, '--output-format', 'stream-json', '--approvals', 'stdin'],
+      { cwd: cli.project, env: cli.env, extendEnv: false, input: '', reject: false },
+    );
+    expect(stdout).toContain('stdin has ended');
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
+  });
+});
