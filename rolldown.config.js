@@ -27,14 +27,29 @@ const executable = {
 
 /**
  * Packages whose code is part of the build: `diff` takes a megabyte on disk, and one function of it is used;
- * `jsonc-parser` cannot be bundled by hosts. Their licenses want to go wherever the code goes.
+ * `jsonc-parser` cannot be bundled by hosts; the packages of the prompt are many small ones. Their licenses want to go wherever the code goes.
  */
-const INCLUDED = { diff: 'LICENSE', 'jsonc-parser': 'LICENSE.md' };
+const INCLUDED = {
+  diff: 'LICENSE',
+  'jsonc-parser': 'LICENSE.md',
+  '@inquirer/expand': 'LICENSE',
+  '@inquirer/input': 'LICENSE',
+  '@inquirer/core': 'LICENSE',
+  '@inquirer/ansi': 'LICENSE',
+  '@inquirer/figures': 'LICENSE',
+  '@inquirer/type': 'LICENSE',
+  'mute-stream': 'LICENSE',
+  'cli-width': 'LICENSE',
+  'fast-wrap-ansi': 'LICENSE',
+  'fast-string-width': 'license',
+  'fast-string-truncated-width': 'license',
+};
 const licenses = {
   name: 'licenses',
   async writeBundle({ dir }) {
     for (const [name, file] of Object.entries(INCLUDED)) {
-      await copyFile(`node_modules/${name}/${file}`, path.join(dir, `chunks/LICENSE.${name}`));
+      const target = `chunks/LICENSE.${name.replace(/^@\w+\//u, '')}`;
+      await copyFile(`node_modules/${name}/${file}`, path.join(dir, target));
     }
   },
 };

@@ -6,6 +6,7 @@ import { answer, Cli, group, MAIN, parseLines, saying, toolCall } from './helper
 
 const cli = new Cli();
 const ASK = { decision: 'ask', reason: 'It is production.\u001b[2J' };
+const PROMPT = 'Allow it?';
 const PATIENT = { timeout: 20_000 };
 
 const write = (name: string) => toolCall('write_file', { file_path: name, content: 'x' });
@@ -37,24 +38,27 @@ function onTerminal(args: readonly string[], typed = '') {
   const wait = async (text: string, times = 1) => {
     await expect.poll(() => count(text), PATIENT).toBeGreaterThanOrEqual(times);
   };
+  /** Until a question can be answered, counted from 1. */
+  const prompted = async (number = 1) => {
+    const part = () => screen.shown.split('Hooks ask you')[number] ?? '';
+    await expect.poll(part, PATIENT).toContain(PROMPT);
+  };
   const type = (keys: string) => subprocess.stdin.write(keys);
-  return { subprocess, screen, wait, type, count };
+  return { subprocess, screen, wait, prompted, type, count };
 }
-
-const PROMPT = 'Allow it?';
 
 describe('run on a terminal', () => {
   it('asks, and lets the tool run once', async () => {
     const args = await open([answer(write('a.txt')), answer(write('a.txt')), answer('Done.')]);
-    const { subprocess, screen, wait, type } = onTerminal(args);
-    await wait(PROMPT);
+    const { subprocess, screen, prompted, type } = onTerminal(args);
+    await prompted();
     expect(screen.shown).toContain('  | production');
     expect(screen.shown).toContain('  | It is production.');
     expect(screen.shown).not.toContain('\u001b[2J');
     expect(screen.shown).toContain('  | write_file');
     expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
     type('y\r');
-    await wait('Hooks ask you', 2);
+    await prompted(2);
     expect(existsSync(join(cli.project, 'a.txt'))).toBe(true);
     type('n\r');
     expect((await subprocess).exitCode).toBe(0);
@@ -63,8 +67,8 @@ describe('run on a terminal', () => {
 
   it('asks no more in a session where the person says so', async () => {
     const args = await open([answer(write('a.txt')), answer(write('a.txt')), answer('Done.')]);
-    const { subprocess, screen, wait, type, count } = onTerminal(args);
-    await wait(PROMPT);
+    const { subprocess, screen, prompted, type, count } = onTerminal(args);
+    await prompted();
     type('s\r');
     expect((await subprocess).exitCode).toBe(0);
     expect(count('Hooks ask you')).toBe(1);
@@ -73,8 +77,8 @@ describe('run on a terminal', () => {
 
   it('tells the model why not', async () => {
     const args = await open([answer(write('a.txt')), answer('Done.')]);
-    const { subprocess, screen, wait, type } = onTerminal(args);
-    await wait(PROMPT);
+    const { subprocess, screen, wait, prompted, type } = onTerminal(args);
+    await prompted();
     type('r\r');
     await wait('Why not?');
     type('Not on a Friday\r');
@@ -95,8 +99,8 @@ describe('run on a terminal', () => {
 
   it('is ended by ^C, and nothing runs', async () => {
     const args = await open([answer(write('a.txt')), answer('Done.')]);
-    const { subprocess, wait, type } = onTerminal(args);
-    await wait(PROMPT);
+    const { subprocess, prompted, type } = onTerminal(args);
+    await prompted();
     type('\u0003');
     expect((await subprocess).exitCode).not.toBe(0);
     expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
@@ -104,12 +108,11 @@ describe('run on a terminal', () => {
 
   it('asks one question after the other', async () => {
     const args = await open([answer(write('a.txt'), write('b.txt')), answer('Done.')]);
-    const { subprocess, wait, type, count } = onTerminal(args);
-    await wait(PROMPT);
+    const { subprocess, prompted, type, count } = onTerminal(args);
+    await prompted();
     expect(count('Hooks ask you')).toBe(1);
     type('y\r');
-    await wait('Hooks ask you', 2);
-    await wait(PROMPT, 2);
+    await prompted(2);
     type('n\r');
     await subprocess;
     const written = ['a.txt', 'b.txt'].filter((name) => existsSync(join(cli.project, name)));
@@ -128,9 +131,9 @@ describe('run on a terminal', () => {
 
   it('means no where the terminal is closed', async () => {
     const args = await open([answer(write('a.txt')), answer('Done.')]);
-    const { subprocess, wait } = onTerminal(args);
-    await wait(PROMPT);
-    subprocess.kill('SIGHUP');
+    const { subprocess, prompted } = onTerminal(args);
+    await prompted();
+    subprocess.kill('SIGKILL');
     await subprocess;
     expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
   });

@@ -27,18 +27,20 @@ interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
 
 /** @returns the exit code: 0 done, or stopped by a hook; 1 failed */
 export async function run(prompt: string | undefined, options: RunOptions): Promise<number> {
-  const workspace = await openWorkspace(options, {
-    withMiddleware: true,
-    asking: await chooseApprover(prompt, options),
-  });
-  const connection = await connectModel(options.responses);
+  const { dispose = () => undefined, ...asking } = await chooseApprover(prompt, options);
   try {
-    const text = prompt ?? (await readPrompt());
-    return await withTrace(options.trace, workspace.config, () =>
-      work(text, workspace, connection, options),
-    );
+    const workspace = await openWorkspace(options, { withMiddleware: true, asking });
+    const connection = await connectModel(options.responses);
+    try {
+      const text = prompt ?? (await readPrompt());
+      return await withTrace(options.trace, workspace.config, () =>
+        work(text, workspace, connection, options),
+      );
+    } finally {
+      await connection.close();
+    }
   } finally {
-    await connection.close();
+    dispose();
   }
 }
 
@@ -46,7 +48,7 @@ export async function run(prompt: string | undefined, options: RunOptions): Prom
 async function chooseApprover(
   prompt: string | undefined,
   { ask, approvals }: RunOptions,
-): Promise<Asking> {
+): Promise<Asking & { readonly dispose?: () => void }> {
   if (ask !== undefined) return { whenNobody: ask };
   if (approvals === 'stdin') {
     if (prompt === undefined) {
@@ -54,7 +56,7 @@ async function chooseApprover(
         '--approvals stdin takes stdin for answers: write the prompt behind the command',
       );
     }
-    return { approver: (await import('./stdinApprover.js')).stdinApprover() };
+    return (await import('./stdinApprover.js')).stdinApprover();
   }
   const { stdin, stderr } = process;
   if (!stdin.isTTY || !stderr.isTTY) return {};

@@ -11,7 +11,7 @@ import { printJson } from '../shared/terminal.js';
  * Takes answers from stdin: lines of `{ "type": "approval", "id", "sessionId", "approval" }`. What does not count is
  * said on stdout, and the question stays open. Once stdin has ended, no more answers can come: the rest is denied.
  */
-export function stdinApprover(): Approver {
+export function stdinApprover(): { readonly approver: Approver; readonly dispose: () => void } {
   const bus = new InProcessMessageBus();
   const { approve } = new BusApprover(bus);
   const ended = new AbortController();
@@ -22,8 +22,14 @@ export function stdinApprover(): Approver {
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (line) => takeLine(line, bus));
   lines.on('close', () => ended.abort(new Error('stdin has ended')));
-  return (request, { signal }) =>
+  const approver: Approver = (request, { signal }) =>
     approve(request, { signal: AbortSignal.any([signal, ended.signal]) });
+  const dispose = () => {
+    lines.close();
+    // Else the process would wait for the end of stdin.
+    process.stdin.destroy();
+  };
+  return { approver, dispose };
 }
 
 function takeLine(line: string, bus: InProcessMessageBus): void {
