@@ -129,9 +129,10 @@ function keyOf({ event, hooks, toolName, input, sessionId }: Question): string {
   ]);
 }
 
-function toRequest({ isGuarded: _, ...question }: Question, timeout: number): ApprovalRequest {
+function toRequest(question: Question, timeout: number): ApprovalRequest {
+  const { isGuarded: _isGuarded, ...asked } = question;
   const reason = question.hooks.flatMap(({ reason: said }) => said ?? []).join('\n');
-  return { ...question, id: randomUUID(), reason, expiresAt: Date.now() + timeout };
+  return { ...asked, id: randomUUID(), reason, expiresAt: Date.now() + timeout };
 }
 
 function firstOf<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {

@@ -113,9 +113,8 @@ export class CoreToolScheduler {
         return failed(tool.name, error);
       }
     };
-    const { callId, originalInput } = record;
-    const options = { signal, onHooks, onApproval, callId };
-    const call = createToolCall(tool.name, originalInput, execute, options);
+    const options = { signal, onHooks, onApproval, callId: record.callId };
+    const call = createToolCall(tool.name, record.originalInput, execute, options);
     const result = await runToolCall(config, call).catch((error: unknown) =>
       withNotes(failed(call.toolName, error), call.contextForModel),
     );

@@ -1,4 +1,5 @@
-import fc from 'fast-check';
+import { EventEmitter, once } from 'node:events';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
@@ -25,11 +26,11 @@ async function call(
     ...rest,
   });
   const inputs: unknown[] = [];
+  const execute = async (input: object) => {
+    inputs.push(input);
+    return { llmContent: 'done', returnDisplay: 'done' };
+  };
   const run = async () => {
-    const execute = async (input: object) => {
-      inputs.push(input);
-      return { llmContent: 'done', returnDisplay: 'done' };
-    };
     const { llmContent } = await executeToolWithHooks(config, 'deploy', { to: 'eu' }, execute, {
       signal,
     });
@@ -168,10 +169,8 @@ describe('an approver that does not answer as it should', () => {
 
 describe('the scheduler', () => {
   it('says that a call waits for a person, while others go on', async () => {
-    let allow = () => {};
-    const answer = new Promise<Approval>((resolve) => {
-      allow = () => resolve({ decision: 'allow' });
-    });
+    const ready = new EventEmitter();
+    const answer = once(ready, 'ready').then((): Approval => ({ decision: 'allow' }));
     const approver: Approver = () => answer;
     const hooks = { BeforeTool: [{ matcher: '^deploy$', hooks: [saying(ASK)] }] };
     const config = new Config({ enableHooks: true, hooks, approver });
@@ -187,7 +186,7 @@ describe('the scheduler', () => {
       onStatus: ({ name, status }) => {
         told.push(`${name} ${status}`);
         if (told.includes('deploy awaiting_approval') && told.includes('read success')) {
-          allow();
+          ready.emit('ready');
         }
       },
     });

@@ -164,7 +164,8 @@ describe('run without a terminal', () => {
     await expect
       .poll(() => (text.includes('\n') ? find('awaiting_approval').length : 0), PATIENT)
       .toBe(1);
-    const { id, sessionId } = find('awaiting_approval')[0]?.['request'] as Record<string, string>;
+    const [waiting] = find('awaiting_approval');
+    const { id, sessionId } = (waiting?.['request'] ?? {}) as Record<string, string>;
     const say = (line: unknown) => subprocess.stdin.write(`${JSON.stringify(line)}\n`);
     say('nonsense');
     say({ type: 'approval', id: 'other', sessionId, approval: { decision: 'allow' } });
