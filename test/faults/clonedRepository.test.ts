@@ -154,8 +154,10 @@ describe('a cloned repository that has turned evil runs nothing of it', () => {
     const trustedLock = String(changed).startsWith('sha256:') ? String(changed) : '';
     const env = { HOOKSTACK_TRUST_LOCK: trustedLock };
     const { stderr } = await hookstack(host, ['fire', 'BeforeTool'], { env });
-    expect(stderr).toContain('hookstack trust');
-    expect(await callTool(host, trustedLock)).toContain('hookstack trust');
+    // What is refused cannot be allowed.
+    const told = /hookstack trust|It is refused/;
+    expect(stderr).toMatch(told);
+    expect(await callTool(host, trustedLock)).toMatch(told);
     for (const file of ['repository/pwned', 'pwned']) expect(host.exists(file)).toBe(false);
     const check = await hookstack(host, ['trust', '--check'], { env });
     expect(check.stderr).toContain('not allowed');

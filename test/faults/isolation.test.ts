@@ -54,7 +54,9 @@ describe('one hook of a project that cannot be looked at', () => {
     const [entry] = config.getHookSystem()?.getAllHooks() ?? [];
     expect(entry).toMatchObject({ skipped: 'refused', review: { status: 'refused' } });
     expect(entry?.review?.reason).toContain('longer than 64 KB');
-    expect(host.warnings).toEqual([expect.stringMatching(/^The hook "hostile" is skipped;/)]);
+    expect(host.warnings).toEqual([
+      expect.stringMatching(/^The hook "hostile" is skipped\. It is refused: /),
+    ]);
     expect(host.warnings[0]?.length).toBeLessThan(300);
   });
 
