@@ -37,12 +37,12 @@ export type FireHook = <E extends HookEventName>(
 ) => Promise<ProcessedHookResult> | undefined;
 
 /** The stages of the tool stack, by name. */
-export function toolStages(fire: FireHook, askPerson: AskPerson) {
+export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolean) {
   /** Outermost stage: BeforeTool hooks may block the call, stop the agent, or change the arguments. */
   async function beforeTool(call: ToolCall, next: Next): Promise<void> {
     if (isRefused(call)) return;
     const { toolName, input: toolInput, callId } = call;
-    const firing = fire(HookEventName.BeforeTool, { toolName, toolInput, callId }, call);
+    const firing = fire(HookEventName.BeforeTool, { toolName, toolInput, callId, canAsk }, call);
     if (!firing) return next();
     const fired = await firing;
     if (!heed(call, fired)) return;
@@ -74,7 +74,9 @@ export function toolStages(fire: FireHook, askPerson: AskPerson) {
     if (inPlace && !heed(call, inPlace)) return false;
     // Other arguments than those that the hooks of the call have seen are put to them as well.
     const isSeen = isDeepStrictEqual(call.input, toolInput);
-    const again = isSeen ? undefined : await put({ toolName, toolInput: call.input, callId });
+    const again = isSeen
+      ? undefined
+      : await put({ toolName, toolInput: call.input, callId, canAsk });
     if (again && !heed(call, again)) return false;
     const isAnswered = inPlace && rankOf(inPlace.aggregated.finalOutput?.decision) === 1;
     if (isAnswered && !(again && isAsking(again.aggregated))) return true;

@@ -87,6 +87,7 @@ export class AgentHooks {
       signal,
       onApproval: this.observeApproval,
     });
+    signal?.throwIfAborted();
     return answer.decision === 'deny' ? refusalOf(answer) : undefined;
   }
 }

@@ -291,7 +291,12 @@ export class Config implements HookHost {
 
   /** The stack around every tool execution, composed at the first call. */
   getToolStack(): Stack<'tool'> {
-    return (this.#toolStack ??= this.#build('tool', toolStages(this.#fire, this.askPerson)));
+    return (this.#toolStack ??= this.#buildToolStack());
+  }
+
+  #buildToolStack(): Stack<'tool'> {
+    const canAsk = this.#options.approver ? true : undefined;
+    return this.#build('tool', toolStages(this.#fire, this.askPerson, canAsk));
   }
 
   /** The stack around every model call, composed at the first call. */
