@@ -85,7 +85,8 @@ export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolea
     const subject = { toolName, input, originalInput };
     const answer = await askPerson(HookEventName.BeforeTool, aggregated, subject, call);
     if (answer.decision === 'allow') return true;
-    call.block(refusalOf(answer), { hooks: aggregated.decidedBy });
+    if (call.signal?.aborted) call.result = cancelled(toolName);
+    else call.block(refusalOf(answer), { hooks: aggregated.decidedBy });
     return false;
   }
 
@@ -204,17 +205,14 @@ export function modelStages(fire: FireHook, host: ModelHost) {
     const read = () => readBeforeModel(fired, request);
     const said = understood(HookEventName.BeforeModel, host, read, { blocked: false });
     obey(call, fired);
-    if (!isRefused(call) && isAsking(fired.aggregated)) {
+    const { aggregated } = fired;
+    if (!isRefused(call) && isAsking(aggregated)) {
       const input = { ...(said.modifiedRequest ?? request) };
       const subject = { input, originalInput: { ...request } };
-      const answer = await host.askPerson(
-        HookEventName.BeforeModel,
-        fired.aggregated,
-        subject,
-        call,
-      );
-      const { decidedBy: hooks } = fired.aggregated;
-      if (answer.decision === 'deny') call.block(refusalOf(answer), { hooks });
+      const answer = await host.askPerson(HookEventName.BeforeModel, aggregated, subject, call);
+      call.signal?.throwIfAborted();
+      if (answer.decision === 'deny')
+        call.block(refusalOf(answer), { hooks: aggregated.decidedBy });
     }
     if (isRefused(call)) answerInstead(call, said.syntheticResponse, fired.suppressOutput);
     else if (said.modifiedRequest) call.request = said.modifiedRequest;

@@ -115,6 +115,7 @@ describe.each(MOMENTS)('a hook of %s that asks', (event) => {
     );
     const error: unknown = await ended.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(AgentError);
+    expect(error).toMatchObject({ message: 'given up', result: { modelCalls: [] } });
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     expect(sent()).toEqual([]);
   });
@@ -164,6 +165,10 @@ describe('hooks of BeforeModel', () => {
   );
 });
 
+/** Changes the arguments. */
+const to = (content: string, others: object = {}) =>
+  saying({ ...others, hookSpecificOutput: { tool_input: { content } } });
+
 describe.each(['at once', 'in sequence'])('hooks %s', (way) => {
   const group = (...hooks: ReturnType<typeof saying>[]) =>
     way === 'at once' ? { hooks } : chain(...hooks);
@@ -186,8 +191,6 @@ describe.each(['at once', 'in sequence'])('hooks %s', (way) => {
 
   it('are asked about after the last one, with what will really run', async () => {
     const { approver, asked } = person({ decision: 'allow' });
-    const to = (content: string, others: object = {}) =>
-      saying({ ...others, hookSpecificOutput: { tool_input: { content } } });
     const BeforeTool = [group(to('first'), to('second', ASK), to('third'))];
     const { ended } = await run({ BeforeTool }, { approver }, { isCalling: true });
     await ended;
