@@ -317,6 +317,11 @@ export class Config implements HookHost {
     return this.#approvals.ask(questionOf(event, aggregated, subject, this), options);
   };
 
+  /** Takes back questions that are open, by id: the answer to them is no. */
+  takeBackQuestions(ids: Iterable<string>): void {
+    this.#approvals?.takeBack(ids);
+  }
+
   /** Where a hook of this configuration was written: `user`, `project` and others; `host` where none says so. */
   sourceOf(hook: CommandHookConfig): string {
     const name = hookIdentity(hook);

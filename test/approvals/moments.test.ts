@@ -1,10 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AgentError, runAgent, type AgentOptions } from '../../src/agent/agent.js';
 import { referenceTools } from '../../src/agent/tools/referenceTools.js';
 import type { ConfigOptions } from '../../src/config/config.js';
 import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
 import type { HookDefinitions } from '../../src/protocol/types.js';
-import { callTools, reply } from '../core/helpers/modelAnswers.js';
+import { callTools, reply, type RecordedAnswer } from '../core/helpers/modelAnswers.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
 import { blocking, chain, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
@@ -27,10 +29,10 @@ function person(answer: Approval) {
 async function run(
   hooks: HookDefinitions,
   config: ConfigOptions = {},
-  { isCalling = false, ...options }: Partial<AgentOptions> & { isCalling?: boolean } = {},
+  { calls, ...options }: Partial<AgentOptions> & { calls?: RecordedAnswer } = {},
 ) {
   const debugLogger = new RecordingLogger();
-  const answers = isCalling ? [callTools(note), reply('Done.')] : [reply('Done.')];
+  const answers = calls ? [calls, reply('Done.')] : [reply('Done.')];
   const { models, sent } = await sandbox.startModel(...answers);
   const told: string[] = [];
   const ended = runAgent({
@@ -180,7 +182,11 @@ describe.each(['at once', 'in sequence'])('hooks %s', (way) => {
       saying({ decision: 'allow' }),
       saying({ decision: 'ask', reason: 'It is late.' }, { name: 'second' }),
     ];
-    const { ended } = await run({ [event]: [group(...asking)] }, { approver }, { isCalling: true });
+    const { ended } = await run(
+      { [event]: [group(...asking)] },
+      { approver },
+      { calls: callTools(note) },
+    );
     expect((await ended).response).toBe('Done.');
     const reason = 'It is production.\nIt is late.';
     const hooks = [{ name: 'first' }, { name: 'second' }];
@@ -192,7 +198,7 @@ describe.each(['at once', 'in sequence'])('hooks %s', (way) => {
   it('are asked about after the last one, with what will really run', async () => {
     const { approver, asked } = person({ decision: 'allow' });
     const BeforeTool = [group(to('first'), to('second', ASK), to('third'))];
-    const { ended } = await run({ BeforeTool }, { approver }, { isCalling: true });
+    const { ended } = await run({ BeforeTool }, { approver }, { calls: callTools(note) });
     await ended;
     expect(asked).toMatchObject([
       { input: { content: 'third' }, originalInput: { content: 'text' } },
@@ -203,8 +209,54 @@ describe.each(['at once', 'in sequence'])('hooks %s', (way) => {
   it('that deny after one that asks are heard, and nobody is asked', async () => {
     const { approver, asked } = person({ decision: 'allow' });
     const BeforeTool = [group(saying(ASK), saying({ decision: 'allow' }), blocking('Never.'))];
-    const { ended } = await run({ BeforeTool }, { approver }, { isCalling: true });
+    const { ended } = await run({ BeforeTool }, { approver }, { calls: callTools(note) });
     expect((await ended).toolCalls).toMatchObject([{ blocked: { reason: 'Never.' } }]);
     expect([asked, sandbox.read('note.txt')]).toEqual([[], undefined]);
+  });
+});
+
+describe('a stop by one call of a turn', () => {
+  const stopping = saying({ continue: false, stopReason: 'Enough.' }, { name: 'stopping' });
+  const asks = saying(ASK, { name: 'asking' });
+  const calls = callTools(note, { name: 'read_file', args: { absolute_path: 'note.txt' } });
+
+  it.each([
+    ['while it is open', 'until [ -e asked ]; do sleep 0.01; done', 'true'],
+    ['before it is put', 'true', 'until [ -e ended ]; do sleep 0.01; done'],
+  ])('takes the question about another one back, %s', async (_, beforeStop, beforeAsk) => {
+    const asked: ApprovalRequest[] = [];
+    const approver: Approver = (request) => {
+      asked.push(request);
+      writeFileSync(path.join(sandbox.workingDir, 'asked'), '');
+      return new Promise(() => {});
+    };
+    const before = (command: string, { command: then, ...hook }: typeof asks) => ({
+      ...hook,
+      command: `${command}; ${then}`,
+    });
+    const BeforeTool = [
+      { matcher: '^read_file$', hooks: [before(beforeStop, stopping)] },
+      { matcher: '^write_file$', hooks: [before(beforeAsk, asks)] },
+    ];
+    const answers: string[] = [];
+    const { ended } = await run(
+      { BeforeTool },
+      { approver },
+      {
+        calls,
+        onEvent: (event) => {
+          if (event.type === 'approval' && event.answer) answers.push(event.answer.reason ?? '');
+          if (event.type === 'tool' && event.call.stopped) {
+            writeFileSync(path.join(sandbox.workingDir, 'ended'), '');
+          }
+        },
+      },
+    );
+    const { stopped, toolCalls } = await ended;
+    expect(stopped).toMatchObject({ reason: 'Enough.' });
+    expect(toolCalls.map(({ status }) => status)).toEqual(['idle', 'idle']);
+    expect(answers).toEqual(['the question was taken back']);
+    expect(asked).toHaveLength(beforeAsk === 'true' ? 1 : 0);
+    expect(sandbox.read('note.txt')).toBeUndefined();
   });
 });
