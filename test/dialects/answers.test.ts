@@ -311,7 +311,9 @@ describe('a permission that nobody can give', () => {
       },
     };
     const answers = [callTools(note, note), reply('Done.')];
-    const run = await runAnswers(sandbox, { PreToolUse: [says('claude', output)] }, answers);
+    const hooks = { PreToolUse: [says('claude', output)] };
+    const approvals = { whenNobody: 'allow' } as const;
+    const run = await runAnswers(sandbox, hooks, answers, {}, { approvals });
     expect(run.result.toolCalls.map(({ status }) => status)).toEqual(['idle', 'idle']);
     expect(run.result.toolCalls[0]?.result?.llmContent).toMatch(
       /put this call off.*was not run\.$/,
