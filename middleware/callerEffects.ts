@@ -37,12 +37,12 @@ export type FireHook = <E extends HookEventName>(
 ) => Promise<ProcessedHookResult> | undefined;
 
 /** The stages of the tool stack, by name. */
-export function toolStages(fire: FireHook, askPerson: AskPerson) {
+export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolean) {
   /** Outermost stage: BeforeTool hooks may block the call, stop the agent, or change the arguments. */
   async function beforeTool(call: ToolCall, next: Next): Promise<void> {
     if (isRefused(call)) return;
     const { toolName, input: toolInput, callId } = call;
-    const firing = fire(HookEventName.BeforeTool, { toolName, toolInput, callId }, call);
+    const firing = fire(HookEventName.BeforeTool, { toolName, toolInput, callId, canAsk }, call);
     if (!firing) return next();
     const fired = await firing;
     if (!heed(call, fired)) return;
@@ -74,7 +74,9 @@ export function toolStages(fire: FireHook, askPerson: AskPerson) {
     if (inPlace && !heed(call, inPlace)) return false;
     // Other arguments than those that the hooks of the call have seen are put to them as well.
     const isSeen = isDeepStrictEqual(call.input, toolInput);
-    const again = isSeen ? undefined : await put({ toolName, toolInput: call.input, callId });
+    const again = isSeen
+      ? undefined
+      : await put({ toolName, toolInput: call.input, callId, canAsk });
     if (again && !heed(call, again)) return false;
     const isAnswered = inPlace && rankOf(inPlace.aggregated.finalOutput?.decision) === 1;
     if (isAnswered && !(again && isAsking(again.aggregated))) return true;
@@ -83,7 +85,8 @@ export function toolStages(fire: FireHook, askPerson: AskPerson) {
     const subject = { toolName, input, originalInput };
     const answer = await askPerson(HookEventName.BeforeTool, aggregated, subject, call);
     if (answer.decision === 'allow') return true;
-    call.block(refusalOf(answer), { hooks: aggregated.decidedBy });
+    if (call.signal?.aborted) call.result = cancelled(toolName);
+    else call.block(refusalOf(answer), { hooks: aggregated.decidedBy });
     return false;
   }
 
@@ -202,17 +205,14 @@ export function modelStages(fire: FireHook, host: ModelHost) {
     const read = () => readBeforeModel(fired, request);
     const said = understood(HookEventName.BeforeModel, host, read, { blocked: false });
     obey(call, fired);
-    if (!isRefused(call) && isAsking(fired.aggregated)) {
+    const { aggregated } = fired;
+    if (!isRefused(call) && isAsking(aggregated)) {
       const input = { ...(said.modifiedRequest ?? request) };
       const subject = { input, originalInput: { ...request } };
-      const answer = await host.askPerson(
-        HookEventName.BeforeModel,
-        fired.aggregated,
-        subject,
-        call,
-      );
-      const { decidedBy: hooks } = fired.aggregated;
-      if (answer.decision === 'deny') call.block(refusalOf(answer), { hooks });
+      const answer = await host.askPerson(HookEventName.BeforeModel, aggregated, subject, call);
+      call.signal?.throwIfAborted();
+      if (answer.decision === 'deny')
+        call.block(refusalOf(answer), { hooks: aggregated.decidedBy });
     }
     if (isRefused(call)) answerInstead(call, said.syntheticResponse, fired.suppressOutput);
     else if (said.modifiedRequest) call.request = said.modifiedRequest;

@@ -13,7 +13,7 @@ import {
   ourToolName,
   theirToolNames,
 } from '../src/dialects/translate.js';
-import { events, failsClosed } from '../src/protocol/events.js';
+import { callFactsOf, events, failsClosed } from '../src/protocol/events.js';
 import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../src/protocol/hookOutput.js';
 import type { HookRun, Said } from '../src/run/hookRun.js';
 import { isRecord, isTooDeep, MAX_ANSWER_NESTING } from '../src/util/records.js';
@@ -155,7 +155,8 @@ function readAnswer(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): 
     (moment && spoken.moments[moment]?.answer) ??
     spoken.answers[run.event] ??
     spoken.answers.otherwise;
-  const answer = reader(withoutUnsupported(spoken, run, parsed), toolOf(theirInput)?.name);
+  const fields = withoutUnsupported(spoken, run, parsed);
+  const answer = reader(fields, toolOf(theirInput)?.name, callFactsOf(run.input));
   for (const message of answer.forUser ?? []) {
     if (typeof message === 'string' && message.trim() !== '') tellUser(run, message);
   }

@@ -306,6 +306,7 @@ class AgentRun {
   }
 
   #tellCall(call: ToolCallRecord): void {
+    if (call.stopped) this.#hooks.takeBackQuestions();
     if (call.result) this.#transcript?.addResult({ ...call, result: call.result });
     this.#tell({ type: 'tool', call });
   }

@@ -30,6 +30,8 @@ export interface AskOptions {
 /** Puts the questions of a session to a person, and remembers what was allowed for all of it. */
 export class Approvals {
   readonly #allowed = new Set<string>();
+  /** Questions that wait for an answer, by id. */
+  readonly #open = new Map<string, AbortController>();
   /** Hooks of which it was told that nobody can be asked. */
   readonly #told = new Set<string>();
 
@@ -51,13 +53,27 @@ export class Approvals {
     if (this.#allowed.has(key)) return { decision: 'allow', source: 'memory' };
     const { timeout = DEFAULT_APPROVAL_TIMEOUT_MS } = this.settings;
     const request = toRequest(question, timeout);
+    const over = this.#begin(request, signal);
     if (onApproval) notify(this.logger, onApproval, request);
     const answer = await traced('question', descriptionOf(request), () =>
-      askPerson(approver, request, timeout, signal),
+      askPerson(approver, request, timeout, over),
     );
+    this.#open.delete(request.id);
     if (onApproval) notify(this.logger, onApproval, request, answer);
     if (answer.decision === 'allow' && answer.remember === 'session') this.#allowed.add(key);
     return answer;
+  }
+
+  /** Nobody wants to know the answers any more: they are no. */
+  takeBack(ids: Iterable<string>): void {
+    for (const id of ids) this.#open.get(id)?.abort();
+  }
+
+  /** @returns aborts once the call is given up, or the question is taken back */
+  #begin({ id }: ApprovalRequest, signal: AbortSignal | undefined): AbortSignal {
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    return signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
   }
 
   #answerOfNobody({ isGuarded, hooks }: Question): Answer {
@@ -94,10 +110,10 @@ async function askPerson(
   approver: Approver,
   request: ApprovalRequest,
   timeout: number,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<Answer> {
   const late = new AbortController();
-  const over = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+  const over = AbortSignal.any([signal, late.signal]);
   const timer = setTimeout(() => late.abort(), timeout);
   try {
     over.throwIfAborted();
@@ -106,7 +122,7 @@ async function askPerson(
     over.throwIfAborted();
     return readApproval(said);
   } catch (error) {
-    if (signal?.aborted) return refusal('the question was taken back');
+    if (signal.aborted) return refusal('the question was taken back');
     if (late.signal.aborted) {
       return refusal(`nobody answered within ${Math.ceil(timeout / 1000)} s`);
     }

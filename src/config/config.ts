@@ -291,7 +291,12 @@ export class Config implements HookHost {
 
   /** The stack around every tool execution, composed at the first call. */
   getToolStack(): Stack<'tool'> {
-    return (this.#toolStack ??= this.#build('tool', toolStages(this.#fire, this.askPerson)));
+    return (this.#toolStack ??= this.#buildToolStack());
+  }
+
+  #buildToolStack(): Stack<'tool'> {
+    const canAsk = this.#options.approver ? true : undefined;
+    return this.#build('tool', toolStages(this.#fire, this.askPerson, canAsk));
   }
 
   /** The stack around every model call, composed at the first call. */
@@ -311,6 +316,11 @@ export class Config implements HookHost {
     this.#approvals ??= new Approvals(approver, approvals, this.getDebugLogger());
     return this.#approvals.ask(questionOf(event, aggregated, subject, this), options);
   };
+
+  /** Takes back questions that are open, by id: the answer to them is no. */
+  takeBackQuestions(ids: Iterable<string>): void {
+    this.#approvals?.takeBack(ids);
+  }
 
   /** Where a hook of this configuration was written: `user`, `project` and others; `host` where none says so. */
   sourceOf(hook: CommandHookConfig): string {

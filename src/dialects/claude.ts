@@ -1,4 +1,4 @@
-import { callFactsOf } from '../protocol/events.js';
+import { callFactsOf, type CallFacts } from '../protocol/events.js';
 import { isBlocking } from '../protocol/hookOutput.js';
 import { isRecord } from '../util/records.js';
 import { HookEventName } from '../protocol/types.js';
@@ -188,7 +188,7 @@ function textOf(content: unknown): string {
 }
 
 /** The reason of an "allow" is for the user only; kept, it would be taken for the reason of another hook's block. */
-function readPermission(said: Fields): DialectAnswer {
+function readPermission(said: Fields, _tool?: string, { canAsk }: CallFacts = {}): DialectAnswer {
   const { output, forUser } = readCommonFields(said);
   const { decision: early, reason: earlyReason, hookSpecificOutput, ...common } = output;
   const {
@@ -198,7 +198,9 @@ function readPermission(said: Fields): DialectAnswer {
     hookEventName: _event,
     ...specific
   } = specificFields(output);
-  if (permissionDecision === 'defer' && !isBlocking(early)) return deferred(common, forUser);
+  if (permissionDecision === 'defer' && !isBlocking(early)) {
+    return deferred(common, forUser, canAsk);
+  }
   const isEarly = isBlocking(early) || (permissionDecision ?? undefined) === undefined;
   const decision = isEarly ? early : permissionDecision;
   const [first, second] = isBlocking(early)
@@ -224,18 +226,24 @@ function readPermission(said: Fields): DialectAnswer {
   };
 }
 
-/** In Claude Code, the agent ends and the call is taken up later; the hook's other fields do not count. */
-function deferred(common: Fields, forUser: DialectAnswer['forUser']): DialectAnswer {
-  const { continue: goesOn, stopReason } = common;
+/** In Claude Code, the agent ends and a person takes the call up later; the hook's other fields do not count. */
+function deferred(
+  { continue: goesOn, stopReason }: Fields,
+  forUser: DialectAnswer['forUser'],
+  canAsk = false,
+): DialectAnswer {
+  const verdict = canAsk
+    ? { decision: 'ask', reason: 'The hook puts this call off.' }
+    : {
+        decision: 'deny',
+        reason:
+          'A hook put this call off, and nobody can take it up later here, so it was not run.',
+      };
+  const instead = canAsk ? 'a person is asked now' : 'it is blocked';
   return {
-    output: {
-      continue: goesOn,
-      stopReason,
-      decision: 'deny',
-      reason: 'A hook put this call off, and nobody can take it up later here, so it was not run.',
-    },
+    output: { continue: goesOn, stopReason, ...verdict },
     forUser,
-    remarks: ['answered "defer", and as a call cannot be taken up later here, it is blocked'],
+    remarks: [`answered "defer", and as a call cannot be taken up later here, ${instead}`],
   };
 }
 
@@ -292,7 +300,8 @@ function readPermissionRequest(said: Fields): DialectAnswer {
   } = recordOf(decision);
   const remarks = updatedPermissions === undefined ? [] : [NO_RULES];
   if (behavior === 'allow') {
-    const output = { ...common, hookSpecificOutput: { tool_input: updatedInput } };
+    const change = { tool_input: updatedInput };
+    const output = { ...common, decision: behavior, hookSpecificOutput: change };
     return { ...answer, output, remarks };
   }
   const place = isRecord(decision) ? 'decision.behavior' : 'decision';

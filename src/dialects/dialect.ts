@@ -1,3 +1,4 @@
+import type { CallFacts } from '../protocol/events.js';
 import type { HookEventInput, HookEventName, HookInput, Moment } from '../protocol/types.js';
 
 /** How another agent calls a tool, and what its hooks read of it. */
@@ -53,7 +54,7 @@ export type MatcherReading =
  *
  * @param tool the agent's name of the tool, for events that have one
  */
-export type AnswerReader = (said: Fields, tool?: string) => DialectAnswer;
+export type AnswerReader = (said: Fields, tool?: string, facts?: CallFacts) => DialectAnswer;
 
 export type Fields = Readonly<Record<string, unknown>>;
 

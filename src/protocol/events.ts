@@ -37,6 +37,8 @@ export interface CallFacts {
   readonly callId?: string;
   /** Milliseconds that the tool took. */
   readonly durationMs?: number;
+  /** Whether the caller puts to a person what hooks ask. */
+  readonly canAsk?: boolean;
 }
 
 /** JSON leaves it out, so that hooks in our own format read what they always have. */
@@ -83,10 +85,10 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     matchOn: toolNameOf,
     momentOf: ({ isAsked }) => (isAsked ? 'asked' : undefined),
     canBlock: true,
-    encode: ({ toolName, toolInput, callId }) => ({
+    encode: ({ toolName, toolInput, callId, canAsk }) => ({
       tool_name: toolName,
       tool_input: toolInput,
-      ...(callId !== undefined && { [CALL_FACTS]: { callId } }),
+      ...((callId ?? canAsk) !== undefined && { [CALL_FACTS]: { callId, canAsk } }),
     }),
     fields: eventFields.BeforeTool,
     decode: (fields) => ({ toolName: fields.tool_name, toolInput: fields.tool_input }),

@@ -250,6 +250,8 @@ export interface HookEventTypes {
       callId?: string;
       /** Whether the hooks of the call have answered, and want the user to be asked. */
       isAsked?: boolean;
+      /** Whether the caller puts to a person what hooks ask. */
+      canAsk?: boolean;
     };
     input: BeforeToolInput;
   };

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
+import { executeToolWithHooks, fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
+import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { ToolErrorType } from '../../src/tools/tools.js';
@@ -310,13 +311,112 @@ describe('a permission that nobody can give', () => {
       },
     };
     const answers = [callTools(note, note), reply('Done.')];
-    const run = await runAnswers(sandbox, { PreToolUse: [says('claude', output)] }, answers);
+    const hooks = { PreToolUse: [says('claude', output)] };
+    const approvals = { whenNobody: 'allow' } as const;
+    const run = await runAnswers(sandbox, hooks, answers, {}, { approvals });
     expect(run.result.toolCalls.map(({ status }) => status)).toEqual(['idle', 'idle']);
     expect(run.result.toolCalls[0]?.result?.llmContent).toMatch(
       /put this call off.*was not run\.$/,
     );
     expect([sandbox.read('note.js'), sandbox.read('b.js')]).toEqual([undefined, undefined]);
     expect(run.logger.warnings).toEqual([expect.stringContaining('answered "defer"')]);
+  });
+});
+
+/** Somebody who always answers like this, and what he was asked. */
+function person(answer: Approval) {
+  const asked: ApprovalRequest[] = [];
+  const approver: Approver = (request) => {
+    asked.push(request);
+    return answer;
+  };
+  return { asked, approver };
+}
+
+describe('a question to a person', () => {
+  const answers = [callTools(note), reply('Done.')];
+  const asking: readonly ['claude' | 'gemini', string, object, string][] = [
+    [
+      'claude',
+      'PreToolUse',
+      { hookSpecificOutput: { permissionDecision: 'ask', permissionDecisionReason: 'Sure?' } },
+      'Sure?',
+    ],
+    ['gemini', 'BeforeTool', { decision: 'ask', reason: 'Sure?' }, 'Sure?'],
+    [
+      'claude',
+      'PreToolUse',
+      { hookSpecificOutput: { permissionDecision: 'defer', permissionDecisionReason: 'Later.' } },
+      'The hook puts this call off.',
+    ],
+  ];
+
+  it.each(asking)('is what %s means in %s by %j', async (dialect, event, output, reason) => {
+    for (const decision of ['deny', 'allow'] as const) {
+      const { approver, asked } = person({ decision, reason: 'As I say.' });
+      const hooks = { [event]: [says(dialect, output)] };
+      const run = await runAnswers(sandbox, hooks, answers, {}, { approver });
+      expect(asked.map((request) => request.reason)).toEqual([reason]);
+      expect(asked[0]).toMatchObject({ toolName: 'write_file', input: note.args });
+      const isAllowed = decision === 'allow';
+      expect(sandbox.read('note.js')).toBe(isAllowed ? 'let a;' : undefined);
+      const text = run.result.toolCalls[0]?.result?.llmContent;
+      if (!isAllowed) expect(text).toBe('A person was asked, and said no: As I say.');
+      expect(run.logger.warnings.join()).not.toContain('nobody');
+    }
+  });
+
+  it('is one also where a hook defers and others ask; in a chain the later ones are heard', async () => {
+    for (const extra of [{}, sequential]) {
+      const { approver, asked } = person({ decision: 'deny' });
+      const deferring = { command: `printf %s '${JSON.stringify(permission('defer'))}'` };
+      const later = { command: `printf %s '${JSON.stringify(permission('ask'))}'` };
+      const group = { dialect: 'claude', ...extra, hooks: [deferring, later].map(asCommand) };
+      await runAnswers(sandbox, { PreToolUse: [group] }, answers, {}, { approver });
+      expect(asked.map(({ hooks }) => hooks.length)).toEqual([2]);
+      expect(sandbox.read('note.js')).toBeUndefined();
+    }
+  });
+
+  it.each([{}, sequential])(
+    'is none where another hook denies what one defers (%j)',
+    async (extra) => {
+      const { approver, asked } = person({ decision: 'allow' });
+      const deferring = { command: `printf %s '${JSON.stringify(permission('defer'))}'` };
+      const denying = { command: 'echo Never. >&2; exit 2' };
+      const group = { dialect: 'claude', ...extra, hooks: [deferring, denying].map(asCommand) };
+      const run = await runAnswers(sandbox, { PreToolUse: [group] }, answers, {}, { approver });
+      expect(asked).toEqual([]);
+      expect(run.result.toolCalls[0]?.result?.llmContent).toBe('Never.');
+    },
+  );
+
+  it('takes from a hook that defers nothing else than a stop', async () => {
+    const { approver, asked } = person({ decision: 'allow' });
+    const specific = {
+      permissionDecision: 'defer',
+      updatedInput: { file_path: 'b.js', content: '' },
+      additionalContext: 'Ignored there.',
+    };
+    const output = { hookSpecificOutput: specific };
+    const hooks = { PreToolUse: [says('claude', output)] };
+    const run = await runAnswers(sandbox, hooks, answers, {}, { approver });
+    expect(asked).toMatchObject([{ input: note.args }]);
+    expect(sandbox.read('b.js')).toBeUndefined();
+    expect(JSON.stringify(run.sent)).not.toContain('Ignored there.');
+    expect(run.logger.warnings).toEqual([expect.stringContaining('a person is asked now')]);
+    const ends = { PreToolUse: [says('claude', { ...output, continue: false })] };
+    await runAnswers(sandbox, ends, answers, {}, { approver });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is not put where a host fires a hook that defers by itself: it is a denial then', async () => {
+    const { approver, asked } = person({ decision: 'allow' });
+    const hooks = { PreToolUse: [says('claude', permission('defer'))] };
+    const { config } = await openProject(sandbox, hooks, { approver });
+    const said = await fireBeforeToolHook(config, 'write_file', note.args);
+    expect(said?.isBlockingDecision()).toBe(true);
+    expect(asked).toEqual([]);
   });
 });
 

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
+import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
-import { openProject, runWithHooks } from './claudeHooks.js';
+import { callTools, reply } from '../core/helpers/modelAnswers.js';
+import { openProject, runAnswers, runWithHooks } from './claudeHooks.js';
 
 const sandbox = useSandbox();
 
@@ -14,9 +16,9 @@ const note = { name: 'write_file', args: { file_path: 'note.js', content: 'let a
 
 /** A group of one hook that notes its name and what it reads, and answers. */
 function hook(name: string, answer: object | string = {}, dialect: string | undefined = 'claude') {
-  const reply =
+  const said =
     typeof answer === 'string' ? answer : `echo '${JSON.stringify(answer).replaceAll("'", '')}'`;
-  const command = `jq -c '{ran: "${name}", read: .}' >>"$CLAUDE_PROJECT_DIR/ran.jsonl"; ${reply}`;
+  const command = `jq -c '{ran: "${name}", read: .}' >>"$CLAUDE_PROJECT_DIR/ran.jsonl"; ${said}`;
   return [{ ...(dialect && { dialect }), hooks: [{ type: 'command', command }] }];
 }
 
@@ -228,9 +230,18 @@ describe('when hooks want the user to be asked', () => {
   });
 
   it.each([
-    ['nothing', {}, []],
+    ['nothing', {}, [/nobody can be asked/]],
+    [
+      'nothing about it, but something for the user',
+      { systemMessage: 'Hm.' },
+      [/says: Hm\./, /nobody can be asked/],
+    ],
     ['rules', decide({ behavior: 'allow', updatedPermissions: [] }), [/updatedPermissions/]],
-    ['something else', decide({ behavior: 'perhaps' }), [/decision\.behavior is ignored/]],
+    [
+      'something else',
+      decide({ behavior: 'perhaps' }),
+      [/decision\.behavior is ignored/, /nobody can be asked/],
+    ],
   ])('the tool runs where they say %s', async (_, answer, expected) => {
     const hooks = {
       PreToolUse: hook('before', asking),
@@ -238,9 +249,9 @@ describe('when hooks want the user to be asked', () => {
     };
     const run = await runWithHooks(sandbox, hooks, note);
     expect(sandbox.read('note.js')).toBe('let a;');
-    const [asked, ...others] = run.logger.warnings;
-    expect(asked).toContain('answered "ask"');
-    expect(others).toEqual(expected.map((text) => expect.stringMatching(text) as string));
+    expect(run.logger.warnings).toEqual(
+      expected.map((text) => expect.stringMatching(text) as string),
+    );
   });
 
   it('middleware of the hook stack sees the second pass only where hooks decide', async () => {
@@ -262,6 +273,83 @@ describe('when hooks want the user to be asked', () => {
       seen.push(passes);
     }
     expect(seen).toEqual([[false], [false, true]]);
+  });
+});
+
+describe('before a person is asked, hooks of PermissionRequest', () => {
+  const answers = [callTools(note), reply('Done.')];
+
+  /** Runs an agent with these hooks and somebody who answers like this. */
+  async function runAsked(
+    answer: object | string,
+    said: Approval = { decision: 'allow' },
+    before: object = asking,
+  ) {
+    const asked: ApprovalRequest[] = [];
+    const approver: Approver = (request) => {
+      asked.push(request);
+      return said;
+    };
+    const hooks = {
+      PreToolUse: hook('before', before),
+      PermissionRequest: hook('decides', answer),
+    };
+    const run = await runAnswers(sandbox, hooks, answers, {}, { approver });
+    const [call] = run.result.toolCalls;
+    return { ...run, asked, text: call?.result?.llmContent, file: sandbox.read('note.js') };
+  }
+
+  it.each([
+    ['a behaviour', decide({ behavior: 'allow' })],
+    ['a permission', permission('allow')],
+    ['a decision', { decision: 'approve' }],
+  ])('allow in his place, by %s', async (_, answer) => {
+    const { asked, file, logger } = await runAsked(answer, { decision: 'deny' });
+    expect(namesOf(ran())).toEqual(['before', 'decides']);
+    expect(asked).toEqual([]);
+    expect(file).toBe('let a;');
+    expect(logger.warnings).toEqual([]);
+  });
+
+  it('deny in his place', async () => {
+    const denial = decide({ behavior: 'deny', message: 'Not now.' });
+    const { asked, text, file } = await runAsked(denial);
+    expect(asked).toEqual([]);
+    expect([text, file]).toEqual(['Not now.', undefined]);
+  });
+
+  it.each([
+    ['nothing', {}],
+    ['that they want to ask, too', permission('ask')],
+    ['something that is no answer', decide({ behavior: 'perhaps' })],
+    ['no JSON', 'echo fine'],
+    ['that they failed', 'exit 1'],
+  ])('leave it to him where they say %s', async (_, answer) => {
+    const { asked, text, file } = await runAsked(answer, { decision: 'deny', reason: 'No.' });
+    expect(namesOf(ran())).toEqual(['before', 'decides']);
+    expect(asked).toHaveLength(1);
+    expect(text).toBe('A person was asked, and said no: No.');
+    expect(file).toBeUndefined();
+  });
+
+  it('allow other arguments, about which hooks that ask again are put to him', async () => {
+    const updatedInput = { file_path: 'b.js', content: 'let b;' };
+    const { asked } = await runAsked(decide({ behavior: 'allow', updatedInput }), {
+      decision: 'allow',
+    });
+    expect(asked).toMatchObject([
+      { input: { file_path: expect.stringMatching(/b\.js$/) as string, content: 'let b;' } },
+    ]);
+    expect(sandbox.read('b.js')).toBe('let b;');
+  });
+
+  it('are asked about a call that another one puts off', async () => {
+    const { asked, file } = await runAsked(
+      decide({ behavior: 'allow' }),
+      { decision: 'deny' },
+      permission('defer'),
+    );
+    expect([asked, file]).toEqual([[], 'let a;']);
   });
 });
 

@@ -352,9 +352,9 @@ describe('what an answer has for the user', () => {
   });
 
   it('that cannot happen as its author expects is told once', async () => {
-    const answer = specific({ permissionDecision: 'ask' });
+    const answer = specific({ watchPaths: ['a.txt'] });
     const { warnings } = await ask('claude', BeforeTool, says(answer), { times: 2 });
-    expect(warnings).toEqual([expect.stringContaining('nobody can be asked')]);
+    expect(warnings).toEqual([expect.stringContaining('no files are watched')]);
   });
 });
 

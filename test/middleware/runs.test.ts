@@ -87,8 +87,8 @@ async function chain(...hooks: CommandHookConfig[]) {
   return results.map(({ hookConfig }) => hooks.indexOf(hookConfig));
 }
 
-const asks = (name: string) =>
-  saying(specific({ permissionDecision: 'ask' }), { name, dialect: 'claude' });
+const watches = (name: string) =>
+  saying(specific({ watchPaths: ['a.txt'] }), { name, dialect: 'claude' });
 
 const MIB = 1024 * 1024;
 
@@ -347,12 +347,12 @@ describe('what is told once', () => {
       [undefined, 4],
     ] as const) {
       const options = optionsOf(told && { told });
-      const hooks = [asks('a'), asks('b')];
+      const hooks = [watches('a'), watches('b')];
       const input = beforeToolInput(temp.path);
       await executeSequential(hooks, BeforeTool, input, options);
       await executeSequential(hooks, BeforeTool, input, options);
       expect(options.logger.warnings).toHaveLength(count);
-      expect(options.logger.warnings[0]).toMatch(/"a" \(BeforeTool\): .*nobody can be asked/);
+      expect(options.logger.warnings[0]).toMatch(/"a" \(BeforeTool\): .*no files are watched/);
     }
   });
 });
