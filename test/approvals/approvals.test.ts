@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
@@ -151,6 +152,17 @@ describe('an approver that does not answer as it should', () => {
     expect(text).toContain('It needs the consent of a person, which was not given');
     expect(text).toContain(why);
     expect(inputs).toEqual([]);
+  });
+
+  it('has its time also where that is longer than a timer can count', async () => {
+    const { text } = await call([saying(ASK)], {
+      approver: async (_, { signal }) => {
+        await setTimeout(20, undefined, { signal });
+        return { decision: 'allow' };
+      },
+      approvals: { timeout: 2 ** 31 },
+    });
+    expect(text).toBe('done');
   });
 
   it('loses its question where the call is given up', async () => {
