@@ -5,7 +5,7 @@ import { HookEventName } from './types.js';
 export interface AskingHook {
   /** Its name, else its command. */
   readonly name: string;
-  /** Where it was configured: `user`, `project`, `extension` and others. */
+  /** Where it was configured: `project`, `user`, `system`, `file`, `extension NAME`, or `host`, in code. */
   readonly source: string;
   /** In its own words, cleaned of control characters. */
   readonly reason?: string;

@@ -51,6 +51,10 @@ function approverOf(...answers: Approval[]) {
   return { approver, asked };
 }
 
+function asking(reason: string): CommandHookConfig {
+  return saying({ decision: 'ask', reason }, { name: 'production' });
+}
+
 describe('a hook that asks', () => {
   it('is put to a person, with all that will run', async () => {
     const { approver, asked } = approverOf({ decision: 'allow' });
@@ -75,6 +79,34 @@ describe('a hook that asks', () => {
         expiresAt: expect.any(Number) as number,
       },
     ]);
+  });
+
+  it('is said to come from where it was configured, whatever it is called', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow' });
+    const of = (scope: 'project' | 'user') => ({
+      origin: { scope, file: `/${scope}/.llxprt/settings.json` },
+      hooks: [asking(scope)],
+    });
+    const config = new Config({
+      enableHooks: true,
+      trustedFolder: true,
+      hooks: { BeforeTool: [of('project'), of('user'), { hooks: [asking('host')] }] },
+      extensions: [
+        { name: 'user', isActive: true, hooks: { BeforeTool: [{ hooks: [asking('theirs')] }] } },
+      ],
+      approver,
+    });
+    await executeToolWithHooks(config, 'deploy', {}, async () => ({
+      llmContent: 'done',
+      returnDisplay: 'done',
+    }));
+    const said = asked[0]?.hooks.map(({ reason, source }) => [reason, source]);
+    expect(Object.fromEntries(said ?? [])).toEqual({
+      project: 'project',
+      user: 'user',
+      host: 'host',
+      theirs: 'extension user',
+    });
   });
 
   it('does not let the tool run where the person says no, and the model reads why', async () => {
