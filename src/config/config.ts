@@ -319,7 +319,7 @@ export class Config implements HookHost {
     const found =
       entries.find(({ config }) => config === hook) ??
       entries.find(({ config }) => hookIdentity(config) === name);
-    // An extension may have any name, such as that of a scope.
+    // An extension may call itself "user".
     if (found?.extension) return `extension ${found.extension.name}`;
     return found?.origin?.scope ?? 'host';
   }
