@@ -106,6 +106,9 @@ function descriptionOf({ event, hooks, toolName, input }: ApprovalRequest): Desc
   };
 }
 
+/** A timer for longer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 async function askPerson(
   approver: Approver,
   request: ApprovalRequest,
@@ -114,7 +117,7 @@ async function askPerson(
 ): Promise<Answer> {
   const late = new AbortController();
   const over = AbortSignal.any([signal, late.signal]);
-  const timer = setTimeout(() => late.abort(), timeout);
+  const timer = setTimeout(() => late.abort(), Math.min(timeout, LONGEST_TIMER_MS));
   try {
     over.throwIfAborted();
     const said = await firstOf(over, async () => approver(request, { signal: over }));

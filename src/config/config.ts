@@ -329,7 +329,9 @@ export class Config implements HookHost {
     const found =
       entries.find(({ config }) => config === hook) ??
       entries.find(({ config }) => hookIdentity(config) === name);
-    return found?.extension?.name ?? found?.origin?.scope ?? found?.source ?? 'host';
+    // An extension may call itself "user".
+    if (found?.extension) return `extension ${found.extension.name}`;
+    return found?.origin?.scope ?? 'host';
   }
 
   readonly #fire = fireHook.bind(undefined, this) as FireHook;

@@ -1,11 +1,11 @@
 import { enums, optional, string, type } from 'superstruct';
-import type { HookEventName } from './types.js';
+import { HookEventName } from './types.js';
 
 /** A hook that wants a person to be asked. */
 export interface AskingHook {
   /** Its name, else its command. */
   readonly name: string;
-  /** Where it was configured: `user`, `project`, `extension` and others. */
+  /** Where it was configured: `project`, `user`, `system`, `file`, `extension NAME`, or `host`, in code. */
   readonly source: string;
   /** In its own words, cleaned of control characters. */
   readonly reason?: string;
@@ -72,6 +72,13 @@ export interface Answer extends Approval {
 export type ApprovalObserver = (request: ApprovalRequest, answer?: Answer) => void;
 
 export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000;
+
+/** Before these, a person can be asked. */
+export const ASKING_EVENTS: ReadonlySet<HookEventName> = new Set([
+  HookEventName.BeforeTool,
+  HookEventName.BeforeModel,
+  HookEventName.BeforeAgent,
+]);
 
 export const approvalStruct = type({
   decision: enums(['allow', 'deny']),

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
@@ -50,6 +51,10 @@ function approverOf(...answers: Approval[]) {
   return { approver, asked };
 }
 
+function asking(reason: string): CommandHookConfig {
+  return saying({ decision: 'ask', reason }, { name: 'production' });
+}
+
 describe('a hook that asks', () => {
   it('is put to a person, with all that will run', async () => {
     const { approver, asked } = approverOf({ decision: 'allow' });
@@ -74,6 +79,34 @@ describe('a hook that asks', () => {
         expiresAt: expect.any(Number) as number,
       },
     ]);
+  });
+
+  it('is said to come from where it was configured, whatever it is called', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow' });
+    const of = (scope: 'project' | 'user') => ({
+      origin: { scope, file: `/${scope}/.llxprt/settings.json` },
+      hooks: [asking(scope)],
+    });
+    const config = new Config({
+      enableHooks: true,
+      trustedFolder: true,
+      hooks: { BeforeTool: [of('project'), of('user'), { hooks: [asking('host')] }] },
+      extensions: [
+        { name: 'user', isActive: true, hooks: { BeforeTool: [{ hooks: [asking('theirs')] }] } },
+      ],
+      approver,
+    });
+    await executeToolWithHooks(config, 'deploy', {}, async () => ({
+      llmContent: 'done',
+      returnDisplay: 'done',
+    }));
+    const said = asked[0]?.hooks.map(({ reason, source }) => [reason, source]);
+    expect(Object.fromEntries(said ?? [])).toEqual({
+      project: 'project',
+      user: 'user',
+      host: 'host',
+      theirs: 'extension user',
+    });
   });
 
   it('does not let the tool run where the person says no, and the model reads why', async () => {
@@ -151,6 +184,17 @@ describe('an approver that does not answer as it should', () => {
     expect(text).toContain('It needs the consent of a person, which was not given');
     expect(text).toContain(why);
     expect(inputs).toEqual([]);
+  });
+
+  it('has its time also where that is longer than a timer can count', async () => {
+    const { text } = await call([saying(ASK)], {
+      approver: async (_, { signal }) => {
+        await setTimeout(20, undefined, { signal });
+        return { decision: 'allow' };
+      },
+      approvals: { timeout: 2 ** 31 },
+    });
+    expect(text).toBe('done');
   });
 
   it('loses its question where the call is given up', async () => {

@@ -138,6 +138,27 @@ describe('explain', () => {
     expect(other.stdout).not.toContain('It is blocked');
   });
 
+  it.each<[{ whenNobody?: string; timeout?: number }, string]>([
+    [{ whenNobody: 'deny' }, 'whenNobody deny; timeout 300 s'],
+    [{ whenNobody: 'allow' }, 'whenNobody allow (guards too); timeout 300 s'],
+    [{ timeout: 90_000 }, 'whenNobody allow (guards: deny); timeout 90 s'],
+  ])('says what becomes of questions where settings say it: %j', async (approvals, says) => {
+    const hooks = { BeforeTool: group('true'), AfterTool: group('true') };
+    const file = await cli.userSettings(hooks, { approvals });
+    const { stdout } = await cli.run(['explain', 'BeforeTool']);
+    expect(stdout).toContain(`\n\napprovals: ${says} (${file})\n`);
+    expect(await explainJson(['BeforeTool'])).toMatchObject({
+      approvals: { whenNobody: approvals.whenNobody ?? null, file },
+    });
+    expect((await cli.run(['explain', 'AfterTool'])).stdout).not.toContain('approvals');
+  });
+
+  it('is silent about questions where no settings say anything', async () => {
+    await cli.userSettings({ BeforeTool: group('true') });
+    expect((await cli.run(['explain', 'BeforeTool'])).stdout).not.toContain('approvals');
+    expect(await explainJson(['BeforeTool'])).toMatchObject({ approvals: null });
+  });
+
   it.each(['explain', 'doctor', 'fire', 'list'])(
     'tells of hooks of another agent where there are no others: %s',
     async (command) => {

@@ -144,7 +144,10 @@ describe('the sources', () => {
     expect(byFile(found, ({ node }) => nameOf(node) ?? node.type)).toEqual({
       // A hook that its author runs by hand waits for its input, and says so.
       'src/author.ts': ['isTTY'],
-      'src/cli/run/run.ts': ['isTTY'],
+      'src/cli/run/run.ts': ['isTTY', 'isTTY', 'isTTY'],
+      // Reads lines of a pipe.
+      'src/cli/run/stdinApprover.ts': ['node:readline'],
+      'src/cli/run/terminalApprover.ts': ['setRawMode', 'setRawMode'],
       'src/cli/shared/terminal.ts': ['node:tty', 'isTTY', 'isTTY'],
       'src/cli/trust/trust.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
     });
@@ -210,7 +213,8 @@ describe('the types', () => {
     const fields = Array.from(contract.matchAll(/^ {2}(\w+\??): (.+?);?$/gm), ([, name, type]) =>
       [name, type].join(': '),
     );
-    expect(fields).toEqual([
+    const end = fields.indexOf('type: MessageBusType.TOOL_CONFIRMATION_REQUEST');
+    expect(fields.slice(0, end)).toEqual([
       'type: MessageBusType.HOOK_EXECUTION_REQUEST',
       'eventName: HookEventName',
       'input: Record<string, unknown>',
@@ -222,7 +226,7 @@ describe('the types', () => {
       'error?: {',
     ]);
     expect(readSource('src/confirmation-bus/types.ts')).toContain(
-      'type MessageBusMessage = HookExecutionRequest | HookExecutionResponse;',
+      'type MessageBusMessage =\n  | HookExecutionRequest\n  | HookExecutionResponse\n',
     );
   });
 });

@@ -10,6 +10,7 @@ import { theirSubject, theirEventName, dialects, speakerOf } from '../../dialect
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { environmentOf } from '../../process/startCommand.js';
+import { ASKING_EVENTS, DEFAULT_APPROVAL_TIMEOUT_MS } from '../../protocol/approval.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import { findGuards, findSubstitutes } from '../../protocol/sameCommand.js';
 import type { HookEventName } from '../../protocol/types.js';
@@ -77,6 +78,8 @@ export async function explainEvent(
     subject: context?.subject ?? null,
     enableHooks: settings.enableHooks,
     enableHooksFile: origins.enableHooks?.file ?? null,
+    /** What becomes of questions to a person; `null` where no settings say, or the event asks none. */
+    approvals: ASKING_EVENTS.has(event) ? explainApprovals(settings, origins) : null,
     sequential: createExecutionPlan(registry, plannerLogger(), event, context)?.sequential ?? false,
     /** Those that run, in their order from 1, then the others. */
     hooks: [
@@ -89,6 +92,16 @@ export async function explainEvent(
     environment: common,
     /** Variables of this process that hooks do not get. */
     withheld: namesOf(process.env).filter((name) => !common.includes(name)),
+  };
+}
+
+function explainApprovals({ approvals }: Workspace['settings'], origins: SettingsOrigins) {
+  if (!approvals) return null;
+  return {
+    /** `null` where it depends on the hook: a guard that asks denies. */
+    whenNobody: approvals.whenNobody ?? null,
+    timeoutMs: approvals.timeout ?? DEFAULT_APPROVAL_TIMEOUT_MS,
+    file: origins.approvals?.file ?? null,
   };
 }
 

@@ -15,6 +15,7 @@ export function formatExplanation(explanation: Explanation): string {
     ...running.map((hook) => `\n  ${hook.order}. ${formatHook(hook, explanation)}`),
     ...(others.length > 0 ? ['\nNot run:'] : []),
     ...others.map((hook) => `\n  - ${formatHook(hook, explanation)}`),
+    ...(hooks.length > 0 ? formatApprovals(explanation) : []),
     ...(running.length > 0 ? formatNames('\nVariables of all of them', environment) : []),
     ...(running.length > 0 && withheld.length > 0
       ? formatNames('Variables that are withheld', withheld)
@@ -43,6 +44,20 @@ function formatSwitch({ enableHooks, enableHooksFile }: Explanation): string[] {
   if (enableHooks) return [];
   const why = whyHooksAreOff(enableHooksFile);
   return [paint('yellow', `Hooks are off, so that nothing runs in fact: ${why}.`)];
+}
+
+const WHEN_NOBODY = {
+  deny: 'whenNobody deny',
+  allow: 'whenNobody allow (guards too)',
+  default: 'whenNobody allow (guards: deny)',
+};
+
+function formatApprovals({ approvals }: Explanation): string[] {
+  if (approvals === null) return [];
+  const { whenNobody, timeoutMs, file } = approvals;
+  const from = file === null ? '' : ` (${toVisible(file)})`;
+  const said = `${WHEN_NOBODY[whenNobody ?? 'default']}; timeout ${timeoutMs / 1000} s`;
+  return [`\napprovals: ${said}${from}`];
 }
 
 function formatHook(hook: ExplainedHook, explanation: Explanation): string {

@@ -24,6 +24,8 @@ export interface SettingsOrigins {
   readonly enableHooks: SettingsFile | undefined;
   /** Those that name a hook in `disabledHooks`, by that name. */
   readonly disabledHooks: ReadonlyMap<string, readonly SettingsFile[]>;
+  /** The one whose `approvals` counts, where one has them. */
+  readonly approvals: SettingsFile | undefined;
 }
 
 /** What `loadSettings` takes. */
@@ -36,8 +38,8 @@ export interface LoadSettingsOptions {
   readonly systemPath?: string;
   /**
    * Whether the user trusts the project: `true` lets all of its file count. `false` lets it add `hooks`, with their
-   * origin, so that they can be listed, and say what only tightens where nobody else says anything: `enableHooks: true`
-   * and `afterModelDisplay: "hold"`. Default: `true` if the user has allowed what it says besides its hooks with
+   * origin, so that they can be listed, and say what only tightens where nobody else says anything: `enableHooks: true`,
+   * `afterModelDisplay: "hold"` and `approvals: { whenNobody: "deny" }`. Default: `true` if the user has allowed what it says besides its hooks with
    * `hookstack trust`, exactly as it is now; else `false`.
    */
   readonly trustProject?: boolean;
@@ -100,6 +102,8 @@ export function mergeLayers(layers: readonly Layer[]): LoadedSettings {
     ...layers.toReversed(),
   ];
   for (const { scalars } of rising) Object.assign(said, scalars);
+  const sayingLast = (key: keyof Layer['scalars']) =>
+    rising.findLast(({ scalars }) => scalars[key] !== undefined)?.source;
   return {
     settings: {
       enableHooks: false,
@@ -111,9 +115,9 @@ export function mergeLayers(layers: readonly Layer[]): LoadedSettings {
     files: layers.filter(({ status }) => status === 'read').map(({ source }) => source),
     review: layers.find(({ review }) => review)?.review,
     origins: {
-      enableHooks: rising.findLast(({ scalars: { enableHooks } }) => enableHooks !== undefined)
-        ?.source,
+      enableHooks: sayingLast('enableHooks'),
       disabledHooks: findDisablers(layers),
+      approvals: sayingLast('approvals'),
     },
   };
 }

@@ -58,6 +58,10 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
       { whenNobody: oneOf('allow', 'deny'), timeout: positiveCount },
       { isClosed: true },
     ),
+    advise: ({ timeout }) =>
+      timeout !== undefined && timeout < 1000
+        ? `timeout ${timeout} is in milliseconds; did you mean ${timeout * 1000}?`
+        : undefined,
   },
   hooksRunner: {
     struct: objectOf<{ warmShells?: number }>('{ "warmShells": a whole number of 0 or more }', {

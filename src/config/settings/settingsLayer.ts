@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { dirname } from 'node:path';
 import type { ConsentReview } from '../../protocol/entry.js';
 import type { HookDefinitions } from '../../protocol/types.js';
@@ -147,8 +146,10 @@ const TIGHTENING: Partial<Scalars> = {
   approvals: { whenNobody: 'deny' },
 };
 
-function isTightening([key, value]: [string, unknown]): boolean {
-  return Object.entries(TIGHTENING).some((each) => isDeepStrictEqual(each, [key, value]));
+function isTightening(entry: [string, unknown]): boolean {
+  // As text, because objects of a file have no prototype, and so are never the same as ours.
+  const said = JSON.stringify(entry);
+  return Object.entries(TIGHTENING).some((each) => JSON.stringify(each) === said);
 }
 
 /** Keeps only what cannot weaken the user's own guards. */

@@ -138,6 +138,31 @@ describe('loadSettings', () => {
     expect((await load()).settings.afterModelDisplay).toBe('stream');
   });
 
+  it.each([
+    [{ whenNobody: 'deny' }, true],
+    [{ whenNobody: 'allow' }, false],
+    [{ whenNobody: 'deny', timeout: 1000 }, false],
+    [{ timeout: 1000 }, false],
+    [{}, false],
+  ])('counts approvals of an untrusted project where they only deny: %j', async (said, counts) => {
+    await write(project, { approvals: said });
+    for (const trustProject of [false, undefined]) {
+      const { settings, origins, problems } = await load({ trustProject });
+      expect(settings.approvals).toEqual(counts ? said : undefined);
+      expect(origins.approvals).toEqual(counts ? { scope: 'project', file: project } : undefined);
+      expect(problems.map(({ path }) => path)).toEqual(counts ? [] : ['approvals']);
+    }
+    expect((await load({ trustProject: true })).settings.approvals).toEqual(said);
+  });
+
+  it('lets no untrusted project change the approvals of the user', async () => {
+    await write(project, { approvals: { whenNobody: 'deny' } });
+    await write(user, { approvals: { whenNobody: 'allow', timeout: 5000 } });
+    const { settings, origins } = await load();
+    expect(settings.approvals).toEqual({ whenNobody: 'allow', timeout: 5000 });
+    expect(origins.approvals).toEqual({ scope: 'user', file: user });
+  });
+
   it('counts what the user has allowed as written, exactly as it was', async () => {
     await write(project, { disabledHooks: ['a'], afterModelDisplay: 'hold' });
     await write(user, { afterModelDisplay: 'stream' });
@@ -284,6 +309,8 @@ describe('loadSettings', () => {
     ['disabledHooks', ['a', 5]],
     ['afterModelDisplay', 'later'],
     ['maxStopHookRetries', -1],
+    ['approvals', { whenNobody: 'ask' }],
+    ['approvals', { timeout: 0 }],
     ['hooks', null],
   ])('warns of a bad %s and takes the default', async (key, value) => {
     await write(user, { [key]: value, theme: 'dark', tools: null });
