@@ -312,14 +312,16 @@ export class Config implements HookHost {
     return this.#approvals.ask(questionOf(event, aggregated, subject, this), options);
   };
 
-  /** Where a hook of this configuration was written: `user`, `project` and others; `host` where none says so. */
+  /** Where a hook of this configuration was written: `user`, `extension NAME` and others; `host` where none says so. */
   sourceOf(hook: CommandHookConfig): string {
     const name = hookIdentity(hook);
     const entries = this.#hookSystem?.getAllHooks() ?? [];
     const found =
       entries.find(({ config }) => config === hook) ??
       entries.find(({ config }) => hookIdentity(config) === name);
-    return found?.extension?.name ?? found?.origin?.scope ?? found?.source ?? 'host';
+    // An extension may call itself "user".
+    if (found?.extension) return `extension ${found.extension.name}`;
+    return found?.origin?.scope ?? found?.source ?? 'host';
   }
 
   readonly #fire = fireHook.bind(undefined, this) as FireHook;

@@ -5,7 +5,7 @@ import type { HookEventName } from './types.js';
 export interface AskingHook {
   /** Its name, else its command. */
   readonly name: string;
-  /** Where it was configured: `user`, `project`, `extension` and others. */
+  /** Where it was configured: `user`, `project`, `extension NAME` and others. */
   readonly source: string;
   /** In its own words, cleaned of control characters. */
   readonly reason?: string;
