@@ -6,7 +6,8 @@
 //
 // A folder of examples/ holds `settings.json` and `hooks/`, as they belong into a project's `.llxprt/`; `workspace/`,
 // the files of the project; `service.mjs`, a service that its hooks talk to; and `scenario.json`, what the user says,
-// which recorded calls of the model answer, and what is expected to come of it.
+// which recorded calls of the model answer, what a person answers to questions of hooks, and what is expected to come
+// of it.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -109,16 +110,58 @@ async function startService() {
   return { stop };
 }
 
-function startAgent({ prompt, responses }, format, stdio) {
+function startAgent({ prompt, responses }, stdio, ...options) {
   const recorded = path.join(folder, responses);
-  const args = ['run', prompt, '--responses', recorded, '--trust', '--output-format', format];
+  const args = ['run', prompt, '--responses', recorded, '--trust', ...options];
   return spawn(process.execPath, [CLI, ...args], { cwd: project, env, stdio });
 }
 
+/** A reader at a terminal is asked. Else questions are answered as the scenario says. */
 async function show(scene) {
   console.log(`The user says: ${scene.prompt}`);
-  await once(startAgent(scene, 'text', ['ignore', 'inherit', 'inherit']), 'close');
+  if (scene.answers && !process.stdin.isTTY) {
+    await converse(scene, tellEvent);
+  } else {
+    const stdio = [scene.answers ? 'inherit' : 'ignore', 'inherit', 'inherit'];
+    await once(startAgent(scene, stdio), 'close');
+  }
   console.log();
+}
+
+function tellEvent({ type, ...event }) {
+  if (type === 'text') console.log(event.text);
+  if (type === 'tool_result') console.log(`${event.name}: ${event.llmContent}`);
+  if (type === 'awaiting_approval') {
+    const { reason, toolName, input } = event.request;
+    console.log(`A person is asked: ${reason} ${toolName} ${JSON.stringify(input)}`);
+  }
+  if (type === 'approval') console.log(`${event.by} says: ${event.reason ?? event.decision}`);
+}
+
+/**
+ * Runs the agent, and answers its questions as the scenario says. Those that it does not know of are denied.
+ *
+ * @param onEvent is told at once
+ */
+async function converse(scene, onEvent = () => {}) {
+  const answers = [...(scene.answers ?? [])];
+  const options = scene.answers ? ['--approvals', 'stdin'] : [];
+  const stdio = [scene.answers ? 'pipe' : 'ignore', 'pipe', 'pipe'];
+  const agent = startAgent(scene, stdio, '--output-format', 'stream-json', ...options);
+  const closed = once(agent, 'close');
+  const warnings = text(agent.stderr);
+  const events = [];
+  for await (const line of createInterface({ input: agent.stdout })) {
+    const event = JSON.parse(line);
+    events.push(event);
+    onEvent(event);
+    if (event.type !== 'awaiting_approval') continue;
+    const { id, sessionId } = event.request;
+    const approval = answers.shift() ?? { decision: 'deny', reason: 'The scenario has no answer' };
+    agent.stdin.write(`${JSON.stringify({ type: 'approval', id, sessionId, approval })}\n`);
+  }
+  await closed;
+  return { events, warnings: await warnings, exitCode: agent.exitCode };
 }
 
 function showAftermath(log) {
@@ -129,19 +172,19 @@ function showAftermath(log) {
 
 /** Runs the agent, and tells what the user was shown, what the model was sent, and what became of the calls. */
 async function record(scene) {
-  const agent = startAgent(scene, 'stream-json', ['ignore', 'pipe', 'pipe']);
-  const closed = once(agent, 'close');
-  const [output, warnings] = await Promise.all([text(agent.stdout), text(agent.stderr), closed]);
-  const events = output
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const { events, warnings, exitCode } = await converse(scene);
   const shown = events.filter(({ type }) => type === 'text').map((event) => event.text);
   const { hooks, modelCalls, ...result } = events.at(-1);
   return {
     ...result,
     modelCalls,
-    exitCode: agent.exitCode,
+    exitCode,
+    asked: events
+      .filter(({ type }) => type === 'awaiting_approval')
+      .map(({ request }) => {
+        const { hooks: asking, reason, input } = request;
+        return { hooks: asking.map(({ name }) => name), reason, input };
+      }),
     warnings: warnings.split('\n').filter(Boolean),
     shown: shown.join(''),
     sent: modelCalls.filter((call) => !call.blocked).map(({ request }) => textsOf(request)),

@@ -116,6 +116,13 @@ describe('a hook that asks', () => {
     expect(inputs).toEqual([]);
   });
 
+  it('of an extension cannot pass for one of the user', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow' });
+    const hooks = { BeforeTool: [{ hooks: [saying(ASK)] }] };
+    await call([], { approver, extensions: [{ name: 'user', isActive: true, hooks }] });
+    expect(asked.map(({ hooks: [asking] }) => asking?.source)).toEqual(['extension user']);
+  });
+
   it('is one question with others that ask, with the reasons of all', async () => {
     const { approver, asked } = approverOf({ decision: 'allow' });
     await call([saying(ASK), saying({ decision: 'ask', reason: 'it is late' })], { approver });

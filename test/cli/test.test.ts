@@ -20,9 +20,18 @@ async function check(test: unknown, command = 'echo "no .env" >&2; exit 2') {
   return { exitCode: ran.exitCode, ...tests[0] };
 }
 
+const ask = saying({ decision: 'ask', reason: 'It is production.' });
 const change = saying({ hookSpecificOutput: { tool_input: { file_path: 'b' } } });
 
 describe('test', () => {
+  it('tells a question to a person from leave and from a block', async () => {
+    const asking = { event: 'BeforeTool', expect: { decision: 'ask', reason: '/production/' } };
+    expect(await check(asking, ask)).toMatchObject({ exitCode: 0, passed: true });
+    expect(await check({ event: 'BeforeTool', expect: { decision: 'allow' } }, ask)).toMatchObject({
+      differences: [{ at: 'decision', expected: 'allow', actual: 'ask' }],
+    });
+  });
+
   it.each([
     { what: 'a decision', expect: { decision: 'block' } },
     { what: 'a reason', expect: { reason: 'no .env' } },

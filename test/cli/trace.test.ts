@@ -52,6 +52,28 @@ describe('run --trace', () => {
     );
   });
 
+  it('tells who was asked, and how long that took', async () => {
+    const tool = record({ kind: 'tool', name: 'deploy', durationMs: 91_000, verdict: 'block' });
+    const question = record({
+      parent: tool.id,
+      kind: 'question',
+      event: 'BeforeTool',
+      name: 'careful\u001b[2J',
+      durationMs: 90_000,
+      verdict: 'block',
+      reason: 'Not on a Friday.',
+      input: '{"tool_name":"deploy","tool_input":{"to":"eu"}}',
+    });
+    const lines = [question, tool].map((span) => JSON.stringify(span));
+    await cli.write('asked.jsonl', lines.join('\n'));
+    expect((await cli.run(['trace', 'asked.jsonl'])).stdout).toBe(`tool deploy block  91 s
+  question careful (BeforeTool) deploy to: eu block  90 s
+      Not on a Friday.`);
+    expect((await cli.run(['trace', 'asked.jsonl', '--slowest', '1'])).stdout).toBe(
+      '     90 s  question careful (BeforeTool) deploy to: eu block',
+    );
+  });
+
   it('takes the file from the environment, and appends to it', async () => {
     const env = { HOOKSTACK_TRACE: 'from-env.jsonl' };
     await traceRun({ env }, []);

@@ -31,8 +31,13 @@ describe.each(examples)('the example %s', (name) => {
 
     expect(outcome.runs.length).toBe(expected.runs.length);
     expected.runs.forEach((run, index) => {
-      const { prompt: _prompt, responses: _responses, ...effects } = run as Record<string, unknown>;
-      const matcher = toMatcher({ exitCode: 0, warnings: [], ...effects });
+      const {
+        prompt: _prompt,
+        responses: _responses,
+        answers: _answers,
+        ...effects
+      } = run as Record<string, unknown>;
+      const matcher = toMatcher({ exitCode: 0, warnings: [], asked: [], ...effects });
       expect(outcome.runs[index]).toMatchObject(matcher as object);
     });
     for (const [file, content] of Object.entries(expected.files ?? {})) {
@@ -86,6 +91,18 @@ describe('try.mjs', () => {
     );
     expect(all).toContain('The service was sent: write_file prod/prices.yaml: deny');
     expect(all).toContain('?? test/prices.yaml');
+  });
+
+  it('shows what a person is asked, and what he says', async () => {
+    const { all } = await execa(process.execPath, [script, 'ask-before-deploy'], {
+      all: true,
+      input: '',
+    });
+
+    expect(all).toMatch(/^A person is asked: This deploys commit .* production prices\.yaml"\}$/m);
+    expect(all).toContain('\nAda says: allow\n');
+    expect(all).toContain('\nAda says: Not on a Friday. Wait until Monday.\n');
+    expect(all).toContain('?? deployed/production/prices.yaml');
   });
 
   it.each([[[]], [['nothing-of-the-kind']], [['auto-test', 'auto-format']]])(

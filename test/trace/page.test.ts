@@ -241,6 +241,51 @@ describe.skipIf(!chromiumPath)('the page of a trace', () => {
     expect(await titles()).toEqual(['first', 'second', 'fired later']);
   });
 
+  it('tells the time of people apart from that of hooks', async () => {
+    const session = record({ kind: 'session', name: 'asking', durationMs: 100_000 });
+    const tool = record({ parent: session.id, kind: 'tool', name: 'deploy', durationMs: 99_000 });
+    const event = 'BeforeTool';
+    const fired = { parent: tool.id, kind: 'event', name: event, event, durationMs: 20 } as const;
+    const before = record(fired);
+    const hook = record({ parent: before.id, event, name: 'careful', durationMs: 10 });
+    const question = record({
+      parent: tool.id,
+      kind: 'question',
+      event,
+      name: 'careful',
+      start: 1_050,
+      durationMs: 90_000,
+      verdict: 'block',
+      reason: 'Not on a Friday.',
+      input: '{"tool_name":"deploy","tool_input":{"to":"eu"}}',
+      output: '{"source":"person","by":"ada"}',
+    });
+    // Asked side by side: that time is one.
+    const other = { ...question, id: '0123456789abcdef', verdict: 'allow' } as const;
+    await open([session, tool, before, hook, question, other]);
+    const overview = page.locator('#overview');
+    expect(await overview.locator('summary').textContent()).toBe(
+      'Hooks took 10 ms of 100 s; people were asked for 90 s',
+    );
+    expect(await overview.locator('tbody tr').allTextContents()).toEqual([
+      'careful (BeforeTool)110 ms10 ms0',
+    ]);
+    expect(await page.getByLabel('Hook').locator('option').allTextContents()).toEqual([
+      'all',
+      'careful',
+    ]);
+    expect(await styleOf('.k-question .bar', 'backgroundImage')).toContain('gradient');
+
+    await page.getByRole('button', { name: 'Next block' }).click();
+    expect(await details().getByRole('heading', { level: 2 }).textContent()).toBe(
+      'questioncareful',
+    );
+    expect(await details().locator('.reason').textContent()).toBe('Not on a Friday.');
+    expect(await details().getByRole('region', { name: 'Output' }).textContent()).toContain('ada');
+    await page.getByLabel('Find').fill('friday');
+    expect(await titles()).toEqual(['asking', 'deploy', 'careful', 'careful']);
+  });
+
   it('says so where there are no spans', async () => {
     await open([]);
     expect(await page.getByText('No span is like that').isVisible()).toBe(true);

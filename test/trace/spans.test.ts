@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Config } from '../../src/config/config.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
@@ -294,6 +295,38 @@ describe('the spans of an agent', () => {
     }
 
     expect(spans).toMatchObject([{ kind: 'model', name: 'flash', sizes: { chunks: 1 } }]);
+  });
+
+  it('tell who was asked what, and for how long, and count that for no hook', async () => {
+    const spans = listen(...SPAN_KINDS);
+    const minutes = 400;
+    const asked: boolean[] = [];
+    const approver = async () => {
+      await delay(minutes);
+      asked.push(true);
+      return asked.length === 1
+        ? ({ decision: 'allow', by: 'ada' } as const)
+        : ({ decision: 'deny', by: 'ada', reason: 'Not on a Friday.' } as const);
+    };
+    const hook = { ...sandbox.says({ decision: 'ask', reason: 'Sure?' }).config, name: 'careful' };
+    const hooks = { [BeforeTool]: [{ hooks: [hook] }] };
+    const config = sandbox.createConfig(hooks, { approver });
+    await runToEnd(config, callTools(write('a.txt')), callTools(write('b.txt')), reply('Done.'));
+
+    const questions = spans.filter(({ kind }) => kind === 'question');
+    const input = { tool_name: 'write_file', tool_input: write('a.txt').args };
+    expect(questions).toMatchObject([
+      { name: 'careful', event: BeforeTool, verdict: 'allow', input },
+      { name: 'careful', event: BeforeTool, verdict: 'block', reason: 'Not on a Friday.' },
+    ]);
+    expect(questions[0]?.output).toEqual({ source: 'person', by: 'ada', remember: undefined });
+    for (const question of questions) {
+      // Timers may be early by a moment.
+      expect(question.durationMs).toBeGreaterThan(minutes - 5);
+      expect(pathOf(question, spans)).toMatch(/^question careful < tool write_file < turn/);
+      const of = spans.filter(({ kind, start }) => kind === 'hook' && start < question.start);
+      for (const each of of) expect(endOf(each)).toBeLessThanOrEqual(question.start);
+    }
   });
 
   it('have the nearest span as parent that anybody listens to', async () => {

@@ -1,21 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApprovalRequest } from '../../protocol/approval.js';
 import { diffValues } from '../../trace/diff.js';
-import { paint, toVisible } from '../shared/terminal.js';
+import { paint, plural } from '../shared/terminal.js';
+import { reveal } from './lookalikes.js';
 
-/** More lines, or longer ones, are cut, and it is said how much. */
-const MAX_LINES = 60;
-const MAX_WIDTH = 2000;
+/** What is longer is cut, and it is said how much: of each text, and of each of its lines. */
+const MAX_ROWS = 60;
+const MAX_LINE = 2000;
+const BEGIN = '  | ';
+const MIN_COLUMNS = 20;
 
-/** A question as a person reads it. What hooks and the model have written stands behind `| `, and nothing else does. */
-export function formatQuestion(request: ApprovalRequest): string {
+/**
+ * A question as a person reads it. What hooks and the model have written stands behind `| `, and nothing else does.
+ *
+ * @param columns of the terminal: a line that the terminal wraps itself would go on without that mark
+ */
+export function formatQuestion(request: ApprovalRequest, columns?: number): string {
   const { event, hooks, toolName, input, originalInput, workingDir } = request;
   const isChanged = !isDeepStrictEqual(input, originalInput);
+  const quote = (text: string) => quoteWithin(text, Math.max(MIN_COLUMNS, columns || 80));
+  const title = `Hooks ask you before ${toolName === undefined ? event : 'this tool runs'}.`;
   return [
-    paint('bold', `Hooks ask you before ${toolName === undefined ? event : 'this tool runs'}.`),
+    paint('bold', title, process.stderr),
     ...hooks.flatMap(({ name, source, reason }) => [
-      `hook (${toVisible(source)}):`,
+      'hook:',
       ...quote(name),
+      'configured by:',
+      ...quote(source),
       ...(reason === undefined ? [] : ['which says:', ...quote(reason)]),
     ]),
     ...(toolName === undefined ? [] : ['tool:', ...quote(toolName)]),
@@ -29,32 +40,42 @@ export function formatQuestion(request: ApprovalRequest): string {
   ].join('\n');
 }
 
-function quote(text: string): string[] {
+function quoteWithin(text: string, columns: number): string[] {
+  const rows: string[] = [];
   const lines = text.split('\n');
-  const shown = lines.slice(0, MAX_LINES).map((line) => `  | ${cut(markLookalikes(line))}`);
-  const left = lines.length - shown.length;
-  return left === 0 ? shown : [...shown, paint('yellow', `  (${left} more lines are not shown)`)];
+  let shown = 0;
+  for (; shown < lines.length && rows.length < MAX_ROWS; shown++) {
+    rows.push(...quoteLine(lines[shown] ?? '', columns));
+  }
+  if (shown === lines.length) return rows;
+  const rest = lines.slice(shown);
+  return [...rows, tellCut(rest.join('\n').length, plural(rest.length, 'more line'))];
 }
 
-function cut(line: string): string {
-  const visible = toVisible(line);
-  if (visible.length <= MAX_WIDTH) return visible;
-  const left = visible.length - MAX_WIDTH;
-  return `${visible.slice(0, MAX_WIDTH)}… ${paint('yellow', `(${left} more characters are not shown)`)}`;
+function quoteLine(line: string, columns: number): string[] {
+  // A cut must not leave half of a character.
+  const kept = line.slice(0, MAX_LINE).replace(/[\ud800-\udbff]$/, '');
+  const rows = wrap(reveal(kept), columns - BEGIN.length).map((row) => `${BEGIN}${row}`);
+  return kept.length === line.length ? rows : [...rows, tellCut(line.length - kept.length)];
 }
 
-const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
-const LATIN = /[\p{Script=Latin}]/u;
-/** Letters of other alphabets, of which many look like Latin ones. */
-const OTHER = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/gu;
-
-/** A word of two alphabets is there to be taken for another one: its foreign letters become escapes. */
-export function markLookalikes(text: string): string {
-  return text.replaceAll(WORD, (word) =>
-    LATIN.test(word) ? word.replaceAll(OTHER, escapeLetter) : word,
-  );
+function tellCut(characters: number, lines?: string): string {
+  const what = `${lines === undefined ? '' : `${lines}, `}${plural(characters, 'more character')}`;
+  return paint('yellow', `  (not shown: ${what})`, process.stderr);
 }
 
-function escapeLetter(letter: string): string {
-  return `\\u{${letter.codePointAt(0)?.toString(16) ?? ''}}`;
+function wrap(text: string, columns: number): string[] {
+  const rows = [''];
+  let left = columns;
+  for (const character of text) {
+    // Rather too early than too late: most of them are narrow.
+    const width = (character.codePointAt(0) ?? 0) < 0x300 ? 1 : 2;
+    if (left < width) {
+      rows.push('');
+      left = columns;
+    }
+    rows[rows.length - 1] += character;
+    left -= width;
+  }
+  return rows;
 }

@@ -19,7 +19,7 @@ export function terminalApprover(): Approver {
 
 async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
   signal.throwIfAborted();
-  process.stderr.write(`\n${formatQuestion(request)}\n`);
+  process.stderr.write(`\n${formatQuestion(request, process.stderr.columns)}\n`);
   await dropTypedAhead();
   const context = { signal, output: process.stderr };
   try {

@@ -18,6 +18,8 @@ export function describeFiring(event: HookEventName, fired: ProcessedHookResult 
     proceed: !blocked && !stopped,
     blocked,
     stopped,
+    /** Whether hooks want a person to be asked. */
+    asks: !blocked && !stopped && output?.decision === 'ask',
     reason: output?.reason ?? null,
     stopReason: output?.stopReason ?? null,
     /** In plan order. */
@@ -83,6 +85,7 @@ const MAX_REASON = 1000;
 function formatVerdict(report: FireReport): string {
   const { event, blocked, stopped, reason, stopReason, results } = report;
   if (stopped) return paint('red', `Verdict: stopped: ${toOneLine(stopReason ?? '', MAX_REASON)}`);
+  if (report.asks) return paint('yellow', 'Verdict: a person is to be asked');
   if (!blocked) return paint('green', 'Verdict: proceed');
   const verdict = paint('red', `Verdict: blocked: ${toOneLine(reason ?? '', MAX_REASON)}`);
   const outputs = [{}, ...results.map(({ output }) => output ?? {})];

@@ -35,7 +35,7 @@ export interface HookTest {
 
 /** Only what is named is compared. */
 export interface HookExpectations {
-  readonly decision?: 'allow' | 'block' | 'stop';
+  readonly decision?: 'allow' | 'ask' | 'block' | 'stop';
   /** The text, or `/a regular expression/` that it matches; `null` for none. */
   readonly reason?: string | null;
   /** As `reason`. */
@@ -129,8 +129,9 @@ export function compare(expected: HookExpectations, report: FireReport): Differe
 /** Fields that change an operation. */
 const CHANGES = new Set(['tool_input', 'llm_request', 'llm_response', 'toolConfig']);
 
-function observe({ stopped, blocked, reason, stopReason, results, ...report }: FireReport) {
-  const decision = stopped ? 'stop' : blocked ? 'block' : 'allow';
+function observe({ stopped, blocked, asks, reason, stopReason, results, ...report }: FireReport) {
+  const unless = asks ? 'ask' : 'allow';
+  const decision = stopped ? 'stop' : blocked ? 'block' : unless;
   const exit: Record<string, number | null> = Object.fromEntries(
     results.map(({ hook, exitCode }) => [hook, exitCode]),
   );
@@ -202,7 +203,7 @@ export const TEST_FIELDS: FieldTable<HookTest> = {
 };
 
 export const EXPECTED_FIELDS: FieldTable<HookExpectations> = {
-  decision: { struct: oneOf('allow', 'block', 'stop') },
+  decision: { struct: oneOf('allow', 'ask', 'block', 'stop') },
   reason: { struct: expectedText },
   systemMessage: { struct: expectedText },
   exit: { struct: exitCodes },
