@@ -20,6 +20,9 @@ it('has the message types of the contract', () => {
   expect(MessageBusType).toEqual({
     HOOK_EXECUTION_REQUEST: 'hook-execution-request',
     HOOK_EXECUTION_RESPONSE: 'hook-execution-response',
+    TOOL_CONFIRMATION_REQUEST: 'tool-confirmation-request',
+    TOOL_CONFIRMATION_RESPONSE: 'tool-confirmation-response',
+    TOOL_CONFIRMATION_RESULT: 'tool-confirmation-result',
   });
 });
 
