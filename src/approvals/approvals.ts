@@ -79,14 +79,15 @@ export class Approvals {
   #answerOfNobody({ isGuarded, hooks }: Question): Answer {
     const decision = this.settings.whenNobody ?? (isGuarded ? 'deny' : 'allow');
     const names = hooks.map(({ name }) => `"${name}"`).join(', ');
+    const want = hooks.length === 1 ? 'wants' : 'want';
     if (decision === 'deny') {
-      const reason = `${names} want a person to be asked, and nobody can be asked here`;
+      const reason = `${names} ${want} a person to be asked, and nobody can be asked here`;
       return { decision, reason, source: 'nobody' };
     }
     if (this.#told.has(names)) return { decision, source: 'nobody' };
     this.#told.add(names);
     this.logger.warn(
-      `${names} want a person to be asked, and nobody can be asked here: it goes on. To deny in such cases, write "approvals": { "whenNobody": "deny" } in the settings`,
+      `${names} ${want} a person to be asked, and nobody can be asked here: it goes on. To deny in such cases, write "approvals": { "whenNobody": "deny" } in the settings`,
     );
     return { decision, source: 'nobody' };
   }

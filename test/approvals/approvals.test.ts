@@ -162,7 +162,7 @@ describe('where nobody can be asked', () => {
   it('a guard denies, and so does everything where the settings say so', async () => {
     const guard = await call([saying(ASK, { name: 'production', onFailure: 'deny' })]);
     expect(guard.text).toBe(
-      'It needs the consent of a person, which was not given: "production" want a person to be asked, and nobody can be asked here',
+      'It needs the consent of a person, which was not given: "production" wants a person to be asked, and nobody can be asked here',
     );
     const strict = await call([saying(ASK)], { approvals: { whenNobody: 'deny' } });
     const lax = await call([saying(ASK, { onFailure: 'deny' })], {
