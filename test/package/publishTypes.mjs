@@ -1,6 +1,7 @@
 // Makes dist/types what hosts can use, as part of `npm run build`: leads declarations to src/sdk.d.ts instead of to the
-// SDK, which not every host has, takes comments from what only other declarations name, and removes those that no entry point of the package leads to, as tsc writes one for
-// each file that it compiles. `npm run check:package` and test/package/consumer.mjs would miss what is needed.
+// SDK, which not every host has, takes comments from what only other declarations name, and removes those that no entry
+// point of the package leads to, as tsc writes one for each file that it compiles. `npm run check:package` and
+// test/package/consumer.mjs would miss what is needed.
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
