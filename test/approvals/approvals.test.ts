@@ -120,7 +120,7 @@ describe('a hook that asks', () => {
     const { approver, asked } = approverOf({ decision: 'allow' });
     const hooks = { BeforeTool: [{ hooks: [saying(ASK)] }] };
     await call([], { approver, extensions: [{ name: 'user', isActive: true, hooks }] });
-    expect(asked.map(({ hooks: [asking] }) => asking?.source)).toEqual(['extension user']);
+    expect(asked.map(({ hooks: [first] }) => first?.source)).toEqual(['extension user']);
   });
 
   it('is one question with others that ask, with the reasons of all', async () => {
