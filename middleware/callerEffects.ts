@@ -78,11 +78,12 @@ export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolea
       ? undefined
       : await put({ toolName, toolInput: call.input, callId, canAsk });
     if (again && !heed(call, again)) return false;
-    const isAnswered = inPlace && rankOf(inPlace.aggregated.finalOutput?.decision) === 1;
-    if (isAnswered && !(again && isAsking(again.aggregated))) return true;
+    const last = again && isAsking(again.aggregated) ? again : asked;
+    const isAllowed = rankOf(inPlace?.aggregated.finalOutput?.decision) === rankOf('allow');
+    if (isAllowed && last === asked) return true;
     const { input, originalInput } = call;
-    const { aggregated } = asked;
-    const subject = { toolName, input, originalInput };
+    const { aggregated } = last;
+    const subject = { toolName, input, originalInput, callId };
     const answer = await askPerson(HookEventName.BeforeTool, aggregated, subject, call);
     if (answer.decision === 'allow') return true;
     if (call.signal?.aborted) call.result = cancelled(toolName);
@@ -211,8 +212,9 @@ export function modelStages(fire: FireHook, host: ModelHost) {
       const subject = { input, originalInput: { ...request } };
       const answer = await host.askPerson(HookEventName.BeforeModel, aggregated, subject, call);
       call.signal?.throwIfAborted();
-      if (answer.decision === 'deny')
+      if (answer.decision !== 'allow') {
         call.block(refusalOf(answer), { hooks: aggregated.decidedBy });
+      }
     }
     if (isRefused(call)) answerInstead(call, said.syntheticResponse, fired.suppressOutput);
     else if (said.modifiedRequest) call.request = said.modifiedRequest;

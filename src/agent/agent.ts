@@ -306,7 +306,6 @@ class AgentRun {
   }
 
   #tellCall(call: ToolCallRecord): void {
-    if (call.stopped) this.#hooks.takeBackQuestions();
     if (call.result) this.#transcript?.addResult({ ...call, result: call.result });
     this.#tell({ type: 'tool', call });
   }

@@ -24,10 +24,6 @@ export class AgentHooks {
   /** Names of the hooks that restricted the tools of the last request. */
   restrictors: readonly string[] = [];
 
-  /** Ids of the questions that wait for an answer. */
-  readonly #asked = new Set<string>();
-  #isEnding = false;
-
   constructor(
     private readonly config: Config,
     private readonly tell: (event: AgentEvent) => void,
@@ -47,17 +43,8 @@ export class AgentHooks {
 
   /** Also for calls that others make. */
   readonly observeApproval: ApprovalObserver = (request, answer) => {
-    if (answer) this.#asked.delete(request.id);
-    else this.#asked.add(request.id);
-    if (this.#isEnding) this.config.takeBackQuestions(this.#asked);
     this.tell({ type: 'approval', request, answer: answer ?? null });
   };
-
-  /** What was stopped needs nobody's consent any more. */
-  takeBackQuestions(): void {
-    this.#isEnding = true;
-    this.config.takeBackQuestions(this.#asked);
-  }
 
   /** @throws the reason of `signal`, when that aborted meanwhile */
   async fire<E extends HookEventName>(
@@ -101,7 +88,7 @@ export class AgentHooks {
       onApproval: this.observeApproval,
     });
     signal?.throwIfAborted();
-    return answer.decision === 'deny' ? refusalOf(answer) : undefined;
+    return answer.decision === 'allow' ? undefined : refusalOf(answer);
   }
 }
 

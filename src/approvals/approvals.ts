@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { validate } from 'superstruct';
+import { isDeepStrictEqual } from 'node:util';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import { traced, type Description } from '../trace/span.js';
+import type { CommandHookConfig } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
+import { copyData, freezeData } from '../util/records.js';
 import { notify } from '../util/notify.js';
 import { errorMessage } from '../util/errorMessage.js';
 import {
-  approvalStruct,
   DEFAULT_APPROVAL_TIMEOUT_MS,
+  readApproval,
   type Answer,
   type ApprovalObserver,
   type ApprovalRequest,
@@ -17,6 +19,8 @@ import {
 
 /** What is known of a question before it is put. */
 export type Question = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'reason'> & {
+  /** The hooks that ask, in full. */
+  readonly definitions: readonly CommandHookConfig[];
   /** Whether one of the hooks is a guard. */
   readonly isGuarded: boolean;
 };
@@ -31,7 +35,10 @@ export interface AskOptions {
 export class Approvals {
   readonly #allowed = new Set<string>();
   /** Questions that wait for an answer, by id. */
-  readonly #open = new Map<string, AbortController>();
+  readonly #open = new Map<
+    string,
+    { readonly key: string | undefined; readonly over: AbortController }
+  >();
   /** Hooks of which it was told that nobody can be asked. */
   readonly #told = new Set<string>();
 
@@ -50,30 +57,41 @@ export class Approvals {
     const { approver } = this;
     if (!approver) return this.#answerOfNobody(question);
     const key = keyOf(question);
-    if (this.#allowed.has(key)) return { decision: 'allow', source: 'memory' };
+    if (key !== undefined && this.#allowed.has(key)) return REMEMBERED;
     const { timeout = DEFAULT_APPROVAL_TIMEOUT_MS } = this.settings;
     const request = toRequest(question, timeout);
-    const over = this.#begin(request, signal);
+    const over = this.#begin(request, key, signal);
     if (onApproval) notify(this.logger, onApproval, request);
     const answer = await traced('question', descriptionOf(request), () =>
       askPerson(approver, request, timeout, over),
     );
     this.#open.delete(request.id);
     if (onApproval) notify(this.logger, onApproval, request, answer);
-    if (answer.decision === 'allow' && answer.remember === 'session') this.#allowed.add(key);
+    const { decision, remember } = answer;
+    if (key !== undefined && decision === 'allow' && remember === 'session') this.#allow(key);
     return answer;
+  }
+
+  /** For the session, and for whoever asks the same just now. */
+  #allow(key: string): void {
+    this.#allowed.add(key);
+    for (const { key: same, over } of this.#open.values()) if (same === key) over.abort(REMEMBERED);
   }
 
   /** Nobody wants to know the answers any more: they are no. */
   takeBack(ids: Iterable<string>): void {
-    for (const id of ids) this.#open.get(id)?.abort();
+    for (const id of ids) this.#open.get(id)?.over.abort();
   }
 
   /** @returns aborts once the call is given up, or the question is taken back */
-  #begin({ id }: ApprovalRequest, signal: AbortSignal | undefined): AbortSignal {
-    const controller = new AbortController();
-    this.#open.set(id, controller);
-    return signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
+  #begin(
+    { id }: ApprovalRequest,
+    key: string | undefined,
+    signal: AbortSignal | undefined,
+  ): AbortSignal {
+    const over = new AbortController();
+    this.#open.set(id, { key, over });
+    return signal ? AbortSignal.any([signal, over.signal]) : over.signal;
   }
 
   #answerOfNobody({ isGuarded, hooks }: Question): Answer {
@@ -84,7 +102,8 @@ export class Approvals {
       const reason = `${names} ${want} a person to be asked, and nobody can be asked here`;
       return { decision, reason, source: 'nobody' };
     }
-    if (this.#told.has(names)) return { decision, source: 'nobody' };
+    // Whoever has decided so knows.
+    if (this.settings.whenNobody || this.#told.has(names)) return { decision, source: 'nobody' };
     this.#told.add(names);
     this.logger.warn(
       `${names} ${want} a person to be asked, and nobody can be asked here: it goes on. To deny in such cases, write "approvals": { "whenNobody": "deny" } in the settings`,
@@ -107,6 +126,9 @@ function descriptionOf({ event, hooks, toolName, input }: ApprovalRequest): Desc
   };
 }
 
+/** Allowed before, for all of the session. */
+const REMEMBERED: Answer = Object.freeze({ decision: 'allow', source: 'memory' });
+
 /** A timer for longer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -124,8 +146,9 @@ async function askPerson(
     const said = await firstOf(over, async () => approver(request, { signal: over }));
     // An answer to what nobody wants to know any more does not count.
     over.throwIfAborted();
-    return readApproval(said);
+    return toAnswer(said);
   } catch (error) {
+    if (signal.reason === REMEMBERED) return REMEMBERED;
     if (signal.aborted) return refusal('the question was taken back');
     if (late.signal.aborted) {
       return refusal(`nobody answered within ${Math.ceil(timeout / 1000)} s`);
@@ -138,21 +161,22 @@ async function askPerson(
   }
 }
 
-/** What the model may be asked to do again counts as the same only where nothing is different. */
-function keyOf({ event, hooks, toolName, input, sessionId }: Question): string {
-  return JSON.stringify([
-    sessionId,
-    event,
-    hooks.map(({ name, source }) => [source, name]),
-    toolName,
-    input,
-  ]);
+/** @returns the same only for what is in nothing different; `undefined` for what JSON cannot tell apart */
+function keyOf({ event, definitions, hooks, toolName, input, sessionId }: Question) {
+  const text = JSON.stringify(input);
+  if (!isDeepStrictEqual(JSON.parse(text), { ...input })) return undefined;
+  const sources = hooks.map(({ source }) => source);
+  return JSON.stringify([sessionId, event, sources, definitions, toolName, text]);
 }
 
+/** Nobody who is asked, or looks on, can change what will run. */
 function toRequest(question: Question, timeout: number): ApprovalRequest {
-  const { isGuarded: _isGuarded, ...asked } = question;
-  const reason = question.hooks.flatMap(({ reason: said }) => said ?? []).join('\n');
-  return { ...asked, id: randomUUID(), reason, expiresAt: Date.now() + timeout };
+  const { isGuarded: _isGuarded, definitions: _definitions, ...asked } = question;
+  // One hook must not pass for two.
+  const reasons = question.hooks.flatMap(({ reason: said }) => said?.replaceAll('\n', ' ') ?? []);
+  const reason = reasons.join('\n');
+  const expiresAt = Date.now() + timeout;
+  return freezeData({ ...copyData(asked), id: randomUUID(), reason, expiresAt });
 }
 
 function firstOf<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
@@ -165,19 +189,18 @@ function firstOf<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   });
 }
 
-function readApproval(said: unknown): Answer {
-  const [error, approval] = validate(said, approvalStruct);
-  if (error) return refusal(`the answer cannot be read (${error.message})`);
-  const { decision, reason, remember, by } = approval;
-  return {
-    decision,
+function toAnswer(said: unknown): Answer {
+  const approval = readApproval(said);
+  if (typeof approval === 'string') return refusal(`the answer cannot be read (${approval})`);
+  const { reason, by, ...rest } = approval;
+  return Object.freeze({
+    ...rest,
     source: 'person',
     ...(reason !== undefined && { reason: sanitizeText(reason) }),
-    ...(remember !== undefined && { remember }),
     ...(by !== undefined && { by: sanitizeText(by) }),
-  };
+  });
 }
 
 function refusal(reason: string): Answer {
-  return { decision: 'deny', reason: sanitizeText(reason), source: 'failure' };
+  return Object.freeze({ decision: 'deny', reason: sanitizeText(reason), source: 'failure' });
 }

@@ -1,7 +1,6 @@
-import { validate } from 'superstruct';
 import { MessageBusType, type MessageBus, type Unsubscribe } from '../confirmation-bus/types.js';
 import {
-  approvalStruct,
+  readApproval,
   type Approval,
   type ApprovalRequest,
   type Approver,
@@ -12,43 +11,48 @@ import { isRecord } from '../util/records.js';
 interface Open {
   readonly request: ApprovalRequest;
   readonly settle: (approval: Approval) => void;
+  readonly giveUp: (reason: Error) => void;
 }
 
 /** Questions that are over, and how; so many are known. */
 const KNOWN = 10_000;
 
-/** Asks over a message bus. The first answer that is right counts; all others are refused, each with a result. */
+/**
+ * Asks over a message bus. The first answer that is right counts; all others are refused, each with a result. Have one
+ * for each bus, for all of its `Config`s: it refuses answers to questions that it has not put.
+ */
 export class BusApprover {
   readonly #open = new Map<string, Open>();
   readonly #over = new Map<string, ConfirmationErrorCode>();
   #subscription: Promise<Unsubscribe> | undefined;
 
-  constructor(private readonly bus: MessageBus) {}
+  constructor(private readonly bus: MessageBus) {
+    // Who answers before anything was asked is refused, too. A question says what is wrong with the bus.
+    this.#listen().catch(() => undefined);
+  }
 
   /** To be passed to a `Config`. */
   readonly approve: Approver = async (request, { signal }) => {
-    this.#subscription ??= Promise.resolve(
-      this.bus.subscribe(MessageBusType.TOOL_CONFIRMATION_RESPONSE, (said) => this.#take(said)),
-    );
-    await this.#subscription;
+    await this.#listen();
     const { id } = request;
     return new Promise((resolve, reject) => {
       const end = (how: ConfirmationErrorCode) => {
         this.#open.delete(id);
         this.#remember(id, how);
-        signal.removeEventListener('abort', giveUp);
+        signal.removeEventListener('abort', abort);
       };
-      const giveUp = () => {
+      const giveUp = (reason: Error) => {
         end('CONFIRMATION_TOO_LATE');
-        reject(signal.reason as Error);
+        reject(reason);
       };
+      const abort = () => giveUp(signal.reason as Error);
       const settle = (approval: Approval) => {
         end('CONFIRMATION_ANSWERED');
         resolve(approval);
       };
-      if (signal.aborted) return giveUp();
-      signal.addEventListener('abort', giveUp);
-      this.#open.set(id, { request, settle });
+      if (signal.aborted) return abort();
+      signal.addEventListener('abort', abort);
+      this.#open.set(id, { request, settle, giveUp });
       const type = MessageBusType.TOOL_CONFIRMATION_REQUEST;
       Promise.resolve(this.bus.publish({ type, correlationId: id, request })).catch(reject);
     });
@@ -59,25 +63,44 @@ export class BusApprover {
     return this.#open.size;
   }
 
-  /** Takes no more answers. Questions that are open end with their time. */
+  /** Takes no more answers: questions that are open are given up. A later question subscribes again. */
   async dispose(): Promise<void> {
-    const unsubscribe = await this.#subscription;
+    const subscription = this.#subscription;
+    this.#subscription = undefined;
+    for (const { giveUp } of this.#open.values())
+      giveUp(new Error('nobody takes answers any more'));
+    const unsubscribe = await subscription;
     await unsubscribe?.();
+  }
+
+  async #listen(): Promise<void> {
+    this.#subscription ??= Promise.resolve(
+      this.bus.subscribe(MessageBusType.TOOL_CONFIRMATION_RESPONSE, (said) =>
+        // A result that cannot be sent changes nothing.
+        this.#take(said).catch(() => undefined),
+      ),
+    );
+    try {
+      await this.#subscription;
+    } catch (error) {
+      // The next question tries again.
+      this.#subscription = undefined;
+      throw error;
+    }
   }
 
   async #take(said: unknown): Promise<void> {
     const { correlationId, sessionId, approval } = isRecord(said) ? said : {};
     const id = typeof correlationId === 'string' ? correlationId : '';
     const open = this.#open.get(id);
-    const [malformed, answer] = validate(approval, approvalStruct);
+    const answer = readApproval(approval);
     if (!open) {
       const code = this.#over.get(id) ?? 'CONFIRMATION_NOT_OPEN';
       await this.#refuse(id, code, WHY[code]);
     } else if (sessionId !== open.request.sessionId) {
       await this.#refuse(id, 'CONFIRMATION_OTHER_SESSION', WHY.CONFIRMATION_OTHER_SESSION);
-    } else if (malformed) {
-      const message = `${WHY.CONFIRMATION_MALFORMED}: ${malformed.message}`;
-      await this.#refuse(id, 'CONFIRMATION_MALFORMED', message);
+    } else if (typeof answer === 'string') {
+      await this.#refuse(id, 'CONFIRMATION_MALFORMED', `${WHY.CONFIRMATION_MALFORMED}: ${answer}`);
     } else {
       open.settle(answer);
       const type = MessageBusType.TOOL_CONFIRMATION_RESULT;
@@ -98,11 +121,14 @@ export class BusApprover {
 }
 
 const WHY: Readonly<Record<ConfirmationErrorCode, string>> = {
-  CONFIRMATION_NOT_OPEN: 'There is no open question with this correlation id',
-  CONFIRMATION_ANSWERED: 'The question has been answered already',
-  CONFIRMATION_TOO_LATE: 'The question was given up, or its time is over',
-  CONFIRMATION_OTHER_SESSION: 'The question is that of another session',
-  CONFIRMATION_MALFORMED: 'The answer must have an "approval" with a decision of "allow" or "deny"',
+  CONFIRMATION_NOT_OPEN:
+    'There is no question with this correlation id: take the one of the request',
+  CONFIRMATION_ANSWERED: 'The question has been answered already, and the first answer counts',
+  CONFIRMATION_TOO_LATE:
+    'The question was given up, or its time is over; if it still matters, it is asked again',
+  CONFIRMATION_OTHER_SESSION:
+    'The question is that of another session: say the `sessionId` of the request',
+  CONFIRMATION_MALFORMED: 'The "approval" cannot be read',
 };
 
 /**

@@ -7,7 +7,7 @@ import type { Answer, ApprovalRequest } from '../protocol/approval.js';
 import type { AskOptions, Question } from './approvals.js';
 
 /** What a person is asked about. */
-export type Subject = Pick<ApprovalRequest, 'toolName' | 'input' | 'originalInput'>;
+export type Subject = Pick<ApprovalRequest, 'toolName' | 'callId' | 'input' | 'originalInput'>;
 
 /** Puts to a person what hooks ask. Never rejects: whatever goes wrong is a no. */
 export type AskPerson = (
@@ -49,6 +49,7 @@ export function questionOf(
       source: host.sourceOf(hookConfig),
       ...(reason !== undefined && { reason: sanitizeText(reason) }),
     })),
+    definitions: asking.map(({ hookConfig }) => hookConfig),
     isGuarded: asking.some(({ hookConfig }) => hookConfig.onFailure === 'deny'),
     sessionId: host.getSessionId(),
     workingDir: host.getWorkingDir(),
@@ -57,7 +58,7 @@ export function questionOf(
 
 /** Why the operation does not go on, for the model to read. */
 export function refusalOf({ source, reason }: Answer): string {
-  const because = reason === undefined ? '' : `: ${reason}`;
+  const because = reason ? `: ${reason}` : '';
   if (source === 'person') return `A person was asked, and said no${because}`;
   return `It needs the consent of a person, which was not given${because}`;
 }

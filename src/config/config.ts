@@ -5,10 +5,9 @@ import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { modelStages, toolStages, type FireHook } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
-import type { ApprovalSettings, Approver } from '../protocol/approval.js';
+import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
 import { Approvals } from '../approvals/approvals.js';
 import { questionOf, type AskPerson } from '../approvals/question.js';
-import { hookIdentity } from '../protocol/identity.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { fireHook, hasHooks } from '../hooks/fireHook.js';
@@ -111,12 +110,17 @@ export class Config implements HookHost {
   #consent: Promise<HookConsent> | undefined;
 
   /**
-   * @throws TypeError for an option that does not exist
+   * @throws TypeError for an option that does not exist, an `approver` that is no function, or `approvals` that are none
    * @throws RangeError when a limit makes no sense
    */
   constructor(options: ConfigOptions = {}) {
     requireKnown('Config', options, OPTIONS);
-    const { maxParallelHooks = 1 } = options;
+    const { maxParallelHooks = 1, approver, approvals } = options;
+    if (approver !== undefined && typeof approver !== 'function') {
+      throw new TypeError('approver must be a function: (request, { signal }) => answer');
+    }
+    const [wrong] = approvals === undefined ? [] : approvalSettings.validate(approvals);
+    if (wrong) throw new TypeError(`approvals: ${wrong.message}`);
     if (!Number.isSafeInteger(maxParallelHooks) || maxParallelHooks < 1) {
       throw new RangeError(
         `maxParallelHooks must be a whole number of 1 or more, and is ${String(maxParallelHooks)}`,
@@ -324,11 +328,7 @@ export class Config implements HookHost {
 
   /** Where a hook of this configuration was written: `user`, `project` and others; `host` where none says so. */
   sourceOf(hook: CommandHookConfig): string {
-    const name = hookIdentity(hook);
-    const entries = this.#hookSystem?.getAllHooks() ?? [];
-    const found =
-      entries.find(({ config }) => config === hook) ??
-      entries.find(({ config }) => hookIdentity(config) === name);
+    const found = this.#hookSystem?.getAllHooks().find(({ config }) => config === hook);
     // An extension may call itself "user".
     if (found?.extension) return `extension ${found.extension.name}`;
     return found?.origin?.scope ?? 'host';

@@ -67,6 +67,12 @@ export interface ScheduleOptions {
   readonly restrictedBy?: readonly string[];
 }
 
+interface Turn {
+  /** Ids of the questions that wait for an answer. */
+  readonly asked: Set<string>;
+  isStopped: boolean;
+}
+
 /** Runs the tool calls of a model's turn, each through the tool stack. */
 export class CoreToolScheduler {
   readonly #options: CoreToolSchedulerOptions;
@@ -89,15 +95,16 @@ export class CoreToolScheduler {
   ): Promise<CompletedToolCall[]> {
     const records = calls.map(toRecord);
     for (const record of records) if (record.status === 'scheduled') this.#tell(record);
-    return Promise.all(records.map((record) => this.#run(record, options)));
+    const inTurn = { ...options, turn: { asked: new Set<string>(), isStopped: false } };
+    return Promise.all(records.map((record) => this.#run(record, inTurn)));
   }
 
   async #run(
     record: ToolCallRecord,
-    { signal, allowedTools, restrictedBy }: ScheduleOptions,
+    { signal, allowedTools, restrictedBy, turn }: ScheduleOptions & { readonly turn: Turn },
   ): Promise<CompletedToolCall> {
     const { config, onHooks } = this.#options;
-    const onApproval: ApprovalObserver = (...told) => this.#noteApproval(record, ...told);
+    const onApproval: ApprovalObserver = (...told) => this.#noteApproval(record, turn, ...told);
     const tool = this.#tools.get(record.name);
     const mayRun = !allowedTools || allowedTools.includes(record.name);
     if (record.result || !tool || !mayRun) {
@@ -105,26 +112,42 @@ export class CoreToolScheduler {
     }
     this.#tell({ ...record, status: 'executing' });
     const context = { workingDir: config.getWorkingDir(), signal };
-    const execute = async (input: Record<string, unknown>) => {
-      try {
-        return await tool.execute(input, context);
-      } catch (error) {
-        // A result like any other, which AfterTool hooks see.
-        return failed(tool.name, error);
-      }
-    };
+    const attempt = async (input: Record<string, unknown>) => tool.execute(input, context);
+    // A failure is a result like any other, which AfterTool hooks see.
+    const execute: typeof attempt = (input) =>
+      attempt(input).catch((error: unknown) => failed(tool.name, error));
     const options = { signal, onHooks, onApproval, callId: record.callId };
     const call = createToolCall(tool.name, record.originalInput, execute, options);
     const result = await runToolCall(config, call).catch((error: unknown) =>
       withNotes(failed(call.toolName, error), call.contextForModel),
     );
+    if (call.verdict.kind === 'stop') this.#endTurn(turn);
     return this.#tell({ ...record, input: call.input, result, ...outcomeOf(call, result) });
   }
 
-  #noteApproval(record: ToolCallRecord, request: ApprovalRequest, answer?: Answer): void {
-    this.#tell({ ...record, status: answer ? 'executing' : 'awaiting_approval' });
+  #noteApproval(
+    record: ToolCallRecord,
+    turn: Turn,
+    request: ApprovalRequest,
+    answer?: Answer,
+  ): void {
+    const asked = { ...record, input: { ...request.input } };
+    if (!answer) {
+      turn.asked.add(request.id);
+      this.#tell({ ...asked, status: 'awaiting_approval' });
+    } else {
+      turn.asked.delete(request.id);
+      if (answer.decision === 'allow') this.#tell({ ...asked, status: 'executing' });
+    }
+    if (turn.isStopped) this.#endTurn(turn);
     const { config, onApproval } = this.#options;
     if (onApproval) notify(config.getDebugLogger(), onApproval, request, answer);
+  }
+
+  /** Once a call stops the agent, the others of its turn need nobody's consent any more. */
+  #endTurn(turn: Turn): void {
+    turn.isStopped = true;
+    this.#options.config.takeBackQuestions(turn.asked);
   }
 
   #tell<R extends ToolCallRecord>(record: R): R {

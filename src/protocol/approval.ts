@@ -1,4 +1,5 @@
-import { enums, optional, string, type } from 'superstruct';
+import { expecting, objectOf, oneOf, positiveCount, text } from '../util/checks.js';
+import { isRecord } from '../util/records.js';
 import { HookEventName } from './types.js';
 
 /** A hook that wants a person to be asked. */
@@ -22,6 +23,8 @@ export interface ApprovalRequest {
   readonly reason: string;
   /** Of `BeforeTool`. */
   readonly toolName?: string;
+  /** The model's id of the call, of `BeforeTool`, where it has one. */
+  readonly callId?: string | undefined;
   /** What will run once it is allowed: arguments, a request, or a prompt, after all changes by hooks. */
   readonly input: Readonly<Record<string, unknown>>;
   /** The same as the model gave it. */
@@ -62,6 +65,13 @@ export interface ApprovalSettings {
   readonly timeout?: number;
 }
 
+/** What settings files and hosts may say of them. */
+export const approvalSettings = objectOf<ApprovalSettings>(
+  '{ "whenNobody": "allow" | "deny", "timeout": ms, a whole number of 1 or more }',
+  { whenNobody: oneOf('allow', 'deny'), timeout: positiveCount },
+  { isClosed: true },
+);
+
 /** What came of a question. */
 export interface Answer extends Approval {
   /** Who or what has answered. `nobody`: there is no approver. */
@@ -80,9 +90,29 @@ export const ASKING_EVENTS: ReadonlySet<HookEventName> = new Set([
   HookEventName.BeforeAgent,
 ]);
 
-export const approvalStruct = type({
-  decision: enums(['allow', 'deny']),
-  reason: optional(string()),
-  remember: optional(enums(['session'])),
-  by: optional(string()),
+const approvalFields = objectOf<Approval>('', {
+  decision: oneOf('allow', 'deny'),
+  reason: text,
+  remember: oneOf('session'),
+  by: text,
 });
+
+const approvalStruct = expecting<Approval>(
+  '{ "decision": "allow" | "deny", "reason": text, "remember": "session", "by": text }',
+  (said) => approvalFields.is(said) && (said as Partial<Approval>).decision !== undefined,
+);
+
+/**
+ * Reads what somebody has answered.
+ *
+ * @returns the answer; or else why it is none, without what was said, which may be anything
+ */
+export function readApproval(said: unknown): Approval | string {
+  // What is read twice could be different the second time.
+  const { decision, reason, remember, by } = isRecord(said) ? said : {};
+  const [failure, approval] = approvalStruct.validate({ decision, reason, remember, by });
+  if (failure) return failure.message;
+  return Object.fromEntries(
+    Object.entries(approval).filter(([, value]) => value !== undefined),
+  ) as unknown as Approval;
+}

@@ -1,5 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
@@ -55,6 +58,13 @@ function asking(reason: string): CommandHookConfig {
   return saying({ decision: 'ask', reason }, { name: 'production' });
 }
 
+const done = async () => ({ llmContent: 'done', returnDisplay: 'done' });
+
+/** Would have a no count as a yes, if it could. */
+function flip(_: ApprovalRequest, answer?: { decision: string }): void {
+  if (answer) answer.decision = 'allow';
+}
+
 describe('a hook that asks', () => {
   it('is put to a person, with all that will run', async () => {
     const { approver, asked } = approverOf({ decision: 'allow' });
@@ -96,10 +106,7 @@ describe('a hook that asks', () => {
       ],
       approver,
     });
-    await executeToolWithHooks(config, 'deploy', {}, async () => ({
-      llmContent: 'done',
-      returnDisplay: 'done',
-    }));
+    await executeToolWithHooks(config, 'deploy', {}, done);
     const said = asked[0]?.hooks.map(({ reason, source }) => [reason, source]);
     expect(Object.fromEntries(said ?? [])).toEqual({
       project: 'project',
@@ -116,17 +123,56 @@ describe('a hook that asks', () => {
     expect(inputs).toEqual([]);
   });
 
-  it('of an extension cannot pass for one of the user', async () => {
-    const { approver, asked } = approverOf({ decision: 'allow' });
-    const hooks = { BeforeTool: [{ hooks: [saying(ASK)] }] };
-    await call([], { approver, extensions: [{ name: 'user', isActive: true, hooks }] });
-    expect(asked.map(({ hooks: [first] }) => first?.source)).toEqual(['extension user']);
-  });
-
   it('is one question with others that ask, with the reasons of all', async () => {
     const { approver, asked } = approverOf({ decision: 'allow' });
     await call([saying(ASK), saying({ decision: 'ask', reason: 'it is late' })], { approver });
     expect(asked.map(({ reason }) => reason)).toEqual(['it is production\nit is late']);
+  });
+
+  it('has each reason on one line, so that it cannot pass for two hooks', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow' });
+    await call([asking('first\nsecond'), asking('third')], { approver });
+    expect(asked.map(({ reason }) => reason)).toEqual(['first second\nthird']);
+  });
+
+  it('has a model that reads of no reason where the person gives none', async () => {
+    const { approver } = approverOf({ decision: 'deny', reason: '' });
+    const { text } = await call([saying(ASK)], { approver });
+    expect(text).toBe('A person was asked, and said no');
+  });
+
+  it('is decided by nobody who only looks on', async () => {
+    const config = new Config({
+      enableHooks: true,
+      hooks: { BeforeTool: [{ hooks: [saying(ASK)] }] },
+      approver: () => ({ decision: 'deny' }),
+      debugLogger: new RecordingLogger(),
+    });
+    const ran: unknown[] = [];
+    const execute = async (input: object) => {
+      ran.push(input);
+      return { llmContent: 'done', returnDisplay: 'done' };
+    };
+    await executeToolWithHooks(config, 'deploy', {}, execute, { onApproval: flip });
+    expect(ran).toEqual([]);
+  });
+
+  it('shows a copy, and what runs is what the model gave', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow' });
+    expect((await call([saying(ASK)], { approver })).inputs).toEqual([{ to: 'eu' }]);
+    const [request] = asked;
+    expect(() => Object.assign(request?.input ?? {}, { to: 'us' })).toThrow(TypeError);
+    expect(() => Object.assign(request?.hooks[0] ?? {}, { name: 'us' })).toThrow(TypeError);
+  });
+
+  it('is allowed once by what says yes and then no', async () => {
+    let asked = 0;
+    const approver = () => ({
+      get decision() {
+        return ++asked === 1 ? 'deny' : 'allow';
+      },
+    });
+    expect((await call([saying(ASK)], { approver })).inputs).toEqual([]);
   });
 
   it('is not put to anybody where another hook denies or stops', async () => {
@@ -144,11 +190,70 @@ describe('a hook that asks', () => {
     const { config, run } = await call([saying(ASK)], { approver });
     await run();
     expect(asked).toHaveLength(1);
-    const other = await executeToolWithHooks(config, 'deploy', { to: 'us' }, async () => ({
-      llmContent: 'done',
-      returnDisplay: 'done',
-    }));
+    const other = await executeToolWithHooks(config, 'deploy', { to: 'us' }, done);
     expect([other.llmContent, asked.length]).toEqual(['done', 2]);
+  });
+
+  it.each([
+    ['a number that JSON has no word for', { to: null }, { to: Infinity }],
+    ['a date', { to: '2026-01-01T00:00:00.000Z' }, { to: new Date('2026-01-01') }],
+  ])('is asked again about what JSON cannot tell apart: %s', async (_, first, second) => {
+    const { approver, asked } = approverOf({ decision: 'allow', remember: 'session' });
+    const { config } = await call([saying(ASK)], { approver });
+    const before = asked.length;
+    for (const input of [first, second, second]) {
+      await executeToolWithHooks(config, 'deploy', input, done);
+    }
+    expect(asked.length - before).toBe(3);
+  });
+
+  it('is asked again by another hook of the same name', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow', remember: 'session' });
+    const directory = await mkdtemp(join(tmpdir(), 'hookstack-'));
+    const first = asking('harmless');
+    const second = asking('danger');
+    const hooks = [
+      { ...first, command: `[ -e turn ] || { ${first.command}\n}` },
+      { ...second, command: `[ ! -e turn ] || { ${second.command}\n}` },
+    ];
+    const { run } = await call(hooks, { approver, workingDir: directory });
+    await run();
+    expect(asked.map(({ reason }) => reason)).toEqual(['harmless']);
+    await writeFile(join(directory, 'turn'), '');
+    await run();
+    await rm(directory, { recursive: true });
+    expect(asked.map(({ reason }) => reason)).toEqual(['harmless', 'danger']);
+  });
+
+  it('answers the same question that waits, too, where the yes is for the session', async () => {
+    const asked: { request: ApprovalRequest; signal: AbortSignal }[] = [];
+    const all = new EventEmitter();
+    const approver: Approver = async (request, { signal }) => {
+      asked.push({ request, signal });
+      if (asked.length === 3) all.emit('asked');
+      else await once(all, 'asked');
+      if (asked[0]?.request === request) return { decision: 'allow', remember: 'session' };
+      return new Promise(() => {});
+    };
+    const config = new Config({
+      enableHooks: true,
+      hooks: { BeforeTool: [{ hooks: [saying(ASK)] }] },
+      approver,
+      approvals: { timeout: 5000 },
+    });
+    const answers: string[] = [];
+    const ask = async (to: string) =>
+      executeToolWithHooks(config, 'deploy', { to }, done, {
+        onApproval: (_, answer) => void (answer && answers.push(answer.source)),
+      });
+    const same = [ask('eu'), ask('eu')];
+    const other = ask('us');
+    await Promise.all(same);
+    expect(answers).toEqual(['person', 'memory']);
+    const open = asked.filter(({ signal }) => !signal.aborted).map(({ request }) => request);
+    expect(open.map(({ input, id }) => [input, id])).toEqual([[{ to: 'us' }, expect.any(String)]]);
+    config.takeBackQuestions(open.map(({ id }) => id));
+    expect((await other).llmContent).toContain('taken back');
   });
 });
 
@@ -169,6 +274,7 @@ describe('where nobody can be asked', () => {
       approvals: { whenNobody: 'allow' },
     });
     expect([guard.inputs, strict.inputs, lax.inputs.length]).toEqual([[], [], 1]);
+    expect(lax.logger.warnings).toEqual([]);
   });
 });
 
@@ -241,8 +347,8 @@ describe('the scheduler', () => {
         }
       },
     });
-    const done = await scheduler.schedule([{ name: 'deploy' }, { name: 'read' }]);
-    expect(done.map(({ status }) => status)).toEqual(['success', 'success']);
+    const completed = await scheduler.schedule([{ name: 'deploy' }, { name: 'read' }]);
+    expect(completed.map(({ status }) => status)).toEqual(['success', 'success']);
     expect(told.filter((each) => each.startsWith('deploy'))).toEqual([
       'deploy scheduled',
       'deploy executing',
@@ -253,45 +359,113 @@ describe('the scheduler', () => {
   });
 });
 
+it('the scheduler never says that a call executes after a no, and shows what was asked about', async () => {
+  const changing = saying({ ...ASK, hookSpecificOutput: { tool_input: { to: 'us' } } });
+  const told: unknown[] = [];
+  const scheduler = new CoreToolScheduler({
+    config: new Config({
+      enableHooks: true,
+      hooks: { BeforeTool: [{ hooks: [changing] }] },
+      approver: () => ({ decision: 'deny' }),
+    }),
+    tools: [
+      {
+        name: 'deploy',
+        declaration: { name: 'deploy' },
+        execute: done,
+      },
+    ],
+    onStatus: ({ status, input }) => void told.push([status, input['to']]),
+  });
+  await scheduler.schedule([{ name: 'deploy', args: { to: 'eu' } }]);
+  expect(told).toEqual([
+    ['scheduled', 'eu'],
+    ['executing', 'eu'],
+    ['awaiting_approval', 'us'],
+    ['idle', 'us'],
+  ]);
+});
+
 describe('whatever hooks and approvers do', () => {
   const behaviours = {
     allow: saying({ decision: 'allow' }),
     ask: saying(ASK),
+    askingGuard: saying(ASK, { onFailure: 'deny' }),
     deny: blocking('no'),
     stop: saying({ continue: false }),
     broken: hook('exit 1'),
     brokenGuard: hook('exit 1', { onFailure: 'deny' }),
   };
-  const approvers: Readonly<Record<string, Approver>> = {
-    allow: async () => ({ decision: 'allow' }),
-    deny: async () => ({ decision: 'deny' }),
-    throw: () => {
-      throw new Error('no');
-    },
-    nonsense: async () => ({ allow: true }) as never,
-    never: () => new Promise(() => {}),
-  };
+  type Who =
+    | 'allow'
+    | 'remember'
+    | 'deny'
+    | 'throw'
+    | 'nonsense'
+    | 'never'
+    | 'late'
+    | 'abort'
+    | 'nobody';
+
+  /** Somebody who behaves like this, how often they were asked, and whether the call was given up. */
+  function personOf(who: Who) {
+    const controller = new AbortController();
+    const seen = { asked: 0, signal: controller.signal };
+    const answers: Readonly<Record<Who, () => Approval | Promise<Approval>>> = {
+      allow: () => ({ decision: 'allow' }),
+      remember: async () => ({ decision: 'allow', remember: 'session' }),
+      deny: async () => ({ decision: 'deny' }),
+      throw: () => {
+        throw new Error('no');
+      },
+      nonsense: () => ({ allow: true }) as never,
+      never: () => new Promise(() => {}),
+      late: async () => {
+        await setTimeout(60);
+        return { decision: 'allow' };
+      },
+      abort: () => {
+        controller.abort();
+        return { decision: 'allow' };
+      },
+      nobody: () => ({ decision: 'allow' }),
+    };
+    const approver: Approver = () => {
+      seen.asked++;
+      return answers[who]();
+    };
+    return { seen, approver: who === 'nobody' ? undefined : approver };
+  }
 
   it('the tool runs only if nobody denied and every question was allowed', async () => {
     const names = Object.keys(behaviours) as (keyof typeof behaviours)[];
+    const people: readonly Who[] = [
+      ...(['allow', 'remember', 'deny', 'throw', 'nonsense', 'never', 'late', 'abort'] as const),
+      'nobody',
+    ];
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 4 }),
-        fc.constantFrom(...Object.keys(approvers)),
+        fc.constantFrom(...people),
         fc.boolean(),
         async (kinds, who, inTurn) => {
           const hooks = kinds.map((kind, index) => ({ ...behaviours[kind], name: `${index}` }));
-          const { inputs } = await call(hooks, {
-            approver: approvers[who],
-            approvals: { timeout: 20 },
-            inTurn,
-          });
+          const { seen, approver } = personOf(who);
+          const options = { approvals: { timeout: 20 }, inTurn, signal: seen.signal };
+          const { inputs, run } = await call(hooks, { ...options, ...(approver && { approver }) });
           const denied = kinds.some((kind) => ['deny', 'stop', 'brokenGuard'].includes(kind));
-          const mayRun = !denied && (who === 'allow' || !kinds.includes('ask'));
+          const asks = kinds.some((kind) => ['ask', 'askingGuard'].includes(kind));
+          const isAllowed =
+            who === 'nobody' ? !kinds.includes('askingGuard') : ['allow', 'remember'].includes(who);
+          const mayRun = !denied && (!asks || isAllowed);
           expect(inputs).toHaveLength(mayRun ? 1 : 0);
+          expect(seen.asked).toBe(asks && !denied && approver ? 1 : 0);
+          if (who !== 'remember') return;
+          await run();
+          expect([inputs.length, seen.asked]).toEqual([mayRun ? 2 : 0, asks && !denied ? 1 : 0]);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 90 },
     );
   });
 });

@@ -28,7 +28,8 @@ function open() {
   bus.subscribe(MessageBusType.TOOL_CONFIRMATION_RESULT, (message) => void results.push(message));
   const approver = new BusApprover(bus);
   const controller = new AbortController();
-  const ask = async (id: string) => approver.approve(request(id), { signal: controller.signal });
+  const ask = async (id: string) =>
+    approver.approve(request(id), { signal: AbortSignal.any([controller.signal]) });
   const answer = (correlationId: string, fields: object = {}) =>
     bus.publish({
       type: MessageBusType.TOOL_CONFIRMATION_RESPONSE,
@@ -114,12 +115,52 @@ describe('an approver on a message bus', () => {
     ]);
   });
 
-  it('takes no answers once it is disposed of', async () => {
+  it('refuses what was said before anything was asked', async () => {
+    const { results, answer } = open();
+    answer('a');
+    await tick();
+    expect(results).toMatchObject([{ accepted: false, error: { code: 'CONFIRMATION_NOT_OPEN' } }]);
+  });
+
+  it.each([
+    ['an object that cannot be shown', { decision: { toString: 1 } }],
+    ['much', { decision: 'x'.repeat(1_000_000) }],
+    ['a reason that is none', { decision: 'allow', reason: { toString: 1 } }],
+    ['nothing', undefined],
+  ])('refuses %s in a few words, and the question stays open', async (_, approval) => {
+    const { approver, results, ask, answer } = open();
+    const asked = ask('a');
+    await tick();
+    answer('a', { approval });
+    await tick();
+    expect(results).toMatchObject([{ error: { code: 'CONFIRMATION_MALFORMED' } }]);
+    expect(JSON.stringify(results).length).toBeLessThan(500);
+    expect(approver.size).toBe(1);
+    answer('a');
+    expect(await asked).toEqual({ decision: 'allow' });
+  });
+
+  it('counts an answer also where its result cannot be sent', async () => {
+    const { bus, ask, answer } = open();
+    const publish = bus.publish.bind(bus);
+    bus.publish = (message) => {
+      if (message.type === MessageBusType.TOOL_CONFIRMATION_RESULT) throw new Error('full');
+      return publish(message);
+    };
+    const asked = ask('a');
+    await tick();
+    answer('a');
+    expect(await asked).toEqual({ decision: 'allow' });
+  });
+
+  it('gives up what is open once it is disposed of', async () => {
     const { bus, approver, ask } = open();
     const asked = ask('a');
     await tick();
+    const given = expect(asked).rejects.toThrow('nobody takes answers any more');
     await approver.dispose();
+    await given;
+    expect(approver.size).toBe(0);
     expect(bus.listenerCount(MessageBusType.TOOL_CONFIRMATION_RESPONSE)).toBe(0);
-    void asked.catch(() => {});
   });
 });

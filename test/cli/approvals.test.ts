@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const PATIENT = { timeout: 20_000 };
 
 const write = (name: string) => toolCall('write_file', { file_path: name, content: 'x' });
 
-/** What the model was sent at last, in one text. */
+/** The arguments of a run in which a hook asks about each tool. */
 async function open(calls: readonly object[], others: object = {}) {
   const responses = await cli.record(...calls);
   const settings = await cli.settings(
@@ -21,10 +21,14 @@ async function open(calls: readonly object[], others: object = {}) {
   return ['run', 'Go', '--responses', responses, '--settings', settings];
 }
 
-/** The program on a terminal. Keys are typed once a text is shown; each text that many times. */
+/** The program on a terminal. */
 function onTerminal(args: readonly string[], typed = '') {
-  const quoted = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
-  const subprocess = execa('script', ['-qefc', quoted, '/dev/null'], {
+  return inTerminal([process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' '), typed);
+}
+
+/** Keys are typed once a text is shown; each text that many times. */
+function inTerminal(command: string, typed = '') {
+  const subprocess = execa('script', ['-qefc', command, '/dev/null'], {
     cwd: cli.project,
     env: { ...cli.env, NO_COLOR: '1', SHELL: '/bin/sh', TERM: 'xterm' },
     extendEnv: false,
@@ -60,7 +64,8 @@ describe('run on a terminal', () => {
     type('y\r');
     await prompted(2);
     expect(existsSync(join(cli.project, 'a.txt'))).toBe(true);
-    type('n\r');
+    // Nothing chosen is no.
+    type('\r');
     expect((await subprocess).exitCode).toBe(0);
     expect(screen.shown).toContain('A person was asked, and said no');
   });
@@ -129,12 +134,63 @@ describe('run on a terminal', () => {
     expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
   });
 
-  it('means no where the terminal is closed', async () => {
+  it('is ended by ^C at once, also before the prompt is there', async () => {
     const args = await open([answer(write('a.txt')), answer('Done.')]);
-    const { subprocess, prompted } = onTerminal(args);
+    const { subprocess, screen, wait, type } = onTerminal(args);
+    await wait('Hooks ask you');
+    type('\u0003');
+    expect((await subprocess).exitCode).toBe(1);
+    expect(screen.shown).toContain('Interrupted by SIGINT');
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
+  });
+
+  it('means no after ^D', async () => {
+    const args = await open([answer(write('a.txt')), answer('Done.')]);
+    const { subprocess, screen, prompted, type } = onTerminal(args);
+    await prompted();
+    type('\u0004');
+    expect((await subprocess).exitCode).toBe(0);
+    expect(screen.shown).toContain('the terminal takes no more answers');
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
+  });
+
+  it('shows nothing of other calls between the rows of a question', async () => {
+    const marker = join(cli.project, 'ended');
+    const command = `echo y\\) No; touch ${marker}`;
+    const others = toolCall('run_shell_command', { command });
+    const responses = await cli.record(answer(write('a.txt'), others), answer('Done.'));
+    const hooks = { BeforeTool: group(saying(ASK), { name: 'production' }) };
+    hooks.BeforeTool[0] = { ...hooks.BeforeTool[0], matcher: 'write_file' } as never;
+    const settings = await cli.settings(hooks);
+    const { subprocess, screen, prompted, wait, type } = onTerminal([
+      'run',
+      'Go',
+      '--responses',
+      responses,
+      '--settings',
+      settings,
+    ]);
+    await prompted();
+    await expect.poll(() => existsSync(marker), PATIENT).toBe(true);
+    type('y');
+    await wait('y) Yes, this once');
+    type('\r');
+    expect((await subprocess).exitCode).toBe(0);
+    const other = screen.shown.indexOf('done: run_shell_command');
+    expect(other).toBeGreaterThan(screen.shown.lastIndexOf(PROMPT));
+  });
+
+  it('means no where the terminal is closed, and ends as a process whose terminal is gone', async () => {
+    const args = await open([answer(write('a.txt')), answer('Done.')]);
+    const ended = join(cli.project, 'ended');
+    // The shell stays, to say how the program has ended.
+    const run = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
+    const { subprocess, prompted } = inTerminal(`trap : HUP; ${run}; echo $? > '${ended}'`);
     await prompted();
     subprocess.kill('SIGKILL');
-    await subprocess;
+    await expect
+      .poll(() => existsSync(ended) && readFileSync(ended, 'utf8'), PATIENT)
+      .toBe('129\n');
     expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
   });
 });
@@ -186,6 +242,15 @@ describe('run without a terminal', () => {
     ]);
     expect(find('approval')).toMatchObject([{ id, decision: 'allow', by: 'ada' }]);
     expect(existsSync(join(cli.project, 'a.txt'))).toBe(true);
+  });
+
+  it.each([
+    [['--approvals', 'stdin'], '--approvals stdin needs --output-format stream-json'],
+    [['--approvals', 'stdin', '--ask', 'allow'], 'cannot be used with'],
+  ])('refuses %j', async (options, why) => {
+    const args = await open([answer('Done.')]);
+    const { exitCode, stderr } = await cli.run([...args, ...options]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(why)]);
   });
 
   it('means no once stdin has ended', async () => {

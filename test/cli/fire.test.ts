@@ -44,6 +44,17 @@ describe('the verdict of fire', () => {
     );
   });
 
+  it.each([
+    ['BeforeTool', true, 'Verdict: a person is to be asked'],
+    ['AfterTool', false, 'Verdict: proceed'],
+  ])('says at %s whether a hook that asks has an effect', async (event, asks, verdict) => {
+    const { report } = await fireJson(event, saying({ decision: 'ask' }));
+    expect(report).toMatchObject({ proceed: true, asks });
+    const settings = await cli.settings({ [event]: group(saying({ decision: 'ask' })) });
+    const { stdout } = await cli.run(['fire', event, '--settings', settings]);
+    expect(stdout).toContain(verdict);
+  });
+
   it('is proceed when hooks allow, with all that they said', async () => {
     const output = {
       decision: 'allow',

@@ -23,7 +23,9 @@ const saying = (reason: string): Partial<ApprovalRequest> => ({
 });
 
 function format(others: Partial<ApprovalRequest> = {}, columns = 80): string {
-  return stripVTControlCharacters(formatQuestion({ ...REQUEST, ...others }, columns));
+  return stripVTControlCharacters(
+    formatQuestion({ ...REQUEST, expiresAt: Date.now() + 300_000, ...others }, columns),
+  );
 }
 
 /** What stands at the left, without a mark. */
@@ -36,9 +38,10 @@ const OWN = [
   'configured by:',
   'which says:',
   'tool:',
-  'input:',
   'changed by hooks:',
+  'input:',
   'in:',
+  'No answer within 5 minutes means no.',
 ];
 
 describe('a question on the terminal', () => {
@@ -57,14 +60,31 @@ input:
   |   "to": "eu"
   | }
 in:
-  | /shop`);
+  | /shop
+No answer within 5 minutes means no.`);
   });
 
   it('names the event where there is no tool', () => {
     const { toolName: _toolName, ...request } = REQUEST;
     const text = formatQuestion({ ...request, event: HookEventName.BeforeModel });
-    expect(text).toContain('Hooks ask you before BeforeModel.');
+    expect(text).toContain('Hooks ask you before the model is called.');
     expect(text).not.toContain('tool:');
+    const first = formatQuestion({ ...request, event: HookEventName.BeforeAgent });
+    expect(first).toContain('Hooks ask you before the agent begins.');
+  });
+
+  it('shows numbers that JSON has no word for', () => {
+    expect(format({ input: { limit: Infinity } })).toContain('"limit": "Infinity"');
+  });
+
+  it('does not compare what is too long, and is there at once', () => {
+    const [before = {}, after = {}] = ['a\n', 'b\n'].map((line) => ({
+      content: line.repeat(1_000_000),
+    }));
+    const startedAt = performance.now();
+    const shown = format({ originalInput: before, input: after });
+    expect(shown).toContain('  | (too long to be compared)\n');
+    expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
   it('shows what hooks have changed', () => {
@@ -120,6 +140,9 @@ in:
     ['what has no shape', 'a\u200bb\u{e0041}', String.raw`a\u200bb\u{e0041}`],
     ['a letter of another alphabet', 'p\u0430ypal', String.raw`p\u{430}ypal`],
     ['a whole word of twins', '\u0441\u043e\u0440\u0443', String.raw`\u{441}\u{43e}\u{440}\u{443}`],
+    ['twins beside digits', '\u0435\u0032\u0435', String.raw`\u{435}2\u{435}`],
+    ['phonetic letters', '\u0261oogle', String.raw`\u{261}oogle`],
+    ['signs that are none', 'a\u2024b \u2212rf', String.raw`a\u{2024}b \u{2212}rf`],
     ['wide and bold letters', '\uff52m \u{1d42b}m', String.raw`\u{ff52}m \u{1d42b}m`],
     ['a slash that is none', 'a\u2215b', String.raw`a\u{2215}b`],
     ['a blank that is none', 'a\u00a0b', String.raw`a\u{a0}b`],
@@ -144,8 +167,13 @@ in:
   it('says how much is not shown, of lines and of characters', () => {
     expect(format(saying('x'.repeat(2_001)))).toContain('  (not shown: 1 more character)\n');
     expect(format(saying('a\n'.repeat(70)))).toContain(
-      '  (not shown: 11 more lines, 20 more characters)\n',
+      '  (not shown: 59 more lines, 116 more characters)\n',
     );
+    expect(format({ ...saying(''), input: { all: Array(70).fill(1) } })).toContain(
+      '  (not shown: 14 more lines',
+    );
+    const hooks = Array.from({ length: 7 }, () => ({ name: 'production', source: 'user' }));
+    expect(format({ ...saying(''), hooks })).toContain('  (not shown: 2 more hooks)\n');
     const half = format(saying(`${'x'.repeat(1_999)}\u{1f600}`));
     expect(half).toContain('  (not shown: 2 more characters)\n');
     expect(half).not.toContain(String.raw`\ud83d`);

@@ -123,7 +123,7 @@ describe('test', () => {
     {
       what: 'a decision that there is not',
       test: { event: 'BeforeTool', expect: { decision: 'deny' } },
-      says: /expect\.decision: expected 'allow' or 'block' or 'stop'/u,
+      says: /expect\.decision: expected 'allow' or 'ask' or 'block' or 'stop'/u,
     },
     {
       what: 'a pattern that is none',

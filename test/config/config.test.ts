@@ -335,4 +335,21 @@ describe('a limit that makes no sense', () => {
   it.each([0, -1, Number.NaN, 1.5, '4' as unknown as number])('%s is refused', (limit) => {
     expect(() => new Config({ maxParallelHooks: limit })).toThrow(RangeError);
   });
+
+  it.each([
+    [{ whenNobody: 'never' }, 'approvals: expected { "whenNobody": "allow" | "deny"'],
+    [{ timeout: 0 }, 'ms, a whole number of 1 or more }, got an object'],
+    [{ timeOut: 1000 }, "which has no key 'timeOut'; did you mean 'timeout'?"],
+    ['allow', "got 'allow'"],
+  ])('refuses approvals of %j, whoever wrote them', (approvals, why) => {
+    const refused = () => new Config({ approvals: approvals as never });
+    expect(refused).toThrow(TypeError);
+    expect(refused).toThrow(why);
+  });
+
+  it('refuses an approver that cannot be called', () => {
+    expect(() => new Config({ approver: 'me' as never })).toThrow(
+      'approver must be a function: (request, { signal }) => answer',
+    );
+  });
 });

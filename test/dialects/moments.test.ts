@@ -343,6 +343,31 @@ describe('before a person is asked, hooks of PermissionRequest', () => {
     expect(sandbox.read('b.js')).toBe('let b;');
   });
 
+  it.each([
+    ['a guard that nobody can ask denies', undefined],
+    ['a person hears of a guard that asks', { decision: 'deny' } as const],
+  ])('allow other arguments, about which %s', async (_, said) => {
+    const updatedInput = { file_path: 'b.js', content: 'let b;' };
+    const asksAboutB = `if grep -q 'let b'; then echo '${JSON.stringify(asking)}'; fi`;
+    const asked: ApprovalRequest[] = [];
+    const approver: Approver = (request) => {
+      asked.push(request);
+      return said ?? { decision: 'allow' };
+    };
+    const guard = { name: 'guard', onFailure: 'deny', command: asksAboutB, type: 'command' };
+    const hooks = {
+      PreToolUse: [...hook('before', asking), { dialect: 'claude', hooks: [guard] }],
+      PermissionRequest: hook('decides', decide({ behavior: 'allow', updatedInput })),
+    };
+    const run = await runAnswers(sandbox, hooks, answers, {}, said && { approver });
+    const [call] = run.result.toolCalls;
+    expect(call?.status).toBe('idle');
+    expect(sandbox.read('b.js')).toBeUndefined();
+    const names = asked.flatMap((request) => request.hooks.map(({ name }) => name));
+    if (said) expect(names).toContain('guard');
+    else expect(call?.result?.llmContent).toContain('nobody can be asked here');
+  });
+
   it('are asked about a call that another one puts off', async () => {
     const { asked, file } = await runAsked(
       decide({ behavior: 'allow' }),

@@ -523,7 +523,7 @@ const calling: Difference[] = [
   },
   {
     of: 'Gemini CLI',
-    what: 'the decision "ask"',
+    what: 'the decision "ask" where nobody can be asked',
     theirs: 'asks the user, also where tools are run without asking',
     ours: 'lets the tool run',
     decided: 'HOOK-182, ruling 48',

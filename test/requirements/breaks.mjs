@@ -14,6 +14,7 @@ const DOOR = 'src/hooks/fireHook.ts';
 const EFFECTS = 'middleware/callerEffects.ts';
 const PLANNER = 'middleware/planner.ts';
 const SOURCES = 'test/requirements/sources.test.ts';
+const APPROVALS = 'test/approvals/approvals.test.ts';
 
 /**
  * What is broken (`edits`: file, text that stands there once, text in its place), and the test, by file and title, that
@@ -236,6 +237,44 @@ const BREAKS = [
       'test/protocol/hookValidators.test.ts',
       'the input of AfterAgent has a validator of its own, which takes it and nothing else',
     ],
+  },
+  {
+    id: 'HOOK-182',
+    what: 'nobody is asked',
+    edits: [
+      [
+        'middleware/callerEffects.ts',
+        "finalOutput?.decision === 'ask';",
+        "finalOutput?.decision === 'deny';",
+      ],
+    ],
+    test: [
+      APPROVALS,
+      'a hook that asks does not let the tool run where the person says no, and the model reads why',
+    ],
+  },
+  {
+    id: 'HOOK-182',
+    what: 'a guard that asks lets everything go on where nobody can be asked',
+    edits: [
+      [
+        'src/approvals/approvals.ts',
+        "(isGuarded ? 'deny' : 'allow')",
+        "(isGuarded ? 'allow' : 'allow')",
+      ],
+    ],
+    test: [
+      APPROVALS,
+      'where nobody can be asked a guard denies, and so does everything where the settings say so',
+    ],
+  },
+  {
+    id: 'HOOK-204',
+    what: 'a call that waits for a person says nothing',
+    edits: [
+      ['src/core/coreToolScheduler.ts', "status: 'awaiting_approval' }", "status: 'executing' }"],
+    ],
+    test: [APPROVALS, 'the scheduler says that a call waits for a person, while others go on'],
   },
   {
     id: 'DELTA-HFAIL-005',

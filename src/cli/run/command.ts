@@ -19,9 +19,12 @@ export const runCommand: CommandSpec = {
       '--ask <decision>',
       'what counts in this run where hooks want a person to be asked; default: ask on a terminal, else "approvals" of the settings',
     ).choices(['allow', 'deny']),
-    new Option('--approvals <from>', 'take answers from stdin, a JSON object on each line').choices(
-      ['stdin'],
-    ),
+    new Option(
+      '--approvals <from>',
+      'take answers from stdin, a JSON object on each line; with --output-format stream-json',
+    )
+      .choices(['stdin'])
+      .conflicts('ask'),
     new Option(
       '--transcript <file>',
       'append what is said to this file, for hooks to read; default ~/.llxprt/sessions/ID/transcript.jsonl, where there are hooks',

@@ -1,16 +1,18 @@
 import { toVisible } from '../shared/terminal.js';
 
 const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
+const LETTER = /\p{L}/gu;
 const LATIN = /\p{Script=Latin}/u;
-/** Letters of other alphabets, of which many look like Latin ones. */
+/** Letters of other alphabets and of phonetic script, of which many look like Latin ones. */
 const OTHER =
-  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/gu;
-/** Two letters or more, each of which looks like a Latin one. A single one is a word of its own in some languages. */
-const ONLY_TWINS = /^[АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧαινορυօոսհ]{2,}$/u;
+  /[\u{250}-\u{2af}\u{1d00}-\u{1dbf}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/gu;
+/** Letters that look like Latin ones, and at least two signs. A single one is a word of its own in some languages. */
+const ONLY_TWINS =
+  /^(?=.*\p{L})(?=.{2})[АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧαινορυօոսհ\p{N}_]+$/u;
 /** Letters and digits that may be variants of others, such as wide or bold ones. */
 const MAYBE_VARIANT = /[\p{L}\p{Nd}\p{Nl}]/gu;
-/** Slashes that are none, and blanks that are none; but the blank of Chinese and Japanese. */
-const OTHER_SIGN = /[\u2044\u2215\u29f8]|(?![ \u3000])\p{Zs}/gu;
+/** Slashes, dots, colons, hyphens and blanks that are none; but the blank of Chinese and Japanese. */
+const OTHER_SIGN = /[\u2044\u2215\u29f8\u2024\u2236\ua789\u2010\u2011\u2212]|(?![ \u3000])\p{Zs}/gu;
 /** More marks on one letter would cover the lines around it. */
 const PILED = /(?<=\p{M}{3})\p{M}/gu;
 
@@ -18,7 +20,7 @@ const PILED = /(?<=\p{M}{3})\p{M}/gu;
 export function reveal(text: string): string {
   const marked = text
     .replaceAll(WORD, (word) => {
-      if (ONLY_TWINS.test(word)) return escapeAll(word);
+      if (ONLY_TWINS.test(word)) return word.replaceAll(LETTER, escapeLetter);
       return LATIN.test(word) ? word.replaceAll(OTHER, escapeLetter) : word;
     })
     .replaceAll(MAYBE_VARIANT, (letter) => (isVariant(letter) ? escapeLetter(letter) : letter))
@@ -30,10 +32,6 @@ export function reveal(text: string): string {
 function isVariant(letter: string): boolean {
   const plain = letter.normalize('NFKC');
   return plain !== letter && /^\w+$/u.test(plain);
-}
-
-function escapeAll(word: string): string {
-  return Array.from(word, escapeLetter).join('');
 }
 
 function escapeLetter(letter: string): string {

@@ -1,14 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApprovalRequest } from '../../protocol/approval.js';
+import { HookEventName } from '../../protocol/types.js';
 import { diffValues } from '../../trace/diff.js';
 import { paint, plural } from '../shared/terminal.js';
 import { reveal } from './lookalikes.js';
 
 /** What is longer is cut, and it is said how much: of each text, and of each of its lines. */
-const MAX_ROWS = 60;
+const MAX_ROWS = { hook: 12, other: 60 };
 const MAX_LINE = 2000;
+/** In characters. Comparing takes longer than anybody waits. */
+const MAX_COMPARED = 500_000;
+/** More would push what is asked about off the screen. */
+const MAX_HOOKS = 5;
 const BEGIN = '  | ';
 const MIN_COLUMNS = 20;
+
+/** What comes next, if it is allowed. */
+const NEXT: Partial<Record<HookEventName, string>> = {
+  [HookEventName.BeforeTool]: 'this tool runs',
+  [HookEventName.BeforeModel]: 'the model is called',
+  [HookEventName.BeforeAgent]: 'the agent begins',
+};
 
 /**
  * A question as a person reads it. What hooks and the model have written stands behind `| `, and nothing else does.
@@ -16,35 +28,58 @@ const MIN_COLUMNS = 20;
  * @param columns of the terminal: a line that the terminal wraps itself would go on without that mark
  */
 export function formatQuestion(request: ApprovalRequest, columns?: number): string {
-  const { event, hooks, toolName, input, originalInput, workingDir } = request;
+  const { event, hooks, toolName, input, originalInput, workingDir, expiresAt } = request;
   const isChanged = !isDeepStrictEqual(input, originalInput);
-  const quote = (text: string) => quoteWithin(text, Math.max(MIN_COLUMNS, columns || 80));
-  const title = `Hooks ask you before ${toolName === undefined ? event : 'this tool runs'}.`;
+  const quote = (text: string, rows = MAX_ROWS.other) =>
+    quoteWithin(text, Math.max(MIN_COLUMNS, columns || 80), rows);
+  const quoteHook = (text: string) => quote(text, MAX_ROWS.hook);
+  const minutes = Math.max(0, (expiresAt - Date.now()) / 60_000);
   return [
-    paint('bold', title, process.stderr),
-    ...hooks.flatMap(({ name, source, reason }) => [
-      'hook:',
-      ...quote(name),
-      'configured by:',
-      ...quote(source),
-      ...(reason === undefined ? [] : ['which says:', ...quote(reason)]),
-    ]),
-    ...(toolName === undefined ? [] : ['tool:', ...quote(toolName)]),
-    'input:',
-    ...quote(JSON.stringify(input, null, 2)),
-    ...(isChanged
-      ? ['changed by hooks:', ...quote(diffValues('input', originalInput, input).join('\n'))]
+    paint('bold', `Hooks ask you before ${NEXT[event] ?? event}.`, process.stderr),
+    ...hooks
+      .slice(0, MAX_HOOKS)
+      .flatMap(({ name, source, reason }) => [
+        'hook:',
+        ...quoteHook(name),
+        'configured by:',
+        ...quoteHook(source),
+        ...(reason === undefined ? [] : ['which says:', ...quoteHook(reason)]),
+      ]),
+    ...(hooks.length > MAX_HOOKS
+      ? [tellNotShown(plural(hooks.length - MAX_HOOKS, 'more hook'))]
       : []),
+    ...(toolName === undefined ? [] : ['tool:', ...quote(toolName)]),
+    ...(isChanged ? ['changed by hooks:', ...quote(formatChange(originalInput, input))] : []),
+    'input:',
+    ...quote(JSON.stringify(input, tellNumbers, 2)),
     'in:',
     ...quote(workingDir),
+    `No answer within ${formatMinutes(minutes)} means no.`,
   ].join('\n');
 }
 
-function quoteWithin(text: string, columns: number): string[] {
+/** JSON has no word for some numbers, and would show `null`. */
+function tellNumbers(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}
+
+function formatChange(before: object, after: object): string {
+  const size = JSON.stringify(before).length + JSON.stringify(after).length;
+  if (size > MAX_COMPARED) return '(too long to be compared)';
+  return diffValues('input', before, after).join('\n');
+}
+
+function formatMinutes(minutes: number): string {
+  return minutes < 2
+    ? plural(Math.round(minutes * 60), 'second')
+    : plural(Math.round(minutes), 'minute');
+}
+
+function quoteWithin(text: string, columns: number, maxRows: number): string[] {
   const rows: string[] = [];
   const lines = text.split('\n');
   let shown = 0;
-  for (; shown < lines.length && rows.length < MAX_ROWS; shown++) {
+  for (; shown < lines.length && rows.length < maxRows; shown++) {
     rows.push(...quoteLine(lines[shown] ?? '', columns));
   }
   if (shown === lines.length) return rows;
@@ -61,6 +96,10 @@ function quoteLine(line: string, columns: number): string[] {
 
 function tellCut(characters: number, lines?: string): string {
   const what = `${lines === undefined ? '' : `${lines}, `}${plural(characters, 'more character')}`;
+  return tellNotShown(what);
+}
+
+function tellNotShown(what: string): string {
   return paint('yellow', `  (not shown: ${what})`, process.stderr);
 }
 

@@ -47,10 +47,15 @@ export async function run(prompt: string | undefined, options: RunOptions): Prom
 /** Nobody is asked where a terminal could not show the question, or could not answer it. */
 async function chooseApprover(
   prompt: string | undefined,
-  { ask, approvals }: RunOptions,
+  { ask, approvals, outputFormat }: RunOptions,
 ): Promise<Asking & { readonly dispose?: () => void }> {
   if (ask !== undefined) return { whenNobody: ask };
   if (approvals === 'stdin') {
+    if (outputFormat !== 'stream-json') {
+      throw new UsageError(
+        '--approvals stdin needs --output-format stream-json, which says what is asked',
+      );
+    }
     if (prompt === undefined) {
       throw new UsageError(
         '--approvals stdin takes stdin for answers: write the prompt behind the command',

@@ -1,3 +1,5 @@
+import { isAsking } from '../../approvals/question.js';
+import { ASKING_EVENTS } from '../../protocol/approval.js';
 import { canPrevent } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
@@ -19,7 +21,7 @@ export function describeFiring(event: HookEventName, fired: ProcessedHookResult 
     blocked,
     stopped,
     /** Whether hooks want a person to be asked. */
-    asks: !blocked && !stopped && output?.decision === 'ask',
+    asks: fired !== undefined && ASKING_EVENTS.has(event) && isAsking(fired.aggregated),
     reason: output?.reason ?? null,
     stopReason: output?.stopReason ?? null,
     /** In plan order. */

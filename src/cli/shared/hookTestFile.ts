@@ -130,8 +130,7 @@ export function compare(expected: HookExpectations, report: FireReport): Differe
 const CHANGES = new Set(['tool_input', 'llm_request', 'llm_response', 'toolConfig']);
 
 function observe({ stopped, blocked, asks, reason, stopReason, results, ...report }: FireReport) {
-  const unless = asks ? 'ask' : 'allow';
-  const decision = stopped ? 'stop' : blocked ? 'block' : unless;
+  const decision = stopped ? 'stop' : blocked ? 'block' : asks ? 'ask' : 'allow';
   const exit: Record<string, number | null> = Object.fromEntries(
     results.map(({ hook, exitCode }) => [hook, exitCode]),
   );

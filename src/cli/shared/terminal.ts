@@ -40,7 +40,7 @@ export function toVisible(text: string): string {
 
 /** Of letters and marks too, some have no shape: code can be written in them. The last one is a blank of Braille. */
 const INVISIBLE =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u{2800}]/gu;
+  /[\p{Cc}\p{Cf}\p{Cn}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u{2800}]/gu;
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\n': String.raw`\n`,

@@ -1,4 +1,4 @@
-import type { ApprovalSettings } from '../../protocol/approval.js';
+import { approvalSettings, type ApprovalSettings } from '../../protocol/approval.js';
 import type { HookDefinitions } from '../../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
 import {
@@ -53,11 +53,7 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
   },
   maxParallelHooks: { struct: positiveCount },
   approvals: {
-    struct: objectOf<ApprovalSettings>(
-      '{ "whenNobody": "allow" | "deny", "timeout": ms, a whole number of 1 or more }',
-      { whenNobody: oneOf('allow', 'deny'), timeout: positiveCount },
-      { isClosed: true },
-    ),
+    struct: approvalSettings,
     advise: ({ timeout }) =>
       timeout !== undefined && timeout < 1000
         ? `timeout ${timeout} is in milliseconds; did you mean ${timeout * 1000}?`
