@@ -149,8 +149,11 @@ describe('the sources', () => {
       'src/cli/run/stdinApprover.ts': ['node:readline'],
       'src/cli/run/terminalApprover.ts': [
         'node:tty',
-        ...['isTTY', 'isTTY', 'isTTY'],
-        ...['setRawMode', 'setRawMode'],
+        'isTTY',
+        'isTTY',
+        'isTTY',
+        'setRawMode',
+        'setRawMode',
       ],
       'src/cli/shared/terminal.ts': ['node:tty', 'isTTY', 'isTTY'],
       'src/cli/trust/trust.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
