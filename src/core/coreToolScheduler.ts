@@ -209,7 +209,8 @@ function toRecord({ id, name = '', args = {} }: FunctionCall): ToolCallRecord {
   return result ? { ...call, status: 'error', result } : { ...call, status: 'scheduled' };
 }
 
-function notAllowed(name: string, allowed: readonly string[]): ToolResult {
+/** The result of a call that hooks do not allow, as they have restricted the tools. */
+export function notAllowed(name: string, allowed: readonly string[]): ToolResult {
   const names =
     allowed.length > 0
       ? `only these may be called: ${allowed.join(', ')}`
