@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { inspect } from 'node:util';
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import { allowedToolsOf } from '../agent/modelTurns.js';
 import type { Config } from '../config/config.js';
@@ -122,7 +123,11 @@ export function outcomeOf<Output>(
 /** What hooks read of what a tool gives. */
 export function asText(output: unknown): string {
   if (typeof output === 'string') return output;
-  return JSON.stringify(output) ?? '';
+  try {
+    return JSON.stringify(output) ?? '';
+  } catch {
+    return inspect(output);
+  }
 }
 
 /** What the model is to read of a result. */
