@@ -2,7 +2,9 @@ import { completionCommand } from './completion/command.js';
 import { doctorCommand } from './doctor/command.js';
 import { explainCommand } from './explain/command.js';
 import { fireCommand } from './fire/command.js';
+import { hookCommand } from './hook/command.js';
 import { initCommand } from './init/command.js';
+import { installCommand } from './install/command.js';
 import { listCommand } from './list/command.js';
 import { migrateCommand } from './migrate/command.js';
 import { runCommand } from './run/command.js';
@@ -31,5 +33,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   trustCommand,
   untrustCommand,
   migrateCommand,
+  installCommand,
+  hookCommand,
   completionCommand,
 ];

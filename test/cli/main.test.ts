@@ -27,6 +27,8 @@ describe('hookstack', () => {
     'enable',
     'disable',
     'stack',
+    'install',
+    'hook',
     'completion',
   ])('explains %s with an example', async (command) => {
     const { exitCode, stdout } = await cli.run([command, '--help']);

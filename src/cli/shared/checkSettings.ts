@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { findSettingsFiles } from '../../config/settings/settings.js';
+import { findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import type { SettingsFile } from '../../util/fileProblem.js';
 import { loadExtensions, type LoadedExtensions } from '../../extensions/extensions.js';
 import { findHome } from '../../util/home.js';

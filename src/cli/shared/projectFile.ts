@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { findSettingsFiles, settingsFileIn } from '../../config/settings/settings.js';
+import { findSettingsFiles, settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { isInside, realpathOfNearestExisting } from '../../util/paths.js';
 import { toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';

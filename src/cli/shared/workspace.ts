@@ -53,6 +53,10 @@ interface WorkspaceNeeds {
   readonly withMiddleware?: boolean;
   /** Ignore --trust and the environment: only what the user has allowed runs. Default false. */
   readonly asksForConsent?: boolean;
+  /** Default: one that writes to stderr. */
+  readonly logger?: DebugLogger;
+  /** The session that hooks read of. Default: a new one. */
+  readonly session?: { readonly sessionId?: string; readonly transcriptPath?: string };
   /** Print no problems, as they have been told. Default false. */
   readonly isQuiet?: boolean;
 }
@@ -63,6 +67,7 @@ export async function openWorkspace(
   needs: WorkspaceNeeds = {},
 ): Promise<Workspace> {
   const { approver, whenNobody } = needs.asking ?? {};
+  const { sessionId, transcriptPath } = needs.session ?? {};
   const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
   const workingDir = await resolveWorkingDir(options.cwd);
   const isTrusted = !needs.asksForConsent && isTrustedRun(options);
@@ -101,7 +106,9 @@ export async function openWorkspace(
     ...(isTrusted && { trustedFolder: true }),
     // No next event, so nothing to keep ready.
     ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
-    debugLogger: new CliLogger('llxprt:core:hooks'),
+    ...(sessionId !== undefined && { sessionId }),
+    ...(transcriptPath !== undefined && { transcriptPath }),
+    debugLogger: needs.logger ?? new CliLogger('llxprt:core:hooks'),
   });
   if (needs.withMiddleware) await addMiddleware(config);
   return { config, settings, origins, problems, isTrusted, review, isIncomplete };

@@ -1,6 +1,6 @@
 import type { JsonEdit } from '../../config/settings/editJson.js';
 import { editSettings, type SettingsDecision } from '../../config/settings/editSettings.js';
-import { findSettingsFiles, settingsFileIn } from '../../config/settings/settings.js';
+import { findSettingsFiles, settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { adviseTrust } from '../../config/settings/settingsLayer.js';
 import { suggestName } from '../../util/suggestName.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findSettingsFiles } from '../../config/settings/settings.js';
+import { findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { stampOf } from '../../trust/fileWatch.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { statsOf } from '../../util/paths.js';
