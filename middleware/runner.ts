@@ -11,6 +11,7 @@ import {
   hookDepth,
   prepareInput,
   startOptions,
+  type Surroundings,
   type PreparedInput,
   type Stdin,
 } from '../src/run/preparedInput.js';
@@ -75,9 +76,8 @@ export function runner(hooks: Runner) {
 }
 
 /** What all hooks of a run have in common. */
-export interface RunOptions {
+export interface RunOptions extends Surroundings {
   readonly logger: DebugLogger;
-  readonly environment: HookEnvironmentPolicy;
   /** Processes at a time; the others wait, and their timeouts with them. */
   readonly maxParallelHooks: number;
   /** Shells that are kept ready for the next event; 0 starts every hook when it is needed. */
@@ -128,7 +128,7 @@ export async function executeParallel(
   input: HookInput,
   options: RunOptions,
 ): Promise<HookExecutionResult[]> {
-  const prepared = prepareInput(input, options.environment);
+  const prepared = prepareInput(input, options);
   const [only] = hookConfigs;
   return only && hookConfigs.length === 1
     ? [await executeHook(only, event, prepared, options)]
@@ -184,12 +184,7 @@ export async function executeSequential(
   let isEnded = false;
   for (const hook of hookConfigs) {
     if (isEnded && hook.ofProject) continue;
-    const result = await executeHook(
-      hook,
-      event,
-      prepareInput(current, options.environment),
-      options,
-    );
+    const result = await executeHook(hook, event, prepareInput(current, options), options);
     results.push(result);
     if (!result.output) continue;
     if (endsChain(result.output, event)) {

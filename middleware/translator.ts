@@ -19,12 +19,25 @@ export interface SessionFacts {
  * Third stage: the payload becomes the JSON object that scripts read. An event and its payload belong together, which
  * TypeScript cannot see through the union.
  */
-export function translator(session: SessionFacts) {
+export function translator(host: SessionFacts) {
   return async function translator(ctx: AnyHookContext, next: Next): Promise<void> {
-    const { event, payload } = ctx as HookContext;
-    ctx.input = toHookInput(event, payload, session) as never;
+    const { event, payload, session } = ctx as HookContext;
+    ctx.input = (session ? inSession(ctx, host) : toHookInput(event, payload, host)) as never;
     await next();
   };
+}
+
+/** What is said of the session of a call goes before what is known of the host's own. */
+function inSession({ event, payload, session = {} }: HookContext, host: SessionFacts) {
+  const { sessionId, cwd, transcriptPath, agent } = session;
+  const facts: SessionFacts = {
+    getSessionId: () => sessionId ?? host.getSessionId(),
+    getWorkingDir: () => cwd ?? host.getWorkingDir(),
+    // That of the host is about another session.
+    getTranscriptPath: () =>
+      transcriptPath ?? (sessionId === undefined ? host.getTranscriptPath?.() : undefined),
+  };
+  return { ...toHookInput(event, payload, facts), ...(agent !== undefined && { agent }) };
 }
 
 /** What a script reads for an event: the common fields first, then the event's own. */

@@ -5,6 +5,7 @@ import type { ApprovalObserver } from './protocol/approval.js';
 import { errorMessage } from './util/errorMessage.js';
 import { copyData } from './util/records.js';
 import {
+  type CallSession,
   HookEventName,
   type HookEventInput,
   type HookExecutionPlan,
@@ -23,6 +24,7 @@ export interface HookContext<E extends HookEventName = HookEventName> {
   readonly payload: HookPayload<E>;
   /** Ends the hooks that are running. */
   readonly signal: AbortSignal | undefined;
+  readonly session: CallSession | undefined;
   /** For extensions, each under a symbol of its own. */
   readonly state: Map<symbol, unknown>;
   /** Which hooks run; written by the planner. `null` when there is nothing to do. */
@@ -86,6 +88,7 @@ export interface ToolCall {
   readonly onApproval: ApprovalObserver | undefined;
   /** The model's id of the call, where the host gave it. */
   readonly callId: string | undefined;
+  readonly session: CallSession | undefined;
   readonly state: Map<symbol, unknown>;
   /** The arguments to execute with. Replace it, never modify it. */
   input: Record<string, unknown>;
@@ -121,6 +124,7 @@ export interface ModelCall {
   readonly signal: AbortSignal | undefined;
   readonly onHooks: HookObserver | undefined;
   readonly onApproval: ApprovalObserver | undefined;
+  readonly session: CallSession | undefined;
   readonly state: Map<symbol, unknown>;
   /** The request to send. Replace it, never modify it. */
   request: GenerateContentParameters;
@@ -156,12 +160,14 @@ export interface StackContexts {
 
 /** How a call may be ended and watched. */
 export interface CallOptions {
-  readonly signal?: AbortSignal;
-  readonly onHooks?: HookObserver;
+  readonly signal?: AbortSignal | undefined;
+  readonly onHooks?: HookObserver | undefined;
   /** Called when a person is asked about the call, and again with the answer. */
-  readonly onApproval?: ApprovalObserver;
+  readonly onApproval?: ApprovalObserver | undefined;
   /** The model's id of a tool call, by which hooks of other agents know it before and after the tool. */
-  readonly callId?: string;
+  readonly callId?: string | undefined;
+  /** For whom the call is made. Default: for the session of the `Config`. */
+  readonly session?: CallSession | undefined;
 }
 
 /**
@@ -173,11 +179,11 @@ export function createToolCall(
   toolName: string,
   originalInput: Record<string, unknown>,
   execute: ExecuteTool,
-  { signal, onHooks, onApproval, callId }: CallOptions = {},
+  { signal, onHooks, onApproval, callId, session }: CallOptions = {},
 ): ToolCall {
   const { input, refusal } = copyArguments(toolName, originalInput);
   const result = refusal ?? (signal?.aborted ? cancelled(toolName) : undefined);
-  const given = { toolName, originalInput, execute, signal, onHooks, onApproval, callId };
+  const given = { toolName, originalInput, execute, signal, onHooks, onApproval, callId, session };
   const slots = { input, result, executed: undefined, durationMs: undefined, verdict: ALLOW };
   const call: ToolCall = Object.assign(given, slots, {
     state: new Map<symbol, unknown>(),
@@ -251,7 +257,7 @@ function stopped(given: ToolResult | undefined, reason: string): ToolResult {
 export function createModelCall(
   originalRequest: GenerateContentParameters,
   open: OpenStream,
-  { signal, onHooks, onApproval }: CallOptions = {},
+  { signal, onHooks, onApproval, session }: CallOptions = {},
 ): ModelCall {
   const call: ModelCall = {
     originalRequest,
@@ -259,6 +265,7 @@ export function createModelCall(
     signal,
     onHooks,
     onApproval,
+    session,
     state: new Map(),
     request: originalRequest,
     stream: undefined,
@@ -314,7 +321,7 @@ export type FiringContext<E extends HookEventName> = HookContext<E> & FiredEvent
 /** A fired event at the beginning of its way. */
 export function createHookContext<E extends HookEventName>(
   { event, payload, planned }: FiredEvent<E>,
-  signal: AbortSignal | undefined,
+  { signal, session }: CallOptions = {},
 ): FiringContext<E> {
   const block = (reason: string) => {
     if (ctx.verdict.kind !== 'stop') ctx.verdict = { kind: 'block', event, reason };
@@ -322,8 +329,8 @@ export function createHookContext<E extends HookEventName>(
   const stop = (reason: string) => {
     ctx.verdict = { kind: 'stop', event, reason };
   };
-  const given = { event, payload, planned, signal, state: new Map<symbol, unknown>(), block, stop };
-  const ctx: FiringContext<E> = Object.assign(given, UNFILLED);
+  const given = { event, payload, planned, signal, session, block, stop };
+  const ctx: FiringContext<E> = Object.assign(given, UNFILLED, { state: new Map() });
   return Object.seal(ctx);
 }
 

@@ -38,6 +38,7 @@ export {
 export { compose, type Middleware, type Next } from './compose.js';
 export type {
   AnyHookContext,
+  CallOptions,
   Decision,
   HookContext,
   HookObserver,
@@ -57,6 +58,10 @@ export {
   executeToolWithHooks,
   fireAfterToolHook,
   fireBeforeToolHook,
+  openToolCall,
+  ToolCallAbandonedError,
+  type OpenToolCall,
+  type RefusedToolCall,
 } from './core/coreToolHookTriggers.js';
 export {
   CoreToolScheduler,
@@ -67,12 +72,8 @@ export {
   type ToolCallRecord,
   type ToolCallStatus,
 } from './core/coreToolScheduler.js';
-export {
-  GeminiChat,
-  type ChatEvent,
-  type GeminiChatOptions,
-  type ModelTurn,
-} from './core/geminiChat.js';
+export { GeminiChat, type ChatEvent, type GeminiChatOptions } from './core/geminiChat.js';
+export { callModelWithHooks, type ModelCallOptions, type ModelTurn } from './core/modelCall.js';
 export {
   fireAfterModelHook,
   fireBeforeModelHook,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import { traced, type Description } from '../trace/span.js';
-import type { CommandHookConfig } from '../protocol/types.js';
+import type { CallSession, CommandHookConfig } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { copyData, freezeData } from '../util/records.js';
 import { notify } from '../util/notify.js';
@@ -29,6 +29,7 @@ export type Question = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'reason'> & {
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onApproval?: ApprovalObserver | undefined;
+  readonly session?: CallSession | undefined;
 }
 
 /** Puts the questions of a session to a person, and remembers what was allowed for all of it. */

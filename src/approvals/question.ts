@@ -2,7 +2,7 @@ import { resolveOutput } from '../protocol/events.js';
 import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { hookIdentity } from '../protocol/identity.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
-import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
+import type { CallSession, CommandHookConfig, HookEventName } from '../protocol/types.js';
 import type { Answer, ApprovalRequest } from '../protocol/approval.js';
 import type { AskOptions, Question } from './approvals.js';
 
@@ -36,6 +36,7 @@ export function questionOf(
   { results }: AggregatedHookResult,
   subject: Subject,
   host: AskingHost,
+  session: CallSession | undefined,
 ): Question {
   const asking = results.flatMap(({ hookConfig, output }) => {
     const said = output && resolveOutput(event, output);
@@ -51,8 +52,8 @@ export function questionOf(
     })),
     definitions: asking.map(({ hookConfig }) => hookConfig),
     isGuarded: asking.some(({ hookConfig }) => hookConfig.onFailure === 'deny'),
-    sessionId: host.getSessionId(),
-    workingDir: host.getWorkingDir(),
+    sessionId: session?.sessionId ?? host.getSessionId(),
+    workingDir: session?.cwd ?? host.getWorkingDir(),
   };
 }
 

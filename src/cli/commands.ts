@@ -6,6 +6,7 @@ import { hookCommand } from './hook/command.js';
 import { initCommand } from './init/command.js';
 import { installCommand } from './install/command.js';
 import { listCommand } from './list/command.js';
+import { mcpCommand } from './mcp/command.js';
 import { migrateCommand } from './migrate/command.js';
 import { runCommand } from './run/command.js';
 import { stackCommand } from './stack/command.js';
@@ -32,6 +33,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   traceCommand,
   trustCommand,
   untrustCommand,
+  mcpCommand,
   migrateCommand,
   installCommand,
   hookCommand,

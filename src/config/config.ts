@@ -318,7 +318,10 @@ export class Config implements HookHost {
   readonly askPerson: AskPerson = (event, aggregated, subject, options) => {
     const { approver, approvals = {} } = this.#options;
     this.#approvals ??= new Approvals(approver, approvals, this.getDebugLogger());
-    return this.#approvals.ask(questionOf(event, aggregated, subject, this), options);
+    return this.#approvals.ask(
+      questionOf(event, aggregated, subject, this, options.session),
+      options,
+    );
   };
 
   /** Takes back questions that are open, by id: the answer to them is no. */

@@ -71,7 +71,85 @@ const CALL_OPTIONS: OptionNames<CallOptions> = {
   onHooks: true,
   onApproval: true,
   callId: true,
+  session: true,
 };
+
+/** A tool call that its hooks and middleware let pass, for a host that runs the tool itself. */
+export interface OpenToolCall {
+  /** The arguments to run the tool with. */
+  readonly input: Record<string, unknown>;
+  /**
+   * Once the tool has run: AfterTool hooks see what it gave.
+   *
+   * @returns the result with all their effects, as `executeToolWithHooks` gives it
+   */
+  finish(result: ToolResult): Promise<ToolResult>;
+  /**
+   * Where the tool failed. A middleware may still make a result of it.
+   *
+   * @throws `error`, unless a middleware has caught it
+   */
+  fail(error: unknown): Promise<ToolResult>;
+  /** Where nobody will ever know what became of the tool. Never rejects. */
+  abandon(): Promise<void>;
+}
+
+/** A tool call that does not take place, with what the model reads instead. */
+export interface RefusedToolCall {
+  readonly refused: ToolResult;
+}
+
+/**
+ * A tool call in two halves, for hosts that have one callback before a tool and another after it. What stands around
+ * the tool waits in between. The first of `finish`, `fail`, `abandon` and the abort of `signal` ends it; what comes later
+ * gives the same result.
+ *
+ * @returns what to run the tool with, or why it must not run
+ * @throws TypeError for an option that does not exist
+ */
+export async function openToolCall(
+  config: Config,
+  toolName: string,
+  toolInput: Record<string, unknown>,
+  options: CallOptions = {},
+): Promise<OpenToolCall | RefusedToolCall> {
+  requireKnown('openToolCall()', options, CALL_OPTIONS);
+  return new Promise((resolve, reject) => {
+    const execute: ExecuteTool = (input) =>
+      new Promise((finish, fail) => {
+        const ended = (end: () => void) => {
+          options.signal?.removeEventListener('abort', abort);
+          end();
+          return whole;
+        };
+        const abort = () => void ended(() => fail(options.signal?.reason));
+        options.signal?.addEventListener('abort', abort);
+        resolve({
+          input,
+          finish: (result) => ended(() => finish(result)),
+          fail: (error) => ended(() => fail(error)),
+          abandon: () => ended(() => fail(new ToolCallAbandonedError(toolName))).then(drop, drop),
+        });
+      });
+    const call = createToolCall(toolName, toolInput, execute, options);
+    const whole = runToolCall(config, call);
+    whole.then((refused) => resolve({ refused }), reject);
+  });
+}
+
+/** What middleware around an abandoned call sees as the failure of the tool. */
+export class ToolCallAbandonedError extends Error {
+  override readonly name = 'ToolCallAbandonedError';
+  readonly code = 'TOOL_CALL_ABANDONED';
+
+  constructor(toolName: string) {
+    super(`The call of "${toolName}" was abandoned: its host does not know what became of it`);
+  }
+}
+
+function drop(): void {
+  // Nobody waits for what becomes of it.
+}
 
 /**
  * Runs a tool call through the tool stack, unless it was refused from the beginning: then no middleware, no hook and no

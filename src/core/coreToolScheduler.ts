@@ -57,6 +57,8 @@ export interface CoreToolSchedulerOptions {
   readonly onHooks?: CallOptions['onHooks'];
   /** Called when a person is asked about a call, and again with the answer. */
   readonly onApproval?: CallOptions['onApproval'];
+  /** For whom the calls are made. Default: for the session of the `Config`. */
+  readonly session?: CallOptions['session'];
 }
 
 export interface ScheduleOptions {
@@ -103,7 +105,7 @@ export class CoreToolScheduler {
     record: ToolCallRecord,
     { signal, allowedTools, restrictedBy, turn }: ScheduleOptions & { readonly turn: Turn },
   ): Promise<CompletedToolCall> {
-    const { config, onHooks } = this.#options;
+    const { config, onHooks, session } = this.#options;
     const onApproval: ApprovalObserver = (...told) => this.#noteApproval(record, turn, ...told);
     const tool = this.#tools.get(record.name);
     const mayRun = !allowedTools || allowedTools.includes(record.name);
@@ -116,7 +118,7 @@ export class CoreToolScheduler {
     // A failure is a result like any other, which AfterTool hooks see.
     const execute: typeof attempt = (input) =>
       attempt(input).catch((error: unknown) => failed(tool.name, error));
-    const options = { signal, onHooks, onApproval, callId: record.callId };
+    const options = { signal, onHooks, onApproval, callId: record.callId, session };
     const call = createToolCall(tool.name, record.originalInput, execute, options);
     const result = await runToolCall(config, call).catch((error: unknown) =>
       withNotes(failed(call.toolName, error), call.contextForModel),
@@ -207,7 +209,8 @@ function toRecord({ id, name = '', args = {} }: FunctionCall): ToolCallRecord {
   return result ? { ...call, status: 'error', result } : { ...call, status: 'scheduled' };
 }
 
-function notAllowed(name: string, allowed: readonly string[]): ToolResult {
+/** The result of a call that hooks do not allow, as they have restricted the tools. */
+export function notAllowed(name: string, allowed: readonly string[]): ToolResult {
   const names =
     allowed.length > 0
       ? `only these may be called: ${allowed.join(', ')}`

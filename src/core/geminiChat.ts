@@ -9,9 +9,12 @@ import type {
   PartListUnion,
 } from '@google/genai';
 import type { Config } from '../config/config.js';
-import { createModelCall, type CallOptions, type ModelCall, type Verdict } from '../context.js';
+import type { CallOptions } from '../context.js';
 import { toParts } from '../protocol/llmContent.js';
-import { collectResponse, isAnswerText } from '../protocol/response.js';
+import { isAnswerText } from '../protocol/response.js';
+import { callModelWithHooks, type ModelTurn } from './modelCall.js';
+
+export type { ModelTurn } from './modelCall.js';
 
 export interface GeminiChatOptions {
   readonly config: Config;
@@ -22,23 +25,6 @@ export interface GeminiChatOptions {
   /** Goes with every request: tools, system instruction, temperature and the like. */
   readonly generationConfig?: GenerateContentConfig;
   readonly history?: readonly Content[];
-}
-
-/** How one model call ended. */
-export interface ModelTurn {
-  /** What is stored and acted upon. Empty when the call was blocked and no hook answered in its place. */
-  readonly response: GenerateContentResponse;
-  /** The parameters that were sent, or would have been. */
-  readonly request: GenerateContentParameters;
-  readonly verdict: Verdict;
-  /** The model was not called. */
-  readonly blocked: boolean;
-  /** The response is a hook's. */
-  readonly synthetic: boolean;
-  /** The response is kept from the user. */
-  readonly suppressDisplay: boolean;
-  /** What hooks have to say to the model, with the next message. */
-  readonly notes: readonly string[];
 }
 
 /** What a chat tells while it answers. Chunks are for display; the response comes once, at the end. */
@@ -165,34 +151,23 @@ export class GeminiChat {
     overrides?: GenerateContentConfig,
   ): AsyncGenerator<ChatEvent, ModelTurn & { isSilent: boolean }, undefined> {
     const { config, models, model, generationConfig } = this.#options;
-    const abort = new AbortController();
-    const signal = options.signal ? AbortSignal.any([options.signal, abort.signal]) : abort.signal;
+    const { signal: abort, onHooks, onApproval, session } = options;
     const received: GenerateContentResponse[] = [];
-    const call = createModelCall(
+    const chunks = callModelWithHooks(
+      config,
       { model, contents, ...withConfig({ ...generationConfig, ...overrides }) },
-      async (request) =>
+      async (request, signal) =>
         recordChunks(await models.generateContentStream(withSignal(request, signal)), received),
-      { ...options, signal },
+      { signal: abort, onHooks, onApproval, session },
     );
-    const chunks: GenerateContentResponse[] = [];
+    let step: IteratorResult<GenerateContentResponse, ModelTurn> | undefined;
     try {
-      signal.throwIfAborted();
-      await config.getModelStack().run(call);
-      for await (const value of call.stream ?? []) {
-        // Whoever blocks an answer that is on its way ends it.
-        if (!call.stream) break;
-        chunks.push(value);
-        yield { type: 'chunk', value };
-      }
+      while (!(step = await chunks.next()).done) yield { type: 'chunk', value: step.value };
     } finally {
-      // The SDK keeps a stream open that is only left, and not aborted.
-      abort.abort();
+      if (!step?.done) await chunks.return(undefined as never);
     }
-    this.#contextForModel.push(...call.contextForModel);
-    return {
-      ...toTurn(call, chunks),
-      isSilent: !received.some(saysSomething),
-    };
+    this.#contextForModel.push(...step.value.notes);
+    return { ...step.value, isSilent: !received.some(saysSomething) };
   }
 
   /** Says whether the message became part of the history. */
@@ -215,23 +190,6 @@ function withSignal(
   abortSignal: AbortSignal,
 ): GenerateContentParameters {
   return { ...request, config: { ...request.config, abortSignal } };
-}
-
-function toTurn(call: ModelCall, chunks: readonly GenerateContentResponse[]): ModelTurn {
-  const { request, verdict, synthetic, suppressDisplay, contextForModel: notes } = call;
-  const isAnswered = !synthetic && call.stream !== undefined;
-  if (!call.stream && !call.response && verdict.kind === 'allow') {
-    throw new Error('A middleware ended the model call without a response: set call.response');
-  }
-  return {
-    response: call.response ?? collectResponse(chunks),
-    request,
-    verdict,
-    blocked: !isAnswered,
-    synthetic,
-    suppressDisplay,
-    notes,
-  };
 }
 
 async function* recordChunks(

@@ -128,8 +128,18 @@ function textOfContent(content: unknown): string {
 
 /** A request to the model with its tools renamed. */
 export function withToolNames(request: unknown, rename: (name: string) => string): unknown {
-  if (!isRecord(request) || !isRecord(request['toolConfig'])) return request;
-  return { ...request, toolConfig: withAllowedNames(request['toolConfig'], rename) };
+  if (!isRecord(request)) return request;
+  const { toolConfig, tools } = request;
+  return {
+    ...request,
+    ...(isRecord(toolConfig) && { toolConfig: withAllowedNames(toolConfig, rename) }),
+    ...(Array.isArray(tools) && { tools: tools.map((tool: unknown) => withNewName(tool, rename)) }),
+  };
+}
+
+function withNewName(tool: unknown, rename: (name: string) => string): unknown {
+  if (!isRecord(tool) || typeof tool['name'] !== 'string') return tool;
+  return { ...tool, name: rename(tool['name']) };
 }
 
 export function withAllowedNames(

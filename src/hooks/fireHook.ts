@@ -122,7 +122,7 @@ export function fireHook<E extends HookEventName>(
     const engine = host.getHookSystem()?.engine;
     const fired: FiredEvent<E> = { event, payload, planned: undefined };
     if (!engine || !hasWork(engine, fired)) return undefined;
-    return fireAndTell(engine, createHookContext(fired, options.signal), options);
+    return fireAndTell(engine, createHookContext(fired, options), options);
   } catch (error) {
     return Promise.resolve(processCommonHookOutputFields(failBeforeStack(host, event, error)));
   }

@@ -63,7 +63,7 @@ export class HookEventHandler {
     // What cannot be known is left to the stack, which says what is wrong.
     const isNeeded = attempt(() => hasWork(this.engine, fired), true);
     if (!isNeeded) return makeEmptySuccessResult();
-    return fireEvent(this.engine, createHookContext(fired, signal));
+    return fireEvent(this.engine, createHookContext(fired, { signal }));
   }
 
   /** Whether there is nothing to do for an event that is fired now. If so, that is in the log. Synchronous. */

@@ -50,7 +50,7 @@ export class HookRunner implements Runner {
     input: HookInput,
     signal?: AbortSignal,
   ): Promise<HookExecutionResult> {
-    const prepared = prepareInput(input, this.#options.environment);
+    const prepared = prepareInput(input, this.#options);
     return executeHook(hookConfig, eventName, prepared, { ...this.#options, signal });
   }
 

@@ -37,6 +37,7 @@ export class HookSystem {
     const running = {
       logger: this.logger.extend('runner'),
       environment: host.getHookEnvironment(),
+      directory: host.getWorkingDir.bind(host),
       maxParallelHooks: host.getMaxParallelHooks(),
       warmShells: host.getWarmShells(),
       findObjection: registry.findObjection.bind(registry),

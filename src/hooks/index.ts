@@ -24,6 +24,7 @@ export {
   type HookToolConfig,
   type LLMRequest,
   type LLMResponse,
+  type LLMTool,
 } from './hookTranslator.js';
 export type { HookExecutionRequest, HookExecutionResponse } from './hookBusContracts.js';
 export {

@@ -130,9 +130,10 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     decode: (fields) => ({ llmRequest: fields.llm_request }),
     merge: 'replacement',
     chain: (input, output) => {
-      const change = objectField(output, 'llm_request');
-      if (!change) return input;
-      // What hooks write into llm_request was checked when it was read.
+      const answered = objectField(output, 'llm_request');
+      if (!answered) return input;
+      // What hooks write into llm_request was checked when it was read; this is for them to read only.
+      const { tools: _tools, systemInstruction: _instruction, ...change } = answered;
       const request = mergeModelData({ ...input.llm_request }, change) as unknown;
       return { ...input, llm_request: request as LLMRequest };
     },

@@ -1,5 +1,6 @@
 import type {
   Candidate,
+  FunctionDeclaration,
   GenerateContentConfig,
   GenerateContentParameters,
   GenerateContentResponse,
@@ -7,13 +8,14 @@ import type {
 } from '@google/genai';
 import { isDeepStrictEqual } from 'node:util';
 import { createResponse } from './response.js';
-import { mergeModelData } from '../util/records.js';
+import { isRecord, mergeModelData } from '../util/records.js';
 import type {
   HookToolConfig,
   LLMCandidate,
   LLMConfig,
   LLMRequest,
   LLMResponse,
+  LLMTool,
 } from './modelTypes.js';
 import { answerTexts, applyMessages, replaceTexts, toContents, toMessage } from './messages.js';
 
@@ -47,6 +49,7 @@ export class HookTranslatorGenAIv1 {
       messages,
       ...(Object.keys(config).length > 0 && { config }),
       ...(toolConfig && { toolConfig }),
+      ...toReadOnly(request.config),
     };
   }
 
@@ -249,6 +252,21 @@ function fromHookCandidate(candidate: Partial<LLMCandidate>, position: number): 
     ...(candidate.safetyRatings && {
       safetyRatings: candidate.safetyRatings as NonNullable<Candidate['safetyRatings']>,
     }),
+  };
+}
+
+function toReadOnly({ tools, systemInstruction }: GenerateContentConfig = {}) {
+  const declared = (Array.isArray(tools) ? tools : []).flatMap((tool) =>
+    isRecord(tool) && Array.isArray(tool['functionDeclarations'])
+      ? (tool['functionDeclarations'] as FunctionDeclaration[])
+      : [],
+  );
+  const described = declared.map((each) => pickDefined(each ?? {}, ['name', 'description']));
+  const contents = systemInstruction === undefined ? [] : toContents(systemInstruction);
+  const texts = contents.flatMap(({ parts = [] }) => parts.flatMap((part) => part?.text ?? []));
+  return {
+    ...(described.length > 0 && { tools: described as LLMTool[] }),
+    ...(texts.length > 0 && { systemInstruction: texts.join('\n') }),
   };
 }
 

@@ -29,6 +29,16 @@ export interface LLMRequest {
   messages: LLMMessage[];
   config?: LLMConfig;
   toolConfig?: HookToolConfig;
+  /** The functions that the model may call, for hooks to read: what they answer here changes nothing. */
+  tools?: LLMTool[];
+  /** The texts of the system instruction, one after the other; also for hooks to read only. */
+  systemInstruction?: string;
+}
+
+/** What a hook sees of a tool of a request. */
+export interface LLMTool {
+  name: string;
+  description?: string;
 }
 
 /** One candidate of a response. `parts` are its texts. */

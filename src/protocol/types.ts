@@ -182,6 +182,18 @@ export interface ToolOutput {
   readonly isDenial: boolean;
 }
 
+/** For whom a call is made, where one host serves several sessions. What is left out is that of the `Config`. */
+export interface CallSession {
+  /** What hooks read as `session_id`. A yes of a person for the session counts for it alone. */
+  readonly sessionId?: string;
+  /** What hooks read as `cwd`. Their processes run in the directory of the `Config` all the same. */
+  readonly cwd?: string;
+  /** What hooks read as `transcript_path`. Of a session with an id of its own, there is none by default. */
+  readonly transcriptPath?: string;
+  /** What hooks read as `agent`: which of several agents makes the call. */
+  readonly agent?: string;
+}
+
 /** The fields that every hook receives. */
 export interface HookInput {
   session_id: string;
@@ -191,6 +203,8 @@ export interface HookInput {
   hook_event_name: HookEventName;
   /** Path of the session's transcript, or `''`. */
   transcript_path: string;
+  /** Which of several agents makes the call, where the host has said so. */
+  agent?: string;
 }
 
 export interface BeforeToolInput extends HookInput {

@@ -19,19 +19,33 @@ export type Stdin = Uint8Array | Error;
 /** What the hooks of an event have in common: where they run, with which variables, and what they read. */
 export interface PreparedInput {
   readonly input: HookInput;
+  /** Where the processes run, whatever `cwd` they read. */
+  readonly directory: string;
   /** Built when it is first read. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The JSON for stdin, which many hooks may share; or why there is none. */
   readonly stdin: Stdin;
 }
 
+/** Where hooks run, and with which variables of the host. */
+export interface Surroundings {
+  readonly environment: HookEnvironmentPolicy;
+  /** The directory in which they were configured, and allowed. Default: the `cwd` that they read. */
+  readonly directory?: () => string;
+}
+
 /** Writes an input as JSON, once for all hooks that read it. */
-export function prepareInput(input: HookInput, environment: HookEnvironmentPolicy): PreparedInput {
+export function prepareInput(
+  input: HookInput,
+  { environment, directory }: Surroundings,
+): PreparedInput {
   let built: PreparedInput['env'] | undefined;
+  const runsIn = directory?.() ?? input.cwd;
   return {
     input,
+    directory: runsIn,
     get env() {
-      return (built ??= buildHookEnvironment(environment, input.cwd));
+      return (built ??= buildHookEnvironment(environment, runsIn));
     },
     stdin: writeInput(input),
   };
@@ -60,17 +74,17 @@ export function writeInput(given: object | (() => object)): Stdin {
 /** What is started for a hook, now or ahead of its event. Its environment is read late, when a shell makes ready. */
 export function startOptions(
   hook: CommandHookConfig,
-  prepared: { readonly input: SessionFields } & Pick<PreparedInput, 'env'>,
+  prepared: { readonly input: SessionFields } & Pick<PreparedInput, 'env' | 'directory'>,
 ): StartOptions {
-  const { input } = prepared;
+  const { input, directory } = prepared;
   const spoken = hook.dialect && dialects[hook.dialect];
-  const told = spoken?.environment({ cwd: input.cwd, session_id: asVariable(input.session_id) });
-  const extraEnv = { ...ownVariables(hook, input.cwd), ...told };
+  const told = spoken?.environment({ cwd: directory, session_id: asVariable(input.session_id) });
+  const extraEnv = { ...ownVariables(hook, directory), ...told };
   return {
     ...(hook.args || hook.command.includes('$')
       ? withReferences(hook, prepared, extraEnv)
       : { command: hook.command }),
-    cwd: input.cwd,
+    cwd: directory,
     get env() {
       return prepared.env;
     },

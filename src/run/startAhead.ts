@@ -8,9 +8,9 @@ import {
   MAX_HOOK_DEPTH,
   hookDepth,
   startOptions,
+  type Surroundings,
   type SessionFields,
 } from './preparedInput.js';
-import type { HookEnvironmentPolicy } from './hookEnvironment.js';
 
 /** Shells are kept for the largest plan of the last events, of this many. */
 const RECENT_EVENTS = 32;
@@ -21,9 +21,8 @@ export type FindObjection = (
 ) => string | undefined | Promise<string | undefined>;
 
 /** What is known of hooks that may be started ahead. */
-export interface StartAheadOptions {
+export interface StartAheadOptions extends Surroundings {
   readonly logger: DebugLogger;
-  readonly environment: HookEnvironmentPolicy;
   /** Shells that are kept ready for the next event, at most. */
   readonly warmShells: number;
   readonly findObjection?: FindObjection;
@@ -44,6 +43,7 @@ export class StartAhead {
    */
   prepare(hookConfigs: readonly CommandHookConfig[], { cwd, session_id }: SessionFields): void {
     const { environment, warmShells } = this.options;
+    const directory = this.options.directory?.() ?? cwd;
     if (hookDepth() >= MAX_HOOK_DEPTH) return;
     const eager: CommandHookConfig[] = [];
     let others = 0;
@@ -56,10 +56,11 @@ export class StartAhead {
     if (shells === 0 && eager.length === 0) return;
     setImmediate(() => {
       if (this.#isStopped) return;
-      const env = buildHookEnvironment(environment, cwd);
-      if (shells > 0) this.#refill({ cwd, env }, shells);
+      const env = buildHookEnvironment(environment, directory);
+      if (shells > 0) this.#refill({ cwd: directory, env }, shells);
       for (const hook of hookConfigs) if (!this.#known.has(hook)) this.#read(hook);
-      for (const hook of eager) void this.#prestart(hook, { input: { cwd, session_id }, env });
+      for (const hook of eager)
+        void this.#prestart(hook, { input: { cwd, session_id }, directory, env });
     });
   }
 
@@ -90,7 +91,7 @@ export class StartAhead {
 
   async #prestart(
     hook: CommandHookConfig,
-    prepared: { input: SessionFields; env: NodeJS.ProcessEnv },
+    prepared: { input: SessionFields; directory: string; env: NodeJS.ProcessEnv },
   ): Promise<void> {
     const { findObjection, logger } = this.options;
     // When its event comes, it is asked again, and the objection is told.

@@ -38,11 +38,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'index.ts': names(
     'agent approvals compose.ts config confirmation-bus context.ts core extensions hooks protocol stack.ts tools trace trust util',
   ),
+  hosts: names('agent config context.ts core hooks protocol tools util'),
   validate: names(
     'agent config dialects extensions hooks middleware process protocol run shell util',
   ),
   cli: names(
-    'agent approvals config confirmation-bus core dialects extensions hooks middleware process protocol run trace trust util validate',
+    'agent approvals config confirmation-bus core dialects extensions hooks middleware process protocol run tools trace trust util validate',
   ),
 };
 

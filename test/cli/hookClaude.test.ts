@@ -105,7 +105,7 @@ describe('what hooks read of an event of Claude Code', () => {
     ],
     ['UserPromptSubmit', { hook_event_name: 'BeforeAgent', prompt: 'Write a haiku' }],
     ['Stop', { hook_event_name: 'AfterAgent', prompt_response: 'Done.', stop_hook_active: false }],
-    ['SubagentStop', { hook_event_name: 'AfterAgent', prompt_response: 'Found.' }],
+    ['SubagentStop', { agent: 'Explore', prompt_response: 'Found.' }],
     ['PreCompact', { hook_event_name: 'PreCompress', trigger: 'manual' }],
     ['SessionStart', { hook_event_name: 'SessionStart', source: 'startup' }],
     ['SessionEnd', { hook_event_name: 'SessionEnd', reason: 'prompt_input_exit' }],

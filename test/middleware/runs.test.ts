@@ -45,7 +45,7 @@ async function run(
 ) {
   const { event = BeforeTool, input = beforeToolInput(temp.path), ...rest } = given;
   const options = optionsOf(rest);
-  const prepared = prepareInput(input, options.environment);
+  const prepared = prepareInput(input, options);
   const result = await executeHook(config, event, prepared, options);
   return { result, warnings: options.logger.warnings, records: options.logger.records };
 }

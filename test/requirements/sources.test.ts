@@ -147,7 +147,14 @@ describe('the sources', () => {
       'src/cli/run/run.ts': ['isTTY', 'isTTY', 'isTTY'],
       // Reads lines of a pipe.
       'src/cli/run/stdinApprover.ts': ['node:readline'],
-      'src/cli/run/terminalApprover.ts': ['setRawMode', 'setRawMode'],
+      'src/cli/run/terminalApprover.ts': [
+        'node:tty',
+        'isTTY',
+        'isTTY',
+        'isTTY',
+        'setRawMode',
+        'setRawMode',
+      ],
       'src/cli/shared/terminal.ts': ['node:tty', 'isTTY', 'isTTY'],
       'src/cli/trust/trust.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
     });

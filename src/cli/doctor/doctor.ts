@@ -125,7 +125,7 @@ async function runOnce(
     executeHook(
       hook,
       event,
-      { ...prepareInput(sampleInput(event, payload, config, scratch), environment), env },
+      { ...prepareInput(sampleInput(event, payload, config, scratch), { environment }), env },
       {
         logger,
         environment,

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
@@ -19,9 +20,9 @@ export async function answerEvent(options: HookOptions): Promise<number> {
   const input = await readInput();
   const directory = projectDirectory(options, input);
   if (options.settings === undefined && !(await mayHaveHooks(directory, input))) {
-    if ('problem' in input) process.stderr.write(`note: ${input.problem}; no hooks are there\n`);
-    // Where stdout is empty, agents read stderr.
-    process.stdout.write('{}\n');
+    // Streams take a while to load. Where stdout is empty, agents read stderr.
+    if ('problem' in input) writeSync(2, `note: ${input.problem}; no hooks are there\n`);
+    writeSync(1, '{}\n');
     return 0;
   }
   const { runHooks } = await import('./runHooks.js');

@@ -77,13 +77,13 @@ const RUNS_ITSELF =
   'one of the hooks runs all hooks of the project again, which has no effect; take it out of the settings';
 
 async function openHooks(
-  { event, identity }: Received,
+  { event }: Received,
   { cwd, settings, trust }: HookOptions,
   logger: HostLogger,
 ): Promise<Config> {
   const workspace = await openWorkspace(
     { cwd, settings, trust },
-    { firesOnce: true, withMiddleware: true, logger, session: identity },
+    { firesOnce: true, withMiddleware: true, logger },
   );
   const { config } = workspace;
   const off = whyOff(workspace);
@@ -101,7 +101,7 @@ async function openHooks(
 async function decide(received: Received, config: Config): Promise<ReplyVerdict> {
   const { event, payload } = received;
   const signal = AbortSignal.timeout(DEADLINE_MS);
-  const fired = await fireHook(config, event, payload, { signal });
+  const fired = await fireHook(config, event, payload, { signal, session: received.identity });
   if (signal.aborted) throw new Error('they took too long');
   const verdict = verdictOf(received, fired);
   if (!fired) return verdict;
@@ -137,7 +137,7 @@ async function askAgain(
   const payload = { toolName, toolInput: { ...verdict.input }, canAsk };
   const again = verdictOf(
     { ...received, payload },
-    await fireHook(config, HookEventName.BeforeTool, payload),
+    await fireHook(config, HookEventName.BeforeTool, payload, { session: received.identity }),
   );
   const isSame = again.input === undefined || isDeepStrictEqual(again.input, verdict.input);
   if (again.kind === 'block' || again.kind === 'stop') return again;

@@ -146,6 +146,7 @@ function explainHook(
   const { enabled: _, duplicateOf: __, sequential: ___, ...columns } = describeEntry(entry);
   const { extraEnv, ...started } = startOptions(entry.config, {
     input: { cwd: workingDir, session_id: '' },
+    directory: workingDir,
     env: environment,
   });
   return {

@@ -1,0 +1,37 @@
+import type { HookOutput } from '../../protocol/types.js';
+
+/** Where the hooks of scenarios write down what they read: an environment variable. */
+export const READ_DIR = 'HOOKSTACK_CONFORMANCE_READ';
+
+const NOTE = `cat > "$(mktemp "$${READ_DIR}/XXXXXX")"`;
+
+/** A hook that notes what it reads and answers this. What it answers is in its environment: nothing is quoted. */
+export function answering(answer: HookOutput | Record<string, unknown>) {
+  return {
+    type: 'command' as const,
+    name: 'scenario',
+    command: `${NOTE}; printf '%s' "$ANSWER"`,
+    env: { ANSWER: JSON.stringify(answer) },
+  };
+}
+
+/** A hook that notes what it reads and fails. */
+export function failing(onFailure: 'allow' | 'deny') {
+  const command = `${NOTE}; echo 'It broke.' >&2; exit 1`;
+  return { type: 'command' as const, name: 'broken', command, onFailure };
+}
+
+/** A hook that notes what it reads and never answers. */
+export function waiting() {
+  return {
+    type: 'command' as const,
+    name: 'waiting',
+    command: `${NOTE}; exec sleep 600`,
+    timeout: 20_000,
+  };
+}
+
+/** One group with one hook. */
+export function group<H>(hook: H, fields: { matcher?: string; dialect?: 'claude' } = {}) {
+  return [{ ...fields, hooks: [hook] }];
+}

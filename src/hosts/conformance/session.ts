@@ -1,0 +1,2 @@
+/** The identity of every turn. */
+export const SESSION = { sessionId: 'conformance-session', agent: 'conformance-agent' } as const;

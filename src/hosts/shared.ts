@@ -1,0 +1,190 @@
+import { createRequire } from 'node:module';
+import { inspect } from 'node:util';
+import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import { allowedToolsOf } from '../agent/modelTurns.js';
+import type { Config } from '../config/config.js';
+import type { CallOptions } from '../context.js';
+import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
+import { notAllowed } from '../core/coreToolScheduler.js';
+import type { ModelTurn } from '../core/modelCall.js';
+import { toParts } from '../protocol/llmContent.js';
+import type { ToolResult } from '../tools/tools.js';
+
+/** The version of a package that is installed beside this one; `undefined` where that cannot be known. */
+export function installedVersion(name: string): string | undefined {
+  try {
+    const { version } = createRequire(import.meta.url)(`${name}/package.json`) as {
+      version?: string;
+    };
+    return version;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Refuses a host that the adapter was not made for. A version that cannot be known passes.
+ *
+ * @param adapter such as `hookstack/ai`
+ * @param host what it is an adapter of, such as `ai`
+ * @param version that of the host that is there
+ * @param supported beginnings of versions, such as `6` or `0.20`
+ */
+export function requireVersion(
+  adapter: string,
+  host: string,
+  version: string | undefined,
+  supported: readonly string[],
+): void {
+  if (version === undefined || supported.some((each) => `${version}.`.startsWith(`${each}.`)))
+    return;
+  const wanted = supported.map((each) => `${each}.x`).join(' or ');
+  throw new Error(
+    `${adapter} is for ${host} ${wanted}, and this is ${host} ${version}: install one of these versions, or a hookstack that knows this one`,
+  );
+}
+
+const warned = new WeakMap<Config, Set<string>>();
+
+/** Warns of what an adapter cannot cover, once per `Config`; throws it with `strict`. */
+export function tellUncovered(config: Config, message: string, strict = false): void {
+  if (strict) throw new Error(message);
+  const said = warned.get(config) ?? new Set();
+  warned.set(config, said);
+  if (said.has(message)) return;
+  said.add(message);
+  config.getDebugLogger().warn(message);
+}
+
+/** Runs a model call to its end without showing anything of it. */
+export async function finishTurn(
+  turn: AsyncGenerator<GenerateContentResponse, ModelTurn, undefined>,
+): Promise<ModelTurn> {
+  for (;;) {
+    const step = await turn.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** What a host goes on with after a tool call. */
+export type ToolOutcome<Output> = {
+  /** The agent is to end: why. */
+  readonly stopReason: string | undefined;
+} & (
+  | /** What the tool gave, as it gave it. */ { readonly kind: 'given'; readonly output: Output }
+  | /** What the model is to read in its place. */ {
+      readonly kind: 'changed';
+      readonly text: string;
+    }
+  | /** The tool did not run, and why. */ { readonly kind: 'refused'; readonly text: string }
+);
+
+/**
+ * Runs a host's tool with its hooks. They read what it gives as text, or else as JSON; what no hook has changed comes
+ * back as it was.
+ *
+ * @throws what the tool throws, and the reason of `options.signal`
+ */
+export async function callTool<Output>(
+  config: Config,
+  name: string,
+  input: Record<string, unknown>,
+  execute: (input: Record<string, unknown>) => Promise<Output> | Output,
+  options: CallOptions = {},
+): Promise<ToolOutcome<Output>> {
+  let ran: { output: Output; text: string } | undefined;
+  const result = await executeToolWithHooks(
+    config,
+    name,
+    input,
+    async (changed) => {
+      const output = await execute(changed);
+      ran = { output, text: asText(output) };
+      return { llmContent: ran.text, returnDisplay: ran.text };
+    },
+    options,
+  );
+  if (!ran) options.signal?.throwIfAborted();
+  return outcomeOf(result, ran);
+}
+
+/** What a result means for the host. `ran` is what the tool gave, and the text that hooks read of it. */
+export function outcomeOf<Output>(
+  result: ToolResult,
+  ran: { readonly output: Output; readonly text: string } | undefined,
+): ToolOutcome<Output> {
+  const { stopReason } = result;
+  const text = textOf(result);
+  if (!ran) return { kind: 'refused', text, stopReason };
+  if (result.llmContent === ran.text) return { kind: 'given', output: ran.output, stopReason };
+  return { kind: 'changed', text, stopReason };
+}
+
+/** What hooks read of what a tool gives. */
+export function asText(output: unknown): string {
+  if (typeof output === 'string') return output;
+  try {
+    return JSON.stringify(output) ?? '';
+  } catch {
+    return inspect(output);
+  }
+}
+
+/** What the model is to read of a result. */
+export function textOf({ llmContent }: ToolResult): string {
+  return toParts(llmContent)
+    .map((part) => part.text ?? JSON.stringify(part))
+    .join('');
+}
+
+/** The names of tools that hooks and host allow in a request; `undefined` without a restriction. */
+export function allowedNames(request: GenerateContentParameters): readonly string[] | undefined {
+  return allowedToolsOf({ request });
+}
+
+/** A map that forgets what was set first, for what is known of calls that may never come. */
+export class RecentMap<V> {
+  readonly #entries = new Map<string, V>();
+
+  constructor(readonly limit = 1000) {}
+
+  get(key: string): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: string, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > this.limit && oldest !== undefined) this.#entries.delete(oldest);
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+}
+
+/** Remembers the calls of tools that hooks did not allow, between the model's answer and the tools. */
+export class RefusedCalls {
+  readonly #texts = new RecentMap<string>();
+
+  /** Takes the calls of an answer. */
+  note(
+    turn: Pick<ModelTurn, 'request'>,
+    calls: readonly { readonly id: string; readonly name: string }[],
+  ): void {
+    const allowed = allowedToolsOf(turn);
+    for (const { id, name } of calls) {
+      if (!allowed || allowed.includes(name)) this.#texts.delete(id);
+      else this.#texts.set(id, textOf(notAllowed(name, allowed)));
+    }
+  }
+
+  /** What the model is to read in place of what the tool would give; asked once for a call. */
+  take(id: string | undefined): string | undefined {
+    if (id === undefined) return undefined;
+    const text = this.#texts.get(id);
+    this.#texts.delete(id);
+    return text;
+  }
+}
