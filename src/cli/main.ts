@@ -1,17 +1,18 @@
 #!/usr/bin/env node
 import { hookArguments } from './hook/hookArguments.js';
+import { answerEvent } from './hook/lean.js';
 
 const options = hookArguments(process.argv.slice(2));
-if (options) {
-  try {
-    const { answerEvent } = await import('./hook/lean.js');
-    process.exitCode = await answerEvent(options);
-  } catch (error) {
-    // Agents go on after any other exit code, and the guards were not asked.
-    process.stderr.write(`The hooks could not be asked: ${String(error)}\n`);
-    process.exitCode = 2;
-  }
-} else {
-  const { main } = await import('./program.js');
-  await main();
+// As CommonJS, which starts faster, this file cannot wait at its top.
+if (options) answerEvent(options).then(end, endUnasked);
+else void import('./program.js').then(({ main }) => main());
+
+function end(exitCode: number): void {
+  process.exitCode = exitCode;
+}
+
+/** Agents go on after any other exit code, and guards may not have been asked. */
+function endUnasked(error: unknown): void {
+  process.stderr.write(`The hooks could not be asked: ${String(error)}\n`);
+  process.exitCode = 2;
 }

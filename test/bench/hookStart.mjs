@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { toRow } from './contests.mjs';
 import { runRounds } from './rounds.mjs';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
 const CONTEST = { title: '`hookstack hook`, none configured, to `node -e 0`', goal: 1.5 };
 const EVENT = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } };
 

@@ -1,5 +1,4 @@
-import { writeSync } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
+import { readFileSync, realpathSync, writeSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { allNamesOf } from '../../dialects/eventNames.js';
@@ -19,7 +18,7 @@ import { readInput, type HookInputReading } from './readInput.js';
 export async function answerEvent(options: HookOptions): Promise<number> {
   const input = await readInput();
   const directory = projectDirectory(options, input);
-  if (options.settings === undefined && !(await mayHaveHooks(directory, input))) {
+  if (options.settings === undefined && !mayHaveHooks(directory, input)) {
     // Streams take a while to load. Where stdout is empty, agents read stderr.
     if ('problem' in input) writeSync(2, `note: ${input.problem}; no hooks are there\n`);
     writeSync(1, '{}\n');
@@ -44,20 +43,16 @@ function projectDirectory({ from, cwd }: HookOptions, input: HookInputReading): 
 
 /**
  * Whether any settings may hold hooks of an event. They do not where no name of the event is in their text, as long as
- * nothing in it is written with escapes.
+ * nothing in it is written with escapes. Nothing else goes on meanwhile, so that files are read at once.
  */
-async function mayHaveHooks(directory: string, input: HookInputReading): Promise<boolean> {
+function mayHaveHooks(directory: string, input: HookInputReading): boolean {
   try {
-    const { root } = await findProjectRoot(await realpath(directory));
+    const { root } = findProjectRoot(realpathSync(directory));
     const names = namesIn(input);
     const home = findHome();
     const folders = [root, ...(home === undefined ? [] : [home])].map(extensionsIn);
-    const files = await findSettingsFiles({ workingDir: root });
-    const answers = await Promise.all([
-      ...folders.map(isThere),
-      ...files.map(({ file }) => mayName(file, names)),
-    ]);
-    return answers.includes(true);
+    const files = findSettingsFiles({ workingDir: root });
+    return folders.some(isThere) || files.some(({ file }) => mayName(file, names));
   } catch {
     return true;
   }
@@ -70,12 +65,8 @@ function namesIn(input: HookInputReading): readonly string[] {
   return names.length > 0 ? names : ['hooks'];
 }
 
-async function mayName(file: string, names: readonly string[]): Promise<boolean> {
-  try {
-    const text = await readFile(file, 'utf8');
-    return [String.raw`\u`, ...names].some((each) => text.includes(each));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code !== 'ENOENT' && code !== 'ENOTDIR';
-  }
+function mayName(file: string, names: readonly string[]): boolean {
+  if (!isThere(file)) return false;
+  const text = readFileSync(file, 'utf8');
+  return [String.raw`\u`, ...names].some((each) => text.includes(each));
 }

@@ -1,7 +1,7 @@
 import { isRecord } from '../../util/records.js';
 
 /** The command that an agent runs, with which our own entry in its settings can be told from others. */
-const OWN_HOOK = /\b(?:hookstack|cli\.js)["']?\s+hook\s+--from[ =](?:claude|gemini)\b/;
+const OWN_HOOK = /\b(?:hookstack|cli\.c?js)["']?\s+hook\s+--from[ =](?:claude|gemini)\b/;
 
 /** Whether a command of an agent's settings runs all hooks of the project through `hookstack hook`. */
 export function isOwnHook(command: unknown): boolean {

@@ -162,7 +162,7 @@ export async function resolveWorkingDir(
   markers = PROJECT_MARKERS,
 ): Promise<string> {
   const start = await resolveDirectory(directory);
-  const { root, marker } = await findProjectRoot(start, markers);
+  const { root, marker } = findProjectRoot(start, markers);
   if (root !== start) {
     printNotice(
       'note',

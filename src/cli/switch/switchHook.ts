@@ -145,7 +145,7 @@ function scopeOf(name: string, entries: readonly HookRegistryEntry[]): Scope {
 
 /** In the home directory, the user's settings are the only ones. */
 async function ownScopes({ config }: Workspace): Promise<Scope[]> {
-  const files = await findSettingsFiles({ workingDir: config.getWorkingDir() });
+  const files = findSettingsFiles({ workingDir: config.getWorkingDir() });
   return SCOPES.filter((scope) => files.some((file) => file.scope === scope));
 }
 

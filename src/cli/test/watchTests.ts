@@ -60,7 +60,7 @@ async function takeStamps(
   const tests = await findTests(paths).catch(() => []);
   const settingsFiles =
     settings === undefined
-      ? (await findSettingsFiles({ workingDir: project })).map(({ file }) => file)
+      ? findSettingsFiles({ workingDir: project }).map(({ file }) => file)
       : [resolve(settings)];
   const scripts = await findScripts(project, words);
   const files = [...tests, ...settingsFiles, ...scripts];

@@ -45,7 +45,7 @@ export interface LoadSettingsOptions extends SettingsPlaces {
  * What is wrong in a file is a problem in the result and leaves the other files alone; never a throw.
  */
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
-  const sources = await findSettingsFiles(options);
+  const sources = findSettingsFiles(options);
   const { trustProject, home }: LayerOptions = options;
   return mergeLayers(
     await Promise.all(sources.map((source) => readLayer(source, { trustProject, home }))),

@@ -1,7 +1,7 @@
-import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { SettingsFile } from '../../util/fileProblem.js';
 import { findHome } from '../../util/home.js';
+import { realPathOf } from '../../util/paths.js';
 
 /** Where settings are looked for. */
 export interface SettingsPlaces {
@@ -17,13 +17,13 @@ export interface SettingsPlaces {
 export const UNKNOWN_HOME = '~/.llxprt/settings.json';
 
 /** Where the settings of a project are looked for, the file with the highest priority first. */
-export async function findSettingsFiles(options: SettingsPlaces): Promise<SettingsFile[]> {
+export function findSettingsFiles(options: SettingsPlaces): SettingsFile[] {
   const project = settingsFileIn(options.workingDir);
   const home = options.home ?? findHome();
   const user = home === undefined ? UNKNOWN_HOME : settingsFileIn(home);
   const system = resolve(options.systemPath ?? '/etc/llxprt/settings.json');
   return [
-    ...((await isSameFile(project, user)) ? [] : [{ scope: 'project', file: project } as const]),
+    ...(isSameFile(project, user) ? [] : [{ scope: 'project', file: project } as const]),
     { scope: 'user', file: user },
     { scope: 'system', file: system },
   ];
@@ -39,7 +39,6 @@ export function extensionsIn(directory: string): string {
   return join(resolve(directory), '.llxprt', 'extensions');
 }
 
-async function isSameFile(a: string, b: string): Promise<boolean> {
-  const [realA, realB] = await Promise.all([a, b].map((file) => realpath(file).catch(() => file)));
-  return realA === realB;
+function isSameFile(a: string, b: string): boolean {
+  return (realPathOf(a) ?? a) === (realPathOf(b) ?? b);
 }
