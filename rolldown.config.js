@@ -61,6 +61,7 @@ export default defineConfig({
     index: 'src/index.ts',
     author: 'src/author.ts',
     cli: 'src/cli/main.ts',
+    openai: 'src/hosts/openai.ts',
     conformance: 'src/hosts/conformance.ts',
     ...Object.fromEntries(
       globSync('middleware/*.ts').map((file) => [file.replace(/\.ts$/u, ''), file]),
