@@ -67,6 +67,7 @@ export const claude: Dialect = {
       ours: 'search_file_content',
       theirs: ['Grep'],
       arguments: { dir_path: 'path', include: 'glob' },
+      own: ['include'],
     },
     { ours: 'list_directory', theirs: ['LS'], arguments: { dir_path: 'path' }, paths: ['path'] },
     { ours: 'web_fetch', theirs: ['WebFetch'] },
