@@ -61,6 +61,7 @@ export default defineConfig({
     index: 'src/index.ts',
     author: 'src/author.ts',
     cli: 'src/cli/main.ts',
+    claude: 'src/hosts/claude.ts',
     openai: 'src/hosts/openai.ts',
     conformance: 'src/hosts/conformance.ts',
     ...Object.fromEntries(
