@@ -96,7 +96,7 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     const { theirEvent } = received;
     for (const each of lost)
       config.getDebugLogger().warn(`hookstack/claude, ${theirEvent}: ${each}`);
-    return json as ClaudeAnswer;
+    return json;
   };
 }
 

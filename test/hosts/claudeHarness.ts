@@ -97,9 +97,10 @@ async function serve(turn: Turn, io: ClaudeIo): Promise<string> {
       return text;
     }
     const results = await Promise.all(calls.map((call) => callTool(turn, io, call)));
-    const stop = results.find((result) => typeof result !== 'string');
-    if (stop) return '';
-    for (const result of results) messages.push({ role: 'tool', text: String(result) });
+    for (const result of results) {
+      if (typeof result !== 'string') return '';
+      messages.push({ role: 'tool', text: result });
+    }
   }
 }
 
