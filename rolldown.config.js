@@ -61,9 +61,12 @@ export default defineConfig({
     index: 'src/index.ts',
     author: 'src/author.ts',
     cli: 'src/cli/main.ts',
+    adk: 'src/hosts/adk.ts',
+    ai: 'src/hosts/ai.ts',
     claude: 'src/hosts/claude.ts',
     openai: 'src/hosts/openai.ts',
     conformance: 'src/hosts/conformance.ts',
+    langchain: 'src/hosts/langchain.ts',
     ...Object.fromEntries(
       globSync('middleware/*.ts').map((file) => [file.replace(/\.ts$/u, ''), file]),
     ),

@@ -4,6 +4,7 @@ import { explainCommand } from './explain/command.js';
 import { fireCommand } from './fire/command.js';
 import { initCommand } from './init/command.js';
 import { listCommand } from './list/command.js';
+import { mcpCommand } from './mcp/command.js';
 import { migrateCommand } from './migrate/command.js';
 import { runCommand } from './run/command.js';
 import { stackCommand } from './stack/command.js';
@@ -30,6 +31,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   traceCommand,
   trustCommand,
   untrustCommand,
+  mcpCommand,
   migrateCommand,
   completionCommand,
 ];

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { GenerateContentResponse } from '@google/genai';
+import { inspect } from 'node:util';
+import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import { allowedToolsOf } from '../agent/modelTurns.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
@@ -140,7 +141,11 @@ export function outcomeOf<Output>(
 /** What hooks read of what a tool gives. */
 export function asText(output: unknown): string {
   if (typeof output === 'string') return output;
-  return JSON.stringify(output) ?? '';
+  try {
+    return JSON.stringify(output) ?? '';
+  } catch {
+    return inspect(output);
+  }
 }
 
 /** What the model is to read of a result. */
@@ -150,20 +155,50 @@ export function textOf({ llmContent }: ToolResult): string {
     .join('');
 }
 
+/** The names of tools that hooks and host allow in a request; `undefined` without a restriction. */
+export function allowedNames(request: GenerateContentParameters): readonly string[] | undefined {
+  return allowedToolsOf({ request });
+}
+
+/** A map that forgets what was set first, for what is known of calls that may never come. */
+export class RecentMap<V> {
+  readonly #entries = new Map<string, V>();
+
+  constructor(readonly limit = 1000) {}
+
+  get(key: string): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: string, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > this.limit && oldest !== undefined) this.#entries.delete(oldest);
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+}
+
 /** Remembers the calls of tools that hooks did not allow, between the model's answer and the tools. */
 export class RefusedCalls {
-  readonly #texts = new Map<string, string>();
+  readonly #texts = new RecentMap<string>();
 
   /** Takes the calls of an answer. */
-  note(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void {
+  note(
+    turn: Pick<ModelTurn, 'request'>,
+    calls: readonly { readonly id: string; readonly name: string }[],
+  ): void {
     const allowed = allowedToolsOf(turn);
-    if (!allowed) return;
     for (const { id, name } of calls) {
-      if (!allowed.includes(name)) this.#texts.set(id, textOf(notAllowed(name, allowed)));
+      if (!allowed || allowed.includes(name)) this.#texts.delete(id);
+      else this.#texts.set(id, textOf(notAllowed(name, allowed)));
     }
   }
 
-  /** What the model is to read in place of what the tool would give. */
+  /** What the model is to read in place of what the tool would give; asked once for a call. */
   take(id: string | undefined): string | undefined {
     if (id === undefined) return undefined;
     const text = this.#texts.get(id);

@@ -37,6 +37,11 @@ export class Workbench {
     return bench;
   }
 
+  /** Has the packages of a directory found, too. */
+  async link(modules: string): Promise<void> {
+    await symlink(modules, path.join(this.root, 'node_modules'));
+  }
+
   /** Writes an executable file, and its directory, and returns its absolute path. */
   async write(file: string, content: string): Promise<string> {
     const target = path.join(this.root, 'work', file);

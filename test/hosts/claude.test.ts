@@ -2,7 +2,10 @@ import { query, type Options } from '@anthropic-ai/claude-agent-sdk';
 import { Config, DebugLogger, type ConfigOptions } from 'hookstack';
 import { claudeHooks } from 'hookstack/claude';
 import { runConformance, scenarioNames } from 'hookstack/conformance';
+import path from 'node:path';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { findSnippets, readDocument } from '../docs/markdown.js';
+import { Workbench } from '../docs/workbench.js';
 import { claudeHarness } from './claudeHarness.js';
 import { fakeClaude, type Answer } from './fakeClaude.js';
 
@@ -134,6 +137,36 @@ describe('what cannot have an effect', () => {
   it('is an error with `strict`', () => {
     expect(() => claudeHooks(makeConfig(hooks), { strict: true })).toThrow('BeforeModel');
   });
+});
+
+it('is used by the program of its page', async () => {
+  const bench = await Workbench.create();
+  try {
+    await bench.link(path.join(import.meta.dirname, 'node_modules'));
+    const page = findSnippets(await readDocument('docs/hosts/claude-agent-sdk.md'));
+    const program = page.find(({ info }) => info === 'host file=agent.mjs');
+    const file = await bench.write('agent.mjs', program?.content ?? '');
+    const { ask } = (await import(/* @vite-ignore */ file)) as {
+      ask(prompt: string, options: Options): Promise<string>;
+    };
+    const answers = ['/work/.env', '/work/README.md'].map((file_path) =>
+      ask(`What is in ${file_path}?`, {
+        settingSources: [],
+        spawnClaudeCodeProcess: () =>
+          fakeClaude({ session_id: 'one', cwd: '/work', transcript_path: '' }, async (io) => {
+            const call = { tool_name: 'Read', tool_input: { file_path }, tool_use_id: 'call_1' };
+            const { hookSpecificOutput: said } = await io.fire('PreToolUse', call);
+            return `${io.prompt} ${said?.permissionDecisionReason ?? 'Text.'}`;
+          }),
+      }),
+    );
+    expect(await Promise.all(answers)).toEqual([
+      'What is in /work/.env? That file is private.',
+      'What is in /work/README.md? Text.',
+    ]);
+  } finally {
+    await bench.remove();
+  }
 });
 
 it('is of the type of the option', () => {
