@@ -88,9 +88,10 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     if (!config.getEnableHooks()) return {};
     const received = readEvent(config, input);
     if (!('event' in received)) return received;
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)]);
     const session = sessionOf(received);
-    const verdict = await decide(config, received, { onHooks, onApproval, session, signal: ended });
+    const verdict = await withDeadline(signal, (ended) =>
+      decide(config, received, { onHooks, onApproval, session, signal: ended }),
+    );
     if (verdict.kind === 'stop') onStop?.(verdict.reason ?? '');
     const { json, lost } = reply(received, verdict);
     const { theirEvent } = received;
@@ -147,4 +148,22 @@ function keepSession(given: CallSession | undefined): (received: Received) => Ca
     if (!isDeepStrictEqual(session, last)) last = session;
     return last;
   };
+}
+
+/** Signals that are put together by `AbortSignal.any` would take longer than all else, where no hook matches. */
+async function withDeadline<T>(
+  signal: AbortSignal,
+  run: (ended: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController();
+  const abort = () => ended.abort(signal.aborted ? signal.reason : new Error('they took too long'));
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort);
+  const timer = setTimeout(abort, DEADLINE_MS).unref();
+  try {
+    return await run(ended.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
 }

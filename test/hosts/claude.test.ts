@@ -147,7 +147,7 @@ it('is used by the program of its page', async () => {
     const program = page.find(({ info }) => info === 'host file=agent.mjs');
     const file = await bench.write('agent.mjs', program?.content ?? '');
     const { ask } = (await import(/* @vite-ignore */ file)) as {
-      ask(prompt: string, options: Options): Promise<string>;
+      readonly ask: (prompt: string, options: Options) => Promise<string>;
     };
     const answers = ['/work/.env', '/work/README.md'].map((file_path) =>
       ask(`What is in ${file_path}?`, {
