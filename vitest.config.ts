@@ -33,7 +33,7 @@ export default defineConfig({
         test: {
           name: 'side by side',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE],
+          exclude: [...configDefaults.exclude, 'test/hosts/**', ...ALONE],
           // Not one less than there are cores: the main process has little to do.
           maxWorkers: '100%',
           sequence: { groupOrder: 0 },
