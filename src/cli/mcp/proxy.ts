@@ -1,7 +1,8 @@
+import type { Readable } from 'node:stream';
 import type { Approver } from '../../protocol/approval.js';
 import { isRecord } from '../../util/records.js';
-import { readLines } from './lines.js';
-import type { Outlet } from './outlet.js';
+import { LineSplitter, readPieces } from './lines.js';
+import { toLine, type Outlet } from './outlet.js';
 import { errorAnswer, isId, keyOf, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
@@ -50,13 +51,17 @@ export class McpProxy {
   }
 
   /** Passes on what the client says, until it ends. */
-  async readClient(stream: AsyncIterable<Buffer>, server: Outlet | undefined): Promise<void> {
+  async readClient(stream: Readable, server: Outlet | undefined): Promise<void> {
     this.#server = server;
-    for await (const line of readLines(stream)) {
+    const lines = new LineSplitter((line) => {
       if (line) this.#takeFromClient(line);
       else this.#refuse(null, RpcError.InvalidRequest, 'the message is too long');
-      await server?.drained();
-    }
+    });
+    await readPieces(stream, (chunk) => {
+      lines.push(chunk);
+      return server?.drained();
+    });
+    lines.end();
     this.#calls.noMoreAnswers();
   }
 
@@ -168,14 +173,20 @@ export class McpProxy {
    *
    * @returns why it ends: nothing where the server has closed its output
    */
-  async readServer(stream: AsyncIterable<Buffer>): Promise<string | undefined> {
-    for await (const line of readLines(stream)) {
-      if (!line) return 'wrote a line without end';
-      this.#takeFromServer(line);
-      if (this.#nonsense >= MAX_NONSENSE) return `wrote ${MAX_NONSENSE} lines that are no messages`;
-      await this.options.client.drained();
-    }
-    return undefined;
+  async readServer(stream: Readable): Promise<string | undefined> {
+    let broken: string | undefined;
+    const lines = new LineSplitter((line) => {
+      if (line) this.#takeFromServer(line);
+      else broken = 'wrote a line without end';
+      if (this.#nonsense >= MAX_NONSENSE)
+        broken = `wrote ${MAX_NONSENSE} lines that are no messages`;
+    });
+    await readPieces(stream, (chunk) => {
+      lines.push(chunk);
+      return broken === undefined ? this.options.client.drained() : 'enough';
+    });
+    lines.end();
+    return broken;
   }
 
   #takeFromServer(line: Buffer): void {
@@ -234,8 +245,4 @@ export class McpProxy {
     }
     this.#open.clear();
   }
-}
-
-function toLine(message: unknown): Buffer {
-  return Buffer.from(`${JSON.stringify(message)}\n`);
 }

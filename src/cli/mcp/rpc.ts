@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { isRecord } from '../../util/records.js';
 
 /** A message as it was read; nothing of it has been checked but that it is an object. */
@@ -14,11 +15,10 @@ export const RpcError = {
   ConnectionClosed: -32_000,
 } as const;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** @throws Error where the line is no JSON in UTF-8 */
 export function parseLine(line: Buffer): unknown {
-  return JSON.parse(utf8.decode(line)) as unknown;
+  if (!isUtf8(line)) throw new TypeError('not UTF-8');
+  return JSON.parse(line.toString()) as unknown;
 }
 
 /** Whether an id comes back as it was sent. Larger numbers lose digits, and `null` is nobody's. */

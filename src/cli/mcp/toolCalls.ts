@@ -43,6 +43,10 @@ interface Call {
   readonly canAsk: boolean;
   readonly isModern: boolean;
   readonly over: AbortController;
+  /** Whether hooks may still hold on to `over`. */
+  isWatched: boolean;
+  /** Gives up the answer of the server. */
+  stopWaiting?: () => void;
 }
 
 /** An answer that is none of the tool yet, and so not for hooks. */
@@ -62,6 +66,8 @@ export class ToolCalls {
   readonly #asking = new Map<string, Call>();
   readonly #suspensions = new Suspensions<Call>();
   #hasToldTask = false;
+  /** Of calls that no hook has seen: to make one takes longer than all else that is done for such a call. */
+  readonly #spare: AbortController[] = [];
   readonly elicitations: Elicitations;
   /** Of clients of before 2026-07-28, which say it once. */
   capabilities: Message = {};
@@ -105,7 +111,8 @@ export class ToolCalls {
       tool: String(params['name']),
       given: recordIn(params, 'arguments'),
       ...this.clientOf(message),
-      over: new AbortController(),
+      isWatched: false,
+      over: this.#spare.pop() ?? new AbortController(),
     };
     this.#calls.set(keyOf(id), call);
     return call;
@@ -130,6 +137,7 @@ export class ToolCalls {
         this.#finish(call, errorAnswer(call.id, RpcError.Internal, message));
       }
     }
+    if (!call.isWatched && !call.over.signal.aborted) this.#spare.push(call.over);
   }
 
   /** @returns `undefined` where nobody waits for an answer any more */
@@ -147,6 +155,7 @@ export class ToolCalls {
     const final = await executeToolWithHooks(config, toolName, { ...call.given }, execute, {
       signal: call.over.signal,
       callId: String(call.id),
+      onHooks: () => (call.isWatched = true),
       onApproval: ({ id }, answer) => {
         if (answer) this.#asking.delete(id);
         else this.#asking.set(id, call);
@@ -184,15 +193,11 @@ export class ToolCalls {
     const isSame = given !== undefined && isDeepStrictEqual(input, call.given);
     const sent = isSame ? given : withArguments(message, input);
     const [answer, line] = await new Promise<[Message, Buffer]>((resolve, reject) => {
-      const giveUp = () => {
+      call.stopWaiting = () => {
         this.host.forget(id);
-        reject(signal.reason as Error);
+        reject(new Error('nobody waits for it any more'));
       };
-      signal.addEventListener('abort', giveUp, { once: true });
-      this.host.sendToServer(id, sent, (...received) => {
-        signal.removeEventListener('abort', giveUp);
-        resolve(received);
-      });
+      this.host.sendToServer(id, sent, (...received) => resolve(received));
     });
     if (isUnfinished(answer)) {
       this.#tellTask(answer);
@@ -255,7 +260,7 @@ export class ToolCalls {
     if (!call) return;
     this.#calls.delete(key);
     call.id = undefined;
-    call.over.abort();
+    end(call);
   }
 
   /** The server is gone. */
@@ -264,7 +269,7 @@ export class ToolCalls {
       if (call.id !== undefined) {
         this.#finish(call, errorAnswer(call.id, RpcError.ConnectionClosed, message));
       }
-      call.over.abort();
+      end(call);
     }
     this.noMoreAnswers();
   }
@@ -278,4 +283,9 @@ export class ToolCalls {
   async settled(): Promise<void> {
     await Promise.allSettled(this.#running);
   }
+}
+
+function end(call: Call): void {
+  call.over.abort();
+  call.stopWaiting?.();
 }
