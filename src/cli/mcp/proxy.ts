@@ -3,7 +3,7 @@ import type { Approver } from '../../protocol/approval.js';
 import { isRecord } from '../../util/records.js';
 import { LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
-import { errorAnswer, isId, keyOf, parseLine, recordIn, RpcError } from './rpc.js';
+import { errorAnswer, isId, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
 import { declarationsOf, selectTools, withAllowedTools } from './toolSelection.js';
@@ -26,7 +26,7 @@ const VERSION_WITH_BATCHES = '2025-03-26';
  */
 export class McpProxy {
   /** Requests that the server has to answer. What it says to others never reaches the client. */
-  readonly #open = new Map<string, { readonly id: Id; readonly receive: Receiver }>();
+  readonly #open = new Map<Id, Receiver>();
   readonly #calls: ToolCalls;
   #server: Outlet | undefined;
   #failure: string | undefined;
@@ -40,7 +40,7 @@ export class McpProxy {
       fullName: this.#fullName,
       sendToServer: (id, message, receive) => this.#request(id, message, receive),
       warn: options.warn,
-      forget: (id) => this.#open.delete(keyOf(id)),
+      forget: (id) => this.#open.delete(id),
     });
   }
 
@@ -96,7 +96,7 @@ export class McpProxy {
       else this.#takeNotification(method, message, line);
     } else if (method !== undefined || !isId(id)) {
       this.#refuse(null, RpcError.InvalidRequest, 'a message has no method, and answers nothing');
-    } else if (!this.#calls.elicitations.take(keyOf(id), message)) this.#server?.send(line);
+    } else if (!this.#calls.elicitations.take(id, message)) this.#server?.send(line);
   }
 
   #takeRequest(id: unknown, method: string, message: Message, line: Buffer): void {
@@ -104,10 +104,9 @@ export class McpProxy {
       const why = 'an id must be a text, or a number that loses no digits';
       return this.#refuse(null, RpcError.InvalidRequest, why);
     }
-    const key = keyOf(id);
-    if (this.#open.has(key) || this.#calls.has(key)) {
+    if (this.#open.has(id) || this.#calls.has(id)) {
       // An answer with this id would be taken for that of the first.
-      const why = `the id ${key} belongs to a request that is not answered yet`;
+      const why = `the id ${JSON.stringify(id)} belongs to a request that is not answered yet`;
       return this.#refuse(null, RpcError.InvalidRequest, why);
     }
     if (this.#failure !== undefined) {
@@ -145,14 +144,14 @@ export class McpProxy {
     }
     if (method === 'notifications/cancelled') {
       const { requestId } = recordIn(message, 'params');
-      if (isId(requestId)) this.#calls.cancel(keyOf(requestId));
+      if (isId(requestId)) this.#calls.cancel(requestId);
     }
     this.#server?.send(line);
   }
 
   #request(id: Id, message: Buffer | Message, receive: Receiver): void {
     if (this.#failure === undefined) {
-      this.#open.set(keyOf(id), { id, receive });
+      this.#open.set(id, receive);
       this.#server?.send(message);
     } else {
       const answer = errorAnswer(id, RpcError.ConnectionClosed, this.#failure);
@@ -210,14 +209,13 @@ export class McpProxy {
     if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#noteNonsense();
     if (typeof method === 'string') client.send(line);
     else if (isId(id)) {
-      const key = keyOf(id);
-      const open = this.#open.get(key);
-      this.#open.delete(key);
-      if (error !== undefined || isRecord(result)) open?.receive(message, line);
-      else if (open) {
+      const receive = this.#open.get(id);
+      this.#open.delete(id);
+      if (error !== undefined || isRecord(result)) receive?.(message, line);
+      else if (receive) {
         const why = `the MCP server "${this.options.name}" answered with neither a result nor an error`;
         const answer = errorAnswer(id, RpcError.Internal, why);
-        open.receive(answer, toLine(answer));
+        receive(answer, toLine(answer));
       }
     } else if (error !== undefined) client.send(line);
     else return this.#noteNonsense();
@@ -239,7 +237,7 @@ export class McpProxy {
   fail(message: string): void {
     this.#failure ??= message;
     this.#calls.failAll(message);
-    for (const { id, receive } of this.#open.values()) {
+    for (const [id, receive] of this.#open) {
       const answer = errorAnswer(id, RpcError.ConnectionClosed, message);
       receive(answer, toLine(answer));
     }

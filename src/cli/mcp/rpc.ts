@@ -27,11 +27,6 @@ export function isId(id: unknown): id is Id {
   return typeof id === 'number' && (!Number.isInteger(id) || Number.isSafeInteger(id));
 }
 
-/** The number 1 and the text "1" are two ids. */
-export function keyOf(id: Id): string {
-  return JSON.stringify(id);
-}
-
 export function errorAnswer(id: Id | null, code: number, message: string): Message {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
@@ -70,28 +65,27 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const SPACE = 0x20;
-
 /** Every text with a colon behind it is a key. */
-function countKeysOf(json: Buffer): number {
+function countKeysOf(line: Buffer): number {
+  // Faster than bytes to look through. What is no ASCII does not count.
+  const json = line.toString('latin1');
   let count = 0;
-  for (let open = json.indexOf(QUOTE); open >= 0;) {
-    let close = json.indexOf(QUOTE, open + 1);
-    while (close >= 0 && isEscaped(json, close)) close = json.indexOf(QUOTE, close + 1);
+  for (let open = json.indexOf('"'); open >= 0;) {
+    let close = json.indexOf('"', open + 1);
+    while (close >= 0 && isEscaped(json, close)) close = json.indexOf('"', close + 1);
     if (close < 0) return count;
     let behind = close + 1;
-    while ((json[behind] ?? COLON) <= SPACE) behind += 1;
-    if (json[behind] === COLON) count += 1;
-    open = json.indexOf(QUOTE, behind);
+    while (json.charCodeAt(behind) <= SPACE) behind += 1;
+    if (json[behind] === ':') count += 1;
+    open = json.indexOf('"', behind);
   }
   return count;
 }
 
-function isEscaped(json: Buffer, at: number): boolean {
+const SPACE = 0x20;
+
+function isEscaped(json: string, at: number): boolean {
   let backslashes = 0;
-  while (json[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
+  while (json[at - 1 - backslashes] === '\\') backslashes += 1;
   return backslashes % 2 === 1;
 }

@@ -8,7 +8,7 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { isUnfinished, problemOf, withArguments } from './callMessages.js';
 import type { Outlet } from './outlet.js';
 import { canElicit, Elicitations } from './questions.js';
-import { errorAnswer, hasRepeatedKey, keyOf, recordIn, RpcError } from './rpc.js';
+import { errorAnswer, hasRepeatedKey, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { isOwnState, Suspensions } from './suspensions.js';
 import { answerInstead, applyHooks, readAnswer, type ReadAnswer } from './toolResult.js';
@@ -60,7 +60,7 @@ const META = 'io.modelcontextprotocol/';
 
 /** The calls of tools, which are all that passes through hooks. */
 export class ToolCalls {
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new Map<Id, Call>();
   readonly #running = new Set<Promise<void>>();
   /** By the id of the question. */
   readonly #asking = new Map<string, Call>();
@@ -85,8 +85,8 @@ export class ToolCalls {
       : this.elicitations.ask(request, signal);
   };
 
-  has(key: string): boolean {
-    return this.#calls.has(key);
+  has(id: Id): boolean {
+    return this.#calls.has(id);
   }
 
   /** Takes a request of the client. Whatever becomes of it, it is answered. */
@@ -114,7 +114,7 @@ export class ToolCalls {
       isWatched: false,
       over: this.#spare.pop() ?? new AbortController(),
     };
-    this.#calls.set(keyOf(id), call);
+    this.#calls.set(id, call);
     return call;
   }
 
@@ -165,7 +165,8 @@ export class ToolCalls {
     if (id === undefined) return undefined;
     if (!read) return answerInstead(final, id, call.isModern);
     const { answer, line } = read;
-    const isPlain = !hasRepeatedKey(line, answer.answer);
+    // Where no hook has looked, it does not matter what others could read.
+    const isPlain = !call.isWatched || !hasRepeatedKey(line, answer.answer);
     return applyHooks(answer, final, id) ?? (isPlain ? line : answer.answer);
   }
 
@@ -242,23 +243,23 @@ export class ToolCalls {
     call.message = { ...message, params: { ...params, inputResponses, requestState } };
     call.line = undefined;
     call.id = id;
-    this.#calls.set(keyOf(id), call);
+    this.#calls.set(id, call);
     settle(recordIn(params, 'inputResponses'));
   }
 
   #finish(call: Call, answer: Message | Buffer): void {
     const { id } = call;
     if (id === undefined) return;
-    this.#calls.delete(keyOf(id));
+    this.#calls.delete(id);
     call.id = undefined;
     this.host.client.send(answer);
   }
 
   /** The client does not wait for this answer any more. */
-  cancel(key: string): void {
-    const call = this.#calls.get(key);
+  cancel(id: Id): void {
+    const call = this.#calls.get(id);
     if (!call) return;
-    this.#calls.delete(key);
+    this.#calls.delete(id);
     call.id = undefined;
     end(call);
   }
