@@ -2,8 +2,11 @@ import { completionCommand } from './completion/command.js';
 import { doctorCommand } from './doctor/command.js';
 import { explainCommand } from './explain/command.js';
 import { fireCommand } from './fire/command.js';
+import { hookCommand } from './hook/command.js';
 import { initCommand } from './init/command.js';
+import { installCommand } from './install/command.js';
 import { listCommand } from './list/command.js';
+import { mcpCommand } from './mcp/command.js';
 import { migrateCommand } from './migrate/command.js';
 import { runCommand } from './run/command.js';
 import { stackCommand } from './stack/command.js';
@@ -30,6 +33,9 @@ export const COMMANDS: readonly CommandSpec[] = [
   traceCommand,
   trustCommand,
   untrustCommand,
+  mcpCommand,
   migrateCommand,
+  installCommand,
+  hookCommand,
   completionCommand,
 ];

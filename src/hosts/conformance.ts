@@ -103,8 +103,13 @@ export function toTable(columns: readonly HostResults[]): string {
     scenarios[name].title,
     ...columns.map(({ results }) => toCell(results.find(({ scenario }) => scenario === name))),
   ]);
-  const head = ['', ...columns.map(({ host }) => host)];
-  return [head, head.map(() => '---'), ...rows].map((cells) => toRow(cells)).join('\n');
+  const lines = [['', ...columns.map(({ host }) => host)], ...rows].map((cells) =>
+    cells.map((cell) => cell.replaceAll(/\s+/g, ' ').replaceAll(/[\\|]/g, String.raw`\$&`)),
+  );
+  const [head = [], ...body] = lines;
+  const widths = head.map((_, at) => Math.max(3, ...lines.map((cells) => cells[at]?.length ?? 0)));
+  const rule = widths.map((width) => '-'.repeat(width));
+  return [head, rule, ...body].map((cells) => toRow(cells, widths)).join('\n');
 }
 
 function toCell(result: ScenarioResult | undefined): string {
@@ -113,7 +118,6 @@ function toCell(result: ScenarioResult | undefined): string {
   return result.outcome === 'differs' ? (result.instead ?? '') : `✗ ${result.why}`;
 }
 
-function toRow(cells: readonly string[]): string {
-  const safe = cells.map((cell) => cell.replaceAll(/\s+/g, ' ').replaceAll(/[\\|]/g, '\\$&'));
-  return `| ${safe.join(' | ')} |`;
+function toRow(cells: readonly string[], widths: readonly number[]): string {
+  return `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
 }

@@ -6,23 +6,31 @@ import { jsonOption, workspaceOptions } from '../../src/cli/shared/options.js';
 /** What the page explains once, for all commands. */
 const EXPLAINED_ONCE = new Set<Option>([...workspaceOptions, jsonOption]);
 
+/** By what is typed, such as `mcp install`. */
+const ALL: ReadonlyMap<string, CommandSpec> = new Map(
+  COMMANDS.flatMap((spec) => [
+    [spec.name, spec],
+    ...(spec.subcommands ?? []).map((each) => [`${spec.name} ${each.name}`, each] as const),
+  ]),
+);
+
 /**
  * The page, with what its commands say of themselves behind each `<!-- help of NAME -->`, up to `<!-- end -->`. What a
  * command takes is left out where the comment says `, as OTHER`.
  */
 export function withCommandHelp(page: string): string {
-  const block = /(<!-- help of (\w+)(, as \w+)? -->)[^]*?<!-- end -->/g;
+  const block = /(<!-- help of (\w+(?: \w+)?)(, as \w+)? -->)[^]*?<!-- end -->/g;
   return page.replaceAll(block, (_all, begin: string, name: string, other?: string) => {
-    const spec = COMMANDS.find((each) => each.name === name);
+    const spec = ALL.get(name);
     if (!spec) throw new Error(`There is no command "${name}"`);
-    const { usage, taken, exitCodes } = helpOf(spec);
+    const { usage, taken, exitCodes } = helpOf(name, spec);
     const parts = other ? [usage, exitCodes] : [usage, taken, exitCodes];
     return [begin, ...parts.filter((part) => part !== ''), '<!-- end -->'].join('\n\n');
   });
 }
 
 /** The paragraphs and the list that take the place of `--help`. */
-function helpOf(spec: CommandSpec): Record<'usage' | 'taken' | 'exitCodes', string> {
+function helpOf(name: string, spec: CommandSpec): Record<'usage' | 'taken' | 'exitCodes', string> {
   const program = new Command('hookstack');
   addCommand(program, spec);
   const [command = program] = program.commands;
@@ -31,7 +39,7 @@ function helpOf(spec: CommandSpec): Record<'usage' | 'taken' | 'exitCodes', stri
   const shared = spec.options.filter((option) => EXPLAINED_ONCE.has(option));
   const last = shared.map(({ long }) => `\`${long}\``).join(', ');
   return {
-    usage: `\`hookstack ${spec.name} ${command.usage()}\`: ${toMarkdown(spec.description)}.`,
+    usage: `\`hookstack ${name} ${command.usage()}\`: ${toMarkdown(spec.description)}.`,
     taken: [...given, ...own.map(describeOption), ...(last ? [`- ${last}`] : [])].join('\n'),
     exitCodes: `Exit codes: ${toMarkdown(spec.exitCodes)}.`,
   };

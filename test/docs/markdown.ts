@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
 
@@ -19,8 +19,7 @@ export interface Snippet {
 
 /** Paths of the documents that readers are led to, relative to the repository. */
 export async function findDocuments(): Promise<string[]> {
-  const names = await readdir(path.join(ROOT, 'docs'));
-  const pages = names.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
+  const pages = await glob('docs/**/*.md', { cwd: ROOT });
   const examples = await glob('examples/**/README.md', { cwd: ROOT });
   const topLevel = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
   return [...topLevel, ...pages.toSorted(), ...examples.toSorted()];

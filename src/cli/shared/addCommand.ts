@@ -13,6 +13,8 @@ export interface CommandSpec {
   readonly exitCodes: string;
   /** Shell commands, one per line. */
   readonly example: string;
+  /** Commands of its own, such as `mcp install`. */
+  readonly subcommands?: readonly CommandSpec[];
   /** Imports what the command does only when it runs, so that help is quick. It returns the exit code; default 0. */
   readonly load: () => Promise<(...given: never[]) => Promise<unknown>>;
 }
@@ -28,6 +30,7 @@ export function addCommand(program: Command, spec: CommandSpec): void {
     const exitCode = await run(...(given as never[]));
     if (typeof exitCode === 'number') process.exitCode = exitCode;
   });
+  for (const subcommand of spec.subcommands ?? []) addCommand(command, subcommand);
 }
 
 function helpOf({ notes, exitCodes, example }: CommandSpec): string {

@@ -22,6 +22,8 @@ import { orUsageError, UsageError } from './usageError.js';
 
 export interface Workspace {
   readonly config: Config;
+  /** Another one of the same files, with nobody to be asked. */
+  readonly configOfNobody: () => Config;
   readonly settings: Settings;
   readonly origins: SettingsOrigins;
   /** What was left out of settings and extensions, and why. */
@@ -53,6 +55,8 @@ interface WorkspaceNeeds {
   readonly withMiddleware?: boolean;
   /** Ignore --trust and the environment: only what the user has allowed runs. Default false. */
   readonly asksForConsent?: boolean;
+  /** Default: one that writes to stderr. */
+  readonly logger?: DebugLogger;
   /** Print no problems, as they have been told. Default false. */
   readonly isQuiet?: boolean;
 }
@@ -91,20 +95,23 @@ export async function openWorkspace(
   const hasHooks = Object.keys(settings.hooks ?? {}).length > 0 || extensions.length > 0;
   if (!hasHooks && !isIncomplete && !needs.isQuiet && options.settings === undefined)
     await tellForeignHooks(workingDir);
-  const config = new Config({
-    ...settings,
-    extensions,
-    workingDir,
-    enableHooks: settings.enableHooks || forceHooks,
-    approver,
-    approvals: { ...settings.approvals, ...(whenNobody && { whenNobody }) },
-    ...(isTrusted && { trustedFolder: true }),
-    // No next event, so nothing to keep ready.
-    ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
-    debugLogger: new CliLogger('llxprt:core:hooks'),
-  });
+  const makeConfig = (asked?: Approver) =>
+    new Config({
+      ...settings,
+      extensions,
+      workingDir,
+      enableHooks: settings.enableHooks || forceHooks,
+      approver: asked,
+      approvals: { ...settings.approvals, ...(whenNobody && { whenNobody }) },
+      ...(isTrusted && { trustedFolder: true }),
+      // No next event, so nothing to keep ready.
+      ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
+      debugLogger: needs.logger ?? new CliLogger('llxprt:core:hooks'),
+    });
+  const config = makeConfig(approver);
   if (needs.withMiddleware) await addMiddleware(config);
-  return { config, settings, origins, problems, isTrusted, review, isIncomplete };
+  const configOfNobody = () => makeConfig();
+  return { config, configOfNobody, settings, origins, problems, isTrusted, review, isIncomplete };
 }
 
 /** A `named` settings file replaces all others. */
@@ -155,7 +162,7 @@ export async function resolveWorkingDir(
   markers = PROJECT_MARKERS,
 ): Promise<string> {
   const start = await resolveDirectory(directory);
-  const { root, marker } = await findProjectRoot(start, markers);
+  const { root, marker } = findProjectRoot(start, markers);
   if (root !== start) {
     printNotice(
       'note',

@@ -1,0 +1,23 @@
+import { hasRepeatedKey, recordIn, type Message } from './rpc.js';
+
+/** Why a call cannot be passed on. */
+export function problemOf(message: Message, line: Buffer): string | undefined {
+  const { name, arguments: given } = recordIn(message, 'params');
+  if (typeof name !== 'string') return 'tools/call needs params.name, a text';
+  const isObject = typeof given === 'object' && !Array.isArray(given);
+  if (given !== undefined && !isObject) return 'params.arguments must be an object';
+  if (hasRepeatedKey(line, message)) return 'a key is written twice in one object: write it once';
+  return undefined;
+}
+
+/** The same call with other arguments. */
+export function withArguments(message: Message, input: Record<string, unknown>): Message {
+  return { ...message, params: { ...recordIn(message, 'params'), arguments: input } };
+}
+
+/** A server that needs more, or works on, gives no content; where there is some, a client would show it. */
+export function isUnfinished(answer: Message): boolean {
+  const { resultType = 'complete', task, content, structuredContent } = recordIn(answer, 'result');
+  if (content !== undefined || structuredContent !== undefined) return false;
+  return resultType !== 'complete' || task !== undefined;
+}

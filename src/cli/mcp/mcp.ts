@@ -1,0 +1,84 @@
+import type { Config } from '../../config/config.js';
+import { whyHooksAreOff } from '../shared/hookColumns.js';
+import type { WorkspaceOptions } from '../shared/options.js';
+import { printNotice, toVisible } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
+import { withTrace } from '../shared/withTrace.js';
+import { addMiddleware, openWorkspace, type Workspace } from '../shared/workspace.js';
+import { Outlet } from './outlet.js';
+import { McpProxy } from './proxy.js';
+import { serve } from './serve.js';
+
+interface McpOptions extends Omit<WorkspaceOptions, 'json'> {
+  readonly name?: string;
+  readonly trace?: string;
+}
+
+/** @returns the exit code: 0 the client has ended it; 1 the server could not be started, or is gone */
+export async function mcp(command: readonly string[], options: McpOptions): Promise<number> {
+  const name = checkName(options.name);
+  if (command.length === 0) {
+    throw new UsageError(
+      'Say what starts the server, behind --: hookstack mcp --name github -- npx -y my-server',
+    );
+  }
+  const configs = new Map<boolean, Promise<Config>>();
+  const configFor = (canAsk: boolean) => {
+    const config = configs.get(canAsk) ?? prepare(workspace, canAsk);
+    configs.set(canAsk, config);
+    return config;
+  };
+  const client = new Outlet(process.stdout);
+  const warn = (what: string) => printNotice('warning', `the MCP server "${name}" ${what}`);
+  const proxy = new McpProxy({ name, client, configFor, warn });
+  const workspace = await openWorkspace(options, { asking: { approver: proxy.approver } });
+  tellState(name, workspace);
+  try {
+    return await withTrace(options.trace, workspace.config, () =>
+      serve({ name, proxy, client, command }),
+    );
+  } finally {
+    process.stdin.destroy();
+    const made = await Promise.allSettled(configs.values());
+    for (const each of made) if (each.status === 'fulfilled') await each.value.dispose();
+  }
+}
+
+/** The name stands between two underscores in the names of tools, which have to be told apart. */
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9.-]|_(?!_|$))*$/u;
+
+function checkName(name: string | undefined): string {
+  if (name === undefined) {
+    throw new UsageError(
+      'Say what the server is called: --name github. Matchers of hooks see its tools as mcp__github__TOOL',
+    );
+  }
+  if (NAME.test(name)) return name;
+  throw new UsageError(
+    `--name ${toVisible(name)} is no name for a server: use letters, digits, "-", "." and single "_", such as my-server`,
+  );
+}
+
+function tellState(name: string, { config, origins }: Workspace): void {
+  if (!config.getEnableHooks()) {
+    const why = whyHooksAreOff(origins.enableHooks?.file);
+    printNotice('note', `no hook runs around the tools of "${name}": ${why}`);
+  }
+  if (process.stdin.isTTY) {
+    printNotice(
+      'note',
+      'a client of MCP is to start this command, and speaks through stdin; "hookstack mcp install" tells one to',
+    );
+  }
+}
+
+async function prepare(workspace: Workspace, canAsk: boolean): Promise<Config> {
+  const config = canAsk ? workspace.config : workspace.configOfNobody();
+  await addMiddleware(config);
+  // The first event reports a failure.
+  await config
+    .getHookSystem()
+    ?.initialize()
+    .catch(() => undefined);
+  return config;
+}

@@ -1,0 +1,241 @@
+import type { Approver } from '../../protocol/approval.js';
+import { isRecord } from '../../util/records.js';
+import { readLines } from './lines.js';
+import type { Outlet } from './outlet.js';
+import { errorAnswer, isId, keyOf, parseLine, recordIn, RpcError } from './rpc.js';
+import type { Id, Message } from './rpc.js';
+import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
+import { declarationsOf, selectTools, withAllowedTools } from './toolSelection.js';
+
+interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
+  /** Name of the server. */
+  readonly name: string;
+}
+
+/** Some servers write their log to stdout; one that says nothing else is broken. */
+const MAX_NONSENSE = 100;
+/** Requests that wait for an answer: more would only fill the memory. */
+const MAX_OPEN = 10_000;
+/** The only version of the protocol in which a line may hold several messages. */
+const VERSION_WITH_BATCHES = '2025-03-26';
+
+/**
+ * Passes messages between a client and a server. Calls of tools go through hooks, lists of tools are filtered, and all
+ * else passes byte for byte.
+ */
+export class McpProxy {
+  /** Requests that the server has to answer. What it says to others never reaches the client. */
+  readonly #open = new Map<string, { readonly id: Id; readonly receive: Receiver }>();
+  readonly #calls: ToolCalls;
+  #server: Outlet | undefined;
+  #failure: string | undefined;
+  #version: unknown;
+  #nonsense = 0;
+
+  constructor(private readonly options: ProxyOptions) {
+    this.#calls = new ToolCalls({
+      client: options.client,
+      configFor: options.configFor,
+      fullName: this.#fullName,
+      sendToServer: (id, message, receive) => this.#request(id, message, receive),
+      warn: options.warn,
+      forget: (id) => this.#open.delete(keyOf(id)),
+    });
+  }
+
+  readonly #fullName = (tool: string): string => `mcp__${this.options.name}__${tool}`;
+
+  get approver(): Approver {
+    return this.#calls.approver;
+  }
+
+  /** Passes on what the client says, until it ends. */
+  async readClient(stream: AsyncIterable<Buffer>, server: Outlet | undefined): Promise<void> {
+    this.#server = server;
+    for await (const line of readLines(stream)) {
+      if (line) this.#takeFromClient(line);
+      else this.#refuse(null, RpcError.InvalidRequest, 'the message is too long');
+      await server?.drained();
+    }
+    this.#calls.noMoreAnswers();
+  }
+
+  /** Waits for the calls that are on their way. */
+  settled(): Promise<void> {
+    return this.#calls.settled();
+  }
+
+  #takeFromClient(line: Buffer): void {
+    let message: unknown;
+    try {
+      message = parseLine(line);
+    } catch {
+      // A line of nothing but blanks is no message at all.
+      if (line.toString().trim() !== '') this.#refuse(null, RpcError.Parse, 'a line is no JSON');
+      return;
+    }
+    if (!Array.isArray(message)) this.#sort(message, line);
+    else if (this.#version === VERSION_WITH_BATCHES && message.length > 0) {
+      for (const each of message) this.#sort(each, toLine(each));
+    } else {
+      const why = 'a line must hold one message: this version of the protocol has no batches';
+      this.#refuse(null, RpcError.InvalidRequest, why);
+    }
+  }
+
+  #sort(message: unknown, line: Buffer): void {
+    const { method, id } = recordIn(message);
+    if (!isRecord(message)) this.#refuse(null, RpcError.InvalidRequest, 'a message is no object');
+    else if (typeof method === 'string') {
+      if (Object.hasOwn(message, 'id')) this.#takeRequest(id, method, message, line);
+      else this.#takeNotification(method, message, line);
+    } else if (method !== undefined || !isId(id)) {
+      this.#refuse(null, RpcError.InvalidRequest, 'a message has no method, and answers nothing');
+    } else if (!this.#calls.elicitations.take(keyOf(id), message)) this.#server?.send(line);
+  }
+
+  #takeRequest(id: unknown, method: string, message: Message, line: Buffer): void {
+    if (!isId(id)) {
+      const why = 'an id must be a text, or a number that loses no digits';
+      return this.#refuse(null, RpcError.InvalidRequest, why);
+    }
+    const key = keyOf(id);
+    if (this.#open.has(key) || this.#calls.has(key)) {
+      // An answer with this id would be taken for that of the first.
+      const why = `the id ${key} belongs to a request that is not answered yet`;
+      return this.#refuse(null, RpcError.InvalidRequest, why);
+    }
+    if (this.#failure !== undefined) {
+      return this.options.client.send(errorAnswer(id, RpcError.ConnectionClosed, this.#failure));
+    }
+    if (this.#open.size >= MAX_OPEN) {
+      return this.#refuse(id, RpcError.Internal, `${MAX_OPEN} requests wait for an answer already`);
+    }
+    if (method === 'tools/call') return this.#calls.take(id, message, line);
+    if (method === 'initialize') this.#begin(message);
+    this.#request(id, line, this.#receiverFor(method, message));
+  }
+
+  #begin(message: Message): void {
+    this.#calls.capabilities = recordIn(message, 'params', 'capabilities');
+    // What goes wrong with it is told to the first call.
+    this.options.configFor(this.#calls.clientOf(message).canAsk).catch(() => undefined);
+  }
+
+  #receiverFor(method: string, request: Message): Receiver {
+    const { client } = this.options;
+    if (method === 'tools/list')
+      return (answer, line) => void this.#filterTools(request, answer, line);
+    if (method !== 'initialize') return (_answer, line) => client.send(line);
+    return (answer, line) => {
+      this.#version = recordIn(answer, 'result')['protocolVersion'];
+      client.send(line);
+    };
+  }
+
+  #takeNotification(method: string, message: Message, line: Buffer): void {
+    if (method === 'tools/call') {
+      this.options.warn('was not called: the call has no id, so that nobody could read its answer');
+      return;
+    }
+    if (method === 'notifications/cancelled') {
+      const { requestId } = recordIn(message, 'params');
+      if (isId(requestId)) this.#calls.cancel(keyOf(requestId));
+    }
+    this.#server?.send(line);
+  }
+
+  #request(id: Id, message: Buffer | Message, receive: Receiver): void {
+    if (this.#failure === undefined) {
+      this.#open.set(keyOf(id), { id, receive });
+      this.#server?.send(message);
+    } else {
+      const answer = errorAnswer(id, RpcError.ConnectionClosed, this.#failure);
+      receive(answer, toLine(answer));
+    }
+  }
+
+  async #filterTools(request: Message, answer: Message, line: Buffer): Promise<void> {
+    const { client, configFor } = this.options;
+    if (answer['error'] !== undefined) return client.send(line);
+    const config = await configFor(this.#calls.clientOf(request).canAsk);
+    this.#calls.selection = selectTools(config, declarationsOf(answer, this.#fullName));
+    client.send(withAllowedTools(answer, await this.#calls.selection, this.#fullName) ?? line);
+  }
+
+  /**
+   * Passes on what the server says.
+   *
+   * @returns why it ends: nothing where the server has closed its output
+   */
+  async readServer(stream: AsyncIterable<Buffer>): Promise<string | undefined> {
+    for await (const line of readLines(stream)) {
+      if (!line) return 'wrote a line without end';
+      this.#takeFromServer(line);
+      if (this.#nonsense >= MAX_NONSENSE) return `wrote ${MAX_NONSENSE} lines that are no messages`;
+      await this.options.client.drained();
+    }
+    return undefined;
+  }
+
+  #takeFromServer(line: Buffer): void {
+    let message: unknown;
+    try {
+      message = parseLine(line);
+    } catch {
+      if (line.toString().trim() !== '') this.#noteNonsense();
+      return;
+    }
+    const messages: unknown[] = Array.isArray(message) ? message : [message];
+    for (const each of messages)
+      this.#pass(each, messages.length === 1 && !Array.isArray(message) ? line : undefined);
+  }
+
+  #pass(message: unknown, line = toLine(message)): void {
+    const { client } = this.options;
+    const { method, id, error, result } = recordIn(message);
+    const isAnswer = error !== undefined || result !== undefined;
+    // What could be read as a request and as an answer would pass hooks by as the one.
+    if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#noteNonsense();
+    if (typeof method === 'string') client.send(line);
+    else if (isId(id)) {
+      const key = keyOf(id);
+      const open = this.#open.get(key);
+      this.#open.delete(key);
+      if (error !== undefined || isRecord(result)) open?.receive(message, line);
+      else if (open) {
+        const why = `the MCP server "${this.options.name}" answered with neither a result nor an error`;
+        const answer = errorAnswer(id, RpcError.Internal, why);
+        open.receive(answer, toLine(answer));
+      }
+    } else if (error !== undefined) client.send(line);
+    else return this.#noteNonsense();
+    this.#nonsense = 0;
+  }
+
+  #noteNonsense(): void {
+    this.#nonsense += 1;
+    if (this.#nonsense === 1) {
+      this.options.warn('wrote a line to stdout that is no message; such lines are dropped');
+    }
+  }
+
+  #refuse(id: Id | null, code: number, why: string): void {
+    this.options.client.send(errorAnswer(id, code, `hookstack: ${why}`));
+  }
+
+  /** The server is gone: whatever waits for it, and comes from now on, is answered with an error. */
+  fail(message: string): void {
+    this.#failure ??= message;
+    this.#calls.failAll(message);
+    for (const { id, receive } of this.#open.values()) {
+      const answer = errorAnswer(id, RpcError.ConnectionClosed, message);
+      receive(answer, toLine(answer));
+    }
+    this.#open.clear();
+  }
+}
+
+function toLine(message: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(message)}\n`);
+}

@@ -1,0 +1,281 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../../config/config.js';
+import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
+import type { Approval, ApprovalRequest, Approver } from '../../protocol/approval.js';
+import type { ToolResult } from '../../tools/tools.js';
+import { traceRefusal } from '../../trace/stackSpans.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { isUnfinished, problemOf, withArguments } from './callMessages.js';
+import type { Outlet } from './outlet.js';
+import { canElicit, Elicitations } from './questions.js';
+import { errorAnswer, hasRepeatedKey, keyOf, recordIn, RpcError } from './rpc.js';
+import type { Id, Message } from './rpc.js';
+import { isOwnState, Suspensions } from './suspensions.js';
+import { answerInstead, applyHooks, readAnswer, type ReadAnswer } from './toolResult.js';
+import { notSelected, selectTools, type Selection } from './toolSelection.js';
+
+/** Takes an answer of the server: what it says, and its line. */
+export type Receiver = (answer: Message, line: Buffer) => void;
+
+/** What calls need of the proxy. */
+export interface CallHost {
+  readonly client: Outlet;
+  /** The hooks, and whether they can have a person asked. */
+  readonly configFor: (canAsk: boolean) => Promise<Config>;
+  /** The name by which hooks know a tool of the server. */
+  readonly fullName: (tool: string) => string;
+  readonly sendToServer: (id: Id, message: Buffer | Message, receive: Receiver) => void;
+  /** No answer to this request is wanted any more. */
+  readonly forget: (id: Id) => void;
+  /** Says something of the server, once. */
+  readonly warn: (what: string) => void;
+}
+
+/** One call on its way through the hooks. */
+interface Call {
+  /** Of the request that is to be answered; `undefined` while there is none. */
+  id: Id | undefined;
+  message: Message;
+  /** The line of the client, where it can be sent as it is. */
+  line: Buffer | undefined;
+  readonly tool: string;
+  readonly given: Message;
+  readonly canAsk: boolean;
+  readonly isModern: boolean;
+  readonly over: AbortController;
+}
+
+/** An answer that is none of the tool yet, and so not for hooks. */
+class Untouched extends Error {
+  constructor(readonly line: Buffer) {
+    super('The call goes on between client and server');
+  }
+}
+
+const META = 'io.modelcontextprotocol/';
+
+/** The calls of tools, which are all that passes through hooks. */
+export class ToolCalls {
+  readonly #calls = new Map<string, Call>();
+  readonly #running = new Set<Promise<void>>();
+  /** By the id of the question. */
+  readonly #asking = new Map<string, Call>();
+  readonly #suspensions = new Suspensions<Call>();
+  #hasToldTask = false;
+  readonly elicitations: Elicitations;
+  /** Of clients of before 2026-07-28, which say it once. */
+  capabilities: Message = {};
+  selection: Promise<Selection> | undefined;
+
+  constructor(private readonly host: CallHost) {
+    this.elicitations = new Elicitations(host.client);
+  }
+
+  readonly approver: Approver = (request, { signal }) => {
+    const call = this.#asking.get(request.id);
+    if (!call) throw new Error('nobody knows which call it is about');
+    return call.isModern
+      ? this.#suspend(call, request, signal)
+      : this.elicitations.ask(request, signal);
+  };
+
+  has(key: string): boolean {
+    return this.#calls.has(key);
+  }
+
+  /** Takes a request of the client. Whatever becomes of it, it is answered. */
+  take(id: Id, message: Message, line: Buffer): void {
+    const { client } = this.host;
+    const problem = problemOf(message, line);
+    if (problem !== undefined) return client.send(errorAnswer(id, RpcError.InvalidParams, problem));
+    const state = recordIn(message, 'params')['requestState'];
+    if (isOwnState(state)) return this.#resume(id, message, state);
+    const call = this.#begin(id, message, line);
+    const run = this.#run(call);
+    this.#running.add(run);
+    void run.finally(() => this.#running.delete(run));
+  }
+
+  #begin(id: Id, message: Message, line: Buffer): Call {
+    const params = recordIn(message, 'params');
+    const call: Call = {
+      id,
+      message,
+      line,
+      tool: String(params['name']),
+      given: recordIn(params, 'arguments'),
+      ...this.clientOf(message),
+      over: new AbortController(),
+    };
+    this.#calls.set(keyOf(id), call);
+    return call;
+  }
+
+  /** What a request says of its client. Since 2026-07-28 each says all of it. */
+  clientOf(request: Message): Pick<Call, 'canAsk' | 'isModern'> {
+    const meta = recordIn(request, 'params', '_meta');
+    const isModern = typeof meta[`${META}protocolVersion`] === 'string';
+    const said = isModern ? recordIn(meta, `${META}clientCapabilities`) : this.capabilities;
+    return { canAsk: canElicit(said), isModern };
+  }
+
+  async #run(call: Call): Promise<void> {
+    try {
+      const answer = await this.#throughHooks(call);
+      if (answer) this.#finish(call, answer);
+    } catch (error) {
+      if (error instanceof Untouched) this.#finish(call, error.line);
+      else if (call.id !== undefined) {
+        const message = `hookstack could not pass this call on: ${errorMessage(error)}`;
+        this.#finish(call, errorAnswer(call.id, RpcError.Internal, message));
+      }
+    }
+  }
+
+  /** @returns `undefined` where nobody waits for an answer any more */
+  async #throughHooks(call: Call): Promise<Message | Buffer | undefined> {
+    const config = await this.host.configFor(call.canAsk);
+    const toolName = this.host.fullName(call.tool);
+    const refusal = await this.#refusalOf(config, toolName, call);
+    if (refusal)
+      return call.id === undefined ? undefined : answerInstead(refusal, call.id, call.isModern);
+    let read: { answer: ReadAnswer; line: Buffer } | undefined;
+    const execute = async (input: Record<string, unknown>) => {
+      read = await this.#askServer(call, input);
+      return read.answer.given;
+    };
+    const final = await executeToolWithHooks(config, toolName, { ...call.given }, execute, {
+      signal: call.over.signal,
+      callId: String(call.id),
+      onApproval: ({ id }, answer) => {
+        if (answer) this.#asking.delete(id);
+        else this.#asking.set(id, call);
+      },
+    });
+    const { id } = call;
+    if (id === undefined) return undefined;
+    if (!read) return answerInstead(final, id, call.isModern);
+    const { answer, line } = read;
+    const isPlain = !hasRepeatedKey(line, answer.answer);
+    return applyHooks(answer, final, id) ?? (isPlain ? line : answer.answer);
+  }
+
+  async #refusalOf(
+    config: Config,
+    toolName: string,
+    { given }: Call,
+  ): Promise<ToolResult | undefined> {
+    const { allowed, by } = await (this.selection ??= selectTools(config, []));
+    if (allowed === undefined || allowed.has(toolName)) return undefined;
+    const refusal = notSelected(toolName);
+    traceRefusal(toolName, given, refusal, by);
+    return refusal;
+  }
+
+  /** @throws Untouched where the server has no result yet */
+  async #askServer(
+    call: Call,
+    input: Record<string, unknown>,
+  ): Promise<{ answer: ReadAnswer; line: Buffer }> {
+    const { id, message, line: given } = call;
+    const { signal } = call.over;
+    signal.throwIfAborted();
+    if (id === undefined) throw new Error('nobody waits for it any more');
+    const isSame = given !== undefined && isDeepStrictEqual(input, call.given);
+    const sent = isSame ? given : withArguments(message, input);
+    const [answer, line] = await new Promise<[Message, Buffer]>((resolve, reject) => {
+      const giveUp = () => {
+        this.host.forget(id);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      this.host.sendToServer(id, sent, (...received) => {
+        signal.removeEventListener('abort', giveUp);
+        resolve(received);
+      });
+    });
+    if (isUnfinished(answer)) {
+      this.#tellTask(answer);
+      throw new Untouched(line);
+    }
+    return { answer: readAnswer(answer), line };
+  }
+
+  #tellTask(answer: Message): void {
+    const { resultType, task } = recordIn(answer, 'result');
+    if (this.#hasToldTask || (task === undefined && resultType !== 'task')) return;
+    this.#hasToldTask = true;
+    this.host.warn(
+      'answers with a task: its result comes later, and AfterTool hooks do not see it',
+    );
+  }
+
+  #suspend(call: Call, request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
+    const { result, approval } = this.#suspensions.add(call, request, signal);
+    this.#finish(call, { jsonrpc: '2.0', id: call.id, result });
+    return approval;
+  }
+
+  #resume(id: Id, message: Message, state: string): void {
+    const { client } = this.host;
+    const waiting = this.#suspensions.get(state);
+    const params = recordIn(message, 'params');
+    if (!waiting) {
+      const text = 'The question about this call is over. Call the tool again to be asked again.';
+      const result = { llmContent: text, returnDisplay: text, error: { message: text } };
+      return client.send(answerInstead(result, id, true));
+    }
+    const { call, settle } = waiting;
+    const isSame =
+      params['name'] === call.tool && isDeepStrictEqual(recordIn(params, 'arguments'), call.given);
+    if (!isSame) {
+      const text =
+        'This is another call than the one that was asked about; send it without the requestState';
+      return client.send(errorAnswer(id, RpcError.InvalidParams, text));
+    }
+    const { inputResponses, requestState } = recordIn(call.message, 'params');
+    call.message = { ...message, params: { ...params, inputResponses, requestState } };
+    call.line = undefined;
+    call.id = id;
+    this.#calls.set(keyOf(id), call);
+    settle(recordIn(params, 'inputResponses'));
+  }
+
+  #finish(call: Call, answer: Message | Buffer): void {
+    const { id } = call;
+    if (id === undefined) return;
+    this.#calls.delete(keyOf(id));
+    call.id = undefined;
+    this.host.client.send(answer);
+  }
+
+  /** The client does not wait for this answer any more. */
+  cancel(key: string): void {
+    const call = this.#calls.get(key);
+    if (!call) return;
+    this.#calls.delete(key);
+    call.id = undefined;
+    call.over.abort();
+  }
+
+  /** The server is gone. */
+  failAll(message: string): void {
+    for (const call of this.#calls.values()) {
+      if (call.id !== undefined) {
+        this.#finish(call, errorAnswer(call.id, RpcError.ConnectionClosed, message));
+      }
+      call.over.abort();
+    }
+    this.noMoreAnswers();
+  }
+
+  /** The client is gone: all questions that are open are answered with no. */
+  noMoreAnswers(): void {
+    this.elicitations.giveUp();
+    this.#suspensions.giveUp();
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+}

@@ -1,0 +1,98 @@
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { Client as ModernClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  type ElicitResult,
+} from '@modelcontextprotocol/sdk/types.js';
+import { onTestFinished } from 'vitest';
+import { MAIN, type Cli } from '../cli/helpers.js';
+
+const everything = createRequire(import.meta.url).resolve(
+  '@modelcontextprotocol/server-everything/package.json',
+);
+/** What starts the servers. */
+export const SERVERS = {
+  everything: [path.join(path.dirname(everything), 'dist/index.js'), 'stdio'],
+  modern: [path.join(import.meta.dirname, 'modernServer.mjs')],
+} as const;
+
+export type ClientKind = '1.32' | '2.4' | '2.4, 2026-07-28';
+
+/** Answers the questions of server and hooks. */
+export type Elicit = (message: string) => ElicitResult;
+
+export const ACCEPT: Elicit = () => ({
+  action: 'accept',
+  content: { name: 'Ada', check: true, sure: true },
+});
+
+const INFO = { name: 'test', version: '1' };
+const CAPABILITIES = { sampling: {}, elicitation: {}, roots: {} };
+const ROOTS = { roots: [{ uri: 'file:///home', name: 'home' }] };
+const MESSAGE = {
+  model: 'none',
+  role: 'assistant',
+  content: { type: 'text', text: 'Said.' },
+} as const;
+
+interface Connection {
+  readonly server: keyof typeof SERVERS;
+  /** The options of the proxy; without it, there is none. */
+  readonly proxy?: readonly string[];
+  readonly elicit?: Elicit;
+}
+
+/** An official client, connected to a server. */
+export async function connect(
+  cli: Cli,
+  kind: ClientKind,
+  { server, proxy, elicit = ACCEPT }: Connection,
+): Promise<Client | ModernClient> {
+  const command = [process.execPath, ...SERVERS[server]];
+  const args = proxy
+    ? [MAIN, 'mcp', '--name', server, ...proxy, '--', ...command]
+    : command.slice(1);
+  const env = { HOME: cli.home, PATH: process.env['PATH'] ?? '' };
+  const start = {
+    command: process.execPath,
+    args,
+    env,
+    cwd: cli.project,
+    stderr: 'ignore',
+  } as const;
+  const client =
+    kind === '1.32' ? await connectFirst(start, elicit) : await connectSecond(start, kind, elicit);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+type Start = ConstructorParameters<typeof StdioClientTransport>[0];
+
+async function connectFirst(start: Start, elicit: Elicit): Promise<Client> {
+  const client = new Client(INFO, { capabilities: CAPABILITIES });
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => elicit(params.message));
+  client.setRequestHandler(CreateMessageRequestSchema, () => MESSAGE);
+  client.setRequestHandler(ListRootsRequestSchema, () => ROOTS);
+  await client.connect(new StdioClientTransport(start));
+  return client;
+}
+
+async function connectSecond(
+  start: Start,
+  kind: ClientKind,
+  elicit: Elicit,
+): Promise<ModernClient> {
+  const versionNegotiation = { mode: kind === '2.4' ? 'legacy' : 'auto' } as const;
+  const client = new ModernClient(INFO, { capabilities: CAPABILITIES, versionNegotiation });
+  client.setRequestHandler('elicitation/create', ({ params }) => elicit(params.message));
+  client.setRequestHandler('sampling/createMessage', () => MESSAGE);
+  client.setRequestHandler('roots/list', () => ROOTS);
+  await client.connect(new ModernTransport(start));
+  return client;
+}
