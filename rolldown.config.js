@@ -26,12 +26,14 @@ const executable = {
 };
 
 /**
- * Packages whose code is part of the build: `diff` takes a megabyte on disk, and one function of it is used;
+ * Packages whose code is part of the build: `diff` takes a megabyte on disk, and one function of it is used; `unbash`
+ * takes four times as much as what is used of it;
  * `jsonc-parser` cannot be bundled by hosts; the packages of the prompt are many small ones. Their licenses want to go wherever the code goes.
  */
 const INCLUDED = {
   diff: 'LICENSE',
   'jsonc-parser': 'LICENSE.md',
+  unbash: 'LICENSE',
   '@inquirer/expand': 'LICENSE',
   '@inquirer/input': 'LICENSE',
   '@inquirer/core': 'LICENSE',

@@ -8,7 +8,7 @@ import { isRecord } from '../util/records.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { isToolCall, toGenerated, toResponse } from './ai/answer.js';
 import { CallMemory } from './ai/memory.js';
-import { toParams, toRequest } from './ai/request.js';
+import { toParams, toRequest, withMessages } from './ai/request.js';
 import { toChunks, toStream } from './ai/stream.js';
 import { wrapTool } from './ai/tools.js';
 import type {
@@ -25,7 +25,7 @@ import type {
 import { finishTurn, installedVersion, requireVersion, tellUncovered } from './shared.js';
 
 export type { ModelMiddleware, Steps } from './ai/types.js';
-export { ToolRefusedError } from './ai/tools.js';
+export { ToolRefusedError } from './ai/refusal.js';
 
 export interface AiHooksOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
   /** For whom calls are made; a function is asked for each call. Default: the session of the `Config`. */
@@ -138,12 +138,13 @@ const STALE =
 function callModel(
   { config, memory, callOptions }: Around,
   model: AnyModel,
-  params: CallParams,
+  given: CallParams,
   open: (params: CallParams) => Promise<AsyncIterable<GenerateContentResponse>>,
 ): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
   requireSpecification(model);
-  const ids = idsOfResults(params);
-  const request = toRequest(model.modelId, params, memory.notesFor(ids));
+  const ids = idsOfResults(given);
+  const params = withMessages(given, memory.notesFor(ids));
+  const request = toRequest(model.modelId, params);
   const reason = memory.stopReason(ids);
   if (reason !== undefined) return refused(request, reason);
   return callModelWithHooks(
@@ -215,6 +216,6 @@ function ranElsewhere(name: string): string {
 function reasonOf(step: Steps['steps'][number] | undefined, memory: CallMemory) {
   if (!step) return undefined;
   const own = isRecord(step.providerMetadata) ? step.providerMetadata['hookstack'] : undefined;
-  if (isRecord(own) && own['verdict'] === 'stop') return String(own['reason']);
+  if (isRecord(own) && typeof own['stopped'] === 'string') return own['stopped'];
   return memory.stopReason(step.toolCalls.map(({ toolCallId }) => toolCallId));
 }

@@ -145,14 +145,17 @@ describe('the project of an event', () => {
 });
 
 describe('middleware of an extension', () => {
-  const module = (stack: string) => ({ module: './guard.mjs', stack });
-
   it('runs in the hook stack, and blocks', async () => {
     const guard = `export default async (ctx, next) => {
       await next();
       if (ctx.event === 'BeforeTool') ctx.block('not this one');
     };`;
-    await cli.extension('user', 'guard', { middleware: [module('hook')] }, { 'guard.mjs': guard });
+    await cli.extension(
+      'user',
+      'guard',
+      { middleware: [{ module: './guard.mjs', stack: 'hook' }] },
+      { 'guard.mjs': guard },
+    );
     await haveHook(cli);
     expect((await send(cli, 'claude', call)).json).toMatchObject({
       hookSpecificOutput: { permissionDecisionReason: 'not this one' },
@@ -161,7 +164,12 @@ describe('middleware of an extension', () => {
 
   it('does not run around calls, and the user reads so at the start', async () => {
     const guard = 'export default async (ctx) => ctx.block("never");';
-    await cli.extension('user', 'guard', { middleware: [module('tool')] }, { 'guard.mjs': guard });
+    await cli.extension(
+      'user',
+      'guard',
+      { middleware: [{ module: './guard.mjs', stack: 'tool' }] },
+      { 'guard.mjs': guard },
+    );
     await haveHook(cli);
     const { json, stderr } = await send(cli, 'claude', call);
     expect(json).toEqual({});

@@ -1,5 +1,12 @@
 import type { Harness } from 'hookstack/conformance';
+import { adkHarness } from './adkHarness.js';
 import { aiHarness } from './aiHarness.js';
+import { langchainHarness } from './langchainHarness.js';
 
 /** The columns of the table in docs/hosts/README.md, in order. */
-export const harnesses: readonly Harness[] = [aiHarness(7), aiHarness(6)];
+export const harnesses: readonly Harness[] = [
+  aiHarness(7),
+  aiHarness(6),
+  langchainHarness,
+  adkHarness,
+];

@@ -2,6 +2,7 @@ import type { GenerateContentResponse, Part } from '@google/genai';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { answerParts, answerText, createResponse } from '../../protocol/response.js';
 import { isRecord } from '../../util/records.js';
+import { markOf, refusalOf } from '../mark.js';
 import { carrying, originOf } from './request.js';
 import type { AnyPart, Generated } from './types.js';
 
@@ -70,9 +71,8 @@ function isInstead({ synthetic, blocked }: ModelTurn): boolean {
 }
 
 /** The text to give where there is nothing of the model: that of a hook, or why there is none. */
-export function textInstead({ response, verdict, synthetic }: ModelTurn): string {
-  const text = answerText(response);
-  return text === '' && !synthetic && verdict.kind !== 'allow' ? verdict.reason : text;
+export function textInstead(turn: ModelTurn): string {
+  return answerText(turn.response) || (refusalOf(turn) ?? '');
 }
 
 /** The parts of the model's answer that are left, and whether its text is another one. */
@@ -94,14 +94,14 @@ export function endOf(
 ) {
   const { verdict } = turn;
   if (verdict.kind === 'allow') return { finishReason };
-  const { kind, event, reason } = verdict;
+  const { kind } = verdict;
   const own = isRecord(providerMetadata) ? providerMetadata : {};
   return {
     finishReason: {
       unified: kind === 'stop' || turn.synthetic ? 'stop' : 'other',
       raw: `${kind} by hooks`,
     },
-    providerMetadata: { ...own, hookstack: { verdict: kind, event, reason } },
+    providerMetadata: { ...own, hookstack: markOf(turn) },
   };
 }
 

@@ -42,12 +42,15 @@ const MODES: Readonly<Record<string, string>> = {
   tool: 'ANY',
 };
 
+/** A call with further messages of the user. */
+export function withMessages(params: CallParams, texts: readonly string[]): CallParams {
+  if (texts.length === 0) return params;
+  const messages = texts.map((text) => ({ role: 'user', content: [{ type: 'text', text }] }));
+  return { ...params, prompt: [...params.prompt, ...messages] };
+}
+
 /** What hooks and middleware see of a call. */
-export function toRequest(
-  model: string,
-  params: CallParams,
-  notes: readonly string[],
-): GenerateContentParameters {
+export function toRequest(model: string, params: CallParams): GenerateContentParameters {
   const settings = Object.fromEntries(
     SETTINGS.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])),
   ) as GenerateContentConfig;
@@ -66,8 +69,7 @@ export function toRequest(
     ...(declarations && { tools: [{ functionDeclarations: declarations }] }),
     ...(toolChoice && { toolConfig: { functionCallingConfig: toCallingConfig(toolChoice) } }),
   } as GenerateContentConfig;
-  const said = notes.map((text) => ({ role: 'user', parts: [{ text }] }));
-  return { model, contents: [...params.prompt.map(toContent), ...said], config };
+  return { model, contents: params.prompt.map(toContent), config };
 }
 
 function toCallingConfig({ type, toolName }: NonNullable<CallParams['toolChoice']>) {
