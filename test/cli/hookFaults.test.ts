@@ -144,6 +144,43 @@ describe('the project of an event', () => {
   });
 });
 
+describe('middleware of an extension', () => {
+  it('runs in the hook stack, and blocks', async () => {
+    const guard = `export default async (ctx, next) => {
+      await next();
+      if (ctx.event === 'BeforeTool') ctx.block('not this one');
+    };`;
+    await cli.extension(
+      'user',
+      'guard',
+      { middleware: [{ module: './guard.mjs', stack: 'hook' }] },
+      { 'guard.mjs': guard },
+    );
+    await haveHook(cli);
+    expect((await send(cli, 'claude', call)).json).toMatchObject({
+      hookSpecificOutput: { permissionDecisionReason: 'not this one' },
+    });
+  });
+
+  it('does not run around calls, and the user reads so at the start', async () => {
+    const guard = 'export default async (ctx) => ctx.block("never");';
+    await cli.extension(
+      'user',
+      'guard',
+      { middleware: [{ module: './guard.mjs', stack: 'tool' }] },
+      { 'guard.mjs': guard },
+    );
+    await haveHook(cli);
+    const { json, stderr } = await send(cli, 'claude', call);
+    expect(json).toEqual({});
+    expect(stderr).toContain('Middleware around calls does not run here');
+    const start = { hook_event_name: 'SessionStart', source: 'startup' };
+    expect((await send(cli, 'claude', start)).json).toMatchObject({
+      systemMessage: expect.stringContaining('(tool stack)') as string,
+    });
+  });
+});
+
 describe('an answer where nothing is configured', () => {
   it('is an empty object, and nothing else', async () => {
     const input = JSON.stringify({ ...common(cli), ...call });

@@ -70,6 +70,9 @@ async function answer(received: Received, options: HookOptions): Promise<number>
   }
 }
 
+const NOT_AROUND =
+  'Middleware around calls does not run here, as another process makes them: what it forbids is not forbidden; put it into the hook stack, or write a hook';
+
 /** Names the event that is running, for hooks that would run all hooks again. */
 const RUNNING = 'HOOKSTACK_RUNNING';
 
@@ -87,7 +90,12 @@ async function openHooks(
   );
   const { config } = workspace;
   const off = whyOff(workspace);
-  if (off !== undefined) logger.extend('registry').warn(off);
+  const notice = logger.extend('registry');
+  if (off !== undefined) notice.warn(off);
+  const outer = (['tool', 'model'] as const).filter(
+    (name) => config.registrations(name).length > 0,
+  );
+  if (outer.length > 0) notice.warn(`${NOT_AROUND} (${outer.join(', ')} stack)`);
   const system = config.getHookSystem();
   await system?.initialize();
   for (const entry of system?.getAllHooks() ?? []) {
