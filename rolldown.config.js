@@ -73,6 +73,8 @@ const library = defineConfig({
     runHooks: 'src/cli/hook/runHooks.ts',
     adk: 'src/hosts/adk.ts',
     ai: 'src/hosts/ai.ts',
+    claude: 'src/hosts/claude.ts',
+    openai: 'src/hosts/openai.ts',
     conformance: 'src/hosts/conformance.ts',
     langchain: 'src/hosts/langchain.ts',
     ...Object.fromEntries(

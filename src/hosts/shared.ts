@@ -1,4 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { inspect } from 'node:util';
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import { allowedToolsOf } from '../agent/modelTurns.js';
@@ -12,11 +14,27 @@ import type { ToolResult } from '../tools/tools.js';
 
 /** The version of a package that is installed beside this one; `undefined` where that cannot be known. */
 export function installedVersion(name: string): string | undefined {
+  const require = createRequire(import.meta.url);
   try {
-    const { version } = createRequire(import.meta.url)(`${name}/package.json`) as {
-      version?: string;
-    };
-    return version;
+    return (require(`${name}/package.json`) as { version?: string }).version;
+  } catch {
+    return versionAbove(require, name);
+  }
+}
+
+/** Of a package that does not export its `package.json`: the one above what it exports. */
+function versionAbove(require: NodeJS.Require, name: string): string | undefined {
+  try {
+    let directory = path.dirname(require.resolve(name));
+    for (;;) {
+      const file = path.join(directory, 'package.json');
+      const found = existsSync(file)
+        ? (JSON.parse(readFileSync(file, 'utf8')) as { name?: string; version?: string })
+        : undefined;
+      if (found?.name === name) return found.version;
+      if (directory === path.dirname(directory)) return undefined;
+      directory = path.dirname(directory);
+    }
   } catch {
     return undefined;
   }
