@@ -1,9 +1,10 @@
-import { HookEventName, type HookPayload } from '../protocol/types.js';
+import type { HookEventName, HookPayload } from '../protocol/types.js';
 import { ToolErrorType } from '../tools/tools.js';
 import { isRecord } from '../util/records.js';
 import { recordOf } from './answers.js';
 import { claude } from './claude.js';
 import type { Fields } from './dialect.js';
+import { CLAUDE_ALSO } from './eventNames.js';
 import { contextOf, lostContext, reasonOf, stop, withSpecific } from './replyParts.js';
 import { changedTheirArguments } from './reverseArguments.js';
 import { textField } from './reversePayloads.js';
@@ -13,7 +14,7 @@ import { toolOutputText } from './translate.js';
 /** What Claude Code tells its hooks, and how it is answered. */
 export const claudeReverse: ReverseDialect = {
   spoken: claude,
-  alsoEvents: { SubagentStop: HookEventName.AfterAgent },
+  alsoEvents: CLAUDE_ALSO,
   unknownEvents: new Set([
     'ConfigChange',
     'CwdChanged',

@@ -6,6 +6,7 @@ import {
   type DefaultHookOutput,
   type ProcessedHookResult,
 } from '../protocol/hookOutput.js';
+import { ASKING_EVENTS } from '../protocol/approval.js';
 import { asSystemNote } from '../protocol/llmContent.js';
 import { HookEventName, type DialectName, type HookPayload } from '../protocol/types.js';
 import { canPrevent } from '../protocol/events.js';
@@ -87,7 +88,7 @@ function eventOf({ spoken, alsoEvents, writers }: ReverseDialect, theirs: string
   return (
     Object.values(HookEventName).find((event) => theirEventName(spoken, event) === theirs) ??
     foreignMoment(spoken, theirs)?.event ??
-    alsoEvents[theirs]
+    Object.values(HookEventName).find((event) => event === alsoEvents[theirs])
   );
 }
 
@@ -140,8 +141,10 @@ function decisionOf(
     const isObjection = counts && !isReplaced;
     return isObjection ? { kind: 'block', reason: output.getBlockReason() } : { kind: 'none' };
   }
-  if (event !== HookEventName.BeforeTool && output.decision !== 'ask') return { kind: 'none' };
-  if (output.decision === 'ask') return { kind: 'ask', reason: output.reason };
+  if (output.decision === 'ask' && ASKING_EVENTS.has(event)) {
+    return { kind: 'ask', reason: output.reason };
+  }
+  if (event !== HookEventName.BeforeTool) return { kind: 'none' };
   return isAllowedForUser(received, fired, output) ? { kind: 'allow' } : { kind: 'none' };
 }
 

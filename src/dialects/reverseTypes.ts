@@ -58,7 +58,7 @@ export type Writer = (verdict: ReplyVerdict, received: Received) => Partial<Repl
 export interface ReverseDialect {
   readonly spoken: Dialect;
   /** Events that are one of ours, besides those that hooks of this dialect have here. */
-  readonly alsoEvents: Readonly<Record<string, HookEventName>>;
+  readonly alsoEvents: Readonly<Record<string, `${HookEventName}`>>;
   /** Further events, of which there is nothing here. Nobody's hooks run then. */
   readonly unknownEvents: ReadonlySet<string>;
   /** What our words of an event's subject are there, where several are one. */

@@ -25,7 +25,7 @@ import type {
 import { finishTurn, installedVersion, requireVersion, tellUncovered } from './shared.js';
 
 export type { ModelMiddleware, Steps } from './ai/types.js';
-export { ToolRefusedError } from './ai/tools.js';
+export { ToolRefusedError } from './ai/refusal.js';
 
 export interface AiHooksOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
   /** For whom calls are made; a function is asked for each call. Default: the session of the `Config`. */

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { measureConsentCheck } from './consentCheck.mjs';
 import { holdContest } from './contests.mjs';
 import { measureImport } from './importTime.mjs';
+import { measureHookStart } from './hookStart.mjs';
 import { installPeer } from './installPeer.mjs';
 import { measureKeptMemory } from './keptMemory.mjs';
 import { measureLatencyByMemory } from './latencyByMemory.mjs';
@@ -61,8 +62,10 @@ async function measureEverything() {
   const consentCheck = await measureConsentCheck(rounds);
   report('import');
   const importTime = await measureImport(importRounds);
+  report('answer of `hookstack hook`');
+  const hookStart = await measureHookStart(importRounds);
   return {
-    rows: [...inProcess, ...byMemory.rows, ...consentCheck, importTime],
+    rows: [...inProcess, ...byMemory.rows, ...consentCheck, importTime, hookStart],
     points: byMemory.points,
   };
 }

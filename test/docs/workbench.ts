@@ -30,7 +30,7 @@ export class Workbench {
     );
     await bench.write(
       '../bin/hookstack',
-      `#!/usr/bin/env bash\nexec node '${ROOT}/dist/cli.js' "$@"\n`,
+      `#!/usr/bin/env bash\nexec node '${ROOT}/dist/cli.cjs' "$@"\n`,
     );
     const call = JSON.stringify({ method: 'generateContentStream', response: [ANSWER] });
     await bench.write('../model.responses', `${call}\n`.repeat(MOST_CALLS));

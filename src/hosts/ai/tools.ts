@@ -3,20 +3,8 @@ import type { CallOptions } from '../../context.js';
 import { isRecord } from '../../util/records.js';
 import { callTool } from '../shared.js';
 import type { CallMemory } from './memory.js';
+import { ToolRefusedError } from './refusal.js';
 import type { AnyTool, ToolRunOptions } from './types.js';
-
-/** Thrown in place of a tool that does not run, as the model reads an error of the call then. */
-export class ToolRefusedError extends Error {
-  override readonly name = 'ToolRefusedError';
-  readonly code = 'TOOL_REFUSED';
-
-  constructor(
-    message: string,
-    readonly toolName: string,
-  ) {
-    super(message);
-  }
-}
 
 /** A copy of a tool, with hooks around its `execute`. */
 export function wrapTool(

@@ -1,7 +1,7 @@
 import { asked, calls, demand, ended, fired, mentions, notRun } from './checks.js';
 import { answering, group } from './scenarioHooks.js';
 import { SESSION } from './session.js';
-import type { Scenario, Seen } from './types.js';
+import type { ModelScenarioName, Scenario, Seen } from './types.js';
 
 const WRITE = { name: 'write', args: { path: 'a.txt', text: 'one' } };
 const SYNTHETIC = answering({
@@ -15,7 +15,7 @@ const ONLY_READ = answering({
 });
 
 /** What hooks do to model calls. */
-export const modelScenarios = {
+export const modelScenarios: Readonly<Record<ModelScenarioName, Scenario>> = {
   synthetic: {
     title: "answers in the model's place",
     hooks: { BeforeModel: group(SYNTHETIC) },
@@ -146,7 +146,7 @@ export const modelScenarios = {
       );
     },
   },
-} as const satisfies Record<string, Scenario>;
+};
 
 function finalText({ text }: Seen, wanted: string): string | undefined {
   return demand(text === wanted, `the final text was ${JSON.stringify(text)}`);

@@ -11,13 +11,13 @@ import {
   ended,
 } from './checks.js';
 import { SESSION } from './session.js';
-import type { Scenario, Seen } from './types.js';
+import type { Scenario, Seen, ToolScenarioName } from './types.js';
 
 const WRITE = { name: 'write', args: { path: 'a.txt', text: 'one' } };
 const READ = { name: 'read', args: { path: 'secret.txt' } };
 
 /** What hooks do to tools. */
-export const toolScenarios = {
+export const toolScenarios: Readonly<Record<ToolScenarioName, Scenario>> = {
   untouched: {
     title: 'a tool without matching hooks runs as it would',
     hooks: { BeforeTool: group(answering({}), { matcher: '^other$' }) },
@@ -166,7 +166,7 @@ export const toolScenarios = {
     answers: [calls(WRITE)],
     check: (seen) => fired(seen, 'BeforeTool') ?? fired(seen, 'AfterTool') ?? sameSession(seen),
   },
-} as const satisfies Record<string, Scenario>;
+};
 
 function sameSession({ read }: Seen): string | undefined {
   const other = read.find(
