@@ -17,11 +17,6 @@ export function rows() {
   const elsewhere = [{ matcher: '^write_file$', hooks: [{ type: 'command', command: 'exit 0' }] }];
   const hooks = { BeforeTool: elsewhere, AfterTool: elsewhere };
   const ours = claudeHooks(new Config({ enableHooks: true, hooks }));
-  const nothing = async () => ({});
-  const around = (before, after) => async () => {
-    await before(BEFORE, '1', { signal: new AbortController().signal });
-    await after(AFTER, '1', { signal: new AbortController().signal });
-  };
   const [[before], [after]] = [ours.PreToolUse, ours.PostToolUse].map(([each]) => each.hooks);
   return [
     {
@@ -31,4 +26,15 @@ export function rows() {
       hooked: around(before, after),
     },
   ];
+}
+
+async function nothing() {
+  return {};
+}
+
+function around(before, after) {
+  return async () => {
+    await before(BEFORE, '1', { signal: new AbortController().signal });
+    await after(AFTER, '1', { signal: new AbortController().signal });
+  };
 }

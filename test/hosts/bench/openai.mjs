@@ -32,9 +32,6 @@ export function rows() {
   });
   const agent = new Agent({ name: 'reader', model, tools: [read] });
   const hooked = withHooks(config, agent);
-  const turn = (given) => async () => {
-    await run(given, 'Go.');
-  };
   const bare = turn(agent);
   return [
     {
@@ -45,4 +42,10 @@ export function rows() {
     },
     { title: 'OpenAI Agents SDK: the same, its model too', bare, hooked: turn(hooked) },
   ];
+}
+
+function turn(agent) {
+  return async () => {
+    await run(agent, 'Go.');
+  };
 }
