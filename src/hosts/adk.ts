@@ -5,7 +5,7 @@ import { BasePlugin, isAgentTool, version } from '@google/adk';
 import type { BaseTool, Context, InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
 import type { Config } from '../config/config.js';
 import { ALLOW, type CallOptions } from '../context.js';
-import { openToolCall, type OpenToolCall } from '../core/coreToolHookTriggers.js';
+import { openToolCall } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import { fireAfterModelHook } from '../core/geminiChatHookTriggers.js';
 import type { ModelTurn } from '../core/modelCall.js';
@@ -27,6 +27,7 @@ import {
   uncoveredOf,
 } from './adk/translate.js';
 import { openModelCall, type OpenModelCall } from './adk/openModelCall.js';
+import { endAgent, orAborted, Runs } from './adk/runs.js';
 import type { Maybe } from './either.js';
 import { allowedNames, requireVersion, tellUncovered, textOf } from './shared.js';
 
@@ -57,30 +58,17 @@ interface ModelEvent {
   readonly callbackContext: Context;
 }
 
-type Answer = Record<string, unknown> | undefined;
-
-/** What is known of one invocation, until it ends. */
-interface Run {
-  /** Why the agent is to end. */
-  stopReason: string | undefined;
-  /** What the model is to read with the next request. */
-  readonly notes: string[];
-  /** Calls of tools that have begun. */
-  readonly tools: Map<Context, OpenToolCall>;
-  /** The last model call of each agent, and the tools that it allows. */
-  readonly asked: WeakMap<
-    InvocationContext,
-    { readonly call: OpenModelCall; readonly allowed: readonly string[] | undefined }
-  >;
-  /** Model calls without an answer yet. */
-  readonly open: Set<OpenModelCall>;
+interface RunEvent {
+  readonly invocationContext: InvocationContext;
 }
+
+type Answer = Record<string, unknown> | undefined;
 
 /** Puts the hooks of a `Config` around all tools and model calls of a runner. */
 export class HooksPlugin extends BasePlugin {
   readonly #config: Config;
   readonly #options: HooksPluginOptions;
-  readonly #runs = new WeakMap<object, Run>();
+  readonly #runs = new Runs();
   readonly #sessions = new WeakMap<InvocationContext, CallSession>();
 
   /** @throws Error for another version of ADK; TypeError for an option that does not exist */
@@ -92,9 +80,15 @@ export class HooksPlugin extends BasePlugin {
     this.#options = options;
   }
 
+  /** Live calls of the model pass no plugin; their tools do. */
+  async beforeRunCallback({ invocationContext }: RunEvent): Promise<undefined> {
+    const isLive = invocationContext.liveRequestQueue !== undefined;
+    if (isLive) this.#tell('ADK asks no plugin about model calls of runLive');
+  }
+
   async beforeToolCallback({ tool, toolArgs, toolContext }: ToolEvent): Promise<Answer> {
     const { invocationContext: context, functionCallId: callId } = toolContext;
-    const run = this.#runOf(context);
+    const run = this.#runs.of(context);
     if (run.stopReason !== undefined) return { error: run.stopReason };
     const allowed = run.asked.get(context)?.allowed;
     if (allowed && !allowed.includes(tool.name)) {
@@ -141,12 +135,13 @@ export class HooksPlugin extends BasePlugin {
   ): Promise<Maybe<LlmResponse>> {
     const { callbackContext, llmRequest } = event;
     const { invocationContext: context } = callbackContext;
-    const run = this.#runOf(context);
+    const run = this.#runs.of(context);
     if (run.stopReason !== undefined) {
-      end(callbackContext);
-      return stopAnswer(run.stopReason);
+      const isTold = run.isStopTold;
+      endAgent(run, callbackContext);
+      return isTold ? {} : stopAnswer(run.stopReason);
     }
-    this.#tellUncovered(llmRequest, context);
+    for (const why of uncoveredOf(llmRequest, context, isAgentTool)) this.#tell(why);
     const notes = run.notes.splice(0);
     const opening = openModelCall(
       this.#config,
@@ -174,7 +169,7 @@ export class HooksPlugin extends BasePlugin {
     const { callbackContext, llmResponse } = event;
     if (llmResponse.partial) return this.#isHeld() ? {} : undefined;
     const { invocationContext: context } = callbackContext;
-    const run = this.#runOf(context);
+    const run = this.#runs.of(context);
     const call = run.asked.get(context)?.call;
     // What is no answer but counts tokens comes last, and is not for hooks.
     if (!call || !(llmResponse.content || llmResponse.errorCode)) return undefined;
@@ -187,19 +182,13 @@ export class HooksPlugin extends BasePlugin {
 
   async onModelErrorCallback(event: ModelEvent & { error: Error }): Promise<undefined> {
     const { invocationContext: context } = event.callbackContext;
-    const run = this.#runOf(context);
+    const run = this.#runs.of(context);
     const call = run.asked.get(context)?.call;
     if (call && run.open.delete(call)) await call.fail(event.error);
   }
 
-  /** Whatever has not ended by now never will. */
-  async afterRunCallback(event: { invocationContext: InvocationContext }): Promise<void> {
-    const run = this.#runOf(event.invocationContext);
-    const calls = [...run.tools.values()].map((call) => call.abandon());
-    const over = new Error('The run of the agent has ended');
-    await Promise.all([...calls, ...[...run.open].map((call) => call.fail(over))]);
-    run.tools.clear();
-    run.open.clear();
+  async afterRunCallback({ invocationContext }: RunEvent): Promise<void> {
+    await this.#runs.end(invocationContext);
   }
 
   /** The host may give one answer in several pieces, such as text and calls of tools: hooks see each. */
@@ -221,12 +210,12 @@ export class HooksPlugin extends BasePlugin {
   }
 
   #heed({ verdict, notes, response }: ModelTurn, callbackContext: Context): void {
-    const run = this.#runOf(callbackContext.invocationContext);
+    const run = this.#runs.of(callbackContext.invocationContext);
     run.notes.push(...notes);
     if (verdict.kind !== 'stop') return;
     run.stopReason = verdict.reason;
     // Where it wants tools, they are refused first, so that each call has an answer.
-    if (functionCallsOf(response).length === 0) end(callbackContext);
+    if (functionCallsOf(response).length === 0) endAgent(run, callbackContext);
   }
 
   #isHeld(): boolean {
@@ -235,17 +224,15 @@ export class HooksPlugin extends BasePlugin {
   }
 
   #takeTool(toolContext: Context) {
-    const run = this.#runOf(toolContext.invocationContext);
+    const run = this.#runs.of(toolContext.invocationContext);
     const call = run.tools.get(toolContext);
     run.tools.delete(toolContext);
     return { run, call };
   }
 
-  #tellUncovered(llmRequest: LlmRequest, context: InvocationContext): void {
-    for (const why of uncoveredOf(llmRequest, context, isAgentTool)) {
-      const message = `hookstack/adk: hooks do not see all that this agent does: ${why}. What is covered is in docs/hosts/adk.md`;
-      tellUncovered(this.#config, message, this.#options.strict);
-    }
+  #tell(why: string): void {
+    const message = `hookstack/adk: hooks do not see all that this agent does: ${why}. What is covered is in docs/hosts/adk.md`;
+    tellUncovered(this.#config, message, this.#options.strict);
   }
 
   #optionsOf(context: InvocationContext): CallOptions {
@@ -263,40 +250,5 @@ export class HooksPlugin extends BasePlugin {
     const session = { sessionId: context.session.id, ...(agent && { agent }), ...given };
     this.#sessions.set(context, session);
     return session;
-  }
-
-  /** Of all agents of an invocation: the host copies its context for each, but not the settings of the run. */
-  #runOf(context: InvocationContext): Run {
-    const key: object = context.runConfig ?? context.session;
-    const known = this.#runs.get(key);
-    if (known) return known;
-    const run: Run = {
-      stopReason: undefined,
-      notes: [],
-      tools: new Map(),
-      asked: new WeakMap(),
-      open: new Set(),
-    };
-    this.#runs.set(key, run);
-    return run;
-  }
-}
-
-/** Ends this agent, and loops around it. Others of the invocation end when they would ask their model. */
-function end({ invocationContext, actions }: Context): void {
-  invocationContext.endInvocation = true;
-  actions.escalate = true;
-}
-
-/** A plugin that throws makes an error event of an abort, which the host itself takes for an end. */
-async function orAborted<T>(
-  { abortSignal }: InvocationContext,
-  work: Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (abortSignal?.aborted) return undefined;
-    throw error;
   }
 }

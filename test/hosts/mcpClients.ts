@@ -19,7 +19,7 @@ const everything = createRequire(import.meta.url).resolve(
 /** What starts the servers. */
 export const SERVERS = {
   everything: [path.join(path.dirname(everything), 'dist/index.js'), 'stdio'],
-  modern: [path.join(import.meta.dirname, 'modernServer.mjs')],
+  modern: [path.resolve(import.meta.dirname, '../fixtures/mcp/modernServer.mjs')],
 } as const;
 
 export type ClientKind = '1.32' | '2.4' | '2.4, 2026-07-28';

@@ -31,7 +31,8 @@ describe.each(documents.filter(({ snippets }) => snippets.length > 0))(
         if (name === 'file') await bench.write(value, content);
         if (name === 'run') {
           const file = await bench.write('program.mjs', content);
-          const { exitCode } = await bench.run(process.execPath, [file]);
+          // Where it is linked is where it is installed: adapters find their hosts beside it.
+          const { exitCode } = await bench.run(process.execPath, ['--preserve-symlinks', file]);
           expect(exitCode, bench.output).toBe(0);
         }
         if (name === 'output') {

@@ -1,8 +1,9 @@
+import type { Readable } from 'node:stream';
 import type { Approver } from '../../protocol/approval.js';
 import { isRecord } from '../../util/records.js';
-import { readLines } from './lines.js';
-import type { Outlet } from './outlet.js';
-import { errorAnswer, isId, keyOf, parseLine, recordIn, RpcError } from './rpc.js';
+import { LineSplitter, readPieces } from './lines.js';
+import { toLine, type Outlet } from './outlet.js';
+import { errorAnswer, isId, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
 import { declarationsOf, selectTools, withAllowedTools } from './toolSelection.js';
@@ -25,7 +26,7 @@ const VERSION_WITH_BATCHES = '2025-03-26';
  */
 export class McpProxy {
   /** Requests that the server has to answer. What it says to others never reaches the client. */
-  readonly #open = new Map<string, { readonly id: Id; readonly receive: Receiver }>();
+  readonly #open = new Map<Id, Receiver>();
   readonly #calls: ToolCalls;
   #server: Outlet | undefined;
   #failure: string | undefined;
@@ -39,7 +40,7 @@ export class McpProxy {
       fullName: this.#fullName,
       sendToServer: (id, message, receive) => this.#request(id, message, receive),
       warn: options.warn,
-      forget: (id) => this.#open.delete(keyOf(id)),
+      forget: (id) => this.#open.delete(id),
     });
   }
 
@@ -50,13 +51,17 @@ export class McpProxy {
   }
 
   /** Passes on what the client says, until it ends. */
-  async readClient(stream: AsyncIterable<Buffer>, server: Outlet | undefined): Promise<void> {
+  async readClient(stream: Readable, server: Outlet | undefined): Promise<void> {
     this.#server = server;
-    for await (const line of readLines(stream)) {
+    const lines = new LineSplitter((line) => {
       if (line) this.#takeFromClient(line);
       else this.#refuse(null, RpcError.InvalidRequest, 'the message is too long');
-      await server?.drained();
-    }
+    });
+    await readPieces(stream, (chunk) => {
+      lines.push(chunk);
+      return server?.drained();
+    });
+    lines.end();
     this.#calls.noMoreAnswers();
   }
 
@@ -91,7 +96,7 @@ export class McpProxy {
       else this.#takeNotification(method, message, line);
     } else if (method !== undefined || !isId(id)) {
       this.#refuse(null, RpcError.InvalidRequest, 'a message has no method, and answers nothing');
-    } else if (!this.#calls.elicitations.take(keyOf(id), message)) this.#server?.send(line);
+    } else if (!this.#calls.elicitations.take(id, message)) this.#server?.send(line);
   }
 
   #takeRequest(id: unknown, method: string, message: Message, line: Buffer): void {
@@ -99,10 +104,9 @@ export class McpProxy {
       const why = 'an id must be a text, or a number that loses no digits';
       return this.#refuse(null, RpcError.InvalidRequest, why);
     }
-    const key = keyOf(id);
-    if (this.#open.has(key) || this.#calls.has(key)) {
+    if (this.#open.has(id) || this.#calls.has(id)) {
       // An answer with this id would be taken for that of the first.
-      const why = `the id ${key} belongs to a request that is not answered yet`;
+      const why = `the id ${JSON.stringify(id)} belongs to a request that is not answered yet`;
       return this.#refuse(null, RpcError.InvalidRequest, why);
     }
     if (this.#failure !== undefined) {
@@ -140,14 +144,14 @@ export class McpProxy {
     }
     if (method === 'notifications/cancelled') {
       const { requestId } = recordIn(message, 'params');
-      if (isId(requestId)) this.#calls.cancel(keyOf(requestId));
+      if (isId(requestId)) this.#calls.cancel(requestId);
     }
     this.#server?.send(line);
   }
 
   #request(id: Id, message: Buffer | Message, receive: Receiver): void {
     if (this.#failure === undefined) {
-      this.#open.set(keyOf(id), { id, receive });
+      this.#open.set(id, receive);
       this.#server?.send(message);
     } else {
       const answer = errorAnswer(id, RpcError.ConnectionClosed, this.#failure);
@@ -168,14 +172,20 @@ export class McpProxy {
    *
    * @returns why it ends: nothing where the server has closed its output
    */
-  async readServer(stream: AsyncIterable<Buffer>): Promise<string | undefined> {
-    for await (const line of readLines(stream)) {
-      if (!line) return 'wrote a line without end';
-      this.#takeFromServer(line);
-      if (this.#nonsense >= MAX_NONSENSE) return `wrote ${MAX_NONSENSE} lines that are no messages`;
-      await this.options.client.drained();
-    }
-    return undefined;
+  async readServer(stream: Readable): Promise<string | undefined> {
+    let broken: string | undefined;
+    const lines = new LineSplitter((line) => {
+      if (line) this.#takeFromServer(line);
+      else broken = 'wrote a line without end';
+      if (this.#nonsense >= MAX_NONSENSE)
+        broken = `wrote ${MAX_NONSENSE} lines that are no messages`;
+    });
+    await readPieces(stream, (chunk) => {
+      lines.push(chunk);
+      return broken === undefined ? this.options.client.drained() : 'enough';
+    });
+    lines.end();
+    return broken;
   }
 
   #takeFromServer(line: Buffer): void {
@@ -199,14 +209,13 @@ export class McpProxy {
     if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#noteNonsense();
     if (typeof method === 'string') client.send(line);
     else if (isId(id)) {
-      const key = keyOf(id);
-      const open = this.#open.get(key);
-      this.#open.delete(key);
-      if (error !== undefined || isRecord(result)) open?.receive(message, line);
-      else if (open) {
+      const receive = this.#open.get(id);
+      this.#open.delete(id);
+      if (error !== undefined || isRecord(result)) receive?.(message, line);
+      else if (receive) {
         const why = `the MCP server "${this.options.name}" answered with neither a result nor an error`;
         const answer = errorAnswer(id, RpcError.Internal, why);
-        open.receive(answer, toLine(answer));
+        receive(answer, toLine(answer));
       }
     } else if (error !== undefined) client.send(line);
     else return this.#noteNonsense();
@@ -228,14 +237,10 @@ export class McpProxy {
   fail(message: string): void {
     this.#failure ??= message;
     this.#calls.failAll(message);
-    for (const { id, receive } of this.#open.values()) {
+    for (const [id, receive] of this.#open) {
       const answer = errorAnswer(id, RpcError.ConnectionClosed, message);
       receive(answer, toLine(answer));
     }
     this.#open.clear();
   }
-}
-
-function toLine(message: unknown): Buffer {
-  return Buffer.from(`${JSON.stringify(message)}\n`);
 }

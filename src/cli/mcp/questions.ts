@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Approval, ApprovalRequest } from '../../protocol/approval.js';
 import { formatQuestion } from '../run/questionText.js';
 import type { Outlet } from './outlet.js';
-import { keyOf, recordIn, type Message } from './rpc.js';
+import { recordIn, type Id, type Message } from './rpc.js';
 
 /** No default: what a client fills in by itself is no answer of a person. */
 const ANSWERS = { no: 'no', once: 'yes', session: 'yes, for the whole session' } as const;
@@ -51,7 +51,7 @@ export function readElicitation(result: unknown): Approval {
 /** Requests of our own to the client, beside those of the server. Until 2026-07-28 a question is one. */
 export class Elicitations {
   readonly #open = new Map<
-    string,
+    Id,
     { readonly settle: (answer: Message) => void; readonly giveUp: () => void }
   >();
 
@@ -60,21 +60,20 @@ export class Elicitations {
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
     // A server cannot know this id, and so not have one like it.
     const id = `hookstack-${randomUUID()}`;
-    const key = keyOf(id);
     return new Promise((resolve, reject) => {
       const giveUp = () => {
-        this.#open.delete(key);
+        this.#open.delete(id);
         const params = { requestId: id, reason: 'The answer is not wanted any more.' };
         this.client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
         reject(new Error('the question was taken back'));
       };
       const settle = ({ result, error }: Message) => {
-        this.#open.delete(key);
+        this.#open.delete(id);
         signal.removeEventListener('abort', giveUp);
         if (result !== undefined) resolve(readElicitation(result));
         else reject(new Error(`the client did not ask: ${JSON.stringify(error)}`));
       };
-      this.#open.set(key, { settle, giveUp });
+      this.#open.set(id, { settle, giveUp });
       signal.addEventListener('abort', giveUp, { once: true });
       const params = elicitationOf(request);
       this.client.send({ jsonrpc: '2.0', id, method: 'elicitation/create', params });
@@ -82,8 +81,8 @@ export class Elicitations {
   }
 
   /** Says whether a message of the client answers a question of ours. */
-  take(key: string, answer: Message): boolean {
-    const question = this.#open.get(key);
+  take(id: Id, answer: Message): boolean {
+    const question = this.#open.get(id);
     question?.settle(answer);
     return question !== undefined;
   }

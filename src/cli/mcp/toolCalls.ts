@@ -8,7 +8,7 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { isUnfinished, problemOf, withArguments } from './callMessages.js';
 import type { Outlet } from './outlet.js';
 import { canElicit, Elicitations } from './questions.js';
-import { errorAnswer, hasRepeatedKey, keyOf, recordIn, RpcError } from './rpc.js';
+import { errorAnswer, hasRepeatedKey, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { isOwnState, Suspensions } from './suspensions.js';
 import { answerInstead, applyHooks, readAnswer, type ReadAnswer } from './toolResult.js';
@@ -43,6 +43,10 @@ interface Call {
   readonly canAsk: boolean;
   readonly isModern: boolean;
   readonly over: AbortController;
+  /** Whether hooks may still hold on to `over`. */
+  isWatched: boolean;
+  /** Gives up the answer of the server. */
+  stopWaiting?: () => void;
 }
 
 /** An answer that is none of the tool yet, and so not for hooks. */
@@ -56,12 +60,14 @@ const META = 'io.modelcontextprotocol/';
 
 /** The calls of tools, which are all that passes through hooks. */
 export class ToolCalls {
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new Map<Id, Call>();
   readonly #running = new Set<Promise<void>>();
   /** By the id of the question. */
   readonly #asking = new Map<string, Call>();
   readonly #suspensions = new Suspensions<Call>();
   #hasToldTask = false;
+  /** Of calls that no hook has seen: to make one takes longer than all else that is done for such a call. */
+  readonly #spare: AbortController[] = [];
   readonly elicitations: Elicitations;
   /** Of clients of before 2026-07-28, which say it once. */
   capabilities: Message = {};
@@ -79,8 +85,8 @@ export class ToolCalls {
       : this.elicitations.ask(request, signal);
   };
 
-  has(key: string): boolean {
-    return this.#calls.has(key);
+  has(id: Id): boolean {
+    return this.#calls.has(id);
   }
 
   /** Takes a request of the client. Whatever becomes of it, it is answered. */
@@ -105,9 +111,10 @@ export class ToolCalls {
       tool: String(params['name']),
       given: recordIn(params, 'arguments'),
       ...this.clientOf(message),
-      over: new AbortController(),
+      isWatched: false,
+      over: this.#spare.pop() ?? new AbortController(),
     };
-    this.#calls.set(keyOf(id), call);
+    this.#calls.set(id, call);
     return call;
   }
 
@@ -130,6 +137,7 @@ export class ToolCalls {
         this.#finish(call, errorAnswer(call.id, RpcError.Internal, message));
       }
     }
+    if (!call.isWatched && !call.over.signal.aborted) this.#spare.push(call.over);
   }
 
   /** @returns `undefined` where nobody waits for an answer any more */
@@ -147,6 +155,7 @@ export class ToolCalls {
     const final = await executeToolWithHooks(config, toolName, { ...call.given }, execute, {
       signal: call.over.signal,
       callId: String(call.id),
+      onHooks: () => (call.isWatched = true),
       onApproval: ({ id }, answer) => {
         if (answer) this.#asking.delete(id);
         else this.#asking.set(id, call);
@@ -156,7 +165,8 @@ export class ToolCalls {
     if (id === undefined) return undefined;
     if (!read) return answerInstead(final, id, call.isModern);
     const { answer, line } = read;
-    const isPlain = !hasRepeatedKey(line, answer.answer);
+    // Where no hook has looked, it does not matter what others could read.
+    const isPlain = !call.isWatched || !hasRepeatedKey(line, answer.answer);
     return applyHooks(answer, final, id) ?? (isPlain ? line : answer.answer);
   }
 
@@ -184,15 +194,11 @@ export class ToolCalls {
     const isSame = given !== undefined && isDeepStrictEqual(input, call.given);
     const sent = isSame ? given : withArguments(message, input);
     const [answer, line] = await new Promise<[Message, Buffer]>((resolve, reject) => {
-      const giveUp = () => {
+      call.stopWaiting = () => {
         this.host.forget(id);
-        reject(signal.reason as Error);
+        reject(new Error('nobody waits for it any more'));
       };
-      signal.addEventListener('abort', giveUp, { once: true });
-      this.host.sendToServer(id, sent, (...received) => {
-        signal.removeEventListener('abort', giveUp);
-        resolve(received);
-      });
+      this.host.sendToServer(id, sent, (...received) => resolve(received));
     });
     if (isUnfinished(answer)) {
       this.#tellTask(answer);
@@ -237,25 +243,25 @@ export class ToolCalls {
     call.message = { ...message, params: { ...params, inputResponses, requestState } };
     call.line = undefined;
     call.id = id;
-    this.#calls.set(keyOf(id), call);
+    this.#calls.set(id, call);
     settle(recordIn(params, 'inputResponses'));
   }
 
   #finish(call: Call, answer: Message | Buffer): void {
     const { id } = call;
     if (id === undefined) return;
-    this.#calls.delete(keyOf(id));
+    this.#calls.delete(id);
     call.id = undefined;
     this.host.client.send(answer);
   }
 
   /** The client does not wait for this answer any more. */
-  cancel(key: string): void {
-    const call = this.#calls.get(key);
+  cancel(id: Id): void {
+    const call = this.#calls.get(id);
     if (!call) return;
-    this.#calls.delete(key);
+    this.#calls.delete(id);
     call.id = undefined;
-    call.over.abort();
+    end(call);
   }
 
   /** The server is gone. */
@@ -264,7 +270,7 @@ export class ToolCalls {
       if (call.id !== undefined) {
         this.#finish(call, errorAnswer(call.id, RpcError.ConnectionClosed, message));
       }
-      call.over.abort();
+      end(call);
     }
     this.noMoreAnswers();
   }
@@ -278,4 +284,9 @@ export class ToolCalls {
   async settled(): Promise<void> {
     await Promise.allSettled(this.#running);
   }
+}
+
+function end(call: Call): void {
+  call.over.abort();
+  call.stopWaiting?.();
 }
