@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
+import { decideReceived } from '../core/decideReceived.js';
 import {
   receivableEvents,
   receive,
@@ -13,7 +14,6 @@ import { HookEventName, type CallSession } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import type { ClaudeAnswer, ClaudeEvent, ClaudeHook, ClaudeHooks } from './claude/types.js';
-import { decideReceived } from './decideReceived.js';
 import { installedVersion, requireVersion, tellUncovered } from './shared.js';
 
 export type { ClaudeAnswer, ClaudeEvent, ClaudeHook, ClaudeHooks } from './claude/types.js';

@@ -30,7 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: names(
     'approvals compose.ts confirmation-bus context.ts hooks middleware protocol run stack.ts trust util',
   ),
-  core: names('config context.ts hooks middleware protocol tools trace util'),
+  core: names('approvals config context.ts dialects hooks middleware protocol tools trace util'),
   extensions: names('compose.ts config hooks middlewareGuard.ts protocol stack.ts trust util'),
   agent: names(
     'approvals config context.ts core dialects hooks middleware process protocol tools trace util',
@@ -38,7 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'index.ts': names(
     'agent approvals compose.ts config confirmation-bus context.ts core extensions hooks protocol stack.ts tools trace trust util',
   ),
-  hosts: names('agent approvals config context.ts core dialects hooks protocol tools util'),
+  hosts: names('agent config context.ts core dialects hooks protocol tools util'),
   validate: names(
     'agent config dialects extensions hooks middleware process protocol run shell util',
   ),

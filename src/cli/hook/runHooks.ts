@@ -1,21 +1,17 @@
-import { isDeepStrictEqual } from 'node:util';
-import { isAsking, refusalOf } from '../../approvals/question.js';
 import type { Config } from '../../config/config.js';
+import { decideReceived } from '../../core/decideReceived.js';
 import {
   receive,
   reply,
   UnreadableEvent,
-  verdictOf,
   type Received,
   type ReplyVerdict,
 } from '../../dialects/reverse.js';
 import { dialects } from '../../dialects/dialects.js';
-import { fireHook } from '../../hooks/fireHook.js';
 import { events, failsClosed } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
-import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import { HookEventName, type HookPayload } from '../../protocol/types.js';
+import { HookEventName } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { whyOff } from '../shared/obstacles.js';
 import { isOwnHook } from '../shared/ownHook.js';
@@ -107,51 +103,10 @@ async function openHooks(
 }
 
 async function decide(received: Received, config: Config): Promise<ReplyVerdict> {
-  const { event, payload } = received;
   const signal = AbortSignal.timeout(DEADLINE_MS);
-  const fired = await fireHook(config, event, payload, { signal, session: received.identity });
+  const verdict = await decideReceived(config, received, { signal, session: received.identity });
   if (signal.aborted) throw new Error('they took too long');
-  const verdict = verdictOf(received, fired);
-  if (!fired) return verdict;
-  if (verdict.kind === 'ask' && event !== HookEventName.BeforeTool) {
-    return askNobody(received, fired, config, verdict);
-  }
-  const { theirEvent } = received;
-  const isChanged = theirEvent === 'PermissionRequest' && verdict.kind === 'allow' && verdict.input;
-  return isChanged ? askAgain(received, config, verdict) : verdict;
-}
-
-/** The agent has no question for this, so it is as where nobody can be asked. */
-async function askNobody(
-  { event, payload }: Received,
-  { aggregated }: ProcessedHookResult,
-  config: Config,
-  verdict: ReplyVerdict,
-): Promise<ReplyVerdict> {
-  if (!isAsking(aggregated)) return verdict;
-  const input = { ...payload };
-  const answered = await config.askPerson(event, aggregated, { input, originalInput: input }, {});
-  const isAllowed = answered.decision === 'allow';
-  return isAllowed ? { ...verdict, kind: 'none' } : { kind: 'block', reason: refusalOf(answered) };
-}
-
-/** Arguments that the hooks of the call have not seen are put to them as well. */
-async function askAgain(
-  received: Received,
-  config: Config,
-  verdict: ReplyVerdict,
-): Promise<ReplyVerdict> {
-  const { toolName, canAsk } = received.payload as HookPayload<HookEventName.BeforeTool>;
-  const payload = { toolName, toolInput: { ...verdict.input }, canAsk };
-  const again = verdictOf(
-    { ...received, payload },
-    await fireHook(config, HookEventName.BeforeTool, payload, { session: received.identity }),
-  );
-  const isSame = again.input === undefined || isDeepStrictEqual(again.input, verdict.input);
-  if (again.kind === 'block' || again.kind === 'stop') return again;
-  if (again.kind !== 'ask') return isSame ? verdict : { ...verdict, input: again.input };
-  const reason = 'A hook changed the arguments, and others want a person to be asked about them.';
-  return { kind: 'block', reason };
+  return verdict;
 }
 
 function write(received: Received, verdict: ReplyVerdict): number {
