@@ -8,6 +8,7 @@ import { holdContest } from './contests.mjs';
 import { measureImport } from './importTime.mjs';
 import { installPeer } from './installPeer.mjs';
 import { measureKeptMemory } from './keptMemory.mjs';
+import { measureMcpProxy } from './mcpProxy.mjs';
 import { measureLatencyByMemory } from './latencyByMemory.mjs';
 import { drawLatency } from './plot.mjs';
 import { describeMachine, formatResult, meetsGoal, replaceResult } from './report.mjs';
@@ -59,10 +60,12 @@ async function measureEverything() {
   const byMemory = await withHosts((hosts) => measureLatencyByMemory(hosts, rounds, report));
   report('check of consent');
   const consentCheck = await measureConsentCheck(rounds);
+  report('MCP proxy');
+  const mcpProxy = await measureMcpProxy(rounds);
   report('import');
   const importTime = await measureImport(importRounds);
   return {
-    rows: [...inProcess, ...byMemory.rows, ...consentCheck, importTime],
+    rows: [...inProcess, ...byMemory.rows, ...consentCheck, ...mcpProxy, importTime],
     points: byMemory.points,
   };
 }
