@@ -22,16 +22,18 @@ const rawText = {
 /** `npm link` makes the program executable once, and a build writes it anew. */
 const executable = {
   name: 'executable',
-  writeBundle: ({ dir }) => chmod(path.join(dir, 'cli.js'), 0o755),
+  writeBundle: ({ dir }) => chmod(path.join(dir, 'cli.cjs'), 0o755),
 };
 
 /**
- * Packages whose code is part of the build: `diff` takes a megabyte on disk, and one function of it is used;
+ * Packages whose code is part of the build: `diff` takes a megabyte on disk, and one function of it is used; `unbash`
+ * takes four times as much as what is used of it;
  * `jsonc-parser` cannot be bundled by hosts; the packages of the prompt are many small ones. Their licenses want to go wherever the code goes.
  */
 const INCLUDED = {
   diff: 'LICENSE',
   'jsonc-parser': 'LICENSE.md',
+  unbash: 'LICENSE',
   '@inquirer/expand': 'LICENSE',
   '@inquirer/input': 'LICENSE',
   '@inquirer/core': 'LICENSE',
@@ -54,14 +56,27 @@ const licenses = {
   },
 };
 
+// Less to download; functions and classes keep their names, for the stacks of errors.
+const MINIFY = {
+  compress: true,
+  mangle: { keepNames: { function: true, class: true } },
+  codegen: { removeWhitespace: true },
+};
+
 // One file instead of a hundred: Node takes a third of the time to load it. What is loaded only when it is needed
 // stays in files of its own, and so do the dependencies.
-export default defineConfig({
+const library = defineConfig({
   input: {
     index: 'src/index.ts',
     author: 'src/author.ts',
-    cli: 'src/cli/main.ts',
+    program: 'src/cli/program.ts',
+    runHooks: 'src/cli/hook/runHooks.ts',
+    adk: 'src/hosts/adk.ts',
+    ai: 'src/hosts/ai.ts',
+    claude: 'src/hosts/claude.ts',
+    openai: 'src/hosts/openai.ts',
     conformance: 'src/hosts/conformance.ts',
+    langchain: 'src/hosts/langchain.ts',
     ...Object.fromEntries(
       globSync('middleware/*.ts').map((file) => [file.replace(/\.ts$/u, ''), file]),
     ),
@@ -71,7 +86,7 @@ export default defineConfig({
   external: new RegExp(`^(?!(?:${Object.keys(INCLUDED).join('|')})(?:/|$))[a-z@]`, 'u'),
   // Of packages that have both, the modules: bundlers of hosts cannot follow what the other form requires.
   resolve: { mainFields: ['module', 'main'] },
-  plugins: [rawText, executable, licenses],
+  plugins: [rawText, licenses],
   // What comments say of exports is in the declarations, which editors read.
   output: {
     dir: 'dist',
@@ -79,11 +94,34 @@ export default defineConfig({
     // Without a hash, which no compression makes smaller.
     chunkFileNames: 'chunks/[name].js',
     comments: false,
-    // Less to download; functions and classes keep their names, for the stacks of errors.
-    minify: {
-      compress: true,
-      mangle: { keepNames: { function: true, class: true } },
-      codegen: { removeWhitespace: true },
-    },
+    minify: MINIFY,
   },
 });
+
+/** An agent waits for `hookstack hook` at each event. So this is one file, and loads of the others what has work to do. */
+const program = defineConfig({
+  input: { cli: 'src/cli/main.ts' },
+  platform: 'node',
+  logLevel: 'warn',
+  plugins: [
+    {
+      name: 'other-build',
+      resolveId: (source) =>
+        /\/(?:program|runHooks)\.js$/u.test(source)
+          ? { id: `./${path.basename(source)}`, external: true }
+          : null,
+    },
+    executable,
+  ],
+  // Node takes half its own start again to load what loads modules.
+  output: {
+    dir: 'dist',
+    format: 'cjs',
+    entryFileNames: '[name].cjs',
+    codeSplitting: false,
+    comments: false,
+    minify: MINIFY,
+  },
+});
+
+export default [library, program];

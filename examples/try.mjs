@@ -18,7 +18,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
-const CLI = path.join(import.meta.dirname, '../dist/cli.js');
+const CLI = path.join(import.meta.dirname, '../dist/cli.cjs');
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const asJson = process.argv.includes('--json');
 const isTest = process.argv.includes('--test');

@@ -25,7 +25,9 @@ export function describeModelCall({
 }
 
 /** `undefined` without a restriction. */
-export function allowedToolsOf({ request }: ModelTurn): readonly string[] | undefined {
+export function allowedToolsOf({
+  request,
+}: Pick<ModelTurn, 'request'>): readonly string[] | undefined {
   const { mode, allowedFunctionNames } = request.config?.toolConfig?.functionCallingConfig ?? {};
   return mode === 'NONE' ? [] : allowedFunctionNames;
 }

@@ -2,7 +2,9 @@ import { completionCommand } from './completion/command.js';
 import { doctorCommand } from './doctor/command.js';
 import { explainCommand } from './explain/command.js';
 import { fireCommand } from './fire/command.js';
+import { hookCommand } from './hook/command.js';
 import { initCommand } from './init/command.js';
+import { installCommand } from './install/command.js';
 import { listCommand } from './list/command.js';
 import { mcpCommand } from './mcp/command.js';
 import { migrateCommand } from './migrate/command.js';
@@ -33,5 +35,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   untrustCommand,
   mcpCommand,
   migrateCommand,
+  installCommand,
+  hookCommand,
   completionCommand,
 ];

@@ -1,54 +1,18 @@
 #!/usr/bin/env node
-import { createRequire } from 'node:module';
-import { constants } from 'node:os';
-import { Command, CommanderError } from 'commander';
-import { COMMANDS } from './commands.js';
-import { addCommand } from './shared/addCommand.js';
-import { errorMessage } from '../util/errorMessage.js';
-import { printJsonError, printNotice } from './shared/terminal.js';
-import { UsageError } from './shared/usageError.js';
+import { hookArguments } from './hook/hookArguments.js';
+import { answerEvent } from './hook/lean.js';
 
-process.stdout.on('error', (error) => endOutput(error, 'stdout'));
-process.stderr.on('error', (error) => endOutput(error, 'stderr'));
-await main();
+const options = hookArguments(process.argv.slice(2));
+// As CommonJS, which starts faster, this file cannot wait at its top.
+if (options) answerEvent(options).then(end, endUnasked);
+else void import('./program.js').then(({ main }) => main());
 
-async function main(): Promise<void> {
-  const { version } = createRequire(import.meta.url)('hookstack/package.json') as {
-    version: string;
-  };
-  const program = new Command('hookstack')
-    .description('Hooks for LLM agents: policy and automation around every tool and model call')
-    .version(version)
-    .exitOverride();
-  for (const spec of COMMANDS) addCommand(program, spec);
-  try {
-    await program.parseAsync();
-  } catch (error) {
-    process.exitCode = reportFailure(error);
-  }
+function end(exitCode: number): void {
+  process.exitCode = exitCode;
 }
 
-/** @returns the exit code */
-function reportFailure(error: unknown): number {
-  if (error instanceof CommanderError && error.exitCode === 0) return 0;
-  const isUsage = error instanceof CommanderError || error instanceof UsageError;
-  if (!(error instanceof CommanderError)) {
-    printNotice('error', errorMessage(error));
-  }
-  if (process.argv.includes('--json')) printJsonError(errorMessage(error).replace(/^error: /, ''));
-  // For `fire`, 2 means that a hook blocked.
-  return isUsage && process.argv[2] !== 'fire' ? 2 : 1;
-}
-
-let isOutputLost = false;
-
-/** EPIPE, as from `| head`, ends the process as SIGPIPE would. After other errors the work and its exit code go on. */
-function endOutput(error: NodeJS.ErrnoException, stream: 'stdout' | 'stderr'): void {
-  if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE);
-  if (isOutputLost) return;
-  isOutputLost = true;
-  process.once('exit', () => (process.exitCode ||= 1));
-  if (stream === 'stdout') {
-    printNotice('error', `stdout cannot be written (${error.message}); free some space`);
-  }
+/** Agents go on after any other exit code, and guards may not have been asked. */
+function endUnasked(error: unknown): void {
+  process.stderr.write(`The hooks could not be asked: ${String(error)}\n`);
+  process.exitCode = 2;
 }

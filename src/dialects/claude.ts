@@ -5,6 +5,7 @@ import { HookEventName } from '../protocol/types.js';
 import { ToolErrorType } from '../tools/tools.js';
 import type { Dialect, DialectAnswer, Fields } from './dialect.js';
 import { readCommonFields, readObjection, recordOf, specificFields } from './answers.js';
+import { CLAUDE_EVENTS, CLAUDE_MOMENTS } from './eventNames.js';
 
 /** The format of hooks for Claude Code. */
 export const claude: Dialect = {
@@ -15,26 +16,17 @@ export const claude: Dialect = {
     directoryVariable: 'CLAUDE_CONFIG_DIR',
     notRead: 'managed settings, and hooks of plugins, skills and agents',
   },
-  events: {
-    BeforeTool: 'PreToolUse',
-    AfterTool: 'PostToolUse',
-    BeforeAgent: 'UserPromptSubmit',
-    AfterAgent: 'Stop',
-    PreCompress: 'PreCompact',
-    SessionStart: 'SessionStart',
-    SessionEnd: 'SessionEnd',
-    Notification: 'Notification',
-  },
+  events: CLAUDE_EVENTS,
   moments: {
     asked: {
       event: HookEventName.BeforeTool,
-      name: 'PermissionRequest',
+      name: CLAUDE_MOMENTS.asked.name,
       input: ({ tool_use_id: _id, ...fields }) => fields,
       answer: readPermissionRequest,
     },
     failed: {
       event: HookEventName.AfterTool,
-      name: 'PostToolUseFailure',
+      name: CLAUDE_MOMENTS.failed.name,
       input: failureInput,
       answer: readCommonFields,
     },
@@ -67,6 +59,7 @@ export const claude: Dialect = {
       ours: 'search_file_content',
       theirs: ['Grep'],
       arguments: { dir_path: 'path', include: 'glob' },
+      own: ['include'],
     },
     { ours: 'list_directory', theirs: ['LS'], arguments: { dir_path: 'path' }, paths: ['path'] },
     { ours: 'web_fetch', theirs: ['WebFetch'] },

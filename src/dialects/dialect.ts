@@ -8,6 +8,8 @@ export interface ToolWords {
   readonly theirs: readonly [string, ...string[]];
   /** Arguments that it calls otherwise: our name → its name. */
   readonly arguments?: Readonly<Record<string, string>>;
+  /** Those of our names in `arguments` that our own hooks look for; the others are names of some hosts only. */
+  readonly own?: readonly string[];
   /** Arguments, by its names, that its hooks expect to be absolute paths. */
   readonly paths?: readonly string[];
   /** Fields that its hooks look for in the tool's result, besides ours. */

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { opendir, realpath, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { errorCode, errorMessage } from '../util/errorMessage.js';
 import { isShortage, waitForDescriptors } from '../util/room.js';
 import type { Extension } from '../protocol/entry.js';
@@ -11,6 +11,7 @@ import {
   type ExtensionReading,
 } from './extensionManifest.js';
 import { MAX_PROBLEMS } from '../config/settings/settingsFile.js';
+import { extensionsIn } from '../config/settings/settingsPlaces.js';
 import { findHome } from '../util/home.js';
 import { fileError, type FileProblem, type SettingsFile } from '../util/fileProblem.js';
 
@@ -61,7 +62,7 @@ const BATCH = 16;
 const MAX_PROJECT_EXTENSIONS = 1000;
 
 async function findRealFolder(directory: string): Promise<string> {
-  const folder = join(resolve(directory), '.llxprt', 'extensions');
+  const folder = extensionsIn(directory);
   return realpath(folder).catch(() => folder);
 }
 

@@ -2,12 +2,14 @@ import { errorMessage } from '../util/errorMessage.js';
 import { modelScenarios } from './conformance/modelScenarios.js';
 import { stage } from './conformance/stage.js';
 import { toolScenarios } from './conformance/toolScenarios.js';
-import type { Harness as AnyHarness, Scenario, Seen } from './conformance/types.js';
+import type { Harness, Scenario, ScenarioName, Seen } from './conformance/types.js';
 
 export type {
   Difference,
+  Harness,
   ModelAnswer,
   ModelAnswerCall,
+  ScenarioName,
   ScenarioTool,
   Seen,
   SentRequest,
@@ -15,12 +17,7 @@ export type {
   TurnResult,
 } from './conformance/types.js';
 
-const scenarios = { ...toolScenarios, ...modelScenarios };
-
-export type ScenarioName = keyof typeof scenarios;
-
-/** What an adapter's author writes: how one turn of an agent is run in the host, with the adapter and a mock model. */
-export type Harness = AnyHarness<ScenarioName>;
+const scenarios: Readonly<Record<ScenarioName, Scenario>> = { ...toolScenarios, ...modelScenarios };
 
 /** The names of all scenarios, in the order of the table. */
 export const scenarioNames = Object.keys(scenarios) as readonly ScenarioName[];
@@ -68,7 +65,7 @@ export async function runConformance(
 }
 
 async function runScenario(harness: Harness, name: ScenarioName): Promise<ScenarioResult> {
-  const scenario: Scenario = scenarios[name];
+  const scenario = scenarios[name];
   const { title } = scenario;
   const seen = await stage(harness, scenario);
   const why = complaint(scenario, seen);
@@ -103,8 +100,13 @@ export function toTable(columns: readonly HostResults[]): string {
     scenarios[name].title,
     ...columns.map(({ results }) => toCell(results.find(({ scenario }) => scenario === name))),
   ]);
-  const head = ['', ...columns.map(({ host }) => host)];
-  return [head, head.map(() => '---'), ...rows].map((cells) => toRow(cells)).join('\n');
+  const lines = [['', ...columns.map(({ host }) => host)], ...rows].map((cells) =>
+    cells.map((cell) => cell.replaceAll(/\s+/g, ' ').replaceAll(/[\\|]/g, String.raw`\$&`)),
+  );
+  const [head = [], ...body] = lines;
+  const widths = head.map((_, at) => Math.max(3, ...lines.map((cells) => cells[at]?.length ?? 0)));
+  const rule = widths.map((width) => '-'.repeat(width));
+  return [head, rule, ...body].map((cells) => toRow(cells, widths)).join('\n');
 }
 
 function toCell(result: ScenarioResult | undefined): string {
@@ -113,7 +115,6 @@ function toCell(result: ScenarioResult | undefined): string {
   return result.outcome === 'differs' ? (result.instead ?? '') : `✗ ${result.why}`;
 }
 
-function toRow(cells: readonly string[]): string {
-  const safe = cells.map((cell) => cell.replaceAll(/\s+/g, ' ').replaceAll(/[\\|]/g, '\\$&'));
-  return `| ${safe.join(' | ')} |`;
+function toRow(cells: readonly string[], widths: readonly number[]): string {
+  return `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
 }

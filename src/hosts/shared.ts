@@ -1,5 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { GenerateContentResponse } from '@google/genai';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import { allowedToolsOf } from '../agent/modelTurns.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
@@ -11,11 +14,27 @@ import type { ToolResult } from '../tools/tools.js';
 
 /** The version of a package that is installed beside this one; `undefined` where that cannot be known. */
 export function installedVersion(name: string): string | undefined {
+  const require = createRequire(import.meta.url);
   try {
-    const { version } = createRequire(import.meta.url)(`${name}/package.json`) as {
-      version?: string;
-    };
-    return version;
+    return (require(`${name}/package.json`) as { version?: string }).version;
+  } catch {
+    return versionAbove(require, name);
+  }
+}
+
+/** Of a package that does not export its `package.json`: the one above what it exports. */
+function versionAbove(require: NodeJS.Require, name: string): string | undefined {
+  try {
+    let directory = path.dirname(require.resolve(name));
+    for (;;) {
+      const file = path.join(directory, 'package.json');
+      const found = existsSync(file)
+        ? (JSON.parse(readFileSync(file, 'utf8')) as { name?: string; version?: string })
+        : undefined;
+      if (found?.name === name) return found.version;
+      if (directory === path.dirname(directory)) return undefined;
+      directory = path.dirname(directory);
+    }
   } catch {
     return undefined;
   }
@@ -122,7 +141,11 @@ export function outcomeOf<Output>(
 /** What hooks read of what a tool gives. */
 export function asText(output: unknown): string {
   if (typeof output === 'string') return output;
-  return JSON.stringify(output) ?? '';
+  try {
+    return JSON.stringify(output) ?? '';
+  } catch {
+    return inspect(output);
+  }
 }
 
 /** What the model is to read of a result. */
@@ -132,20 +155,50 @@ export function textOf({ llmContent }: ToolResult): string {
     .join('');
 }
 
+/** The names of tools that hooks and host allow in a request; `undefined` without a restriction. */
+export function allowedNames(request: GenerateContentParameters): readonly string[] | undefined {
+  return allowedToolsOf({ request });
+}
+
+/** A map that forgets what was set first, for what is known of calls that may never come. */
+export class RecentMap<V> {
+  readonly #entries = new Map<string, V>();
+
+  constructor(readonly limit = 1000) {}
+
+  get(key: string): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: string, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > this.limit && oldest !== undefined) this.#entries.delete(oldest);
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+}
+
 /** Remembers the calls of tools that hooks did not allow, between the model's answer and the tools. */
 export class RefusedCalls {
-  readonly #texts = new Map<string, string>();
+  readonly #texts = new RecentMap<string>();
 
   /** Takes the calls of an answer. */
-  note(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void {
+  note(
+    turn: Pick<ModelTurn, 'request'>,
+    calls: readonly { readonly id: string; readonly name: string }[],
+  ): void {
     const allowed = allowedToolsOf(turn);
-    if (!allowed) return;
     for (const { id, name } of calls) {
-      if (!allowed.includes(name)) this.#texts.set(id, textOf(notAllowed(name, allowed)));
+      if (!allowed || allowed.includes(name)) this.#texts.delete(id);
+      else this.#texts.set(id, textOf(notAllowed(name, allowed)));
     }
   }
 
-  /** What the model is to read in place of what the tool would give. */
+  /** What the model is to read in place of what the tool would give; asked once for a call. */
   take(id: string | undefined): string | undefined {
     if (id === undefined) return undefined;
     const text = this.#texts.get(id);

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { measureConsentCheck } from './consentCheck.mjs';
 import { holdContest } from './contests.mjs';
 import { measureImport } from './importTime.mjs';
+import { measureHookStart } from './hookStart.mjs';
 import { installPeer } from './installPeer.mjs';
 import { measureKeptMemory } from './keptMemory.mjs';
 import { measureMcpProxy } from './mcpProxy.mjs';
@@ -64,8 +65,10 @@ async function measureEverything() {
   const mcpProxy = await measureMcpProxy(rounds);
   report('import');
   const importTime = await measureImport(importRounds);
+  report('answer of `hookstack hook`');
+  const hookStart = await measureHookStart(importRounds);
   return {
-    rows: [...inProcess, ...byMemory.rows, ...consentCheck, ...mcpProxy, importTime],
+    rows: [...inProcess, ...byMemory.rows, ...consentCheck, ...mcpProxy, importTime, hookStart],
     points: byMemory.points,
   };
 }

@@ -7,7 +7,7 @@ import { afterEach, beforeEach } from 'vitest';
 import type { CommandHookConfig, HookDefinition } from '../../src/protocol/types.js';
 
 /** The built program. */
-export const MAIN = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
 
 type Hooks = Record<string, readonly HookDefinition[]>;
 

@@ -27,6 +27,8 @@ describe('hookstack', () => {
     'enable',
     'disable',
     'stack',
+    'install',
+    'hook',
     'completion',
   ])('explains %s with an example', async (command) => {
     const { exitCode, stdout } = await cli.run([command, '--help']);
@@ -95,7 +97,7 @@ describe('without the SDK', () => {
       await symlink(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name));
     }
     const start = (...args: string[]) =>
-      execa(process.execPath, [join(copy, 'dist/cli.js'), ...args], {
+      execa(process.execPath, [join(copy, 'dist/cli.cjs'), ...args], {
         cwd: cli.project,
         env: { ...cli.env, GEMINI_API_KEY: 'key' },
         extendEnv: false,

@@ -12,6 +12,17 @@ import { useSandbox } from './helpers/sandbox.js';
 const sandbox = useSandbox();
 const done = { llmContent: 'done', returnDisplay: 'done' };
 
+/** The call, where it is not refused. */
+async function opened(starting: ReturnType<typeof openToolCall>) {
+  const call = await starting;
+  if ('refused' in call) throw new Error('The call was refused');
+  return call;
+}
+
+/** A hook that keeps what it reads. */
+const keep = (file: string) => saying({}, { before: `cat > ${file}` });
+const read = (file: string) => JSON.parse(sandbox.read(file) ?? '{}') as Record<string, unknown>;
+
 describe('a tool call in two halves', () => {
   const context = saying({ hookSpecificOutput: { additionalContext: 'checked' } });
   const hooks: HookDefinitions = {
@@ -35,13 +46,6 @@ describe('a tool call in two halves', () => {
     });
     const start = async (name: string) => openToolCall(config, name, { a: 1 }, { signal });
     return { seen, start };
-  }
-
-  /** The call, where it is not refused. */
-  async function opened(starting: ReturnType<typeof openToolCall>) {
-    const call = await starting;
-    if ('refused' in call) throw new Error('The call was refused');
-    return call;
   }
 
   it('has the arguments that hooks left, and its result what hooks make of it', async () => {
@@ -135,6 +139,14 @@ async function callModel(hooks: HookDefinitions, chunks: readonly string[] = ['H
   return { sent, shown, turn: step.value };
 }
 
+async function* endless(): AsyncGenerator<GenerateContentResponse> {
+  for (;;) yield answer('.');
+}
+
+async function fail(): Promise<never> {
+  throw new Error('no model');
+}
+
 describe('a model call of its own', () => {
   it('gives its chunks, and in the end how it ended', async () => {
     const { shown, turn, sent } = await callModel({});
@@ -164,9 +176,6 @@ describe('a model call of its own', () => {
 
   it('tells the model that its reader has left', async () => {
     const signals: AbortSignal[] = [];
-    async function* endless(): AsyncGenerator<GenerateContentResponse> {
-      for (;;) yield answer('.');
-    }
     const chunks = callModelWithHooks(sandbox.createConfig({}), request, async (_, signal) => {
       signals.push(signal);
       return endless();
@@ -177,9 +186,6 @@ describe('a model call of its own', () => {
 
   it('throws what the model throws, the reason of an abort, and for options that do not exist', async () => {
     const config = sandbox.createConfig({});
-    const fail = async () => {
-      throw new Error('no model');
-    };
     await expect(callModelWithHooks(config, request, fail).next()).rejects.toThrow('no model');
     const options = { signal: AbortSignal.abort(new Error('enough')) };
     const aborted = callModelWithHooks(config, request, fail, options);
@@ -193,15 +199,11 @@ describe('a model call of its own', () => {
 });
 
 describe('hooks of a model call', () => {
-  const keep = (file: string) => saying({}, { before: `cat > ${file}` });
-  const read = (file: string) =>
-    JSON.parse(sandbox.read(file) ?? '{}') as { llm_request: Record<string, unknown> };
-
   it.each(['BeforeToolSelection', 'BeforeModel', 'AfterModel'])(
     'read at %s which tools there are, and the system instruction',
     async (event) => {
       await callModel({ [event]: [{ hooks: [keep('seen.json')] }] });
-      expect(read('seen.json').llm_request).toMatchObject({
+      expect(read('seen.json')['llm_request']).toMatchObject({
         tools: [{ name: 'add', description: 'Adds.' }, { name: 'sum' }],
         systemInstruction: 'Be brief.',
       });
@@ -219,7 +221,7 @@ describe('hooks of a model call', () => {
       ],
     });
     expect(sent[0]?.config).toEqual({ ...request.config, topK: 1 });
-    expect(read('next.json').llm_request).toMatchObject({
+    expect(read('next.json')['llm_request']).toMatchObject({
       tools: [{ name: 'add' }, { name: 'sum' }],
       systemInstruction: 'Be brief.',
     });
@@ -267,11 +269,10 @@ describe('what hooks do not see of a request', () => {
 });
 
 describe('a call for a session of its own', () => {
-  const keep = saying(
+  const keeping = saying(
     {},
     { before: 'cat > seen.json; pwd > pwd.txt; echo $CLAUDE_PROJECT_DIR >> pwd.txt' },
   );
-  const seen = () => JSON.parse(sandbox.read('seen.json') ?? '{}') as Record<string, unknown>;
   const session = {
     sessionId: 'other',
     cwd: '/elsewhere',
@@ -286,10 +287,10 @@ describe('a call for a session of its own', () => {
   };
 
   it('has hooks read its identity, and run where they were allowed', async () => {
-    const config = sandbox.createConfig({ BeforeTool: [{ hooks: [keep] }] });
+    const config = sandbox.createConfig({ BeforeTool: [{ hooks: [keeping] }] });
     const fields = { session };
     await executeToolWithHooks(config, 'add', {}, async () => done, fields);
-    expect(seen()).toMatchObject(asRead);
+    expect(read('seen.json')).toMatchObject(asRead);
     expect(sandbox.read('pwd.txt')).toBe(`${sandbox.workingDir}\n${sandbox.workingDir}\n`);
     // Also once a shell was made ready.
     await executeToolWithHooks(config, 'add', {}, async () => done, fields);
@@ -297,31 +298,31 @@ describe('a call for a session of its own', () => {
   });
 
   it('has it in a model call, two halves and the scheduler too', async () => {
-    const hooks = { BeforeTool: [{ hooks: [keep] }], BeforeModel: [{ hooks: [keep] }] };
+    const hooks = { BeforeTool: [{ hooks: [keeping] }], BeforeModel: [{ hooks: [keeping] }] };
     const config = sandbox.createConfig(hooks);
     const calling = callModelWithHooks(config, request, async () => (async function* () {})(), {
       session,
     });
     while (!(await calling.next()).done);
-    expect(seen()).toMatchObject(asRead);
+    expect(read('seen.json')).toMatchObject(asRead);
     sandbox.remove('seen.json');
     const call = await openToolCall(config, 'add', {}, { session });
-    expect(seen()).toMatchObject(asRead);
+    expect(read('seen.json')).toMatchObject(asRead);
     if ('abandon' in call) await call.abandon();
     sandbox.remove('seen.json');
     const tools = [{ name: 'add', declaration: { name: 'add' }, execute: async () => done }];
     await new CoreToolScheduler({ config, tools, session }).schedule([{ name: 'add' }]);
-    expect(seen()).toMatchObject(asRead);
+    expect(read('seen.json')).toMatchObject(asRead);
   });
 
   it('has what is left out from the Config, but no transcript of another session', async () => {
     const config = sandbox.createConfig(
-      { BeforeTool: [{ hooks: [keep] }] },
+      { BeforeTool: [{ hooks: [keeping] }] },
       { sessionId: 'own', transcriptPath: '/own.jsonl' },
     );
     const run = async (given: object) => {
       await executeToolWithHooks(config, 'add', {}, async () => done, { session: given });
-      return seen();
+      return read('seen.json');
     };
     expect(await run({})).toMatchObject({ session_id: 'own', transcript_path: '/own.jsonl' });
     expect(await run({ agent: 'a' })).toMatchObject({ session_id: 'own', agent: 'a' });

@@ -18,7 +18,7 @@ describe('the page on errors', () => {
 });
 
 describe('the table of exit codes', async () => {
-  const { stdout } = await execa(process.execPath, [path.join(ROOT, 'dist/cli.js'), '--help']);
+  const { stdout } = await execa(process.execPath, [path.join(ROOT, 'dist/cli.cjs'), '--help']);
   const commands = Array.from(stdout.matchAll(/^ {2}([a-z]+) .*\[options\]/gm), ([, name]) => name);
 
   it.each(commands)('has a row for %s', (command) => {

@@ -30,11 +30,16 @@ export class Workbench {
     );
     await bench.write(
       '../bin/hookstack',
-      `#!/usr/bin/env bash\nexec node '${ROOT}/dist/cli.js' "$@"\n`,
+      `#!/usr/bin/env bash\nexec node '${ROOT}/dist/cli.cjs' "$@"\n`,
     );
     const call = JSON.stringify({ method: 'generateContentStream', response: [ANSWER] });
     await bench.write('../model.responses', `${call}\n`.repeat(MOST_CALLS));
     return bench;
+  }
+
+  /** Has the packages of a directory found, too. */
+  async link(modules: string): Promise<void> {
+    await symlink(modules, path.join(this.root, 'node_modules'));
   }
 
   /** Writes an executable file, and its directory, and returns its absolute path. */

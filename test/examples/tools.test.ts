@@ -50,7 +50,7 @@ let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
   base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'hookstack-ci-')));
   for (const name of ['home', 'colleague', 'bin', 'origin']) await mkdir(path.join(base, name));
-  await symlink(path.join(ROOT, 'dist/cli.js'), path.join(base, 'bin/hookstack'));
+  await symlink(path.join(ROOT, 'dist/cli.cjs'), path.join(base, 'bin/hookstack'));
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
   env = { ...Object.fromEntries(inherited), HOME: path.join(base, 'home'), NO_COLOR: '1' };
   delete env['HOOKSTACK_TRUST_WORKSPACE'];

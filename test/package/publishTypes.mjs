@@ -31,7 +31,9 @@ for (const file of declarations) {
 copyFileSync(SDK, path.join(ROOT, 'src/sdk.d.ts'));
 
 const pending = declarations.filter(
-  (file) => file.startsWith('middleware') || /^src[\\/](?:index|author|hosts[\\/](?!shared)\w+)\.d\.ts$/.test(file),
+  (file) =>
+    file.startsWith('middleware') ||
+    /^src[\\/](?:index|author|hosts[\\/](?!shared)\w+)\.d\.ts$/.test(file),
 );
 const reached = new Set(['src/sdk.d.ts']);
 for (const file of pending) {

@@ -21,7 +21,7 @@ const runDemo = `
   await import('./examples/demo/demo.mjs');`;
 const demo = ['--input-type=module', '--eval', runDemo];
 execFileSync(process.execPath, demo, { ...inRoot, env: { ...process.env, TRACE: trace } });
-execFileSync(process.execPath, ['dist/cli.js', 'trace', trace, '--html', html], inRoot);
+execFileSync(process.execPath, ['dist/cli.cjs', 'trace', trace, '--html', html], inRoot);
 
 const browser = await launchChromium();
 const page = await browser.newPage({

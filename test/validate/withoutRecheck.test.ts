@@ -18,7 +18,7 @@ async function installWithout(missing: string): Promise<string> {
     const place = path.join('node_modules', name);
     if (name !== missing) await symlink(path.join(ROOT, place), path.join(folder, place));
   }
-  return path.join(folder, 'dist/cli.js');
+  return path.join(folder, 'dist/cli.cjs');
 }
 
 async function validate(cli: string, matchers: readonly string[]) {

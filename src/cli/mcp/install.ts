@@ -76,7 +76,7 @@ function findOwnProgram(): Program {
     process.execPath,
     fileURLToPath(import.meta.resolve('hookstack/package.json')).replace(
       /package\.json$/u,
-      'dist/cli.js',
+      'dist/cli.cjs',
     ),
   ];
 }

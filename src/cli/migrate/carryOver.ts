@@ -5,6 +5,7 @@ import { isRecord } from '../../util/records.js';
 import { type DialectName, type HookDefinition, HookEventName } from '../../protocol/types.js';
 import { dialects, foreignMoment, ourEventName, theirEventName } from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
+import { areOwnHooks } from '../shared/ownHook.js';
 
 export interface CarriedOver {
   /** Without hooks that cannot run here. */
@@ -113,7 +114,8 @@ function* carryEvents(
 ): Generator<CarriedOver['groups'][number]> {
   const { agent } = dialects[dialect];
   for (const [name, groups] of Object.entries(hooks)) {
-    if (SWITCHES.has(name)) continue;
+    // They run the hooks that are here.
+    if (SWITCHES.has(name) || areOwnHooks(groups)) continue;
     const event = Object.values(HookEventName).find(
       (each) => theirEventName(dialects[dialect], each) === name,
     );
@@ -123,6 +125,7 @@ function* carryEvents(
     if (!key || !Array.isArray(groups)) continue;
     if (groups.length === 0) report(['hooks', name], EMPTY);
     for (const [index, raw] of groups.entries()) {
+      if (areOwnHooks([raw])) continue;
       const at = ['hooks', name, index];
       const wrapped = wrapHook(raw);
       if (wrapped)

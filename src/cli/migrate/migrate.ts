@@ -4,20 +4,17 @@ import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 import { dialects } from '../../dialects/dialects.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { requireHome } from '../../util/home.js';
-import { diffLines } from '../../util/lineDiff.js';
 import { cwdWords, findObstacles, type Obstacles } from '../shared/obstacles.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
-import { paint, plural, printJson, printLine, toOneLine, toVisible } from '../shared/terminal.js';
+import { diffSettings, paintDiff } from '../shared/settingsDiff.js';
+import { paint, plural, printJson, printLine, toOneLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 import type { RemarkKind } from './carryOver.js';
 import { testCommands } from './testCommands.js';
-import { makeMove, planMove, type Move, type MoveScope, type Remark } from './plan.js';
+import type { ForeignScope } from '../shared/foreignSettings.js';
+import { makeMove, planMove, type Move, type Remark } from './plan.js';
 
-/** Lines shown around a change. */
-const CONTEXT = 3;
-/** More changed lines are not matched. */
-const MAX_CHANGED = 1000;
 /** In characters. */
 const MAX_REMARK = 500;
 
@@ -27,7 +24,7 @@ interface MigrateOptions extends Omit<Migration, 'from'> {
 
 interface Migration {
   readonly from: DialectName;
-  readonly scope: MoveScope | 'all';
+  readonly scope: ForeignScope | 'all';
   readonly dryRun?: boolean;
   readonly cwd?: string;
   readonly json?: boolean;
@@ -56,7 +53,7 @@ export async function migrate({ from, ...others }: MigrateOptions): Promise<void
 }
 
 /** Where which settings are read and written. In the home directory, the settings are the user's. */
-async function placesOf({ from, scope, cwd }: Migration): Promise<[MoveScope, string][]> {
+async function placesOf({ from, scope, cwd }: Migration): Promise<[ForeignScope, string][]> {
   const home = await realpath(requireHome()).catch(requireHome);
   if (scope === 'user') return [['user', home]];
   const { files, localFiles = [] } = dialects[from].settings;
@@ -111,12 +108,6 @@ function describeMove({ target, sources, remarks, before, after, added, present 
     diff: diffSettings(before, after),
     remarks,
   };
-}
-
-function diffSettings(before: string, after: string): string[] {
-  const texts = [before, after].map((text) => text.replaceAll('\r\n', '\n'));
-  const hunks = diffLines(...(texts as [string, string]), CONTEXT, MAX_CHANGED);
-  return hunks.flatMap((hunk, index) => (index === 0 ? hunk : ['@@', ...hunk]));
 }
 
 function formatMoves(
@@ -176,11 +167,4 @@ function formatMove({ target, sources, before, after, added, present }: Move, dr
   const verb = dryRun ? 'to be added' : 'added';
   const summary = `${toOneLine(target)}: ${plural(added, 'hook')} ${verb}, ${present} there already (from ${names})`;
   return [summary, ...(dryRun ? diffSettings(before, after).map(paintDiff) : [])];
-}
-
-function paintDiff(line: string): string {
-  // Tabs are the indentation of the file.
-  const text = line.slice(0, 1) + line.slice(1).split('\t').map(toVisible).join('\t');
-  if (line.startsWith('+')) return paint('green', text);
-  return line.startsWith('-') ? paint('red', text) : text;
 }

@@ -1,7 +1,6 @@
-import path from 'node:path';
 import type { JsonEdit } from '../../config/settings/editJson.js';
 import { editSettings, planSettings } from '../../config/settings/editSettings.js';
-import { settingsFileIn } from '../../config/settings/settings.js';
+import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import type { DialectName, CommandHookConfig, HookDefinition } from '../../protocol/types.js';
 import { carryOver, type CarriedOver, type RemarkKind } from './carryOver.js';
 import { HookNames } from './hookNames.js';
@@ -12,22 +11,12 @@ import { formatPath } from '../../util/checks.js';
 import type { Position } from '../../util/jsonDocument.js';
 import { explainInvalid, readJsonFile } from '../../util/jsonFile.js';
 import { isRecord } from '../../util/records.js';
+import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 
-/** What is read and written together: the project's, what is one person's there, or the user's. */
-export type MoveScope = 'project' | 'local' | 'user';
-
-/** A variable may move the user's own. */
-function sourcesIn(directory: string, from: DialectName, scope: MoveScope): readonly string[] {
-  const { files, localFiles = [], directoryVariable } = dialects[from].settings;
-  const configured = directoryVariable && process.env[directoryVariable];
-  if (scope === 'user' && configured) return [path.resolve(configured, 'settings.json')];
-  return (scope === 'local' ? localFiles : files).map((file) => path.join(directory, file));
-}
-
 export interface Move {
-  readonly scope: MoveScope;
+  readonly scope: ForeignScope;
   /** Absolute, as all paths here. */
   readonly target: string;
   /** Files that were looked for. */
@@ -58,12 +47,12 @@ export interface Remark extends Position {
 export async function planMove(
   directory: string,
   from: DialectName,
-  scope: MoveScope,
+  scope: ForeignScope,
 ): Promise<Move> {
-  const places = sourcesIn(directory, from, scope);
+  const places = foreignSettingsIn(directory, from, scope);
   const sources = await readSources(places, from);
   // What only one person wanted is not put into a file that is committed.
-  const apart = scope === 'project' ? sourcesIn(directory, from, 'local') : [];
+  const apart = scope === 'project' ? foreignSettingsIn(directory, from, 'local') : [];
   const local = await readSources(apart, from);
   const isWritten = scope !== 'user' && sources.length > 0;
   const target = isWritten ? await projectSettingsToWrite(directory) : settingsFileIn(directory);

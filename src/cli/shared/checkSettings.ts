@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { findSettingsFiles } from '../../config/settings/settings.js';
+import { findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import type { SettingsFile } from '../../util/fileProblem.js';
 import { loadExtensions, type LoadedExtensions } from '../../extensions/extensions.js';
 import { findHome } from '../../util/home.js';
@@ -51,8 +51,8 @@ function filesOf({ sources, extensions }: Job): string[] {
 
 async function findDefaults(cwd: string | undefined): Promise<Job> {
   const workingDir = await resolveWorkingDir(cwd);
-  const sources = await findSettingsFiles({ workingDir });
-  const exists = await Promise.all(sources.map(({ file }) => isThere(file)));
+  const sources = findSettingsFiles({ workingDir });
+  const exists = sources.map(({ file }) => isThere(file));
   const extensions = await loadExtensions({ workingDir });
   return { sources: sources.filter((_, index) => exists[index]), workingDir, extensions };
 }
@@ -63,7 +63,7 @@ function openEach(names: readonly string[], cwd: string | undefined): Promise<Jo
   return Promise.all(
     names.map(async (name) => {
       const file = path.resolve(name);
-      if (!(await isThere(file))) throw new UsageError(`There is no file ${name}; check the path`);
+      if (!isThere(file)) throw new UsageError(`There is no file ${name}; check the path`);
       const own = cwd === undefined ? projectOf(file) : undefined;
       const workingDir = await (own === undefined
         ? (searched ??= resolveWorkingDir(cwd))

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { findSettingsFiles, settingsFileIn } from '../../config/settings/settings.js';
+import { findSettingsFiles, settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { isInside, realpathOfNearestExisting } from '../../util/paths.js';
 import { toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
@@ -11,7 +11,7 @@ import { UsageError } from './usageError.js';
 export async function projectSettingsToWrite(project: string): Promise<string> {
   const file = settingsFileIn(project);
   const real = await realpathOfNearestExisting(file);
-  for (const { scope, file: other } of await findSettingsFiles({ workingDir: project })) {
+  for (const { scope, file: other } of findSettingsFiles({ workingDir: project })) {
     const isOther = scope !== 'project' && real !== undefined;
     if (!isOther || (await realpathOfNearestExisting(other)) !== real) continue;
     throw new UsageError(

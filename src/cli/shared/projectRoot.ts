@@ -1,5 +1,6 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { dirname, join, parse } from 'node:path';
+import { errorCode } from '../../util/errorMessage.js';
 import { findHome } from '../../util/home.js';
 import { realPathOf } from '../../util/paths.js';
 
@@ -20,34 +21,35 @@ export interface ProjectRoot {
  *
  * @param start a real path
  */
-export async function findProjectRoot(
+export function findProjectRoot(
   start: string,
   markers: readonly string[] = PROJECT_MARKERS,
-): Promise<ProjectRoot> {
+): ProjectRoot {
   const home = realPathOf(findHome() ?? '/');
-  const owners = [(await stat(start)).uid, process.getuid?.()];
+  const owners = [statSync(start).uid, process.getuid?.()];
   for (let folder = start; ; folder = dirname(folder)) {
-    if (folder !== start && !(await isOwn(folder, owners))) break;
+    if (folder !== start && !isOwn(folder, owners)) break;
     for (const marker of markers) {
-      if (await isThere(join(folder, marker))) return { root: folder, marker };
+      if (isThere(join(folder, marker))) return { root: folder, marker };
     }
     const isTop = folder === parse(folder).root || dirname(folder) === home || folder === home;
-    if (isTop || (await isThere(join(folder, '.git')))) break;
+    if (isTop || isThere(join(folder, '.git'))) break;
   }
   return { root: start };
 }
 
 const MAY_BE_WRITTEN_BY_ALL = 0o002;
 
-async function isOwn(folder: string, owners: readonly (number | undefined)[]): Promise<boolean> {
-  const { uid, mode } = await stat(folder);
+function isOwn(folder: string, owners: readonly (number | undefined)[]): boolean {
+  const { uid, mode } = statSync(folder);
   return owners.includes(uid) && (mode & MAY_BE_WRITTEN_BY_ALL) === 0;
 }
 
 /** Also where it cannot be looked at. */
-export function isThere(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
-  );
+export function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    return errorCode(error) !== 'ENOTDIR';
+  }
 }

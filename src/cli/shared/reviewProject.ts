@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { HookConsent } from '../../trust/consent.js';
 import type { ConsentItem, ConsentReview, HookRegistryEntry } from '../../protocol/entry.js';
 import type { Config } from '../../config/config.js';
-import { settingsFileIn } from '../../config/settings/settings.js';
+import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { listModules, toProjectModule } from '../../extensions/extensionMiddleware.js';
 import type { JsonDocument, Position } from '../../util/jsonDocument.js';
 import { readJsonFile } from '../../util/jsonFile.js';
-import { DebugLogger } from '../../util/debugLogger.js';
 import { isRecord } from '../../util/records.js';
+import { SilentLogger } from './silentLogger.js';
 import { plural } from './terminal.js';
 import { openRegistry, openWorkspace, unreadableFiles, type Workspace } from './workspace.js';
 
@@ -66,12 +66,6 @@ async function reviewModules(config: Config, consent: HookConsent): Promise<Revi
     const place = modules[index]?.middleware.place;
     return { review, file: place?.file, position: place };
   });
-}
-
-class SilentLogger extends DebugLogger {
-  override warn(message: string, details?: object): void {
-    this.debug(message, details);
-  }
 }
 
 /** Where the first key stands. */

@@ -55,6 +55,8 @@ interface WorkspaceNeeds {
   readonly withMiddleware?: boolean;
   /** Ignore --trust and the environment: only what the user has allowed runs. Default false. */
   readonly asksForConsent?: boolean;
+  /** Default: one that writes to stderr. */
+  readonly logger?: DebugLogger;
   /** Print no problems, as they have been told. Default false. */
   readonly isQuiet?: boolean;
 }
@@ -104,7 +106,7 @@ export async function openWorkspace(
       ...(isTrusted && { trustedFolder: true }),
       // No next event, so nothing to keep ready.
       ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
-      debugLogger: new CliLogger('llxprt:core:hooks'),
+      debugLogger: needs.logger ?? new CliLogger('llxprt:core:hooks'),
     });
   const config = makeConfig(approver);
   if (needs.withMiddleware) await addMiddleware(config);
@@ -160,7 +162,7 @@ export async function resolveWorkingDir(
   markers = PROJECT_MARKERS,
 ): Promise<string> {
   const start = await resolveDirectory(directory);
-  const { root, marker } = await findProjectRoot(start, markers);
+  const { root, marker } = findProjectRoot(start, markers);
   if (root !== start) {
     printNotice(
       'note',

@@ -1,6 +1,6 @@
 import type { JsonEdit } from '../../config/settings/editJson.js';
 import { editSettings, type SettingsDecision } from '../../config/settings/editSettings.js';
-import { findSettingsFiles, settingsFileIn } from '../../config/settings/settings.js';
+import { findSettingsFiles, settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { adviseTrust } from '../../config/settings/settingsLayer.js';
 import { suggestName } from '../../util/suggestName.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
@@ -145,7 +145,7 @@ function scopeOf(name: string, entries: readonly HookRegistryEntry[]): Scope {
 
 /** In the home directory, the user's settings are the only ones. */
 async function ownScopes({ config }: Workspace): Promise<Scope[]> {
-  const files = await findSettingsFiles({ workingDir: config.getWorkingDir() });
+  const files = findSettingsFiles({ workingDir: config.getWorkingDir() });
   return SCOPES.filter((scope) => files.some((file) => file.scope === scope));
 }
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findSettingsFiles } from '../../config/settings/settings.js';
+import { findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { stampOf } from '../../trust/fileWatch.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { statsOf } from '../../util/paths.js';
@@ -60,7 +60,7 @@ async function takeStamps(
   const tests = await findTests(paths).catch(() => []);
   const settingsFiles =
     settings === undefined
-      ? (await findSettingsFiles({ workingDir: project })).map(({ file }) => file)
+      ? findSettingsFiles({ workingDir: project }).map(({ file }) => file)
       : [resolve(settings)];
   const scripts = await findScripts(project, words);
   const files = [...tests, ...settingsFiles, ...scripts];

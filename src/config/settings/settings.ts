@@ -1,11 +1,10 @@
-import { realpath } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { joinHookDefinitions } from '../../hooks/hookSettings.js';
-import { findHome } from '../../util/home.js';
 import type { FileProblem, SettingsFile } from '../../util/fileProblem.js';
 import type { Settings } from './settingsKeys.js';
 import type { ConsentReview } from '../../protocol/entry.js';
-import { readLayer, UNKNOWN_HOME, type Layer, type LayerOptions } from './settingsLayer.js';
+import { readLayer, type Layer, type LayerOptions } from './settingsLayer.js';
+import { findSettingsFiles, type SettingsPlaces } from './settingsPlaces.js';
 
 /** Settings, where they came from, and what was wrong there. */
 export interface LoadedSettings {
@@ -28,14 +27,8 @@ export interface SettingsOrigins {
   readonly approvals: SettingsFile | undefined;
 }
 
-/** What `loadSettings` takes. */
-export interface LoadSettingsOptions {
-  /** The project: its file is `.llxprt/settings.json` in here. */
-  readonly workingDir: string;
-  /** The user's file is `.llxprt/settings.json` in here, and so is what the user has allowed. Default: the home directory. */
-  readonly home?: string;
-  /** The system's file. Default `/etc/llxprt/settings.json`. */
-  readonly systemPath?: string;
+/** What `loadSettings` takes. What the user has allowed is read in the home directory, too. */
+export interface LoadSettingsOptions extends SettingsPlaces {
   /**
    * Whether the user trusts the project: `true` lets all of its file count. `false` lets it add `hooks`, with their
    * origin, so that they can be listed, and say what only tightens where nobody else says anything: `enableHooks: true`,
@@ -52,26 +45,11 @@ export interface LoadSettingsOptions {
  * What is wrong in a file is a problem in the result and leaves the other files alone; never a throw.
  */
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
-  const sources = await findSettingsFiles(options);
+  const sources = findSettingsFiles(options);
   const { trustProject, home }: LayerOptions = options;
   return mergeLayers(
     await Promise.all(sources.map((source) => readLayer(source, { trustProject, home }))),
   );
-}
-
-/** Where the settings of a project are looked for, the file with the highest priority first. */
-export async function findSettingsFiles(
-  options: Pick<LoadSettingsOptions, 'workingDir' | 'home' | 'systemPath'>,
-): Promise<SettingsFile[]> {
-  const project = settingsFileIn(options.workingDir);
-  const home = options.home ?? findHome();
-  const user = home === undefined ? UNKNOWN_HOME : settingsFileIn(home);
-  const system = resolve(options.systemPath ?? '/etc/llxprt/settings.json');
-  return [
-    ...((await isSameFile(project, user)) ? [] : [{ scope: 'project', file: project } as const]),
-    { scope: 'user', file: user },
-    { scope: 'system', file: system },
-  ];
 }
 
 /**
@@ -82,16 +60,6 @@ export async function findSettingsFiles(
  */
 export async function loadSettingsFile(file: string): Promise<LoadedSettings> {
   return mergeLayers([await readLayer({ scope: 'file', file: resolve(file) })]);
-}
-
-/** The settings file of a project, or of a user whose home it is. */
-export function settingsFileIn(directory: string): string {
-  return join(resolve(directory), '.llxprt', 'settings.json');
-}
-
-async function isSameFile(a: string, b: string): Promise<boolean> {
-  const [realA, realB] = await Promise.all([a, b].map((file) => realpath(file).catch(() => file)));
-  return realA === realB;
 }
 
 /** What several files say together; the one with the highest priority comes first. */

@@ -14,6 +14,7 @@ import {
 } from './settingsFile.js';
 import { fileError, type FileProblem, type SettingsFile } from '../../util/fileProblem.js';
 import { MISPLACED_SETTINGS, SCALAR_FIELDS, type Scalars } from './settingsKeys.js';
+import { UNKNOWN_HOME } from './settingsPlaces.js';
 
 /** What one settings file contributes. */
 export interface Layer {
@@ -27,9 +28,6 @@ export interface Layer {
   readonly hooks: HookDefinitions;
   readonly problems: readonly FileProblem[];
 }
-
-/** Stands for the user's file where the system does not know a home directory. */
-export const UNKNOWN_HOME = '~/.llxprt/settings.json';
 
 /** How it is decided whether all of a project's file counts, and not only its hooks. */
 export interface LayerOptions {

@@ -34,6 +34,12 @@ export function eventsOf({ read }: Seen, event: string): number {
   return read.filter(({ hook_event_name: name }) => name === event).length;
 }
 
+/** The hook of the event ran, once. */
+export function fired(seen: Seen, event: string): string | undefined {
+  const times = eventsOf(seen, event);
+  return demand(times === 1, `${event} hooks ran ${times} times, not once`);
+}
+
 export function notRun({ runs }: Seen): string | undefined {
   return demand(runs.length === 0, `the tool ran, with ${JSON.stringify(runs[0]?.args)}`);
 }

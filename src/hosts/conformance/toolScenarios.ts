@@ -3,6 +3,7 @@ import {
   calls,
   demand,
   eventsOf,
+  fired,
   lastToolText,
   mentions,
   notRun,
@@ -10,13 +11,13 @@ import {
   ended,
 } from './checks.js';
 import { SESSION } from './session.js';
-import type { Scenario, Seen } from './types.js';
+import type { Scenario, Seen, ToolScenarioName } from './types.js';
 
 const WRITE = { name: 'write', args: { path: 'a.txt', text: 'one' } };
 const READ = { name: 'read', args: { path: 'secret.txt' } };
 
 /** What hooks do to tools. */
-export const toolScenarios = {
+export const toolScenarios: Readonly<Record<ToolScenarioName, Scenario>> = {
   untouched: {
     title: 'a tool without matching hooks runs as it would',
     hooks: { BeforeTool: group(answering({}), { matcher: '^other$' }) },
@@ -98,7 +99,9 @@ export const toolScenarios = {
     hooks: { BeforeTool: group(failing('allow')) },
     answers: [calls(WRITE)],
     check: (seen) =>
-      ranWith(seen, WRITE.args) ?? demand(seen.text === 'Done.', 'the agent did not go on'),
+      fired(seen, 'BeforeTool') ??
+      ranWith(seen, WRITE.args) ??
+      demand(seen.text === 'Done.', 'the agent did not go on'),
   },
   failingGuard: {
     title: 'a guard that fails blocks the tool',
@@ -114,6 +117,7 @@ export const toolScenarios = {
     answers: [calls(WRITE)],
     toolThrows: true,
     check: (seen) =>
+      fired(seen, 'BeforeTool') ??
       demand(seen.runs.length === 1, `the tool ran ${seen.runs.length} times, not once`) ??
       demand(
         mentions([seen.error, ...seen.sent.slice(1)], 'The disk is full.'),
@@ -160,13 +164,9 @@ export const toolScenarios = {
     title: 'hooks read the session of the call',
     hooks: { BeforeTool: group(answering({})), AfterTool: group(answering({})) },
     answers: [calls(WRITE)],
-    check: (seen) =>
-      demand(
-        eventsOf(seen, 'BeforeTool') === 1 && eventsOf(seen, 'AfterTool') === 1,
-        'the hooks did not run once each',
-      ) ?? sameSession(seen),
+    check: (seen) => fired(seen, 'BeforeTool') ?? fired(seen, 'AfterTool') ?? sameSession(seen),
   },
-} as const satisfies Record<string, Scenario>;
+};
 
 function sameSession({ read }: Seen): string | undefined {
   const other = read.find(

@@ -105,13 +105,47 @@ export interface Difference {
   readonly isSeen: (seen: Seen) => boolean;
 }
 
+/** Scenarios of tools. */
+export type ToolScenarioName =
+  | 'untouched'
+  | 'rewrite'
+  | 'block'
+  | 'stop'
+  | 'stopAfterTool'
+  | 'ask'
+  | 'annotate'
+  | 'result'
+  | 'failingHook'
+  | 'failingGuard'
+  | 'toolThrows'
+  | 'parallel'
+  | 'abort'
+  | 'identity';
+
+/** Scenarios of model calls. */
+export type ModelScenarioName =
+  | 'synthetic'
+  | 'syntheticStream'
+  | 'blockModel'
+  | 'stopModel'
+  | 'stopAfterModel'
+  | 'request'
+  | 'redact'
+  | 'redactHeld'
+  | 'stream'
+  | 'restrict'
+  | 'restrictCalls'
+  | 'modelReads';
+
+export type ScenarioName = ToolScenarioName | ModelScenarioName;
+
 /** What an adapter's author writes: how one turn of an agent is run in the host, with the adapter and a mock model. */
-export interface Harness<Name extends string = string> {
+export interface Harness {
   /** Host and version, for the table. */
   readonly host: string;
   readonly run: (turn: Turn) => Promise<TurnResult>;
   /** By scenario. */
-  readonly differences?: Readonly<Partial<Record<Name, Difference>>>;
+  readonly differences?: Readonly<Partial<Record<ScenarioName, Difference>>>;
 }
 
 /** What is tried, and how one can tell that it works. */

@@ -18,7 +18,7 @@ export async function compilePackage(directory: string): Promise<CompiledPackage
   const out = path.join(directory, 'dist');
   const flags = ['--config', '--dir', out];
   await execa('rolldown', flags, { cwd: ROOT, preferLocal: true, localDir: ROOT });
-  return { index: path.join(out, 'index.js'), cli: path.join(out, 'cli.js') };
+  return { index: path.join(out, 'index.js'), cli: path.join(out, 'cli.cjs') };
 }
 
 /** Absolute paths. */

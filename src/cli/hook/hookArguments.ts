@@ -1,0 +1,18 @@
+import type { DialectName } from '../../protocol/types.js';
+
+export interface HookOptions {
+  readonly from: DialectName;
+  readonly cwd?: string;
+  readonly settings?: string;
+  readonly trust?: boolean;
+  readonly trace?: string;
+}
+
+/** Reads `hook --from NAME` without what reads all other command lines, which takes too long to load for each event. */
+export function hookArguments(args: readonly string[]): HookOptions | undefined {
+  const [command, option = '', value, ...others] = args;
+  if (command !== 'hook' || option !== '--from' || others.length > 0) return undefined;
+  if (value !== 'claude' && value !== 'gemini') return undefined;
+  const trace = process.env['HOOKSTACK_TRACE'];
+  return { from: value, ...(trace && { trace }) };
+}

@@ -1,0 +1,72 @@
+import { readFileSync, realpathSync, writeSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
+import { allNamesOf } from '../../dialects/eventNames.js';
+import type { DialectName } from '../../protocol/types.js';
+import { findHome } from '../../util/home.js';
+import { isRecord } from '../../util/records.js';
+import { findProjectRoot, isThere } from '../shared/projectRoot.js';
+import type { HookOptions } from './hookArguments.js';
+import { readInput, type HookInputReading } from './readInput.js';
+
+/**
+ * Answers one event of an agent. What runs hooks is loaded once it is known that there may be some: most events have
+ * none, and an agent waits for each answer.
+ *
+ * @returns the exit code
+ */
+export async function answerEvent(options: HookOptions): Promise<number> {
+  const input = await readInput();
+  const directory = projectDirectory(options, input);
+  if (options.settings === undefined && !mayHaveHooks(directory, input)) {
+    // Streams take a while to load. Where stdout is empty, agents read stderr.
+    if ('problem' in input) writeSync(2, `note: ${input.problem}; no hooks are there\n`);
+    writeSync(1, '{}\n');
+    return 0;
+  }
+  const { runHooks } = await import('./runHooks.js');
+  return runHooks({ ...options, cwd: directory }, input);
+}
+
+/** Where agents say which project is open. The agent itself may be in another directory by now. */
+const PROJECT_VARIABLES: Readonly<Record<DialectName, string>> = {
+  claude: 'CLAUDE_PROJECT_DIR',
+  gemini: 'GEMINI_PROJECT_DIR',
+};
+
+function projectDirectory({ from, cwd }: HookOptions, input: HookInputReading): string {
+  const fields = 'value' in input && isRecord(input.value) ? input.value : {};
+  const said = [process.env[PROJECT_VARIABLES[from]], fields['cwd']];
+  const absolute = said.find((each) => typeof each === 'string' && isAbsolute(each));
+  return cwd ?? (absolute as string | undefined) ?? process.cwd();
+}
+
+/**
+ * Whether any settings may hold hooks of an event. They do not where no name of the event is in their text, as long as
+ * nothing in it is written with escapes. Nothing else goes on meanwhile, so that files are read at once.
+ */
+function mayHaveHooks(directory: string, input: HookInputReading): boolean {
+  try {
+    const { root } = findProjectRoot(realpathSync(directory));
+    const names = namesIn(input);
+    const home = findHome();
+    const folders = [root, ...(home === undefined ? [] : [home])].map(extensionsIn);
+    const files = findSettingsFiles({ workingDir: root });
+    return folders.some(isThere) || files.some(({ file }) => mayName(file, names));
+  } catch {
+    return true;
+  }
+}
+
+/** Of an event that is not known, nothing is known but that hooks stand under this key. */
+function namesIn(input: HookInputReading): readonly string[] {
+  const event = 'value' in input && isRecord(input.value) && input.value['hook_event_name'];
+  const names = typeof event === 'string' ? allNamesOf(event) : [];
+  return names.length > 0 ? names : ['hooks'];
+}
+
+function mayName(file: string, names: readonly string[]): boolean {
+  if (!isThere(file)) return false;
+  const text = readFileSync(file, 'utf8');
+  return [String.raw`\u`, ...names].some((each) => text.includes(each));
+}

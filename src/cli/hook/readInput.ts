@@ -1,0 +1,46 @@
+import { readSync } from 'node:fs';
+import { errorMessage } from '../../util/errorMessage.js';
+
+/** What an agent sent: JSON that was parsed, or why there is none. */
+export type HookInputReading = { readonly value: unknown } | { readonly problem: string };
+
+/** Tools may give megabytes; more than this nobody sends who means it. */
+export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** Reads stdin to its end. Never rejects. */
+export async function readInput(): Promise<HookInputReading> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const keep = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= MAX_INPUT_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
+  };
+  try {
+    // Streams take a while to load.
+    if (!readAtOnce(keep)) for await (const chunk of process.stdin) keep(chunk as Buffer);
+    if (size > MAX_INPUT_BYTES) {
+      return { problem: `the input is larger than ${MAX_INPUT_BYTES / 1024 / 1024} MiB` };
+    }
+    return { value: JSON.parse(Buffer.concat(chunks).toString()) as unknown };
+  } catch (error) {
+    return { problem: `the input is not JSON (${errorMessage(error)})` };
+  }
+}
+
+/** @returns whether that was all; `false` where stdin cannot be waited for like this */
+function readAtOnce(keep: (chunk: Buffer) => void): boolean {
+  for (;;) {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    try {
+      const bytes = readSync(0, buffer);
+      if (bytes === 0) return true;
+      keep(buffer.subarray(0, bytes));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isAsking, refusalOf } from '../../approvals/question.js';
+import type { Config } from '../../config/config.js';
+import {
+  receive,
+  reply,
+  UnreadableEvent,
+  verdictOf,
+  type Received,
+  type ReplyVerdict,
+} from '../../dialects/reverse.js';
+import { dialects } from '../../dialects/dialects.js';
+import { fireHook } from '../../hooks/fireHook.js';
+import { events, failsClosed } from '../../protocol/events.js';
+import { hookIdentity } from '../../protocol/identity.js';
+import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
+import { HookEventName, type HookPayload } from '../../protocol/types.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { whyOff } from '../shared/obstacles.js';
+import { isOwnHook } from '../shared/ownHook.js';
+import { SilentLogger } from '../shared/silentLogger.js';
+import { printNotice, toOneLine } from '../shared/terminal.js';
+import { withTrace } from '../shared/withTrace.js';
+import { openRegistry, openWorkspace } from '../shared/workspace.js';
+import { HostLogger } from './hostLogger.js';
+import type { HookOptions } from './hookArguments.js';
+import type { HookInputReading } from './readInput.js';
+
+/** Agents give a hook ten minutes, as `install` says; what is said later, nobody reads. */
+const DEADLINE_MS = 590_000;
+
+/** Exit codes: the answer is on stdout, or the event is blocked for the reason on stderr. */
+const ANSWERED = 0;
+const BLOCKED = 2;
+
+/**
+ * Runs all hooks of the project for one event of an agent, and answers in its format. Never rejects: what goes wrong
+ * blocks what can be blocked, unless it is known that no guard is there.
+ *
+ * @returns the exit code
+ */
+export async function runHooks(options: HookOptions, input: HookInputReading): Promise<number> {
+  try {
+    if ('problem' in input) return await refuseUnread(options, input.problem);
+    const received = receive(options.from, input.value);
+    if (!received) return pass('hooks have no such event here, and none was run');
+    return await answer(received, options);
+  } catch (error) {
+    const event = error instanceof UnreadableEvent ? error.event : undefined;
+    return refuseUnread(options, errorMessage(error), event);
+  }
+}
+
+async function answer(received: Received, options: HookOptions): Promise<number> {
+  const mark = `${received.identity.sessionId ?? ''} ${received.event}`;
+  if (process.env[RUNNING] === mark) return pass(RUNS_ITSELF);
+  process.env[RUNNING] = mark;
+  const isStart = received.event === HookEventName.SessionStart;
+  const logger = new HostLogger('llxprt:core:hooks', isStart);
+  try {
+    const config = await openHooks(received, options, logger);
+    const verdict = await withTrace(options.trace, config, () => decide(received, config));
+    return write(received, { ...verdict, forUser: logger.told });
+  } catch (error) {
+    // The guards that may be in the settings are not known.
+    const reason = `The hooks could not be asked: ${errorMessage(error)}`;
+    if (!mayPrevent(received)) return pass(reason);
+    return write(received, { kind: 'block', reason });
+  }
+}
+
+/** Names the event that is running, for hooks that would run all hooks again. */
+const RUNNING = 'HOOKSTACK_RUNNING';
+
+const RUNS_ITSELF =
+  'one of the hooks runs all hooks of the project again, which has no effect; take it out of the settings';
+
+async function openHooks(
+  { event }: Received,
+  { cwd, settings, trust }: HookOptions,
+  logger: HostLogger,
+): Promise<Config> {
+  const workspace = await openWorkspace(
+    { cwd, settings, trust },
+    { firesOnce: true, withMiddleware: true, logger },
+  );
+  const { config } = workspace;
+  const off = whyOff(workspace);
+  if (off !== undefined) logger.extend('registry').warn(off);
+  const system = config.getHookSystem();
+  await system?.initialize();
+  for (const entry of system?.getAllHooks() ?? []) {
+    if (entry.eventName !== event || !isOwnHook(entry.config.command)) continue;
+    logger.warn(RUNS_ITSELF);
+    system?.setHookEnabled(hookIdentity(entry.config), false);
+  }
+  return config;
+}
+
+async function decide(received: Received, config: Config): Promise<ReplyVerdict> {
+  const { event, payload } = received;
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const fired = await fireHook(config, event, payload, { signal, session: received.identity });
+  if (signal.aborted) throw new Error('they took too long');
+  const verdict = verdictOf(received, fired);
+  if (!fired) return verdict;
+  if (verdict.kind === 'ask' && event !== HookEventName.BeforeTool) {
+    return askNobody(received, fired, config, verdict);
+  }
+  const { theirEvent } = received;
+  const isChanged = theirEvent === 'PermissionRequest' && verdict.kind === 'allow' && verdict.input;
+  return isChanged ? askAgain(received, config, verdict) : verdict;
+}
+
+/** The agent has no question for this, so it is as where nobody can be asked. */
+async function askNobody(
+  { event, payload }: Received,
+  { aggregated }: ProcessedHookResult,
+  config: Config,
+  verdict: ReplyVerdict,
+): Promise<ReplyVerdict> {
+  if (!isAsking(aggregated)) return verdict;
+  const input = { ...payload };
+  const answered = await config.askPerson(event, aggregated, { input, originalInput: input }, {});
+  const isAllowed = answered.decision === 'allow';
+  return isAllowed ? { ...verdict, kind: 'none' } : { kind: 'block', reason: refusalOf(answered) };
+}
+
+/** Arguments that the hooks of the call have not seen are put to them as well. */
+async function askAgain(
+  received: Received,
+  config: Config,
+  verdict: ReplyVerdict,
+): Promise<ReplyVerdict> {
+  const { toolName, canAsk } = received.payload as HookPayload<HookEventName.BeforeTool>;
+  const payload = { toolName, toolInput: { ...verdict.input }, canAsk };
+  const again = verdictOf(
+    { ...received, payload },
+    await fireHook(config, HookEventName.BeforeTool, payload, { session: received.identity }),
+  );
+  const isSame = again.input === undefined || isDeepStrictEqual(again.input, verdict.input);
+  if (again.kind === 'block' || again.kind === 'stop') return again;
+  if (again.kind !== 'ask') return isSame ? verdict : { ...verdict, input: again.input };
+  const reason = 'A hook changed the arguments, and others want a person to be asked about them.';
+  return { kind: 'block', reason };
+}
+
+function write(received: Received, verdict: ReplyVerdict): number {
+  const { json, lost } = reply(received, verdict);
+  const { agent } = dialects[received.dialect];
+  for (const each of lost) printNotice('note', `${agent}, ${received.theirEvent}: ${each}`);
+  process.stdout.write(`${JSON.stringify(json)}\n`);
+  return ANSWERED;
+}
+
+function pass(note: string): number {
+  printNotice('note', toOneLine(note, MAX_NOTE));
+  process.stdout.write('{}\n');
+  return ANSWERED;
+}
+
+/** In characters. */
+const MAX_NOTE = 1000;
+
+/** Whether a block of an event prevents anything. An agent that was sent back once is not sent back for a fault again. */
+function mayPrevent({ event, payload }: Received): boolean {
+  return events[event].canBlock && !('stopHookActive' in payload && payload.stopHookActive);
+}
+
+/** What hooks have not read must be no way past a guard. */
+async function refuseUnread(
+  options: HookOptions,
+  problem: string,
+  event?: HookEventName,
+): Promise<number> {
+  if (event && !events[event].canBlock) return pass(problem);
+  const guards = await findGuards(options, event).catch((error: unknown) => [errorMessage(error)]);
+  if (guards.length === 0) return pass(`${problem}; no guard is there, so it goes on`);
+  const names = guards.map((name) => `"${toOneLine(name)}"`).join(', ');
+  const text = `Blocked, as hooks could not be asked (${names}): ${toOneLine(problem, MAX_NOTE)}`;
+  process.stderr.write(`${removeControls(text)}\n`);
+  return BLOCKED;
+}
+
+async function findGuards(
+  { cwd, settings, trust }: HookOptions,
+  event: HookEventName | undefined,
+): Promise<string[]> {
+  // The model reads all of stderr.
+  const { config } = await openWorkspace({ cwd, settings, trust }, { isQuiet: true });
+  if (!config.getEnableHooks()) return [];
+  const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
+  const guards = registry
+    .getAllHooks()
+    .filter(({ enabled, eventName }) => enabled && (event ?? eventName) === eventName)
+    .filter((entry) => failsClosed(entry.config, entry.eventName));
+  return [...new Set(guards.map((entry) => hookIdentity(entry.config)))];
+}

@@ -1,0 +1,149 @@
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { editSettings, planSettings } from '../../config/settings/editSettings.js';
+import { dialects } from '../../dialects/dialects.js';
+import { receivableEvents } from '../../dialects/reverse.js';
+import { findProgram, isExecutable } from '../../process/findProgram.js';
+import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
+import { requireHome } from '../../util/home.js';
+import { planMove } from '../migrate/plan.js';
+import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
+import { findObstacles } from '../shared/obstacles.js';
+import { requireInside } from '../shared/projectFile.js';
+import { PROJECT_MARKERS } from '../shared/projectRoot.js';
+import { diffSettings, paintDiff } from '../shared/settingsDiff.js';
+import { plural, printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
+import { resolveWorkingDir } from '../shared/workspace.js';
+import { additions, removals, type OwnEntry } from './entries.js';
+
+interface InstallOptions {
+  readonly into?: DialectName;
+  readonly scope: ForeignScope;
+  readonly undo?: boolean;
+  readonly dryRun?: boolean;
+  readonly cwd?: string;
+  readonly json?: boolean;
+}
+
+/** Ms that an agent gives the entry: hooks have time limits of their own, and may run one after the other. */
+const TIMEOUT_MS = 600_000;
+
+/** @throws UsageError when settings cannot be read, or the project's would be written elsewhere */
+export async function install({ into, ...options }: InstallOptions): Promise<void> {
+  if (into === undefined) {
+    const commands = DIALECT_NAMES.map((name) => `hookstack install --into ${name}`);
+    throw new UsageError(`Say whose settings to write: ${commands.join(', or ')}`);
+  }
+  const { scope, undo = false, dryRun = false } = options;
+  const { directory, file } = await placeOf(into, options);
+  const entry = entryFor(into, scope, directory);
+  const events = receivableEvents(into);
+  const decide = (current: Readonly<Record<string, unknown>>) =>
+    undo ? removals(current) : additions(current, events, entry);
+  const { before, after } = await orUsageError(planSettings(file, decide), (detail) => detail);
+  const changed = before !== after;
+  if (changed && !dryRun) await editSettings(file, decide);
+  const notes = undo ? [] : await notesOn(into, scope, directory, entry, options.cwd);
+  const diff = diffSettings(before, after);
+  if (options.json) {
+    printJson({
+      into,
+      scope,
+      file,
+      undo,
+      dryRun,
+      changed,
+      command: entry.command,
+      events,
+      diff,
+      notes,
+    });
+    return;
+  }
+  printLine(toOneLine(describe(into, file, events.length, { undo, dryRun, changed })));
+  if (dryRun) for (const line of diff) printLine(paintDiff(line));
+  for (const note of notes) printNotice('note', toOneLine(note, MAX_NOTE));
+}
+
+/** In characters. */
+const MAX_NOTE = 1000;
+
+async function placeOf(into: DialectName, { scope, cwd }: Omit<InstallOptions, 'into'>) {
+  const home = await realpath(requireHome()).catch(requireHome);
+  const { files, localFiles = [] } = dialects[into].settings;
+  const directory =
+    scope === 'user'
+      ? home
+      : await resolveWorkingDir(cwd, [...PROJECT_MARKERS, ...files, ...localFiles]);
+  if (scope !== 'user' && directory === home) {
+    throw new UsageError(
+      'The home directory is no project; to write your own settings, add --scope user',
+    );
+  }
+  const [file] = foreignSettingsIn(directory, into, scope);
+  if (file === undefined) {
+    throw new UsageError(
+      `${dialects[into].agent} has no settings of one person in a project: leave --scope out, or write --scope user`,
+    );
+  }
+  if (scope !== 'user') await requireInside(directory, file);
+  return { directory, file };
+}
+
+/** A package of the project is not on the search path of the agent. */
+function entryFor(into: DialectName, scope: ForeignScope, directory: string): OwnEntry {
+  const { timeoutUnit } = dialects[into];
+  const isLocal = scope !== 'user' && isExecutable(path.join(directory, LOCAL_PROGRAM));
+  const program = isLocal ? `"$${into.toUpperCase()}_PROJECT_DIR"/${LOCAL_PROGRAM}` : 'hookstack';
+  return {
+    type: 'command',
+    // The one shows it in its list of hooks, and the other one does not know it.
+    ...(into === 'gemini' && { name: 'hookstack' }),
+    command: `${program} hook --from ${into}`,
+    timeout: TIMEOUT_MS / timeoutUnit.ms,
+  };
+}
+
+const LOCAL_PROGRAM = 'node_modules/.bin/hookstack';
+
+function describe(
+  into: DialectName,
+  file: string,
+  count: number,
+  { undo, dryRun, changed }: { undo: boolean; dryRun: boolean; changed: boolean },
+): string {
+  const { agent } = dialects[into];
+  if (!changed) return `${file}: nothing to do`;
+  const would = dryRun ? 'would run' : 'runs';
+  if (undo) return `${file}: ${agent} ${would} hooks of hookstack no more`;
+  return `${file}: ${agent} ${would} all hooks of the project, at ${plural(count, 'event')}; start it anew`;
+}
+
+/** What keeps hooks from running, or makes them run twice. */
+async function notesOn(
+  into: DialectName,
+  scope: ForeignScope,
+  directory: string,
+  { command }: OwnEntry,
+  cwd: string | undefined,
+): Promise<string[]> {
+  const { agent } = dialects[into];
+  const isMissing = command.startsWith('hookstack ') && findProgram('hookstack') === undefined;
+  const { off, notAllowed } = scope === 'user' ? {} : await findObstacles(directory, cwd);
+  const { present, sources } = await planMove(directory, into, scope);
+  const files = sources.map((source) => source.file).join(', ');
+  return [
+    ...(isMissing
+      ? [
+          `hookstack is not on the search path, so that ${agent} would run no hooks: npm install --global hookstack, or install it in the project`,
+        ]
+      : []),
+    ...(present > 0
+      ? [
+          `${plural(present, 'hook')} of ${files} would run twice, as ${agent} runs them itself, and they are in .llxprt/settings.json too: take them out of one of the two`,
+        ]
+      : []),
+    ...[off, notAllowed].filter((each) => each !== undefined),
+  ];
+}

@@ -1,0 +1,55 @@
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { Command, CommanderError } from 'commander';
+import { COMMANDS } from './commands.js';
+import { addCommand } from './shared/addCommand.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { printJsonError, printNotice } from './shared/terminal.js';
+import { UsageError } from './shared/usageError.js';
+
+/** Runs the command that the command line names. */
+export async function main(): Promise<void> {
+  process.stdout.on('error', (error) => endOutput(error, 'stdout'));
+  process.stderr.on('error', (error) => endOutput(error, 'stderr'));
+  const { version } = createRequire(import.meta.url)('hookstack/package.json') as {
+    version: string;
+  };
+  const program = new Command('hookstack')
+    .description('Hooks for LLM agents: policy and automation around every tool and model call')
+    .version(version)
+    .exitOverride();
+  for (const spec of COMMANDS) addCommand(program, spec);
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    process.exitCode = reportFailure(error);
+  }
+}
+
+/** @returns the exit code */
+function reportFailure(error: unknown): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return 0;
+  const isUsage = error instanceof CommanderError || error instanceof UsageError;
+  if (!(error instanceof CommanderError)) {
+    printNotice('error', errorMessage(error));
+  }
+  if (process.argv.includes('--json')) printJsonError(errorMessage(error).replace(/^error: /, ''));
+  const command = process.argv[2];
+  // An agent takes 1 of its hook for a yes.
+  if (command === 'hook') return 2;
+  // For `fire`, 2 means that a hook blocked.
+  return isUsage && command !== 'fire' ? 2 : 1;
+}
+
+let isOutputLost = false;
+
+/** EPIPE, as from `| head`, ends the process as SIGPIPE would. After other errors the work and its exit code go on. */
+function endOutput(error: NodeJS.ErrnoException, stream: 'stdout' | 'stderr'): void {
+  if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE);
+  if (isOutputLost) return;
+  isOutputLost = true;
+  process.once('exit', () => (process.exitCode ||= 1));
+  if (stream === 'stdout') {
+    printNotice('error', `stdout cannot be written (${error.message}); free some space`);
+  }
+}

@@ -1,0 +1,71 @@
+import type { DialectName, HookEventName, HookPayload, ToolOutput } from '../protocol/types.js';
+import type { Dialect, Fields } from './dialect.js';
+
+/** For whom an event happened, as its agent says. */
+export interface ReceivedIdentity {
+  readonly sessionId?: string;
+  readonly cwd?: string;
+  readonly transcriptPath?: string;
+  /** The agent's id of the tool call. */
+  readonly callId?: string;
+  /** Which of several agents it was: its kind, else its id. */
+  readonly agent?: string;
+}
+
+/** What another agent tells its hooks, in our words. */
+export interface Received<E extends HookEventName = HookEventName> {
+  readonly dialect: DialectName;
+  /** The agent's name of the event. */
+  readonly theirEvent: string;
+  readonly event: E;
+  readonly payload: HookPayload<E>;
+  readonly identity: ReceivedIdentity;
+  /** All fields as they came. */
+  readonly fields: Fields;
+}
+
+/** What hooks decided about an event, and what of it an answer has to carry. */
+export interface ReplyVerdict {
+  /** `allow`: whoever said so speaks for the user. What nobody objects to is `none`. */
+  readonly kind: 'none' | 'allow' | 'ask' | 'block' | 'stop';
+  readonly reason?: string | undefined;
+  /** The arguments of a tool by our names, all of them, where hooks changed them. */
+  readonly input?: Readonly<Record<string, unknown>> | undefined;
+  /** What takes the place of a tool's result. */
+  readonly output?: ToolOutput | undefined;
+  /** What the model is to read. */
+  readonly context?: readonly string[];
+  /** What the user is to read. */
+  readonly forUser?: readonly string[];
+  /** Whether the result is kept from the user. */
+  readonly isHidden?: boolean;
+  /** Of the model's events: `llm_request`, `llm_response`, `toolConfig`, as hooks gave them. */
+  readonly changes?: Fields | undefined;
+}
+
+/** What the agent is answered. */
+export interface Reply {
+  /** One JSON object; empty where there is nothing to say. */
+  readonly json: Record<string, unknown>;
+  /** What the agent's format could not say, and what it says instead, one sentence each. */
+  readonly lost: readonly string[];
+}
+
+/** Puts one verdict into the agent's format. */
+export type Writer = (verdict: ReplyVerdict, received: Received) => Partial<Reply>;
+
+/** The tables of a dialect, read in the other direction: what an agent tells us, and how it is answered. */
+export interface ReverseDialect {
+  readonly spoken: Dialect;
+  /** Events that are one of ours, besides those that hooks of this dialect have here. */
+  readonly alsoEvents: Readonly<Record<string, `${HookEventName}`>>;
+  /** Further events, of which there is nothing here. Nobody's hooks run then. */
+  readonly unknownEvents: ReadonlySet<string>;
+  /** What our words of an event's subject are there, where several are one. */
+  readonly ourSubjects: Readonly<Record<string, string>>;
+  /** Our name of the tool that a call is about. */
+  readonly toolName: (fields: Fields, name: string) => string;
+  /** What our hooks read as the tool's result. */
+  readonly toolResponse: (fields: Fields, tool: string) => Record<string, unknown>;
+  readonly writers: Readonly<Record<string, Writer>>;
+}

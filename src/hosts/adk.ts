@@ -1,0 +1,254 @@
+// Base class and types are those of the host; where it is not installed, nobody can use a plugin of it.
+// @ts-ignore
+import { BasePlugin, isAgentTool, version } from '@google/adk';
+// @ts-ignore
+import type { BaseTool, Context, InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
+import type { Config } from '../config/config.js';
+import { ALLOW, type CallOptions } from '../context.js';
+import { openToolCall } from '../core/coreToolHookTriggers.js';
+import { notAllowed } from '../core/coreToolScheduler.js';
+import { fireAfterModelHook } from '../core/geminiChatHookTriggers.js';
+import type { ModelTurn } from '../core/modelCall.js';
+import { hasHooks } from '../hooks/fireHook.js';
+import { asSystemNote } from '../protocol/llmContent.js';
+import { functionCallsOf } from '../protocol/response.js';
+import { HookEventName, type CallSession } from '../protocol/types.js';
+import { requireKnown, type OptionNames } from '../util/requireKnown.js';
+import {
+  applyRequest,
+  replaceArguments,
+  stopAnswer,
+  toAnswer,
+  toChangedAnswer,
+  toModelRequest,
+  toModelResponse,
+  toToolAnswer,
+  toToolResult,
+  uncoveredOf,
+} from './adk/translate.js';
+import { openModelCall, type OpenModelCall } from './adk/openModelCall.js';
+import { endAgent, orAborted, Runs } from './adk/runs.js';
+import type { Maybe } from './either.js';
+import { allowedNames, requireVersion, tellUncovered, textOf } from './shared.js';
+
+export type { HooksMark } from './mark.js';
+
+/** What the plugin takes besides the `Config`. */
+export interface HooksPluginOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
+  /** For whom calls are made. What it leaves out is the id of the host's session, and the name of its agent. */
+  readonly session?: CallSession | ((context: InvocationContext) => CallSession);
+  /** Fails a model call with tools that hooks cannot see, where there would be a warning. */
+  readonly strict?: boolean;
+}
+
+const OPTIONS: OptionNames<HooksPluginOptions> = {
+  onHooks: true,
+  onApproval: true,
+  session: true,
+  strict: true,
+};
+
+interface ToolEvent {
+  readonly tool: BaseTool;
+  readonly toolArgs: Record<string, unknown>;
+  readonly toolContext: Context;
+}
+
+interface ModelEvent {
+  readonly callbackContext: Context;
+}
+
+interface RunEvent {
+  readonly invocationContext: InvocationContext;
+}
+
+type Answer = Record<string, unknown> | undefined;
+
+/** Puts the hooks of a `Config` around all tools and model calls of a runner. */
+export class HooksPlugin extends BasePlugin {
+  readonly #config: Config;
+  readonly #options: HooksPluginOptions;
+  readonly #runs = new Runs();
+  readonly #sessions = new WeakMap<InvocationContext, CallSession>();
+
+  /** @throws Error for another version of ADK; TypeError for an option that does not exist */
+  constructor(config: Config, options: HooksPluginOptions = {}) {
+    super('hookstack');
+    requireVersion('hookstack/adk', '@google/adk', version, ['2']);
+    requireKnown('new HooksPlugin()', options, OPTIONS);
+    this.#config = config;
+    this.#options = options;
+  }
+
+  /** Live calls of the model pass no plugin; their tools do. */
+  async beforeRunCallback({ invocationContext }: RunEvent): Promise<undefined> {
+    const isLive = invocationContext.liveRequestQueue !== undefined;
+    if (isLive) this.#tell('ADK asks no plugin about model calls of runLive');
+  }
+
+  async beforeToolCallback({ tool, toolArgs, toolContext }: ToolEvent): Promise<Answer> {
+    const { invocationContext: context, functionCallId: callId } = toolContext;
+    const run = this.#runs.of(context);
+    if (run.stopReason !== undefined) return { error: run.stopReason };
+    const allowed = run.asked.get(context)?.allowed;
+    if (allowed && !allowed.includes(tool.name)) {
+      return toToolAnswer(notAllowed(tool.name, allowed));
+    }
+    const options = { ...this.#optionsOf(context), callId };
+    const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);
+    if ('refused' in call) {
+      run.stopReason = call.refused.stopReason;
+      return toToolAnswer(call.refused);
+    }
+    replaceArguments(toolArgs, call.input);
+    run.tools.set(toolContext, call);
+    return undefined;
+  }
+
+  /** Also called where no tool has run: then no call is open. */
+  async afterToolCallback(event: ToolEvent & { result: unknown }): Promise<Answer> {
+    const { tool, toolContext, result } = event;
+    const { run, call } = this.#takeTool(toolContext);
+    if (!call) return undefined;
+    if (tool.isLongRunning && (result === null || result === undefined)) {
+      await call.abandon();
+      return undefined;
+    }
+    const given = toToolResult(result);
+    const ended = await orAborted(toolContext.invocationContext, call.finish(given));
+    if (!ended) return undefined;
+    run.stopReason ??= ended.stopReason;
+    return toChangedAnswer(ended, given, result);
+  }
+
+  async onToolErrorCallback(event: ToolEvent & { error: Error }): Promise<Answer> {
+    const { run, call } = this.#takeTool(event.toolContext);
+    if (!call) return undefined;
+    // What no middleware has caught is the host's to tell the model.
+    const ended = await call.fail(event.error).catch(() => undefined);
+    run.stopReason ??= ended?.stopReason;
+    return ended && (ended.error ? toToolAnswer(ended) : { result: textOf(ended) });
+  }
+
+  async beforeModelCallback(
+    event: ModelEvent & { llmRequest: LlmRequest },
+  ): Promise<Maybe<LlmResponse>> {
+    const { callbackContext, llmRequest } = event;
+    const { invocationContext: context } = callbackContext;
+    const run = this.#runs.of(context);
+    if (run.stopReason !== undefined) {
+      const isTold = run.isStopTold;
+      endAgent(run, callbackContext);
+      return isTold ? {} : stopAnswer(run.stopReason);
+    }
+    for (const why of uncoveredOf(llmRequest, context, isAgentTool)) this.#tell(why);
+    const notes = run.notes.splice(0);
+    const opening = openModelCall(
+      this.#config,
+      toModelRequest(llmRequest, notes),
+      this.#optionsOf(context),
+    );
+    const call = await orAborted(context, opening);
+    if (!call) return undefined;
+    if ('turn' in call) {
+      this.#heed(call.turn, callbackContext);
+      return toAnswer(call.turn);
+    }
+    const allowed = allowedNames(call.request)?.filter((name) =>
+      Object.hasOwn(llmRequest.toolsDict, name),
+    );
+    applyRequest(llmRequest, call.request, allowed);
+    run.asked.set(context, { call, allowed });
+    run.open.add(call);
+    return undefined;
+  }
+
+  async afterModelCallback(
+    event: ModelEvent & { llmResponse: LlmResponse },
+  ): Promise<Maybe<LlmResponse>> {
+    const { callbackContext, llmResponse } = event;
+    if (llmResponse.partial) return this.#isHeld() ? {} : undefined;
+    const { invocationContext: context } = callbackContext;
+    const run = this.#runs.of(context);
+    const call = run.asked.get(context)?.call;
+    // What is no answer but counts tokens comes last, and is not for hooks.
+    if (!call || !(llmResponse.content || llmResponse.errorCode)) return undefined;
+    if (!run.open.delete(call)) return this.#seeAnother(call, callbackContext, llmResponse);
+    const turn = await orAborted(context, call.finish(toModelResponse(llmResponse)));
+    if (!turn) return undefined;
+    this.#heed(turn, callbackContext);
+    return toAnswer(turn, llmResponse);
+  }
+
+  async onModelErrorCallback(event: ModelEvent & { error: Error }): Promise<undefined> {
+    const { invocationContext: context } = event.callbackContext;
+    const run = this.#runs.of(context);
+    const call = run.asked.get(context)?.call;
+    if (call && run.open.delete(call)) await call.fail(event.error);
+  }
+
+  async afterRunCallback({ invocationContext }: RunEvent): Promise<void> {
+    await this.#runs.end(invocationContext);
+  }
+
+  /** The host may give one answer in several pieces, such as text and calls of tools: hooks see each. */
+  async #seeAnother({ request }: OpenModelCall, callbackContext: Context, given: LlmResponse) {
+    const options = this.#optionsOf(callbackContext.invocationContext);
+    const said = await fireAfterModelHook(this.#config, request, toModelResponse(given), options);
+    const reason = said.stopReason ?? '';
+    const turn: ModelTurn = {
+      ...said,
+      request,
+      verdict: said.stopped ? { kind: 'stop', event: HookEventName.AfterModel, reason } : ALLOW,
+      blocked: false,
+      synthetic: false,
+      suppressDisplay: said.suppressOutput ?? false,
+      notes: said.systemMessage ? [asSystemNote(said.systemMessage)] : [],
+    };
+    this.#heed(turn, callbackContext);
+    return toAnswer(turn, given);
+  }
+
+  #heed({ verdict, notes, response }: ModelTurn, callbackContext: Context): void {
+    const run = this.#runs.of(callbackContext.invocationContext);
+    run.notes.push(...notes);
+    if (verdict.kind !== 'stop') return;
+    run.stopReason = verdict.reason;
+    // Where it wants tools, they are refused first, so that each call has an answer.
+    if (functionCallsOf(response).length === 0) endAgent(run, callbackContext);
+  }
+
+  #isHeld(): boolean {
+    const isHeld = this.#config.getAfterModelDisplay() === 'hold';
+    return isHeld && hasHooks(this.#config, HookEventName.AfterModel);
+  }
+
+  #takeTool(toolContext: Context) {
+    const run = this.#runs.of(toolContext.invocationContext);
+    const call = run.tools.get(toolContext);
+    run.tools.delete(toolContext);
+    return { run, call };
+  }
+
+  #tell(why: string): void {
+    const message = `hookstack/adk: hooks do not see all that this agent does: ${why}. What is covered is in docs/hosts/adk.md`;
+    tellUncovered(this.#config, message, this.#options.strict);
+  }
+
+  #optionsOf(context: InvocationContext): CallOptions {
+    const { onHooks, onApproval } = this.#options;
+    const { abortSignal: signal } = context;
+    return { signal, onHooks, onApproval, session: this.#sessionOf(context) };
+  }
+
+  #sessionOf(context: InvocationContext): CallSession {
+    const known = this.#sessions.get(context);
+    if (known) return known;
+    const { session: wanted } = this.#options;
+    const given = typeof wanted === 'function' ? wanted(context) : wanted;
+    const agent: string | undefined = context.agent?.name;
+    const session = { sessionId: context.session.id, ...(agent && { agent }), ...given };
+    this.#sessions.set(context, session);
+    return session;
+  }
+}

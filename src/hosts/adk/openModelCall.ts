@@ -1,0 +1,59 @@
+import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import type { Config } from '../../config/config.js';
+import { callModelWithHooks, type ModelCallOptions, type ModelTurn } from '../../core/modelCall.js';
+import { finishTurn } from '../shared.js';
+
+/** A model call that its hooks and middleware let pass, for a host that calls the model itself. */
+export interface OpenModelCall {
+  /** What to send. */
+  readonly request: GenerateContentParameters;
+  /** Once the whole answer is there. AfterModel hooks see it. */
+  finish(response: GenerateContentResponse): Promise<ModelTurn>;
+  /** Where the model failed, or nobody will know its answer. Never rejects. */
+  fail(error: unknown): Promise<void>;
+}
+
+/** A model call that ends without the model. */
+export interface RefusedModelCall {
+  readonly turn: ModelTurn;
+}
+
+/**
+ * A model call in two halves, for hosts that have one callback before the model and another after it. The first of
+ * `finish`, `fail` and the abort of `signal` ends it.
+ */
+export function openModelCall(
+  config: Config,
+  request: GenerateContentParameters,
+  options: ModelCallOptions,
+): Promise<OpenModelCall | RefusedModelCall> {
+  return new Promise((resolve, reject) => {
+    const open = (sent: GenerateContentParameters, signal: AbortSignal) => {
+      const answer = new Promise<GenerateContentResponse>((answered, failed) => {
+        signal.addEventListener('abort', () => failed(signal.reason), { once: true });
+        const finish = (response: GenerateContentResponse) => {
+          answered(response);
+          return whole;
+        };
+        const fail = (error: unknown) => {
+          failed(error);
+          return whole.then(drop, drop);
+        };
+        resolve({ request: sent, finish, fail });
+      });
+      return Promise.resolve(streamOf(answer));
+    };
+    const whole = finishTurn(callModelWithHooks(config, request, open, options));
+    whole.then((turn) => resolve({ turn }), reject);
+  });
+}
+
+async function* streamOf(
+  answer: Promise<GenerateContentResponse>,
+): AsyncGenerator<GenerateContentResponse> {
+  yield await answer;
+}
+
+function drop(): void {
+  // Nobody waits for what becomes of it.
+}

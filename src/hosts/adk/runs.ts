@@ -1,0 +1,76 @@
+// The types are the host's own.
+// @ts-ignore
+import type { Context, InvocationContext } from '@google/adk';
+import type { OpenToolCall } from '../../core/coreToolHookTriggers.js';
+import type { OpenModelCall } from './openModelCall.js';
+
+/** What is known of one invocation, until it ends. */
+export interface Run {
+  /** Why the agent is to end. */
+  stopReason: string | undefined;
+  /** An event has said so. */
+  isStopTold: boolean;
+  /** What the model is to read with the next request. */
+  readonly notes: string[];
+  /** Calls of tools that have begun. */
+  readonly tools: Map<Context, OpenToolCall>;
+  /** The last model call of each agent, and the tools that it allows. */
+  readonly asked: WeakMap<
+    InvocationContext,
+    { readonly call: OpenModelCall; readonly allowed: readonly string[] | undefined }
+  >;
+  /** Model calls without an answer yet. */
+  readonly open: Set<OpenModelCall>;
+}
+
+/** The invocations that are going on. One that its caller leaves is forgotten with it. */
+export class Runs {
+  readonly #runs = new WeakMap<object, Run>();
+
+  /** The invocation of all its agents: the host copies its context for each, but not the settings of the run. */
+  of(context: InvocationContext): Run {
+    const key: object = context.runConfig ?? context.session;
+    const known = this.#runs.get(key);
+    if (known) return known;
+    const run: Run = {
+      stopReason: undefined,
+      isStopTold: false,
+      notes: [],
+      tools: new Map(),
+      asked: new WeakMap(),
+      open: new Set(),
+    };
+    this.#runs.set(key, run);
+    return run;
+  }
+
+  /** Whatever has not ended by now never will. */
+  async end(context: InvocationContext): Promise<void> {
+    const { tools, open } = this.of(context);
+    const over = new Error('The run of the agent has ended');
+    const calls = [...tools.values()].map((call) => call.abandon());
+    await Promise.all([...calls, ...[...open].map((call) => call.fail(over))]);
+    tools.clear();
+    open.clear();
+  }
+}
+
+/** Ends this agent, and loops around it. Others of the invocation end when they would ask their model. */
+export function endAgent(run: Run, { invocationContext, actions }: Context): void {
+  run.isStopTold = true;
+  invocationContext.endInvocation = true;
+  actions.escalate = true;
+}
+
+/** A plugin that throws makes an error event of an abort, which the host itself takes for an end. */
+export async function orAborted<T>(
+  { abortSignal }: InvocationContext,
+  work: Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (abortSignal?.aborted) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,139 @@
+import type { GenerateContentResponse, Part } from '@google/genai';
+import type { ModelTurn } from '../../core/modelCall.js';
+import { answerParts, answerText, createResponse } from '../../protocol/response.js';
+import { isRecord } from '../../util/records.js';
+import { markOf, refusalOf } from '../mark.js';
+import { carrying, originOf } from './request.js';
+import type { AnyPart, Generated } from './types.js';
+
+const FINISH: Readonly<Record<string, string>> = {
+  stop: 'STOP',
+  'tool-calls': 'STOP',
+  length: 'MAX_TOKENS',
+  'content-filter': 'SAFETY',
+};
+
+/** A tool call that the host is to run. */
+export function isToolCall(
+  part: AnyPart,
+): part is AnyPart & { toolCallId: string; toolName: string } {
+  return part.type === 'tool-call' && part.providerExecuted !== true;
+}
+
+/** What hooks see of parts of an answer. */
+export function toResponse(
+  parts: readonly AnyPart[],
+  end?: Pick<AnyPart, 'finishReason' | 'usage'>,
+): GenerateContentResponse {
+  const reason = isRecord(end?.finishReason) ? String(end.finishReason['unified']) : undefined;
+  const finishReason = reason === undefined ? undefined : (FINISH[reason] ?? 'OTHER');
+  const content = { role: 'model', parts: parts.map(toPart) };
+  const candidate = { index: 0, content, ...(finishReason && { finishReason }) };
+  return createResponse({
+    candidates: parts.length > 0 || finishReason ? [candidate as never] : [],
+    ...(isRecord(end?.usage) && { usageMetadata: toUsage(end.usage) }),
+  });
+}
+
+function toPart(part: AnyPart): Part {
+  if (part.type === 'text-delta') return carrying({ text: String(part.delta) }, part);
+  if (part.type === 'text') return carrying({ text: String(part.text) }, part);
+  if (!isToolCall(part)) return carrying({}, part);
+  const { toolCallId: id, toolName: name } = part;
+  return carrying({ functionCall: { id, name, args: readInput(part.input) } }, part);
+}
+
+function readInput(input: unknown): Record<string, unknown> {
+  try {
+    const args: unknown = JSON.parse(String(input));
+    return isRecord(args) ? args : {};
+  } catch {
+    return {};
+  }
+}
+
+function toUsage({ inputTokens, outputTokens }: Record<string, unknown>) {
+  const [prompt, answer] = [totalOf(inputTokens), totalOf(outputTokens)];
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: answer,
+    totalTokenCount: prompt + answer,
+  };
+}
+
+function totalOf(tokens: unknown): number {
+  return Number((isRecord(tokens) && tokens['total']) || 0);
+}
+
+/** Whether the answer is not the model's, or is not to be used. */
+function isInstead({ synthetic, blocked }: ModelTurn): boolean {
+  return synthetic || blocked;
+}
+
+/** The text to give where there is nothing of the model: that of a hook, or why there is none. */
+export function textInstead(turn: ModelTurn): string {
+  return answerText(turn.response) || (refusalOf(turn) ?? '');
+}
+
+/** The parts of the model's answer that are left, and whether its text is another one. */
+export function leftOf(turn: ModelTurn, givenText: string) {
+  const kept = new Set(answerParts(turn.response).map(originOf));
+  const isStopped = turn.verdict.kind === 'stop';
+  const text = answerText(turn.response);
+  return {
+    text,
+    isChanged: text !== givenText,
+    isLeft: (part: AnyPart) => !isToolCall(part) || (!isStopped && kept.has(part)),
+  };
+}
+
+/** How the answer ends. */
+export function endOf(
+  turn: ModelTurn,
+  { finishReason, providerMetadata }: Pick<AnyPart, 'finishReason' | 'providerMetadata'>,
+) {
+  const { verdict } = turn;
+  if (verdict.kind === 'allow') return { finishReason };
+  const { kind } = verdict;
+  const own = isRecord(providerMetadata) ? providerMetadata : {};
+  return {
+    finishReason: {
+      unified: kind === 'stop' || turn.synthetic ? 'stop' : 'other',
+      raw: `${kind} by hooks`,
+    },
+    providerMetadata: { ...own, hookstack: markOf(turn) },
+  };
+}
+
+export const NO_ANSWER: Generated = {
+  content: [],
+  finishReason: { unified: 'stop', raw: undefined },
+  usage: {
+    inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 0, text: 0, reasoning: 0 },
+  },
+  warnings: [],
+};
+
+/** What the host gets of an answer that came in one piece. */
+export function toGenerated(turn: ModelTurn, given: Generated = NO_ANSWER): Generated {
+  const end = endOf(turn, given);
+  if (isInstead(turn)) {
+    return { ...given, ...end, content: [{ type: 'text', text: textInstead(turn) }] };
+  }
+  const { isChanged, isLeft } = leftOf(turn, textOf(given.content));
+  const content = isChanged
+    ? answerParts(turn.response).flatMap((part) => toGivenPart(part))
+    : given.content;
+  return { ...given, ...end, content: content.filter(isLeft) };
+}
+
+export function textOf(parts: readonly AnyPart[]): string {
+  return parts.map(({ type, text }) => (type === 'text' ? String(text) : '')).join('');
+}
+
+function toGivenPart(part: Part): AnyPart[] {
+  const origin = originOf(part);
+  if (part.text === undefined || part.text === origin?.text) return origin ? [origin] : [];
+  return [{ ...origin, type: 'text', text: part.text }];
+}

@@ -1,0 +1,169 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../config/config.js';
+import type { CallOptions } from '../context.js';
+import {
+  receivableEvents,
+  receive,
+  reply,
+  type Received,
+  type ReplyVerdict,
+} from '../dialects/reverse.js';
+import { events } from '../protocol/events.js';
+import { HookEventName, type CallSession } from '../protocol/types.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { requireKnown, type OptionNames } from '../util/requireKnown.js';
+import type { ClaudeAnswer, ClaudeEvent, ClaudeHook, ClaudeHooks } from './claude/types.js';
+import { decideReceived } from './decideReceived.js';
+import { installedVersion, requireVersion, tellUncovered } from './shared.js';
+
+export type { ClaudeAnswer, ClaudeEvent, ClaudeHook, ClaudeHooks } from './claude/types.js';
+
+/** What `claudeHooks` takes. */
+export interface ClaudeHooksOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
+  /** For whom hooks run, where that is not what the host says. */
+  readonly session?: CallSession | undefined;
+  /** Called when hooks end a run, with the reason. */
+  readonly onStop?: ((reason: string) => void) | undefined;
+  /** Throw where hooks or middleware cannot have an effect, instead of a warning. */
+  readonly strict?: boolean | undefined;
+}
+
+const OPTIONS: OptionNames<ClaudeHooksOptions> = {
+  onHooks: true,
+  onApproval: true,
+  session: true,
+  onStop: true,
+  strict: true,
+};
+
+const SDK = '@anthropic-ai/claude-agent-sdk';
+
+/** What the host is told, in seconds: it goes on as if there were no hooks once that is over. */
+const TIMEOUT_S = 600;
+/** What hooks together may take, in ms: what is said later, nobody hears. */
+const DEADLINE_MS = 590_000;
+
+const MODEL_EVENTS = [
+  HookEventName.BeforeModel,
+  HookEventName.AfterModel,
+  HookEventName.BeforeToolSelection,
+] as const;
+
+/**
+ * Hooks for `options.hooks` of the Claude Agent SDK: all of its events that hooks know, with their verdicts in its words.
+ *
+ * @throws TypeError for an option that does not exist
+ * @throws Error for a version of the SDK that is not supported; with `strict`, for hooks and middleware without effect
+ */
+export function claudeHooks(config: Config, options: ClaudeHooksOptions = {}): ClaudeHooks {
+  requireKnown('claudeHooks()', options, OPTIONS);
+  requireVersion('hookstack/claude', SDK, installedVersion(SDK), ['0.3']);
+  tellWithoutEffect(config, options.strict);
+  const answer = makeHook(config, options);
+  const names = receivableEvents('claude') as readonly ClaudeEvent[];
+  return Object.fromEntries(
+    names.map((name) => [name, [{ hooks: [answer], timeout: TIMEOUT_S }]]),
+  ) as ClaudeHooks;
+}
+
+function tellWithoutEffect(config: Config, strict: boolean | undefined): void {
+  const active = config.getExtensions().filter(({ isActive }) => isActive);
+  const definitions = [config.getHooks(), ...active.map(({ hooks = {} }) => hooks)];
+  for (const event of MODEL_EVENTS) {
+    if (!definitions.some((hooks) => (hooks[event] ?? []).length > 0)) continue;
+    const message = `hookstack/claude: no ${event} hook runs: the Claude Agent SDK tells nobody of its calls of the model`;
+    tellUncovered(config, message, strict);
+  }
+  for (const stack of ['tool', 'model'] as const) {
+    if (config.registrations(stack).length === 0) continue;
+    const message = `hookstack/claude: middleware of the ${stack} stack does not run: Claude Code calls tools and models in a process of its own. Use a hook, or middleware of the hook stack`;
+    tellUncovered(config, message, strict);
+  }
+}
+
+function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
+  const { onHooks, onApproval, onStop } = options;
+  const sessionOf = keepSession(options.session);
+  return async (input, _toolUseId, { signal }) => {
+    if (!config.getEnableHooks()) return {};
+    const received = readEvent(config, input);
+    if (!('event' in received)) return received;
+    const session = sessionOf(received);
+    const verdict = await withDeadline(signal, (ended) =>
+      decide(config, received, { onHooks, onApproval, session, signal: ended }),
+    );
+    if (verdict.kind === 'stop') onStop?.(verdict.reason ?? '');
+    const { json, lost } = reply(received, verdict);
+    const { theirEvent } = received;
+    for (const each of lost)
+      config.getDebugLogger().warn(`hookstack/claude, ${theirEvent}: ${each}`);
+    return json;
+  };
+}
+
+/** What cannot be read is refused where that prevents something: a hook that throws would let it pass. */
+function readEvent(config: Config, input: object): Received | ClaudeAnswer {
+  try {
+    return receive('claude', input) ?? {};
+  } catch (error) {
+    const reason = `The hooks could not be asked: ${errorMessage(error)}`;
+    const { hook_event_name: event } = input as { hook_event_name?: unknown };
+    config.getDebugLogger().warn(`hookstack/claude: ${reason}`);
+    if (event === 'UserPromptSubmit') return { decision: 'block', reason };
+    if (event === 'PermissionRequest') {
+      const decision = { behavior: 'deny', message: reason } as const;
+      return { hookSpecificOutput: { hookEventName: event, decision } };
+    }
+    if (event !== 'PreToolUse') return {};
+    const [permissionDecision, permissionDecisionReason] = ['deny' as const, reason];
+    return {
+      hookSpecificOutput: { hookEventName: event, permissionDecision, permissionDecisionReason },
+    };
+  }
+}
+
+async function decide(
+  config: Config,
+  received: Received,
+  options: CallOptions,
+): Promise<ReplyVerdict> {
+  try {
+    const verdict = await decideReceived(config, received, options);
+    options.signal?.throwIfAborted();
+    return verdict;
+  } catch (error) {
+    const { event, payload } = received;
+    // An agent that was sent back once is not sent back for a fault again.
+    const isSentBack = 'stopHookActive' in payload && payload.stopHookActive;
+    if (!events[event].canBlock || isSentBack) return { kind: 'none' };
+    return { kind: 'block', reason: `The hooks could not be asked: ${errorMessage(error)}` };
+  }
+}
+
+/** Who is meant, as the same object as long as it is the same: hooks of one session share what was made for it. */
+function keepSession(given: CallSession | undefined): (received: Received) => CallSession {
+  let last: CallSession = {};
+  return ({ identity: { callId: _callId, ...identity } }) => {
+    const session = { ...identity, ...given };
+    if (!isDeepStrictEqual(session, last)) last = session;
+    return last;
+  };
+}
+
+/** Signals that are put together by `AbortSignal.any` would take longer than all else, where no hook matches. */
+async function withDeadline<T>(
+  signal: AbortSignal,
+  run: (ended: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController();
+  const abort = () => ended.abort(signal.aborted ? signal.reason : new Error('they took too long'));
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort);
+  const timer = setTimeout(abort, DEADLINE_MS).unref();
+  try {
+    return await run(ended.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,167 @@
+// Functions and types are those of the host.
+// @ts-ignore
+import { AIMessage, createMiddleware } from 'langchain';
+// @ts-ignore
+import type { AgentMiddleware, ModelRequest, Runtime, ToolCallRequest } from 'langchain';
+import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import type { Config } from '../config/config.js';
+import type { CallOptions } from '../context.js';
+import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
+import { notAllowed } from '../core/coreToolScheduler.js';
+import { callModelWithHooks } from '../core/modelCall.js';
+import { hasHooks } from '../hooks/fireHook.js';
+import { HookEventName, type CallSession } from '../protocol/types.js';
+import { requireKnown, type OptionNames } from '../util/requireKnown.js';
+import { addMark, lastAnswer, readMark, stopOf } from './langchain/marks.js';
+import { toModelResponse, type HostCall, type Message } from './langchain/messages.js';
+import { allowedBy, applyRequest, toAnswer, toModelRequest } from './langchain/modelCall.js';
+import { failure, runTool, toToolAnswer, toToolResult, type Given } from './langchain/toolCall.js';
+import type { Either } from './either.js';
+import { finishTurn, installedVersion, requireVersion, tellUncovered, textOf } from './shared.js';
+
+export type { MessageMark } from './langchain/marks.js';
+export type { HooksMark } from './mark.js';
+
+/** What the middleware takes besides the `Config`. */
+export interface HooksMiddlewareOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
+  /** For whom calls are made. What it leaves out is the id of the host's thread, as `sessionId`. */
+  readonly session?: CallSession | ((runtime: Runtime) => CallSession);
+  /** Fails a model call with tools that hooks cannot see, where there would be a warning. */
+  readonly strict?: boolean;
+}
+
+const OPTIONS: OptionNames<HooksMiddlewareOptions> = {
+  onHooks: true,
+  onApproval: true,
+  session: true,
+  strict: true,
+};
+
+/** Sessions that are remembered, as one object each. */
+const MAX_SESSIONS = 1000;
+
+/**
+ * Puts the hooks of a `Config` around all tools and model calls of an agent. It is best the first of its middleware.
+ *
+ * @throws Error for another version of LangChain; TypeError for an option that does not exist
+ */
+export function hooksMiddleware(
+  config: Config,
+  options: HooksMiddlewareOptions = {},
+): AgentMiddleware {
+  requireVersion('hookstack/langchain', 'langchain', installedVersion('langchain'), ['1']);
+  requireKnown('hooksMiddleware()', options, OPTIONS);
+  const optionsOf = callOptions(options);
+
+  /** A tool call with its hooks. */
+  async function wrapToolCall(
+    request: ToolCallRequest,
+    handler: (request: ToolCallRequest) => Either<Promise<Given>, Given>,
+  ): Promise<Given> {
+    const { runtime, state } = request;
+    const call: HostCall = request.toolCall;
+    const { stopped, allowedTools } = readMark(lastAnswer(state.messages));
+    if (stopped !== undefined) return addMark(failure(call, stopped), { stopped });
+    if (allowedTools && !allowedTools.includes(call.name)) {
+      return failure(call, textOf(notAllowed(call.name, allowedTools)));
+    }
+    const calling = { ...optionsOf(runtime), callId: call.id };
+    let ran: { given: Given; result: ReturnType<typeof toToolResult> } | undefined;
+    const execute = async (args: Record<string, unknown>) => {
+      const run = () => handler({ ...request, toolCall: { ...request.toolCall, args } });
+      const given = await runTool(call, run, calling.signal);
+      ran = { given, result: toToolResult(given, call) };
+      return ran.result;
+    };
+    const result = await executeToolWithHooks(config, call.name, call.args ?? {}, execute, calling);
+    if (!ran) calling.signal?.throwIfAborted();
+    return toToolAnswer(result, call, ran);
+  }
+
+  /** A model call with its hooks. */
+  async function wrapModelCall(
+    request: ModelRequest,
+    handler: (request: ModelRequest) => unknown,
+  ): Promise<AIMessage> {
+    const stopped = stopOf(request.state.messages);
+    if (stopped !== undefined) return addMark(new AIMessage(stopped), { stopped });
+    tellOfTools(config, request.tools, options.strict);
+    const { notes = [] } = readMark(lastAnswer(request.state.messages));
+    const asked = toModelRequest(request, notes);
+    let given: { whole: unknown; message: Message } | undefined;
+    const open = async (sent: GenerateContentParameters) => {
+      const wanted = applyRequest(request, asked, sent);
+      const whole = await handler({
+        ...wanted,
+        model: isHeld(config) ? hidden(wanted.model) : wanted.model,
+      });
+      given = { whole, message: messageOf(whole) };
+      return once(toModelResponse(given.message));
+    };
+    const calling = optionsOf(request.runtime);
+    const turn = await finishTurn(callModelWithHooks(config, asked, open, calling));
+    if (asked.model !== turn.request.model) tellOfModel(config, turn.request.model);
+    const allowed = allowedBy(asked, turn.request)?.filter((name) => isTool(request, name));
+    return toAnswer(turn, given, allowed) as AIMessage;
+  }
+
+  return createMiddleware({ name: 'hookstack', wrapToolCall, wrapModelCall });
+}
+
+/** What is passed on with each call of an agent. */
+function callOptions({ onHooks, onApproval, session }: HooksMiddlewareOptions) {
+  const sessions = new Map<string, CallSession>();
+  const sessionOf = (runtime: Runtime): CallSession | undefined => {
+    const given = typeof session === 'function' ? session(runtime) : session;
+    const id: unknown = runtime.configurable?.thread_id;
+    if (typeof id !== 'string' || given?.sessionId !== undefined) return given;
+    if (given) return { sessionId: id, ...given };
+    if (sessions.size >= MAX_SESSIONS) sessions.clear();
+    const known = sessions.get(id) ?? { sessionId: id };
+    sessions.set(id, known);
+    return known;
+  };
+  return (runtime: Runtime): CallOptions => {
+    const signal: AbortSignal | undefined = runtime.signal;
+    return { signal, onHooks, onApproval, session: sessionOf(runtime) };
+  };
+}
+
+/** Whether answers are kept from streams until hooks have seen them. */
+function isHeld(config: Config): boolean {
+  return config.getAfterModelDisplay() === 'hold' && hasHooks(config, HookEventName.AfterModel);
+}
+
+function isTool({ tools = [] }: ModelRequest, wanted: string): boolean {
+  return tools.some(({ name }: { readonly name?: unknown }) => name === wanted);
+}
+
+/** The model, with what it says kept from the host's streams of messages. They show what the agent stores. */
+function hidden(model: ModelRequest['model']): ModelRequest['model'] {
+  const bindable = model as unknown as { withConfig(config: object): typeof model };
+  return bindable.withConfig({ tags: ['nostream'] });
+}
+
+/** With structured output, the host gives more than the message. */
+function messageOf(whole: unknown): Message {
+  if (AIMessage.isInstance(whole)) return whole as Message;
+  return (whole as { messages: [Message] }).messages[0];
+}
+
+async function* once(response: GenerateContentResponse): AsyncGenerator<GenerateContentResponse> {
+  yield response;
+}
+
+function tellOfTools(config: Config, tools: readonly object[] = [], strict?: boolean): void {
+  for (const tool of tools) {
+    if ('invoke' in tool) continue;
+    const { name, type } = tool as { name?: string; type?: string };
+    const message = `hookstack/langchain: hooks do not see the tool "${name ?? type ?? 'without a name'}": the provider of the model runs it. What is covered is in docs/hosts/langchain.md`;
+    tellUncovered(config, message, strict);
+  }
+}
+
+function tellOfModel(config: Config, wanted: string): void {
+  const message = `hookstack/langchain: a hook wants the model "${wanted}", but agents of LangChain have models that are objects: it stays as it is. Hooks can change messages and sampling`;
+  tellUncovered(config, message);
+}

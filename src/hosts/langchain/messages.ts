@@ -1,0 +1,142 @@
+import type { Content, GenerateContentResponse, Part } from '@google/genai';
+// Classes and types are those of the host.
+// @ts-ignore
+import { AIMessage, HumanMessage, type BaseMessage } from 'langchain';
+import { createResponse } from '../../protocol/response.js';
+import { isRecord } from '../../util/records.js';
+import type { Both } from '../either.js';
+
+/** What only some messages have. */
+export type Message = Both<BaseMessage, MessageFields>;
+
+interface MessageFields {
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly HostCall[];
+  readonly usage_metadata?: {
+    readonly input_tokens?: number;
+    readonly output_tokens?: number;
+    readonly total_tokens?: number;
+  };
+}
+
+/** Where contents and parts carry what they were made of. */
+const MESSAGE = Symbol('message');
+const BLOCK = Symbol('block');
+const CALL = Symbol('call');
+
+type Carrying<T> = T & { [MESSAGE]?: Message; [BLOCK]?: unknown; [CALL]?: unknown };
+
+/** What messages were made into: all but the last of a conversation are sent again with every call. */
+const known = new WeakMap<object, { readonly of: unknown; readonly content: Content }>();
+
+/** A message as a content that carries it. The same one for the same message. */
+export function toContent(message: Message): Content {
+  const before = known.get(message);
+  if (before && before.of === message.content) return before.content;
+  const role = message.type === 'ai' ? 'model' : 'user';
+  const content: Carrying<Content> = { role, parts: partsOf(message), [MESSAGE]: message };
+  known.set(message, { of: message.content, content });
+  return content;
+}
+
+function partsOf(message: Message): Part[] {
+  if (message.type === 'tool') {
+    // Of requests, hooks read what people and models say.
+    const { tool_call_id: id, name, content } = message;
+    const output = typeof content === 'string' ? content : [...content];
+    return [{ functionResponse: { ...(id && { id }), name: name ?? '', response: { output } } }];
+  }
+  return [...textParts(message.content), ...callParts(message)];
+}
+
+function textParts(content: unknown): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
+  return (Array.isArray(content) ? content : []).map(toPart);
+}
+
+/** Parts with more than a text are never put together. */
+function toPart(block: unknown): Part {
+  const part: Carrying<Part> & { type: string } = { type: 'block', [BLOCK]: block };
+  if (isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string') {
+    part.text = block['text'];
+  }
+  return part;
+}
+
+function callParts({ tool_calls: calls = [] }: Message): Part[] {
+  return calls.map((call: HostCall): Carrying<Part> => {
+    const { id, name, args } = call;
+    return { functionCall: { ...(id !== undefined && { id }), name, args }, [CALL]: call };
+  });
+}
+
+/** A call of a tool, as the model's answer carries it. */
+export interface HostCall {
+  readonly id?: string;
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+}
+
+/** The messages to send: those that contents carry, where hooks have left them. */
+export function toMessages(contents: readonly Content[]): Message[] {
+  return contents.map((content: Carrying<Content>) => {
+    const { [MESSAGE]: message, role, parts = [] } = content;
+    const before = message && known.get(message)?.content;
+    if (message && before === content) return message;
+    if (message && before?.role === role) return withParts(message, parts);
+    const text = parts.map((part) => part.text ?? '').join('');
+    return role === 'model' ? new AIMessage(text) : new HumanMessage(text);
+  });
+}
+
+/** A copy of a message with the texts that hooks left, and without the calls of tools that are gone. */
+export function withParts(message: Message, parts: readonly Carrying<Part>[]): Message {
+  const content =
+    typeof message.content === 'string'
+      ? parts.map((part) => part.text ?? '').join('')
+      : parts.flatMap(toBlocks);
+  const calls = parts.flatMap((part) => part[CALL] ?? []);
+  return copyWith(message, { content, ...(message.tool_calls && { tool_calls: calls }) });
+}
+
+/** The blocks of a content, some of which hooks or middleware may have put there. */
+export function toBlocks(part: Carrying<Part>): unknown[] {
+  const { [BLOCK]: block, text } = part;
+  if (part[CALL]) return [];
+  if (!isRecord(block)) return [{ type: 'text', text: text ?? JSON.stringify(part) }];
+  return [text === undefined || text === block['text'] ? block : { ...block, text }];
+}
+
+/** What a tool gives, as hooks read it: texts and other blocks as they are. */
+export function toToolContent(content: unknown): string | Part[] {
+  if (!Array.isArray(content)) return String(content);
+  return content.map((block): Carrying<Part> => ({ ...(block as object), [BLOCK]: block }));
+}
+
+/** A copy of a message with other fields. Its class may be one of the provider's, so that none can be made here. */
+export function copyWith<M extends object>(message: M, fields: Record<string, unknown>): M {
+  const copy: M & { lc_kwargs?: object } = copyOf(message);
+  return Object.assign(copy, fields, { lc_kwargs: { ...copy.lc_kwargs, ...fields } });
+}
+
+/** A copy of an object of the host, of the same class. */
+export function copyOf<T extends object>(original: T): T {
+  return Object.create(
+    Object.getPrototypeOf(original) as object,
+    Object.getOwnPropertyDescriptors(original),
+  ) as T;
+}
+
+/** A complete answer of the model, as hooks read it. */
+export function toModelResponse(message: Message): GenerateContentResponse {
+  const { usage_metadata: usage } = message;
+  const usageMetadata = usage && {
+    promptTokenCount: usage.input_tokens,
+    candidatesTokenCount: usage.output_tokens,
+    totalTokenCount: usage.total_tokens,
+  };
+  return createResponse({
+    candidates: [{ index: 0, content: { role: 'model', parts: partsOf(message) } }],
+    ...(usageMetadata && { usageMetadata: usageMetadata as object }),
+  });
+}

@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Content, GenerateContentResponse, Part } from '@google/genai';
+import { answerText, createResponse, functionCallsOf } from '../../protocol/response.js';
+import { isRecord } from '../../util/records.js';
+import type { Item, ModelUsage, Piece } from './types.js';
+
+/** Under these, contents and parts carry what they were made of. */
+const ITEM = Symbol('item');
+const PIECE = Symbol('piece');
+
+type OfItem = Content & { readonly [ITEM]?: Item };
+type OfPiece = Part & { readonly [PIECE]?: Piece };
+
+/** The items of a request, as contents. */
+export function toContents(input: string | readonly Item[]): Content[] {
+  const items: readonly Item[] =
+    typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  return items.map((item): OfItem => ({ role: roleOf(item), parts: toParts(item), [ITEM]: item }));
+}
+
+function roleOf({ role, type }: Item): 'user' | 'model' {
+  const isFromUser = role === undefined ? type?.endsWith('_result') : role !== 'assistant';
+  return isFromUser ? 'user' : 'model';
+}
+
+function toParts(item: Item): Part[] {
+  const { content, name = '', callId: id = '' } = item;
+  if (item.type === 'function_call') {
+    return [{ functionCall: { id, name, args: argumentsOf(item) } }];
+  }
+  if (item.type === 'function_call_result') {
+    return [{ functionResponse: { id, name, response: { output: item.output } } }];
+  }
+  if (!isMessage(item)) return [{}];
+  if (typeof content === 'string') return [{ text: content }];
+  return (content ?? []).map((piece): OfPiece => ({
+    ...(isText(piece) && { text: piece.text }),
+    [PIECE]: piece,
+  }));
+}
+
+/** The items that contents were made of, with the texts that they have now. */
+export function toItems(contents: readonly Content[]): Item[] {
+  return contents.map((content: OfItem) => {
+    const item = content[ITEM];
+    const parts = content.parts ?? [];
+    if (!item) return message(content.role, parts.map(({ text = '' }) => text).join(''));
+    return isMessage(item) ? withParts(item, parts) : item;
+  });
+}
+
+function withParts(item: Item, parts: readonly OfPiece[]): Item {
+  if (typeof item.content === 'string') {
+    const text = parts.map((part) => part.text ?? '').join('');
+    return text === item.content ? item : { ...item, content: text };
+  }
+  const content = parts.map((part): Piece => {
+    const piece = part[PIECE];
+    if (piece && (part.text === undefined || part.text === piece.text)) return piece;
+    const type = item.role === 'assistant' ? 'output_text' : 'input_text';
+    return { type, ...piece, text: part.text ?? '' };
+  });
+  return isDeepStrictEqual(content, item.content) ? item : { ...item, content };
+}
+
+/** A message of text. */
+export function message(role: string | undefined, text: string): Item {
+  if (role !== 'model') return { type: 'message', role: 'user', content: text };
+  const content = [{ type: 'output_text', text }];
+  // What the host checks of a message of the model.
+  return { type: 'message', role: 'assistant', status: 'completed', content } as Item;
+}
+
+/** What the model gave, as hooks and middleware read it. `text` is all that it said. */
+export function toResponse(
+  output: readonly Item[],
+  text: string,
+  usage?: ModelUsage,
+): GenerateContentResponse {
+  const calls = output.filter(({ type }) => type === 'function_call').flatMap(toParts);
+  const parts = [...(text === '' ? [] : [{ text }]), ...calls];
+  return createResponse({
+    candidates: [{ index: 0, content: { role: 'model', parts } }],
+    ...(usage && {
+      usageMetadata: {
+        promptTokenCount: usage.inputTokens,
+        candidatesTokenCount: usage.outputTokens,
+        totalTokenCount: usage.totalTokens,
+      },
+    }),
+  });
+}
+
+/**
+ * What the model gave, after hooks and middleware. Where they changed its text, the last message has the new one, and
+ * no other message has any.
+ *
+ * @param said all that the model said, as they have read it
+ */
+export function toOutput(
+  response: GenerateContentResponse,
+  output: readonly Item[],
+  said: string,
+): Item[] {
+  const text = answerText(response);
+  const calls = new Map(functionCallsOf(response).map((call) => [call.id, call]));
+  const lastText = output.findLastIndex((item) => textOf([item]) !== '');
+  const items = output.flatMap((item, position): Item[] => {
+    if (item.type === 'function_call') {
+      const call = calls.get(item.callId);
+      if (!call) return [];
+      if (isDeepStrictEqual(call.args, argumentsOf(item))) return [item];
+      return [{ ...item, arguments: JSON.stringify(call.args) }];
+    }
+    if (text === said || !isMessage(item)) return [item];
+    return withText(item, position === lastText ? text : '');
+  });
+  return text !== said && lastText < 0 && text !== '' ? [...items, message('model', text)] : items;
+}
+
+function withText(item: Item, text: string): Item[] {
+  const content: readonly Piece[] = Array.isArray(item.content) ? item.content : [];
+  const others = content.filter((piece) => !isText(piece));
+  if (text !== '') return [{ ...item, content: [...others, { type: 'output_text', text }] }];
+  return others.length > 0 ? [{ ...item, content: others }] : [];
+}
+
+/** All that the model said. */
+export function textOf(output: readonly Item[]): string {
+  return output
+    .filter(isMessage)
+    .flatMap(({ content }) => (typeof content === 'object' ? content.filter(isText) : []))
+    .map(({ text }) => text)
+    .join('');
+}
+
+function isMessage({ type, role }: Item): boolean {
+  return role !== undefined && (type === undefined || type === 'message');
+}
+
+function isText(piece: Piece): piece is Piece & { readonly text: string } {
+  return typeof piece.text === 'string' && /^(?:in|out)put_text$/.test(piece.type ?? '');
+}
+
+/** Of a call whose arguments cannot be read, there are none: the host itself refuses it. */
+function argumentsOf({ arguments: given = '' }: Item): Record<string, unknown> {
+  return readArguments(given) ?? {};
+}
+
+/** The arguments of a call; `undefined` where they are no JSON object. */
+export function readArguments(given: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = given.trim() === '' ? {} : JSON.parse(given);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

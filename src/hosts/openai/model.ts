@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import type { Config } from '../../config/config.js';
+import { callModelWithHooks, type ModelCallOptions, type ModelTurn } from '../../core/modelCall.js';
+import { answerText, createResponse, functionCallsOf } from '../../protocol/response.js';
+import { finishTurn } from '../shared.js';
+import { message, textOf, toOutput, toResponse } from './items.js';
+import { toParameters, toRequest } from './requests.js';
+import type { Item, Model, ModelRequest, ModelResponse, ModelUsage, StreamEvent } from './types.js';
+
+/** What hooks decided about a run that the host's own types cannot say: the agent's output has a schema. */
+export class HookDecisionError extends Error {
+  override readonly name = 'HookDecisionError';
+  readonly code = 'HOOK_DECISION';
+
+  constructor(
+    /** `block` or `stop` */
+    readonly kind: string,
+    readonly reason: string,
+  ) {
+    super(`Hooks ended the run (${kind}): ${reason}`);
+  }
+}
+
+/** What the calls of models have to say to those of tools. */
+export interface ModelHost {
+  readonly config: Config;
+  readonly options: ModelCallOptions;
+  /** Called with the requests, before the model is. */
+  onRequest(request: ModelRequest): void;
+  /** Called with every answer that calls tools. */
+  onCalls(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void;
+  onStop(reason: string): void;
+}
+
+/** Of a model that was not asked. The host reads all of these. */
+function noUsage(): ModelUsage {
+  const tokens = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  return { requests: 0, ...tokens, inputTokensDetails: [], outputTokensDetails: [] };
+}
+
+/**
+ * A model whose calls pass through hooks.
+ *
+ * @param name what hooks read as its name
+ * @param find finds the model itself; `known` is that model, where it is known already
+ */
+export function hookModel(
+  host: ModelHost,
+  name: string,
+  find: () => Model | Promise<Model>,
+  known?: Model,
+): Model {
+  return {
+    ...(known?.supportsPromptModelSelection && { supportsPromptModelSelection: true }),
+    getRetryAdvice: async (failure) => (await find()).getRetryAdvice?.(failure),
+
+    async getResponse(request) {
+      const call = new HookedCall(host, name, request);
+      let given: ModelResponse | undefined;
+      const chunks = call.begin(async (changed) => {
+        given = await (await find()).getResponse(changed);
+        call.said = textOf(given.output);
+        return only(toResponse(given.output, call.said, given.usage));
+      });
+      const turn = await finishTurn(chunks);
+      return { usage: noUsage(), ...given, output: call.end(turn, given?.output) };
+    },
+
+    async *getStreamedResponse(request) {
+      const call = new HookedCall(host, name, request);
+      let done: StreamEvent | undefined;
+      const chunks = call.begin(async (changed) =>
+        toChunks(call, (await find()).getStreamedResponse(changed), (event) => (done = event)),
+      );
+      const turn = yield* toEvents(chunks);
+      const given = done?.response;
+      const id = `hookstack-${randomUUID()}`;
+      const response = { id, usage: noUsage(), ...given, output: call.end(turn, given?.output) };
+      yield { type: 'response_done', ...done, response };
+    },
+  };
+}
+
+/** One call of the model. */
+class HookedCall {
+  /** All that the model said, as hooks read it. */
+  said = '';
+  readonly #parameters: GenerateContentParameters;
+
+  constructor(
+    readonly host: ModelHost,
+    name: string,
+    readonly request: ModelRequest,
+  ) {
+    this.#parameters = toParameters(request, name);
+  }
+
+  begin(open: (request: ModelRequest) => Promise<AsyncIterable<GenerateContentResponse>>) {
+    const { config, options } = this.host;
+    this.host.onRequest(this.request);
+    const { signal } = this.request;
+    return callModelWithHooks(
+      config,
+      this.#parameters,
+      (changed, aborted) => open(toRequest(this.request, this.#parameters, changed, aborted)),
+      { ...options, ...(signal && { signal }) },
+    );
+  }
+
+  /** What the host's agent acts upon. */
+  end(turn: ModelTurn, given: readonly Item[] = []): Item[] {
+    const { verdict, response, blocked, synthetic } = turn;
+    if (verdict.kind === 'stop') this.host.onStop(verdict.reason);
+    const text = answerText(response);
+    if (synthetic) return [message('model', text)];
+    if (verdict.kind === 'block' || blocked) return this.#refusal(turn);
+    const output = toOutput(response, given, this.said);
+    if (verdict.kind === 'stop') {
+      return text === ''
+        ? this.#refusal(turn)
+        : output.filter(({ type }) => type !== 'function_call');
+    }
+    const calls = functionCallsOf(toResponse(output, ''));
+    if (calls.length > 0)
+      this.host.onCalls(
+        turn,
+        calls.map(({ id = '', name = '' }) => ({ id, name })),
+      );
+    return output;
+  }
+
+  #refusal({ verdict, response }: ModelTurn): Item[] {
+    if (verdict.kind === 'allow') return [message('model', answerText(response))];
+    // A reason is no output of the schema that the agent has to keep to.
+    if (this.request.outputType !== 'text') {
+      throw new HookDecisionError(verdict.kind, verdict.reason);
+    }
+    return [message('model', verdict.reason)];
+  }
+}
+
+async function* only<T>(value: T): AsyncGenerator<T> {
+  yield value;
+}
+
+/** Under this, a chunk carries the event that it was made of; `undefined` if there is nothing to show of it. */
+const EVENT = Symbol('event');
+
+type OfEvent = GenerateContentResponse & { readonly [EVENT]?: StreamEvent | undefined };
+
+async function* toChunks(
+  call: { said: string },
+  events: AsyncIterable<StreamEvent>,
+  onDone: (event: StreamEvent) => void,
+): AsyncGenerator<GenerateContentResponse> {
+  for await (const event of events) {
+    const { type, delta = '', response } = event;
+    if (type === 'output_text_delta') {
+      call.said += delta;
+      yield ofEvent(toResponse([], delta), event);
+    } else if (response) {
+      onDone(event);
+      // Some models give a text in the end only, and hooks have to read that as well.
+      const text = textOf(response.output);
+      const rest = text.startsWith(call.said) ? text.slice(call.said.length) : text;
+      call.said += rest;
+      yield ofEvent(toResponse(response.output, rest, response.usage));
+    } else {
+      yield ofEvent(createResponse({ candidates: [] }), event);
+    }
+  }
+}
+
+/** The events of the chunks that may be shown. Of a chunk that hooks or middleware made, its text. */
+async function* toEvents(
+  chunks: AsyncGenerator<GenerateContentResponse, ModelTurn>,
+): AsyncGenerator<StreamEvent, ModelTurn> {
+  let isStarted = false;
+  try {
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done) return next.value;
+      const chunk: OfEvent = next.value;
+      const event = EVENT in chunk ? chunk[EVENT] : textEvent(chunk);
+      if (!event) continue;
+      if (!isStarted && event.type !== 'response_started') yield { type: 'response_started' };
+      isStarted = true;
+      yield event;
+    }
+  } finally {
+    await chunks.return(undefined as never);
+  }
+}
+
+function textEvent(chunk: GenerateContentResponse): StreamEvent | undefined {
+  const delta = answerText(chunk);
+  return delta === '' ? undefined : { type: 'output_text_delta', delta };
+}
+
+function ofEvent(chunk: GenerateContentResponse, event?: StreamEvent): OfEvent {
+  return Object.assign(chunk, { [EVENT]: event });
+}

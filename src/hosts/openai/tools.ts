@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../../config/config.js';
+import type { CallOptions } from '../../context.js';
+import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
+import type { ModelTurn } from '../../core/modelCall.js';
+import { withNotes } from '../../protocol/llmContent.js';
+import type { ToolResult } from '../../tools/tools.js';
+import { RefusedCalls } from '../shared.js';
+import { readArguments } from './items.js';
+import { toToolOutput, toToolResult } from './toolOutput.js';
+import type { AnyTool, FunctionTool, InvocationDetails } from './types.js';
+
+/** At most so many notes wait for their calls: a host may drop a call. */
+const MAX_NOTES = 1000;
+
+/** The tools of agents that hand over to each other. */
+export class HookedTools {
+  readonly #hooked = new WeakMap<AnyTool, AnyTool>();
+  readonly #names = new Set<string>();
+  readonly #refused = new RefusedCalls();
+  readonly #notes = new Map<string, readonly string[]>();
+  /** Why hooks ended a run, by the context that the host keeps for it. */
+  readonly #stops = new WeakMap<object, string>();
+
+  constructor(readonly config: Config) {}
+
+  /** Whether the model is offered a tool that passes through hooks. */
+  isHooked({ type, name }: AnyTool): boolean {
+    return type === 'function' && this.#names.has(name);
+  }
+
+  /** What hooks said of an answer that calls tools, for these calls. */
+  expect(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void {
+    this.#refused.note(turn, calls);
+    const [first] = calls;
+    if (first && turn.notes.length > 0) this.#notes.set(first.id, turn.notes);
+    const [oldest] = this.#notes.keys();
+    if (oldest !== undefined && this.#notes.size > MAX_NOTES) this.#notes.delete(oldest);
+  }
+
+  /** Why hooks ended the run, once. */
+  takeStop(context: object): string | undefined {
+    const reason = this.#stops.get(context);
+    this.#stops.delete(context);
+    return reason;
+  }
+
+  /**
+   * The same tool with hooks around it. A tool that has no function to be called stays as it is, and so does one that has
+   * them already.
+   *
+   * @param name what hooks know it by
+   */
+  hook<T extends AnyTool>(tool: T, options: CallOptions, name: string = tool.name): T {
+    const known = this.#hooked.get(tool);
+    if (known) return known as T;
+    if (!isFunctionTool(tool)) return tool;
+    const hooked = Object.create(
+      Object.getPrototypeOf(tool) as object,
+      Object.getOwnPropertyDescriptors(tool),
+    ) as T & FunctionTool;
+    hooked.invoke = (context, input, details) =>
+      this.#invoke(tool, name, { context, input, details: details ?? {} }, options);
+    this.#hooked.set(tool, hooked).set(hooked, hooked);
+    this.#names.add(tool.name);
+    return hooked;
+  }
+
+  async #invoke(
+    tool: FunctionTool,
+    name: string,
+    { context, input, details }: Invocation,
+    options: CallOptions,
+  ): Promise<unknown> {
+    const { toolCall, signal } = details;
+    const callId = toolCall?.callId;
+    const refusal = this.#refused.take(callId);
+    if (refusal !== undefined) return refusal;
+    const args = readArguments(input);
+    if (!args) return `The tool "${tool.name}" was not run: its arguments are no JSON object.`;
+    let output: unknown;
+    let given: ToolResult | undefined;
+    const execute = async (changed: Record<string, unknown>) => {
+      // What is as it was keeps the form in which the host has checked it.
+      const text = isDeepStrictEqual(changed, args) ? input : JSON.stringify(changed);
+      output = await tool.invoke(context, text, details);
+      return (given = toToolResult(output));
+    };
+    const result = await executeToolWithHooks(this.config, name, args, execute, {
+      ...options,
+      ...(signal && { signal }),
+      ...(callId !== undefined && { callId }),
+    });
+    if (!given) signal?.throwIfAborted();
+    if (result.stopReason !== undefined) this.#stops.set(context, result.stopReason);
+    return toToolOutput(withNotes(result, this.#takeNotes(callId)), given, output);
+  }
+
+  #takeNotes(callId: string | undefined): readonly string[] {
+    if (callId === undefined) return [];
+    const notes = this.#notes.get(callId) ?? [];
+    this.#notes.delete(callId);
+    return notes;
+  }
+}
+
+interface Invocation {
+  readonly context: object;
+  readonly input: string;
+  readonly details: InvocationDetails;
+}
+
+function isFunctionTool(tool: AnyTool): tool is FunctionTool {
+  return tool.type === 'function' && typeof (tool as Partial<FunctionTool>).invoke === 'function';
+}

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { Cli, group, MAIN } from './helpers.js';
+import { common, haveHook, SAID, send } from './hookHelpers.js';
+
+const cli = new Cli();
+
+const call = {
+  hook_event_name: 'PreToolUse',
+  tool_name: 'Bash',
+  tool_input: { command: 'ls' },
+};
+
+describe('what cannot be read of an event', () => {
+  it.each([
+    ['no JSON', 'junk'],
+    ['nothing', ''],
+    ['half of it', '{"hook_event_name": "PreToolUse"'],
+    ['no object', '[1]'],
+    ['no name of an event', '{}'],
+    ['an event that nobody knows', '{"hook_event_name": "PreThought"}'],
+    ['a call without a tool', '{"hook_event_name": "PreToolUse", "tool_input": {}}'],
+  ])('blocks where a guard had to be asked: %s', async (_what, text) => {
+    await haveHook(cli, { onFailure: 'deny', name: 'guard' });
+    const { exitCode, stdout, stderr } = await send(cli, 'claude', text);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^Blocked, as hooks could not be asked \("guard"\): .*$/u);
+  });
+
+  it.each(['junk', '{"hook_event_name": "PreThought"}'])(
+    'passes with a note where no guard is there: %s',
+    async (text) => {
+      await haveHook(cli);
+      const { exitCode, json, stderr } = await send(cli, 'claude', text);
+      expect({ exitCode, json }).toEqual({ exitCode: 0, json: {} });
+      expect(stderr).toMatch(/^note: .*no guard is there, so it goes on/su);
+    },
+  );
+
+  it('passes at an event that nothing can block', async () => {
+    await haveHook(cli, { onFailure: 'deny' });
+    const text = '{"hook_event_name": "PostToolUse", "tool_input": {}}';
+    const { exitCode, json } = await send(cli, 'claude', text);
+    expect({ exitCode, json }).toEqual({ exitCode: 0, json: {} });
+  });
+
+  it('passes with a note at an event that is none of ours', async () => {
+    await haveHook(cli, { onFailure: 'deny' });
+    const { exitCode, json, stderr } = await send(cli, 'claude', {
+      hook_event_name: 'SubagentStart',
+    });
+    expect({ exitCode, json }).toEqual({ exitCode: 0, json: {} });
+    expect(stderr).toContain('hooks have no such event here');
+  });
+
+  it('is what is larger than any event', async () => {
+    await haveHook(cli, { onFailure: 'deny' });
+    const { exitCode, stderr } = await send(cli, 'claude', ' '.repeat(65 * 1024 * 1024));
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('larger than 64 MiB');
+  });
+
+  it('is not a large one: 10 MB pass', async () => {
+    await haveHook(cli);
+    const content = 'x'.repeat(10_000_000);
+    const { exitCode, json } = await send(cli, 'claude', { ...call, tool_input: { content } });
+    expect({ exitCode, json }).toEqual({ exitCode: 0, json: {} });
+  });
+});
+
+describe('a fault', () => {
+  it('of a guard denies', async () => {
+    await haveHook(cli, { command: 'cat > /dev/null; exit 7', onFailure: 'deny' });
+    const { exitCode, json } = await send(cli, 'claude', call);
+    expect(exitCode).toBe(0);
+    expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  });
+
+  it('of any other hook is told to the user, and the call goes on', async () => {
+    await haveHook(cli, { command: 'cat > /dev/null; exit 7' });
+    const { json } = await send(cli, 'claude', call);
+    expect(json).toEqual({
+      systemMessage: expect.stringContaining('exited with code 7') as string,
+    });
+  });
+
+  it('of the settings blocks what can be blocked, as guards may be in there', async () => {
+    await cli.write(`${cli.home}/.llxprt/settings.json`, '{ "hooks": { "BeforeTool": [ } }');
+    const { exitCode, json } = await send(cli, 'claude', call);
+    expect(exitCode).toBe(0);
+    expect(json).toMatchObject({
+      hookSpecificOutput: {
+        permissionDecision: 'deny',
+        permissionDecisionReason: expect.stringContaining('settings.json:1:') as string,
+      },
+    });
+    const after = { ...call, hook_event_name: 'PostToolUse', tool_response: '' };
+    expect((await send(cli, 'claude', after)).json).toEqual({});
+  });
+
+  it('of the command line blocks, too', async () => {
+    const { exitCode, stderr } = await cli.run(['hook', '--from', 'nobody'], { input: '{}' });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('Allowed choices are claude, gemini');
+  });
+});
+
+describe('a hook that runs all hooks', () => {
+  it('is run by no other one', async () => {
+    const own = `'${process.execPath}' '${MAIN}' hook --from claude`;
+    const asGuard = `cat > /dev/null; echo no >&2; exit 2`;
+    await cli.userSettings({
+      PreToolUse: [{ dialect: 'claude', hooks: [{ type: 'command', command: own }] }],
+      BeforeTool: group(asGuard),
+    });
+    const { json, stderr } = await send(cli, 'claude', call);
+    expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+    expect(stderr).toContain('one of the hooks runs all hooks of the project again');
+  });
+
+  it('does nothing within itself, also where its command hides what it is', async () => {
+    const again = `p='${MAIN}'; '${process.execPath}' "$p" 'hook' --from claude`;
+    await cli.userSettings({
+      PreToolUse: [{ dialect: 'claude', hooks: [{ type: 'command', command: again }] }],
+    });
+    expect((await send(cli, 'claude', call)).json).toEqual({});
+  });
+});
+
+describe('the project of an event', () => {
+  it('is what the agent says, wherever it is by now', async () => {
+    await cli.projectSettings({ BeforeTool: group('cat > /dev/null; echo no >&2; exit 2') });
+    const env = { HOOKSTACK_TRUST_WORKSPACE: 'true', CLAUDE_PROJECT_DIR: cli.project };
+    const { json } = await send(cli, 'claude', { ...call, cwd: cli.home }, '', env);
+    expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  });
+
+  it('has hooks that are not allowed: they are skipped, and the user reads so at the start', async () => {
+    await cli.projectSettings({ SessionStart: group('true'), BeforeTool: group('exit 2') });
+    expect((await send(cli, 'claude', call)).json).toEqual({});
+    const start = { hook_event_name: 'SessionStart', source: 'startup' };
+    expect((await send(cli, 'claude', start)).json).toMatchObject({
+      systemMessage: expect.stringContaining('hookstack trust') as string,
+    });
+  });
+});
+
+describe('an answer where nothing is configured', () => {
+  it('is an empty object, and nothing else', async () => {
+    const input = JSON.stringify({ ...common(cli), ...call });
+    expect(await cli.run(['hook', '--from', 'gemini'], { input })).toEqual({
+      exitCode: 0,
+      stdout: '{}',
+      stderr: '',
+    });
+  });
+
+  it('is the same where there are hooks of other events, and one counts that is written with escapes', async () => {
+    await cli.userSettings({ SessionEnd: group('exit 2') });
+    expect((await send(cli, 'claude', call)).json).toEqual({});
+    const escaped = String.raw`{"enableHooks": true, "hooks": {"\u0042eforeTool": [{"hooks": [
+      {"type": "command", "command": "cat > /dev/null; echo no >&2; exit 2"}]}]}}`;
+    await cli.write(`${cli.home}/.llxprt/settings.json`, escaped);
+    expect((await send(cli, 'claude', call)).json).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'deny' },
+    });
+  });
+
+  it('is traced by HOOKSTACK_TRACE where hooks run', async () => {
+    await haveHook(cli);
+    const env = { HOOKSTACK_TRACE: `${cli.project}/trace.jsonl` };
+    await send(cli, 'claude', call, SAID.block, env);
+    expect(await cli.read('trace.jsonl')).toContain('"event":"BeforeTool"');
+  });
+});

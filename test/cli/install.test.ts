@@ -1,0 +1,151 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { receivableEvents } from '../../src/dialects/reverse.js';
+import { Cli, group } from './helpers.js';
+
+const cli = new Cli();
+const OWN = { type: 'command', command: 'hookstack hook --from claude', timeout: 600 };
+
+async function settings(file = '.claude/settings.json'): Promise<{ hooks: object }> {
+  return JSON.parse(await cli.read(file)) as { hooks: object };
+}
+
+describe('install', () => {
+  it('has Claude Code run all hooks, at every event that is one of ours', async () => {
+    const { exitCode, stdout } = await cli.run(['install', '--into', 'claude']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('Claude Code runs all hooks of the project, at 11 events');
+    const { hooks } = await settings();
+    expect(Object.keys(hooks).toSorted()).toEqual([...receivableEvents('claude')].toSorted());
+    for (const groups of Object.values(hooks)) expect(groups).toEqual([{ hooks: [OWN] }]);
+  });
+
+  it('has Gemini CLI run them, with the time limit in its unit', async () => {
+    await cli.run(['install', '--into', 'gemini']);
+    const { hooks } = await settings('.gemini/settings.json');
+    expect(Object.keys(hooks)).toHaveLength(11);
+    const command = 'hookstack hook --from gemini';
+    const own = { type: 'command', name: 'hookstack', command, timeout: 600_000 };
+    expect(hooks).toMatchObject({ BeforeTool: [{ hooks: [own] }] });
+  });
+
+  it('keeps comments and what is there, and --undo brings it back as it was', async () => {
+    const before = `{
+  // of the team
+  "permissions": { "deny": ["Read(./.env)"] },
+  "hooks": {
+    "PreToolUse": [
+      { "matcher": "Bash", "hooks": [{ "type": "command", "command": "./guard.sh" }] } // mine
+    ]
+  }
+}
+`;
+    await cli.write('.claude/settings.json', before);
+    await cli.run(['install', '--into', 'claude']);
+    const text = await cli.read('.claude/settings.json');
+    for (const line of before.split('\n').slice(1, 3)) expect(text).toContain(line);
+    expect(text).toContain('// mine');
+    expect(text.match(/hookstack hook --from claude/gu)).toHaveLength(11);
+    const again = await cli.run(['install', '--into', 'claude']);
+    expect(again.stdout).toContain('nothing to do');
+    expect(await cli.read('.claude/settings.json')).toBe(text);
+    await cli.run(['install', '--into', 'claude', '--undo']);
+    const after = await cli.read('.claude/settings.json');
+    expect(after.replaceAll(/,(?=\s*\n\s*[\]}])/gu, '')).toBe(before);
+    const { stdout } = await cli.run(['install', '--into', 'claude', '--undo']);
+    expect(stdout).toContain('nothing to do');
+  });
+
+  it('takes out only its own hook of a group that others wrote it into', async () => {
+    const other = { type: 'command', command: 'true' };
+    const hooks = { PreToolUse: [{ hooks: [OWN, other, OWN] }], Stop: [{ hooks: [OWN] }] };
+    await cli.write('.claude/settings.json', { hooks });
+    await cli.run(['install', '--into', 'claude', '--undo']);
+    expect(await settings()).toEqual({ hooks: { PreToolUse: [{ hooks: [other] }] } });
+  });
+
+  it('renews an entry that is another one now', async () => {
+    const old = { ...OWN, command: 'npx hookstack hook --from claude', timeout: 60 };
+    await cli.write('.claude/settings.json', { hooks: { Stop: [{ hooks: [old] }] } });
+    await cli.run(['install', '--into', 'claude']);
+    expect(await settings()).toMatchObject({ hooks: { Stop: [{ hooks: [OWN] }] } });
+  });
+
+  it('shows with --dry-run what would change, and changes nothing', async () => {
+    const { stdout } = await cli.run(['install', '--into', 'claude', '--dry-run']);
+    expect(stdout).toContain('+            "command": "hookstack hook --from claude"');
+    await expect(cli.read('.claude/settings.json')).rejects.toThrow('ENOENT');
+    const { stdout: json } = await cli.run(['install', '--into', 'claude', '--dry-run', '--json']);
+    expect(JSON.parse(json)).toMatchObject({ into: 'claude', changed: true, command: OWN.command });
+  });
+
+  it('writes the settings of one person, or of the user, where it is told', async () => {
+    await cli.run(['install', '--into', 'claude', '--scope', 'local']);
+    expect(await settings('.claude/settings.local.json')).toHaveProperty('hooks.Stop');
+    await cli.run(['install', '--into', 'gemini', '--scope', 'user']);
+    expect(await settings(join('..', 'home', '.gemini/settings.json'))).toHaveProperty('hooks');
+    const { exitCode, stderr } = await cli.run(['install', '--into', 'gemini', '--scope', 'local']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('leave --scope out');
+  });
+
+  it('names the program of the project where it has one', async () => {
+    await mkdir(join(cli.project, 'node_modules/.bin'), { recursive: true });
+    await writeFile(join(cli.project, 'node_modules/.bin/hookstack'), '', { mode: 0o755 });
+    await cli.run(['install', '--into', 'claude']);
+    const command = '"$CLAUDE_PROJECT_DIR"/node_modules/.bin/hookstack hook --from claude';
+    expect(await settings()).toMatchObject({ hooks: { Stop: [{ hooks: [{ command }] }] } });
+  });
+
+  it('says what keeps hooks from running, and which would run twice', async () => {
+    const guard = { type: 'command', command: './guard.sh' };
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [guard] }] } });
+    await cli.run(['migrate', '--from', 'claude']);
+    const { stderr } = await cli.run(['install', '--into', 'claude']);
+    expect(stderr).toContain('1 hook of');
+    expect(stderr).toContain('would run twice');
+    expect(stderr).toContain('Not allowed yet: 1 hook');
+    expect(stderr).toContain('hookstack is not on the search path');
+  });
+
+  it('is left where it is by migrate, and is no hook that nothing runs', async () => {
+    await cli.run(['install', '--into', 'claude']);
+    const { stdout } = await cli.run(['migrate', '--from', 'claude', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ files: [{ added: 0, remarks: [] }] });
+    const { stderr } = await cli.run(['fire', 'BeforeTool']);
+    expect(stderr).not.toContain('nothing runs the hooks');
+  });
+
+  it('asks whose settings to write', async () => {
+    const { exitCode, stderr } = await cli.run(['install']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('Say whose settings to write: hookstack install --into claude, or');
+  });
+
+  it('leaves settings alone that cannot be read, and says where', async () => {
+    await cli.write('.claude/settings.json', '{ "hooks": [ }');
+    const { exitCode, stderr } = await cli.run(['install', '--into', 'claude']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('settings.json:1:');
+  });
+
+  it('does not write through a link that leads out of the project', async () => {
+    await mkdir(join(cli.home, '.claude'));
+    await symlink(join(cli.home, '.claude'), join(cli.project, '.claude'));
+    const { exitCode, stderr } = await cli.run(['install', '--into', 'claude']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('a link leads to a place outside of the project');
+  });
+
+  it('writes what Claude Code then runs', async () => {
+    await cli.userSettings({ BeforeTool: group('cat > /dev/null; echo no >&2; exit 2') });
+    await cli.run(['install', '--into', 'claude']);
+    const { hooks } = (await settings()) as { hooks: { Stop: [{ hooks: [typeof OWN] }] } };
+    const [program, ...args] = hooks.Stop[0].hooks[0].command.split(' ');
+    expect(program).toBe('hookstack');
+    const event = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: {} };
+    const { stdout } = await cli.run(args, { input: JSON.stringify(event) });
+    expect(stdout).toContain('"permissionDecision":"deny"');
+  });
+});

@@ -1,0 +1,291 @@
+import {
+  AgentTool,
+  BaseTool,
+  FunctionTool,
+  InMemoryRunner,
+  LlmAgent,
+  LoopAgent,
+  SequentialAgent,
+  setLogLevel,
+  LogLevel,
+  StreamingMode,
+  type BaseAgent,
+  type Event,
+  type LlmRequest,
+  type LlmResponse,
+} from '@google/adk';
+import type { Part } from '@google/genai';
+import { Config, type ConfigOptions } from 'hookstack';
+import { HooksPlugin, type HooksPluginOptions } from 'hookstack/adk';
+import { runConformance, scenarioNames } from 'hookstack/conformance';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { adkHarness, MockLlm } from './adkHarness.js';
+import { answering, nothing } from './scriptedHooks.js';
+
+beforeAll(() => setLogLevel(LogLevel.ERROR));
+
+describe('Google ADK', () => {
+  it.each(scenarioNames)('covers %s', async (name) => {
+    const results = await runConformance(adkHarness, { only: [name] });
+    expect(results).toMatchObject([{ outcome: 'covered' }]);
+  });
+});
+
+const logger = new RecordingLogger();
+const STOP = answering({ continue: false, stopReason: 'Enough.' });
+const REDACT = answering({ hookSpecificOutput: { llm_response: { text: '[redacted]' } } });
+
+type Hooks = ConfigOptions['hooks'];
+
+/** A model that gives these events, one list for each request, and notes the requests. */
+class ScriptedLlm extends MockLlm {
+  readonly requests: LlmRequest[] = [];
+
+  constructor(
+    readonly answers: (Part[] | LlmResponse[])[],
+    override readonly model = 'mock',
+  ) {
+    super(() => ({ text: 'Done.', chunks: ['Done.'], calls: [] }));
+  }
+
+  override async *generateContentAsync(request: LlmRequest, stream = false) {
+    this.requests.push({ ...request, contents: [...request.contents] });
+    const answer = this.answers.shift();
+    const isParts = answer?.every((each) => 'text' in each || 'functionCall' in each);
+    if (isParts) yield { content: { role: 'model', parts: answer as Part[] } };
+    else if (answer) yield* answer as LlmResponse[];
+    else yield* super.generateContentAsync(request, stream);
+  }
+}
+
+const call = (name: string, args: Record<string, unknown> = {}): Part => ({
+  functionCall: { id: `id-${name}`, name, args },
+});
+
+function toolOf(name: string, work: (args: unknown) => unknown = () => `${name} ran`) {
+  const parameters = { type: 'OBJECT', properties: { path: { type: 'STRING' } } } as never;
+  return new FunctionTool({
+    name,
+    description: name,
+    parameters,
+    execute: async (args) => work(args),
+  });
+}
+
+interface Wanted {
+  readonly hooks?: Hooks;
+  readonly config?: ConfigOptions;
+  readonly options?: HooksPluginOptions;
+  readonly stream?: boolean;
+}
+
+/** Runs one turn of an agent. */
+async function run(agent: BaseAgent, { hooks, config, options, stream }: Wanted) {
+  const settings = { enableHooks: true, hooks: hooks ?? {}, debugLogger: logger, ...config };
+  const plugin = new HooksPlugin(new Config(settings), options);
+  const runner = new InMemoryRunner({ agent, appName: 'test', plugins: [plugin] });
+  const { id } = await runner.sessionService.createSession({ appName: 'test', userId: 'ada' });
+  const events: Event[] = [];
+  const turn = runner.runAsync({
+    userId: 'ada',
+    sessionId: id,
+    newMessage: { role: 'user', parts: [{ text: 'Go.' }] },
+    ...(stream && { runConfig: { streamingMode: StreamingMode.SSE } }),
+  });
+  for await (const event of turn) events.push(event);
+  const session = await runner.sessionService.getSession({
+    appName: 'test',
+    userId: 'ada',
+    sessionId: id,
+  });
+  return { id, events, texts: events.flatMap(textsOf), stored: session?.events ?? [] };
+}
+
+function textsOf({ content }: Event): string[] {
+  return (content?.parts ?? []).flatMap(({ text, functionResponse }) => {
+    if (functionResponse) return JSON.stringify(functionResponse.response);
+    return text ?? [];
+  });
+}
+
+function agentOf(llm: MockLlm, tools: BaseTool[] = [], name = 'helper') {
+  return new LlmAgent({ name, model: llm, tools });
+}
+
+describe('the plugin and tools', () => {
+  it('fires no AfterTool for a tool that did not run, although ADK calls back', async () => {
+    const seen: string[] = [];
+    const hooks = { BeforeTool: [{ hooks: [answering({ decision: 'block', reason: 'No.' })] }] };
+    const agent = agentOf(new ScriptedLlm([[call('read')]]), [toolOf('read')]);
+    const onHooks = (event: string) => void seen.push(event);
+    const { texts } = await run(agent, {
+      hooks: { ...hooks, AfterTool: [{ hooks: [nothing] }] },
+      options: { onHooks },
+    });
+    expect(texts).toEqual(['{"error":"No."}', 'Done.']);
+    expect(seen).toEqual(['BeforeTool']);
+  });
+
+  it('leaves changed arguments in the events of the session, as ADK lends its own object', async () => {
+    const change = answering({ hookSpecificOutput: { tool_input: { path: 'b.txt' } } });
+    const given: unknown[] = [];
+    const tool = toolOf('read', (args) => given.push(args));
+    const llm = new ScriptedLlm([[call('read', { path: 'a.txt' })]]);
+    const hooks = { BeforeTool: [{ hooks: [change] }] };
+    const { stored } = await run(agentOf(llm, [tool]), { hooks });
+    expect(given).toEqual([{ path: 'b.txt' }]);
+    const calls = stored.flatMap(({ content }) => content?.parts ?? []);
+    expect(calls.find(({ functionCall }) => functionCall)?.functionCall?.args).toEqual({
+      path: 'b.txt',
+    });
+  });
+
+  it('keeps what a tool gives as an object, and adds to it', async () => {
+    const note = answering({ hookSpecificOutput: { additionalContext: 'Lint it.' } });
+    const llm = new ScriptedLlm([[call('read')]]);
+    const tool = toolOf('read', () => ({ lines: [1, 2] }));
+    const { texts } = await run(agentOf(llm, [tool]), {
+      hooks: { AfterTool: [{ hooks: [note] }] },
+    });
+    expect(JSON.parse(texts[0] ?? '')).toEqual({
+      lines: [1, 2],
+      hook_context: expect.stringContaining('Lint it.') as string,
+    });
+  });
+
+  it('ends all agents of an invocation, and loops, when one is stopped', async () => {
+    const first = new ScriptedLlm([[call('read')]]);
+    const second = new ScriptedLlm([]);
+    const agents = [agentOf(first, [toolOf('read')], 'first'), agentOf(second, [], 'second')];
+    const inner = new SequentialAgent({ name: 'both', subAgents: agents });
+    const loop = new LoopAgent({ name: 'loop', subAgents: [inner], maxIterations: 3 });
+    const { texts, events } = await run(loop, { hooks: { AfterTool: [{ hooks: [STOP] }] } });
+    expect(texts).toEqual(['{"result":"read ran"}', 'Enough.']);
+    expect(events.at(-1)?.customMetadata).toEqual({ hookstack: { stopped: 'Enough.' } });
+    expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
+  });
+
+  it('refuses the other tools of a turn once the agent is stopped', async () => {
+    const ran: string[] = [];
+    const tools = ['one', 'two'].map((name) => toolOf(name, () => ran.push(name)));
+    const llm = new ScriptedLlm([[call('one'), call('two')]]);
+    const hooks = { AfterTool: [{ matcher: 'one', hooks: [STOP] }] };
+    const { texts } = await run(agentOf(llm, tools), { hooks });
+    expect(ran).toEqual(['one']);
+    expect(texts).toEqual(['{"result":1}', '{"error":"Enough."}', 'Enough.']);
+  });
+
+  it('tells the model of a tool that throws, as ADK does', async () => {
+    const tool = toolOf('read', () => {
+      throw new Error('The disk is full.');
+    });
+    const llm = new ScriptedLlm([[call('read')]]);
+    const hooks = { BeforeTool: [{ hooks: [nothing] }] };
+    const { texts } = await run(agentOf(llm, [tool]), { hooks });
+    const bare = await run(agentOf(new ScriptedLlm([[call('read')]]), [tool]), {
+      config: { enableHooks: false },
+    });
+    expect(texts).toEqual(bare.texts);
+    expect(texts[0]).toContain('The disk is full.');
+  });
+
+  it('gives hooks the session and the agent of the host', async () => {
+    const show = answering(
+      { hookSpecificOutput: {} },
+      `jq -c '{session_id, agent}' | tr -d '\\n' >&2; exit 2`,
+    );
+    const llm = new ScriptedLlm([[call('read')]]);
+    const hooks = { BeforeTool: [{ hooks: [show] }] };
+    const { id, texts } = await run(agentOf(llm, [toolOf('read')]), { hooks });
+    const { error } = JSON.parse(texts[0] ?? '') as { error: string };
+    expect(JSON.parse(error)).toEqual({ session_id: id, agent: 'helper' });
+  });
+});
+
+describe('the plugin and models', () => {
+  it('shows the pieces of a stream before hooks have seen them, and redacts the whole', async () => {
+    const hooks = { AfterModel: [{ hooks: [REDACT] }] };
+    const pieces = await run(agentOf(new ScriptedLlm([])), { hooks, stream: true });
+    expect(pieces.texts).toEqual(['Done.', '[redacted]']);
+    const config = { afterModelDisplay: 'hold' } as const;
+    const held = await run(agentOf(new ScriptedLlm([])), { hooks, config, stream: true });
+    expect(held.texts).toEqual(['[redacted]']);
+  });
+
+  it('has hooks see each event of one answer', async () => {
+    const answer: LlmResponse[] = [
+      { content: { role: 'model', parts: [{ text: 'The password' }] }, partial: false },
+      { content: { role: 'model', parts: [{ text: 'is hunter2.' }] }, partial: false },
+      { usageMetadata: { totalTokenCount: 3 }, partial: false },
+    ];
+    const hooks = { AfterModel: [{ hooks: [REDACT] }] };
+    const { texts } = await run(agentOf(new ScriptedLlm([answer])), { hooks });
+    expect(texts).toEqual(['[redacted]', '[redacted]']);
+  });
+
+  it('has the model read what hooks say after its answer with the next request', async () => {
+    const say = answering({ systemMessage: 'Be brief.' });
+    const llm = new ScriptedLlm([[call('read')]]);
+    const hooks = { AfterModel: [{ hooks: [say] }] };
+    await run(agentOf(llm, [toolOf('read')]), { hooks });
+    expect(JSON.stringify(llm.requests[0]?.contents)).not.toContain('Be brief.');
+    expect(llm.requests[1]?.contents.at(-1)?.parts?.[0]?.text).toContain('Be brief.');
+  });
+
+  it('goes on when the model fails', async () => {
+    const llm = new ScriptedLlm([]);
+    llm.generateContentAsync = () => {
+      throw new Error('Quota.');
+    };
+    const { events } = await run(agentOf(llm), { hooks: { AfterModel: [{ hooks: [nothing] }] } });
+    expect(events).toMatchObject([{ errorMessage: 'Quota.' }]);
+  });
+});
+
+/** A tool that the provider of the model runs. */
+class ProviderTool extends BaseTool {
+  override async processLlmRequest({ llmRequest }: { llmRequest: LlmRequest }) {
+    llmRequest.config = { ...llmRequest.config, tools: [{ googleSearch: {} }] };
+  }
+
+  override runAsync() {
+    return Promise.reject(new Error('It runs elsewhere'));
+  }
+}
+
+describe('what the plugin cannot cover', () => {
+  const inner = new AgentTool({ agent: agentOf(new ScriptedLlm([]), [], 'researcher') });
+  const cases = [
+    ['an agent as a tool', inner, 'runs the agent of the tool "researcher" without plugins'],
+    [
+      'a tool of the provider',
+      new ProviderTool({ name: 'search', description: '' }),
+      '"googleSearch" is run by the provider',
+    ],
+  ] as const;
+
+  it.each(cases)('%s: a warning once, an error with strict', async (_what, tool, message) => {
+    const config = new Config({ enableHooks: true, debugLogger: logger });
+    logger.records.length = 0;
+    const plugin = new HooksPlugin(config);
+    for (let turn = 0; turn < 2; turn += 1) {
+      const agent = agentOf(new ScriptedLlm([]), [tool]);
+      const runner = new InMemoryRunner({ agent, plugins: [plugin] });
+      const newMessage = { role: 'user', parts: [{ text: 'Go.' }] };
+      for await (const event of runner.runEphemeral({ userId: 'ada', newMessage })) {
+        expect(event.errorMessage).toBeUndefined();
+      }
+    }
+    expect(logger.warnings).toEqual([expect.stringContaining(message)]);
+    const llm = new ScriptedLlm([]);
+    const { events } = await run(agentOf(llm, [tool]), { options: { strict: true } });
+    expect(events.at(-1)?.errorMessage).toContain(message);
+    expect(llm.requests).toEqual([]);
+  });
+
+  it('an option that does not exist is an error', () => {
+    const options = { strikt: true } as HooksPluginOptions;
+    expect(() => new HooksPlugin(new Config(), options)).toThrow('strict');
+  });
+});

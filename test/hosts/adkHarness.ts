@@ -1,0 +1,109 @@
+import {
+  BaseLlm,
+  FunctionTool,
+  InMemoryRunner,
+  LlmAgent,
+  StreamingMode,
+  version,
+  type LlmRequest,
+  type LlmResponse,
+} from '@google/adk';
+import type { Content, Tool } from '@google/genai';
+import type { Harness, ModelAnswer, SentRequest, Turn } from 'hookstack/conformance';
+import { HooksPlugin, type HooksMark } from 'hookstack/adk';
+
+/** Google ADK with the plugin, and a model that says what a scenario wants. */
+export const adkHarness: Harness = { host: `Google ADK ${version}`, run };
+
+type Say = (request: LlmRequest) => ModelAnswer;
+
+/** What ADK's own Gemini model gives: in a stream, pieces first, and the whole in the end. */
+export class MockLlm extends BaseLlm {
+  readonly #say: Say;
+
+  constructor(say: Say) {
+    super({ model: 'mock' });
+    this.#say = say;
+  }
+
+  override async *generateContentAsync(
+    request: LlmRequest,
+    stream = false,
+  ): AsyncGenerator<LlmResponse, void> {
+    const { text, chunks, calls } = this.#say(request);
+    if (calls.length > 0) {
+      const parts = calls.map((functionCall) => ({
+        functionCall: { ...functionCall, args: { ...functionCall.args } },
+      }));
+      yield { content: { role: 'model', parts } };
+      return;
+    }
+    if (stream) for (const piece of chunks) yield { content: textOf(piece), partial: true };
+    yield { content: textOf(text) };
+  }
+
+  override async connect(): Promise<never> {
+    throw new Error('This model has no connection');
+  }
+}
+
+function textOf(text: string): Content {
+  return { role: 'model', parts: [{ text }] };
+}
+
+async function run(turn: Turn) {
+  const agent = new LlmAgent({
+    name: 'agent',
+    model: new MockLlm((request) => turn.model(toSent(request))),
+    instruction: turn.systemInstruction,
+    tools: turn.tools.map(
+      ({ name, description, parameters, execute }) =>
+        new FunctionTool({
+          name,
+          description,
+          parameters: parameters as never,
+          execute: (args) => execute(args),
+        }),
+    ),
+  });
+  const plugin = new HooksPlugin(turn.config, { session: turn.session });
+  const runner = new InMemoryRunner({ agent, appName: 'test', plugins: [plugin] });
+  const session = await runner.sessionService.createSession({ appName: 'test', userId: 'user' });
+  const events = runner.runAsync({
+    userId: 'user',
+    sessionId: session.id,
+    newMessage: { role: 'user', parts: [{ text: turn.prompt }] },
+    abortSignal: turn.signal,
+    ...(turn.stream && { runConfig: { streamingMode: StreamingMode.SSE } }),
+  });
+  const last: { text: string; stopped?: string } = { text: '' };
+  let isShown = false;
+  for await (const { content, partial, errorMessage, customMetadata } of events) {
+    if (errorMessage) throw new Error(errorMessage);
+    const text = content?.parts?.map((part) => part.text ?? '').join('') ?? '';
+    // As user interfaces do: the whole is not shown again after its pieces.
+    if (text && !(isShown && !partial)) turn.show(text);
+    isShown = Boolean(partial);
+    if (!partial && text) last.text = text;
+    const mark = customMetadata?.['hookstack'] as HooksMark | undefined;
+    if (mark?.stopped !== undefined) last.stopped = mark.stopped;
+  }
+  return last;
+}
+
+function toSent({ contents, config }: LlmRequest): SentRequest {
+  const messages = contents.map(({ role, parts = [] }) => {
+    const given = parts.flatMap(({ functionResponse }) => functionResponse?.response ?? []);
+    if (given.length > 0) return { role: 'tool' as const, text: JSON.stringify(given) };
+    const text = parts.map((part) => part.text ?? '').join('');
+    return { role: role === 'model' ? ('assistant' as const) : ('user' as const), text };
+  });
+  const declarations = ((config?.tools ?? []) as Tool[]).flatMap(
+    ({ functionDeclarations = [] }) => functionDeclarations,
+  );
+  return {
+    messages: [{ role: 'system', text: JSON.stringify(config?.systemInstruction) }, ...messages],
+    tools: declarations.map(({ name = '' }) => name),
+    temperature: config?.temperature,
+  };
+}

@@ -1,0 +1,114 @@
+import * as ai7 from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
+import * as ai6 from 'ai6';
+import { MockLanguageModelV3 } from 'ai6/test';
+import { aiHooks } from 'hookstack/ai';
+import type { Harness, ModelAnswer, SentRequest, Turn } from 'hookstack/conformance';
+
+type Params = Parameters<MockLanguageModelV4['doGenerate']>[0];
+type Generated = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>;
+type StreamPart =
+  Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part>
+    ? Part
+    : never;
+
+/** What scenarios use is the same in both versions; `ai.types.ts` is about their types. */
+const VERSIONS = {
+  6: {
+    sdk: ai6 as unknown as typeof ai7,
+    Model: MockLanguageModelV3 as unknown as typeof MockLanguageModelV4,
+  },
+  7: { sdk: ai7, Model: MockLanguageModelV4 },
+};
+
+export function aiHarness(version: keyof typeof VERSIONS): Harness {
+  return { host: `AI SDK ${version}`, run: (turn) => run(turn, version) };
+}
+
+async function run(turn: Turn, version: keyof typeof VERSIONS) {
+  const { sdk, Model } = VERSIONS[version];
+  const hooks = aiHooks(turn.config, { session: turn.session });
+  const mock = new Model({
+    doGenerate: async (params) => toGenerated(turn.model(toSent(params))),
+    doStream: async (params) => ({
+      stream: sdk.simulateReadableStream({
+        chunks: toStreamParts(turn.model(toSent(params))),
+        initialDelayInMs: null,
+        chunkDelayInMs: null,
+      }),
+    }),
+  });
+  const tools = turn.tools.map(({ name, description, parameters, execute }) => [
+    name,
+    sdk.tool({
+      description,
+      inputSchema: sdk.jsonSchema<Record<string, unknown>>(parameters as never),
+      execute: (input) => execute(input),
+    }),
+  ]);
+  const options = {
+    model: sdk.wrapLanguageModel({ model: mock, middleware: hooks.middleware }),
+    tools: hooks.wrapTools(Object.fromEntries(tools) as ai7.ToolSet),
+    stopWhen: [sdk.stepCountIs(5), hooks.isStopped],
+    system: turn.systemInstruction,
+    prompt: turn.prompt,
+    abortSignal: turn.signal,
+    maxRetries: 0,
+  };
+  if (!turn.stream) {
+    const result = await sdk.generateText(options);
+    return { text: result.text, stopped: hooks.stopReason(result) };
+  }
+  const result = sdk.streamText(options);
+  for await (const text of result.textStream) turn.show(text);
+  return { text: await result.text, stopped: hooks.stopReason({ steps: await result.steps }) };
+}
+
+function toSent({ prompt, tools, toolChoice, temperature }: Params): SentRequest {
+  const messages = prompt.map(({ role, content }) => ({
+    role,
+    text:
+      typeof content === 'string'
+        ? content
+        : content.map((part) => ('text' in part ? part.text : JSON.stringify(part))).join(''),
+  }));
+  const names = toolChoice?.type === 'none' ? [] : (tools ?? []).map(({ name }) => name);
+  return { messages, tools: names, temperature };
+}
+
+const USAGE = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+
+function toContent({ text, calls }: ModelAnswer): Generated['content'] {
+  const content = calls.map(({ id, name, args }) => ({
+    type: 'tool-call' as const,
+    toolCallId: id,
+    toolName: name,
+    input: JSON.stringify(args),
+  }));
+  return text === '' ? content : [{ type: 'text', text }, ...content];
+}
+
+function toFinish({ calls }: ModelAnswer) {
+  const unified = calls.length > 0 ? ('tool-calls' as const) : ('stop' as const);
+  return { finishReason: { unified, raw: unified }, usage: USAGE };
+}
+
+export function toGenerated(answer: ModelAnswer): Generated {
+  return { content: toContent(answer), ...toFinish(answer), warnings: [] };
+}
+
+function toStreamParts(answer: ModelAnswer): StreamPart[] {
+  const deltas = answer.chunks.map((delta) => ({ type: 'text-delta' as const, id: '1', delta }));
+  const calls = toContent(answer).filter((part) => part.type === 'tool-call');
+  return [
+    { type: 'stream-start', warnings: [] },
+    { type: 'text-start', id: '1' },
+    ...deltas,
+    { type: 'text-end', id: '1' },
+    ...calls,
+    { type: 'finish', ...toFinish(answer) },
+  ];
+}

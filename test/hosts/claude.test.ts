@@ -1,0 +1,179 @@
+import { query, type Options } from '@anthropic-ai/claude-agent-sdk';
+import { Config, DebugLogger, type ConfigOptions } from 'hookstack';
+import { claudeHooks } from 'hookstack/claude';
+import { runConformance, scenarioNames } from 'hookstack/conformance';
+import path from 'node:path';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { findSnippets, readDocument } from '../docs/markdown.js';
+import { Workbench } from '../docs/workbench.js';
+import { claudeHarness } from './claudeHarness.js';
+import { fakeClaude, type Answer } from './fakeClaude.js';
+
+describe('the Claude Agent SDK', () => {
+  it.each(scenarioNames)('covers %s, or differs as said', async (name) => {
+    const results = await runConformance(claudeHarness, { only: [name] });
+    const outcome = Object.hasOwn(claudeHarness.differences ?? {}, name) ? 'differs' : 'covered';
+    expect(results).toEqual([{ ...results[0], outcome }]);
+  });
+});
+
+type Hooks = NonNullable<ConfigOptions['hooks']>;
+
+class Warnings extends DebugLogger {
+  readonly said: string[] = [];
+  override warn(message: string): void {
+    this.said.push(message);
+  }
+}
+
+function makeConfig(hooks: Hooks, options: ConfigOptions = {}) {
+  return new Config({ enableHooks: true, hooks, ...options });
+}
+
+function answering(answer: object, matcher = '') {
+  const command = `printf '%s' "$ANSWER"`;
+  const env = { ANSWER: JSON.stringify(answer) };
+  return [{ matcher, hooks: [{ type: 'command' as const, command, env }] }];
+}
+
+const NO = { decision: 'block', reason: 'Not that.' };
+
+/** What the SDK lets Claude Code know of one event. */
+async function fire(config: Config, event: string, fields: object): Promise<Answer> {
+  let answer: Answer = {};
+  const who = { session_id: 'one', cwd: process.cwd(), transcript_path: '' };
+  const options: Options = {
+    hooks: claudeHooks(config),
+    settingSources: [],
+    spawnClaudeCodeProcess: () =>
+      fakeClaude(who, async (io) => {
+        answer = await io.fire(event, fields);
+        return '';
+      }),
+  };
+  for await (const message of query({ prompt: 'Go.', options })) void message;
+  return answer;
+}
+
+const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'call_1' };
+
+describe('an event of Claude Code', () => {
+  it('reaches hooks under our names of tools', async () => {
+    const config = makeConfig({ BeforeTool: answering(NO, '^run_shell_command$') });
+    expect(await fire(config, 'PreToolUse', BASH)).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'deny',
+        permissionDecisionReason: 'Not that.',
+      },
+    });
+  });
+
+  it.each([
+    ['UserPromptSubmit', { BeforeAgent: answering(NO) }, { prompt: 'Hello.' }],
+    ['Stop', { AfterAgent: answering(NO) }, { stop_hook_active: false }],
+  ])('%s is blocked', async (event, hooks: Hooks, fields) => {
+    expect(await fire(makeConfig(hooks), event, fields)).toEqual({
+      decision: 'block',
+      reason: 'Not that.',
+    });
+  });
+
+  it('has the model read what hooks say at its start', async () => {
+    const said = { hookSpecificOutput: { additionalContext: 'Use tabs.' } };
+    const answer = await fire(makeConfig({ SessionStart: answering(said) }), 'SessionStart', {
+      source: 'startup',
+    });
+    expect(answer.hookSpecificOutput?.additionalContext).toContain('Use tabs.');
+  });
+
+  it('asks the person of the `Config` where the host has no question for it', async () => {
+    const ask = { BeforeAgent: answering({ decision: 'ask', reason: 'Sure?' }) };
+    const asked: (string | undefined)[] = [];
+    const config = makeConfig(ask, {
+      approver: async ({ event }) => {
+        asked.push(event);
+        return { decision: 'deny', reason: 'Nope.' };
+      },
+    });
+    expect(await fire(config, 'UserPromptSubmit', { prompt: 'Hello.' })).toMatchObject({
+      decision: 'block',
+      reason: expect.stringContaining('Nope.') as unknown,
+    });
+    expect(asked).toEqual(['BeforeAgent']);
+  });
+
+  it('is refused where it cannot be read', async () => {
+    const config = makeConfig({ BeforeTool: answering(NO) }, { debugLogger: new Warnings('test') });
+    const answer = await fire(config, 'PreToolUse', { tool_name: 'Bash', tool_input: 'ls' });
+    expect(answer.hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' });
+    expect(await fire(config, 'PostToolUse', { tool_input: 'ls' })).toEqual({});
+  });
+
+  it('passes while hooks are off', async () => {
+    const config = makeConfig({ BeforeTool: answering(NO) }, { enableHooks: false });
+    expect(await fire(config, 'PreToolUse', BASH)).toEqual({});
+  });
+});
+
+describe('what cannot have an effect', () => {
+  const hooks = { BeforeModel: answering(NO), BeforeToolSelection: answering({}) };
+
+  it('is warned of once', () => {
+    const debugLogger = new Warnings('test');
+    const config = makeConfig(hooks, { debugLogger });
+    config.use('tool', async function policy(_call, next) {
+      await next();
+    });
+    claudeHooks(config);
+    claudeHooks(config);
+    expect(debugLogger.said).toEqual([
+      expect.stringContaining('no BeforeModel hook runs'),
+      expect.stringContaining('no BeforeToolSelection hook runs'),
+      expect.stringContaining('middleware of the tool stack does not run'),
+    ]);
+  });
+
+  it('is an error with `strict`', () => {
+    expect(() => claudeHooks(makeConfig(hooks), { strict: true })).toThrow('BeforeModel');
+  });
+});
+
+it('is used by the program of its page', async () => {
+  const bench = await Workbench.create();
+  try {
+    await bench.link(path.join(import.meta.dirname, 'node_modules'));
+    const page = findSnippets(await readDocument('docs/hosts/claude-agent-sdk.md'));
+    const program = page.find(({ info }) => info === 'host file=agent.mjs');
+    const file = await bench.write('agent.mjs', program?.content ?? '');
+    const { ask } = (await import(/* @vite-ignore */ file)) as {
+      readonly ask: (prompt: string, options: Options) => Promise<string>;
+    };
+    const answers = ['/work/.env', '/work/README.md'].map((file_path) =>
+      ask(`What is in ${file_path}?`, {
+        settingSources: [],
+        spawnClaudeCodeProcess: () =>
+          fakeClaude({ session_id: 'one', cwd: '/work', transcript_path: '' }, async (io) => {
+            const call = { tool_name: 'Read', tool_input: { file_path }, tool_use_id: 'call_1' };
+            const { hookSpecificOutput: said } = await io.fire('PreToolUse', call);
+            return `${io.prompt} ${said?.permissionDecisionReason ?? 'Text.'}`;
+          }),
+      }),
+    );
+    expect(await Promise.all(answers)).toEqual([
+      'What is in /work/.env? That file is private.',
+      'What is in /work/README.md? Text.',
+    ]);
+  } finally {
+    await bench.remove();
+  }
+});
+
+it('is of the type of the option', () => {
+  expectTypeOf(claudeHooks(makeConfig({}))).toExtend<NonNullable<Options['hooks']>>();
+});
+
+it('refuses options that do not exist', () => {
+  // @ts-expect-error there is no such option
+  expect(() => claudeHooks(makeConfig({}), { strickt: true })).toThrow('did you mean "strict"');
+});

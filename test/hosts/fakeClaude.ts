@@ -1,0 +1,130 @@
+import { EventEmitter } from 'node:events';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import type { SpawnedProcess } from '@anthropic-ai/claude-agent-sdk';
+
+/** What the fake asks of the SDK, and what it tells it. */
+export interface ClaudeIo {
+  readonly prompt: string;
+  readonly systemPrompt: string;
+  /** What all hooks of an event answer; an empty object where there are none. */
+  fire(event: string, fields: object): Promise<Answer>;
+  /** Asks the host's `canUseTool`. */
+  ask(toolName: string, input: object, toolUseId: string): Promise<PermissionAnswer>;
+  send(message: object): void;
+}
+
+/** What the fake reads of an answer. */
+export interface Answer {
+  readonly continue?: boolean;
+  readonly stopReason?: string;
+  readonly decision?: string;
+  readonly reason?: string;
+  readonly hookSpecificOutput?: {
+    readonly permissionDecision?: string;
+    readonly permissionDecisionReason?: string;
+    readonly updatedInput?: Record<string, unknown>;
+    readonly updatedToolOutput?: unknown;
+    readonly additionalContext?: string;
+  };
+}
+
+export interface PermissionAnswer {
+  readonly behavior: 'allow' | 'deny';
+  readonly message?: string;
+  readonly updatedInput?: Record<string, unknown>;
+}
+
+interface Line {
+  readonly type: string;
+  readonly request_id: string;
+  readonly request: {
+    readonly subtype: string;
+    readonly hooks?: Record<string, { hookCallbackIds: string[]; timeout?: number }[]>;
+    readonly systemPrompt?: string | string[];
+  };
+  readonly response: {
+    readonly request_id: string;
+    readonly response?: object;
+    readonly error?: string;
+  };
+  readonly message: { readonly content: string | { readonly text: string }[] };
+}
+
+/** Stands in for the program Claude Code: it speaks the SDK's protocol, and does what `serve` says for a prompt. */
+export function fakeClaude(
+  common: object,
+  serve: (io: ClaudeIo) => Promise<string>,
+): SpawnedProcess {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const events = new EventEmitter();
+  const waiting = new Map<string, (response: Line['response']) => void>();
+  let hooks: NonNullable<Line['request']['hooks']> = {};
+  let systemPrompt = '';
+  const state = { exitCode: null as number | null, killed: false };
+
+  const send = (message: object) => void stdout.write(`${JSON.stringify(message)}\n`);
+  const exit = () => {
+    if (state.exitCode !== null) return;
+    state.exitCode = 0;
+    stdout.end();
+    events.emit('exit', 0, null);
+    events.emit('close', 0, null);
+  };
+  const request = (fields: object) =>
+    new Promise<object>((resolve, reject) => {
+      const id = `request-${waiting.size}`;
+      waiting.set(id, ({ response, error }) =>
+        error === undefined ? resolve(response ?? {}) : reject(new Error(error)),
+      );
+      send({ type: 'control_request', request_id: id, request: fields });
+    });
+  const io = {
+    async fire(event: string, fields: object) {
+      const ids = (hooks[event] ?? []).flatMap(({ hookCallbackIds }) => hookCallbackIds);
+      const input = { hook_event_name: event, ...common, ...fields };
+      const ask = (id: string) => request({ subtype: 'hook_callback', callback_id: id, input });
+      return Object.assign({}, ...(await Promise.all(ids.map(ask)))) as Answer;
+    },
+    ask: async (tool_name: string, input: object, tool_use_id: string) =>
+      (await request({
+        subtype: 'can_use_tool',
+        tool_name,
+        input,
+        tool_use_id,
+      })) as PermissionAnswer,
+    send: (message: object) => send({ uuid: crypto.randomUUID(), ...common, ...message }),
+  };
+  const answer = async (content: Line['message']['content']) => {
+    const prompt = typeof content === 'string' ? content : content.map(({ text }) => text).join('');
+    const result = await serve({ ...io, prompt, systemPrompt });
+    const figures = { duration_ms: 1, duration_api_ms: 1, num_turns: 1, total_cost_usd: 0 };
+    const rest = { ...figures, usage: {}, permission_denials: [] };
+    io.send({ type: 'result', subtype: 'success', is_error: false, result, ...rest });
+    exit();
+  };
+  createInterface({ input: stdin }).on('line', (text) => {
+    const line = JSON.parse(text) as Line;
+    if (line.type === 'control_response') waiting.get(line.response.request_id)?.(line.response);
+    if (line.type === 'user') void answer(line.message.content);
+    if (line.type !== 'control_request') return;
+    if (line.request.subtype === 'initialize') {
+      hooks = line.request.hooks ?? {};
+      systemPrompt = [line.request.systemPrompt ?? ''].flat().join('\n');
+    }
+    const response = { commands: [], models: [], account: {} };
+    const { request_id } = line;
+    send({ type: 'control_response', response: { subtype: 'success', request_id, response } });
+  });
+  stdin.on('end', exit);
+  const kill = () => {
+    state.killed = true;
+    exit();
+    return true;
+  };
+  const child = Object.assign(events, { stdin, stdout, kill });
+  return Object.defineProperties(child, {
+    killed: { get: () => state.killed },
+    exitCode: { get: () => state.exitCode },
+  }) as unknown as SpawnedProcess;
+}

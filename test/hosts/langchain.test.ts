@@ -1,0 +1,254 @@
+import { Command, interrupt, MemorySaver } from '@langchain/langgraph';
+import {
+  AIMessage,
+  createAgent,
+  fakeModel,
+  providerStrategy,
+  tool,
+  ToolMessage,
+  type BaseMessage,
+  type CreateAgentParams,
+} from 'langchain';
+import { Config, type ConfigOptions } from 'hookstack';
+import { runConformance, scenarioNames } from 'hookstack/conformance';
+import { hooksMiddleware, type HooksMiddlewareOptions } from 'hookstack/langchain';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { langchainHarness } from './langchainHarness.js';
+import { answering, nothing } from './scriptedHooks.js';
+
+describe('LangChain', () => {
+  it.each(scenarioNames)('covers %s', async (name) => {
+    const results = await runConformance(langchainHarness, { only: [name] });
+    expect(results).toMatchObject([{ outcome: 'covered' }]);
+  });
+});
+
+const logger = new RecordingLogger();
+beforeEach(() => void logger.records.splice(0));
+
+const BLOCK = answering({ decision: 'block', reason: 'No.' });
+const NOTE = answering({ hookSpecificOutput: { additionalContext: 'Lint it.' } });
+const REDACT = answering({ hookSpecificOutput: { llm_response: { text: '[redacted]' } } });
+const STOP = answering({ continue: false, stopReason: 'Enough.' });
+const INPUT = { messages: [{ role: 'user' as const, content: 'Go.' }] };
+
+function middlewareOf(
+  hooks: ConfigOptions['hooks'],
+  options?: HooksMiddlewareOptions,
+  config?: ConfigOptions,
+) {
+  const settings = { enableHooks: true, debugLogger: logger, hooks: hooks ?? {}, ...config };
+  return hooksMiddleware(new Config(settings), options);
+}
+
+type Agent = Omit<CreateAgentParams, 'middleware'> & Parameters<typeof createAgent>[0];
+
+/** An agent of LangChain with a mock model of LangChain. */
+function agentOf(
+  model: ReturnType<typeof fakeModel>,
+  middleware: ReturnType<typeof hooksMiddleware>,
+  others: Partial<Agent> = {},
+) {
+  return createAgent({ ...others, model, middleware: [middleware] } as Agent);
+}
+
+const schema = { type: 'object', properties: { path: { type: 'string' } } } as const;
+
+function toolOf(name: string, work: (args: unknown) => unknown = () => `${name} ran`) {
+  return tool(work as never, { name, schema, description: name });
+}
+
+function calling(...names: string[]) {
+  const calls = names.map((name) => ({ name, args: {}, id: `id-${name}` }));
+  return fakeModel().respondWithTools(calls).respond(new AIMessage('Done.'));
+}
+
+function toolTexts(messages: readonly BaseMessage[]): string[] {
+  return messages.filter(({ type }) => type === 'tool').map(({ text }) => text);
+}
+
+describe('the middleware and tools', () => {
+  it('tells the model of a tool that throws, as LangChain does without middleware', async () => {
+    const broken = toolOf('read', () => {
+      throw new Error('The disk is full.');
+    });
+    const bare = createAgent({ model: calling('read'), tools: [broken] });
+    const seen: string[] = [];
+    const onHooks = (event: string) => void seen.push(event);
+    const hooks = { AfterTool: [{ hooks: [nothing] }] };
+    const agent = agentOf(calling('read'), middlewareOf(hooks, { onHooks }), { tools: [broken] });
+    const { messages } = await agent.invoke(INPUT);
+    expect(toolTexts(messages)).toEqual(toolTexts((await bare.invoke(INPUT)).messages));
+    expect(toolTexts(messages)[0]).toContain('The disk is full.');
+    expect(seen).toEqual(['AfterTool']);
+  });
+
+  it('lets a tool that asks a person interrupt the agent', async () => {
+    const asking = toolOf('ask', () => `They said ${String(interrupt('Sure?'))}.`);
+    const checkpointer = new MemorySaver();
+    const agent = agentOf(calling('ask'), middlewareOf({}), { tools: [asking], checkpointer });
+    const thread = { configurable: { thread_id: 'one' } };
+    const paused = await agent.invoke(INPUT, thread);
+    expect(paused).toMatchObject({ __interrupt__: [{ value: 'Sure?' }] });
+    const { messages } = await agent.invoke(new Command({ resume: 'yes' }), thread);
+    expect(toolTexts(messages)).toEqual(['They said yes.']);
+  });
+
+  it('adds to the message in a command, and keeps the rest of it', async () => {
+    const command = toolOf('read', () => {
+      const message = new ToolMessage({ content: 'It ran.', tool_call_id: 'id-read' });
+      return new Command({ update: { messages: [message] }, goto: [] });
+    });
+    const hooks = { AfterTool: [{ hooks: [NOTE] }] };
+    const agent = agentOf(calling('read'), middlewareOf(hooks), { tools: [command] });
+    const { messages } = await agent.invoke(INPUT);
+    expect(toolTexts(messages)[0]).toMatch(/^It ran\.\n\n[^]*Lint it\./);
+  });
+
+  it('keeps images of a result, and adds to its text', async () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
+    const message = new ToolMessage({
+      content: [{ type: 'text', text: 'See:' }, image],
+      tool_call_id: 'id-read',
+      artifact: { raw: 1 },
+    });
+    const hooks = { AfterTool: [{ hooks: [NOTE] }] };
+    const tools = [toolOf('read', () => message)];
+    const agent = agentOf(calling('read'), middlewareOf(hooks), { tools });
+    const { messages } = await agent.invoke(INPUT);
+    const given = messages.find((each) => ToolMessage.isInstance(each));
+    expect(given?.artifact).toEqual({ raw: 1 });
+    expect(given?.content).toEqual([
+      { type: 'text', text: 'See:' },
+      image,
+      { type: 'text', text: expect.stringContaining('Lint it.') as string },
+    ]);
+  });
+
+  it('ends a stopped agent with the reason, and goes on with the next message', async () => {
+    const hooks = { BeforeTool: [{ matcher: 'read', hooks: [STOP] }] };
+    const others = { tools: [toolOf('read')], checkpointer: new MemorySaver() };
+    const model = calling('read');
+    const agent = agentOf(model, middlewareOf(hooks), others);
+    const thread = { configurable: { thread_id: 'one' } };
+    const { messages } = await agent.invoke(INPUT, thread);
+    expect(messages.at(-1)).toMatchObject({
+      type: 'ai',
+      text: 'Enough.',
+      response_metadata: { hookstack: { stopped: 'Enough.' } },
+    });
+    expect(model.callCount).toBe(1);
+    const next = await agent.invoke(INPUT, thread);
+    expect(next.messages.at(-1)?.text).toBe('Done.');
+  });
+
+  it('gives hooks the thread as their session', async () => {
+    const show = answering({}, `jq -j .session_id >&2; exit 2`);
+    const hooks = { BeforeTool: [{ hooks: [show] }] };
+    const agent = agentOf(calling('read'), middlewareOf(hooks), { tools: [toolOf('read')] });
+    const { messages } = await agent.invoke(INPUT, { configurable: { thread_id: 'thread-7' } });
+    expect(toolTexts(messages)).toEqual(['thread-7']);
+  });
+});
+
+/** What a stream of messages shows of an answer that a hook redacts. */
+async function shown(config?: ConfigOptions) {
+  const hooks = { AfterModel: [{ hooks: [REDACT] }] };
+  const model = fakeModel().respond(new AIMessage('The password is hunter2.'));
+  const agent = agentOf(model, middlewareOf(hooks, {}, config));
+  const texts: string[] = [];
+  for await (const [message] of await agent.stream(INPUT, { streamMode: 'messages' })) {
+    texts.push(message.text);
+  }
+  return texts;
+}
+
+describe('the middleware and models', () => {
+  it('cannot keep an answer from a stream of messages, unless it is held', async () => {
+    expect(await shown()).toEqual(['The password is hunter2.']);
+    expect(await shown({ afterModelDisplay: 'hold' })).toEqual(['[redacted]']);
+  });
+
+  it('keeps blocks that are no text where they are', async () => {
+    const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'x' };
+    const content = [thinking, { type: 'text', text: 'The password is hunter2.' }];
+    const model = fakeModel().respond(new AIMessage({ content }));
+    const agent = agentOf(model, middlewareOf({ AfterModel: [{ hooks: [REDACT] }] }));
+    const { messages } = await agent.invoke(INPUT);
+    expect(messages.at(-1)?.content).toEqual([thinking, { type: 'text', text: '[redacted]' }]);
+  });
+
+  it('gives answers and requests on as they are, where no hook changes them', async () => {
+    const answer = new AIMessage({
+      content: [
+        { type: 'text', text: 'A' },
+        { type: 'text', text: 'B' },
+      ],
+    });
+    const model = fakeModel().respond(answer);
+    const hooks = { BeforeModel: [{ hooks: [nothing] }], AfterModel: [{ hooks: [nothing] }] };
+    const { messages } = await agentOf(model, middlewareOf(hooks)).invoke(INPUT);
+    expect(messages.at(-1)).toBe(answer);
+    expect(model.calls[0]?.messages.at(-1)).toBe(messages[0]);
+  });
+
+  it('drops structured output whose text hooks have changed', async () => {
+    const responseFormat = providerStrategy(z.object({ city: z.string() }));
+    const answer = async (hooks: ConfigOptions['hooks']) => {
+      const model = fakeModel().respond(new AIMessage('{"city": "Bergen"}'));
+      const agent = createAgent({ model, responseFormat, middleware: [middlewareOf(hooks)] });
+      const { structuredResponse, messages } = await agent.invoke(INPUT);
+      return [structuredResponse, messages.at(-1)?.text];
+    };
+    expect(await answer({})).toEqual([{ city: 'Bergen' }, '{"city": "Bergen"}']);
+    const redacted = await answer({ AfterModel: [{ hooks: [REDACT] }] });
+    expect(redacted).toEqual([undefined, '[redacted]']);
+  });
+
+  it('has the model read what hooks say after its answer with the next request', async () => {
+    const hooks = { AfterModel: [{ hooks: [answering({ systemMessage: 'Be brief.' })] }] };
+    const model = calling('read');
+    await agentOf(model, middlewareOf(hooks), { tools: [toolOf('read')] }).invoke(INPUT);
+    const texts = model.calls.map(({ messages }) => messages.at(-1)?.text);
+    expect(texts).toEqual(['Go.', expect.stringContaining('Be brief.')]);
+  });
+
+  it('names the tools that may be called when it refuses another', async () => {
+    const only = answering({
+      hookSpecificOutput: { toolConfig: { allowedFunctionNames: ['read'] } },
+    });
+    const hooks = { BeforeToolSelection: [{ hooks: [only] }], BeforeTool: [{ hooks: [BLOCK] }] };
+    const tools = [toolOf('read'), toolOf('write')];
+    const agent = agentOf(calling('write'), middlewareOf(hooks), { tools });
+    const { messages } = await agent.invoke(INPUT);
+    expect(toolTexts(messages)[0]).toMatch(/"write" was not run.*only these may be called: read\./);
+  });
+});
+
+describe('what the middleware cannot cover', () => {
+  it('is a tool of the provider: a warning once, an error with strict', async () => {
+    const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
+    const middleware = middlewareOf({});
+    for (let turn = 0; turn < 2; turn += 1) {
+      const model = fakeModel().respond(new AIMessage('Done.'));
+      await agentOf(model, middleware, { tools }).invoke(INPUT);
+    }
+    expect(logger.warnings).toEqual([expect.stringContaining('"web_search"')]);
+    const strict = agentOf(fakeModel(), middlewareOf({}, { strict: true }), { tools });
+    await expect(strict.invoke(INPUT)).rejects.toThrow('hooks do not see the tool "web_search"');
+  });
+
+  it('is another model: a warning', async () => {
+    const other = answering({ hookSpecificOutput: { llm_request: { model: 'other' } } });
+    const model = fakeModel().respond(new AIMessage('Done.'));
+    await agentOf(model, middlewareOf({ BeforeModel: [{ hooks: [other] }] })).invoke(INPUT);
+    expect(logger.warnings).toEqual([expect.stringContaining('a hook wants the model "other"')]);
+  });
+
+  it('an option that does not exist is an error', () => {
+    const options = { strikt: true } as HooksMiddlewareOptions;
+    expect(() => hooksMiddleware(new Config(), options)).toThrow('strict');
+  });
+});

@@ -1,0 +1,371 @@
+import {
+  Agent,
+  handoff,
+  run,
+  Runner,
+  shellTool,
+  tool,
+  webSearchTool,
+  type ModelProvider,
+  type ModelRequest,
+} from '@openai/agents';
+import { Config, DebugLogger, type ConfigOptions } from 'hookstack';
+import { runConformance, scenarioNames } from 'hookstack/conformance';
+import { HookDecisionError, withHooks } from 'hookstack/openai';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import { mockModel, openaiHarness } from './openaiHarness.js';
+
+describe('the OpenAI Agents SDK', () => {
+  it.each(scenarioNames)('covers %s', async (name) => {
+    const results = await runConformance(openaiHarness, { only: [name] });
+    expect(results).toEqual([{ ...results[0], outcome: 'covered' }]);
+  });
+});
+
+type Hooks = NonNullable<ConfigOptions['hooks']>;
+
+class Warnings extends DebugLogger {
+  readonly said: string[] = [];
+  override warn(message: string): void {
+    this.said.push(message);
+  }
+}
+
+function makeConfig(hooks: Hooks, options: ConfigOptions = {}) {
+  return new Config({ enableHooks: true, hooks, ...options });
+}
+
+/** A hook that answers this, of all tools or of those with this name. */
+function answering(answer: object, matcher = '') {
+  const command = `printf '%s' "$ANSWER"`;
+  return [
+    {
+      matcher,
+      hooks: [{ type: 'command' as const, command, env: { ANSWER: JSON.stringify(answer) } }],
+    },
+  ];
+}
+
+const NO = { decision: 'block', reason: 'Not that.' };
+const STOP = { continue: false, stopReason: 'Enough.' };
+
+function add(execute: (numbers: { a: number; b: number }) => unknown = ({ a, b }) => a + b) {
+  const parameters = z.object({ a: z.number(), b: z.number() });
+  return tool({ name: 'add', description: 'Adds.', parameters, errorFunction: null, execute });
+}
+
+const ADD = { id: 'call_1', name: 'add', args: { a: 1, b: 2 } };
+
+/** A model that says these one after the other, texts or calls, and in the end `Done.` */
+function saying(
+  ...answers: (string | (typeof ADD | { id: string; name: string; args: object })[])[]
+) {
+  const requests: ModelRequest[] = [];
+  const model = mockModel((request) => {
+    requests.push(request);
+    const said = answers.shift() ?? 'Done.';
+    if (typeof said === 'string') return { text: said, chunks: [said], calls: [] };
+    return {
+      text: '',
+      chunks: [],
+      calls: said.map((call) => ({ ...call, args: { ...call.args } })),
+    };
+  });
+  return { model, requests };
+}
+
+function outputs({ requests }: { requests: ModelRequest[] }) {
+  const items = requests.at(-1)?.input;
+  return (typeof items === 'string' ? [] : (items ?? [])).flatMap((item) =>
+    item.type === 'function_call_result' ? [item.output] : [],
+  );
+}
+
+describe('what a tool gives', () => {
+  it('is for the model as the tool gave it, where no hook changes it', async () => {
+    const image = { type: 'image' as const, image: 'data:image/png;base64,AAAA' };
+    const said = saying([ADD]);
+    const agent = new Agent({ name: 'a', tools: [add(() => image)], model: said.model });
+    const config = makeConfig({ AfterTool: answering({}) });
+    await run(withHooks(config, agent), 'Go.');
+    expect(outputs(said)).toEqual([[expect.objectContaining({ type: 'input_image' })]]);
+  });
+
+  it('keeps its image where a hook adds text', async () => {
+    const image = { type: 'image' as const, image: 'data:image/png;base64,AAAA' };
+    const said = saying([ADD]);
+    const agent = new Agent({ name: 'a', tools: [add(() => image)], model: said.model });
+    const added = { hookSpecificOutput: { additionalContext: 'Look at it.' } };
+    await run(withHooks(makeConfig({ AfterTool: answering(added) }), agent), 'Go.');
+    expect(outputs(said)).toEqual([
+      [
+        expect.objectContaining({ type: 'input_image' }),
+        expect.objectContaining({
+          type: 'input_text',
+          text: expect.stringContaining('Look at it.'),
+        }),
+      ],
+    ]);
+  });
+
+  it('is an error of the run where it throws, as without hooks', async () => {
+    const thrown = new Error('The disk is full.');
+    const failing = add(() => {
+      throw thrown;
+    });
+    const agent = new Agent({ name: 'a', tools: [failing], model: saying([ADD]).model });
+    const without = await run(agent, 'Go.').catch((error: unknown) => error);
+    const hooked = withHooks(
+      makeConfig({ BeforeTool: answering({}) }),
+      agent.clone({ model: saying([ADD]).model }),
+    );
+    await expect(run(hooked, 'Go.')).rejects.toMatchObject({
+      constructor: (without as Error).constructor,
+      message: (without as Error).message,
+      error: thrown,
+    });
+    expect((without as Error).constructor.name).toBe('ToolCallError');
+  });
+
+  it('is what hooks read, where the host makes a text of what a tool throws', async () => {
+    const failing = tool({
+      name: 'add',
+      description: 'Adds.',
+      parameters: z.object({ a: z.number(), b: z.number() }),
+      execute: () => {
+        throw new Error('The disk is full.');
+      },
+    });
+    const said = saying([ADD]);
+    const agent = new Agent({ name: 'a', tools: [failing], model: said.model });
+    const added = { hookSpecificOutput: { additionalContext: 'Try later.' } };
+    await run(withHooks(makeConfig({ AfterTool: answering(added) }), agent), 'Go.');
+    expect(JSON.stringify(outputs(said))).toMatch(/An error occurred.*Try later\./);
+  });
+
+  it('does not run with arguments that are no object', async () => {
+    let runs = 0;
+    const loose = {
+      ...add(),
+      invoke: async () => `ran ${++runs} times`,
+    };
+    const hooked = withHooks(
+      makeConfig({ BeforeTool: answering(NO) }),
+      new Agent({ name: 'a', tools: [loose], model: saying().model }),
+    );
+    const [first] = hooked.tools;
+    if (first?.type !== 'function') throw new Error('It is no function.');
+    expect(await first.invoke({} as never, '[1]')).toContain('no JSON object');
+    expect(runs).toBe(0);
+  });
+});
+
+describe('an agent that stops after a tool by itself', () => {
+  it.each([
+    ['run_llm_again' as const, 'Done.'],
+    ['stop_on_first_tool' as const, '3'],
+    [{ stopAtToolNames: ['add'] }, '3'],
+    [{ stopAtToolNames: ['other'] }, 'Done.'],
+    [
+      () => ({ isFinalOutput: true as const, isInterrupted: undefined, finalOutput: 'Own.' }),
+      'Own.',
+    ],
+  ])('does so with hooks as well: %o', async (toolUseBehavior, finalOutput) => {
+    const { model } = saying([ADD]);
+    const agent = new Agent({ name: 'a', tools: [add()], model, toolUseBehavior });
+    const result = await run(withHooks(makeConfig({ AfterTool: answering({}) }), agent), 'Go.');
+    expect(result.finalOutput).toBe(finalOutput);
+  });
+});
+
+describe('an agent whose output has a schema', () => {
+  it.each([
+    ['a tool', { BeforeTool: answering(STOP) }],
+    ['a model call', { BeforeModel: answering(STOP) }],
+  ])('rejects where hooks stop it before %s', async (_what, hooks: Hooks) => {
+    const outputType = z.object({ sum: z.number() });
+    const agent = new Agent({ name: 'a', tools: [add()], model: saying([ADD]).model, outputType });
+    const error = await run(withHooks(makeConfig(hooks), agent), 'Go.').catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(HookDecisionError);
+    expect(error).toMatchObject({ kind: 'stop', reason: 'Enough.', code: 'HOOK_DECISION' });
+  });
+});
+
+describe('agents that hand over to each other', () => {
+  it.each([
+    ['as they are', (agent: Agent) => agent],
+    ['by a Handoff', (agent: Agent) => handoff(agent)],
+  ])('have hooks, given %s', async (_how, given) => {
+    const said = saying([ADD]);
+    const adder: Agent = new Agent({ name: 'adder', tools: [add()], model: said.model });
+    const transfer = [{ id: 'call_0', name: 'transfer_to_adder', args: {} }];
+    const triage = new Agent({
+      name: 'triage',
+      model: saying(transfer).model,
+      handoffs: [given(adder)],
+    });
+    adder.handoffs = [triage];
+    const result = await run(withHooks(makeConfig({ BeforeTool: answering(NO) }), triage), 'Go.');
+    expect(JSON.stringify(outputs(said))).toContain('Not that.');
+    expect(result.lastAgent?.name).toBe('adder');
+  });
+
+  it('have hooks where one is a tool of the other', async () => {
+    const said = saying([ADD]);
+    const config = makeConfig({ BeforeTool: answering(NO, '^add$') });
+    const inner = new Agent({ name: 'inner', tools: [add()], model: said.model });
+    const asTool = withHooks(config, inner).asTool({ toolName: 'inner', toolDescription: 'Adds.' });
+    const call = [{ id: 'call_0', name: 'inner', args: { input: 'Add.' } }];
+    const outer = new Agent({ name: 'outer', tools: [asTool], model: saying(call).model });
+    await run(withHooks(config, outer), 'Go.');
+    expect(JSON.stringify(outputs(said))).toContain('Not that.');
+  });
+});
+
+describe('tools that come later', () => {
+  it('have hooks in a copy that the host makes of the agent', async () => {
+    const said = saying([ADD]);
+    const agent = withHooks(
+      makeConfig({ BeforeTool: answering(NO) }),
+      new Agent({ name: 'a', model: said.model }),
+    );
+    await run(agent.clone({ tools: [add()] }), 'Go.');
+    expect(JSON.stringify(outputs(said))).toContain('Not that.');
+  });
+
+  it('have hooks where they are added to the agent', async () => {
+    const said = saying([ADD]);
+    const agent = withHooks(
+      makeConfig({ BeforeTool: answering(NO) }),
+      new Agent({ name: 'a', model: said.model }),
+    );
+    agent.tools.push(add());
+    await run(agent, 'Go.');
+    expect(JSON.stringify(outputs(said))).toContain('Not that.');
+  });
+
+  it.each([false, true])(
+    'have hooks where they are of an MCP server, by the name that says so, whatever the model reads (%s)',
+    async (includeServerInToolNames) => {
+      const called: string[] = [];
+      const server = (name: string, toolName: string) => ({
+        name,
+        cacheToolsList: true,
+        connect: async () => {},
+        close: async () => {},
+        invalidateToolsCache: async () => {},
+        listTools: async () => [
+          {
+            name: toolName,
+            inputSchema: {
+              type: 'object' as const,
+              properties: {},
+              required: [],
+              additionalProperties: false,
+            },
+          },
+        ],
+        callTool: async () => {
+          called.push(toolName);
+          return [{ type: 'text' as const, text: 'It is written.' }];
+        },
+      });
+      const said = saying([
+        { id: 'call_1', name: includeServerInToolNames ? 'mcp_files__read' : 'read', args: {} },
+        { id: 'call_2', name: includeServerInToolNames ? 'mcp_disk__write' : 'write', args: {} },
+      ]);
+      const agent = new Agent({
+        name: 'a',
+        model: said.model,
+        mcpServers: [server('files', 'read'), server('disk', 'write')],
+        mcpConfig: { includeServerInToolNames },
+      });
+      const guarded = makeConfig({ BeforeTool: answering(NO, '^mcp__files__read$') });
+      await run(withHooks(guarded, agent), 'Go.');
+      expect(called).toEqual(['write']);
+      expect(JSON.stringify(outputs(said))).toContain('Not that.');
+    },
+  );
+});
+
+function hosted() {
+  return [webSearchTool(), shellTool({ shell: { run: async () => ({ output: [] }) } })];
+}
+
+describe('tools that cannot be covered', () => {
+  it('are warned of once', async () => {
+    const debugLogger = new Warnings('test');
+    const config = makeConfig({ BeforeTool: answering({}) }, { debugLogger });
+    const agent = new Agent({ name: 'a', tools: hosted(), model: saying('One.').model });
+    await run(withHooks(config, agent), 'Go.');
+    withHooks(config, agent);
+    expect(debugLogger.said).toEqual([
+      expect.stringContaining('no hooks run for the tool "web_search" (hosted_tool)'),
+      expect.stringContaining('no hooks run for the tool "shell" (shell)'),
+    ]);
+  });
+
+  it('are an error with `strict`, also where they come later', async () => {
+    const config = makeConfig({ BeforeTool: answering({}) });
+    const { model } = saying();
+    const agent = new Agent({ name: 'a', tools: hosted(), model });
+    expect(() => withHooks(config, agent, { strict: true })).toThrow('web_search');
+    const late = withHooks(config, new Agent({ name: 'a', model }), { strict: true });
+    late.tools.push(webSearchTool());
+    await expect(run(late, 'Go.')).rejects.toThrow('web_search');
+  });
+});
+
+describe('a model', () => {
+  it('that the agent has by name needs its provider', async () => {
+    const config = makeConfig({});
+    const agent = new Agent({ name: 'writer', model: 'gpt-9' });
+    expect(() => withHooks(config, agent)).toThrow(/"writer".*modelProvider/);
+    const said = saying('Hello.');
+    const asked: (string | undefined)[] = [];
+    const modelProvider: ModelProvider = {
+      getModel: (name) => {
+        asked.push(name);
+        return said.model;
+      },
+    };
+    const result = await run(withHooks(config, agent, { modelProvider }), 'Go.');
+    expect(result.finalOutput).toBe('Hello.');
+    expect(asked).toEqual(['gpt-9']);
+  });
+
+  it('reads with the result of the tool what hooks have said to it', async () => {
+    const said = saying([ADD]);
+    const agent = new Agent({ name: 'a', tools: [add()], model: said.model });
+    const config = makeConfig({ AfterModel: answering({ systemMessage: 'Be brief.' }) });
+    await run(withHooks(config, agent), 'Go.');
+    expect(JSON.stringify(outputs(said))).toContain('[System] Be brief.');
+  });
+
+  it('is not asked by a runner with a model of its own in place of that with hooks', async () => {
+    const said = saying('With hooks.');
+    const other = saying('Without hooks.');
+    const agent = withHooks(makeConfig({}), new Agent({ name: 'a' }), {
+      modelProvider: { getModel: () => said.model },
+    });
+    const result = await new Runner({ model: other.model }).run(agent, 'Go.');
+    expect(result.finalOutput).toBe('With hooks.');
+  });
+});
+
+it('gives an agent of the same type', () => {
+  const outputType = z.object({ sum: z.number() });
+  const agent = new Agent({ name: 'a', model: saying().model, outputType });
+  expectTypeOf(withHooks(makeConfig({}), agent)).toEqualTypeOf<typeof agent>();
+  const strict = new Agent<{ user: string }>({ name: 'a', model: saying().model });
+  expectTypeOf(withHooks(makeConfig({}), strict)).toEqualTypeOf<typeof strict>();
+});
+
+it('refuses options that do not exist', () => {
+  const agent = new Agent({ name: 'a', model: saying().model });
+  // @ts-expect-error there is no such option
+  expect(() => withHooks(makeConfig({}), agent, { strickt: true })).toThrow(
+    'did you mean "strict"',
+  );
+});
