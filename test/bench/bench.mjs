@@ -9,6 +9,7 @@ import { measureImport } from './importTime.mjs';
 import { measureHookStart } from './hookStart.mjs';
 import { installPeer } from './installPeer.mjs';
 import { measureKeptMemory } from './keptMemory.mjs';
+import { measureMcpProxy } from './mcpProxy.mjs';
 import { measureLatencyByMemory } from './latencyByMemory.mjs';
 import { drawLatency } from './plot.mjs';
 import { describeMachine, formatResult, meetsGoal, replaceResult } from './report.mjs';
@@ -60,12 +61,14 @@ async function measureEverything() {
   const byMemory = await withHosts((hosts) => measureLatencyByMemory(hosts, rounds, report));
   report('check of consent');
   const consentCheck = await measureConsentCheck(rounds);
+  report('MCP proxy');
+  const mcpProxy = await measureMcpProxy(rounds);
   report('import');
   const importTime = await measureImport(importRounds);
   report('answer of `hookstack hook`');
   const hookStart = await measureHookStart(importRounds);
   return {
-    rows: [...inProcess, ...byMemory.rows, ...consentCheck, importTime, hookStart],
+    rows: [...inProcess, ...byMemory.rows, ...consentCheck, ...mcpProxy, importTime, hookStart],
     points: byMemory.points,
   };
 }

@@ -115,11 +115,13 @@ describe('calls of tools', () => {
     expect((await client.end()).stderr).toContain('the call has no id');
   });
 
-  it('with a key that is written twice are refused', async () => {
+  it.each([
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"mixed"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"},"method":"ping"}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","a\\":":{"b":1,"\\u0062":2}}}',
+  ])('with a key that is written twice are refused: %s', async (line) => {
     const client = await open({ BeforeTool: group('exit 2', { matcher: 'echo' }) });
-    client.say(
-      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"mixed"}}',
-    );
+    client.say(line);
     const { error } = await client.waitFor(({ id }) => id === 1);
     expect(error?.message).toContain('twice');
   });
@@ -313,6 +315,25 @@ describe('a client', () => {
     const passed = await readFile(notes, 'utf8');
     expect(passed).toContain('notifications/cancelled');
     expect(passed).not.toContain('tools/call');
+  });
+
+  it('that ends the proxy ends the hooks of its calls', async () => {
+    const waiting = 'echo $$ > "$LLXPRT_PROJECT_DIR/hook.pid"; sleep 100';
+    const client = await open({ BeforeTool: group(waiting) });
+    await client.initialize();
+    client.say({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params: { name: 'echo' } });
+    await expect.poll(() => cli.read('hook.pid').catch(() => '')).not.toBe('');
+    client.process.kill('SIGTERM');
+    expect(await client.ended()).toMatchObject({ exitCode: 0 });
+    expect(isRunning(Number(await cli.read('hook.pid')))).toBe(false);
+  });
+
+  it('that cancels other requests than calls is passed on, and may use the id again', async () => {
+    const client = await open();
+    client.say({ jsonrpc: '2.0', id: 'p', method: 'unknown' });
+    client.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'p' } });
+    client.say({ jsonrpc: '2.0', id: 'p', method: 'ping' });
+    expect(await client.waitFor(({ id }) => id === 'p')).toMatchObject({ result: {} });
   });
 
   it('that says all at once and leaves still gets its answers', async () => {

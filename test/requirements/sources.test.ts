@@ -144,6 +144,8 @@ describe('the sources', () => {
     expect(byFile(found, ({ node }) => nameOf(node) ?? node.type)).toEqual({
       // A hook that its author runs by hand waits for its input, and says so.
       'src/author.ts': ['isTTY'],
+      // A client is to start it, and not a person, which it says.
+      'src/cli/mcp/mcp.ts': ['isTTY'],
       'src/cli/run/run.ts': ['isTTY', 'isTTY', 'isTTY'],
       // Reads lines of a pipe.
       'src/cli/run/stdinApprover.ts': ['node:readline'],

@@ -1,12 +1,11 @@
-import { hasRepeatedKey, recordIn, type Message } from './rpc.js';
+import { recordIn, type Message } from './rpc.js';
 
 /** Why a call cannot be passed on. */
-export function problemOf(message: Message, line: Buffer): string | undefined {
+export function problemOf(message: Message): string | undefined {
   const { name, arguments: given } = recordIn(message, 'params');
   if (typeof name !== 'string') return 'tools/call needs params.name, a text';
   const isObject = typeof given === 'object' && !Array.isArray(given);
   if (given !== undefined && !isObject) return 'params.arguments must be an object';
-  if (hasRepeatedKey(line, message)) return 'a key is written twice in one object: write it once';
   return undefined;
 }
 

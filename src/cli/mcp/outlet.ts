@@ -3,13 +3,25 @@ import type { Writable } from 'node:stream';
 /** Writes messages, one a line; those of one turn of the event loop together. */
 export class Outlet {
   #waiting: Buffer[] = [];
+  /** Whether many messages are on their way, so that more will come at once. */
+  isBusy: () => boolean = () => false;
 
   constructor(private readonly stream: Writable) {}
 
   /** @param message an object, or a line that has its newline */
   send(message: Buffer | object): void {
-    if (this.#waiting.length === 0) process.nextTick(() => this.#write());
+    if (this.#waiting.length === 0) {
+      if (this.isBusy()) setImmediate(() => this.#gather(1));
+      else process.nextTick(() => this.#write());
+    }
     this.#waiting.push(Buffer.isBuffer(message) ? message : toLine(message));
+  }
+
+  /** Each write wakes a process, which costs more than a message. */
+  #gather(seen: number): void {
+    const { length } = this.#waiting;
+    if (length > seen && length < MAX_GATHERED) setImmediate(() => this.#gather(length));
+    else this.#write();
   }
 
   #write(): void {
@@ -54,6 +66,8 @@ export function toLine(message: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(message)}\n`);
 }
 
-/** In bytes. Copying more takes longer than it saves. */
+/** In bytes: copying more takes longer than it saves. */
+/** Messages that are held for others to come. */
+const MAX_GATHERED = 32;
 const MAX_JOINED = 65_536;
 const ENDS = ['drain', 'close', 'error'] as const;

@@ -3,7 +3,7 @@ import type { Approver } from '../../protocol/approval.js';
 import { isRecord } from '../../util/records.js';
 import { LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
-import { errorAnswer, isId, parseLine, recordIn, RpcError } from './rpc.js';
+import { errorAnswer, hasRepeatedKey, isId, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
 import { declarationsOf, selectTools, withAllowedTools } from './toolSelection.js';
@@ -17,6 +17,8 @@ interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
 const MAX_NONSENSE = 100;
 /** Requests that wait for an answer: more would only fill the memory. */
 const MAX_OPEN = 10_000;
+/** With fewer requests on their way, each message is written at once. */
+const FEW_OPEN = 8;
 /** The only version of the protocol in which a line may hold several messages. */
 const VERSION_WITH_BATCHES = '2025-03-26';
 
@@ -53,6 +55,9 @@ export class McpProxy {
   /** Passes on what the client says, until it ends. */
   async readClient(stream: Readable, server: Outlet | undefined): Promise<void> {
     this.#server = server;
+    const isBusy = () => this.#open.size > FEW_OPEN;
+    this.options.client.isBusy = isBusy;
+    if (server) server.isBusy = isBusy;
     const lines = new LineSplitter((line) => {
       if (line) this.#takeFromClient(line);
       else this.#refuse(null, RpcError.InvalidRequest, 'the message is too long');
@@ -92,7 +97,11 @@ export class McpProxy {
     const { method, id } = recordIn(message);
     if (!isRecord(message)) this.#refuse(null, RpcError.InvalidRequest, 'a message is no object');
     else if (typeof method === 'string') {
-      if (Object.hasOwn(message, 'id')) this.#takeRequest(id, method, message, line);
+      if (hasRepeatedKey(line, message)) {
+        // A server could read another method, or another name of a tool.
+        const why = 'a key is written twice in one object: write it once';
+        this.#refuse(isId(id) ? id : null, RpcError.InvalidRequest, why);
+      } else if (Object.hasOwn(message, 'id')) this.#takeRequest(id, method, message, line);
       else this.#takeNotification(method, message, line);
     } else if (method !== undefined || !isId(id)) {
       this.#refuse(null, RpcError.InvalidRequest, 'a message has no method, and answers nothing');
@@ -112,7 +121,7 @@ export class McpProxy {
     if (this.#failure !== undefined) {
       return this.options.client.send(errorAnswer(id, RpcError.ConnectionClosed, this.#failure));
     }
-    if (this.#open.size >= MAX_OPEN) {
+    if (Math.max(this.#open.size, this.#calls.size) >= MAX_OPEN) {
       return this.#refuse(id, RpcError.Internal, `${MAX_OPEN} requests wait for an answer already`);
     }
     if (method === 'tools/call') return this.#calls.take(id, message, line);
@@ -144,7 +153,10 @@ export class McpProxy {
     }
     if (method === 'notifications/cancelled') {
       const { requestId } = recordIn(message, 'params');
-      if (isId(requestId)) this.#calls.cancel(requestId);
+      if (isId(requestId)) {
+        this.#calls.cancel(requestId);
+        this.#open.delete(requestId);
+      }
     }
     this.#server?.send(line);
   }

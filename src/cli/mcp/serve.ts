@@ -64,6 +64,8 @@ async function serveWith(
     proxy.fail(message);
     return 1;
   } finally {
+    // Ends the hooks of calls that nobody waits for any more.
+    proxy.fail('the session is over');
     await server.end(GRACE_MS);
   }
 }

@@ -43,7 +43,7 @@ interface Call {
   readonly canAsk: boolean;
   readonly isModern: boolean;
   readonly over: AbortController;
-  /** Whether hooks may still hold on to `over`. */
+  /** Whether hooks or middleware have looked at it, and may still hold on to `over`. */
   isWatched: boolean;
   /** Gives up the answer of the server. */
   stopWaiting?: () => void;
@@ -85,6 +85,10 @@ export class ToolCalls {
       : this.elicitations.ask(request, signal);
   };
 
+  get size(): number {
+    return this.#calls.size;
+  }
+
   has(id: Id): boolean {
     return this.#calls.has(id);
   }
@@ -92,7 +96,7 @@ export class ToolCalls {
   /** Takes a request of the client. Whatever becomes of it, it is answered. */
   take(id: Id, message: Message, line: Buffer): void {
     const { client } = this.host;
-    const problem = problemOf(message, line);
+    const problem = problemOf(message);
     if (problem !== undefined) return client.send(errorAnswer(id, RpcError.InvalidParams, problem));
     const state = recordIn(message, 'params')['requestState'];
     if (isOwnState(state)) return this.#resume(id, message, state);
@@ -143,6 +147,7 @@ export class ToolCalls {
   /** @returns `undefined` where nobody waits for an answer any more */
   async #throughHooks(call: Call): Promise<Message | Buffer | undefined> {
     const config = await this.host.configFor(call.canAsk);
+    call.isWatched ||= config.registrations('tool').length > 0;
     const toolName = this.host.fullName(call.tool);
     const refusal = await this.#refusalOf(config, toolName, call);
     if (refusal)
@@ -165,7 +170,7 @@ export class ToolCalls {
     if (id === undefined) return undefined;
     if (!read) return answerInstead(final, id, call.isModern);
     const { answer, line } = read;
-    // Where no hook has looked, it does not matter what others could read.
+    // Where nobody has looked, it does not matter what others could read.
     const isPlain = !call.isWatched || !hasRepeatedKey(line, answer.answer);
     return applyHooks(answer, final, id) ?? (isPlain ? line : answer.answer);
   }
