@@ -47,6 +47,7 @@ export class Runs {
   /** Whatever has not ended by now never will. */
   async end(context: InvocationContext): Promise<void> {
     const { tools, open } = this.of(context);
+    if (tools.size === 0 && open.size === 0) return;
     const over = new Error('The run of the agent has ended');
     const calls = [...tools.values()].map((call) => call.abandon());
     await Promise.all([...calls, ...[...open].map((call) => call.fail(over))]);

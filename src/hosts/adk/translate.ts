@@ -24,13 +24,10 @@ export function replaceArguments(
 ): void {
   for (const key of Object.keys(lent)) if (!Object.hasOwn(input, key)) delete lent[key];
   for (const [key, value] of Object.entries(input)) {
+    if (Object.hasOwn(lent, key) && lent[key] === value) continue;
     // As data, whatever the model called it.
-    Object.defineProperty(lent, key, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
+    const attributes = { value, writable: true, enumerable: true, configurable: true };
+    Object.defineProperty(lent, key, attributes);
   }
 }
 
