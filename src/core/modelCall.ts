@@ -56,6 +56,7 @@ export async function* callModelWithHooks(
   const signal = options.signal ? AbortSignal.any([options.signal, abort.signal]) : abort.signal;
   const call = createModelCall(request, (changed) => open(changed, signal), { ...options, signal });
   const chunks: GenerateContentResponse[] = [];
+  let isRead = false;
   try {
     signal.throwIfAborted();
     await config.getModelStack().run(call);
@@ -65,9 +66,10 @@ export async function* callModelWithHooks(
       chunks.push(value);
       yield value;
     }
+    isRead = call.stream !== undefined;
   } finally {
     // The SDK keeps a stream open that is only left, and not aborted.
-    abort.abort();
+    if (!isRead) abort.abort();
   }
   return toTurn(call, chunks);
 }

@@ -97,7 +97,7 @@ export class HooksPlugin extends BasePlugin {
     const options = { ...this.#optionsOf(context), callId };
     const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);
     if ('refused' in call) {
-      run.stopReason = call.refused.stopReason;
+      run.stopReason ??= call.refused.stopReason;
       return toToolAnswer(call.refused);
     }
     replaceArguments(toolArgs, call.input);
@@ -213,7 +213,7 @@ export class HooksPlugin extends BasePlugin {
     const run = this.#runs.of(callbackContext.invocationContext);
     run.notes.push(...notes);
     if (verdict.kind !== 'stop') return;
-    run.stopReason = verdict.reason;
+    run.stopReason ??= verdict.reason;
     // Where it wants tools, they are refused first, so that each call has an answer.
     if (functionCallsOf(response).length === 0) endAgent(run, callbackContext);
   }

@@ -2,8 +2,7 @@ import type { GenerateContentParameters, GenerateContentResponse } from '@google
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { callModelWithHooks, type ModelTurn } from '../core/modelCall.js';
-import { emptyResponse } from '../protocol/response.js';
-import { HookEventName, type CallSession } from '../protocol/types.js';
+import type { CallSession } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { isToolCall, toGenerated, toResponse } from './ai/answer.js';
@@ -22,7 +21,13 @@ import type {
   Streamed,
   WrapOptions,
 } from './ai/types.js';
-import { finishTurn, installedVersion, requireVersion, tellUncovered } from './shared.js';
+import {
+  finishTurn,
+  installedVersion,
+  requireVersion,
+  tellUncovered,
+  stoppedTurn,
+} from './shared.js';
 
 export type { ModelMiddleware, Steps } from './ai/types.js';
 export { ToolRefusedError } from './ai/refusal.js';
@@ -175,15 +180,7 @@ async function* refused(
   request: GenerateContentParameters,
   reason: string,
 ): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
-  return {
-    request,
-    response: emptyResponse(),
-    verdict: { kind: 'stop', event: HookEventName.AfterTool, reason },
-    blocked: true,
-    synthetic: false,
-    suppressDisplay: false,
-    notes: [],
-  };
+  return stoppedTurn(request, reason);
 }
 
 async function* only<T>(value: T): AsyncGenerator<T> {

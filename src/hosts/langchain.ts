@@ -49,7 +49,7 @@ export function hooksMiddleware(
   config: Config,
   options: HooksMiddlewareOptions = {},
 ): AgentMiddleware {
-  requireVersion('hookstack/langchain', 'langchain', installedVersion('langchain'), ['1']);
+  requireVersion('hookstack/langchain', 'langchain', installedVersion('langchain'), ['1.5+']);
   requireKnown('hooksMiddleware()', options, OPTIONS);
   const optionsOf = callOptions(options);
 

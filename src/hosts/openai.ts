@@ -120,6 +120,8 @@ class HookedAgents {
       },
       onCalls: (turn, calls) => this.#tools.expect(turn, calls),
       onStop: (reason) => this.options.onStop?.(reason),
+      nameOf: (tool) => this.#tools.nameOf(tool),
+      takeStop: (callIds) => this.#tools.takeStopOf(callIds),
     };
     if (typeof model === 'object') return hookModel(host, '', () => model, model);
     const provider = this.options.modelProvider as ModelProvider | undefined;

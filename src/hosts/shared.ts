@@ -10,6 +10,8 @@ import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
 import { toParts } from '../protocol/llmContent.js';
+import { emptyResponse } from '../protocol/response.js';
+import { HookEventName } from '../protocol/types.js';
 import type { ToolResult } from '../tools/tools.js';
 
 /** The version of a package that is installed beside this one; `undefined` where that cannot be known. */
@@ -46,7 +48,7 @@ function versionAbove(require: NodeJS.Require, name: string): string | undefined
  * @param adapter such as `hookstack/ai`
  * @param host what it is an adapter of, such as `ai`
  * @param version that of the host that is there
- * @param supported beginnings of versions, such as `6` or `0.20`
+ * @param supported beginnings of versions, such as `6` or `0.20`; `1.5+` is 1.5, and what came after it, but not 2
  */
 export function requireVersion(
   adapter: string,
@@ -54,12 +56,20 @@ export function requireVersion(
   version: string | undefined,
   supported: readonly string[],
 ): void {
-  if (version === undefined || supported.some((each) => `${version}.`.startsWith(`${each}.`)))
-    return;
-  const wanted = supported.map((each) => `${each}.x`).join(' or ');
+  if (version === undefined || supported.some((each) => isOneOf(version, each))) return;
+  const wanted = supported
+    .map((each) => (each.endsWith('+') ? `${each.slice(0, -1)} or newer` : `${each}.x`))
+    .join(' or ');
   throw new Error(
     `${adapter} is for ${host} ${wanted}, and this is ${host} ${version}: install one of these versions, or a hookstack that knows this one`,
   );
+}
+
+function isOneOf(version: string, supported: string): boolean {
+  if (!supported.endsWith('+')) return `${version}.`.startsWith(`${supported}.`);
+  const [major, least] = supported.slice(0, -1).split('.').map(Number);
+  const [given, minor = 0] = version.split('.').map(Number);
+  return given === major && minor >= (least ?? 0);
 }
 
 const warned = new WeakMap<Config, Set<string>>();
@@ -192,17 +202,37 @@ export class RefusedCalls {
     calls: readonly { readonly id: string; readonly name: string }[],
   ): void {
     const allowed = allowedToolsOf(turn);
+    if (!allowed) return;
     for (const { id, name } of calls) {
-      if (!allowed || allowed.includes(name)) this.#texts.delete(id);
-      else this.#texts.set(id, textOf(notAllowed(name, allowed)));
+      if (!allowed.includes(name))
+        this.#texts.set(keyOf(id, name), textOf(notAllowed(name, allowed)));
     }
   }
 
   /** What the model is to read in place of what the tool would give; asked once for a call. */
-  take(id: string | undefined): string | undefined {
+  take(id: string | undefined, name: string): string | undefined {
     if (id === undefined) return undefined;
-    const text = this.#texts.get(id);
-    this.#texts.delete(id);
+    const key = keyOf(id, name);
+    const text = this.#texts.get(key);
+    this.#texts.delete(key);
     return text;
   }
+}
+
+/** Conversations may have calls with the same id at the same time. */
+function keyOf(id: string, name: string): string {
+  return JSON.stringify([id, name]);
+}
+
+/** How a model call ends that is not made, because a tool before it stopped the agent. */
+export function stoppedTurn(request: GenerateContentParameters, reason: string): ModelTurn {
+  return {
+    request,
+    response: emptyResponse(),
+    verdict: { kind: 'stop', event: HookEventName.AfterTool, reason },
+    blocked: true,
+    synthetic: false,
+    suppressDisplay: false,
+    notes: [],
+  };
 }

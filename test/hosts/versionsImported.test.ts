@@ -28,7 +28,7 @@ const hosts = [
     code: `export class AIMessage {} export { AIMessage as HumanMessage, AIMessage as SystemMessage, AIMessage as ToolMessage,
       AIMessage as ToolInvocationError, AIMessage as createMiddleware };`,
     use: `import { hooksMiddleware } from 'hookstack/langchain'; hooksMiddleware(new Config());`,
-    message: 'hookstack/langchain is for langchain 1.x, and this is langchain 0.3.0',
+    message: 'hookstack/langchain is for langchain 1.5 or newer, and this is langchain 0.3.0',
   },
 ];
 

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Approver } from '../../protocol/approval.js';
+import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
@@ -138,7 +139,12 @@ export class McpProxy {
   #receiverFor(method: string, request: Message): Receiver {
     const { client } = this.options;
     if (method === 'tools/list')
-      return (answer, line) => void this.#filterTools(request, answer, line);
+      return (answer, line) => {
+        this.#filterTools(request, answer, line).catch((error: unknown) => {
+          const message = `the tools cannot be listed: ${errorMessage(error)}`;
+          client.send(errorAnswer(answer['id'] as Id, RpcError.Internal, message));
+        });
+      };
     if (method !== 'initialize') return (_answer, line) => client.send(line);
     return (answer, line) => {
       this.#version = recordIn(answer, 'result')['protocolVersion'];

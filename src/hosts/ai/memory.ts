@@ -4,7 +4,7 @@ import { RecentMap, RefusedCalls } from '../shared.js';
 /** What is known of tool calls, by their ids: between the model's answer, the tools, and the next request. */
 export class CallMemory {
   readonly #refused = new RefusedCalls();
-  readonly #stops = new RecentMap<string>();
+  readonly #stops = new RecentMap<{ readonly reason: string; isSeen: boolean }>();
   readonly #changed = new RecentMap<string>();
   readonly #notes = new RecentMap<readonly string[]>();
 
@@ -24,19 +24,24 @@ export class CallMemory {
     return ids.flatMap((id) => this.#notes.get(id) ?? []);
   }
 
-  /** A call begins; its id may be one that was there before. Gives why it must not run. */
-  begin(id: string): string | undefined {
-    this.#stops.delete(id);
+  /**
+   * A call begins; its id may be one that was there before, or is in another conversation just now. So a stop that nobody
+   * has heeded yet stays. Gives why the call must not run.
+   */
+  begin(id: string, name: string): string | undefined {
+    if (this.#stops.get(id)?.isSeen) this.#stops.delete(id);
     this.#changed.delete(id);
-    return this.#refused.take(id);
+    return this.#refused.take(id, name);
   }
 
   noteStop(id: string, reason: string): void {
-    this.#stops.set(id, reason);
+    this.#stops.set(id, { reason, isSeen: false });
   }
 
   stopReason(ids: readonly string[]): string | undefined {
-    return ids.map((id) => this.#stops.get(id)).find((reason) => reason !== undefined);
+    const stops = ids.flatMap((id) => this.#stops.get(id) ?? []);
+    for (const stop of stops) stop.isSeen = true;
+    return stops[0]?.reason;
   }
 
   /** Notes that the output of a call is a text of hooks. */

@@ -3,9 +3,9 @@ import type { GenerateContentParameters, GenerateContentResponse } from '@google
 import type { Config } from '../../config/config.js';
 import { callModelWithHooks, type ModelCallOptions, type ModelTurn } from '../../core/modelCall.js';
 import { answerText, createResponse, functionCallsOf } from '../../protocol/response.js';
-import { finishTurn } from '../shared.js';
+import { finishTurn, stoppedTurn } from '../shared.js';
 import { message, textOf, toOutput, toResponse } from './items.js';
-import { toParameters, toRequest } from './requests.js';
+import { toParameters, toRequest, type NameOf } from './requests.js';
 import type { Item, Model, ModelRequest, ModelResponse, ModelUsage, StreamEvent } from './types.js';
 
 /** What hooks decided about a run that the host's own types cannot say: the agent's output has a schema. */
@@ -31,6 +31,10 @@ export interface ModelHost {
   /** Called with every answer that calls tools. */
   onCalls(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void;
   onStop(reason: string): void;
+  /** What hooks know a tool by that the model has under this name. */
+  readonly nameOf: NameOf;
+  /** Why hooks have ended the run, where it goes on with the results of these calls all the same. */
+  takeStop(callIds: readonly string[]): string | undefined;
 }
 
 /** Of a model that was not asked. The host reads all of these. */
@@ -93,17 +97,20 @@ class HookedCall {
     name: string,
     readonly request: ModelRequest,
   ) {
-    this.#parameters = toParameters(request, name);
+    this.#parameters = toParameters(request, name, host.nameOf);
   }
 
   begin(open: (request: ModelRequest) => Promise<AsyncIterable<GenerateContentResponse>>) {
-    const { config, options } = this.host;
+    const { config, options, nameOf } = this.host;
     this.host.onRequest(this.request);
     const { signal } = this.request;
+    const reason = this.host.takeStop(callIdsOf(this.request));
+    if (reason !== undefined) return stopped(this.#parameters, reason);
     return callModelWithHooks(
       config,
       this.#parameters,
-      (changed, aborted) => open(toRequest(this.request, this.#parameters, changed, aborted)),
+      (changed, aborted) =>
+        open(toRequest(this.request, this.#parameters, changed, aborted, nameOf)),
       { ...options, ...(signal && { signal }) },
     );
   }
@@ -138,6 +145,21 @@ class HookedCall {
     }
     return [message('model', verdict.reason)];
   }
+}
+
+/** The calls of tools whose results the model is to go on with. */
+function callIdsOf({ input }: ModelRequest): string[] {
+  if (typeof input === 'string') return [];
+  const results = input.filter(({ type }) => type === 'function_call_result');
+  return results.flatMap(({ callId }) => (typeof callId === 'string' ? callId : []));
+}
+
+// oxlint-disable-next-line require-yield -- what is not asked shows nothing
+async function* stopped(
+  request: GenerateContentParameters,
+  reason: string,
+): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
+  return stoppedTurn(request, reason);
 }
 
 async function* only<T>(value: T): AsyncGenerator<T> {

@@ -20,15 +20,22 @@ const OURS = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[];
 
 const CHOICES: Readonly<Record<string, string>> = { AUTO: 'auto', ANY: 'required', NONE: 'none' };
 
+/** What hooks know a tool by that the model has under a name. */
+export type NameOf = (name: string) => string;
+
 /** A request of the host, as hooks and middleware read it. */
-export function toParameters(request: ModelRequest, model: string): GenerateContentParameters {
+export function toParameters(
+  request: ModelRequest,
+  model: string,
+  nameOf: NameOf,
+): GenerateContentParameters {
   const { systemInstructions, modelSettings } = request;
-  const functionDeclarations = declarationsOf(request);
+  const functionDeclarations = declarationsOf(request, nameOf);
   const settings = OURS.flatMap((name) => {
     const value = modelSettings[SETTINGS[name]];
     return value === undefined || value === null ? [] : [[name, value] as const];
   });
-  const toolConfig = toToolConfig(modelSettings.toolChoice);
+  const toolConfig = toToolConfig(modelSettings.toolChoice, nameOf);
   return {
     model,
     contents: toContents(request.input),
@@ -41,10 +48,10 @@ export function toParameters(request: ModelRequest, model: string): GenerateCont
   };
 }
 
-function declarationsOf({ tools, handoffs }: ModelRequest) {
+function declarationsOf({ tools, handoffs }: ModelRequest, nameOf: NameOf) {
   return [
     ...tools.map(({ name, description, parameters }) => ({
-      name,
+      name: nameOf(name),
       ...(description !== undefined && { description }),
       ...(parameters !== undefined && { parametersJsonSchema: parameters }),
     })),
@@ -56,11 +63,11 @@ function declarationsOf({ tools, handoffs }: ModelRequest) {
   ];
 }
 
-function toToolConfig(choice: string | undefined) {
+function toToolConfig(choice: string | undefined, nameOf: NameOf) {
   if (!choice) return undefined;
   const mode = Object.keys(CHOICES).find((each) => CHOICES[each] === choice);
   const functionCallingConfig = (
-    mode ? { mode } : { mode: 'ANY', allowedFunctionNames: [choice] }
+    mode ? { mode } : { mode: 'ANY', allowedFunctionNames: [nameOf(choice)] }
   ) as CallingConfig;
   return { functionCallingConfig };
 }
@@ -81,6 +88,7 @@ export function toRequest(
   given: GenerateContentParameters,
   changed: GenerateContentParameters,
   signal: AbortSignal,
+  nameOf: NameOf,
 ): ModelRequest {
   const { systemInstruction } = changed.config ?? {};
   const isAsGiven = changed.contents === given.contents;
@@ -92,7 +100,7 @@ export function toRequest(
     ...(!isAsGiven && { input: toItems(toContentList(changed.contents)) }),
     ...(typeof systemInstruction === 'string' && { systemInstructions: systemInstruction }),
     ...(allowed && {
-      tools: request.tools.filter(({ name }) => allowed.includes(name)),
+      tools: request.tools.filter(({ name }) => allowed.includes(nameOf(name))),
       handoffs: request.handoffs.filter(({ toolName }) => allowed.includes(toolName)),
       // A provider would take an empty list for that of its stored prompt.
       toolsExplicitlyProvided: true,

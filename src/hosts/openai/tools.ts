@@ -5,7 +5,7 @@ import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { withNotes } from '../../protocol/llmContent.js';
 import type { ToolResult } from '../../tools/tools.js';
-import { RefusedCalls } from '../shared.js';
+import { RecentMap, RefusedCalls } from '../shared.js';
 import { readArguments } from './items.js';
 import { toToolOutput, toToolResult } from './toolOutput.js';
 import type { AnyTool, FunctionTool, InvocationDetails } from './types.js';
@@ -16,11 +16,14 @@ const MAX_NOTES = 1000;
 /** The tools of agents that hand over to each other. */
 export class HookedTools {
   readonly #hooked = new WeakMap<AnyTool, AnyTool>();
-  readonly #names = new Set<string>();
+  /** What hooks know them by, by the names that the model reads. */
+  readonly #names = new Map<string, string>();
   readonly #refused = new RefusedCalls();
   readonly #notes = new Map<string, readonly string[]>();
   /** Why hooks ended a run, by the context that the host keeps for it. */
-  readonly #stops = new WeakMap<object, string>();
+  readonly #stops = new WeakMap<object, { readonly reason: string; readonly callId?: string }>();
+  /** The same by the ids of calls: where the agent hands over, nobody asks for the other. */
+  readonly #stopped = new RecentMap<string>();
 
   constructor(readonly config: Config) {}
 
@@ -31,17 +34,35 @@ export class HookedTools {
 
   /** What hooks said of an answer that calls tools, for these calls. */
   expect(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void {
-    this.#refused.note(turn, calls);
+    this.#refused.note(
+      turn,
+      calls.map(({ id, name }) => ({ id, name: this.nameOf(name) })),
+    );
     const [first] = calls;
     if (first && turn.notes.length > 0) this.#notes.set(first.id, turn.notes);
     const [oldest] = this.#notes.keys();
     if (oldest !== undefined && this.#notes.size > MAX_NOTES) this.#notes.delete(oldest);
   }
 
+  /** What hooks know a tool by that the model has under this name. */
+  nameOf(name: string): string {
+    return this.#names.get(name) ?? name;
+  }
+
   /** Why hooks ended the run, once. */
   takeStop(context: object): string | undefined {
-    const reason = this.#stops.get(context);
+    const stop = this.#stops.get(context);
     this.#stops.delete(context);
+    if (stop?.callId !== undefined) this.#stopped.delete(stop.callId);
+    return stop?.reason;
+  }
+
+  /** The same for a run whose model is called with the results of these calls. */
+  takeStopOf(callIds: readonly string[]): string | undefined {
+    const stopped = callIds.find((id) => this.#stopped.get(id) !== undefined);
+    if (stopped === undefined) return undefined;
+    const reason = this.#stopped.get(stopped);
+    this.#stopped.delete(stopped);
     return reason;
   }
 
@@ -62,7 +83,7 @@ export class HookedTools {
     hooked.invoke = (context, input, details) =>
       this.#invoke(tool, name, { context, input, details: details ?? {} }, options);
     this.#hooked.set(tool, hooked).set(hooked, hooked);
-    this.#names.add(tool.name);
+    this.#names.set(tool.name, name);
     return hooked;
   }
 
@@ -74,7 +95,7 @@ export class HookedTools {
   ): Promise<unknown> {
     const { toolCall, signal } = details;
     const callId = toolCall?.callId;
-    const refusal = this.#refused.take(callId);
+    const refusal = this.#refused.take(callId, name);
     if (refusal !== undefined) return refusal;
     const args = readArguments(input);
     if (!args) return `The tool "${tool.name}" was not run: its arguments are no JSON object.`;
@@ -92,8 +113,13 @@ export class HookedTools {
       ...(callId !== undefined && { callId }),
     });
     if (!given) signal?.throwIfAborted();
-    if (result.stopReason !== undefined) this.#stops.set(context, result.stopReason);
+    if (result.stopReason !== undefined) this.#noteStop(context, result.stopReason, callId);
     return toToolOutput(withNotes(result, this.#takeNotes(callId)), given, output);
+  }
+
+  #noteStop(context: object, reason: string, callId: string | undefined): void {
+    this.#stops.set(context, { reason, ...(callId !== undefined && { callId }) });
+    if (callId !== undefined) this.#stopped.set(callId, reason);
   }
 
   #takeNotes(callId: string | undefined): readonly string[] {
