@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import {
   AgentTool,
   BaseTool,
@@ -5,6 +8,7 @@ import {
   InMemoryRunner,
   LlmAgent,
   LoopAgent,
+  ParallelAgent,
   SequentialAgent,
   setLogLevel,
   LogLevel,
@@ -164,6 +168,34 @@ describe('the plugin and tools', () => {
     expect(texts).toEqual(['{"result":"read ran"}', 'Enough.']);
     expect(events.at(-1)?.customMetadata).toEqual({ hookstack: { stopped: 'Enough.' } });
     expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
+  });
+
+  it('ends agents side by side, when one is stopped and a hook of another blocks later', async () => {
+    const late = { ...answering({ decision: 'block', reason: 'No.' }) };
+    const slow = {
+      ...late,
+      command: `until [ -e "$STOPPED" ]; do sleep 0.01; done; ${late.command}`,
+    };
+    const directory = await mkdtemp(path.join(tmpdir(), 'hookstack-adk-'));
+    const env = { STOPPED: path.join(directory, 'stopped') };
+    const stop = { ...STOP, command: `${STOP.command}; touch "$STOPPED"` };
+    const hooks = {
+      BeforeTool: [
+        { matcher: '^one$', hooks: [{ ...stop, env: { ...STOP.env, ...env } }] },
+        { matcher: '^two$', hooks: [{ ...slow, env: { ...late.env, ...env } }] },
+      ],
+    };
+    const llms = ['one', 'two'].map((name) => new ScriptedLlm([[call(name)]]));
+    const subAgents = llms.map((llm, index) =>
+      agentOf(
+        llm,
+        ['one', 'two'].map((name) => toolOf(name)),
+        `agent${index}`,
+      ),
+    );
+    await run(new ParallelAgent({ name: 'both', subAgents }), { hooks });
+    await rm(directory, { recursive: true });
+    expect(llms.map(({ requests }) => requests.length)).toEqual([1, 1]);
   });
 
   it('refuses the other tools of a turn once the agent is stopped', async () => {

@@ -254,6 +254,39 @@ describe.each(VERSIONS)('hookstack/ai with AI SDK $version', ({ sdk, Model }) =>
     expect(toolResults[0]?.output).toBe('all');
   });
 
+  it('keeps a stop apart from a conversation that has a call with the same id', async () => {
+    const stop = { ...stopping[0], matcher: '^halt$' };
+    const seen: string[] = [];
+    const setup = setUp(
+      { BeforeTool: [stop as never] },
+      { onHooks: (event) => void seen.push(event) },
+    );
+    const { hooks } = setup;
+    let goOn = () => undefined as void;
+    const isOther = new Promise<void>((resolve) => (goOn = resolve));
+    const tools = hooks.wrapTools({ halt: look(), slow: look(() => isOther), look: look() });
+    const first = model([call('c0', 'halt'), call('c1', 'slow')]);
+    const asking = sdk.generateText({
+      ...base,
+      model: wrapped(first, setup),
+      tools,
+      stopWhen: [stopWhen, hooks.isStopped],
+    });
+    await expect.poll(() => seen).toEqual(['BeforeTool']);
+    const second = model([call('c0')]);
+    const other = sdk.generateText({
+      ...base,
+      model: wrapped(second, setup),
+      tools,
+      stopWhen,
+    });
+    await other;
+    goOn();
+    const result = await asking;
+    expect(hooks.stopReason(result)).toBe('Enough.');
+    expect(first.doGenerateCalls).toHaveLength(1);
+  });
+
   it('does not ask the model again after a stop, without isStopped; a new message goes on', async () => {
     const setup = setUp({ AfterTool: stopping });
     const mock = model([call('1')], [text('On we go.')]);

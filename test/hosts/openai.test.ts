@@ -211,6 +211,23 @@ describe('agents that hand over to each other', () => {
     expect(result.lastAgent?.name).toBe('adder');
   });
 
+  it('stop where the same answer hands over, once a hook stops a tool of it', async () => {
+    const other = saying('On we go.');
+    const adder = new Agent({ name: 'adder', model: other.model });
+    const transfer = { id: 'call_0', name: 'transfer_to_adder', args: {} };
+    const agent = new Agent({
+      name: 'triage',
+      tools: [add()],
+      model: saying([ADD, transfer]).model,
+      handoffs: [adder],
+    });
+    const stopped: string[] = [];
+    const hooks = makeConfig({ BeforeTool: answering(STOP, '^add$') });
+    const onStop = (reason: string) => void stopped.push(reason);
+    const result = await run(withHooks(hooks, agent, { onStop }), 'Go.');
+    expect([result.finalOutput, stopped, other.requests]).toEqual(['Enough.', ['Enough.'], []]);
+  });
+
   it('have hooks where one is a tool of the other', async () => {
     const said = saying([ADD]);
     const config = makeConfig({ BeforeTool: answering(NO, '^add$') });
@@ -285,6 +302,15 @@ describe('tools that come later', () => {
       await run(withHooks(guarded, agent), 'Go.');
       expect(called).toEqual(['write']);
       expect(JSON.stringify(outputs(said))).toContain('Not that.');
+      const toolConfig = { mode: 'ANY', allowedFunctionNames: ['mcp__disk__write'] };
+      const restricting = makeConfig({
+        BeforeToolSelection: answering({ hookSpecificOutput: { toolConfig } }),
+      });
+      const asked = saying();
+      await run(withHooks(restricting, agent.clone({ model: asked.model })), 'Go.');
+      expect(asked.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+        [includeServerInToolNames ? 'mcp_disk__write' : 'write'],
+      ]);
     },
   );
 });
