@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import * as ai7 from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import * as ai6 from 'ai6';
@@ -262,9 +263,12 @@ describe.each(VERSIONS)('hookstack/ai with AI SDK $version', ({ sdk, Model }) =>
       { onHooks: (event) => void seen.push(event) },
     );
     const { hooks } = setup;
-    let goOn = () => undefined as void;
-    const isOther = new Promise<void>((resolve) => (goOn = resolve));
-    const tools = hooks.wrapTools({ halt: look(), slow: look(() => isOther), look: look() });
+    const gate = new EventEmitter();
+    const tools = hooks.wrapTools({
+      halt: look(),
+      slow: look(() => once(gate, 'open')),
+      look: look(),
+    });
     const first = model([call('c0', 'halt'), call('c1', 'slow')]);
     const asking = sdk.generateText({
       ...base,
@@ -281,7 +285,7 @@ describe.each(VERSIONS)('hookstack/ai with AI SDK $version', ({ sdk, Model }) =>
       stopWhen,
     });
     await other;
-    goOn();
+    gate.emit('open');
     const result = await asking;
     expect(hooks.stopReason(result)).toBe('Enough.');
     expect(first.doGenerateCalls).toHaveLength(1);
