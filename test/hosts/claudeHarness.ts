@@ -20,6 +20,7 @@ export const claudeHarness: Harness = {
   host: 'Claude Agent SDK 0.3',
   run: runTurn,
   differences: {
+    abortModel: NO_MODEL_EVENTS,
     synthetic: NO_MODEL_EVENTS,
     syntheticStream: NO_MODEL_EVENTS,
     blockModel: NO_MODEL_EVENTS,

@@ -65,3 +65,11 @@ export function ended(seen: Seen, requests: number, reason: string): string | un
 export function asked({ sent }: Seen, times: number): string | undefined {
   return demand(sent.length === times, `the model was asked ${sent.length} times, not ${times}`);
 }
+
+/** The turn ended soon after the abort, which came while a hook ran. */
+export function endedWithAbort({ endedAfterAbort }: Seen): string | undefined {
+  return (
+    demand(endedAfterAbort !== undefined, 'no hook was started') ??
+    demand((endedAfterAbort ?? 0) < 10_000, 'the turn did not end with the abort')
+  );
+}

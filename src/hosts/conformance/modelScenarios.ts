@@ -1,5 +1,15 @@
-import { asked, calls, demand, ended, fired, mentions, notRun } from './checks.js';
-import { answering, group } from './scenarioHooks.js';
+import {
+  asked,
+  calls,
+  demand,
+  ended,
+  endedWithAbort,
+  fired,
+  lastToolText,
+  mentions,
+  notRun,
+} from './checks.js';
+import { answering, group, waiting } from './scenarioHooks.js';
 import { SESSION } from './session.js';
 import type { ModelScenarioName, Scenario, Seen } from './types.js';
 
@@ -120,7 +130,19 @@ export const modelScenarios: Readonly<Record<ModelScenarioName, Scenario>> = {
     title: 'refuses a call of a tool that is not offered',
     hooks: { BeforeToolSelection: group(ONLY_READ) },
     answers: [calls(WRITE)],
-    check: (seen) => notRun(seen),
+    check: (seen) =>
+      notRun(seen) ??
+      asked(seen, 2) ??
+      demand(
+        /may be called|allowed/.test(lastToolText(seen)),
+        'the model did not read why it was refused',
+      ),
+  },
+  abortModel: {
+    title: 'an abort ends the hooks, and the model is not asked',
+    hooks: { BeforeModel: group(waiting()) },
+    aborts: true,
+    check: (seen) => asked(seen, 0) ?? endedWithAbort(seen),
   },
   modelReads: {
     title: 'hooks read prompt, system instruction, tools and session',

@@ -135,6 +135,7 @@ export type ModelScenarioName =
   | 'stream'
   | 'restrict'
   | 'restrictCalls'
+  | 'abortModel'
   | 'modelReads';
 
 export type ScenarioName = ToolScenarioName | ModelScenarioName;
