@@ -73,6 +73,16 @@ export {
   type ToolCallStatus,
 } from './core/coreToolScheduler.js';
 export { GeminiChat, type ChatEvent, type GeminiChatOptions } from './core/geminiChat.js';
+export { decideReceived as decideEvent } from './core/decideReceived.js';
+export {
+  receive as receiveEvent,
+  reply as replyToEvent,
+  UnreadableEvent,
+  type Received,
+  type Reply,
+  type ReplyVerdict,
+} from './dialects/reverse.js';
+export type { ReceivedIdentity } from './dialects/reverseTypes.js';
 export { callModelWithHooks, type ModelCallOptions, type ModelTurn } from './core/modelCall.js';
 export {
   fireAfterModelHook,

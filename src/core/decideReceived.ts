@@ -7,7 +7,11 @@ import { fireHook } from '../hooks/fireHook.js';
 import type { ProcessedHookResult } from '../protocol/hookOutput.js';
 import { HookEventName, type HookPayload } from '../protocol/types.js';
 
-/** Fires an event that another agent sent, and says what its answer has to carry. */
+/**
+ * Fires an event that another agent sent, and says what its answer has to carry. Never rejects.
+ *
+ * @param options.session for whom it is: `identity` of what was received
+ */
 export async function decideReceived(
   config: Config,
   received: Received,

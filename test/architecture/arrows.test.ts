@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'approvals config context.ts core dialects hooks middleware process protocol tools trace util',
   ),
   'index.ts': names(
-    'agent approvals compose.ts config confirmation-bus context.ts core extensions hooks protocol stack.ts tools trace trust util',
+    'agent approvals compose.ts config confirmation-bus context.ts core dialects extensions hooks protocol stack.ts tools trace trust util',
   ),
   hosts: names('agent config context.ts core dialects hooks protocol tools util'),
   validate: names(
