@@ -32,6 +32,7 @@ import {
 export type { ModelMiddleware, Steps } from './ai/types.js';
 export { ToolRefusedError } from './ai/refusal.js';
 
+/** What `aiHooks` takes. */
 export interface AiHooksOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
   /** For whom calls are made; a function is asked for each call. Default: the session of the `Config`. */
   readonly session?: CallSession | (() => CallSession | undefined);

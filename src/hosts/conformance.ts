@@ -38,6 +38,7 @@ export interface ScenarioResult {
   readonly instead?: string;
 }
 
+/** What `runConformance` takes. */
 export interface ConformanceOptions {
   /** Only these scenarios. */
   readonly only?: readonly ScenarioName[];

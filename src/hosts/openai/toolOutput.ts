@@ -1,8 +1,8 @@
-import { inspect } from 'node:util';
 import type { PartListUnion } from '@google/genai';
 import { toParts } from '../../protocol/llmContent.js';
 import type { ToolResult } from '../../tools/tools.js';
 import { isRecord } from '../../util/records.js';
+import { asText } from '../shared.js';
 
 /** What the host's tool gave, as hooks read it. */
 export function toToolResult(output: unknown): ToolResult {
@@ -37,12 +37,4 @@ function isStructured(output: unknown): boolean {
 
 function isPiece(value: unknown): boolean {
   return isRecord(value) && /^(?:text|image|file)$/.test(String(value['type']));
-}
-
-function asText(output: unknown): string {
-  try {
-    return JSON.stringify(output) ?? String(output);
-  } catch {
-    return inspect(output);
-  }
 }

@@ -10,16 +10,13 @@ import { readArguments } from './items.js';
 import { toToolOutput, toToolResult } from './toolOutput.js';
 import type { AnyTool, FunctionTool, InvocationDetails } from './types.js';
 
-/** At most so many notes wait for their calls: a host may drop a call. */
-const MAX_NOTES = 1000;
-
 /** The tools of agents that hand over to each other. */
 export class HookedTools {
   readonly #hooked = new WeakMap<AnyTool, AnyTool>();
   /** What hooks know them by, by the names that the model reads. */
   readonly #names = new Map<string, string>();
   readonly #refused = new RefusedCalls();
-  readonly #notes = new Map<string, readonly string[]>();
+  readonly #notes = new RecentMap<readonly string[]>();
   /** Why hooks ended a run, by the context that the host keeps for it. */
   readonly #stops = new WeakMap<object, { readonly reason: string; readonly callId?: string }>();
   /** The same by the ids of calls: where the agent hands over, nobody asks for the other. */
@@ -40,8 +37,6 @@ export class HookedTools {
     );
     const [first] = calls;
     if (first && turn.notes.length > 0) this.#notes.set(first.id, turn.notes);
-    const [oldest] = this.#notes.keys();
-    if (oldest !== undefined && this.#notes.size > MAX_NOTES) this.#notes.delete(oldest);
   }
 
   /** What hooks know a tool by that the model has under this name. */
