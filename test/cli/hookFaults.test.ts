@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isOwnHook } from '../../src/cli/shared/ownHook.js';
 import { Cli, group, MAIN } from './helpers.js';
 import { common, haveHook, SAID, send } from './hookHelpers.js';
 
@@ -123,6 +124,62 @@ describe('a hook that runs all hooks', () => {
       PreToolUse: [{ dialect: 'claude', hooks: [{ type: 'command', command: again }] }],
     });
     expect((await send(cli, 'claude', call)).json).toEqual({});
+  });
+});
+
+describe('a guard that mentions what runs all hooks', () => {
+  it.each([
+    'cat > /dev/null; echo no >&2; exit 2 # instead of: hookstack hook --from claude',
+    'cat > /dev/null; echo no >&2; exit 2; hookstack hook --from claude',
+    '(cat > /dev/null; echo no >&2; exit 2) && hookstack hook --from claude',
+    '$(cat > /dev/null; echo no >&2; kill -9 $$) hookstack hook --from claude',
+  ])('is a guard like all others: %s', async (command) => {
+    await haveHook(cli, { command, onFailure: 'deny', name: 'guard' });
+    const { json } = await send(cli, 'claude', call);
+    expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+    expect(JSON.stringify(json)).not.toContain('runs all hooks');
+  });
+
+  it('is not switched off with what has its name and runs all hooks', async () => {
+    const own = { type: 'command', name: 'guard', command: 'hookstack hook --from claude' };
+    const guard = { type: 'command', name: 'guard', command: 'cat > /dev/null; exit 2' };
+    await cli.userSettings({ BeforeTool: [{ hooks: [own, guard] }] } as never);
+    const { json } = await send(cli, 'claude', call);
+    expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  });
+
+  it('is one also where it is nothing else, and denies where that fails', async () => {
+    const command = 'not-there/hookstack hook --from claude || exit 2';
+    await haveHook(cli, { command, onFailure: 'deny' });
+    const { json } = await send(cli, 'claude', call);
+    expect(json).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'deny' },
+      systemMessage: expect.stringContaining('runs all hooks of the project again') as string,
+    });
+  });
+});
+
+describe('what runs all hooks, and nothing else', () => {
+  it.each([
+    ['hookstack hook --from claude', true],
+    ['npx -y hookstack hook --from gemini', true],
+    ['"$CLAUDE_PROJECT_DIR"/node_modules/.bin/hookstack hook --from claude', true],
+    ["'/usr/bin/node' '/a b/dist/cli.cjs' hook --from=claude --trace '/a b/t' --trust", true],
+    ['HOOKSTACK_TRACE=/tmp/t hookstack hook --from claude || exit 2', true],
+    ['hookstack hook --from claude || true', false],
+    ['hookstack hook --from claude | tee log', false],
+    ['hookstack hook --from claude `guard`', false],
+    ['hookstack hook --from claude --cwd "$(guard)"', false],
+    ['hookstack hook --from claude\nguard', false],
+    ['hookstack hook --from nobody', false],
+    ['hookstack hook', false],
+    ['node --import=guard /cli.js hook --from claude', false],
+    ['NODE_OPTIONS=--import=guard hookstack hook --from claude', false],
+    ['guard hookstack hook --from claude', false],
+    ['guard-hookstack hook --from claude', false],
+    [`"${'$a'.repeat(50_000)}`, false],
+  ])('is told from other commands: %.80s', (command, isOwn) => {
+    expect(isOwnHook({ command })).toBe(isOwn);
   });
 });
 

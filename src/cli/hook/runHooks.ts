@@ -94,10 +94,18 @@ async function openHooks(
   if (outer.length > 0) notice.warn(`${NOT_AROUND} (${outer.join(', ')} stack)`);
   const system = config.getHookSystem();
   await system?.initialize();
-  for (const entry of system?.getAllHooks() ?? []) {
-    if (entry.eventName !== event || !isOwnHook(entry.config.command)) continue;
+  const entries = system?.getAllHooks() ?? [];
+  const own = entries.filter((entry) => entry.eventName === event && isOwnHook(entry.config));
+  for (const { config: hook } of own) {
     logger.warn(RUNS_ITSELF);
-    system?.setHookEnabled(hookIdentity(entry.config), false);
+    const id = hookIdentity(hook);
+    // What is left on does nothing within itself.
+    const isGuarded = entries.some(
+      (each) =>
+        hookIdentity(each.config) === id &&
+        (!isOwnHook(each.config) || failsClosed(each.config, each.eventName)),
+    );
+    if (!isGuarded) system?.setHookEnabled(id, false);
   }
   return config;
 }

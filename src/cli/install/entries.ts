@@ -58,7 +58,7 @@ function* ownHooks({ hooks }: Settings, event: string) {
   for (const [group, raw] of groups.entries()) {
     const inside = isRecord(raw) ? listOf(raw['hooks']) : [];
     for (const [at, hook] of inside.entries()) {
-      if (isRecord(hook) && isOwnHook(hook['command'])) yield { group, at, hook };
+      if (isRecord(hook) && isOwnHook(hook)) yield { group, at, hook };
     }
   }
 }
