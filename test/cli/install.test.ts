@@ -65,11 +65,39 @@ describe('install', () => {
     expect(await settings()).toEqual({ hooks: { PreToolUse: [{ hooks: [other] }] } });
   });
 
-  it('renews an entry that is another one now', async () => {
-    const old = { ...OWN, command: 'npx hookstack hook --from claude', timeout: 60 };
+  it('renews an entry that starts another program now', async () => {
+    const old = { ...OWN, command: 'npx hookstack hook --from claude' };
     await cli.write('.claude/settings.json', { hooks: { Stop: [{ hooks: [old] }] } });
     await cli.run(['install', '--into', 'claude']);
     expect(await settings()).toMatchObject({ hooks: { Stop: [{ hooks: [OWN] }] } });
+  });
+
+  it('keeps what users have added to its entry, and their time limit', async () => {
+    const command = 'HOOKSTACK_TRACE=t.jsonl hookstack hook --from claude --trust || exit 2';
+    const mine = { type: 'command', timeout: 60, command };
+    const old = { ...mine, command: command.replace('hookstack hook', 'npx -y hookstack hook') };
+    const hooks = { Stop: [{ hooks: [mine] }], PreToolUse: [{ hooks: [old] }] };
+    await cli.write('.claude/settings.json', { hooks });
+    await cli.run(['install', '--into', 'claude']);
+    expect(await settings()).toMatchObject({
+      hooks: { Stop: [{ hooks: [mine] }], PreToolUse: [{ hooks: [mine] }] },
+    });
+    await cli.run(['install', '--into', 'claude', '--undo']);
+    expect(await cli.read('.claude/settings.json')).not.toContain('hookstack');
+  });
+
+  it('leaves what is more than its entry as it is, and says so', async () => {
+    const guard = { type: 'command', command: './my-guard && hookstack hook --from claude' };
+    const hooks = { PreToolUse: [{ hooks: [guard] }] };
+    await cli.write('.claude/settings.json', { hooks });
+    const { stderr } = await cli.run(['install', '--into', 'claude']);
+    expect(stderr).toContain('"./my-guard && hookstack hook --from claude" is left as it is');
+    expect(await settings()).toMatchObject({
+      hooks: { PreToolUse: [{ hooks: [guard] }, { hooks: [OWN] }], Stop: [{ hooks: [OWN] }] },
+    });
+    const undone = await cli.run(['install', '--into', 'claude', '--undo']);
+    expect(undone.stderr).toContain('is left as it is');
+    expect(await settings()).toEqual({ hooks });
   });
 
   it('shows with --dry-run what would change, and changes nothing', async () => {

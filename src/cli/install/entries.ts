@@ -1,6 +1,6 @@
 import type { JsonEdit } from '../../config/settings/editJson.js';
 import { isRecord } from '../../util/records.js';
-import { areOwnHooks, isOwnHook } from '../shared/ownHook.js';
+import { areOwnHooks, isOwnHook, readOwnCommand, type OwnCommand } from '../shared/ownHook.js';
 
 /** The hook that runs all others. */
 export interface OwnEntry {
@@ -13,7 +13,7 @@ export interface OwnEntry {
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** Adds the entry to each event that lacks it, and renews it where it is another one. */
+/** Adds the entry to each event that lacks it, and renews what it starts. What users have added to it stays. */
 export function additions(
   settings: Settings,
   events: readonly string[],
@@ -24,15 +24,35 @@ export function additions(
     if (found.length === 0) {
       return [{ path: ['hooks', event, -1], value: { hooks: [entry] }, isInsertion: true }];
     }
-    return found.flatMap(({ group, at, hook }) =>
-      (['command', 'timeout'] as const).flatMap((key) =>
-        hook[key] === entry[key]
+    return found.flatMap(({ group, at, hook, own }) => {
+      const renewed = { command: renew(own, entry), timeout: hook['timeout'] ?? entry.timeout };
+      return (['command', 'timeout'] as const).flatMap((key) =>
+        hook[key] === renewed[key]
           ? []
-          : [{ path: ['hooks', event, group, 'hooks', at, key], value: entry[key] }],
-      ),
-    );
+          : [{ path: ['hooks', event, group, 'hooks', at, key], value: renewed[key] }],
+      );
+    });
   });
 }
+
+function renew({ variables, rest }: OwnCommand, { command }: OwnEntry): string {
+  const [, start = '', from = ''] = /^(.* hook)( --from \w+)$/.exec(command) ?? [];
+  return `${variables}${start}${rest.replace(/\s--from[ =]["']?\w+["']?/, () => from)}`;
+}
+
+/** Commands that start ours, and something else as well: nobody but the user knows what they are for. */
+export function mixedCommands({ hooks }: Settings): string[] {
+  const groups = isRecord(hooks) ? Object.values(hooks).flatMap(listOf) : [];
+  const inside = groups.flatMap((group) => (isRecord(group) ? listOf(group['hooks']) : []));
+  const commands = inside.filter(isRecord).flatMap((hook) => {
+    const { command } = hook;
+    const isMixed = typeof command === 'string' && MENTION.test(command) && !isOwnHook(hook);
+    return isMixed ? [command] : [];
+  });
+  return [...new Set(commands)];
+}
+
+const MENTION = /\b(?:hookstack|cli\.c?js)["']?\s+hook\b/;
 
 /** Takes the entry out of all events, and what is empty then. From the end, as each edit moves what comes after it. */
 export function removals(settings: Settings): JsonEdit[] {
@@ -58,7 +78,8 @@ function* ownHooks({ hooks }: Settings, event: string) {
   for (const [group, raw] of groups.entries()) {
     const inside = isRecord(raw) ? listOf(raw['hooks']) : [];
     for (const [at, hook] of inside.entries()) {
-      if (isRecord(hook) && isOwnHook(hook)) yield { group, at, hook };
+      const own = isRecord(hook) ? readOwnCommand(hook) : undefined;
+      if (own && isRecord(hook)) yield { group, at, hook, own };
     }
   }
 }
