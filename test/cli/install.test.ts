@@ -86,6 +86,24 @@ describe('install', () => {
     expect(await cli.read('.claude/settings.json')).not.toContain('hookstack');
   });
 
+  it.each([
+    ['one tool', { matcher: 'Read', hooks: [OWN] }],
+    ['a condition', { hooks: [{ ...OWN, if: 'Bash(git *)' }] }],
+    ['nobody to wait for it', { matcher: '*', hooks: [{ ...OWN, async: true }] }],
+  ])('adds its entry for all where one is there for %s', async (_what, partial) => {
+    const hooks = { PreToolUse: [partial], PostToolUse: [{ matcher: '*', hooks: [OWN] }] };
+    await cli.write('.claude/settings.json', { hooks });
+    const { stderr } = await cli.run(['install', '--into', 'claude']);
+    expect(stderr).toContain('the entry that PreToolUse had does not count for all of it');
+    expect(stderr).not.toContain('PostToolUse had');
+    expect(await settings()).toMatchObject({
+      hooks: { PreToolUse: [partial, { hooks: [OWN] }], PostToolUse: [{ matcher: '*' }] },
+    });
+    const again = await cli.run(['install', '--into', 'claude']);
+    expect(again.stdout).toContain('nothing to do');
+    expect(again.stderr).not.toContain('does not count for all');
+  });
+
   it('leaves what is more than its entry as it is, and says so', async () => {
     const guard = { type: 'command', command: './my-guard && hookstack hook --from claude' };
     const hooks = { PreToolUse: [{ hooks: [guard] }] };

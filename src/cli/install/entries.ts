@@ -21,10 +21,7 @@ export function additions(
 ): JsonEdit[] {
   return events.flatMap((event): JsonEdit[] => {
     const found = [...ownHooks(settings, event)];
-    if (found.length === 0) {
-      return [{ path: ['hooks', event, -1], value: { hooks: [entry] }, isInsertion: true }];
-    }
-    return found.flatMap(({ group, at, hook, own }) => {
+    const renewals = found.flatMap(({ group, at, hook, own }) => {
       const renewed = { command: renew(own, entry), timeout: hook['timeout'] ?? entry.timeout };
       return (['command', 'timeout'] as const).flatMap((key) =>
         hook[key] === renewed[key]
@@ -32,12 +29,23 @@ export function additions(
           : [{ path: ['hooks', event, group, 'hooks', at, key], value: renewed[key] }],
       );
     });
+    if (found.some(({ isForAll }) => isForAll)) return renewals;
+    const added = { path: ['hooks', event, -1], value: { hooks: [entry] }, isInsertion: true };
+    return [...renewals, added];
   });
 }
 
 function renew({ variables, rest }: OwnCommand, { command }: OwnEntry): string {
   const [, start = '', from = ''] = /^(.* hook)( --from \w+)$/.exec(command) ?? [];
   return `${variables}${start}${rest.replace(/\s--from[ =]["']?\w+["']?/, () => from)}`;
+}
+
+/** Events whose hooks run for a part of them only, such as for one tool. */
+export function partialEvents(settings: Settings, events: readonly string[]): string[] {
+  return events.filter((event) => {
+    const found = [...ownHooks(settings, event)];
+    return found.length > 0 && !found.some(({ isForAll }) => isForAll);
+  });
 }
 
 /** Commands that start ours, and something else as well: nobody but the user knows what they are for. */
@@ -79,9 +87,16 @@ function* ownHooks({ hooks }: Settings, event: string) {
     const inside = isRecord(raw) ? listOf(raw['hooks']) : [];
     for (const [at, hook] of inside.entries()) {
       const own = isRecord(hook) ? readOwnCommand(hook) : undefined;
-      if (own && isRecord(hook)) yield { group, at, hook, own };
+      if (!own || !isRecord(raw) || !isRecord(hook)) continue;
+      yield { group, at, hook, own, isForAll: countsForAll(raw, hook) };
     }
   }
+}
+
+/** What an agent does not wait for, or runs for some calls only, is no way to ask guards about all of them. */
+function countsForAll({ matcher = '' }: Settings, hook: Settings): boolean {
+  const isLess = ['if', 'async', 'asyncRewake', 'once'].some((key) => Boolean(hook[key]));
+  return !isLess && hook['type'] === 'command' && (matcher === '' || matcher === '*');
 }
 
 function listOf(value: unknown): readonly unknown[] {

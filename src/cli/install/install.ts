@@ -13,8 +13,8 @@ import { diffSettings, paintDiff } from '../shared/settingsDiff.js';
 import { plural, printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
-import { additions, mixedCommands, removals, type OwnEntry } from './entries.js';
-import { notesOn, tellMixed } from './notes.js';
+import { additions, mixedCommands, partialEvents, removals, type OwnEntry } from './entries.js';
+import { notesOn, tellMixed, tellPartial } from './notes.js';
 
 interface InstallOptions {
   readonly into?: DialectName;
@@ -48,6 +48,7 @@ export async function install({ into, ...options }: InstallOptions): Promise<voi
   if (changed && !dryRun) await editSettings(file, decide);
   const notes = [
     ...mixedCommands(settings).map((command) => tellMixed(command, undo)),
+    ...(undo ? [] : partialEvents(settings, events).map(tellPartial)),
     ...(undo ? [] : await notesOn(into, scope, directory, entry, options.cwd)),
   ];
   const diff = diffSettings(before, after);

@@ -15,6 +15,11 @@ export function tellMixed(command: string, undo: boolean): string {
   return `"${command}" is left as it is, as it does more than the command of install; ${next}`;
 }
 
+/** Of an event that has an entry for a part of it already. */
+export function tellPartial(event: string): string {
+  return `the entry that ${event} had does not count for all of it (matcher, if, async, once), so that another one is added; take the old one out, or hooks may run twice`;
+}
+
 /** What keeps hooks from running, or makes them run twice. */
 export async function notesOn(
   into: DialectName,
