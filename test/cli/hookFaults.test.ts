@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isOwnHook } from '../../src/cli/shared/ownHook.js';
 import { Cli, group, MAIN } from './helpers.js';
@@ -102,6 +104,32 @@ describe('a fault', () => {
     const { exitCode, stderr } = await cli.run(['hook', '--from', 'nobody'], { input: '{}' });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('Allowed choices are claude, gemini');
+  });
+});
+
+describe('an answer that cannot be written', () => {
+  it.skipIf(!existsSync('/dev/full')).each([
+    ['blocks, for the reason of the hooks', SAID.block, 2, /^Blocked, .*no$/su],
+    ['is none where there was nothing to say', {}, 0, /^$/u],
+  ])('%s', async (_what, said, status, text) => {
+    await haveHook(cli);
+    await cli.write('said.json', said);
+    const input = JSON.stringify({ ...common(cli), ...call });
+    const command = `exec '${process.execPath}' '${MAIN}' hook --from claude > /dev/full`;
+    const env = { ...process.env, HOME: cli.home, NO_COLOR: '1' };
+    const ended = spawnSync(command, { shell: true, cwd: cli.project, env, input });
+    expect(ended.stderr.toString().trim()).toMatch(text);
+    expect(ended.status).toBe(status);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('is not one where only stderr is full', async () => {
+    await haveHook(cli, { onFailure: 'deny', command: 'cat > /dev/null; exit 7' });
+    const input = JSON.stringify({ ...common(cli), ...call });
+    const command = `exec '${process.execPath}' '${MAIN}' hook --from claude 2> /dev/full`;
+    const env = { ...process.env, HOME: cli.home };
+    const ended = spawnSync(command, { shell: true, cwd: cli.project, env, input });
+    expect(ended.status).toBe(0);
+    expect(ended.stdout.toString()).toContain('"permissionDecision":"deny"');
   });
 });
 

@@ -20,12 +20,21 @@ export async function answerEvent(options: HookOptions): Promise<number> {
   const directory = projectDirectory(options, input);
   if (options.settings === undefined && !mayHaveHooks(directory, input)) {
     // Streams take a while to load. Where stdout is empty, agents read stderr.
-    if ('problem' in input) writeSync(2, `note: ${input.problem}; no hooks are there\n`);
-    writeSync(1, '{}\n');
+    if ('problem' in input) say(2, `note: ${input.problem}; no hooks are there\n`);
+    say(1, '{}\n');
     return 0;
   }
   const { runHooks } = await import('./runHooks.js');
   return runHooks({ ...options, cwd: directory }, input);
+}
+
+/** What cannot be written here has nothing to say. */
+function say(output: 1 | 2, text: string): void {
+  try {
+    writeSync(output, text);
+  } catch {
+    // No answer is the same as an empty one.
+  }
 }
 
 /** Where agents say which project is open. The agent itself may be in another directory by now. */
