@@ -155,6 +155,29 @@ describe('a hook that runs all hooks', () => {
   });
 });
 
+describe('a mark of a running event', () => {
+  it('that the environment has is no way past hooks where no session is named', async () => {
+    await haveHook(cli, { command: 'cat > /dev/null; echo no >&2; exit 2' });
+    const env = { HOOKSTACK_RUNNING: ' BeforeTool' };
+    const { stdout } = await cli.run(['hook', '--from', 'claude'], {
+      input: JSON.stringify({ cwd: cli.project, ...call }),
+      env,
+    });
+    expect(stdout).toContain('"permissionDecision":"deny"');
+  });
+
+  it('ends what runs itself without a session, too', async () => {
+    const again = `echo >> runs; p='${MAIN}'; '${process.execPath}' "$p" 'hook' --from claude`;
+    await cli.userSettings({
+      PreToolUse: [{ dialect: 'claude', hooks: [{ type: 'command', command: again }] }],
+    });
+    const input = JSON.stringify({ cwd: cli.project, ...call });
+    const { stdout } = await cli.run(['hook', '--from', 'claude'], { input });
+    expect(stdout).toBe('{}');
+    expect((await cli.read('runs')).length).toBeLessThanOrEqual(2);
+  });
+});
+
 describe('a guard that mentions what runs all hooks', () => {
   it.each([
     'cat > /dev/null; echo no >&2; exit 2 # instead of: hookstack hook --from claude',
@@ -217,6 +240,18 @@ describe('the project of an event', () => {
     const env = { HOOKSTACK_TRUST_WORKSPACE: 'true', CLAUDE_PROJECT_DIR: cli.project };
     const { json } = await send(cli, 'claude', { ...call, cwd: cli.home }, '', env);
     expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  });
+
+  it('is the nearest folder that exists, where the agent names one that does not', async () => {
+    const gone = { ...call, cwd: `${cli.project}/gone/further` };
+    expect(await send(cli, 'claude', gone)).toMatchObject({ json: {}, stderr: '' });
+    await cli.projectSettings({ BeforeTool: group('cat > /dev/null; echo no >&2; exit 2') });
+    const env = { HOOKSTACK_TRUST_WORKSPACE: 'true' };
+    const { json } = await send(cli, 'claude', gone, '', env);
+    expect(json).toMatchObject({ hookSpecificOutput: { permissionDecisionReason: 'no' } });
+    const moved = { ...env, CLAUDE_PROJECT_DIR: `${cli.project}/gone` };
+    const again = await send(cli, 'claude', { ...call, cwd: cli.home }, '', moved);
+    expect(again.json).toMatchObject({ hookSpecificOutput: { permissionDecisionReason: 'no' } });
   });
 
   it('has hooks that are not allowed: they are skipped, and the user reads so at the start', async () => {

@@ -1,8 +1,9 @@
-import { readFileSync, realpathSync, writeSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { readFileSync, realpathSync, statSync, writeSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { allNamesOf } from '../../dialects/eventNames.js';
 import type { DialectName } from '../../protocol/types.js';
+import { errorCode } from '../../util/errorMessage.js';
 import { findHome } from '../../util/home.js';
 import { isRecord } from '../../util/records.js';
 import { findProjectRoot, isThere } from '../shared/projectRoot.js';
@@ -47,7 +48,21 @@ function projectDirectory({ from, cwd }: HookOptions, input: HookInputReading): 
   const fields = 'value' in input && isRecord(input.value) ? input.value : {};
   const said = [process.env[PROJECT_VARIABLES[from]], fields['cwd']];
   const absolute = said.find((each) => typeof each === 'string' && isAbsolute(each));
-  return cwd ?? (absolute as string | undefined) ?? process.cwd();
+  return cwd ?? (absolute === undefined ? process.cwd() : nearestFolder(absolute as string));
+}
+
+/** Agents may go on in a folder that is gone by now, and it was part of the project. */
+function nearestFolder(directory: string): string {
+  const above = dirname(directory);
+  return above === directory || isFolder(directory) ? directory : nearestFolder(above);
+}
+
+function isFolder(file: string): boolean {
+  try {
+    return statSync(file).isDirectory();
+  } catch (error) {
+    return errorCode(error) === 'EACCES';
+  }
 }
 
 /**

@@ -46,9 +46,12 @@ export async function runHooks(options: HookOptions, input: HookInputReading): P
 }
 
 async function answer(received: Received, options: HookOptions): Promise<number> {
-  const mark = `${received.identity.sessionId ?? ''} ${received.event}`;
-  if (process.env[RUNNING] === mark) return pass(RUNS_ITSELF);
-  process.env[RUNNING] = mark;
+  const { sessionId } = received.identity;
+  if (sessionId !== undefined) {
+    const mark = `${sessionId} ${received.event}`;
+    if (process.env[RUNNING] === mark) return pass(RUNS_ITSELF);
+    process.env[RUNNING] = mark;
+  }
   const isStart = received.event === HookEventName.SessionStart;
   const logger = new HostLogger('llxprt:core:hooks', isStart);
   try {
@@ -66,7 +69,10 @@ async function answer(received: Received, options: HookOptions): Promise<number>
 const NOT_AROUND =
   'Middleware around calls does not run here, as another process makes them: what it forbids is not forbidden; put it into the hook stack, or write a hook';
 
-/** Names the event that is running, for hooks that would run all hooks again. */
+/**
+ * Names the event that is running, for hooks that would run all hooks again. An environment that comes from elsewhere
+ * cannot name it: nobody knows the id of a session before it is there.
+ */
 const RUNNING = 'HOOKSTACK_RUNNING';
 
 const RUNS_ITSELF =
