@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -102,6 +103,38 @@ describe('install', () => {
     const again = await cli.run(['install', '--into', 'claude']);
     expect(again.stdout).toContain('nothing to do');
     expect(again.stderr).not.toContain('does not count for all');
+  });
+
+  it('has a machine without hookstack blocked with --strict, also later', async () => {
+    const strict = 'hookstack hook --from claude || exit 2';
+    await cli.run(['install', '--into', 'claude']);
+    await cli.run(['install', '--into', 'claude', '--strict']);
+    const text = await cli.read('.claude/settings.json');
+    expect(text.split(strict)).toHaveLength(12);
+    const { stdout, stderr } = await cli.run(['install', '--into', 'claude']);
+    expect(stdout).toContain('nothing to do');
+    expect(stderr).toContain('hookstack is not on the search path');
+    expect(spawnSync('/bin/sh', ['-c', strict], { env: {} }).status).toBe(2);
+    await cli.run(['install', '--into', 'gemini', '--strict']);
+    const command = 'hookstack hook --from gemini || exit 2';
+    expect(await settings('.gemini/settings.json')).toMatchObject({
+      hooks: { BeforeTool: [{ hooks: [{ command }] }] },
+    });
+    await cli.run(['install', '--into', 'claude', '--undo']);
+    expect(await cli.read('.claude/settings.json')).not.toContain('hookstack');
+  });
+
+  it.each([
+    ['claude', '.claude/settings.json', { disableAllHooks: true }],
+    ['claude', '.claude/settings.local.json', { disableAllHooks: true }],
+    ['claude', join('..', 'home', '.claude/settings.json'), { disableAllHooks: true }],
+    ['gemini', '.gemini/settings.json', { hooksConfig: { enabled: false } }],
+    ['gemini', '.gemini/settings.json', { hooksConfig: { disabled: ['hookstack'] } }],
+  ])('says where hooks are switched off in the settings of %s: %s', async (into, file, off) => {
+    await cli.run(['install', '--into', into]);
+    await cli.write(file, off);
+    const { stderr } = await cli.run(['install', '--into', into]);
+    expect(stderr).toMatch(/so that .* does not run them: .*settings.*json/u);
   });
 
   it('leaves what is more than its entry as it is, and says so', async () => {

@@ -36,8 +36,10 @@ export function additions(
 }
 
 function renew({ variables, rest }: OwnCommand, { command }: OwnEntry): string {
-  const [, start = '', from = ''] = /^(.* hook)( --from \w+)$/.exec(command) ?? [];
-  return `${variables}${start}${rest.replace(/\s--from[ =]["']?\w+["']?/, () => from)}`;
+  const [, start = '', from = '', end = ''] =
+    /^(.* hook)( --from \w+)( \|\| exit 2)?$/.exec(command) ?? [];
+  const kept = rest.replace(/\s--from[ =]["']?\w+["']?/, () => from);
+  return `${variables}${start}${kept}${kept.includes('||') ? '' : end}`;
 }
 
 /** Events whose hooks run for a part of them only, such as for one tool. */

@@ -20,6 +20,7 @@ interface InstallOptions {
   readonly into?: DialectName;
   readonly scope: ForeignScope;
   readonly undo?: boolean;
+  readonly strict?: boolean;
   readonly dryRun?: boolean;
   readonly cwd?: string;
   readonly json?: boolean;
@@ -36,7 +37,7 @@ export async function install({ into, ...options }: InstallOptions): Promise<voi
   }
   const { scope, undo = false, dryRun = false } = options;
   const { directory, file } = await placeOf(into, options);
-  const entry = entryFor(into, scope, directory);
+  const entry = entryFor(into, options, directory);
   const events = receivableEvents(into);
   let settings: Readonly<Record<string, unknown>> = {};
   const decide = (current: typeof settings) => {
@@ -98,7 +99,11 @@ async function placeOf(into: DialectName, { scope, cwd }: Omit<InstallOptions, '
 }
 
 /** A package of the project is not on the search path of the agent. */
-function entryFor(into: DialectName, scope: ForeignScope, directory: string): OwnEntry {
+function entryFor(
+  into: DialectName,
+  { scope, strict }: Omit<InstallOptions, 'into'>,
+  directory: string,
+): OwnEntry {
   const { timeoutUnit } = dialects[into];
   const isLocal = scope !== 'user' && isExecutable(path.join(directory, LOCAL_PROGRAM));
   const program = isLocal ? `"$${into.toUpperCase()}_PROJECT_DIR"/${LOCAL_PROGRAM}` : 'hookstack';
@@ -106,7 +111,7 @@ function entryFor(into: DialectName, scope: ForeignScope, directory: string): Ow
     type: 'command',
     // The one shows it in its list of hooks, and the other one does not know it.
     ...(into === 'gemini' && { name: 'hookstack' }),
-    command: `${program} hook --from ${into}`,
+    command: `${program} hook --from ${into}${strict ? ' || exit 2' : ''}`,
     timeout: TIMEOUT_MS / timeoutUnit.ms,
   };
 }

@@ -1,8 +1,11 @@
 import { dialects } from '../../dialects/dialects.js';
 import { findProgram } from '../../process/findProgram.js';
 import type { DialectName } from '../../protocol/types.js';
+import { readJsonFile } from '../../util/jsonFile.js';
+import { requireHome } from '../../util/home.js';
+import { carryOver } from '../migrate/carryOver.js';
 import { planMove } from '../migrate/plan.js';
-import type { ForeignScope } from '../shared/foreignSettings.js';
+import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
 import { findObstacles } from '../shared/obstacles.js';
 import { plural } from '../shared/terminal.js';
 import type { OwnEntry } from './entries.js';
@@ -25,18 +28,19 @@ export async function notesOn(
   into: DialectName,
   scope: ForeignScope,
   directory: string,
-  { command }: OwnEntry,
+  entry: OwnEntry,
   cwd: string | undefined,
 ): Promise<string[]> {
   const { agent } = dialects[into];
-  const isMissing = command.startsWith('hookstack ') && findProgram('hookstack') === undefined;
+  const isMissing =
+    entry.command.startsWith('hookstack ') && findProgram('hookstack') === undefined;
   const { off, notAllowed } = scope === 'user' ? {} : await findObstacles(directory, cwd);
   const { present, sources } = await planMove(directory, into, scope);
   const files = sources.map((source) => source.file).join(', ');
   return [
     ...(isMissing
       ? [
-          `hookstack is not on the search path, so that ${agent} would run no hooks: npm install --global hookstack, or install it in the project`,
+          `hookstack is not on the search path, so that ${agent} would run no hooks, or be blocked with --strict: npm install --global hookstack, or install it in the project`,
         ]
       : []),
     ...(present > 0
@@ -44,6 +48,34 @@ export async function notesOn(
           `${plural(present, 'hook')} of ${files} would run twice, as ${agent} runs them itself, and they are in .llxprt/settings.json too: take them out of one of the two`,
         ]
       : []),
+    ...(await tellSwitches(into, scope, directory, entry)),
     ...[off, notAllowed].filter((each) => each !== undefined),
   ];
+}
+
+/** The agent's own switches may be in any of its settings. */
+async function tellSwitches(
+  into: DialectName,
+  scope: ForeignScope,
+  directory: string,
+  { name, command }: OwnEntry,
+): Promise<string[]> {
+  const { agent } = dialects[into];
+  const ofProject = (['project', 'local'] as const).flatMap((each) =>
+    scope === 'user' ? [] : foreignSettingsIn(directory, into, each),
+  );
+  const files = [...ofProject, ...foreignSettingsIn(requireHome(), into, 'user')];
+  const notes: string[] = [];
+  for (const file of new Set(files)) {
+    const reading = await readJsonFile(file, { groupMayWrite: true });
+    if (reading.status !== 'read') continue;
+    const { areHooksOn, disabledHooks } = carryOver(reading.value, into);
+    const isOff = disabledHooks.some((each) => each === name || each === command);
+    if (areHooksOn && !isOff) continue;
+    const key = into === 'claude' ? 'disableAllHooks' : 'hooksConfig';
+    notes.push(
+      `hooks are switched off, so that ${agent} does not run them: see "${key}" in ${file}`,
+    );
+  }
+  return notes;
 }
