@@ -133,6 +133,30 @@ describe('an answer that cannot be written', () => {
   });
 });
 
+describe('a denial at an event that nothing can block', () => {
+  const request = { llm_request: { model: 'm', messages: [{ role: 'user', content: 'hi' }] } };
+  const candidates = [{ content: { role: 'model', parts: ['t'] } }];
+  it.each([
+    ['gemini', 'AfterModel', { ...request, llm_response: { text: 't', candidates } }],
+    ['gemini', 'BeforeToolSelection', request],
+    ['claude', 'PreCompact', { trigger: 'auto' }],
+    ['claude', 'SessionStart', { source: 'startup' }],
+  ] as const)('is told on stderr: %s, %s', async (agent, name, fields) => {
+    await haveHook(cli);
+    const event = { hook_event_name: name, ...fields };
+    const { json, stderr } = await send(cli, agent, event, SAID.block);
+    expect(json).toEqual({});
+    expect(stderr).toContain(`${name}: a hook blocks, which blocks nothing here: no`);
+  });
+
+  it('is told once, where its exit code said it', async () => {
+    await haveHook(cli, { command: 'cat > /dev/null; echo no >&2; exit 2' });
+    const event = { hook_event_name: 'PreCompact', trigger: 'auto' };
+    const { stderr } = await send(cli, 'claude', event);
+    expect(stderr.match(/blocks nothing/gu)).toHaveLength(1);
+  });
+});
+
 describe('a hook that runs all hooks', () => {
   it('is run by no other one', async () => {
     const own = `'${process.execPath}' '${MAIN}' hook --from claude`;
