@@ -137,6 +137,12 @@ describe('install', () => {
     expect(stderr).toMatch(/so that .* does not run them: .*settings.*json/u);
   });
 
+  it('leaves an empty object with --undo of a file that held nothing else', async () => {
+    await cli.run(['install', '--into', 'claude']);
+    await cli.run(['install', '--into', 'claude', '--undo']);
+    expect(await cli.read('.claude/settings.json')).toBe('{}\n');
+  });
+
   it('leaves what is more than its entry as it is, and says so', async () => {
     const guard = { type: 'command', command: './my-guard && hookstack hook --from claude' };
     const hooks = { PreToolUse: [{ hooks: [guard] }] };
