@@ -13,6 +13,7 @@ function end(exitCode: number): void {
 
 /** Agents go on after any other exit code, and guards may not have been asked. */
 function endUnasked(error: unknown): void {
+  process.stderr.on('error', () => undefined);
   process.stderr.write(`The hooks could not be asked: ${String(error)}\n`);
   process.exitCode = 2;
 }

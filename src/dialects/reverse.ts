@@ -116,6 +116,7 @@ export function verdictOf(
   const replacement = event === HookEventName.AfterTool ? output.foreign?.toolOutput : undefined;
   return {
     ...decisionOf(received, fired, output),
+    unheard: unheardBlock(received, fired, output),
     input: isRefused ? undefined : changedInput(received, output),
     output: replacement,
     context: [
@@ -136,9 +137,8 @@ function decisionOf(
   const { event } = received;
   if (fired.shouldStop) return { kind: 'stop', reason: output.getStopReason() };
   if (output.isBlockingDecision()) {
-    const counts = canPrevent(event, output) || event === HookEventName.AfterTool;
     const isReplaced = output.getBlockReason() === output.foreign?.toolOutput?.text;
-    const isObjection = counts && !isReplaced;
+    const isObjection = isHeard(event, output) && !isReplaced;
     return isObjection ? { kind: 'block', reason: output.getBlockReason() } : { kind: 'none' };
   }
   if (output.decision === 'ask' && ASKING_EVENTS.has(event)) {
@@ -146,6 +146,21 @@ function decisionOf(
   }
   if (event !== HookEventName.BeforeTool) return { kind: 'none' };
   return isAllowedForUser(received, fired, output) ? { kind: 'allow' } : { kind: 'none' };
+}
+
+function isHeard(event: HookEventName, output: DefaultHookOutput): boolean {
+  return canPrevent(event, output) || event === HookEventName.AfterTool;
+}
+
+/** Who blocks by exit code 2 is told of where the hook ends. */
+function unheardBlock(
+  { event }: Received,
+  { aggregated, shouldStop }: ProcessedHookResult,
+  output: DefaultHookOutput,
+): string | undefined {
+  if (shouldStop || !output.isBlockingDecision() || isHeard(event, output)) return undefined;
+  const isTold = aggregated.results.some(({ exitCode }) => exitCode === 2);
+  return isTold ? undefined : output.getBlockReason();
 }
 
 /** Our hooks have no objection where they allow. Those of the agent itself answer for its user. */
@@ -175,14 +190,18 @@ function changedInput({ event, payload }: Received, output: DefaultHookOutput) {
 export function reply(received: Received, verdict: ReplyVerdict): Reply {
   const write = reverseDialects[received.dialect].writers[received.theirEvent];
   const { json = {}, lost = [] } = write?.(verdict, received) ?? {};
-  const { forUser = [], isHidden = false } = verdict;
+  const { forUser = [], isHidden = false, unheard } = verdict;
   return {
     json: {
       ...json,
       ...(forUser.length > 0 && { systemMessage: forUser.join('\n') }),
       ...(isHidden && { suppressOutput: true }),
     },
-    lost: isHidden ? [...lost, HIDES_LESS] : lost,
+    lost: [
+      ...(unheard === undefined ? [] : [`a hook blocks, which blocks nothing here: ${unheard}`]),
+      ...lost,
+      ...(isHidden ? [HIDES_LESS] : []),
+    ],
   };
 }
 

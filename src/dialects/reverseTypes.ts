@@ -29,6 +29,8 @@ export interface ReplyVerdict {
   /** `allow`: whoever said so speaks for the user. What nobody objects to is `none`. */
   readonly kind: 'none' | 'allow' | 'ask' | 'block' | 'stop';
   readonly reason?: string | undefined;
+  /** Why hooks block an event that nothing can block, unless that has been told already. */
+  readonly unheard?: string | undefined;
   /** The arguments of a tool by our names, all of them, where hooks changed them. */
   readonly input?: Readonly<Record<string, unknown>> | undefined;
   /** What takes the place of a tool's result. */

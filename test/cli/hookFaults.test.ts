@@ -1,4 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { isOwnHook } from '../../src/cli/shared/ownHook.js';
 import { Cli, group, MAIN } from './helpers.js';
 import { common, haveHook, SAID, send } from './hookHelpers.js';
 
@@ -104,6 +107,56 @@ describe('a fault', () => {
   });
 });
 
+describe('an answer that cannot be written', () => {
+  it.skipIf(!existsSync('/dev/full')).each([
+    ['blocks, for the reason of the hooks', SAID.block, 2, /^Blocked, .*no$/su],
+    ['is none where there was nothing to say', {}, 0, /^$/u],
+  ])('%s', async (_what, said, status, text) => {
+    await haveHook(cli);
+    await cli.write('said.json', said);
+    const input = JSON.stringify({ ...common(cli), ...call });
+    const command = `exec '${process.execPath}' '${MAIN}' hook --from claude > /dev/full`;
+    const env = { ...process.env, HOME: cli.home, NO_COLOR: '1' };
+    const ended = spawnSync(command, { shell: true, cwd: cli.project, env, input });
+    expect(ended.stderr.toString().trim()).toMatch(text);
+    expect(ended.status).toBe(status);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('is not one where only stderr is full', async () => {
+    await haveHook(cli, { onFailure: 'deny', command: 'cat > /dev/null; exit 7' });
+    const input = JSON.stringify({ ...common(cli), ...call });
+    const command = `exec '${process.execPath}' '${MAIN}' hook --from claude 2> /dev/full`;
+    const env = { ...process.env, HOME: cli.home };
+    const ended = spawnSync(command, { shell: true, cwd: cli.project, env, input });
+    expect(ended.status).toBe(0);
+    expect(ended.stdout.toString()).toContain('"permissionDecision":"deny"');
+  });
+});
+
+describe('a denial at an event that nothing can block', () => {
+  const request = { llm_request: { model: 'm', messages: [{ role: 'user', content: 'hi' }] } };
+  const candidates = [{ content: { role: 'model', parts: ['t'] } }];
+  it.each([
+    ['gemini', 'AfterModel', { ...request, llm_response: { text: 't', candidates } }],
+    ['gemini', 'BeforeToolSelection', request],
+    ['claude', 'PreCompact', { trigger: 'auto' }],
+    ['claude', 'SessionStart', { source: 'startup' }],
+  ] as const)('is told on stderr: %s, %s', async (agent, name, fields) => {
+    await haveHook(cli);
+    const event = { hook_event_name: name, ...fields };
+    const { json, stderr } = await send(cli, agent, event, SAID.block);
+    expect(json).toEqual({});
+    expect(stderr).toContain(`${name}: a hook blocks, which blocks nothing here: no`);
+  });
+
+  it('is told once, where its exit code said it', async () => {
+    await haveHook(cli, { command: 'cat > /dev/null; echo no >&2; exit 2' });
+    const event = { hook_event_name: 'PreCompact', trigger: 'auto' };
+    const { stderr } = await send(cli, 'claude', event);
+    expect(stderr.match(/blocks nothing/gu)).toHaveLength(1);
+  });
+});
+
 describe('a hook that runs all hooks', () => {
   it('is run by no other one', async () => {
     const own = `'${process.execPath}' '${MAIN}' hook --from claude`;
@@ -126,12 +179,103 @@ describe('a hook that runs all hooks', () => {
   });
 });
 
+describe('a mark of a running event', () => {
+  it('that the environment has is no way past hooks where no session is named', async () => {
+    await haveHook(cli, { command: 'cat > /dev/null; echo no >&2; exit 2' });
+    const env = { HOOKSTACK_RUNNING: ' BeforeTool' };
+    const { stdout } = await cli.run(['hook', '--from', 'claude'], {
+      input: JSON.stringify({ cwd: cli.project, ...call }),
+      env,
+    });
+    expect(stdout).toContain('"permissionDecision":"deny"');
+  });
+
+  it('ends what runs itself without a session, too', async () => {
+    const again = `echo >> runs; p='${MAIN}'; '${process.execPath}' "$p" 'hook' --from claude`;
+    await cli.userSettings({
+      PreToolUse: [{ dialect: 'claude', hooks: [{ type: 'command', command: again }] }],
+    });
+    const input = JSON.stringify({ cwd: cli.project, ...call });
+    const { stdout } = await cli.run(['hook', '--from', 'claude'], { input });
+    expect(stdout).toBe('{}');
+    expect((await cli.read('runs')).length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a guard that mentions what runs all hooks', () => {
+  it.each([
+    'cat > /dev/null; echo no >&2; exit 2 # instead of: hookstack hook --from claude',
+    'cat > /dev/null; echo no >&2; exit 2; hookstack hook --from claude',
+    '(cat > /dev/null; echo no >&2; exit 2) && hookstack hook --from claude',
+    '$(cat > /dev/null; echo no >&2; kill -9 $$) hookstack hook --from claude',
+  ])('is a guard like all others: %s', async (command) => {
+    await haveHook(cli, { command, onFailure: 'deny', name: 'guard' });
+    const { json } = await send(cli, 'claude', call);
+    expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+    expect(JSON.stringify(json)).not.toContain('runs all hooks');
+  });
+
+  it('is not switched off with what has its name and runs all hooks', async () => {
+    const own = { type: 'command', name: 'guard', command: 'hookstack hook --from claude' };
+    const guard = { type: 'command', name: 'guard', command: 'cat > /dev/null; exit 2' };
+    await cli.userSettings({ BeforeTool: [{ hooks: [own, guard] }] } as never);
+    const { json } = await send(cli, 'claude', call);
+    expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  });
+
+  it('is one also where it is nothing else, and denies where that fails', async () => {
+    const command = 'not-there/hookstack hook --from claude || exit 2';
+    await haveHook(cli, { command, onFailure: 'deny' });
+    const { json } = await send(cli, 'claude', call);
+    expect(json).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'deny' },
+      systemMessage: expect.stringContaining('runs all hooks of the project again') as string,
+    });
+  });
+});
+
+describe('what runs all hooks, and nothing else', () => {
+  it.each([
+    ['hookstack hook --from claude', true],
+    ['npx -y hookstack hook --from gemini', true],
+    ['"$CLAUDE_PROJECT_DIR"/node_modules/.bin/hookstack hook --from claude', true],
+    ["'/usr/bin/node' '/a b/dist/cli.cjs' hook --from=claude --trace '/a b/t' --trust", true],
+    ['HOOKSTACK_TRACE=/tmp/t hookstack hook --from claude || exit 2', true],
+    ['hookstack hook --from claude || true', false],
+    ['hookstack hook --from claude | tee log', false],
+    ['hookstack hook --from claude `guard`', false],
+    ['hookstack hook --from claude --cwd "$(guard)"', false],
+    ['hookstack hook --from claude\nguard', false],
+    ['hookstack hook --from nobody', false],
+    ['hookstack hook', false],
+    ['node --import=guard /cli.js hook --from claude', false],
+    ['NODE_OPTIONS=--import=guard hookstack hook --from claude', false],
+    ['guard hookstack hook --from claude', false],
+    ['guard-hookstack hook --from claude', false],
+    [`"${'$a'.repeat(50_000)}`, false],
+  ])('is told from other commands: %.80s', (command, isOwn) => {
+    expect(isOwnHook({ command })).toBe(isOwn);
+  });
+});
+
 describe('the project of an event', () => {
   it('is what the agent says, wherever it is by now', async () => {
     await cli.projectSettings({ BeforeTool: group('cat > /dev/null; echo no >&2; exit 2') });
     const env = { HOOKSTACK_TRUST_WORKSPACE: 'true', CLAUDE_PROJECT_DIR: cli.project };
     const { json } = await send(cli, 'claude', { ...call, cwd: cli.home }, '', env);
     expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  });
+
+  it('is the nearest folder that exists, where the agent names one that does not', async () => {
+    const gone = { ...call, cwd: `${cli.project}/gone/further` };
+    expect(await send(cli, 'claude', gone)).toMatchObject({ json: {}, stderr: '' });
+    await cli.projectSettings({ BeforeTool: group('cat > /dev/null; echo no >&2; exit 2') });
+    const env = { HOOKSTACK_TRUST_WORKSPACE: 'true' };
+    const { json } = await send(cli, 'claude', gone, '', env);
+    expect(json).toMatchObject({ hookSpecificOutput: { permissionDecisionReason: 'no' } });
+    const moved = { ...env, CLAUDE_PROJECT_DIR: `${cli.project}/gone` };
+    const again = await send(cli, 'claude', { ...call, cwd: cli.home }, '', moved);
+    expect(again.json).toMatchObject({ hookSpecificOutput: { permissionDecisionReason: 'no' } });
   });
 
   it('has hooks that are not allowed: they are skipped, and the user reads so at the start', async () => {

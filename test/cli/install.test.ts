@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -65,11 +66,95 @@ describe('install', () => {
     expect(await settings()).toEqual({ hooks: { PreToolUse: [{ hooks: [other] }] } });
   });
 
-  it('renews an entry that is another one now', async () => {
-    const old = { ...OWN, command: 'npx hookstack hook --from claude', timeout: 60 };
+  it('renews an entry that starts another program now', async () => {
+    const old = { ...OWN, command: 'npx hookstack hook --from claude' };
     await cli.write('.claude/settings.json', { hooks: { Stop: [{ hooks: [old] }] } });
     await cli.run(['install', '--into', 'claude']);
     expect(await settings()).toMatchObject({ hooks: { Stop: [{ hooks: [OWN] }] } });
+  });
+
+  it('keeps what users have added to its entry, and their time limit', async () => {
+    const command = 'HOOKSTACK_TRACE=t.jsonl hookstack hook --from claude --trust || exit 2';
+    const mine = { type: 'command', timeout: 60, command };
+    const old = { ...mine, command: command.replace('hookstack hook', 'npx -y hookstack hook') };
+    const hooks = { Stop: [{ hooks: [mine] }], PreToolUse: [{ hooks: [old] }] };
+    await cli.write('.claude/settings.json', { hooks });
+    await cli.run(['install', '--into', 'claude']);
+    expect(await settings()).toMatchObject({
+      hooks: { Stop: [{ hooks: [mine] }], PreToolUse: [{ hooks: [mine] }] },
+    });
+    await cli.run(['install', '--into', 'claude', '--undo']);
+    expect(await cli.read('.claude/settings.json')).not.toContain('hookstack');
+  });
+
+  it.each([
+    ['one tool', { matcher: 'Read', hooks: [OWN] }],
+    ['a condition', { hooks: [{ ...OWN, if: 'Bash(git *)' }] }],
+    ['nobody to wait for it', { matcher: '*', hooks: [{ ...OWN, async: true }] }],
+  ])('adds its entry for all where one is there for %s', async (_what, partial) => {
+    const hooks = { PreToolUse: [partial], PostToolUse: [{ matcher: '*', hooks: [OWN] }] };
+    await cli.write('.claude/settings.json', { hooks });
+    const { stderr } = await cli.run(['install', '--into', 'claude']);
+    expect(stderr).toContain('the entry that PreToolUse had does not count for all of it');
+    expect(stderr).not.toContain('PostToolUse had');
+    expect(await settings()).toMatchObject({
+      hooks: { PreToolUse: [partial, { hooks: [OWN] }], PostToolUse: [{ matcher: '*' }] },
+    });
+    const again = await cli.run(['install', '--into', 'claude']);
+    expect(again.stdout).toContain('nothing to do');
+    expect(again.stderr).not.toContain('does not count for all');
+  });
+
+  it('has a machine without hookstack blocked with --strict, also later', async () => {
+    const strict = 'hookstack hook --from claude || exit 2';
+    await cli.run(['install', '--into', 'claude']);
+    await cli.run(['install', '--into', 'claude', '--strict']);
+    const text = await cli.read('.claude/settings.json');
+    expect(text.split(strict)).toHaveLength(12);
+    const { stdout, stderr } = await cli.run(['install', '--into', 'claude']);
+    expect(stdout).toContain('nothing to do');
+    expect(stderr).toContain('hookstack is not on the search path');
+    expect(spawnSync('/bin/sh', ['-c', strict], { env: {} }).status).toBe(2);
+    await cli.run(['install', '--into', 'gemini', '--strict']);
+    const command = 'hookstack hook --from gemini || exit 2';
+    expect(await settings('.gemini/settings.json')).toMatchObject({
+      hooks: { BeforeTool: [{ hooks: [{ command }] }] },
+    });
+    await cli.run(['install', '--into', 'claude', '--undo']);
+    expect(await cli.read('.claude/settings.json')).not.toContain('hookstack');
+  });
+
+  it.each([
+    ['claude', '.claude/settings.json', { disableAllHooks: true }],
+    ['claude', '.claude/settings.local.json', { disableAllHooks: true }],
+    ['claude', join('..', 'home', '.claude/settings.json'), { disableAllHooks: true }],
+    ['gemini', '.gemini/settings.json', { hooksConfig: { enabled: false } }],
+    ['gemini', '.gemini/settings.json', { hooksConfig: { disabled: ['hookstack'] } }],
+  ])('says where hooks are switched off in the settings of %s: %s', async (into, file, off) => {
+    await cli.run(['install', '--into', into]);
+    await cli.write(file, off);
+    const { stderr } = await cli.run(['install', '--into', into]);
+    expect(stderr).toMatch(/so that .* does not run them: .*settings.*json/u);
+  });
+
+  it('leaves an empty object with --undo of a file that held nothing else', async () => {
+    await cli.run(['install', '--into', 'claude']);
+    await cli.run(['install', '--into', 'claude', '--undo']);
+    expect(await cli.read('.claude/settings.json')).toBe('{}\n');
+  });
+
+  it('leaves what is more than its entry as it is, and says so', async () => {
+    const guard = { type: 'command', command: './my-guard && hookstack hook --from claude' };
+    const hooks = { PreToolUse: [{ hooks: [guard] }] };
+    await cli.write('.claude/settings.json', { hooks });
+    const { stderr } = await cli.run(['install', '--into', 'claude']);
+    expect(stderr).toContain('"./my-guard && hookstack hook --from claude" is left as it is');
+    expect(await settings()).toMatchObject({
+      hooks: { PreToolUse: [{ hooks: [guard] }, { hooks: [OWN] }], Stop: [{ hooks: [OWN] }] },
+    });
+    const undone = await cli.run(['install', '--into', 'claude', '--undo']);
+    expect(undone.stderr).toContain('is left as it is');
+    expect(await settings()).toEqual({ hooks });
   });
 
   it('shows with --dry-run what would change, and changes nothing', async () => {

@@ -1,8 +1,9 @@
-import { readFileSync, realpathSync, writeSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { readFileSync, realpathSync, statSync, writeSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { allNamesOf } from '../../dialects/eventNames.js';
 import type { DialectName } from '../../protocol/types.js';
+import { errorCode } from '../../util/errorMessage.js';
 import { findHome } from '../../util/home.js';
 import { isRecord } from '../../util/records.js';
 import { findProjectRoot, isThere } from '../shared/projectRoot.js';
@@ -20,12 +21,21 @@ export async function answerEvent(options: HookOptions): Promise<number> {
   const directory = projectDirectory(options, input);
   if (options.settings === undefined && !mayHaveHooks(directory, input)) {
     // Streams take a while to load. Where stdout is empty, agents read stderr.
-    if ('problem' in input) writeSync(2, `note: ${input.problem}; no hooks are there\n`);
-    writeSync(1, '{}\n');
+    if ('problem' in input) say(2, `note: ${input.problem}; no hooks are there\n`);
+    say(1, '{}\n');
     return 0;
   }
   const { runHooks } = await import('./runHooks.js');
   return runHooks({ ...options, cwd: directory }, input);
+}
+
+/** What cannot be written here has nothing to say. */
+function say(output: 1 | 2, text: string): void {
+  try {
+    writeSync(output, text);
+  } catch {
+    // No answer is the same as an empty one.
+  }
 }
 
 /** Where agents say which project is open. The agent itself may be in another directory by now. */
@@ -38,7 +48,21 @@ function projectDirectory({ from, cwd }: HookOptions, input: HookInputReading): 
   const fields = 'value' in input && isRecord(input.value) ? input.value : {};
   const said = [process.env[PROJECT_VARIABLES[from]], fields['cwd']];
   const absolute = said.find((each) => typeof each === 'string' && isAbsolute(each));
-  return cwd ?? (absolute as string | undefined) ?? process.cwd();
+  return cwd ?? (absolute === undefined ? process.cwd() : nearestFolder(absolute as string));
+}
+
+/** Agents may go on in a folder that is gone by now, and it was part of the project. */
+function nearestFolder(directory: string): string {
+  const above = dirname(directory);
+  return above === directory || isFolder(directory) ? directory : nearestFolder(above);
+}
+
+function isFolder(file: string): boolean {
+  try {
+    return statSync(file).isDirectory();
+  } catch (error) {
+    return errorCode(error) === 'EACCES';
+  }
 }
 
 /**

@@ -10,7 +10,6 @@ import {
 import { dialects } from '../../dialects/dialects.js';
 import { events, failsClosed } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
-import { removeControls } from '../../protocol/sanitizeText.js';
 import { HookEventName } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { whyOff } from '../shared/obstacles.js';
@@ -22,13 +21,10 @@ import { openRegistry, openWorkspace } from '../shared/workspace.js';
 import { HostLogger } from './hostLogger.js';
 import type { HookOptions } from './hookArguments.js';
 import type { HookInputReading } from './readInput.js';
+import { block, surviveOutputs, writeAnswer } from './writeAnswer.js';
 
 /** Agents give a hook ten minutes, as `install` says; what is said later, nobody reads. */
 const DEADLINE_MS = 590_000;
-
-/** Exit codes: the answer is on stdout, or the event is blocked for the reason on stderr. */
-const ANSWERED = 0;
-const BLOCKED = 2;
 
 /**
  * Runs all hooks of the project for one event of an agent, and answers in its format. Never rejects: what goes wrong
@@ -37,10 +33,11 @@ const BLOCKED = 2;
  * @returns the exit code
  */
 export async function runHooks(options: HookOptions, input: HookInputReading): Promise<number> {
+  surviveOutputs();
   try {
     if ('problem' in input) return await refuseUnread(options, input.problem);
     const received = receive(options.from, input.value);
-    if (!received) return pass('hooks have no such event here, and none was run');
+    if (!received) return await pass('hooks have no such event here, and none was run');
     return await answer(received, options);
   } catch (error) {
     const event = error instanceof UnreadableEvent ? error.event : undefined;
@@ -49,15 +46,18 @@ export async function runHooks(options: HookOptions, input: HookInputReading): P
 }
 
 async function answer(received: Received, options: HookOptions): Promise<number> {
-  const mark = `${received.identity.sessionId ?? ''} ${received.event}`;
-  if (process.env[RUNNING] === mark) return pass(RUNS_ITSELF);
-  process.env[RUNNING] = mark;
+  const { sessionId } = received.identity;
+  if (sessionId !== undefined) {
+    const mark = `${sessionId} ${received.event}`;
+    if (process.env[RUNNING] === mark) return pass(RUNS_ITSELF);
+    process.env[RUNNING] = mark;
+  }
   const isStart = received.event === HookEventName.SessionStart;
   const logger = new HostLogger('llxprt:core:hooks', isStart);
   try {
     const config = await openHooks(received, options, logger);
     const verdict = await withTrace(options.trace, config, () => decide(received, config));
-    return write(received, { ...verdict, forUser: logger.told });
+    return await write(received, { ...verdict, forUser: logger.told });
   } catch (error) {
     // The guards that may be in the settings are not known.
     const reason = `The hooks could not be asked: ${errorMessage(error)}`;
@@ -69,7 +69,10 @@ async function answer(received: Received, options: HookOptions): Promise<number>
 const NOT_AROUND =
   'Middleware around calls does not run here, as another process makes them: what it forbids is not forbidden; put it into the hook stack, or write a hook';
 
-/** Names the event that is running, for hooks that would run all hooks again. */
+/**
+ * Names the event that is running, for hooks that would run all hooks again. An environment that comes from elsewhere
+ * cannot name it: nobody knows the id of a session before it is there.
+ */
 const RUNNING = 'HOOKSTACK_RUNNING';
 
 const RUNS_ITSELF =
@@ -94,10 +97,18 @@ async function openHooks(
   if (outer.length > 0) notice.warn(`${NOT_AROUND} (${outer.join(', ')} stack)`);
   const system = config.getHookSystem();
   await system?.initialize();
-  for (const entry of system?.getAllHooks() ?? []) {
-    if (entry.eventName !== event || !isOwnHook(entry.config.command)) continue;
+  const entries = system?.getAllHooks() ?? [];
+  const own = entries.filter((entry) => entry.eventName === event && isOwnHook(entry.config));
+  for (const { config: hook } of own) {
     logger.warn(RUNS_ITSELF);
-    system?.setHookEnabled(hookIdentity(entry.config), false);
+    const id = hookIdentity(hook);
+    // What is left on does nothing within itself.
+    const isGuarded = entries.some(
+      (each) =>
+        hookIdentity(each.config) === id &&
+        (!isOwnHook(each.config) || failsClosed(each.config, each.eventName)),
+    );
+    if (!isGuarded) system?.setHookEnabled(id, false);
   }
   return config;
 }
@@ -109,18 +120,16 @@ async function decide(received: Received, config: Config): Promise<ReplyVerdict>
   return verdict;
 }
 
-function write(received: Received, verdict: ReplyVerdict): number {
+function write(received: Received, verdict: ReplyVerdict): Promise<number> {
   const { json, lost } = reply(received, verdict);
   const { agent } = dialects[received.dialect];
   for (const each of lost) printNotice('note', `${agent}, ${received.theirEvent}: ${each}`);
-  process.stdout.write(`${JSON.stringify(json)}\n`);
-  return ANSWERED;
+  return writeAnswer(json, verdict.reason);
 }
 
-function pass(note: string): number {
+function pass(note: string): Promise<number> {
   printNotice('note', toOneLine(note, MAX_NOTE));
-  process.stdout.write('{}\n');
-  return ANSWERED;
+  return writeAnswer({});
 }
 
 /** In characters. */
@@ -141,9 +150,7 @@ async function refuseUnread(
   const guards = await findGuards(options, event).catch((error: unknown) => [errorMessage(error)]);
   if (guards.length === 0) return pass(`${problem}; no guard is there, so it goes on`);
   const names = guards.map((name) => `"${toOneLine(name)}"`).join(', ');
-  const text = `Blocked, as hooks could not be asked (${names}): ${toOneLine(problem, MAX_NOTE)}`;
-  process.stderr.write(`${removeControls(text)}\n`);
-  return BLOCKED;
+  return block(`Blocked, as hooks could not be asked (${names}): ${toOneLine(problem, MAX_NOTE)}`);
 }
 
 async function findGuards(

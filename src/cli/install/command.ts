@@ -8,6 +8,7 @@ export const installCommand: CommandSpec = {
   description: 'Have another agent run all hooks of the project',
   options: [
     new Option('--into <agent>', 'whose settings to write').choices([...DIALECT_NAMES]),
+    new Option('--strict', 'have the agent blocked where hookstack cannot be started'),
     new Option('--undo', 'take it out of the settings again'),
     new Option('--scope <scope>', 'whose settings: those of the project, yours in it, or your own')
       .choices(['project', 'local', 'user'])

@@ -1,6 +1,6 @@
 import type { JsonEdit } from '../../config/settings/editJson.js';
 import { isRecord } from '../../util/records.js';
-import { areOwnHooks, isOwnHook } from '../shared/ownHook.js';
+import { areOwnHooks, isOwnHook, readOwnCommand, type OwnCommand } from '../shared/ownHook.js';
 
 /** The hook that runs all others. */
 export interface OwnEntry {
@@ -13,7 +13,7 @@ export interface OwnEntry {
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** Adds the entry to each event that lacks it, and renews it where it is another one. */
+/** Adds the entry to each event that lacks it, and renews what it starts. What users have added to it stays. */
 export function additions(
   settings: Settings,
   events: readonly string[],
@@ -21,18 +21,48 @@ export function additions(
 ): JsonEdit[] {
   return events.flatMap((event): JsonEdit[] => {
     const found = [...ownHooks(settings, event)];
-    if (found.length === 0) {
-      return [{ path: ['hooks', event, -1], value: { hooks: [entry] }, isInsertion: true }];
-    }
-    return found.flatMap(({ group, at, hook }) =>
-      (['command', 'timeout'] as const).flatMap((key) =>
-        hook[key] === entry[key]
+    const renewals = found.flatMap(({ group, at, hook, own }) => {
+      const renewed = { command: renew(own, entry), timeout: hook['timeout'] ?? entry.timeout };
+      return (['command', 'timeout'] as const).flatMap((key) =>
+        hook[key] === renewed[key]
           ? []
-          : [{ path: ['hooks', event, group, 'hooks', at, key], value: entry[key] }],
-      ),
-    );
+          : [{ path: ['hooks', event, group, 'hooks', at, key], value: renewed[key] }],
+      );
+    });
+    if (found.some(({ isForAll }) => isForAll)) return renewals;
+    const added = { path: ['hooks', event, -1], value: { hooks: [entry] }, isInsertion: true };
+    return [...renewals, added];
   });
 }
+
+function renew({ variables, rest }: OwnCommand, { command }: OwnEntry): string {
+  const [, start = '', from = '', end = ''] =
+    /^(.* hook)( --from \w+)( \|\| exit 2)?$/.exec(command) ?? [];
+  const kept = rest.replace(/\s--from[ =]["']?\w+["']?/, () => from);
+  return `${variables}${start}${kept}${kept.includes('||') ? '' : end}`;
+}
+
+/** Events whose hooks run for a part of them only, such as for one tool. */
+export function partialEvents(settings: Settings, events: readonly string[]): string[] {
+  return events.filter((event) => {
+    const found = [...ownHooks(settings, event)];
+    return found.length > 0 && !found.some(({ isForAll }) => isForAll);
+  });
+}
+
+/** Commands that start ours, and something else as well: nobody but the user knows what they are for. */
+export function mixedCommands({ hooks }: Settings): string[] {
+  const groups = isRecord(hooks) ? Object.values(hooks).flatMap(listOf) : [];
+  const inside = groups.flatMap((group) => (isRecord(group) ? listOf(group['hooks']) : []));
+  const commands = inside.filter(isRecord).flatMap((hook) => {
+    const { command } = hook;
+    const isMixed = typeof command === 'string' && MENTION.test(command) && !isOwnHook(hook);
+    return isMixed ? [command] : [];
+  });
+  return [...new Set(commands)];
+}
+
+const MENTION = /\b(?:hookstack|cli\.c?js)["']?\s+hook\b/;
 
 /** Takes the entry out of all events, and what is empty then. From the end, as each edit moves what comes after it. */
 export function removals(settings: Settings): JsonEdit[] {
@@ -58,9 +88,17 @@ function* ownHooks({ hooks }: Settings, event: string) {
   for (const [group, raw] of groups.entries()) {
     const inside = isRecord(raw) ? listOf(raw['hooks']) : [];
     for (const [at, hook] of inside.entries()) {
-      if (isRecord(hook) && isOwnHook(hook['command'])) yield { group, at, hook };
+      const own = isRecord(hook) ? readOwnCommand(hook) : undefined;
+      if (!own || !isRecord(raw) || !isRecord(hook)) continue;
+      yield { group, at, hook, own, isForAll: countsForAll(raw, hook) };
     }
   }
+}
+
+/** What an agent does not wait for, or runs for some calls only, is no way to ask guards about all of them. */
+function countsForAll({ matcher = '' }: Settings, hook: Settings): boolean {
+  const isLess = ['if', 'async', 'asyncRewake', 'once'].some((key) => Boolean(hook[key]));
+  return !isLess && hook['type'] === 'command' && (matcher === '' || matcher === '*');
 }
 
 function listOf(value: unknown): readonly unknown[] {

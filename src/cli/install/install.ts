@@ -3,24 +3,24 @@ import path from 'node:path';
 import { editSettings, planSettings } from '../../config/settings/editSettings.js';
 import { dialects } from '../../dialects/dialects.js';
 import { receivableEvents } from '../../dialects/reverse.js';
-import { findProgram, isExecutable } from '../../process/findProgram.js';
+import { isExecutable } from '../../process/findProgram.js';
 import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 import { requireHome } from '../../util/home.js';
-import { planMove } from '../migrate/plan.js';
 import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
-import { findObstacles } from '../shared/obstacles.js';
 import { requireInside } from '../shared/projectFile.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
 import { diffSettings, paintDiff } from '../shared/settingsDiff.js';
 import { plural, printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
-import { additions, removals, type OwnEntry } from './entries.js';
+import { additions, mixedCommands, partialEvents, removals, type OwnEntry } from './entries.js';
+import { notesOn, tellMixed, tellPartial } from './notes.js';
 
 interface InstallOptions {
   readonly into?: DialectName;
   readonly scope: ForeignScope;
   readonly undo?: boolean;
+  readonly strict?: boolean;
   readonly dryRun?: boolean;
   readonly cwd?: string;
   readonly json?: boolean;
@@ -37,14 +37,21 @@ export async function install({ into, ...options }: InstallOptions): Promise<voi
   }
   const { scope, undo = false, dryRun = false } = options;
   const { directory, file } = await placeOf(into, options);
-  const entry = entryFor(into, scope, directory);
+  const entry = entryFor(into, options, directory);
   const events = receivableEvents(into);
-  const decide = (current: Readonly<Record<string, unknown>>) =>
-    undo ? removals(current) : additions(current, events, entry);
+  let settings: Readonly<Record<string, unknown>> = {};
+  const decide = (current: typeof settings) => {
+    settings = current;
+    return undo ? removals(current) : additions(current, events, entry);
+  };
   const { before, after } = await orUsageError(planSettings(file, decide), (detail) => detail);
   const changed = before !== after;
   if (changed && !dryRun) await editSettings(file, decide);
-  const notes = undo ? [] : await notesOn(into, scope, directory, entry, options.cwd);
+  const notes = [
+    ...mixedCommands(settings).map((command) => tellMixed(command, undo)),
+    ...(undo ? [] : partialEvents(settings, events).map(tellPartial)),
+    ...(undo ? [] : await notesOn(into, scope, directory, entry, options.cwd)),
+  ];
   const diff = diffSettings(before, after);
   if (options.json) {
     printJson({
@@ -92,7 +99,11 @@ async function placeOf(into: DialectName, { scope, cwd }: Omit<InstallOptions, '
 }
 
 /** A package of the project is not on the search path of the agent. */
-function entryFor(into: DialectName, scope: ForeignScope, directory: string): OwnEntry {
+function entryFor(
+  into: DialectName,
+  { scope, strict }: Omit<InstallOptions, 'into'>,
+  directory: string,
+): OwnEntry {
   const { timeoutUnit } = dialects[into];
   const isLocal = scope !== 'user' && isExecutable(path.join(directory, LOCAL_PROGRAM));
   const program = isLocal ? `"$${into.toUpperCase()}_PROJECT_DIR"/${LOCAL_PROGRAM}` : 'hookstack';
@@ -100,7 +111,7 @@ function entryFor(into: DialectName, scope: ForeignScope, directory: string): Ow
     type: 'command',
     // The one shows it in its list of hooks, and the other one does not know it.
     ...(into === 'gemini' && { name: 'hookstack' }),
-    command: `${program} hook --from ${into}`,
+    command: `${program} hook --from ${into}${strict ? ' || exit 2' : ''}`,
     timeout: TIMEOUT_MS / timeoutUnit.ms,
   };
 }
@@ -118,32 +129,4 @@ function describe(
   const would = dryRun ? 'would run' : 'runs';
   if (undo) return `${file}: ${agent} ${would} hooks of hookstack no more`;
   return `${file}: ${agent} ${would} all hooks of the project, at ${plural(count, 'event')}; start it anew`;
-}
-
-/** What keeps hooks from running, or makes them run twice. */
-async function notesOn(
-  into: DialectName,
-  scope: ForeignScope,
-  directory: string,
-  { command }: OwnEntry,
-  cwd: string | undefined,
-): Promise<string[]> {
-  const { agent } = dialects[into];
-  const isMissing = command.startsWith('hookstack ') && findProgram('hookstack') === undefined;
-  const { off, notAllowed } = scope === 'user' ? {} : await findObstacles(directory, cwd);
-  const { present, sources } = await planMove(directory, into, scope);
-  const files = sources.map((source) => source.file).join(', ');
-  return [
-    ...(isMissing
-      ? [
-          `hookstack is not on the search path, so that ${agent} would run no hooks: npm install --global hookstack, or install it in the project`,
-        ]
-      : []),
-    ...(present > 0
-      ? [
-          `${plural(present, 'hook')} of ${files} would run twice, as ${agent} runs them itself, and they are in .llxprt/settings.json too: take them out of one of the two`,
-        ]
-      : []),
-    ...[off, notAllowed].filter((each) => each !== undefined),
-  ];
 }

@@ -1,11 +1,81 @@
+import { DIALECT_NAMES } from '../../protocol/types.js';
 import { isRecord } from '../../util/records.js';
 
-/** The command that an agent runs, with which our own entry in its settings can be told from others. */
-const OWN_HOOK = /\b(?:hookstack|cli\.c?js)["']?\s+hook\s+--from[ =](?:claude|gemini)\b/;
+/** The command that an agent runs, as its settings have it. */
+export interface OwnCommand {
+  /** Variables of ours that are set for it. */
+  readonly variables: string;
+  /** Options, and what is done where it fails. */
+  readonly rest: string;
+}
 
-/** Whether a command of an agent's settings runs all hooks of the project through `hookstack hook`. */
-export function isOwnHook(command: unknown): boolean {
-  return typeof command === 'string' && OWN_HOOK.test(command);
+/** A word of a shell that starts nothing else, or the sign in front of what is done after a failure. */
+const WORD =
+  /[ \t]*((?:[\w./~@+:%,=\\-]|\$(?:\w|\{\w+\})|"(?:[^"`$\n]|\$(?=[\w{]))*"|'[^'\n]*')+|\|\|)/y;
+
+/**
+ * Reads a command that is as a whole `hookstack hook`, so that it can be told from others, which may hold a guard.
+ *
+ * @returns `undefined` for all others
+ */
+export function readOwnCommand(hook: {
+  readonly command?: unknown;
+  readonly args?: unknown;
+}): OwnCommand | undefined {
+  const { command, args } = hook;
+  if (typeof command !== 'string' || args !== undefined) return undefined;
+  const words = wordsOf(command.trimEnd());
+  const at = words.findIndex(({ text }) => text === 'hook');
+  const start = words.findIndex(({ text }) => !/^HOOKSTACK_\w+=/.test(text));
+  const [first, last] = [words[start], words[at]];
+  if (!first || !last || !isProgram(textsOf(words.slice(start, at)))) return undefined;
+  if (!areOptions(textsOf(words.slice(at + 1)))) return undefined;
+  return { variables: command.slice(0, first.start), rest: command.slice(last.end) };
+}
+
+interface Word {
+  /** Without quotes. */
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Empty where there is more than words. */
+function wordsOf(command: string): Word[] {
+  const words: Word[] = [];
+  for (let end = 0; end < command.length; end = WORD.lastIndex) {
+    WORD.lastIndex = end;
+    const word = WORD.exec(command)?.[1];
+    if (word === undefined) return [];
+    const text = word.replaceAll(/["']/g, '');
+    words.push({ text, start: WORD.lastIndex - word.length, end: WORD.lastIndex });
+  }
+  return words;
+}
+
+function textsOf(words: readonly Word[]): string[] {
+  return words.map(({ text }) => text);
+}
+
+function isProgram([program = '', ...others]: readonly string[]): boolean {
+  if (others.length === 0) return /(?:^|[/\\])hookstack(?:\.cmd)?$/.test(program);
+  const isNode = /(?:^|[/\\])node(?:\.exe)?$/.test(program) && others.length === 1;
+  if (isNode) return /(?:^|[/\\])(?:cli\.c?js|hookstack)$/.test(others[0] ?? '');
+  return program === 'npx' && /^(?:(?:-y|--yes) )?hookstack$/.test(others.join(' '));
+}
+
+const AGENTS = DIALECT_NAMES.join('|');
+const OPTIONS = new RegExp(
+  String.raw`^(?=.* --from[ =](?:${AGENTS})(?: |$))(?: --from[ =](?:${AGENTS})| --trust| --(?:cwd|settings|trace)[ =][^ |]+)+(?: \|\| exit \d+)?$`,
+);
+
+function areOptions(words: readonly string[]): boolean {
+  return OPTIONS.test(words.map((word) => ` ${word.replaceAll(' ', '_')}`).join(''));
+}
+
+/** Whether a command of an agent's settings runs all hooks of the project through `hookstack hook`, and nothing else. */
+export function isOwnHook(hook: { readonly command?: unknown; readonly args?: unknown }): boolean {
+  return readOwnCommand(hook) !== undefined;
 }
 
 /** Whether there is nothing but such commands in the groups of an event. */
@@ -14,6 +84,6 @@ export function areOwnHooks(groups: unknown): boolean {
   return groups.every((group) => {
     const hooks: unknown = isRecord(group) ? group['hooks'] : undefined;
     if (!Array.isArray(hooks) || hooks.length === 0) return false;
-    return hooks.every((hook) => isRecord(hook) && isOwnHook(hook['command']));
+    return hooks.every((hook) => isRecord(hook) && isOwnHook(hook));
   });
 }

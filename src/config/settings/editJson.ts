@@ -147,10 +147,17 @@ function remove({ text }: Source, node: Node): string {
   const hasOwnLines = text.slice(start, entry.offset).trim() === '' && isLineEnd(text, entryEnd);
   if (!hasOwnLines) return removeWithin(text, entry, { before, after, comma });
   const shortened = splice(text, start, text.indexOf('\n', entryEnd) + 1, '');
+  if (!before && !after) return closeEmpty(shortened, container.offset);
   if (after || !before || comma !== undefined) return shortened;
   // It was the last one, and the one before it is that now.
   const dangling = findComma(text, before.offset + before.length, entry.offset);
   return dangling === undefined ? shortened : splice(shortened, dangling, dangling + 1, '');
+}
+
+/** Where nothing is left between the brackets, not even a comment, they need no lines of their own. */
+function closeEmpty(text: string, start: number): string {
+  const blanks = /^\s*(?=[\]}])/u.exec(text.slice(start + 1))?.[0] ?? '';
+  return splice(text, start + 1, start + 1 + blanks.length, '');
 }
 
 /** From a line that holds other entries as well. */

@@ -121,7 +121,7 @@ it('stays in one line where the list does', () => {
 });
 
 it.each<[string, string, readonly (string | number)[], string]>([
-  ['the only entry', '{\n  "a": 1\n}\n', ['a'], '{\n}\n'],
+  ['the only entry', '{\n  "a": 1\n}\n', ['a'], '{}\n'],
   [
     'the last of two',
     '{\n  "a": 1, // one\n  "b": 2 // two\n}\n',
