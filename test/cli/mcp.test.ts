@@ -236,6 +236,27 @@ describe('what is no call of a tool', () => {
     ]);
   });
 
+  it('is one line for every reader: a part of it is no message of its own', async () => {
+    const notes = path.join(cli.project, 'notes');
+    const client = await open({ BeforeTool: group('exit 2') }, { env: { NOTES: notes } });
+    const call = '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"secret"}}';
+    client.say(`{"jsonrpc":"2.0","id":1,"method":"ping",\r"params":{"n":1e400,"x":\r${call}\r}}\r`);
+    await client.waitFor(({ id }) => id === 1);
+    client.say('{"jsonrpc":"2.0","id":3,"method":"ping","params":"a\u2028b\u2029\u0085"}');
+    await client.waitFor(({ id }) => id === 3);
+    expect((await readFile(notes, 'utf8')).split('\n')).toEqual([
+      `{"jsonrpc":"2.0","id":1,"method":"ping", "params":{"n":1e400,"x": ${call} }}`,
+      String.raw`{"jsonrpc":"2.0","id":3,"method":"ping","params":"a\u2028b\u2029\u0085"}`,
+      '',
+    ]);
+  });
+
+  it('is one line for the client too', async () => {
+    const client = await open();
+    expect(await client.call('lines')).toMatchObject({ result: { a: 'x\u2028y' } });
+    expect(client.received).not.toContainEqual(expect.objectContaining({ id: 'own' }));
+  });
+
   it('includes progress and requests of the server, during a call', async () => {
     const client = await open({ BeforeTool: group('true') });
     await client.initialize();

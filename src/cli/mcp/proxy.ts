@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Approver } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
-import { LineSplitter, readPieces } from './lines.js';
+import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
 import { errorAnswer, hasRepeatedKey, isId, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
@@ -85,7 +85,7 @@ export class McpProxy {
       if (line.toString().trim() !== '') this.#refuse(null, RpcError.Parse, 'a line is no JSON');
       return;
     }
-    if (!Array.isArray(message)) this.#sort(message, line);
+    if (!Array.isArray(message)) this.#sort(message, asOneLine(line));
     else if (this.#version === VERSION_WITH_BATCHES && message.length > 0) {
       for (const each of message) this.#sort(each, toLine(each));
     } else {
@@ -214,12 +214,11 @@ export class McpProxy {
       if (line.toString().trim() !== '') this.#noteNonsense();
       return;
     }
-    const messages: unknown[] = Array.isArray(message) ? message : [message];
-    for (const each of messages)
-      this.#pass(each, messages.length === 1 && !Array.isArray(message) ? line : undefined);
+    if (!Array.isArray(message)) this.#pass(message, asOneLine(line));
+    else for (const each of message) this.#pass(each, toLine(each));
   }
 
-  #pass(message: unknown, line = toLine(message)): void {
+  #pass(message: unknown, line: Buffer): void {
     const { client } = this.options;
     const { method, id, error, result } = recordIn(message);
     const isAnswer = error !== undefined || result !== undefined;
