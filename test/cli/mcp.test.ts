@@ -405,6 +405,24 @@ describe('a server', () => {
     expect((await client.call('empty')).error?.message).toContain('neither a result nor an error');
   });
 
+  it('that answers with a result and an error at once is an error of that call', async () => {
+    const client = await open({ AfterTool: replacing('gone') });
+    await client.initialize();
+    const answer = await client.call('both');
+    expect(answer.error?.message).toContain('a result and an error at once');
+    expect(JSON.stringify(answer)).not.toContain('SECRET');
+  });
+
+  it('that says that there is no error beside its result has a result', async () => {
+    const client = await open({ AfterTool: replacing('gone') });
+    await client.initialize();
+    expect((await client.call('noError')).result).toEqual({
+      content: [{ type: 'text', text: 'gone' }],
+    });
+    const other = await open();
+    expect(await other.call('noError')).not.toHaveProperty('error');
+  });
+
   it('cannot answer in place of hooks: twice, or with what is a request too', async () => {
     const client = await open({ AfterTool: group('sleep 0.2') });
     await client.initialize();

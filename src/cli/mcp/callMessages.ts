@@ -1,3 +1,4 @@
+import { isRecord } from '../../util/records.js';
 import { recordIn, type Message } from './rpc.js';
 
 /** Why a call cannot be passed on. */
@@ -7,6 +8,12 @@ export function problemOf(message: Message): string | undefined {
   const isObject = typeof given === 'object' && !Array.isArray(given);
   if (given !== undefined && !isObject) return 'params.arguments must be an object';
   return undefined;
+}
+
+/** Why an answer cannot be told from others. A reader could take the part of it that hooks have not looked at. */
+export function problemOfAnswer({ error = null, result }: Message): string | undefined {
+  if (error === null) return isRecord(result) ? undefined : 'neither a result nor an error';
+  return result === undefined ? undefined : 'a result and an error at once';
 }
 
 /** The same call with other arguments. */

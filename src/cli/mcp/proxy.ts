@@ -6,6 +6,7 @@ import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
 import { errorAnswer, hasRepeatedKey, isId, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
+import { problemOfAnswer } from './callMessages.js';
 import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
 import { declarationsOf, selectTools, withAllowedTools } from './toolSelection.js';
 
@@ -225,18 +226,25 @@ export class McpProxy {
     // What could be read as a request and as an answer would pass hooks by as the one.
     if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#noteNonsense();
     if (typeof method === 'string') client.send(line);
-    else if (isId(id)) {
-      const receive = this.#open.get(id);
-      this.#open.delete(id);
-      if (error !== undefined || isRecord(result)) receive?.(message, line);
-      else if (receive) {
-        const why = `the MCP server "${this.options.name}" answered with neither a result nor an error`;
-        const answer = errorAnswer(id, RpcError.Internal, why);
-        receive(answer, toLine(answer));
-      }
-    } else if (error !== undefined) client.send(line);
+    else if (isId(id)) this.#takeAnswer(id, message, line);
+    else if (isRecord(error) && result === undefined) client.send(line);
     else return this.#noteNonsense();
     this.#nonsense = 0;
+  }
+
+  #takeAnswer(id: Id, message: Message, line: Buffer): void {
+    const receive = this.#open.get(id);
+    this.#open.delete(id);
+    if (!receive) return;
+    const problem = problemOfAnswer(message);
+    if (problem !== undefined) {
+      const why = `the MCP server "${this.options.name}" answered with ${problem}`;
+      const answer = errorAnswer(id, RpcError.Internal, why);
+      receive(answer, toLine(answer));
+    } else if (message['error'] === null) {
+      const { error: _none, ...answer } = message;
+      receive(answer, toLine(answer));
+    } else receive(message, line);
   }
 
   #noteNonsense(): void {
