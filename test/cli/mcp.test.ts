@@ -13,6 +13,10 @@ async function open(hooks: Parameters<Cli['userSettings']>[0] = {}, options = {}
   return new RawClient(cli, options);
 }
 
+const DEEP = '['.repeat(20_000) + ']'.repeat(20_000);
+
+const deepPing = (id: string) => `{"jsonrpc":"2.0","id":"${id}","method":"ping","params":${DEEP}}`;
+
 const MODERN = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
@@ -285,6 +289,9 @@ describe('a client', () => {
       '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}',
       -32_600,
     ],
+    ['an id without end', '{"jsonrpc":"2.0","id":1e400,"method":"ping"}', -32_600],
+    ['an id of many digits', '{"jsonrpc":"2.0","id":0.12345678901234567,"method":"ping"}', -32_600],
+    ['no end of brackets', `{"jsonrpc":"2.0","method":"x","params":${DEEP}}`, -32_600],
   ])('that sends %s is told so, and goes on', async (_what, line, code) => {
     const client = await open();
     if (typeof line === 'string') client.say(line);
@@ -302,6 +309,17 @@ describe('a client', () => {
     expect(await client.waitFor(({ id }) => id === 'b')).toMatchObject({
       result: { isError: true },
     });
+  });
+
+  it('that nests too deeply is told so, and goes on', async () => {
+    const client = await open();
+    await client.initialize({}, '2025-03-26');
+    client.say(`[${deepPing('a')}]`);
+    client.say(deepPing('b'));
+    const of = (id: unknown) => client.waitFor((message) => message.id === id);
+    expect((await of(null)).error?.message).toContain('nested too deeply');
+    expect((await of('b')).error?.message).toContain('nested too deeply');
+    expect(await client.request('ping')).toMatchObject({ result: {} });
   });
 
   it.each(['x', 1.5, -3, 0, '', '1'])('gets the id %j back as it was', async (given) => {
@@ -403,6 +421,15 @@ describe('a server', () => {
     const client = await open();
     await client.initialize();
     expect((await client.call('empty')).error?.message).toContain('neither a result nor an error');
+  });
+
+  it('that nests an answer too deeply, in a batch or alone, is an error of that call', async () => {
+    const client = await open();
+    await client.initialize();
+    for (const tool of ['deepBatch', 'deep']) {
+      expect((await client.call(tool)).error?.message).toContain('nested too deeply');
+    }
+    expect(await client.end()).toMatchObject({ exitCode: 0 });
   });
 
   it('that answers with a result and an error at once is an error of that call', async () => {

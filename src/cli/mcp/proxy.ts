@@ -4,7 +4,15 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
-import { errorAnswer, hasRepeatedKey, isId, parseLine, recordIn, RpcError } from './rpc.js';
+import {
+  errorAnswer,
+  hasRepeatedKey,
+  isId,
+  isTooDeep,
+  parseLine,
+  recordIn,
+  RpcError,
+} from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { problemOfAnswer } from './callMessages.js';
 import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
@@ -86,13 +94,25 @@ export class McpProxy {
       if (line.toString().trim() !== '') this.#refuse(null, RpcError.Parse, 'a line is no JSON');
       return;
     }
-    if (!Array.isArray(message)) this.#sort(message, asOneLine(line));
+    if (isTooDeep(message, line.length)) this.#refuseDeep(message);
+    else if (!Array.isArray(message)) this.#sort(message, asOneLine(line));
     else if (this.#version === VERSION_WITH_BATCHES && message.length > 0) {
       for (const each of message) this.#sort(each, toLine(each));
     } else {
       const why = 'a line must hold one message: this version of the protocol has no batches';
       this.#refuse(null, RpcError.InvalidRequest, why);
     }
+  }
+
+  #refuseDeep(message: unknown): void {
+    const { method, id } = recordIn(message);
+    const isRequest = typeof method === 'string' && isId(id) && !this.#isOpen(id);
+    const why = 'the message is nested too deeply';
+    this.#refuse(isRequest ? id : null, RpcError.InvalidRequest, why);
+  }
+
+  #isOpen(id: Id): boolean {
+    return this.#open.has(id) || this.#calls.has(id);
   }
 
   #sort(message: unknown, line: Buffer): void {
@@ -115,7 +135,7 @@ export class McpProxy {
       const why = 'an id must be a text, or a number that loses no digits';
       return this.#refuse(null, RpcError.InvalidRequest, why);
     }
-    if (this.#open.has(id) || this.#calls.has(id)) {
+    if (this.#isOpen(id)) {
       // An answer with this id would be taken for that of the first.
       const why = `the id ${JSON.stringify(id)} belongs to a request that is not answered yet`;
       return this.#refuse(null, RpcError.InvalidRequest, why);
@@ -215,8 +235,27 @@ export class McpProxy {
       if (line.toString().trim() !== '') this.#noteNonsense();
       return;
     }
-    if (!Array.isArray(message)) this.#pass(message, asOneLine(line));
-    else for (const each of message) this.#pass(each, toLine(each));
+    const isDeep = isTooDeep(message, line.length);
+    const messages: unknown[] = Array.isArray(message) ? message : [message];
+    for (const each of messages) {
+      if (isDeep) this.#dropDeep(each);
+      else this.#pass(each, Array.isArray(message) ? toLine(each) : asOneLine(line));
+    }
+  }
+
+  #dropDeep(message: unknown): void {
+    const { id, method } = recordIn(message);
+    if (method === undefined && isId(id))
+      this.#failAnswer(id, 'a message that is nested too deeply');
+    else this.#noteNonsense();
+  }
+
+  #failAnswer(id: Id, what: string): void {
+    const receive = this.#open.get(id);
+    this.#open.delete(id);
+    const why = `the MCP server "${this.options.name}" answered with ${what}`;
+    const answer = errorAnswer(id, RpcError.Internal, why);
+    receive?.(answer, toLine(answer));
   }
 
   #pass(message: unknown, line: Buffer): void {
@@ -233,18 +272,14 @@ export class McpProxy {
   }
 
   #takeAnswer(id: Id, message: Message, line: Buffer): void {
+    const problem = problemOfAnswer(message);
+    if (problem !== undefined) return this.#failAnswer(id, problem);
     const receive = this.#open.get(id);
     this.#open.delete(id);
-    if (!receive) return;
-    const problem = problemOfAnswer(message);
-    if (problem !== undefined) {
-      const why = `the MCP server "${this.options.name}" answered with ${problem}`;
-      const answer = errorAnswer(id, RpcError.Internal, why);
-      receive(answer, toLine(answer));
-    } else if (message['error'] === null) {
+    if (message['error'] === null) {
       const { error: _none, ...answer } = message;
-      receive(answer, toLine(answer));
-    } else receive(message, line);
+      receive?.(answer, toLine(answer));
+    } else receive?.(message, line);
   }
 
   #noteNonsense(): void {
