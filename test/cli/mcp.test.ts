@@ -154,6 +154,35 @@ describe('results of tools', () => {
     },
   );
 
+  it.each([
+    'noList',
+    'data',
+    'otherKind',
+    'taskAndMore',
+    'inputAndMore',
+    'blob',
+    'extra',
+    'oddError',
+  ])('of the form %s are seen by hooks, and replaced', async (tool) => {
+    const seen = group(keepingInput('seen.json'));
+    const [hidden] = group(saying({ decision: 'deny', reason: 'gone' }));
+    const client = await open({ AfterTool: [...seen, { ...hidden!, dialect: 'gemini' }] });
+    await client.initialize();
+    const answer = JSON.stringify(await client.call(tool));
+    expect(await cli.read('seen.json')).toContain('SECRET');
+    expect(answer).not.toContain('SECRET');
+    expect(answer).toContain('gone');
+  });
+
+  it('that are errors keep their data beside the note of a hook', async () => {
+    const added = { hookSpecificOutput: { additionalContext: 'checked' } };
+    const client = await open({ AfterTool: group(saying(added)) });
+    await client.initialize();
+    const { error } = await client.call('data');
+    expect(error).toMatchObject({ code: 1, data: { a: 'SECRET' } });
+    expect(error?.message).toMatch(/^No\.\n\n<hook_context-\w+>\nchecked\n/u);
+  });
+
   it('that are errors of the protocol are replaced as well', async () => {
     const [hidden] = group(saying({ decision: 'deny', reason: 'gone' }));
     const client = await open({ AfterTool: [{ ...hidden!, dialect: 'gemini' }] });
@@ -498,6 +527,23 @@ describe('questions of hooks', () => {
     const { id } = await client.waitFor(({ method }) => method === 'elicitation/create');
     client.say({ jsonrpc: '2.0', id, error: { code: -1, message: 'Not here.' } });
     expect(textOf(await calling)).toContain('Not here.');
+  });
+
+  it.each([undefined, MODERN])('are a no once the client has said all: %j', async (meta) => {
+    const waiting = 'while [ ! -e "$LLXPRT_PROJECT_DIR/go" ]; do sleep 0.05; done';
+    const answer = saying({ decision: 'ask', reason: 'Sure?' });
+    const client = await open({ BeforeTool: group(`touch begun; ${waiting}; ${answer}`) });
+    await client.initialize({ elicitation: {} });
+    const params = { name: 'echo', ...(meta && { _meta: meta }) };
+    client.say({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params });
+    await expect.poll(() => cli.read('begun').catch(() => 'not yet')).toBe('');
+    client.process.stdin?.end();
+    const ended = client.ended();
+    await cli.write('go', '');
+    const before = Date.now();
+    await ended;
+    expect(Date.now() - before).toBeLessThan(10_000);
+    expect(textOf(client.received.find(({ id }) => id === 'c') ?? {})).not.toBe('');
   });
 
   it('are taken back when the call is cancelled', async () => {

@@ -21,9 +21,31 @@ export function withArguments(message: Message, input: Record<string, unknown>):
   return { ...message, params: { ...recordIn(message, 'params'), arguments: input } };
 }
 
-/** A server that needs more, or works on, gives no content; where there is some, a client would show it. */
+const TASK = [
+  'taskId',
+  'status',
+  'statusMessage',
+  'createdAt',
+  'lastUpdatedAt',
+  'ttl',
+  'ttlMs',
+  'pollInterval',
+  'pollIntervalMs',
+];
+
+/**
+ * Whether a server needs more, or works on. Such an answer holds nothing else: a client could show what stands beside it,
+ * and hooks would not have seen it.
+ */
 export function isUnfinished(answer: Message): boolean {
-  const { resultType = 'complete', task, content, structuredContent } = recordIn(answer, 'result');
-  if (content !== undefined || structuredContent !== undefined) return false;
-  return resultType !== 'complete' || task !== undefined;
+  const result = recordIn(answer, 'result');
+  const { resultType = 'complete', task } = result;
+  if (resultType === 'input_required') return hasOnly(result, ['inputRequests', 'requestState']);
+  if (task !== undefined) return hasOnly(result, ['task']) && isRecord(task) && hasOnly(task, TASK);
+  return resultType === 'task' && hasOnly(result, TASK);
+}
+
+function hasOnly(record: Message, keys: readonly string[]): boolean {
+  const known = new Set(['resultType', '_meta', ...keys]);
+  return Object.keys(record).every((key) => known.has(key));
 }
