@@ -418,6 +418,8 @@ describe('a server', () => {
     ['dies', 'die', 'has ended (exit code 7)'],
     ['closes its output', 'close', 'has closed its output'],
     ['speaks nothing but nonsense', 'nonsense', 'wrote 100 lines that are no messages'],
+    ['writes nothing but empty batches', 'batches', 'wrote 100 lines that are no messages'],
+    ['writes nothing but blank lines', 'blank', 'wrote 100 lines that are no messages'],
     ['never ends a line', 'flood', 'wrote a line without end'],
   ])('that %s is an error to all that wait, and on stderr', async (_what, tool, why) => {
     const client = await open({ AfterTool: group('true') });
@@ -595,6 +597,22 @@ describe('lists of tools', () => {
     expect(result?.['tools']).toEqual([{ name: 'echo', inputSchema: { type: 'object' } }]);
     expect(textOf(await client.call('secret'))).toContain('restricted the tools');
     expect(textOf(await client.call('echo'))).toBe('{}');
+  });
+
+  it('of several pages allow the tools of each', async () => {
+    const client = await open({
+      BeforeToolSelection: group(
+        `if grep -q '"mcp__test__echo"'; then :; else ${saying({
+          hookSpecificOutput: { toolConfig: { mode: 'NONE' } },
+        })}; fi`,
+      ),
+    });
+    await client.initialize();
+    await client.request('tools/list');
+    const { result } = await client.request('tools/list', { cursor: 'next' });
+    expect(result?.['tools']).toEqual([]);
+    expect(textOf(await client.call('echo'))).toBe('{}');
+    expect(textOf(await client.call('further'))).toContain('restricted the tools');
   });
 
   it('are empty where hooks allow none', async () => {

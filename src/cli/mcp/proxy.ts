@@ -16,7 +16,7 @@ import {
 import type { Id, Message } from './rpc.js';
 import { problemOfAnswer } from './callMessages.js';
 import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
-import { declarationsOf, selectTools, withAllowedTools } from './toolSelection.js';
+import { declarationsOf, selectTools, unite, withAllowedTools } from './toolSelection.js';
 
 interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
   /** Name of the server. */
@@ -25,6 +25,8 @@ interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
 
 /** Some servers write their log to stdout; one that says nothing else is broken. */
 const MAX_NONSENSE = 100;
+/** What a blank line counts of that: some servers write them for a sign of life. */
+const BLANK_LINE = 0.01;
 /** Requests that wait for an answer: more would only fill the memory. */
 const MAX_OPEN = 10_000;
 /** With fewer requests on their way, each message is written at once. */
@@ -202,8 +204,14 @@ export class McpProxy {
     const { client, configFor } = this.options;
     if (answer['error'] !== undefined) return client.send(line);
     const config = await configFor(this.#calls.clientOf(request).canAsk);
-    this.#calls.selection = selectTools(config, declarationsOf(answer, this.#fullName));
-    client.send(withAllowedTools(answer, await this.#calls.selection, this.#fullName) ?? line);
+    const isFurther = Object.hasOwn(recordIn(request, 'params'), 'cursor');
+    const before = isFurther ? this.#calls.selection : undefined;
+    const page = selectTools(config, declarationsOf(answer, this.#fullName));
+    this.#calls.selection = before
+      ? Promise.all([before, page]).then(([pages, next]) => unite(pages, next))
+      : page;
+    await this.#calls.selection;
+    client.send(withAllowedTools(answer, await page, this.#fullName) ?? line);
   }
 
   /**
@@ -233,8 +241,10 @@ export class McpProxy {
       message = parseLine(line);
     } catch {
       if (line.toString().trim() !== '') this.#noteNonsense();
+      else this.#nonsense += BLANK_LINE;
       return;
     }
+    if (Array.isArray(message) && message.length === 0) return this.#noteNonsense();
     const isDeep = isTooDeep(message, line.length);
     const messages: unknown[] = Array.isArray(message) ? message : [message];
     for (const each of messages) {
@@ -283,8 +293,9 @@ export class McpProxy {
   }
 
   #noteNonsense(): void {
+    const wasWell = this.#nonsense < 1;
     this.#nonsense += 1;
-    if (this.#nonsense === 1) {
+    if (wasWell) {
       this.options.warn('wrote a line to stdout that is no message; such lines are dropped');
     }
   }
