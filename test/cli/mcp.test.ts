@@ -13,6 +13,10 @@ async function open(hooks: Parameters<Cli['userSettings']>[0] = {}, options = {}
   return new RawClient(cli, options);
 }
 
+const DEEP = '['.repeat(20_000) + ']'.repeat(20_000);
+
+const deepPing = (id: string) => `{"jsonrpc":"2.0","id":"${id}","method":"ping","params":${DEEP}}`;
+
 const MODERN = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
@@ -150,6 +154,35 @@ describe('results of tools', () => {
     },
   );
 
+  it.each([
+    'noList',
+    'data',
+    'otherKind',
+    'taskAndMore',
+    'inputAndMore',
+    'blob',
+    'extra',
+    'oddError',
+  ])('of the form %s are seen by hooks, and replaced', async (tool) => {
+    const seen = group(keepingInput('seen.json'));
+    const [hidden] = group(saying({ decision: 'deny', reason: 'gone' }));
+    const client = await open({ AfterTool: [...seen, { ...hidden!, dialect: 'gemini' }] });
+    await client.initialize();
+    const answer = JSON.stringify(await client.call(tool));
+    expect(await cli.read('seen.json')).toContain('SECRET');
+    expect(answer).not.toContain('SECRET');
+    expect(answer).toContain('gone');
+  });
+
+  it('that are errors keep their data beside the note of a hook', async () => {
+    const added = { hookSpecificOutput: { additionalContext: 'checked' } };
+    const client = await open({ AfterTool: group(saying(added)) });
+    await client.initialize();
+    const { error } = await client.call('data');
+    expect(error).toMatchObject({ code: 1, data: { a: 'SECRET' } });
+    expect(error?.message).toMatch(/^No\.\n\n<hook_context-\w+>\nchecked\n/u);
+  });
+
   it('that are errors of the protocol are replaced as well', async () => {
     const [hidden] = group(saying({ decision: 'deny', reason: 'gone' }));
     const client = await open({ AfterTool: [{ ...hidden!, dialect: 'gemini' }] });
@@ -236,6 +269,27 @@ describe('what is no call of a tool', () => {
     ]);
   });
 
+  it('is one line for every reader: a part of it is no message of its own', async () => {
+    const notes = path.join(cli.project, 'notes');
+    const client = await open({ BeforeTool: group('exit 2') }, { env: { NOTES: notes } });
+    const call = '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"secret"}}';
+    client.say(`{"jsonrpc":"2.0","id":1,"method":"ping",\r"params":{"n":1e400,"x":\r${call}\r}}\r`);
+    await client.waitFor(({ id }) => id === 1);
+    client.say('{"jsonrpc":"2.0","id":3,"method":"ping","params":"a\u2028b\u2029\u0085"}');
+    await client.waitFor(({ id }) => id === 3);
+    expect((await readFile(notes, 'utf8')).split('\n')).toEqual([
+      `{"jsonrpc":"2.0","id":1,"method":"ping", "params":{"n":1e400,"x": ${call} }}`,
+      String.raw`{"jsonrpc":"2.0","id":3,"method":"ping","params":"a\u2028b\u2029\u0085"}`,
+      '',
+    ]);
+  });
+
+  it('is one line for the client too', async () => {
+    const client = await open();
+    expect(await client.call('lines')).toMatchObject({ result: { a: 'x\u2028y' } });
+    expect(client.received).not.toContainEqual(expect.objectContaining({ id: 'own' }));
+  });
+
   it('includes progress and requests of the server, during a call', async () => {
     const client = await open({ BeforeTool: group('true') });
     await client.initialize();
@@ -264,6 +318,9 @@ describe('a client', () => {
       '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}',
       -32_600,
     ],
+    ['an id without end', '{"jsonrpc":"2.0","id":1e400,"method":"ping"}', -32_600],
+    ['an id of many digits', '{"jsonrpc":"2.0","id":0.12345678901234567,"method":"ping"}', -32_600],
+    ['no end of brackets', `{"jsonrpc":"2.0","method":"x","params":${DEEP}}`, -32_600],
   ])('that sends %s is told so, and goes on', async (_what, line, code) => {
     const client = await open();
     if (typeof line === 'string') client.say(line);
@@ -281,6 +338,17 @@ describe('a client', () => {
     expect(await client.waitFor(({ id }) => id === 'b')).toMatchObject({
       result: { isError: true },
     });
+  });
+
+  it('that nests too deeply is told so, and goes on', async () => {
+    const client = await open();
+    await client.initialize({}, '2025-03-26');
+    client.say(`[${deepPing('a')}]`);
+    client.say(deepPing('b'));
+    const of = (id: unknown) => client.waitFor((message) => message.id === id);
+    expect((await of(null)).error?.message).toContain('nested too deeply');
+    expect((await of('b')).error?.message).toContain('nested too deeply');
+    expect(await client.request('ping')).toMatchObject({ result: {} });
   });
 
   it.each(['x', 1.5, -3, 0, '', '1'])('gets the id %j back as it was', async (given) => {
@@ -350,6 +418,8 @@ describe('a server', () => {
     ['dies', 'die', 'has ended (exit code 7)'],
     ['closes its output', 'close', 'has closed its output'],
     ['speaks nothing but nonsense', 'nonsense', 'wrote 100 lines that are no messages'],
+    ['writes nothing but empty batches', 'batches', 'wrote 100 lines that are no messages'],
+    ['writes nothing but blank lines', 'blank', 'wrote 100 lines that are no messages'],
     ['never ends a line', 'flood', 'wrote a line without end'],
   ])('that %s is an error to all that wait, and on stderr', async (_what, tool, why) => {
     const client = await open({ AfterTool: group('true') });
@@ -382,6 +452,33 @@ describe('a server', () => {
     const client = await open();
     await client.initialize();
     expect((await client.call('empty')).error?.message).toContain('neither a result nor an error');
+  });
+
+  it('that nests an answer too deeply, in a batch or alone, is an error of that call', async () => {
+    const client = await open();
+    await client.initialize();
+    for (const tool of ['deepBatch', 'deep']) {
+      expect((await client.call(tool)).error?.message).toContain('nested too deeply');
+    }
+    expect(await client.end()).toMatchObject({ exitCode: 0 });
+  });
+
+  it('that answers with a result and an error at once is an error of that call', async () => {
+    const client = await open({ AfterTool: replacing('gone') });
+    await client.initialize();
+    const answer = await client.call('both');
+    expect(answer.error?.message).toContain('a result and an error at once');
+    expect(JSON.stringify(answer)).not.toContain('SECRET');
+  });
+
+  it('that says that there is no error beside its result has a result', async () => {
+    const client = await open({ AfterTool: replacing('gone') });
+    await client.initialize();
+    expect((await client.call('noError')).result).toEqual({
+      content: [{ type: 'text', text: 'gone' }],
+    });
+    const other = await open();
+    expect(await other.call('noError')).not.toHaveProperty('error');
   });
 
   it('cannot answer in place of hooks: twice, or with what is a request too', async () => {
@@ -434,6 +531,23 @@ describe('questions of hooks', () => {
     expect(textOf(await calling)).toContain('Not here.');
   });
 
+  it.each([undefined, MODERN])('are a no once the client has said all: %j', async (meta) => {
+    const waiting = 'while [ ! -e "$LLXPRT_PROJECT_DIR/go" ]; do sleep 0.05; done';
+    const answer = saying({ decision: 'ask', reason: 'Sure?' });
+    const client = await open({ BeforeTool: group(`touch begun; ${waiting}; ${answer}`) });
+    await client.initialize({ elicitation: {} });
+    const params = { name: 'echo', ...(meta && { _meta: meta }) };
+    client.say({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params });
+    await expect.poll(() => cli.read('begun').catch(() => 'not yet')).toBe('');
+    client.process.stdin?.end();
+    const ended = client.ended();
+    await cli.write('go', '');
+    const before = Date.now();
+    await ended;
+    expect(Date.now() - before).toBeLessThan(10_000);
+    expect(textOf(client.received.find(({ id }) => id === 'c') ?? {})).not.toBe('');
+  });
+
   it('are taken back when the call is cancelled', async () => {
     const client = await open({ BeforeTool: asking() });
     await client.initialize({ elicitation: {} });
@@ -483,6 +597,22 @@ describe('lists of tools', () => {
     expect(result?.['tools']).toEqual([{ name: 'echo', inputSchema: { type: 'object' } }]);
     expect(textOf(await client.call('secret'))).toContain('restricted the tools');
     expect(textOf(await client.call('echo'))).toBe('{}');
+  });
+
+  it('of several pages allow the tools of each', async () => {
+    const client = await open({
+      BeforeToolSelection: group(
+        `if grep -q '"mcp__test__echo"'; then :; else ${saying({
+          hookSpecificOutput: { toolConfig: { mode: 'NONE' } },
+        })}; fi`,
+      ),
+    });
+    await client.initialize();
+    await client.request('tools/list');
+    const { result } = await client.request('tools/list', { cursor: 'next' });
+    expect(result?.['tools']).toEqual([]);
+    expect(textOf(await client.call('echo'))).toBe('{}');
+    expect(textOf(await client.call('further'))).toContain('restricted the tools');
   });
 
   it('are empty where hooks allow none', async () => {

@@ -55,6 +55,59 @@ describe('mcp install', () => {
     expect(await cli.read('.mcp.json')).toBe(first);
   });
 
+  it('gives no two servers the same name for hooks', async () => {
+    const wrapped = { command: 'hookstack', args: ['mcp', '--name', 'server', '--', 'x'] };
+    const names = ['файлы', '', 'a b', 'a_b', 'a-2', 'a', 'a?'];
+    const servers = Object.fromEntries(names.map((name) => [name, { command: 'serve' }]));
+    await cli.write('.mcp.json', {
+      mcpServers: { mine: wrapped, ...servers },
+      servers: { a: { command: 'serve' } },
+    });
+    const { stdout } = await install('--json');
+    const { servers: changes } = JSON.parse(stdout) as { servers: { name?: string }[] };
+    expect(changes.map(({ name }) => name)).toEqual([
+      undefined,
+      'server-2',
+      'server-3',
+      'a_b-2',
+      'a_b',
+      'a-2',
+      'a',
+      'a-3',
+      'a-4',
+    ]);
+  });
+
+  it.each([
+    ['hookstack', ['mcp', '--name=a', '--', 'serve', 'x']],
+    ['npx', ['-y', 'hookstack@1.2.3', 'mcp', '--name', 'a', '--', 'serve', 'x']],
+    [String.raw`C:\npm\hookstack.cmd`, ['mcp', '--name', 'a', '--', 'serve', 'x']],
+  ])('sees that it is in front already: %s %j', async (command, args) => {
+    await cli.write('.mcp.json', { mcpServers: { a: { command, args } } });
+    expect((await install()).stdout).toContain('in front of it already, as "a"');
+    await install('--undo');
+    const { mcpServers } = JSON.parse(await cli.read('.mcp.json')) as { mcpServers: object };
+    expect(mcpServers).toEqual({ a: { command: 'serve', args: ['x'] } });
+  });
+
+  it('leaves what it cannot undo as it is', async () => {
+    const args = ['mcp', '--name', 'a', 'serve'];
+    await cli.write('.mcp.json', { mcpServers: { a: { command: 'hookstack', args } } });
+    expect((await install()).stdout).toContain('in front of it already');
+    expect((await install('--undo')).stdout).toContain('change it by hand');
+  });
+
+  it('changes all servers of a file that lists them for several clients', async () => {
+    await cli.write('.mcp.json', {
+      mcpServers: { a: { command: 'one' } },
+      servers: { b: { command: 'two' } },
+    });
+    const { stdout } = await install();
+    expect(stdout).toContain('a: is now behind');
+    expect(stdout).toContain('b: is now behind');
+    expect(await cli.read('.mcp.json')).toMatch(/"one"[^]*"b",?\s*"--",?\s*"two"/u);
+  });
+
   it('writes nothing with --dry-run, and shows what would change', async () => {
     await cli.write('.mcp.json', BEFORE);
     const { stdout } = await install('plain', '--dry-run');

@@ -1,3 +1,4 @@
+import { isRecord } from '../../util/records.js';
 import { recordIn, type Message } from './rpc.js';
 
 /** Why a call cannot be passed on. */
@@ -9,14 +10,42 @@ export function problemOf(message: Message): string | undefined {
   return undefined;
 }
 
+/** Why an answer cannot be told from others. A reader could take the part of it that hooks have not looked at. */
+export function problemOfAnswer({ error = null, result }: Message): string | undefined {
+  if (error === null) return isRecord(result) ? undefined : 'neither a result nor an error';
+  return result === undefined ? undefined : 'a result and an error at once';
+}
+
 /** The same call with other arguments. */
 export function withArguments(message: Message, input: Record<string, unknown>): Message {
   return { ...message, params: { ...recordIn(message, 'params'), arguments: input } };
 }
 
-/** A server that needs more, or works on, gives no content; where there is some, a client would show it. */
+const TASK = [
+  'taskId',
+  'status',
+  'statusMessage',
+  'createdAt',
+  'lastUpdatedAt',
+  'ttl',
+  'ttlMs',
+  'pollInterval',
+  'pollIntervalMs',
+];
+
+/**
+ * Whether a server needs more, or works on. Such an answer holds nothing else: a client could show what stands beside it,
+ * and hooks would not have seen it.
+ */
 export function isUnfinished(answer: Message): boolean {
-  const { resultType = 'complete', task, content, structuredContent } = recordIn(answer, 'result');
-  if (content !== undefined || structuredContent !== undefined) return false;
-  return resultType !== 'complete' || task !== undefined;
+  const result = recordIn(answer, 'result');
+  const { resultType = 'complete', task } = result;
+  if (resultType === 'input_required') return hasOnly(result, ['inputRequests', 'requestState']);
+  if (task !== undefined) return hasOnly(result, ['task']) && isRecord(task) && hasOnly(task, TASK);
+  return resultType === 'task' && hasOnly(result, TASK);
+}
+
+function hasOnly(record: Message, keys: readonly string[]): boolean {
+  const known = new Set(['resultType', '_meta', ...keys]);
+  return Object.keys(record).every((key) => known.has(key));
 }

@@ -56,12 +56,12 @@ function checkServers(
   chosen: readonly string[],
 ): void {
   const found = findServers(settings);
-  if (!found) {
+  if (found.length === 0) {
     throw new UsageError(
       `${toVisible(into)} lists no servers under "mcpServers", "servers" or "mcp.servers"; name the file in which your client does`,
     );
   }
-  const known = Object.keys(found.servers);
+  const known = found.map(({ server }) => server);
   const missing = chosen.find((name) => !known.includes(name));
   if (missing === undefined) return;
   throw new UsageError(

@@ -4,6 +4,48 @@ import type { Readable } from 'node:stream';
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+/** What some readers take for the end of a line, though JSON allows it in a text. Other such characters it does not. */
+const SEPARATORS = ['\u0085', '\u2028', '\u2029'].map((separator) => ({
+  bytes: Buffer.from(separator),
+  escaped: Buffer.from(`\\u${separator.charCodeAt(0).toString(16).padStart(4, '0')}`),
+}));
+
+/**
+ * The same message without what some readers take for the end of a line: they would read a part of it as a message of
+ * its own, which nobody has looked at. Everything else stays byte for byte, so that numbers keep their digits.
+ *
+ * @param line valid JSON, and a newline
+ */
+export function asOneLine(line: Buffer): Buffer {
+  let whole = withoutReturns(line);
+  for (const { bytes, escaped } of SEPARATORS) {
+    if (!whole.includes(bytes)) continue;
+    const pieces: Buffer[] = [];
+    let start = 0;
+    for (let at = whole.indexOf(bytes); at >= 0; at = whole.indexOf(bytes, start)) {
+      pieces.push(whole.subarray(start, at), escaped);
+      start = at + bytes.length;
+    }
+    whole = Buffer.concat([...pieces, whole.subarray(start)]);
+  }
+  return whole;
+}
+
+/** JSON has them between its words only, where a blank says the same. */
+function withoutReturns(line: Buffer): Buffer {
+  const first = line.indexOf(RETURN);
+  const beforeNewline = line.length - 2;
+  if (first < 0 || first === beforeNewline) return line;
+  const whole = Buffer.from(line);
+  for (let at = first; at >= 0 && at < beforeNewline; at = whole.indexOf(RETURN, at)) {
+    whole[at] = BLANK;
+  }
+  return whole;
+}
+
+const BLANK = 0x20;
 
 /** Makes lines of the pieces of a stream, byte for byte, each with its newline. */
 export class LineSplitter {

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { asOneLine } from './lines.js';
 
 /** Writes messages, one a line; those of one turn of the event loop together. */
 export class Outlet {
@@ -63,11 +64,11 @@ export class Outlet {
 
 /** A message as a line. */
 export function toLine(message: unknown): Buffer {
-  return Buffer.from(`${JSON.stringify(message)}\n`);
+  return asOneLine(Buffer.from(`${JSON.stringify(message)}\n`));
 }
 
-/** In bytes: copying more takes longer than it saves. */
 /** Messages that are held for others to come. */
 const MAX_GATHERED = 32;
+/** In bytes: copying more takes longer than it saves. */
 const MAX_JOINED = 65_536;
 const ENDS = ['drain', 'close', 'error'] as const;

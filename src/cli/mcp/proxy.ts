@@ -2,12 +2,21 @@ import type { Readable } from 'node:stream';
 import type { Approver } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
-import { LineSplitter, readPieces } from './lines.js';
+import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
-import { errorAnswer, hasRepeatedKey, isId, parseLine, recordIn, RpcError } from './rpc.js';
+import {
+  errorAnswer,
+  hasRepeatedKey,
+  isId,
+  isTooDeep,
+  parseLine,
+  recordIn,
+  RpcError,
+} from './rpc.js';
 import type { Id, Message } from './rpc.js';
+import { problemOfAnswer } from './callMessages.js';
 import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
-import { declarationsOf, selectTools, withAllowedTools } from './toolSelection.js';
+import { declarationsOf, selectTools, unite, withAllowedTools } from './toolSelection.js';
 
 interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
   /** Name of the server. */
@@ -16,6 +25,8 @@ interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
 
 /** Some servers write their log to stdout; one that says nothing else is broken. */
 const MAX_NONSENSE = 100;
+/** What a blank line counts of that: some servers write them for a sign of life. */
+const BLANK_LINE = 0.01;
 /** Requests that wait for an answer: more would only fill the memory. */
 const MAX_OPEN = 10_000;
 /** With fewer requests on their way, each message is written at once. */
@@ -85,13 +96,25 @@ export class McpProxy {
       if (line.toString().trim() !== '') this.#refuse(null, RpcError.Parse, 'a line is no JSON');
       return;
     }
-    if (!Array.isArray(message)) this.#sort(message, line);
+    if (isTooDeep(message, line.length)) this.#refuseDeep(message);
+    else if (!Array.isArray(message)) this.#sort(message, asOneLine(line));
     else if (this.#version === VERSION_WITH_BATCHES && message.length > 0) {
       for (const each of message) this.#sort(each, toLine(each));
     } else {
       const why = 'a line must hold one message: this version of the protocol has no batches';
       this.#refuse(null, RpcError.InvalidRequest, why);
     }
+  }
+
+  #refuseDeep(message: unknown): void {
+    const { method, id } = recordIn(message);
+    const isRequest = typeof method === 'string' && isId(id) && !this.#isOpen(id);
+    const why = 'the message is nested too deeply';
+    this.#refuse(isRequest ? id : null, RpcError.InvalidRequest, why);
+  }
+
+  #isOpen(id: Id): boolean {
+    return this.#open.has(id) || this.#calls.has(id);
   }
 
   #sort(message: unknown, line: Buffer): void {
@@ -114,7 +137,7 @@ export class McpProxy {
       const why = 'an id must be a text, or a number that loses no digits';
       return this.#refuse(null, RpcError.InvalidRequest, why);
     }
-    if (this.#open.has(id) || this.#calls.has(id)) {
+    if (this.#isOpen(id)) {
       // An answer with this id would be taken for that of the first.
       const why = `the id ${JSON.stringify(id)} belongs to a request that is not answered yet`;
       return this.#refuse(null, RpcError.InvalidRequest, why);
@@ -181,8 +204,14 @@ export class McpProxy {
     const { client, configFor } = this.options;
     if (answer['error'] !== undefined) return client.send(line);
     const config = await configFor(this.#calls.clientOf(request).canAsk);
-    this.#calls.selection = selectTools(config, declarationsOf(answer, this.#fullName));
-    client.send(withAllowedTools(answer, await this.#calls.selection, this.#fullName) ?? line);
+    const isFurther = Object.hasOwn(recordIn(request, 'params'), 'cursor');
+    const before = isFurther ? this.#calls.selection : undefined;
+    const page = selectTools(config, declarationsOf(answer, this.#fullName));
+    this.#calls.selection = before
+      ? Promise.all([before, page]).then(([pages, next]) => unite(pages, next))
+      : page;
+    await this.#calls.selection;
+    client.send(withAllowedTools(answer, await page, this.#fullName) ?? line);
   }
 
   /**
@@ -212,37 +241,61 @@ export class McpProxy {
       message = parseLine(line);
     } catch {
       if (line.toString().trim() !== '') this.#noteNonsense();
+      else this.#nonsense += BLANK_LINE;
       return;
     }
+    if (Array.isArray(message) && message.length === 0) return this.#noteNonsense();
+    const isDeep = isTooDeep(message, line.length);
     const messages: unknown[] = Array.isArray(message) ? message : [message];
-    for (const each of messages)
-      this.#pass(each, messages.length === 1 && !Array.isArray(message) ? line : undefined);
+    for (const each of messages) {
+      if (isDeep) this.#dropDeep(each);
+      else this.#pass(each, Array.isArray(message) ? toLine(each) : asOneLine(line));
+    }
   }
 
-  #pass(message: unknown, line = toLine(message)): void {
+  #dropDeep(message: unknown): void {
+    const { id, method } = recordIn(message);
+    if (method === undefined && isId(id))
+      this.#failAnswer(id, 'a message that is nested too deeply');
+    else this.#noteNonsense();
+  }
+
+  #failAnswer(id: Id, what: string): void {
+    const receive = this.#open.get(id);
+    this.#open.delete(id);
+    const why = `the MCP server "${this.options.name}" answered with ${what}`;
+    const answer = errorAnswer(id, RpcError.Internal, why);
+    receive?.(answer, toLine(answer));
+  }
+
+  #pass(message: unknown, line: Buffer): void {
     const { client } = this.options;
     const { method, id, error, result } = recordIn(message);
     const isAnswer = error !== undefined || result !== undefined;
     // What could be read as a request and as an answer would pass hooks by as the one.
     if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#noteNonsense();
     if (typeof method === 'string') client.send(line);
-    else if (isId(id)) {
-      const receive = this.#open.get(id);
-      this.#open.delete(id);
-      if (error !== undefined || isRecord(result)) receive?.(message, line);
-      else if (receive) {
-        const why = `the MCP server "${this.options.name}" answered with neither a result nor an error`;
-        const answer = errorAnswer(id, RpcError.Internal, why);
-        receive(answer, toLine(answer));
-      }
-    } else if (error !== undefined) client.send(line);
+    else if (isId(id)) this.#takeAnswer(id, message, line);
+    else if (isRecord(error) && result === undefined) client.send(line);
     else return this.#noteNonsense();
     this.#nonsense = 0;
   }
 
+  #takeAnswer(id: Id, message: Message, line: Buffer): void {
+    const problem = problemOfAnswer(message);
+    if (problem !== undefined) return this.#failAnswer(id, problem);
+    const receive = this.#open.get(id);
+    this.#open.delete(id);
+    if (message['error'] === null) {
+      const { error: _none, ...answer } = message;
+      receive?.(answer, toLine(answer));
+    } else receive?.(message, line);
+  }
+
   #noteNonsense(): void {
+    const wasWell = this.#nonsense < 1;
     this.#nonsense += 1;
-    if (this.#nonsense === 1) {
+    if (wasWell) {
       this.options.warn('wrote a line to stdout that is no message; such lines are dropped');
     }
   }

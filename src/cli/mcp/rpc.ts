@@ -21,10 +21,33 @@ export function parseLine(line: Buffer): unknown {
   return JSON.parse(line.toString()) as unknown;
 }
 
-/** Whether an id comes back as it was sent. Larger numbers lose digits, and `null` is nobody's. */
+/** So many digits every number keeps. */
+const SAFE_DIGITS = 15;
+
+/** Whether an id comes back as it was sent. Numbers of more digits lose some, and `null` is nobody's. */
 export function isId(id: unknown): id is Id {
   if (typeof id === 'string') return true;
-  return typeof id === 'number' && (!Number.isInteger(id) || Number.isSafeInteger(id));
+  if (typeof id !== 'number' || !Number.isFinite(id)) return false;
+  return Number.isSafeInteger(id) || Number(id.toPrecision(SAFE_DIGITS)) === id;
+}
+
+/** More than anybody writes, and less than ends a program that follows it by calling itself. */
+const MAX_DEPTH = 1000;
+
+/**
+ * Whether a message is nested so deeply that it could not be written again.
+ *
+ * @param size of its line in bytes
+ */
+export function isTooDeep(message: unknown, size: number): boolean {
+  // Each level has two brackets.
+  if (size <= 2 * MAX_DEPTH) return false;
+  let level: object[] = isObject(message) ? [message] : [];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap((each) => Object.values(each).filter(isObject));
+  }
+  return false;
 }
 
 export function errorAnswer(id: Id | null, code: number, message: string): Message {

@@ -66,6 +66,8 @@ export class ToolCalls {
   readonly #asking = new Map<string, Call>();
   readonly #suspensions = new Suspensions<Call>();
   #hasToldTask = false;
+  /** Whether nobody is left who could answer a question. */
+  #isUnanswered = false;
   /** Of calls that no hook has seen: to make one takes longer than all else that is done for such a call. */
   readonly #spare: AbortController[] = [];
   readonly elicitations: Elicitations;
@@ -80,6 +82,8 @@ export class ToolCalls {
   readonly approver: Approver = (request, { signal }) => {
     const call = this.#asking.get(request.id);
     if (!call) throw new Error('nobody knows which call it is about');
+    if (this.#isUnanswered || signal.aborted)
+      throw new Error('the client does not answer any more');
     return call.isModern
       ? this.#suspend(call, request, signal)
       : this.elicitations.ask(request, signal);
@@ -282,6 +286,7 @@ export class ToolCalls {
 
   /** The client is gone: all questions that are open are answered with no. */
   noMoreAnswers(): void {
+    this.#isUnanswered = true;
     this.elicitations.giveUp();
     this.#suspensions.giveUp();
   }

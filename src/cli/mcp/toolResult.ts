@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { toParts } from '../../protocol/llmContent.js';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
 import { isRecord } from '../../util/records.js';
-import { recordIn, type Id, type Message } from './rpc.js';
+import { recordIn, RpcError, type Id, type Message } from './rpc.js';
 
 /** A server's answer to a call, as hooks see it, and which part of that stands for which block of the answer. */
 export interface ReadAnswer {
@@ -16,7 +16,7 @@ export interface ReadAnswer {
 export function readAnswer(answer: Message): ReadAnswer {
   if (answer['error'] !== undefined) return readError(answer);
   const result = recordIn(answer, 'result');
-  const given = Array.isArray(result['content']) ? (result['content'] as unknown[]) : [];
+  const given = listOf(result['content']);
   const blocks = new Map<Part, unknown>(given.map((block) => [toPart(block), block]));
   const texts = [...blocks.keys()].map(({ text }) => text ?? '');
   const parts = [...blocks.keys()];
@@ -25,9 +25,15 @@ export function readAnswer(answer: Message): ReadAnswer {
     structuredContent,
     isError,
     _meta,
-    resultType: _kind,
-    ...others
+    resultType = 'complete',
+    ...rest
   } = result;
+  const isOdd = isError !== undefined && typeof isError !== 'boolean';
+  const others = {
+    ...rest,
+    ...(resultType !== 'complete' && { resultType }),
+    ...(isOdd && { isError }),
+  };
   const isRepeated = structuredContent === undefined || repeats(texts, structuredContent);
   if (!isRepeated) parts.push({ text: JSON.stringify(structuredContent) });
   // Older clients read results of another form.
@@ -41,30 +47,54 @@ export function readAnswer(answer: Message): ReadAnswer {
     given: {
       llmContent: isText ? (first.text ?? '') : parts,
       returnDisplay: '',
-      ...(isError === true && { error: { message, type: ToolErrorType.Failed } }),
+      ...(Boolean(isError) && { error: { message, type: ToolErrorType.Failed } }),
     },
   };
 }
 
+/** What is no list is shown to hooks all the same, since a client could read it. */
+function listOf(content: unknown): readonly unknown[] {
+  if (content === undefined) return [];
+  return Array.isArray(content) ? (content as unknown[]) : [content];
+}
+
 function readError(answer: Message): ReadAnswer {
-  const { message } = recordIn(answer, 'error');
+  const { message, code, ...rest } = recordIn(answer, 'error');
   const text = typeof message === 'string' ? message : JSON.stringify(answer['error']);
+  const others = typeof code === 'number' ? rest : { ...rest, ...(code !== undefined && { code }) };
+  const isAll = typeof message !== 'string' || Object.keys(others).length === 0;
+  const part = { text };
   const error = { message: text, type: ToolErrorType.Failed };
-  return { answer, blocks: new Map(), given: { llmContent: text, returnDisplay: '', error } };
+  const llmContent = isAll ? text : [part, { text: JSON.stringify(others) }];
+  return {
+    answer,
+    blocks: new Map<Part, unknown>(isAll ? [] : [[part, textBlock(text)]]),
+    given: { llmContent, returnDisplay: '', error },
+  };
 }
 
 function toPart(block: unknown): Part {
   const { type, text, data, mimeType, resource } = isRecord(block) ? block : {};
-  if (type === 'text' && typeof text === 'string') return { text };
+  if (type === 'text' && typeof text === 'string' && hasOnly(block, 'text')) return { text };
   const isMedium = type === 'image' || type === 'audio';
-  if (isMedium && typeof data === 'string' && typeof mimeType === 'string') {
+  const isKnown = isMedium && hasOnly(block, 'data', 'mimeType');
+  if (isKnown && typeof data === 'string' && typeof mimeType === 'string') {
     return { inlineData: { mimeType, data } };
   }
-  if (type === 'resource' && isRecord(resource)) {
-    const { uri, text: inner } = resource;
-    if (typeof inner === 'string') return { text: `${String(uri)}\n${inner}` };
+  if (type === 'resource' && hasOnly(block, 'resource')) {
+    const { uri, text: inner, mimeType: kind = '' } = recordIn(resource);
+    const isPlain = hasOnly(resource, 'uri', 'text', 'mimeType') && typeof kind === 'string';
+    if (isPlain && typeof uri === 'string' && typeof inner === 'string') {
+      return { text: `${uri}\n${inner}` };
+    }
   }
   return { text: JSON.stringify(block) ?? '' };
+}
+
+/** Whether a block has nothing else that a model could read: then hooks would have to see it. */
+function hasOnly(block: unknown, ...keys: readonly string[]): boolean {
+  const known = new Set(['type', 'annotations', '_meta', ...keys]);
+  return Object.keys(recordIn(block)).every((key) => known.has(key));
 }
 
 /** Servers repeat structured content as a text, for clients that do not know it. */
@@ -95,9 +125,10 @@ export function applyHooks(
   if (isSame && stopReason === undefined) return undefined;
   const { content, isWhole } = contentOf(given, final, blocks);
   if (answer['error'] !== undefined) {
-    const { code, data } = recordIn(answer, 'error');
-    const message = textOf(content);
-    return { jsonrpc: '2.0', id, error: { code, message, ...(isWhole && { data }) } };
+    const error = recordIn(answer, 'error');
+    const code = typeof error['code'] === 'number' ? error['code'] : RpcError.Internal;
+    const kept = isWhole ? error : {};
+    return { jsonrpc: '2.0', id, error: { code, ...kept, message: textOf(content) } };
   }
   if (stopReason !== undefined) content.push(textBlock(`The agent is to stop: ${stopReason}`));
   const { structuredContent, isError: _failed, ...rest } = recordIn(answer, 'result');
@@ -178,7 +209,7 @@ function withoutHidden({ _meta, resultType }: Message): Message {
   );
   return {
     ...(known.length > 0 && { _meta: Object.fromEntries(known) }),
-    ...(resultType !== undefined && { resultType }),
+    ...(resultType !== undefined && { resultType: 'complete' }),
   };
 }
 

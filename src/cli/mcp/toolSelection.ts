@@ -9,6 +9,8 @@ import { recordIn, type Message } from './rpc.js';
 export interface Selection {
   /** Full names; `undefined` for all. */
   readonly allowed: ReadonlySet<string> | undefined;
+  /** Full names of those that hooks were told of. */
+  readonly listed: readonly string[];
   /** The hooks that restricted them. */
   readonly by: readonly string[] | undefined;
 }
@@ -27,7 +29,17 @@ export async function selectTools(
   const { mode, allowedFunctionNames } = said.toolConfig?.functionCallingConfig ?? {};
   const isNone = said.stopped === true || String(mode) === 'NONE';
   const names = isNone ? [] : allowedFunctionNames;
-  return { allowed: names && new Set(names), by: said.decidedBy };
+  const listed = functionDeclarations.flatMap(({ name }) => name ?? []);
+  return { allowed: names && new Set(names), listed, by: said.decidedBy };
+}
+
+/** A list of tools may have several pages, of which hooks see one at a time. */
+export function unite(pages: Selection, next: Selection): Selection {
+  const listed = [...pages.listed, ...next.listed];
+  if (!pages.allowed && !next.allowed) return { ...next, listed };
+  const allowed = [pages, next].flatMap((page) => [...(page.allowed ?? page.listed)]);
+  const by = [...new Set([...(pages.by ?? []), ...(next.by ?? [])])];
+  return { allowed: new Set(allowed), listed, by };
 }
 
 /** What hooks are told of the tools that a server lists. */
