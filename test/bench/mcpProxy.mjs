@@ -9,7 +9,7 @@ import { toRow } from './contests.mjs';
 import { quartilesOf, runRounds } from './rounds.mjs';
 
 const HOSTS = fileURLToPath(new URL('../hosts/', import.meta.url));
-const PROXY = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const PROXY = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
 const SERVER = '@modelcontextprotocol/server-everything';
 const CALLS = 200;
 const IN_FLIGHT = 100;
