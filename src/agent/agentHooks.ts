@@ -58,17 +58,13 @@ export class AgentHooks {
     const by = { event, ...(hooks && { hooks }) };
     const refusal = fired && (await this.#ask(event, payload, fired, signal));
     const isBlocked = output?.isBlockingDecision() && canPrevent(event, output);
+    const objection = refusal ?? (isBlocked ? output?.getBlockReason() : undefined);
     const context = output?.getAdditionalContext();
     const message = fired?.systemMessage;
     const notes = [context && asHookContext(context), message && asSystemNote(message)];
     return {
       stopped: output && fired?.shouldStop ? { ...by, reason: output.getStopReason() } : null,
-      objection:
-        refusal !== undefined
-          ? { ...by, reason: refusal }
-          : output && isBlocked
-            ? { ...by, reason: output.getBlockReason() }
-            : null,
+      objection: objection === undefined ? null : { ...by, reason: objection },
       notes: notes.filter((note): note is string => Boolean(note)),
     };
   }

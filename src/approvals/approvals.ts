@@ -54,9 +54,21 @@ export class Approvals {
    *
    * @param options.signal of the call; once it aborts, the question is taken back
    */
-  async ask(question: Question, { signal, onApproval }: AskOptions = {}): Promise<Answer> {
+  async ask(question: Question, options: AskOptions = {}): Promise<Answer> {
     const { approver } = this;
     if (!approver) return this.#answerOfNobody(question);
+    try {
+      return await this.#put(question, approver, options);
+    } catch (error) {
+      return notPut(error);
+    }
+  }
+
+  async #put(
+    question: Question,
+    approver: Approver,
+    { signal, onApproval }: AskOptions,
+  ): Promise<Answer> {
     const key = keyOf(question);
     if (key !== undefined && this.#allowed.has(key)) return REMEMBERED;
     const { timeout = DEFAULT_APPROVAL_TIMEOUT_MS } = this.settings;
@@ -154,7 +166,7 @@ async function askPerson(
     if (late.signal.aborted) {
       return refusal(`nobody answered within ${Math.ceil(timeout / 1000)} s`);
     }
-    return refusal(`the question could not be put (${errorMessage(error)})`);
+    return notPut(error);
   } finally {
     clearTimeout(timer);
     // Whoever still shows the question takes it away.
@@ -164,10 +176,14 @@ async function askPerson(
 
 /** @returns the same only for what is in nothing different; `undefined` for what JSON cannot tell apart */
 function keyOf({ event, definitions, hooks, toolName, input, sessionId }: Question) {
-  const text = JSON.stringify(input);
-  if (!isDeepStrictEqual(JSON.parse(text), { ...input })) return undefined;
-  const sources = hooks.map(({ source }) => source);
-  return JSON.stringify([sessionId, event, sources, definitions, toolName, text]);
+  try {
+    const text = JSON.stringify(input);
+    if (!isDeepStrictEqual(JSON.parse(text), { ...input })) return undefined;
+    const sources = hooks.map(({ source }) => source);
+    return JSON.stringify([sessionId, event, sources, definitions, toolName, text]);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Nobody who is asked, or looks on, can change what will run. */
@@ -200,6 +216,10 @@ function toAnswer(said: unknown): Answer {
     ...(reason !== undefined && { reason: sanitizeText(reason) }),
     ...(by !== undefined && { by: sanitizeText(by) }),
   });
+}
+
+function notPut(error: unknown): Answer {
+  return refusal(`the question could not be put (${errorMessage(error)})`);
 }
 
 function refusal(reason: string): Answer {

@@ -112,7 +112,10 @@ export function readApproval(said: unknown): Approval | string {
   const { decision, reason, remember, by } = isRecord(said) ? said : {};
   const [failure, approval] = approvalStruct.validate({ decision, reason, remember, by });
   if (failure) return failure.message;
-  return Object.fromEntries(
-    Object.entries(approval).filter(([, value]) => value !== undefined),
-  ) as unknown as Approval;
+  return {
+    decision: approval.decision,
+    ...(approval.reason !== undefined && { reason: approval.reason }),
+    ...(approval.remember !== undefined && { remember: approval.remember }),
+    ...(approval.by !== undefined && { by: approval.by }),
+  };
 }

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Approvals } from '../../src/approvals/approvals.js';
 import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
-import type { CommandHookConfig } from '../../src/protocol/types.js';
+import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
 import { blocking, chain, hook, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
@@ -322,6 +323,41 @@ describe('an approver that does not answer as it should', () => {
     const { inputs } = await call([saying(ASK)], { approver, signal: controller.signal });
     expect(inputs).toEqual([]);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+});
+
+describe('a question that cannot be written', () => {
+  const question = {
+    event: HookEventName.BeforeModel,
+    hooks: [{ name: 'production', source: 'user' }],
+    originalInput: {},
+    sessionId: 's',
+    workingDir: '/',
+    definitions: [asking('production')],
+    isGuarded: false,
+  };
+
+  it('is put all the same, and not remembered, where only JSON has no word for it', async () => {
+    const { approver, asked } = approverOf({ decision: 'allow', remember: 'session' });
+    const approvals = new Approvals(approver, {}, new RecordingLogger());
+    for (let time = 0; time < 2; time++) {
+      const answer = await approvals.ask({ ...question, input: { big: 1n } });
+      expect(answer.decision).toBe('allow');
+    }
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is denied where it contains itself', async () => {
+    const input: Record<string, unknown> = {};
+    input['self'] = input;
+    const { approver, asked } = approverOf({ decision: 'allow' });
+    const answer = await new Approvals(approver, {}, new RecordingLogger()).ask({
+      ...question,
+      input,
+    });
+    expect(answer).toMatchObject({ decision: 'deny', source: 'failure' });
+    expect(answer.reason).toContain('the question could not be put');
+    expect(asked).toEqual([]);
   });
 });
 

@@ -4,26 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { AgentError, runAgent, type AgentOptions } from '../../src/agent/agent.js';
 import { referenceTools } from '../../src/agent/tools/referenceTools.js';
 import type { ConfigOptions } from '../../src/config/config.js';
-import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
+import type { ApprovalRequest, Approver } from '../../src/protocol/approval.js';
 import type { HookDefinitions } from '../../src/protocol/types.js';
 import { callTools, reply, type RecordedAnswer } from '../core/helpers/modelAnswers.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
+import { person } from '../helpers/person.js';
 import { blocking, chain, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
 const sandbox = useSandbox();
 const ASK = { decision: 'ask', reason: 'It is production.' };
 const note = { name: 'write_file', args: { file_path: 'note.txt', content: 'text' } };
-
-/** Somebody who always answers like this, and what they were asked. */
-function person(answer: Approval) {
-  const asked: ApprovalRequest[] = [];
-  const approver: Approver = (request) => {
-    asked.push(request);
-    return answer;
-  };
-  return { asked, approver };
-}
 
 /** Runs an agent whose model answers "Done.", or first calls a tool. */
 async function run(

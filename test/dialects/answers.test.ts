@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { executeToolWithHooks, fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
-import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { ToolErrorType } from '../../src/tools/tools.js';
@@ -10,6 +9,7 @@ import { textsOf } from '../core/helpers/chats.js';
 import { callTools, chunk, reply, stream } from '../core/helpers/modelAnswers.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
 import { openProject, runAnswers, runWithHooks } from './claudeHooks.js';
+import { person } from '../helpers/person.js';
 
 const sandbox = useSandbox();
 const SECRET = 'hunter2';
@@ -322,16 +322,6 @@ describe('a permission that nobody can give', () => {
     expect(run.logger.warnings).toEqual([expect.stringContaining('answered "defer"')]);
   });
 });
-
-/** Somebody who always answers like this, and what he was asked. */
-function person(answer: Approval) {
-  const asked: ApprovalRequest[] = [];
-  const approver: Approver = (request) => {
-    asked.push(request);
-    return answer;
-  };
-  return { asked, approver };
-}
 
 describe('a question to a person', () => {
   const answers = [callTools(note), reply('Done.')];
