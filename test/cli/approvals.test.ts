@@ -23,7 +23,9 @@ async function open(calls: readonly object[], others: object = {}) {
 
 /** The program on a terminal. */
 function onTerminal(args: readonly string[], typed = '') {
-  return inTerminal([process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' '), typed);
+  const words = [process.execPath, MAIN, ...args].map((word) => `'${word}'`);
+  // A shell that waits is interrupted by ^C too, and its exit code is then not that of the program.
+  return inTerminal(`exec ${words.join(' ')}`, typed);
 }
 
 /** Keys are typed once a text is shown; each text that many times. */
