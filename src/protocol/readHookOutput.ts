@@ -140,6 +140,11 @@ const candidates = expecting<readonly object[]>(
     },
   },
 );
+const objects = expecting<readonly object[]>(
+  'a list of objects',
+  (value) => Array.isArray(value) && value.every(isRecord),
+  { type: 'array', items: { type: 'object' } },
+);
 const modelConfig: Shape = {
   temperature: number,
   maxOutputTokens: number,
@@ -176,6 +181,9 @@ export const outputShape = {
           messages,
           config: { fields: modelConfig },
           toolConfig: { fields: toolConfig },
+          // To read only. A hook may give back all of the request that it was given.
+          tools: objects,
+          systemInstruction: text,
         },
       },
       llm_response: { fields: { text, candidates, usageMetadata: anyObject } },

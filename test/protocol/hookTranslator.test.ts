@@ -95,6 +95,8 @@ describe('toHookLLMRequest', () => {
         frequencyPenalty: 0.2,
       },
       toolConfig: { mode: 'ANY', allowedFunctionNames: ['f'] },
+      tools: [{ name: 'f' }],
+      systemInstruction: 'be brief',
     });
   });
 

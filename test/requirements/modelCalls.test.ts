@@ -46,6 +46,9 @@ describe('BeforeModel', () => {
       model: 'gemini-2.5-flash',
       messages: [{ role: 'user', content: 'What is here?' }],
       toolConfig,
+      tools: expect.arrayContaining([
+        { name: 'list_directory', description: expect.stringContaining('directory') },
+      ]),
     });
   });
 });
