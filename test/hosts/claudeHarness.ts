@@ -9,17 +9,19 @@ import type {
 } from 'hookstack/conformance';
 import { fakeClaude, type Answer, type ClaudeIo } from './fakeClaude.js';
 
-const isUnseen = (instead: string): Difference => ({
-  instead,
-  isSeen: ({ read, sent, text }) => read.length === 0 && sent.length > 0 && text !== '',
-});
-
-const NO_MODEL_EVENTS = isUnseen('no model events');
+/** No hook runs, and the log says that it does not. */
+const NO_MODEL_EVENTS: Difference = {
+  instead: 'no model events: a warning says so',
+  isSeen: ({ read, sent, warnings }) =>
+    read.length === 0 && sent.length > 0 && warnings.some((each) => /no \w+ hook runs/.test(each)),
+};
 
 export const claudeHarness: Harness = {
   host: 'Claude Agent SDK 0.3',
   run: runTurn,
   differences: {
+    abortDuringModel: NO_MODEL_EVENTS,
+    abortDuringStream: NO_MODEL_EVENTS,
     abortModel: NO_MODEL_EVENTS,
     synthetic: NO_MODEL_EVENTS,
     syntheticStream: NO_MODEL_EVENTS,
@@ -29,6 +31,7 @@ export const claudeHarness: Harness = {
     request: NO_MODEL_EVENTS,
     redact: NO_MODEL_EVENTS,
     redactHeld: NO_MODEL_EVENTS,
+    redactShown: NO_MODEL_EVENTS,
     stream: NO_MODEL_EVENTS,
     restrict: NO_MODEL_EVENTS,
     restrictCalls: NO_MODEL_EVENTS,
@@ -86,12 +89,10 @@ async function serve(turn: Turn, io: ClaudeIo): Promise<string> {
     { role: 'user', text: io.prompt },
   ];
   for (;;) {
-    const { text, chunks, calls } = turn.model({
-      messages,
-      tools: turn.tools.map(({ name }) => name),
-    });
+    const request = { messages, tools: turn.tools.map(({ name }) => name) };
+    const { text, chunks, calls } = await turn.model(request, io.signal);
     if (calls.length === 0) {
-      for (const piece of turn.stream ? chunks : []) {
+      for await (const piece of turn.stream ? chunks : []) {
         const delta = { type: 'text_delta', text: piece };
         io.send({ type: 'stream_event', event: { type: 'content_block_delta', index: 0, delta } });
       }
@@ -124,7 +125,7 @@ async function callTool(
   }
   const tool = turn.tools.find((each) => each.name === name);
   try {
-    const output = await tool?.execute({ ...input });
+    const output = await tool?.execute({ ...input }, io.signal);
     const fields = { ...call, tool_input: input, tool_response: output };
     return whatModelReads(output ?? '', await io.fire('PostToolUse', fields));
   } catch (error) {

@@ -12,6 +12,8 @@ export interface ClaudeIo {
   /** Asks the host's `canUseTool`. */
   ask(toolName: string, input: object, toolUseId: string): Promise<PermissionAnswer>;
   send(message: object): void;
+  /** Aborts when the program is ended. */
+  readonly signal: AbortSignal;
 }
 
 /** What the fake reads of an answer. */
@@ -64,8 +66,10 @@ export function fakeClaude(
   const state = { exitCode: null as number | null, killed: false };
 
   const send = (message: object) => void stdout.write(`${JSON.stringify(message)}\n`);
+  const ended = new AbortController();
   const exit = () => {
     if (state.exitCode !== null) return;
+    ended.abort();
     state.exitCode = 0;
     stdout.end();
     events.emit('exit', 0, null);
@@ -93,6 +97,7 @@ export function fakeClaude(
         input,
         tool_use_id,
       })) as PermissionAnswer,
+    signal: ended.signal,
     send: (message: object) => send({ uuid: crypto.randomUUID(), ...common, ...message }),
   };
   const answer = async (content: Line['message']['content']) => {

@@ -13,15 +13,19 @@ export interface ScenarioTool {
     readonly required: readonly string[];
     readonly additionalProperties: false;
   };
-  /** What the tool does. Throws, where the scenario is about that. */
-  readonly execute: (args: Record<string, unknown>) => Promise<string>;
+  /**
+   * What the tool does. Throws, where the scenario is about that.
+   *
+   * @param signal the one that the host gives to its tools
+   */
+  readonly execute: (args: Record<string, unknown>, signal?: AbortSignal) => Promise<string>;
 }
 
 /** What the mock model says next. Without `calls`, the turn is over. */
 export interface ModelAnswer {
   readonly text: string;
   /** The text in the pieces in which a model that streams gives it. */
-  readonly chunks: readonly string[];
+  readonly chunks: AsyncIterable<string>;
   readonly calls: readonly ModelAnswerCall[];
 }
 
@@ -48,7 +52,11 @@ export interface Turn {
   /** Hooks are on. Give it to the adapter. */
   readonly config: Config;
   /** For a host in another process: what `config` was made of, as settings. */
-  readonly settings: { readonly enableHooks: true; readonly hooks: HookDefinitions };
+  readonly settings: {
+    readonly enableHooks: true;
+    readonly hooks: HookDefinitions;
+    readonly afterModelDisplay: 'hold' | 'stream';
+  };
   /** The directory of `config`, an empty one for this turn alone. */
   readonly workingDir: string;
   readonly tools: readonly ScenarioTool[];
@@ -62,8 +70,12 @@ export interface Turn {
   readonly session: CallSession;
   /** The person that hooks ask; `config` knows it. For adapters that ask in another way. */
   readonly approver: Approver;
-  /** To be called by the mock model for every request: notes it, and gives the answer. */
-  readonly model: (request: SentRequest) => ModelAnswer;
+  /**
+   * To be called by the mock model for every request: notes it, and gives the answer.
+   *
+   * @param signal the one that the host gives to its models
+   */
+  readonly model: (request: SentRequest, signal?: AbortSignal) => Promise<ModelAnswer>;
   /** To be called with every piece of text as soon as the host's caller gets it, where the host streams. */
   readonly show: (text: string) => void;
 }
@@ -95,6 +107,12 @@ export interface Seen {
   readonly asked: readonly ApprovalRequest[];
   /** Ms from the abort to the end of the turn, where there was one. */
   readonly endedAfterAbort: number | undefined;
+  /** Whether the tool or the model that was at work at the abort got it from the host. */
+  readonly wasToldOfAbort: boolean;
+  /** Whether a hook that waits has outlived the turn. */
+  readonly hookIsLeft: boolean;
+  /** What the adapter warned of, in the log of `config`. */
+  readonly warnings: readonly string[];
 }
 
 /** Something that a harness declares to be otherwise in its host. */
@@ -120,6 +138,7 @@ export type ToolScenarioName =
   | 'toolThrows'
   | 'parallel'
   | 'abort'
+  | 'abortDuringTool'
   | 'identity';
 
 /** Scenarios of model calls. */
@@ -132,10 +151,13 @@ export type ModelScenarioName =
   | 'request'
   | 'redact'
   | 'redactHeld'
+  | 'redactShown'
   | 'stream'
   | 'restrict'
   | 'restrictCalls'
   | 'abortModel'
+  | 'abortDuringModel'
+  | 'abortDuringStream'
   | 'modelReads';
 
 export type ScenarioName = ToolScenarioName | ModelScenarioName;
@@ -162,8 +184,8 @@ export interface Scenario {
   readonly toolThrows?: boolean;
   /** What the person says, one after the other. */
   readonly person?: readonly ('allow' | 'deny')[];
-  /** Aborts the turn as soon as a hook has begun. */
-  readonly aborts?: boolean;
+  /** Aborts the turn as soon as this has begun; `stream` has once some text was shown. */
+  readonly aborts?: 'hook' | 'tool' | 'model' | 'stream';
   /** Says what is not as it should be. */
   readonly check: (seen: Seen) => string | undefined;
 }
