@@ -5,7 +5,8 @@ import path from 'node:path';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { findSnippets, readDocument } from '../docs/markdown.js';
 import { Workbench } from '../docs/workbench.js';
-import { fakeClaude, type Answer } from './fakeClaude.js';
+import type { Answer } from './claudeLoop.js';
+import { fakeClaude } from './fakeClaude.js';
 
 type Hooks = NonNullable<ConfigOptions['hooks']>;
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Config } from '../../config/config.js';
-import type { ApprovalRequest } from '../../protocol/approval.js';
 import type { HookDefinitions } from '../../protocol/types.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { Abortion, outlives } from './abortion.js';
@@ -54,7 +53,7 @@ function prepare(scenario: Scenario, workingDir: string, readDir: string) {
     shownAt: undefined as number | undefined,
     sent: [] as Seen['sent'][number][],
     runs: [] as Seen['runs'][number][],
-    asked: [] as ApprovalRequest[],
+    asked: [] as Seen['asked'][number][],
     warnings: [] as string[],
   };
   const abortion = new Abortion(scenario.aborts);
@@ -62,7 +61,7 @@ function prepare(scenario: Scenario, workingDir: string, readDir: string) {
   const hooks = noting(scenario.hooks, readDir);
   const settings = { enableHooks: true, hooks, afterModelDisplay } as const;
   const people = [...(scenario.person ?? [])];
-  const approver = (request: ApprovalRequest) => {
+  const approver: Turn['approver'] = async (request) => {
     notes.asked.push(request);
     const decision = people.shift() ?? 'deny';
     return decision === 'allow' ? { decision } : { decision, reason: 'Nope.' };

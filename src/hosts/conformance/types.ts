@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import type { ApprovalRequest, Approver } from '../../protocol/approval.js';
+import type { Approval, ApprovalRequest, Approver } from '../../protocol/approval.js';
 import type { CallSession, HookDefinitions, HookInput } from '../../protocol/types.js';
 
 /** A tool that the host's agent is given for a turn. It records its runs. */
@@ -68,8 +68,11 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** The identity to give to the adapter. */
   readonly session: CallSession;
-  /** The person that hooks ask; `config` knows it. For adapters that ask in another way. */
-  readonly approver: Approver;
+  /** The person that hooks ask; `config` knows it. For hosts that ask in another way, who say what they know. */
+  readonly approver: (
+    request: Partial<ApprovalRequest>,
+    options: Parameters<Approver>[1],
+  ) => Promise<Approval>;
   /**
    * To be called by the mock model for every request: notes it, and gives the answer.
    *
@@ -104,7 +107,7 @@ export interface Seen {
   /** What hooks read, in order of their timestamps. */
   readonly read: readonly (HookInput & Readonly<Record<string, unknown>>)[];
   /** What the person was asked. */
-  readonly asked: readonly ApprovalRequest[];
+  readonly asked: readonly Partial<ApprovalRequest>[];
   /** Ms from the abort to the end of the turn, where there was one. */
   readonly endedAfterAbort: number | undefined;
   /** Whether the tool or the model that was at work at the abort got it from the host. */
