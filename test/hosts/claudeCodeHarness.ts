@@ -14,7 +14,7 @@ const NO_MODEL_EVENTS: Difference = {
 
 /** Claude Code with `hookstack hook` in its settings. It cannot run offline: a loop does what its documentation says. */
 export const claudeCodeHarness: Harness = {
-  host: 'Claude Code (as documented)',
+  host: 'Claude Code',
   run,
   differences: Object.fromEntries(modelScenarioNames.map((name) => [name, NO_MODEL_EVENTS])),
 };

@@ -10,6 +10,14 @@ export interface HookRun {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
+const NOTHING: HookRun = { blocked: undefined, json: {} };
+
+const OUR_EVENTS: Readonly<Record<string, string>> = {
+  PreToolUse: 'BeforeTool',
+  PostToolUse: 'AfterTool',
+  PostToolUseFailure: 'AfterTool',
+};
+
 /**
  * Runs `hookstack hook` as an agent does that has it in its settings.
  *
@@ -22,6 +30,8 @@ export async function hookCommand(turn: Turn, from: 'claude' | 'gemini') {
   const transcript_path = path.join(turn.workingDir, 'transcript.jsonl');
   const common = { session_id, transcript_path, cwd: turn.workingDir };
   return async (event: string, fields: object): Promise<HookRun> => {
+    // Without hooks for an event, the answer is empty: that needs no process here.
+    if (!Object.hasOwn(turn.settings.hooks, OUR_EVENTS[event] ?? event)) return NOTHING;
     const input = { ...common, hook_event_name: event, ...fields };
     const args = [MAIN, 'hook', '--from', from, '--settings', settings];
     const { exitCode, stdout, stderr } = await execa(process.execPath, args, {
@@ -34,6 +44,6 @@ export async function hookCommand(turn: Turn, from: 'claude' | 'gemini') {
     });
     turn.signal.throwIfAborted();
     if (exitCode === 2) return { blocked: stderr, json: {} };
-    return { blocked: undefined, json: stdout === '' ? {} : (JSON.parse(stdout) as object as {}) };
+    return stdout === '' ? NOTHING : { ...NOTHING, json: JSON.parse(stdout) as HookRun['json'] };
   };
 }
