@@ -156,7 +156,7 @@ async function askModel(turn: Turn, send: Send, messages: readonly Message[]) {
   let text = '';
   for await (const piece of turn.stream ? answer.chunks : [answer.text]) {
     turn.signal.throwIfAborted();
-    const parts = [...(piece === '' ? [] : [piece])];
+    const parts = piece === '' ? [] : [piece];
     const given = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] };
     const after = await fire(send, 'AfterModel', { llm_request, llm_response: given });
     const replaced = after.hookSpecificOutput?.llm_response;

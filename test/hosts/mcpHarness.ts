@@ -39,7 +39,8 @@ const AS_AN_ERROR: Difference = {
     ) === true,
 };
 
-const NO_RESTRICTION = ['restrict', 'restrictCalls'];
+/** A list of tools may be filtered. */
+const OF_LISTS = new Set<string>(['restrict', 'restrictCalls']);
 
 /** Any client of MCP: here the official one, with a loop of an agent around it, through `hookstack mcp`. */
 export const mcpHarness: Harness = {
@@ -48,7 +49,7 @@ export const mcpHarness: Harness = {
   differences: {
     ...Object.fromEntries(
       modelScenarioNames
-        .filter((name) => !NO_RESTRICTION.includes(name))
+        .filter((name) => !OF_LISTS.has(name))
         .map((name) => [name, NO_MODEL_CALLS]),
     ),
     stop: AS_AN_ERROR,
@@ -87,14 +88,16 @@ async function run(turn: Turn) {
     const answer = decision === 'allow' ? 'yes' : 'no';
     return { action: 'accept', content: { answer, ...(reason && { reason }) } };
   });
+  turn.onEnd(async () => {
+    await client.close();
+    tools.close();
+  });
   await client.connect(transport);
   try {
     return await loop(turn, client);
   } finally {
     // What was cancelled has arrived once this is answered.
     if (turn.signal.aborted) await client.ping();
-    await client.close();
-    tools.close();
   }
 }
 

@@ -22,9 +22,10 @@ export async function stage(harness: Harness, scenario: Scenario): Promise<Seen>
   const directory = await realpath(await mkdtemp(path.join(tmpdir(), 'hookstack-conformance-')));
   const [workingDir, readDir] = [path.join(directory, 'project'), path.join(directory, 'read')];
   const ended = new AbortController();
+  const closers: Parameters<Turn['onEnd']>[0][] = [];
   try {
     await Promise.all([mkdir(workingDir), mkdir(readDir)]);
-    const { turn, notes, abortion } = prepare(scenario, workingDir, readDir);
+    const { turn, notes, abortion } = prepare(scenario, workingDir, readDir, closers);
     const beginning =
       scenario.aborts === 'hook' ? abortOnceRead(readDir, abortion, ended.signal) : undefined;
     const result = await settle(harness.run(turn));
@@ -43,11 +44,17 @@ export async function stage(harness: Harness, scenario: Scenario): Promise<Seen>
     };
   } finally {
     ended.abort();
+    await Promise.allSettled(closers.map(async (close) => close()));
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-function prepare(scenario: Scenario, workingDir: string, readDir: string) {
+function prepare(
+  scenario: Scenario,
+  workingDir: string,
+  readDir: string,
+  closers: Parameters<Turn['onEnd']>[0][],
+) {
   const notes = {
     shown: [] as string[],
     shownAt: undefined as number | undefined,
@@ -98,6 +105,7 @@ function prepare(scenario: Scenario, workingDir: string, readDir: string) {
       notes.shown.push(text);
       abortion.begun('stream');
     },
+    onEnd: (close) => void closers.push(close),
   };
   return { turn, notes, abortion };
 }

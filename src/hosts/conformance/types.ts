@@ -81,6 +81,11 @@ export interface Turn {
   readonly model: (request: SentRequest, signal?: AbortSignal) => Promise<ModelAnswer>;
   /** To be called with every piece of text as soon as the host's caller gets it, where the host streams. */
   readonly show: (text: string) => void;
+  /**
+   * For what a host leaves open after a turn, such as processes: `close` is called once everything has been looked at,
+   * so that nothing seems to end with an abort which ends only with the host.
+   */
+  readonly onEnd: (close: () => Promise<void> | void) => void;
 }
 
 /** What became of a turn. A turn that fails may just reject. */
