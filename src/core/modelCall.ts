@@ -61,6 +61,7 @@ export async function* callModelWithHooks(
     signal.throwIfAborted();
     await config.getModelStack().run(call);
     for await (const value of call.stream ?? []) {
+      signal.throwIfAborted();
       // Whoever blocks an answer that is on its way ends it.
       if (!call.stream) break;
       chunks.push(value);

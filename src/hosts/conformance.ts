@@ -2,13 +2,20 @@ import { errorMessage } from '../util/errorMessage.js';
 import { modelScenarios } from './conformance/modelScenarios.js';
 import { stage } from './conformance/stage.js';
 import { toolScenarios } from './conformance/toolScenarios.js';
-import type { Harness, Scenario, ScenarioName, Seen } from './conformance/types.js';
+import type {
+  Harness,
+  ModelScenarioName,
+  Scenario,
+  ScenarioName,
+  Seen,
+} from './conformance/types.js';
 
 export type {
   Difference,
   Harness,
   ModelAnswer,
   ModelAnswerCall,
+  ModelScenarioName,
   ScenarioName,
   ScenarioTool,
   Seen,
@@ -21,6 +28,9 @@ const scenarios: Readonly<Record<ScenarioName, Scenario>> = { ...toolScenarios, 
 
 /** The names of all scenarios, in the order of the table. */
 export const scenarioNames = Object.keys(scenarios) as readonly ScenarioName[];
+
+/** Those of model calls: a host that lets nobody see them does otherwise in all of these. */
+export const modelScenarioNames = Object.keys(modelScenarios) as readonly ModelScenarioName[];
 
 /** What came of one scenario. */
 export interface ScenarioResult {

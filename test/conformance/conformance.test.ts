@@ -27,7 +27,7 @@ function declaring(harness: Harness, isSeen: boolean): Harness {
 describe('an agent on the API itself', () => {
   it.each(scenarioNames)('covers %s', async (name) => {
     const results = await runConformance(plainHarness, { only: [name] });
-    expect(results).toMatchObject([{ outcome: 'covered' }]);
+    expect(results).toEqual([{ ...results[0], outcome: 'covered' }]);
   });
 });
 

@@ -24,10 +24,10 @@ async function run(turn: Turn) {
     const chunks = callModelWithHooks(
       config,
       request,
-      async (changed) => {
+      async (changed, given) => {
         const sent = toSent(changed);
         allowed = sent.tools;
-        return toChunks(turn.model(sent), turn.stream);
+        return toChunks(await turn.model(sent, given), turn.stream);
       },
       options,
     );
@@ -47,7 +47,7 @@ async function run(turn: Turn) {
         config,
         name,
         args,
-        async (input) => ({ llmContent: await execute(input), returnDisplay: '' }),
+        async (input) => ({ llmContent: await execute(input, signal), returnDisplay: '' }),
         { ...options, ...(id !== undefined && { callId: id }) },
       );
       return { name, output: JSON.stringify(llmContent), stopReason };
@@ -69,7 +69,7 @@ async function* toChunks({ text, chunks, calls }: ModelAnswer, stream: boolean) 
       functionCall: { ...functionCall, args: { ...functionCall.args } },
     }));
     yield createResponse({ candidates: [{ content: { role: 'model', parts } }] });
-  } else for (const piece of stream ? chunks : [text]) yield textResponse(piece);
+  } else for await (const piece of stream ? chunks : [text]) yield textResponse(piece);
 }
 
 function toSent({ contents, config }: Parameters<typeof callModelWithHooks>[1]): SentRequest {

@@ -13,9 +13,12 @@ import type { Harness, ModelAnswer, SentRequest, Turn } from 'hookstack/conforma
 import { HooksPlugin, type HooksMark } from 'hookstack/adk';
 
 /** Google ADK with the plugin, and a model that says what a scenario wants. */
-export const adkHarness: Harness = { host: `Google ADK ${version}`, run };
+export const adkHarness: Harness = {
+  host: `Google ADK ${version.split('.', 2).join('.')}`,
+  run,
+};
 
-type Say = (request: LlmRequest) => ModelAnswer;
+type Say = (request: LlmRequest, signal?: AbortSignal) => ModelAnswer | Promise<ModelAnswer>;
 
 /** What ADK's own Gemini model gives: in a stream, pieces first, and the whole in the end. */
 export class MockLlm extends BaseLlm {
@@ -29,8 +32,9 @@ export class MockLlm extends BaseLlm {
   override async *generateContentAsync(
     request: LlmRequest,
     stream = false,
+    signal?: AbortSignal,
   ): AsyncGenerator<LlmResponse, void> {
-    const { text, chunks, calls } = this.#say(request);
+    const { text, chunks, calls } = await this.#say(request, signal);
     if (calls.length > 0) {
       const parts = calls.map((functionCall) => ({
         functionCall: { ...functionCall, args: { ...functionCall.args } },
@@ -38,7 +42,7 @@ export class MockLlm extends BaseLlm {
       yield { content: { role: 'model', parts } };
       return;
     }
-    if (stream) for (const piece of chunks) yield { content: textOf(piece), partial: true };
+    if (stream) for await (const piece of chunks) yield { content: textOf(piece), partial: true };
     yield { content: textOf(text) };
   }
 
@@ -54,7 +58,7 @@ function textOf(text: string): Content {
 async function run(turn: Turn) {
   const agent = new LlmAgent({
     name: 'agent',
-    model: new MockLlm((request) => turn.model(toSent(request))),
+    model: new MockLlm((request, signal) => turn.model(toSent(request), signal)),
     instruction: turn.systemInstruction,
     tools: turn.tools.map(
       ({ name, description, parameters, execute }) =>
@@ -62,7 +66,7 @@ async function run(turn: Turn) {
           name,
           description,
           parameters: parameters as never,
-          execute: (args) => execute(args),
+          execute: (args, context) => execute(args, context?.abortSignal),
         }),
     ),
   });

@@ -3,7 +3,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import * as ai6 from 'ai6';
 import { MockLanguageModelV3 } from 'ai6/test';
 import { aiHooks } from 'hookstack/ai';
-import type { Harness, ModelAnswer, SentRequest, Turn } from 'hookstack/conformance';
+import type { Difference, Harness, ModelAnswer, SentRequest, Turn } from 'hookstack/conformance';
 
 type Params = Parameters<MockLanguageModelV4['doGenerate']>[0];
 type Generated = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>;
@@ -21,21 +21,29 @@ const VERSIONS = {
   7: { sdk: ai7, Model: MockLanguageModelV4 },
 };
 
+const CHANGE_IS_LOST: Difference = {
+  instead: 'shown as it came, and kept so: a warning says so',
+  isSeen: ({ shown, text, warnings }) =>
+    shown.join('') === text && warnings.some((each) => each.includes('the change was lost')),
+};
+
 export function aiHarness(version: keyof typeof VERSIONS): Harness {
-  return { host: `AI SDK ${version}`, run: (turn) => run(turn, version) };
+  return {
+    host: `AI SDK ${version}`,
+    run: (turn) => run(turn, version),
+    differences: { redactShown: CHANGE_IS_LOST },
+  };
 }
 
 async function run(turn: Turn, version: keyof typeof VERSIONS) {
   const { sdk, Model } = VERSIONS[version];
   const hooks = aiHooks(turn.config, { session: turn.session });
   const mock = new Model({
-    doGenerate: async (params) => toGenerated(turn.model(toSent(params))),
+    doGenerate: async (params) => toGenerated(await turn.model(toSent(params), params.abortSignal)),
     doStream: async (params) => ({
-      stream: sdk.simulateReadableStream({
-        chunks: toStreamParts(turn.model(toSent(params))),
-        initialDelayInMs: null,
-        chunkDelayInMs: null,
-      }),
+      stream: ReadableStream.from(
+        toStreamParts(await turn.model(toSent(params), params.abortSignal)),
+      ),
     }),
   });
   const tools = turn.tools.map(({ name, description, parameters, execute }) => [
@@ -43,7 +51,7 @@ async function run(turn: Turn, version: keyof typeof VERSIONS) {
     sdk.tool({
       description,
       inputSchema: sdk.jsonSchema<Record<string, unknown>>(parameters as never),
-      execute: (input) => execute(input),
+      execute: (input, { abortSignal }) => execute(input, abortSignal),
     }),
   ]);
   const options = {
@@ -100,15 +108,11 @@ export function toGenerated(answer: ModelAnswer): Generated {
   return { content: toContent(answer), ...toFinish(answer), warnings: [] };
 }
 
-function toStreamParts(answer: ModelAnswer): StreamPart[] {
-  const deltas = answer.chunks.map((delta) => ({ type: 'text-delta' as const, id: '1', delta }));
-  const calls = toContent(answer).filter((part) => part.type === 'tool-call');
-  return [
-    { type: 'stream-start', warnings: [] },
-    { type: 'text-start', id: '1' },
-    ...deltas,
-    { type: 'text-end', id: '1' },
-    ...calls,
-    { type: 'finish', ...toFinish(answer) },
-  ];
+async function* toStreamParts(answer: ModelAnswer): AsyncGenerator<StreamPart> {
+  yield { type: 'stream-start', warnings: [] };
+  yield { type: 'text-start', id: '1' };
+  for await (const delta of answer.chunks) yield { type: 'text-delta', id: '1', delta };
+  yield { type: 'text-end', id: '1' };
+  for (const part of toContent(answer)) if (part.type === 'tool-call') yield part;
+  yield { type: 'finish', ...toFinish(answer) };
 }

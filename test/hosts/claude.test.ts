@@ -1,21 +1,12 @@
 import { query, type Options } from '@anthropic-ai/claude-agent-sdk';
 import { Config, DebugLogger, type ConfigOptions } from 'hookstack';
 import { claudeHooks } from 'hookstack/claude';
-import { runConformance, scenarioNames } from 'hookstack/conformance';
 import path from 'node:path';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { findSnippets, readDocument } from '../docs/markdown.js';
 import { Workbench } from '../docs/workbench.js';
-import { claudeHarness } from './claudeHarness.js';
-import { fakeClaude, type Answer } from './fakeClaude.js';
-
-describe('the Claude Agent SDK', () => {
-  it.each(scenarioNames)('covers %s, or differs as said', async (name) => {
-    const results = await runConformance(claudeHarness, { only: [name] });
-    const outcome = Object.hasOwn(claudeHarness.differences ?? {}, name) ? 'differs' : 'covered';
-    expect(results).toEqual([{ ...results[0], outcome }]);
-  });
-});
+import type { Answer } from './claudeLoop.js';
+import { fakeClaude } from './fakeClaude.js';
 
 type Hooks = NonNullable<ConfigOptions['hooks']>;
 

@@ -2,38 +2,7 @@ import { EventEmitter } from 'node:events';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import type { SpawnedProcess } from '@anthropic-ai/claude-agent-sdk';
-
-/** What the fake asks of the SDK, and what it tells it. */
-export interface ClaudeIo {
-  readonly prompt: string;
-  readonly systemPrompt: string;
-  /** What all hooks of an event answer; an empty object where there are none. */
-  fire(event: string, fields: object): Promise<Answer>;
-  /** Asks the host's `canUseTool`. */
-  ask(toolName: string, input: object, toolUseId: string): Promise<PermissionAnswer>;
-  send(message: object): void;
-}
-
-/** What the fake reads of an answer. */
-export interface Answer {
-  readonly continue?: boolean;
-  readonly stopReason?: string;
-  readonly decision?: string;
-  readonly reason?: string;
-  readonly hookSpecificOutput?: {
-    readonly permissionDecision?: string;
-    readonly permissionDecisionReason?: string;
-    readonly updatedInput?: Record<string, unknown>;
-    readonly updatedToolOutput?: unknown;
-    readonly additionalContext?: string;
-  };
-}
-
-export interface PermissionAnswer {
-  readonly behavior: 'allow' | 'deny';
-  readonly message?: string;
-  readonly updatedInput?: Record<string, unknown>;
-}
+import type { Answer, ClaudeIo, PermissionAnswer } from './claudeLoop.js';
 
 interface Line {
   readonly type: string;
@@ -64,8 +33,10 @@ export function fakeClaude(
   const state = { exitCode: null as number | null, killed: false };
 
   const send = (message: object) => void stdout.write(`${JSON.stringify(message)}\n`);
+  const ended = new AbortController();
   const exit = () => {
     if (state.exitCode !== null) return;
+    ended.abort();
     state.exitCode = 0;
     stdout.end();
     events.emit('exit', 0, null);
@@ -79,6 +50,7 @@ export function fakeClaude(
       );
       send({ type: 'control_request', request_id: id, request: fields });
     });
+  const tell = (message: object) => send({ uuid: crypto.randomUUID(), ...common, ...message });
   const io = {
     async fire(event: string, fields: object) {
       const ids = (hooks[event] ?? []).flatMap(({ hookCallbackIds }) => hookCallbackIds);
@@ -93,14 +65,18 @@ export function fakeClaude(
         input,
         tool_use_id,
       })) as PermissionAnswer,
-    send: (message: object) => send({ uuid: crypto.randomUUID(), ...common, ...message }),
+    signal: ended.signal,
+    show(text: string) {
+      const delta = { type: 'text_delta', text };
+      tell({ type: 'stream_event', event: { type: 'content_block_delta', index: 0, delta } });
+    },
   };
   const answer = async (content: Line['message']['content']) => {
     const prompt = typeof content === 'string' ? content : content.map(({ text }) => text).join('');
     const result = await serve({ ...io, prompt, systemPrompt });
     const figures = { duration_ms: 1, duration_api_ms: 1, num_turns: 1, total_cost_usd: 0 };
     const rest = { ...figures, usage: {}, permission_denials: [] };
-    io.send({ type: 'result', subtype: 'success', is_error: false, result, ...rest });
+    tell({ type: 'result', subtype: 'success', is_error: false, result, ...rest });
     exit();
   };
   createInterface({ input: stdin }).on('line', (text) => {

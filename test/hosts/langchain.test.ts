@@ -10,20 +10,11 @@ import {
   type CreateAgentParams,
 } from 'langchain';
 import { Config, type ConfigOptions } from 'hookstack';
-import { runConformance, scenarioNames } from 'hookstack/conformance';
 import { hooksMiddleware, type HooksMiddlewareOptions } from 'hookstack/langchain';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
-import { langchainHarness } from './langchainHarness.js';
 import { answering, nothing } from './scriptedHooks.js';
-
-describe('LangChain', () => {
-  it.each(scenarioNames)('covers %s', async (name) => {
-    const results = await runConformance(langchainHarness, { only: [name] });
-    expect(results).toMatchObject([{ outcome: 'covered' }]);
-  });
-});
 
 const logger = new RecordingLogger();
 beforeEach(() => void logger.records.splice(0));

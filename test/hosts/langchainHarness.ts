@@ -17,7 +17,7 @@ interface Options extends BaseChatModelCallOptions {
   temperature?: number;
 }
 
-type Say = (messages: readonly BaseMessage[], options: Options) => ModelAnswer;
+type Say = (messages: readonly BaseMessage[], options: Options) => Promise<ModelAnswer>;
 
 /** Unlike LangChain's own mock model, it streams, and is told with what it is called. */
 class MockModel extends BaseChatModel<Options> {
@@ -37,7 +37,7 @@ class MockModel extends BaseChatModel<Options> {
   }
 
   override async _generate(messages: BaseMessage[], options: this['ParsedCallOptions']) {
-    const { text, calls } = this.#say(messages, options);
+    const { text, calls } = await this.#say(messages, options);
     return { generations: [{ text, message: new AIMessage(toFields(text, calls)) }] };
   }
 
@@ -46,8 +46,8 @@ class MockModel extends BaseChatModel<Options> {
     options: this['ParsedCallOptions'],
     manager?: CallbackManagerForLLMRun,
   ) {
-    const { chunks, calls } = this.#say(messages, options);
-    for (const text of calls.length > 0 ? [''] : chunks) {
+    const { chunks, calls } = await this.#say(messages, options);
+    for await (const text of calls.length > 0 ? [''] : chunks) {
       const message = new AIMessageChunk(toFields(text, calls));
       const chunk = new ChatGenerationChunk({ text, message });
       yield chunk;
@@ -63,10 +63,12 @@ function toFields(content: string, calls: ModelAnswer['calls']) {
 
 async function run({ config, session, tools, ...turn }: Turn) {
   const agent = createAgent({
-    model: new MockModel((messages, options) => turn.model(toSent(messages, options))),
+    model: new MockModel((messages, options) =>
+      turn.model(toSent(messages, options), options.signal),
+    ),
     systemPrompt: turn.systemInstruction,
     tools: tools.map(({ name, description, parameters, execute }) =>
-      tool((args) => execute(args as Record<string, unknown>), {
+      tool((args, { signal }) => execute(args as Record<string, unknown>, signal), {
         name,
         description,
         schema: parameters as never,

@@ -52,23 +52,27 @@ function makeAgent(turn: Turn) {
       strict: true,
       // Without it, the model would read that something went wrong, and nobody what.
       errorFunction: null,
-      execute: (args) => execute(args as Record<string, unknown>),
+      execute: (args, _context, details) =>
+        execute(args as Record<string, unknown>, details?.signal),
     }),
   );
   return new Agent({
     name: 'writer',
     instructions: turn.systemInstruction,
     tools,
-    model: mockModel((request) => turn.model(toSent(request)), turn.stream),
+    model: mockModel((request) => turn.model(toSent(request), request.signal), turn.stream),
   });
 }
 
 /** A model that answers every request in the way in which it is asked. */
-export function mockModel(answer: (request: ModelRequest) => ModelAnswer, stream = false): Model {
+export function mockModel(
+  answer: (request: ModelRequest) => ModelAnswer | Promise<ModelAnswer>,
+  stream = false,
+): Model {
   const steps = Array.from({ length: 20 }, () =>
     stream
-      ? modelStreamResponder(({ request }) => streamOf(answer(request)))
-      : modelResponder(({ request }) => outputOf(answer(request))),
+      ? modelStreamResponder(async ({ request }) => streamOf(await answer(request)))
+      : modelResponder(async ({ request }) => outputOf(await answer(request))),
   );
   return new ScriptedModel(steps);
 }
@@ -80,7 +84,7 @@ function outputOf({ text, calls }: ModelAnswer) {
 
 async function* streamOf(answer: ModelAnswer): AsyncGenerator<StreamEvent> {
   yield { type: 'response_started' };
-  for (const delta of answer.chunks) yield { type: 'output_text_delta', delta };
+  for await (const delta of answer.chunks) yield { type: 'output_text_delta', delta };
   const usage = { requests: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const response = { id: 'response', usage, output: outputOf(answer) };
   yield { type: 'response_done', response };

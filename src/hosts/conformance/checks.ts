@@ -66,10 +66,22 @@ export function asked({ sent }: Seen, times: number): string | undefined {
   return demand(sent.length === times, `the model was asked ${sent.length} times, not ${times}`);
 }
 
-/** The turn ended soon after the abort, which came while a hook ran. */
-export function endedWithAbort({ endedAfterAbort }: Seen): string | undefined {
+/** The turn ended soon after the abort, and no hook is left of it. */
+export function endedWithAbort({ endedAfterAbort, hookIsLeft }: Seen): string | undefined {
   return (
-    demand(endedAfterAbort !== undefined, 'no hook was started') ??
-    demand((endedAfterAbort ?? 0) < 10_000, 'the turn did not end with the abort')
+    demand(endedAfterAbort !== undefined, 'what was to be aborted did not begin') ??
+    demand((endedAfterAbort ?? 0) < 10_000, 'the turn did not end with the abort') ??
+    demand(!hookIsLeft, 'a hook has outlived the turn')
+  );
+}
+
+/** The tool or model at work was told of the abort, and nothing came of what it still gave. */
+export function abortedAtWork(seen: Seen, after: 'AfterTool' | 'AfterModel'): string | undefined {
+  return (
+    endedWithAbort(seen) ??
+    asked(seen, 1) ??
+    demand(eventsOf(seen, after) === 0, `${after} hooks ran after the abort`) ??
+    demand(seen.text === '', `the final text was ${JSON.stringify(seen.text)}`) ??
+    demand(seen.wasToldOfAbort, 'what was at work was not told of the abort')
   );
 }

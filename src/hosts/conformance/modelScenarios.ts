@@ -1,4 +1,5 @@
 import {
+  abortedAtWork,
   asked,
   calls,
   demand,
@@ -20,6 +21,7 @@ const SYNTHETIC = answering({
   hookSpecificOutput: { llm_response: { text: 'Cached.' } },
 });
 const REDACTION = answering({ hookSpecificOutput: { llm_response: { text: '[redacted]' } } });
+const WATCHING = { BeforeModel: group(answering({})), AfterModel: group(answering({})) };
 const ONLY_READ = answering({
   hookSpecificOutput: { toolConfig: { mode: 'AUTO', allowedFunctionNames: ['read'] } },
 });
@@ -98,6 +100,13 @@ export const modelScenarios: Readonly<Record<ModelScenarioName, Scenario>> = {
     hold: true,
     check: (seen) => finalText(seen, '[redacted]') ?? shownText(seen, '[redacted]'),
   },
+  redactShown: {
+    title: 'the same where nothing is held back: it was shown as it came, and is kept as changed',
+    hooks: { AfterModel: group(REDACTION) },
+    answers: [['The password ', 'is hunter2.']],
+    stream: true,
+    check: (seen) => shownText(seen, 'The password is hunter2.') ?? finalText(seen, '[redacted]'),
+  },
   stream: {
     title: 'a stream passes as it comes; AfterModel hooks see all of it in the end',
     hooks: { AfterModel: group(answering({})) },
@@ -141,12 +150,28 @@ export const modelScenarios: Readonly<Record<ModelScenarioName, Scenario>> = {
   abortModel: {
     title: 'an abort ends the hooks, and the model is not asked',
     hooks: { BeforeModel: group(waiting()) },
-    aborts: true,
+    aborts: 'hook',
     check: (seen) => asked(seen, 0) ?? endedWithAbort(seen),
+  },
+  abortDuringModel: {
+    title: 'an abort reaches a model that is asked; no AfterModel hook sees what it still gives',
+    hooks: WATCHING,
+    answers: ['The password is hunter2.'],
+    aborts: 'model',
+    check: (seen) => fired(seen, 'BeforeModel') ?? abortedAtWork(seen, 'AfterModel'),
+  },
+  abortDuringStream: {
+    title: 'the same where the model streams; nothing more is shown',
+    hooks: WATCHING,
+    answers: [['One ', 'two ', 'three.']],
+    stream: true,
+    aborts: 'stream',
+    check: (seen) =>
+      fired(seen, 'BeforeModel') ?? shownText(seen, 'One ') ?? abortedAtWork(seen, 'AfterModel'),
   },
   modelReads: {
     title: 'hooks read prompt, system instruction, tools and session',
-    hooks: { BeforeModel: group(answering({})), AfterModel: group(answering({})) },
+    hooks: WATCHING,
     check: (seen) => {
       const before = seen.read.find(({ hook_event_name: name }) => name === 'BeforeModel');
       return (

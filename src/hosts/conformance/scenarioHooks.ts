@@ -3,6 +3,9 @@ import type { HookOutput } from '../../protocol/types.js';
 /** Where the hooks of scenarios write down what they read: an environment variable. */
 export const READ_DIR = 'HOOKSTACK_CONFORMANCE_READ';
 
+/** Where a hook that waits writes down which process it is. */
+export const WAITING_FILE = 'waiting.pid';
+
 const NOTE = `cat > "$(mktemp "$${READ_DIR}/XXXXXX")"`;
 
 /** A hook that notes what it reads and answers this. What it answers is in its environment: nothing is quoted. */
@@ -21,12 +24,12 @@ export function failing(onFailure: 'allow' | 'deny') {
   return { type: 'command' as const, name: 'broken', command, onFailure };
 }
 
-/** A hook that notes what it reads and never answers. */
+/** A hook that notes which process it is and what it reads, and never answers. */
 export function waiting() {
   return {
     type: 'command' as const,
     name: 'waiting',
-    command: `${NOTE}; exec sleep 600`,
+    command: `echo $$ > "$${READ_DIR}/../${WAITING_FILE}"; ${NOTE}; exec sleep 600`,
     timeout: 20_000,
   };
 }

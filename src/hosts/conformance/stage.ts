@@ -3,61 +3,72 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Config } from '../../config/config.js';
-import type { ApprovalRequest } from '../../protocol/approval.js';
 import type { HookDefinitions } from '../../protocol/types.js';
 import { DebugLogger } from '../../util/debugLogger.js';
-import { READ_DIR } from './scenarioHooks.js';
+import { Abortion, outlives } from './abortion.js';
+import { READ_DIR, WAITING_FILE } from './scenarioHooks.js';
+import { makeTools, toAnswer } from './script.js';
 import { SESSION } from './session.js';
-import type {
-  Harness,
-  ModelAnswer,
-  Scenario,
-  ScenarioTool,
-  ScriptedAnswer,
-  Seen,
-  Turn,
-} from './types.js';
+import type { Harness, Scenario, Seen, Turn } from './types.js';
 
 /** Ms that a turn may take before it counts as one that hangs. */
 const TURN_MS = 30_000;
+
+/** Ms for what is not to come any more: one can only wait for it. */
+const QUIET_MS = 300;
 
 /** Runs one turn of the harness, and tells what was seen. */
 export async function stage(harness: Harness, scenario: Scenario): Promise<Seen> {
   const directory = await realpath(await mkdtemp(path.join(tmpdir(), 'hookstack-conformance-')));
   const [workingDir, readDir] = [path.join(directory, 'project'), path.join(directory, 'read')];
   const ended = new AbortController();
+  const closers: Parameters<Turn['onEnd']>[0][] = [];
   try {
     await Promise.all([mkdir(workingDir), mkdir(readDir)]);
-    const { turn, notes, abort } = prepare(scenario, workingDir, readDir);
-    const aborted = scenario.aborts ? abortOnceRead(readDir, abort, ended.signal) : undefined;
+    const { turn, notes, abortion } = prepare(scenario, workingDir, readDir, closers);
+    const beginning =
+      scenario.aborts === 'hook' ? abortOnceRead(readDir, abortion, ended.signal) : undefined;
     const result = await settle(harness.run(turn));
     const endedAt = performance.now();
     ended.abort();
-    const abortedAt = await aborted;
+    await beginning;
+    const { abortedAt } = abortion;
+    if (abortedAt !== undefined) await sleep(QUIET_MS);
     return {
       ...notes,
       ...result,
       read: await readAll(readDir),
       endedAfterAbort: abortedAt === undefined ? undefined : endedAt - abortedAt,
+      wasToldOfAbort: abortion.wasTold,
+      hookIsLeft: await outlives(path.join(directory, WAITING_FILE)),
     };
   } finally {
     ended.abort();
+    await Promise.allSettled(closers.map(async (close) => close()));
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-function prepare(scenario: Scenario, workingDir: string, readDir: string) {
+function prepare(
+  scenario: Scenario,
+  workingDir: string,
+  readDir: string,
+  closers: Parameters<Turn['onEnd']>[0][],
+) {
   const notes = {
     shown: [] as string[],
     shownAt: undefined as number | undefined,
     sent: [] as Seen['sent'][number][],
     runs: [] as Seen['runs'][number][],
-    asked: [] as ApprovalRequest[],
+    asked: [] as Seen['asked'][number][],
+    warnings: [] as string[],
   };
-  const abort = new AbortController();
-  const settings = { enableHooks: true, hooks: noting(scenario.hooks, readDir) } as const;
+  const abortion = new Abortion(scenario.aborts);
+  const afterModelDisplay = scenario.hold ? 'hold' : 'stream';
+  const hooks = noting(scenario.hooks, readDir);
+  const settings = { enableHooks: true, hooks, afterModelDisplay } as const;
   const people = [...(scenario.person ?? [])];
-  const approver = (request: ApprovalRequest) => {
+  const approver: Turn['approver'] = async (request) => {
     notes.asked.push(request);
     const decision = people.shift() ?? 'deny';
     return decision === 'allow' ? { decision } : { decision, reason: 'Nope.' };
@@ -67,36 +78,51 @@ function prepare(scenario: Scenario, workingDir: string, readDir: string) {
     workingDir,
     approver,
     sessionId: 'session-of-the-config',
-    afterModelDisplay: scenario.hold ? 'hold' : 'stream',
-    debugLogger: new QuietLogger('hookstack:conformance'),
+    debugLogger: new NotingLogger('hookstack:conformance', notes.warnings),
   });
-  const answers = (scenario.answers ?? []).map(toAnswer);
+  const answers = [...(scenario.answers ?? [])];
   const turn: Turn = {
     config,
     settings,
     workingDir,
     approver,
-    tools: makeTools(notes.runs, scenario.toolThrows ?? false),
+    tools: makeTools(notes.runs, abortion, scenario.toolThrows ?? false),
     prompt: 'Go.',
     systemInstruction: 'You are an agent.',
     stream: scenario.stream ?? false,
-    signal: abort.signal,
+    signal: abortion.signal,
     session: SESSION,
-    model(request) {
-      notes.sent.push(structuredClone(request));
-      return answers.shift() ?? toAnswer('Done.', notes.sent.length);
+    async model(request, signal) {
+      const count = notes.sent.push(structuredClone(request));
+      const answer = toAnswer(answers.shift() ?? 'Done.', count, () =>
+        abortion.work('stream', signal),
+      );
+      await abortion.work('model', signal);
+      return answer;
     },
     show(text) {
       notes.shownAt ??= Date.now();
       notes.shown.push(text);
+      abortion.begun('stream');
     },
+    onEnd: (close) => void closers.push(close),
   };
-  return { turn, notes, abort };
+  return { turn, notes, abortion };
 }
 
 /** Scenarios are about hooks that fail, too: what would be logged of them is expected. */
-class QuietLogger extends DebugLogger {
-  override warn(): void {}
+class NotingLogger extends DebugLogger {
+  readonly #warnings: string[];
+
+  constructor(namespace: string, warnings: string[]) {
+    super(namespace);
+    this.#warnings = warnings;
+  }
+
+  override warn(message: string): void {
+    this.#warnings.push(message);
+  }
+
   override error(): void {}
 }
 
@@ -110,39 +136,6 @@ function noting(hooks: HookDefinitions, directory: string): HookDefinitions {
     })),
   ]);
   return Object.fromEntries(entries) as HookDefinitions;
-}
-
-function toAnswer(said: ScriptedAnswer, turn: number): ModelAnswer {
-  if (typeof said === 'string') return { text: said, chunks: [said], calls: [] };
-  if (!('calls' in said)) return { text: said.join(''), chunks: said, calls: [] };
-  const calls = said.calls.map((call, position) => ({ id: `call_${turn}_${position}`, ...call }));
-  return { text: '', chunks: [], calls };
-}
-
-function makeTools(runs: Seen['runs'][number][], throws: boolean): ScenarioTool[] {
-  const make = (
-    name: string,
-    fields: string[],
-    run: (args: Record<string, unknown>) => string,
-  ) => ({
-    name,
-    description: `Can ${name} files.`,
-    parameters: {
-      type: 'object' as const,
-      properties: Object.fromEntries(fields.map((field) => [field, { type: 'string' as const }])),
-      required: fields,
-      additionalProperties: false as const,
-    },
-    async execute(args: Record<string, unknown>) {
-      runs.push({ name, args: { ...args } });
-      if (throws) throw new Error('The disk is full.');
-      return run(args);
-    },
-  });
-  return [
-    make('write', ['path', 'text'], ({ path: file }) => `Wrote ${String(file)}.`),
-    make('read', ['path'], () => 'The password is hunter2.'),
-  ];
 }
 
 async function settle(running: ReturnType<Harness['run']>) {
@@ -161,17 +154,11 @@ async function settle(running: ReturnType<Harness['run']>) {
   }
 }
 
-/** Resolves to when it was, once a hook has read something. */
-async function abortOnceRead(directory: string, abort: AbortController, ended: AbortSignal) {
+async function abortOnceRead(directory: string, abortion: Abortion, ended: AbortSignal) {
   while (!ended.aborted) {
-    if ((await readAll(directory)).length > 0) {
-      const abortedAt = performance.now();
-      abort.abort();
-      return abortedAt;
-    }
+    if ((await readAll(directory)).length > 0) return abortion.begun('hook');
     await sleep(10);
   }
-  return undefined;
 }
 
 /** What hooks have noted completely. */

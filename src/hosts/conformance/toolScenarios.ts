@@ -1,5 +1,6 @@
 import { answering, failing, group, waiting } from './scenarioHooks.js';
 import {
+  abortedAtWork,
   calls,
   demand,
   endedWithAbort,
@@ -155,8 +156,19 @@ export const toolScenarios: Readonly<Record<ToolScenarioName, Scenario>> = {
     title: 'an abort ends the hooks, and the tool does not run',
     hooks: { BeforeTool: group(waiting()) },
     answers: [calls(WRITE)],
-    aborts: true,
+    aborts: 'hook',
     check: (seen) => notRun(seen) ?? endedWithAbort(seen),
+  },
+  abortDuringTool: {
+    title: 'an abort reaches a tool that runs; no AfterTool hook sees what it still gives',
+    hooks: {
+      BeforeTool: group(answering({ hookSpecificOutput: { tool_input: { path: 'b.txt' } } })),
+      AfterTool: group(answering({})),
+    },
+    answers: [calls(WRITE)],
+    aborts: 'tool',
+    check: (seen) =>
+      ranWith(seen, { ...WRITE.args, path: 'b.txt' }) ?? abortedAtWork(seen, 'AfterTool'),
   },
   identity: {
     title: 'hooks read the session of the call',

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import type { ApprovalRequest, Approver } from '../../protocol/approval.js';
+import type { Approval, ApprovalRequest, Approver } from '../../protocol/approval.js';
 import type { CallSession, HookDefinitions, HookInput } from '../../protocol/types.js';
 
 /** A tool that the host's agent is given for a turn. It records its runs. */
@@ -13,15 +13,19 @@ export interface ScenarioTool {
     readonly required: readonly string[];
     readonly additionalProperties: false;
   };
-  /** What the tool does. Throws, where the scenario is about that. */
-  readonly execute: (args: Record<string, unknown>) => Promise<string>;
+  /**
+   * What the tool does. Throws, where the scenario is about that.
+   *
+   * @param signal the one that the host gives to its tools
+   */
+  readonly execute: (args: Record<string, unknown>, signal?: AbortSignal) => Promise<string>;
 }
 
 /** What the mock model says next. Without `calls`, the turn is over. */
 export interface ModelAnswer {
   readonly text: string;
   /** The text in the pieces in which a model that streams gives it. */
-  readonly chunks: readonly string[];
+  readonly chunks: AsyncIterable<string>;
   readonly calls: readonly ModelAnswerCall[];
 }
 
@@ -48,7 +52,11 @@ export interface Turn {
   /** Hooks are on. Give it to the adapter. */
   readonly config: Config;
   /** For a host in another process: what `config` was made of, as settings. */
-  readonly settings: { readonly enableHooks: true; readonly hooks: HookDefinitions };
+  readonly settings: {
+    readonly enableHooks: true;
+    readonly hooks: HookDefinitions;
+    readonly afterModelDisplay: 'hold' | 'stream';
+  };
   /** The directory of `config`, an empty one for this turn alone. */
   readonly workingDir: string;
   readonly tools: readonly ScenarioTool[];
@@ -60,12 +68,24 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** The identity to give to the adapter. */
   readonly session: CallSession;
-  /** The person that hooks ask; `config` knows it. For adapters that ask in another way. */
-  readonly approver: Approver;
-  /** To be called by the mock model for every request: notes it, and gives the answer. */
-  readonly model: (request: SentRequest) => ModelAnswer;
+  /** The person that hooks ask; `config` knows it. For hosts that ask in another way, who say what they know. */
+  readonly approver: (
+    request: Partial<ApprovalRequest>,
+    options: Parameters<Approver>[1],
+  ) => Promise<Approval>;
+  /**
+   * To be called by the mock model for every request: notes it, and gives the answer.
+   *
+   * @param signal the one that the host gives to its models
+   */
+  readonly model: (request: SentRequest, signal?: AbortSignal) => Promise<ModelAnswer>;
   /** To be called with every piece of text as soon as the host's caller gets it, where the host streams. */
   readonly show: (text: string) => void;
+  /**
+   * For what a host leaves open after a turn, such as processes: `close` is called once everything has been looked at,
+   * so that nothing seems to end with an abort which ends only with the host.
+   */
+  readonly onEnd: (close: () => Promise<void> | void) => void;
 }
 
 /** What became of a turn. A turn that fails may just reject. */
@@ -92,9 +112,15 @@ export interface Seen {
   /** What hooks read, in order of their timestamps. */
   readonly read: readonly (HookInput & Readonly<Record<string, unknown>>)[];
   /** What the person was asked. */
-  readonly asked: readonly ApprovalRequest[];
+  readonly asked: readonly Partial<ApprovalRequest>[];
   /** Ms from the abort to the end of the turn, where there was one. */
   readonly endedAfterAbort: number | undefined;
+  /** Whether the tool or the model that was at work at the abort got it from the host. */
+  readonly wasToldOfAbort: boolean;
+  /** Whether a hook that waits has outlived the turn. */
+  readonly hookIsLeft: boolean;
+  /** What the adapter warned of, in the log of `config`. */
+  readonly warnings: readonly string[];
 }
 
 /** Something that a harness declares to be otherwise in its host. */
@@ -120,6 +146,7 @@ export type ToolScenarioName =
   | 'toolThrows'
   | 'parallel'
   | 'abort'
+  | 'abortDuringTool'
   | 'identity';
 
 /** Scenarios of model calls. */
@@ -132,10 +159,13 @@ export type ModelScenarioName =
   | 'request'
   | 'redact'
   | 'redactHeld'
+  | 'redactShown'
   | 'stream'
   | 'restrict'
   | 'restrictCalls'
   | 'abortModel'
+  | 'abortDuringModel'
+  | 'abortDuringStream'
   | 'modelReads';
 
 export type ScenarioName = ToolScenarioName | ModelScenarioName;
@@ -162,8 +192,8 @@ export interface Scenario {
   readonly toolThrows?: boolean;
   /** What the person says, one after the other. */
   readonly person?: readonly ('allow' | 'deny')[];
-  /** Aborts the turn as soon as a hook has begun. */
-  readonly aborts?: boolean;
+  /** Aborts the turn as soon as this has begun; `stream` has once some text was shown. */
+  readonly aborts?: 'hook' | 'tool' | 'model' | 'stream';
   /** Says what is not as it should be. */
   readonly check: (seen: Seen) => string | undefined;
 }
