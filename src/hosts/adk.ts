@@ -10,6 +10,7 @@ import { notAllowed } from '../core/coreToolScheduler.js';
 import { fireAfterModelHook } from '../core/geminiChatHookTriggers.js';
 import type { ModelTurn } from '../core/modelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
+import { allowedNames } from '../protocol/allowedTools.js';
 import { asSystemNote } from '../protocol/llmContent.js';
 import { functionCallsOf } from '../protocol/response.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
@@ -29,7 +30,7 @@ import {
 import { openModelCall, type OpenModelCall } from './adk/openModelCall.js';
 import { endAgent, orAborted, Runs } from './adk/runs.js';
 import type { Maybe } from './either.js';
-import { allowedNames, requireVersion, tellUncovered, textOf } from './shared.js';
+import { requireVersion, tellUncovered, textOf } from './shared.js';
 
 export type { HooksMark } from './mark.js';
 
@@ -94,7 +95,7 @@ export class HooksPlugin extends BasePlugin {
     if (allowed && !allowed.includes(tool.name)) {
       return toToolAnswer(notAllowed(tool.name, allowed));
     }
-    const options = { ...this.#optionsOf(context), callId };
+    const options = this.#optionsOf(context, callId);
     const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);
     if ('refused' in call) {
       run.stopReason ??= call.refused.stopReason;
@@ -235,10 +236,10 @@ export class HooksPlugin extends BasePlugin {
     tellUncovered(this.#config, message, this.#options.strict);
   }
 
-  #optionsOf(context: InvocationContext): CallOptions {
+  #optionsOf(context: InvocationContext, callId?: string): CallOptions {
     const { onHooks, onApproval } = this.#options;
     const { abortSignal: signal } = context;
-    return { signal, onHooks, onApproval, session: this.#sessionOf(context) };
+    return { signal, onHooks, onApproval, callId, session: this.#sessionOf(context) };
   }
 
   #sessionOf(context: InvocationContext): CallSession {

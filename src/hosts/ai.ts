@@ -72,7 +72,9 @@ export function aiHooks(config: Config, options: AiHooksOptions = {}): AiHooks {
   requireKnown('aiHooks()', options, OPTIONS);
   const { onHooks, onApproval, session, strict = false } = options;
   const memory = new CallMemory();
-  const callOptions = (): CallOptions => ({
+  const callOptions = (signal?: AbortSignal, callId?: string): CallOptions => ({
+    signal,
+    callId,
     onHooks,
     onApproval,
     session: typeof session === 'function' ? session() : session,
@@ -97,7 +99,7 @@ interface Around {
   readonly config: Config;
   readonly strict: boolean;
   readonly memory: CallMemory;
-  readonly callOptions: () => CallOptions;
+  readonly callOptions: (signal?: AbortSignal, callId?: string) => CallOptions;
 }
 
 function modelMiddleware(around: Around): ModelMiddleware {
@@ -157,7 +159,7 @@ function callModel(
     config,
     request,
     (changed, abortSignal) => open({ ...toParams(changed, request, params), abortSignal }),
-    { ...callOptions(), signal: params.abortSignal },
+    callOptions(params.abortSignal),
   );
 }
 
