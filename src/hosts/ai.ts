@@ -1,7 +1,7 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import { callModelWithHooks, type ModelTurn } from '../core/modelCall.js';
+import { callModelWithHooks, finishTurn, type ModelTurn } from '../core/modelCall.js';
 import type { CallSession } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
@@ -21,13 +21,7 @@ import type {
   Streamed,
   WrapOptions,
 } from './ai/types.js';
-import {
-  finishTurn,
-  installedVersion,
-  requireVersion,
-  tellUncovered,
-  stoppedTurn,
-} from './shared.js';
+import { installedVersion, requireVersion, tellUncovered, stoppedTurn } from './shared.js';
 
 export type { ModelMiddleware, Steps } from './ai/types.js';
 export { ToolRefusedError } from './ai/refusal.js';

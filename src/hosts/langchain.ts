@@ -8,7 +8,7 @@ import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
-import { callModelWithHooks } from '../core/modelCall.js';
+import { callModelWithHooks, finishTurn } from '../core/modelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
 import { namesLeft } from '../protocol/allowedTools.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
@@ -18,7 +18,7 @@ import { toModelResponse, type HostCall, type Message } from './langchain/messag
 import { applyRequest, toAnswer, toModelRequest } from './langchain/modelCall.js';
 import { failure, runTool, toToolAnswer, toToolResult, type Given } from './langchain/toolCall.js';
 import type { Either } from './either.js';
-import { finishTurn, installedVersion, requireVersion, tellUncovered, textOf } from './shared.js';
+import { installedVersion, requireVersion, tellUncovered, textOf } from './shared.js';
 
 export type { MessageMark } from './langchain/marks.js';
 export type { HooksMark } from './mark.js';

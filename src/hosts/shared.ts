@@ -84,16 +84,6 @@ export function tellUncovered(config: Config, message: string, strict = false): 
   config.getDebugLogger().warn(message);
 }
 
-/** Runs a model call to its end without showing anything of it. */
-export async function finishTurn(
-  turn: AsyncGenerator<GenerateContentResponse, ModelTurn, undefined>,
-): Promise<ModelTurn> {
-  for (;;) {
-    const step = await turn.next();
-    if (step.done) return step.value;
-  }
-}
-
 /** What a host goes on with after a tool call. */
 export type ToolOutcome<Output> = {
   /** The agent is to end: why. */

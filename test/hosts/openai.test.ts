@@ -1,11 +1,14 @@
 import {
   Agent,
+  applyPatchTool,
+  computerTool,
   handoff,
   run,
   Runner,
   shellTool,
   tool,
   webSearchTool,
+  type Computer,
   type ModelProvider,
   type ModelRequest,
 } from '@openai/agents';
@@ -319,6 +322,17 @@ function hosted() {
   return [webSearchTool(), shellTool({ shell: { run: async () => ({ output: [] }) } })];
 }
 
+/** Tools that run on this machine, and are not functions. */
+function local() {
+  const edit = async () => ({ status: 'completed' as const });
+  const editor = { createFile: edit, updateFile: edit, deleteFile: edit };
+  return [
+    shellTool({ shell: { run: async () => ({ output: [] }) } }),
+    applyPatchTool({ editor }),
+    computerTool({ computer: async () => ({}) as Computer }),
+  ];
+}
+
 describe('tools that cannot be covered', () => {
   it('are warned of once', async () => {
     const debugLogger = new Warnings('test');
@@ -337,6 +351,12 @@ describe('tools that cannot be covered', () => {
     const { model } = saying();
     const agent = new Agent({ name: 'a', tools: hosted(), model });
     expect(() => withHooks(config, agent, { strict: true })).toThrow('web_search');
+    for (const tool of local()) {
+      const alone = new Agent({ name: 'a', tools: [tool], model });
+      expect(() => withHooks(config, alone, { strict: true })).toThrow(
+        `no hooks run for the tool "${tool.name}" (${tool.type})`,
+      );
+    }
     const late = withHooks(config, new Agent({ name: 'a', model }), { strict: true });
     late.tools.push(webSearchTool());
     await expect(run(late, 'Go.')).rejects.toThrow('web_search');
