@@ -39,11 +39,14 @@ export type FireHook = <E extends HookEventName>(
 /** The stages of the tool stack, by name. */
 export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolean) {
   /** Outermost stage: BeforeTool hooks may block the call, stop the agent, or change the arguments. */
-  async function beforeTool(call: ToolCall, next: Next): Promise<void> {
-    if (isRefused(call)) return;
+  function beforeTool(call: ToolCall, next: Next): Promise<void> {
+    if (isRefused(call)) return Promise.resolve();
     const { toolName, input: toolInput, callId } = call;
     const firing = fire(HookEventName.BeforeTool, { toolName, toolInput, callId, canAsk }, call);
-    if (!firing) return next();
+    return firing ? passHooks(call, next, firing) : next();
+  }
+
+  async function passHooks(call: ToolCall, next: Next, firing: Promise<ProcessedHookResult>): Promise<void> {
     const fired = await firing;
     if (!heed(call, fired)) return;
     const isQuestion = fired.aggregated.finalOutput?.decision === 'ask';

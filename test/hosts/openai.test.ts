@@ -322,9 +322,10 @@ function hosted() {
   return [webSearchTool(), shellTool({ shell: { run: async () => ({ output: [] }) } })];
 }
 
+const edit = async () => ({ status: 'completed' as const });
+
 /** Tools that run on this machine, and are not functions. */
 function local() {
-  const edit = async () => ({ status: 'completed' as const });
   const editor = { createFile: edit, updateFile: edit, deleteFile: edit };
   return [
     shellTool({ shell: { run: async () => ({ output: [] }) } }),
@@ -351,10 +352,10 @@ describe('tools that cannot be covered', () => {
     const { model } = saying();
     const agent = new Agent({ name: 'a', tools: hosted(), model });
     expect(() => withHooks(config, agent, { strict: true })).toThrow('web_search');
-    for (const tool of local()) {
-      const alone = new Agent({ name: 'a', tools: [tool], model });
+    for (const each of local()) {
+      const alone = new Agent({ name: 'a', tools: [each], model });
       expect(() => withHooks(config, alone, { strict: true })).toThrow(
-        `no hooks run for the tool "${tool.name}" (${tool.type})`,
+        `no hooks run for the tool "${each.name}" (${each.type})`,
       );
     }
     const late = withHooks(config, new Agent({ name: 'a', model }), { strict: true });
