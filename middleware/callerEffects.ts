@@ -39,14 +39,11 @@ export type FireHook = <E extends HookEventName>(
 /** The stages of the tool stack, by name. */
 export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolean) {
   /** Outermost stage: BeforeTool hooks may block the call, stop the agent, or change the arguments. */
-  function beforeTool(call: ToolCall, next: Next): Promise<void> {
-    if (isRefused(call)) return Promise.resolve();
+  async function beforeTool(call: ToolCall, next: Next): Promise<void> {
+    if (isRefused(call)) return;
     const { toolName, input: toolInput, callId } = call;
     const firing = fire(HookEventName.BeforeTool, { toolName, toolInput, callId, canAsk }, call);
-    return firing ? passHooks(call, next, firing) : next();
-  }
-
-  async function passHooks(call: ToolCall, next: Next, firing: Promise<ProcessedHookResult>): Promise<void> {
+    if (!firing) return next();
     const fired = await firing;
     if (!heed(call, fired)) return;
     const isQuestion = fired.aggregated.finalOutput?.decision === 'ask';
