@@ -24,9 +24,10 @@ import {
 } from '../core/coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from '../core/geminiChat.js';
 import { decisionOf } from '../context.js';
+import { allowedNames } from '../protocol/allowedTools.js';
 import { asHookContext } from '../protocol/llmContent.js';
 import { answerText, functionCallsOf } from '../protocol/response.js';
-import { allowedToolsOf, describeModelCall, verdictOf } from './modelTurns.js';
+import { describeModelCall, verdictOf } from './modelTurns.js';
 import { Transcript } from './transcript.js';
 
 export interface AgentOptions {
@@ -288,7 +289,7 @@ class AgentRun {
   async #runTools(calls: readonly FunctionCall[], turn: ModelTurn): Promise<PartListUnion> {
     const completed = await this.#scheduler.schedule(calls, {
       signal: this.#options.signal,
-      allowedTools: allowedToolsOf(turn),
+      allowedTools: allowedNames(turn.request),
       restrictedBy: this.#hooks.restrictors,
     });
     this.#toolCalls.push(...completed);

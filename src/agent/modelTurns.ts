@@ -23,11 +23,3 @@ export function describeModelCall({
     ...(blockedBy && { blockedBy }),
   };
 }
-
-/** `undefined` without a restriction. */
-export function allowedToolsOf({
-  request,
-}: Pick<ModelTurn, 'request'>): readonly string[] | undefined {
-  const { mode, allowedFunctionNames } = request.config?.toolConfig?.functionCallingConfig ?? {};
-  return mode === 'NONE' ? [] : allowedFunctionNames;
-}

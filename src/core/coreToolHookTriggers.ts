@@ -107,14 +107,14 @@ export interface RefusedToolCall {
  * @returns what to run the tool with, or why it must not run
  * @throws TypeError for an option that does not exist
  */
-export async function openToolCall(
+export function openToolCall(
   config: Config,
   toolName: string,
   toolInput: Record<string, unknown>,
   options: CallOptions = {},
 ): Promise<OpenToolCall | RefusedToolCall> {
-  requireKnown('openToolCall()', options, CALL_OPTIONS);
   return new Promise((resolve, reject) => {
+    requireKnown('openToolCall()', options, CALL_OPTIONS);
     const execute: ExecuteTool = (input) =>
       new Promise((finish, fail) => {
         const ended = (end: () => void) => {

@@ -75,6 +75,16 @@ export async function* callModelWithHooks(
   return toTurn(call, chunks);
 }
 
+/** Runs a model call to its end without showing anything of it. */
+export async function finishTurn(
+  turn: AsyncGenerator<GenerateContentResponse, ModelTurn, undefined>,
+): Promise<ModelTurn> {
+  for (;;) {
+    const step = await turn.next();
+    if (step.done) return step.value;
+  }
+}
+
 function toTurn(call: ModelCall, chunks: readonly GenerateContentResponse[]): ModelTurn {
   const { request, verdict, synthetic, suppressDisplay, contextForModel: notes } = call;
   const isAnswered = !synthetic && call.stream !== undefined;

@@ -154,11 +154,19 @@ async function fireAndTell<E extends HookEventName>(
   return processCommonHookOutputFields(aggregated);
 }
 
-/** Whether an event without a tool has to be fired, as far as is known now. If not, that is in the log. */
-export function hasHooks(host: FiringHost, event: HookEventName): boolean {
+/**
+ * Whether an event has to be fired, as far as is known now. If not, that is in the log.
+ *
+ * @param payload of an event with a tool
+ */
+export function hasHooks<E extends HookEventName>(
+  host: FiringHost,
+  event: E,
+  payload?: HookPayload<E>,
+): boolean {
   try {
     const engine = host.getHookSystem()?.engine;
-    return engine !== undefined && hasWork(engine, { event });
+    return engine !== undefined && hasWork(engine, { event, payload });
   } catch {
     // Firing the event says what is wrong.
     return true;

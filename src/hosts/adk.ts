@@ -4,13 +4,13 @@ import { BasePlugin, isAgentTool, version } from '@google/adk';
 // @ts-ignore
 import type { BaseTool, Context, InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
 import type { Config } from '../config/config.js';
-import { ALLOW, type CallOptions } from '../context.js';
+import type { CallOptions } from '../context.js';
 import { openToolCall } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
-import { fireAfterModelHook } from '../core/geminiChatHookTriggers.js';
 import type { ModelTurn } from '../core/modelCall.js';
+import { openModelCall, seeFurtherAnswer, type OpenModelCall } from '../core/openModelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
-import { asSystemNote } from '../protocol/llmContent.js';
+import { allowedNames } from '../protocol/allowedTools.js';
 import { functionCallsOf } from '../protocol/response.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
@@ -26,10 +26,9 @@ import {
   toToolResult,
   uncoveredOf,
 } from './adk/translate.js';
-import { openModelCall, type OpenModelCall } from './adk/openModelCall.js';
 import { endAgent, orAborted, Runs } from './adk/runs.js';
 import type { Maybe } from './either.js';
-import { allowedNames, requireVersion, tellUncovered, textOf } from './shared.js';
+import { requireVersion, tellUncovered, textOf } from './shared.js';
 
 export type { HooksMark } from './mark.js';
 
@@ -94,7 +93,7 @@ export class HooksPlugin extends BasePlugin {
     if (allowed && !allowed.includes(tool.name)) {
       return toToolAnswer(notAllowed(tool.name, allowed));
     }
-    const options = { ...this.#optionsOf(context), callId };
+    const options = this.#optionsOf(context, callId);
     const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);
     if ('refused' in call) {
       run.stopReason ??= call.refused.stopReason;
@@ -193,18 +192,11 @@ export class HooksPlugin extends BasePlugin {
 
   /** The host may give one answer in several pieces, such as text and calls of tools: hooks see each. */
   async #seeAnother({ request }: OpenModelCall, callbackContext: Context, given: LlmResponse) {
-    const options = this.#optionsOf(callbackContext.invocationContext);
-    const said = await fireAfterModelHook(this.#config, request, toModelResponse(given), options);
-    const reason = said.stopReason ?? '';
-    const turn: ModelTurn = {
-      ...said,
-      request,
-      verdict: said.stopped ? { kind: 'stop', event: HookEventName.AfterModel, reason } : ALLOW,
-      blocked: false,
-      synthetic: false,
-      suppressDisplay: said.suppressOutput ?? false,
-      notes: said.systemMessage ? [asSystemNote(said.systemMessage)] : [],
-    };
+    const { invocationContext: context } = callbackContext;
+    const answer = toModelResponse(given);
+    const seeing = seeFurtherAnswer(this.#config, request, answer, this.#optionsOf(context));
+    const turn = await orAborted(context, seeing);
+    if (!turn) return undefined;
     this.#heed(turn, callbackContext);
     return toAnswer(turn, given);
   }
@@ -235,10 +227,10 @@ export class HooksPlugin extends BasePlugin {
     tellUncovered(this.#config, message, this.#options.strict);
   }
 
-  #optionsOf(context: InvocationContext): CallOptions {
+  #optionsOf(context: InvocationContext, callId?: string): CallOptions {
     const { onHooks, onApproval } = this.#options;
     const { abortSignal: signal } = context;
-    return { signal, onHooks, onApproval, session: this.#sessionOf(context) };
+    return { signal, onHooks, onApproval, callId, session: this.#sessionOf(context) };
   }
 
   #sessionOf(context: InvocationContext): CallSession {

@@ -1,7 +1,7 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import { callModelWithHooks, type ModelTurn } from '../core/modelCall.js';
+import { callModelWithHooks, finishTurn, type ModelTurn } from '../core/modelCall.js';
 import type { CallSession } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
@@ -21,13 +21,7 @@ import type {
   Streamed,
   WrapOptions,
 } from './ai/types.js';
-import {
-  finishTurn,
-  installedVersion,
-  requireVersion,
-  tellUncovered,
-  stoppedTurn,
-} from './shared.js';
+import { installedVersion, requireVersion, tellUncovered, stoppedTurn } from './shared.js';
 
 export type { ModelMiddleware, Steps } from './ai/types.js';
 export { ToolRefusedError } from './ai/refusal.js';
@@ -72,7 +66,9 @@ export function aiHooks(config: Config, options: AiHooksOptions = {}): AiHooks {
   requireKnown('aiHooks()', options, OPTIONS);
   const { onHooks, onApproval, session, strict = false } = options;
   const memory = new CallMemory();
-  const callOptions = (): CallOptions => ({
+  const callOptions = (signal?: AbortSignal, callId?: string): CallOptions => ({
+    signal,
+    callId,
     onHooks,
     onApproval,
     session: typeof session === 'function' ? session() : session,
@@ -97,7 +93,7 @@ interface Around {
   readonly config: Config;
   readonly strict: boolean;
   readonly memory: CallMemory;
-  readonly callOptions: () => CallOptions;
+  readonly callOptions: (signal?: AbortSignal, callId?: string) => CallOptions;
 }
 
 function modelMiddleware(around: Around): ModelMiddleware {
@@ -157,7 +153,7 @@ function callModel(
     config,
     request,
     (changed, abortSignal) => open({ ...toParams(changed, request, params), abortSignal }),
-    { ...callOptions(), signal: params.abortSignal },
+    callOptions(params.abortSignal),
   );
 }
 

@@ -9,6 +9,7 @@ import {
   type Received,
   type ReplyVerdict,
 } from '../dialects/reverse.js';
+import { hasHooks } from '../hooks/fireHook.js';
 import { events } from '../protocol/events.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
@@ -88,6 +89,7 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     if (!config.getEnableHooks()) return {};
     const received = readEvent(config, input);
     if (!('event' in received)) return received;
+    if (!hasHooks(config, received.event, received.payload)) return {};
     const session = sessionOf(received);
     const verdict = await withDeadline(signal, (ended) =>
       decide(config, received, { onHooks, onApproval, session, signal: ended }),

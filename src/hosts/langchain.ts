@@ -8,16 +8,17 @@ import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
-import { callModelWithHooks } from '../core/modelCall.js';
+import { callModelWithHooks, finishTurn } from '../core/modelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
+import { namesLeft } from '../protocol/allowedTools.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { addMark, lastAnswer, readMark, stopOf } from './langchain/marks.js';
 import { toModelResponse, type HostCall, type Message } from './langchain/messages.js';
-import { allowedBy, applyRequest, toAnswer, toModelRequest } from './langchain/modelCall.js';
+import { applyRequest, toAnswer, toModelRequest } from './langchain/modelCall.js';
 import { failure, runTool, toToolAnswer, toToolResult, type Given } from './langchain/toolCall.js';
 import type { Either } from './either.js';
-import { finishTurn, installedVersion, requireVersion, tellUncovered, textOf } from './shared.js';
+import { installedVersion, requireVersion, tellUncovered, textOf } from './shared.js';
 
 export type { MessageMark } from './langchain/marks.js';
 export type { HooksMark } from './mark.js';
@@ -65,7 +66,7 @@ export function hooksMiddleware(
     if (allowedTools && !allowedTools.includes(call.name)) {
       return failure(call, textOf(notAllowed(call.name, allowedTools)));
     }
-    const calling = { ...optionsOf(runtime), callId: call.id };
+    const calling = optionsOf(runtime, call.id);
     let ran: { given: Given; result: ReturnType<typeof toToolResult> } | undefined;
     const execute = async (args: Record<string, unknown>) => {
       const run = () => handler({ ...request, toolCall: { ...request.toolCall, args } });
@@ -101,7 +102,7 @@ export function hooksMiddleware(
     const calling = optionsOf(request.runtime);
     const turn = await finishTurn(callModelWithHooks(config, asked, open, calling));
     if (asked.model !== turn.request.model) tellOfModel(config, turn.request.model);
-    const allowed = allowedBy(asked, turn.request)?.filter((name) => isTool(request, name));
+    const allowed = namesLeft(asked, turn.request)?.filter((name) => isTool(request, name));
     return toAnswer(turn, given, allowed) as AIMessage;
   }
 
@@ -121,9 +122,9 @@ function callOptions({ onHooks, onApproval, session }: HooksMiddlewareOptions) {
     sessions.set(id, known);
     return known;
   };
-  return (runtime: Runtime): CallOptions => {
+  return (runtime: Runtime, callId?: string): CallOptions => {
     const signal: AbortSignal | undefined = runtime.signal;
-    return { signal, onHooks, onApproval, session: sessionOf(runtime) };
+    return { signal, onHooks, onApproval, callId, session: sessionOf(runtime) };
   };
 }
 

@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
-import { allowedToolsOf } from '../agent/modelTurns.js';
+import type { GenerateContentParameters } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
+import { allowedNames } from '../protocol/allowedTools.js';
 import { toParts } from '../protocol/llmContent.js';
 import { emptyResponse } from '../protocol/response.js';
 import { HookEventName } from '../protocol/types.js';
@@ -84,16 +84,6 @@ export function tellUncovered(config: Config, message: string, strict = false): 
   config.getDebugLogger().warn(message);
 }
 
-/** Runs a model call to its end without showing anything of it. */
-export async function finishTurn(
-  turn: AsyncGenerator<GenerateContentResponse, ModelTurn, undefined>,
-): Promise<ModelTurn> {
-  for (;;) {
-    const step = await turn.next();
-    if (step.done) return step.value;
-  }
-}
-
 /** What a host goes on with after a tool call. */
 export type ToolOutcome<Output> = {
   /** The agent is to end: why. */
@@ -141,11 +131,9 @@ export function outcomeOf<Output>(
   result: ToolResult,
   ran: { readonly output: Output; readonly text: string } | undefined,
 ): ToolOutcome<Output> {
-  const { stopReason } = result;
-  const text = textOf(result);
-  if (!ran) return { kind: 'refused', text, stopReason };
-  if (result.llmContent === ran.text) return { kind: 'given', output: ran.output, stopReason };
-  return { kind: 'changed', text, stopReason };
+  const { stopReason, llmContent } = result;
+  if (llmContent === ran?.text) return { kind: 'given', output: ran.output, stopReason };
+  return { kind: ran ? 'changed' : 'refused', text: textOf(result), stopReason };
 }
 
 /** What hooks read of what a tool gives. */
@@ -165,16 +153,15 @@ export function textOf({ llmContent }: ToolResult): string {
     .join('');
 }
 
-/** The names of tools that hooks and host allow in a request; `undefined` without a restriction. */
-export function allowedNames(request: GenerateContentParameters): readonly string[] | undefined {
-  return allowedToolsOf({ request });
-}
-
 /** A map that forgets what was set first, for what is known of calls that may never come. */
 export class RecentMap<V> {
   readonly #entries = new Map<string, V>();
 
   constructor(readonly limit = 1000) {}
+
+  get size(): number {
+    return this.#entries.size;
+  }
 
   get(key: string): V | undefined {
     return this.#entries.get(key);
@@ -198,10 +185,10 @@ export class RefusedCalls {
 
   /** Takes the calls of an answer. */
   note(
-    turn: Pick<ModelTurn, 'request'>,
+    { request }: Pick<ModelTurn, 'request'>,
     calls: readonly { readonly id: string; readonly name: string }[],
   ): void {
-    const allowed = allowedToolsOf(turn);
+    const allowed = allowedNames(request);
     if (!allowed) return;
     for (const { id, name } of calls) {
       if (!allowed.includes(name))
@@ -211,7 +198,7 @@ export class RefusedCalls {
 
   /** What the model is to read in place of what the tool would give; asked once for a call. */
   take(id: string | undefined, name: string): string | undefined {
-    if (id === undefined) return undefined;
+    if (id === undefined || this.#texts.size === 0) return undefined;
     const key = keyOf(id, name);
     const text = this.#texts.get(key);
     this.#texts.delete(key);

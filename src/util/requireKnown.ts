@@ -16,8 +16,7 @@ export function requireKnown(
   known: Readonly<Record<string, true>>,
 ): void {
   for (const name in options) {
-    if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined)
-      continue;
+    if (known[name] === true || (options as Record<string, unknown>)[name] === undefined) continue;
     const names = Object.keys(known);
     const nearest = nearestName(name, names);
     const advice =

@@ -38,7 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'index.ts': names(
     'agent approvals compose.ts config confirmation-bus context.ts core dialects extensions hooks protocol stack.ts tools trace trust util',
   ),
-  hosts: names('agent config context.ts core dialects hooks protocol tools util'),
+  hosts: names('config context.ts core dialects hooks protocol tools util'),
   validate: names(
     'agent config dialects extensions hooks middleware process protocol run shell util',
   ),

@@ -248,6 +248,22 @@ describe('the plugin and models', () => {
     expect(texts).toEqual(['[redacted]', '[redacted]']);
   });
 
+  it('says which hook stops at a later event of an answer', async () => {
+    const answer: LlmResponse[] = [
+      { content: { role: 'model', parts: [{ text: 'The password' }] }, partial: false },
+      { content: { role: 'model', parts: [{ text: 'is hunter2.' }] }, partial: false },
+    ];
+    const stop = JSON.stringify({ continue: false, stopReason: 'Enough.' });
+    const command = `if grep -q hunter2; then echo '${stop}'; fi`;
+    const secrets = { type: 'command' as const, name: 'secrets', command };
+    const hooks = { AfterModel: [{ hooks: [secrets] }] };
+    const { events } = await run(agentOf(new ScriptedLlm([answer])), { hooks });
+    expect(events.map(({ customMetadata }) => customMetadata)).toEqual([
+      undefined,
+      { hookstack: { stopped: 'Enough.', hooks: ['secrets'] } },
+    ]);
+  });
+
   it('has the model read what hooks say after its answer with the next request', async () => {
     const say = answering({ systemMessage: 'Be brief.' });
     const llm = new ScriptedLlm([[call('read')]]);

@@ -101,6 +101,23 @@ describe('an event of Claude Code', () => {
     expect(await fire(config, 'PostToolUse', { tool_input: 'ls' })).toEqual({});
   });
 
+  it('is answered without a deadline or a listener where no hook matches', async () => {
+    const config = makeConfig({ BeforeTool: answering(NO, '^write_file$') });
+    const [group] = claudeHooks(config).PreToolUse;
+    const who = { session_id: 'one', cwd: process.cwd(), transcript_path: '' };
+    const event = { hook_event_name: 'PreToolUse', ...who, ...BASH };
+    const ask = async () => {
+      const { signal } = new AbortController();
+      const listeners: string[] = [];
+      signal.addEventListener = (type: string) => void listeners.push(type);
+      const answer = await group?.hooks[0]?.(event, 'call_1', { signal });
+      return { answer, listeners };
+    };
+    // The first event waits until hooks are read.
+    expect((await ask()).answer).toEqual({});
+    expect(await ask()).toEqual({ answer: {}, listeners: [] });
+  });
+
   it('passes while hooks are off', async () => {
     const config = makeConfig({ BeforeTool: answering(NO) }, { enableHooks: false });
     expect(await fire(config, 'PreToolUse', BASH)).toEqual({});

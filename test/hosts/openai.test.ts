@@ -1,11 +1,14 @@
 import {
   Agent,
+  applyPatchTool,
+  computerTool,
   handoff,
   run,
   Runner,
   shellTool,
   tool,
   webSearchTool,
+  type Computer,
   type ModelProvider,
   type ModelRequest,
 } from '@openai/agents';
@@ -312,6 +315,18 @@ function hosted() {
   return [webSearchTool(), shellTool({ shell: { run: async () => ({ output: [] }) } })];
 }
 
+const edit = async () => ({ status: 'completed' as const });
+
+/** Tools that run on this machine, and are not functions. */
+function local() {
+  const editor = { createFile: edit, updateFile: edit, deleteFile: edit };
+  return [
+    shellTool({ shell: { run: async () => ({ output: [] }) } }),
+    applyPatchTool({ editor }),
+    computerTool({ computer: async () => ({}) as Computer }),
+  ];
+}
+
 describe('tools that cannot be covered', () => {
   it('are warned of once', async () => {
     const debugLogger = new Warnings('test');
@@ -330,6 +345,12 @@ describe('tools that cannot be covered', () => {
     const { model } = saying();
     const agent = new Agent({ name: 'a', tools: hosted(), model });
     expect(() => withHooks(config, agent, { strict: true })).toThrow('web_search');
+    for (const each of local()) {
+      const alone = new Agent({ name: 'a', tools: [each], model });
+      expect(() => withHooks(config, alone, { strict: true })).toThrow(
+        `no hooks run for the tool "${each.name}" (${each.type})`,
+      );
+    }
     const late = withHooks(config, new Agent({ name: 'a', model }), { strict: true });
     late.tools.push(webSearchTool());
     await expect(run(late, 'Go.')).rejects.toThrow('web_search');

@@ -5,7 +5,7 @@ import type {
   Part,
 } from '@google/genai';
 import { toContents } from '../../protocol/messages.js';
-import { allowedNames } from '../shared.js';
+import { allowedNames } from '../../protocol/allowedTools.js';
 import type { AnyPart, CallParams, PromptMessage } from './types.js';
 
 /** Where contents and parts carry what they were made of. */

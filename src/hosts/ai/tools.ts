@@ -12,7 +12,7 @@ export function wrapTool(
   name: string,
   tool: AnyTool,
   memory: CallMemory,
-  callOptions: () => CallOptions,
+  callOptions: (signal?: AbortSignal, callId?: string) => CallOptions,
 ): AnyTool {
   const { toModelOutput } = tool;
   // What the SDK keeps in properties that are not enumerable belongs to the tool, too.
@@ -28,7 +28,7 @@ export function wrapTool(
         name,
         isObject ? input : { input },
         (changed) => lastOf(tool.execute?.(isObject ? changed : changed['input'], options)),
-        { ...callOptions(), signal, ...(callId !== undefined && { callId }) },
+        callOptions(signal, callId),
       );
       const { kind, stopReason } = outcome;
       if (callId !== undefined && stopReason !== undefined) memory.noteStop(callId, stopReason);

@@ -3,9 +3,9 @@ import type { Content, FunctionCallingConfig, GenerateContentParameters } from '
 // @ts-ignore
 import { AIMessage, SystemMessage, type ModelRequest } from 'langchain';
 import type { ModelTurn } from '../../core/modelCall.js';
+import { namesLeft } from '../../protocol/allowedTools.js';
 import { toContents } from '../../protocol/messages.js';
 import { markOf, refusalOf } from '../mark.js';
-import { allowedNames } from '../shared.js';
 import { addMark } from './marks.js';
 import { toContent, toMessages, toModelResponse, withParts, type Message } from './messages.js';
 
@@ -69,15 +69,6 @@ function toCalling(choice: unknown): FunctionCallingConfig | undefined {
   return { mode: any, allowedFunctionNames: [name] };
 }
 
-/** The names that hooks allow; `undefined` where they restrict nothing. */
-export function allowedBy(
-  asked: GenerateContentParameters,
-  sent: GenerateContentParameters,
-): readonly string[] | undefined {
-  if (sent.config?.toolConfig === asked.config?.toolConfig) return undefined;
-  return allowedNames(sent);
-}
-
 /** The host's request with what hooks left. */
 export function applyRequest(
   request: ModelRequest,
@@ -102,7 +93,7 @@ function restricted(
   asked: GenerateContentParameters,
   sent: GenerateContentParameters,
 ) {
-  const allowed = allowedBy(asked, sent);
+  const allowed = namesLeft(asked, sent);
   const { mode } = sent.config?.toolConfig?.functionCallingConfig ?? {};
   const offered = tools.filter((tool: HostTool) => !allowed || allowed.includes(tool.name ?? ''));
   const choice = mode && CHOICES[mode as unknown as keyof typeof CHOICES];

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from '../../config/config.js';
-import { callModelWithHooks, type ModelCallOptions, type ModelTurn } from '../../core/modelCall.js';
+import {
+  callModelWithHooks,
+  finishTurn,
+  type ModelCallOptions,
+  type ModelTurn,
+} from '../../core/modelCall.js';
 import { answerText, createResponse, functionCallsOf } from '../../protocol/response.js';
-import { finishTurn, stoppedTurn } from '../shared.js';
+import { stoppedTurn } from '../shared.js';
 import { message, textOf, toOutput, toResponse } from './items.js';
 import { toParameters, toRequest, type NameOf } from './requests.js';
 import type { Item, Model, ModelRequest, ModelResponse, ModelUsage, StreamEvent } from './types.js';

@@ -1,4 +1,5 @@
 import type { GenerateContentConfig, GenerateContentParameters } from '@google/genai';
+import { namesLeft } from '../../protocol/allowedTools.js';
 import { toContents as toContentList } from '../../protocol/messages.js';
 import { toContents, toItems } from './items.js';
 import type { ModelRequest, ModelSettings } from './types.js';
@@ -72,16 +73,6 @@ function toToolConfig(choice: string | undefined, nameOf: NameOf) {
   return { functionCallingConfig };
 }
 
-/** The names of tools that hooks or middleware left; `undefined` where they restricted nothing. */
-export function allowedNames(
-  given: GenerateContentParameters,
-  changed: GenerateContentParameters,
-): readonly string[] | undefined {
-  if (changed.config?.toolConfig === given.config?.toolConfig) return undefined;
-  const { mode, allowedFunctionNames } = changed.config?.toolConfig?.functionCallingConfig ?? {};
-  return mode === 'NONE' ? [] : allowedFunctionNames;
-}
-
 /** The host's request with what hooks and middleware changed; all else is as it was. */
 export function toRequest(
   request: ModelRequest,
@@ -92,7 +83,7 @@ export function toRequest(
 ): ModelRequest {
   const { systemInstruction } = changed.config ?? {};
   const isAsGiven = changed.contents === given.contents;
-  const allowed = allowedNames(given, changed);
+  const allowed = namesLeft(given, changed);
   return {
     ...request,
     signal,
@@ -123,7 +114,7 @@ function changedChoice(
   changed: GenerateContentParameters,
 ): string | undefined {
   const { mode } = changed.config?.toolConfig?.functionCallingConfig ?? {};
-  const allowed = allowedNames(given, changed);
+  const allowed = namesLeft(given, changed);
   if (changed.config?.toolConfig === given.config?.toolConfig) return undefined;
   // A choice of one tool by its name would be refused by the model where that is not offered.
   return allowed?.length === 0 ? 'none' : CHOICES[mode ?? 'AUTO'];

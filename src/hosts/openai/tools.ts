@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
 import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
@@ -98,15 +97,14 @@ export class HookedTools {
     let given: ToolResult | undefined;
     const execute = async (changed: Record<string, unknown>) => {
       // What is as it was keeps the form in which the host has checked it.
-      const text = isDeepStrictEqual(changed, args) ? input : JSON.stringify(changed);
-      output = await tool.invoke(context, text, details);
+      const text = JSON.stringify(changed);
+      const isSame = text === JSON.stringify(args);
+      output = await tool.invoke(context, isSame ? input : text, details);
       return (given = toToolResult(output));
     };
-    const result = await executeToolWithHooks(this.config, name, args, execute, {
-      ...options,
-      ...(signal && { signal }),
-      ...(callId !== undefined && { callId }),
-    });
+    const { onHooks, onApproval, session } = options;
+    const calling = { signal, callId, onHooks, onApproval, session };
+    const result = await executeToolWithHooks(this.config, name, args, execute, calling);
     if (!given) signal?.throwIfAborted();
     if (result.stopReason !== undefined) this.#noteStop(context, result.stopReason, callId);
     return toToolOutput(withNotes(result, this.#takeNotes(callId)), given, output);

@@ -1,6 +1,7 @@
 import '../hostsFromHere.mjs';
 import {
   BaseLlm,
+  BasePlugin,
   FunctionTool,
   InMemoryRunner,
   LlmAgent,
@@ -45,6 +46,11 @@ export function rows() {
       isToolCall: true,
       bare: turn([]),
       hooked: turn([new ToolsOnly(config)]),
+    },
+    {
+      title: 'Google ADK: the same, with a plugin that does nothing, and no hooks',
+      bare: turn([]),
+      hooked: turn([new BasePlugin('nothing')]),
     },
     {
       title: 'Google ADK: the same, its model wrapped too',

@@ -18,12 +18,15 @@ export function rows() {
   const toolsOnly = { ...hooked, wrapModelCall: undefined };
   return [
     {
-      title:
-        'LangChain: a turn with a tool call, its tools wrapped, to a middleware that does nothing',
+      title: 'LangChain: a turn with a tool call, its tools wrapped',
       isToolCall: true,
-      // LangChain itself takes another way once there is any.
-      bare: turn([{ name: 'nothing', wrapToolCall: (request, handler) => handler(request) }]),
+      bare: turn([]),
       hooked: turn([toolsOnly]),
+    },
+    {
+      title: 'LangChain: the same, with a middleware that does nothing, and no hooks',
+      bare: turn([]),
+      hooked: turn([{ name: 'nothing', wrapToolCall: (request, handler) => handler(request) }]),
     },
     { title: 'LangChain: the same, its model wrapped too', bare: turn([]), hooked: turn([hooked]) },
   ];

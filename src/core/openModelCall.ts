@@ -1,7 +1,15 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
-import type { Config } from '../../config/config.js';
-import { callModelWithHooks, type ModelCallOptions, type ModelTurn } from '../../core/modelCall.js';
-import { finishTurn } from '../shared.js';
+import type { Config } from '../config/config.js';
+import { ALLOW } from '../context.js';
+import { asSystemNote } from '../protocol/llmContent.js';
+import { HookEventName } from '../protocol/types.js';
+import { fireAfterModelHook } from './geminiChatHookTriggers.js';
+import {
+  callModelWithHooks,
+  finishTurn,
+  type ModelCallOptions,
+  type ModelTurn,
+} from './modelCall.js';
 
 /** A model call that its hooks and middleware let pass, for a host that calls the model itself. */
 export interface OpenModelCall {
@@ -46,6 +54,33 @@ export function openModelCall(
     const whole = finishTurn(callModelWithHooks(config, request, open, options));
     whole.then((turn) => resolve({ turn }), reject);
   });
+}
+
+/**
+ * AfterModel hooks on a further answer to a request whose call has ended, for hosts that give one answer in several
+ * pieces. Middleware sees the first piece only: there is one call.
+ *
+ * @throws the reason of `options.signal`
+ */
+export async function seeFurtherAnswer(
+  config: Config,
+  request: GenerateContentParameters,
+  answer: GenerateContentResponse,
+  options: ModelCallOptions,
+): Promise<ModelTurn> {
+  const said = await fireAfterModelHook(config, request, answer, options);
+  options.signal?.throwIfAborted();
+  const { response, stopped, stopReason: reason = '', decidedBy: hooks, systemMessage } = said;
+  const event = HookEventName.AfterModel;
+  return {
+    request,
+    response,
+    verdict: stopped ? { kind: 'stop', event, reason, ...(hooks && { hooks }) } : ALLOW,
+    blocked: false,
+    synthetic: false,
+    suppressDisplay: said.suppressOutput ?? false,
+    notes: systemMessage ? [asSystemNote(systemMessage)] : [],
+  };
 }
 
 async function* streamOf(
