@@ -4,19 +4,13 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
-import {
-  errorAnswer,
-  hasRepeatedKey,
-  isId,
-  isTooDeep,
-  parseLine,
-  recordIn,
-  RpcError,
-} from './rpc.js';
+import { Pace } from './pace.js';
+import { hasRepeatedKey, lookalikeIn } from './keys.js';
+import { errorAnswer, isId, isTooDeep, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { problemOfAnswer } from './callMessages.js';
-import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
-import { declarationsOf, selectTools, unite, withAllowedTools } from './toolSelection.js';
+import type { CallHost, Receiver } from './call.js';
+import { ToolCalls } from './toolCalls.js';
 
 interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
   /** Name of the server. */
@@ -67,9 +61,9 @@ export class McpProxy {
   /** Passes on what the client says, until it ends. */
   async readClient(stream: Readable, server: Outlet | undefined): Promise<void> {
     this.#server = server;
-    const isBusy = () => this.#open.size > FEW_OPEN;
-    this.options.client.isBusy = isBusy;
-    if (server) server.isBusy = isBusy;
+    const pace = new Pace(() => this.#open.size > FEW_OPEN);
+    this.options.client.pace = pace;
+    if (server) server.pace = pace;
     const lines = new LineSplitter((line) => {
       if (line) this.#takeFromClient(line);
       else this.#refuse(null, RpcError.InvalidRequest, 'the message is too long');
@@ -96,7 +90,7 @@ export class McpProxy {
       if (line.toString().trim() !== '') this.#refuse(null, RpcError.Parse, 'a line is no JSON');
       return;
     }
-    if (isTooDeep(message, line.length)) this.#refuseDeep(message);
+    if (isTooDeep(message, line.length)) this.#refuseMessage(message, 'is nested too deeply');
     else if (!Array.isArray(message)) this.#sort(message, asOneLine(line));
     else if (this.#version === VERSION_WITH_BATCHES && message.length > 0) {
       for (const each of message) this.#sort(each, toLine(each));
@@ -106,25 +100,21 @@ export class McpProxy {
     }
   }
 
-  #refuseDeep(message: unknown): void {
-    const { method, id } = recordIn(message);
-    const isRequest = typeof method === 'string' && isId(id) && !this.#isOpen(id);
-    const why = 'the message is nested too deeply';
-    this.#refuse(isRequest ? id : null, RpcError.InvalidRequest, why);
-  }
-
   #isOpen(id: Id): boolean {
     return this.#open.has(id) || this.#calls.has(id);
   }
 
   #sort(message: unknown, line: Buffer): void {
     const { method, id } = recordIn(message);
-    if (!isRecord(message)) this.#refuse(null, RpcError.InvalidRequest, 'a message is no object');
-    else if (typeof method === 'string') {
+    if (!isRecord(message)) {
+      return this.#refuse(null, RpcError.InvalidRequest, 'a message is no object');
+    }
+    // A server could read another method, or another name of a tool.
+    const lookalike = lookalikeIn(message);
+    if (lookalike !== undefined) return this.#refuseMessage(message, `has ${lookalike}`);
+    if (typeof method === 'string') {
       if (hasRepeatedKey(line, message)) {
-        // A server could read another method, or another name of a tool.
-        const why = 'a key is written twice in one object: write it once';
-        this.#refuse(isId(id) ? id : null, RpcError.InvalidRequest, why);
+        this.#refuseMessage(message, 'has a key twice in one object: write it once');
       } else if (Object.hasOwn(message, 'id')) this.#takeRequest(id, method, message, line);
       else this.#takeNotification(method, message, line);
     } else if (method !== undefined || !isId(id)) {
@@ -204,14 +194,7 @@ export class McpProxy {
     const { client, configFor } = this.options;
     if (answer['error'] !== undefined) return client.send(line);
     const config = await configFor(this.#calls.clientOf(request).canAsk);
-    const isFurther = Object.hasOwn(recordIn(request, 'params'), 'cursor');
-    const before = isFurther ? this.#calls.selection : undefined;
-    const page = selectTools(config, declarationsOf(answer, this.#fullName));
-    this.#calls.selection = before
-      ? Promise.all([before, page]).then(([pages, next]) => unite(pages, next))
-      : page;
-    await this.#calls.selection;
-    client.send(withAllowedTools(answer, await page, this.#fullName) ?? line);
+    client.send((await this.#calls.offer.filter(config, request, answer)) ?? line);
   }
 
   /**
@@ -274,6 +257,12 @@ export class McpProxy {
     const isAnswer = error !== undefined || result !== undefined;
     // What could be read as a request and as an answer would pass hooks by as the one.
     if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#noteNonsense();
+    const lookalike = lookalikeIn(message);
+    if (lookalike !== undefined) {
+      return method === undefined && isId(id)
+        ? this.#failAnswer(id, lookalike)
+        : this.#noteNonsense();
+    }
     if (typeof method === 'string') client.send(line);
     else if (isId(id)) this.#takeAnswer(id, message, line);
     else if (isRecord(error) && result === undefined) client.send(line);
@@ -298,6 +287,12 @@ export class McpProxy {
     if (wasWell) {
       this.options.warn('wrote a line to stdout that is no message; such lines are dropped');
     }
+  }
+
+  #refuseMessage(message: unknown, what: string): void {
+    const { method, id } = recordIn(message);
+    const isRequest = typeof method === 'string' && isId(id) && !this.#isOpen(id);
+    this.#refuse(isRequest ? id : null, RpcError.InvalidRequest, `the message ${what}`);
   }
 
   #refuse(id: Id | null, code: number, why: string): void {
