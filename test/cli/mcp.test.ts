@@ -546,6 +546,21 @@ describe('a server', () => {
     expect(texts).not.toContain('SECRET');
   });
 
+  it('cannot answer another request in words that could be read as an answer to a call', async () => {
+    const client = await open({ AfterTool: replacing('gone') });
+    await client.initialize();
+    client.say({ jsonrpc: '2.0', id: 'p', method: 'unknown' });
+    client.say({ jsonrpc: '2.0', id: 'h', method: 'tools/call', params: { name: 'twoIds' } });
+    await client.waitFor(({ id }) => id === 'p');
+    expect(textOf(await client.waitFor(({ id }) => id === 'h'))).toBe('gone');
+    await client.end();
+    const { stdout } = await client.process;
+    const lines = String(stdout).split('\n');
+    expect(lines.filter((line) => line.includes('SECRET'))).toEqual([
+      '{"jsonrpc":"2.0","id":"p","result":{"content":"SECRET"}}',
+    ]);
+  });
+
   it.each(['SIGTERM', 'end of stdin'])('is ended with what it has started, at %s', async (how) => {
     const client = await open();
     await client.initialize();

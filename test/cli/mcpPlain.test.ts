@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Cli, group, saying } from './helpers.js';
-import { RawClient, textOf } from './mcpClient.js';
+import { RawClient, SERVER, textOf, type RpcMessage } from './mcpClient.js';
 
 const cli = new Cli();
 
@@ -134,13 +136,18 @@ describe('calls that no hook looks at', () => {
     }
   });
 
-  it('fill no memory while the client does not read', { timeout: 60_000 }, async () => {
-    const notes = path.join(cli.project, 'notes');
-    const client = await openWarm(UNCONCERNED, { env: { NOTES: notes } });
-    const { stdout, pid } = client.process;
-    stdout?.pause();
-    const calls = 30;
-    for (let id = 0; id < calls; id++) client.say(toCall(`b${id}`, 'large'));
+  it('fill no memory while the client does not read', { timeout: 90_000 }, async () => {
+    await cli.userSettings(UNCONCERNED);
+    const words = ['mcp', '--name', 'test', '--', process.execPath, SERVER];
+    const proxy = cli.start(words, { stdin: 'pipe', input: undefined, buffer: false });
+    onTestFinished(() => void proxy.kill('SIGKILL'));
+    const { stdin, stdout, pid } = proxy;
+    const say = (message: object) => stdin?.write(`${JSON.stringify(message)}\n`);
+    say(toCall('first', 'echo'));
+    await once(stdout!, 'readable');
+    stdout?.read();
+    const ids = Array.from({ length: 20 }, (_, id) => `b${id}`);
+    for (const id of ids) say(toCall(id, 'large'));
     let seen = -1;
     const isStill = async () => {
       const read = await askKernel(pid, 'io', 'rchar');
@@ -148,12 +155,14 @@ describe('calls that no hook looks at', () => {
       seen = read;
       return read === wasSeen;
     };
-    await expect.poll(isStill, { interval: 500, timeout: 30_000 }).toBe(true);
-    // 300 MB are there to be read.
-    expect(await askKernel(pid, 'status', 'VmRSS')).toBeLessThan(250_000);
-    stdout?.resume();
-    await client.waitFor(({ id }) => id === `b${calls - 1}`);
-    const large = client.received.filter(({ id }) => String(id).startsWith('b'));
-    expect(large.map(({ id }) => id)).toEqual(Array.from({ length: calls }, (_, id) => `b${id}`));
+    await expect.poll(isStill, { interval: 1000, timeout: 40_000 }).toBe(true);
+    // 200 MB are there to be read.
+    expect(await askKernel(pid, 'status', 'VmRSS')).toBeLessThan(220_000);
+    const answered: unknown[] = [];
+    createInterface({ input: stdout! }).on('line', (line) => {
+      answered.push((JSON.parse(line) as RpcMessage).id);
+    });
+    await expect.poll(() => answered.length, { timeout: 40_000 }).toBe(ids.length);
+    expect(answered).toEqual(ids);
   });
 });

@@ -2,12 +2,12 @@
 export class Pace {
   #due: (() => void)[] = [];
 
-  /** @param isBusy whether many messages are on their way, so that more will come at once */
-  constructor(private readonly isBusy: () => boolean = () => false) {}
+  /** @param countOpen how many requests are on their way: with many, more messages will come at once */
+  constructor(private readonly countOpen: () => number = () => 0) {}
 
   /** Does it at the end of this turn; while busy, once the messages that follow have come as well. */
   soon(write: () => void): void {
-    if (!this.isBusy()) {
+    if (this.countOpen() <= FEW_OPEN) {
       process.nextTick(write);
       return;
     }
@@ -27,6 +27,8 @@ export class Pace {
   }
 }
 
+/** With so few requests on their way, each message is written at once. */
+const FEW_OPEN = 8;
 /** Shorter than any timer can be. */
 const REST_MS = 0.5;
 /** Nobody ever changes it: to wait for that is to sleep. */

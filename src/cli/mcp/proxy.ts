@@ -4,6 +4,7 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
+import { MAX_NONSENSE, Nonsense } from './nonsense.js';
 import { Pace } from './pace.js';
 import { hasRepeatedKey, lookalikeIn } from './keys.js';
 import { errorAnswer, isId, isTooDeep, parseLine, recordIn, RpcError } from './rpc.js';
@@ -17,14 +18,8 @@ interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
   readonly name: string;
 }
 
-/** Some servers write their log to stdout; one that says nothing else is broken. */
-const MAX_NONSENSE = 100;
-/** What a blank line counts of that: some servers write them for a sign of life. */
-const BLANK_LINE = 0.01;
 /** Requests that wait for an answer: more would only fill the memory. */
 const MAX_OPEN = 10_000;
-/** With fewer requests on their way, each message is written at once. */
-const FEW_OPEN = 8;
 /** The only version of the protocol in which a line may hold several messages. */
 const VERSION_WITH_BATCHES = '2025-03-26';
 
@@ -39,9 +34,10 @@ export class McpProxy {
   #server: Outlet | undefined;
   #failure: string | undefined;
   #version: unknown;
-  #nonsense = 0;
+  readonly #nonsense: Nonsense;
 
   constructor(private readonly options: ProxyOptions) {
+    this.#nonsense = new Nonsense(options.warn);
     this.#calls = new ToolCalls({
       client: options.client,
       configFor: options.configFor,
@@ -61,7 +57,7 @@ export class McpProxy {
   /** Passes on what the client says, until it ends. */
   async readClient(stream: Readable, server: Outlet | undefined): Promise<void> {
     this.#server = server;
-    const pace = new Pace(() => this.#open.size > FEW_OPEN);
+    const pace = new Pace(() => this.#open.size);
     this.options.client.pace = pace;
     if (server) server.pace = pace;
     const lines = new LineSplitter((line) => {
@@ -207,8 +203,7 @@ export class McpProxy {
     const lines = new LineSplitter((line) => {
       if (line) this.#takeFromServer(line);
       else broken = 'wrote a line without end';
-      if (this.#nonsense >= MAX_NONSENSE)
-        broken = `wrote ${MAX_NONSENSE} lines that are no messages`;
+      if (this.#nonsense.isTooMuch) broken = `wrote ${MAX_NONSENSE} lines that are no messages`;
     });
     await readPieces(stream, (chunk) => {
       lines.push(chunk);
@@ -223,11 +218,9 @@ export class McpProxy {
     try {
       message = parseLine(line);
     } catch {
-      if (line.toString().trim() !== '') this.#noteNonsense();
-      else this.#nonsense += BLANK_LINE;
-      return;
+      return this.#nonsense.noteLine(line);
     }
-    if (Array.isArray(message) && message.length === 0) return this.#noteNonsense();
+    if (Array.isArray(message) && message.length === 0) return this.#nonsense.note();
     const isDeep = isTooDeep(message, line.length);
     const messages: unknown[] = Array.isArray(message) ? message : [message];
     for (const each of messages) {
@@ -240,7 +233,7 @@ export class McpProxy {
     const { id, method } = recordIn(message);
     if (method === undefined && isId(id))
       this.#failAnswer(id, 'a message that is nested too deeply');
-    else this.#noteNonsense();
+    else this.#nonsense.note();
   }
 
   #failAnswer(id: Id, what: string): void {
@@ -256,18 +249,18 @@ export class McpProxy {
     const { method, id, error, result } = recordIn(message);
     const isAnswer = error !== undefined || result !== undefined;
     // What could be read as a request and as an answer would pass hooks by as the one.
-    if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#noteNonsense();
+    if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#nonsense.note();
     const lookalike = lookalikeIn(message);
     if (lookalike !== undefined) {
       return method === undefined && isId(id)
         ? this.#failAnswer(id, lookalike)
-        : this.#noteNonsense();
+        : this.#nonsense.note();
     }
     if (typeof method === 'string') client.send(line);
     else if (isId(id)) this.#takeAnswer(id, message, line);
     else if (isRecord(error) && result === undefined) client.send(line);
-    else return this.#noteNonsense();
-    this.#nonsense = 0;
+    else return this.#nonsense.note();
+    this.#nonsense.forget();
   }
 
   #takeAnswer(id: Id, message: Message, line: Buffer): void {
@@ -278,15 +271,11 @@ export class McpProxy {
     if (message['error'] === null) {
       const { error: _none, ...answer } = message;
       receive?.(answer, toLine(answer));
-    } else receive?.(message, line);
-  }
-
-  #noteNonsense(): void {
-    const wasWell = this.#nonsense < 1;
-    this.#nonsense += 1;
-    if (wasWell) {
-      this.options.warn('wrote a line to stdout that is no message; such lines are dropped');
+      return;
     }
+    // Hooks look at a call: no answer to another request may be read as its own.
+    const isDoubtful = this.#calls.size > 0 && hasRepeatedKey(line, message);
+    receive?.(message, isDoubtful ? toLine(message) : line);
   }
 
   #refuseMessage(message: unknown, what: string): void {

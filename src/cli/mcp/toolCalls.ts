@@ -6,7 +6,6 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { isTooDeep } from '../../util/records.js';
 import { Untouched, type Call, type CallFacts, type CallHost } from './call.js';
 import { isUnfinished, problemOf, withArguments } from './callMessages.js';
-import { hasRepeatedKey } from './keys.js';
 import { isLookedAt, PlainCalls } from './plainCalls.js';
 import { canElicit, Elicitations } from './questions.js';
 import { errorAnswer, recordIn, RpcError } from './rpc.js';
@@ -141,8 +140,7 @@ export class ToolCalls {
     if (id === undefined) return undefined;
     if (!read) return answerInstead(final, id, call.isModern);
     const { answer, line } = read;
-    const isClear = !hasRepeatedKey(line, answer.answer);
-    return applyHooks(answer, final, id) ?? (isClear ? line : answer.answer);
+    return applyHooks(answer, final, id) ?? line;
   }
 
   /** @throws Untouched where the server has no result yet */
