@@ -191,6 +191,7 @@ function consequenceOf(
   failure: HookFailure,
   isUnclear: boolean,
 ): string {
+  if (failure.kind === 'aborted') return 'nobody waits for its answer any more';
   if (!blocksByFailing(hook, event, failure)) {
     const hint = isUnclear && events[event].canBlock ? ', as only exit code 2 blocks' : '';
     return `the operation goes on without it${hint}`;

@@ -131,6 +131,57 @@ describe('calls of tools', () => {
   });
 });
 
+describe('keys that some readers take for others', () => {
+  it.each([
+    ['"method":"tools/call","params":{"name":"echo","Name":"secret"}', -32_602, '"Name"'],
+    ['"method":"tools/call","params":{"name":"echo","Arguments":{}}', -32_602, '"Arguments"'],
+    ['"method":"tools/call","params":{"NAME":"echo"}', -32_602, '"NAME"'],
+    ['"method":"ping","Method":"tools/call"', -32_600, '"Method"'],
+    ['"method":"tools/call","params":{"name":"a"},"Params":{"name":"b"}', -32_600, '"Params"'],
+    ['"method":"tools/call","params":{"name":"a"},"param\u017f":{}', -32_600, '"param\u017f"'],
+  ])('are refused, and never reach the server: %s', async (fields, code, key) => {
+    const notes = path.join(cli.project, 'notes');
+    const client = await open({}, { env: { NOTES: notes } });
+    client.say(`{"jsonrpc":"2.0","id":"k",${fields}}`);
+    const { error } = await client.waitFor(({ id }) => id === 'k');
+    expect(error).toMatchObject({ code });
+    expect(error?.message).toContain(`the key ${key}`);
+    await client.request('ping');
+    expect(await readFile(notes, 'utf8')).not.toContain('"k"');
+  });
+
+  it.each([
+    ['an answer', '{"jsonrpc":"2.0","id":1,"result":{},"Method":"tools/call"}'],
+    ['a notification', '{"jsonrpc":"2.0","method":"notifications/x","ID":1}'],
+    [
+      'a request with an id that is in use',
+      '{"jsonrpc":"2.0","id":"h","method":"ping","Method":"tools/call"}',
+    ],
+  ])('are refused in %s too, which answers no other request', async (_what, line) => {
+    const client = await open();
+    client.say({ jsonrpc: '2.0', id: 'h', method: 'tools/call', params: { name: 'hang' } });
+    client.say(line);
+    expect((await client.waitFor(({ id }) => id === null)).error?.message).toContain('the key');
+    expect(client.received.filter(({ id }) => id === 'h')).toEqual([]);
+  });
+
+  it('may stand in the arguments, which hooks see as they are', async () => {
+    const client = await open({ BeforeTool: group(keepingInput('seen.json')) });
+    await client.call('echo', { name: 1, Name: 2 });
+    expect(JSON.parse(await cli.read('seen.json'))).toMatchObject({
+      tool_input: { name: 1, Name: 2 },
+    });
+  });
+
+  it('of a server are an error of that call, and dropped elsewhere', async () => {
+    const client = await open({ AfterTool: group('true') });
+    await client.initialize();
+    expect((await client.call('lookalike')).error?.message).toContain('answered with the key');
+    expect(textOf(await client.call('otherId'))).toBe('real');
+    expect(JSON.stringify(client.received)).not.toContain('SECRET');
+  });
+});
+
 describe('results of tools', () => {
   it('get the notes of hooks as a further text', async () => {
     const added = { hookSpecificOutput: { additionalContext: 'checked' } };
@@ -383,6 +434,9 @@ describe('a client', () => {
     const passed = await readFile(notes, 'utf8');
     expect(passed).toContain('notifications/cancelled');
     expect(passed).not.toContain('tools/call');
+    const { stderr } = await client.end();
+    expect(stderr).toContain('was aborted; nobody waits for its answer any more');
+    expect(stderr).not.toContain('goes on');
   });
 
   it('that ends the proxy ends the hooks of its calls', async () => {
@@ -490,6 +544,21 @@ describe('a server', () => {
     const texts = JSON.stringify(client.received);
     expect(texts).not.toContain('second');
     expect(texts).not.toContain('SECRET');
+  });
+
+  it('cannot answer another request in words that could be read as an answer to a call', async () => {
+    const client = await open({ AfterTool: replacing('gone') });
+    await client.initialize();
+    client.say({ jsonrpc: '2.0', id: 'p', method: 'unknown' });
+    client.say({ jsonrpc: '2.0', id: 'h', method: 'tools/call', params: { name: 'twoIds' } });
+    await client.waitFor(({ id }) => id === 'p');
+    expect(textOf(await client.waitFor(({ id }) => id === 'h'))).toBe('gone');
+    await client.end();
+    const { stdout } = await client.process;
+    const lines = String(stdout).split('\n');
+    expect(lines.filter((line) => line.includes('SECRET'))).toEqual([
+      '{"jsonrpc":"2.0","id":"p","result":{"content":"SECRET"}}',
+    ]);
   });
 
   it.each(['SIGTERM', 'end of stdin'])('is ended with what it has started, at %s', async (how) => {

@@ -1,9 +1,13 @@
 import { isRecord } from '../../util/records.js';
+import { lookalikeInCall } from './keys.js';
 import { recordIn, type Message } from './rpc.js';
 
 /** Why a call cannot be passed on. */
 export function problemOf(message: Message): string | undefined {
-  const { name, arguments: given } = recordIn(message, 'params');
+  const params = recordIn(message, 'params');
+  const lookalike = lookalikeInCall(params);
+  if (lookalike !== undefined) return `params has ${lookalike}`;
+  const { name, arguments: given } = params;
   if (typeof name !== 'string') return 'tools/call needs params.name, a text';
   const isObject = typeof given === 'object' && !Array.isArray(given);
   if (given !== undefined && !isObject) return 'params.arguments must be an object';

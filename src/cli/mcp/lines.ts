@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import type { Readable } from 'node:stream';
 
 /** More than any message of a client or server that is well; the SDKs give up at 10 MiB. */
@@ -20,6 +21,7 @@ const SEPARATORS = ['\u0085', '\u2028', '\u2029'].map((separator) => ({
  */
 export function asOneLine(line: Buffer): Buffer {
   let whole = withoutReturns(line);
+  if (isAscii(whole)) return whole;
   for (const { bytes, escaped } of SEPARATORS) {
     if (!whole.includes(bytes)) continue;
     const pieces: Buffer[] = [];

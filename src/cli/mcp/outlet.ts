@@ -1,31 +1,21 @@
 import type { Writable } from 'node:stream';
 import { asOneLine } from './lines.js';
+import { Pace } from './pace.js';
 
-/** Writes messages, one a line; those of one turn of the event loop together. */
+/** Writes messages, one a line, in the order in which they were sent; those of one turn of the event loop together. */
 export class Outlet {
   #waiting: Buffer[] = [];
-  /** Whether many messages are on their way, so that more will come at once. */
-  isBusy: () => boolean = () => false;
+  pace = new Pace();
 
   constructor(private readonly stream: Writable) {}
 
   /** @param message an object, or a line that has its newline */
   send(message: Buffer | object): void {
-    if (this.#waiting.length === 0) {
-      if (this.isBusy()) setImmediate(() => this.#gather(1));
-      else process.nextTick(() => this.#write());
-    }
+    if (this.#waiting.length === 0) this.pace.soon(this.#write);
     this.#waiting.push(Buffer.isBuffer(message) ? message : toLine(message));
   }
 
-  /** Each write wakes a process, which costs more than a message. */
-  #gather(seen: number): void {
-    const { length } = this.#waiting;
-    if (length > seen && length < MAX_GATHERED) setImmediate(() => this.#gather(length));
-    else this.#write();
-  }
-
-  #write(): void {
+  readonly #write = (): void => {
     const lines = this.#waiting;
     const [first] = lines;
     this.#waiting = [];
@@ -35,7 +25,7 @@ export class Outlet {
     if (lines.length === 1) this.stream.write(first);
     else if (size <= MAX_JOINED) this.stream.write(Buffer.concat(lines, size));
     else for (const line of lines) this.stream.write(line);
-  }
+  };
 
   /** Waits while the reader is too slow; `undefined` where it is not. */
   drained(): Promise<void> | undefined {
@@ -48,6 +38,12 @@ export class Outlet {
       };
       for (const event of ENDS) stream.on(event, done);
     });
+  }
+
+  /** Writes what is left, and no more. */
+  end(): void {
+    this.#write();
+    this.stream.end();
   }
 
   /** Waits until everything has been handed to the system. */
@@ -67,8 +63,6 @@ export function toLine(message: unknown): Buffer {
   return asOneLine(Buffer.from(`${JSON.stringify(message)}\n`));
 }
 
-/** Messages that are held for others to come. */
-const MAX_GATHERED = 32;
 /** In bytes: copying more takes longer than it saves. */
 const MAX_JOINED = 65_536;
 const ENDS = ['drain', 'close', 'error'] as const;

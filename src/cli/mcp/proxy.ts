@@ -4,33 +4,22 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
-import {
-  errorAnswer,
-  hasRepeatedKey,
-  isId,
-  isTooDeep,
-  parseLine,
-  recordIn,
-  RpcError,
-} from './rpc.js';
+import { MAX_NONSENSE, Nonsense } from './nonsense.js';
+import { Pace } from './pace.js';
+import { hasRepeatedKey, lookalikeIn } from './keys.js';
+import { errorAnswer, isId, isTooDeep, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { problemOfAnswer } from './callMessages.js';
-import { ToolCalls, type CallHost, type Receiver } from './toolCalls.js';
-import { declarationsOf, selectTools, unite, withAllowedTools } from './toolSelection.js';
+import type { CallHost, Receiver } from './call.js';
+import { ToolCalls } from './toolCalls.js';
 
 interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
   /** Name of the server. */
   readonly name: string;
 }
 
-/** Some servers write their log to stdout; one that says nothing else is broken. */
-const MAX_NONSENSE = 100;
-/** What a blank line counts of that: some servers write them for a sign of life. */
-const BLANK_LINE = 0.01;
 /** Requests that wait for an answer: more would only fill the memory. */
 const MAX_OPEN = 10_000;
-/** With fewer requests on their way, each message is written at once. */
-const FEW_OPEN = 8;
 /** The only version of the protocol in which a line may hold several messages. */
 const VERSION_WITH_BATCHES = '2025-03-26';
 
@@ -45,9 +34,10 @@ export class McpProxy {
   #server: Outlet | undefined;
   #failure: string | undefined;
   #version: unknown;
-  #nonsense = 0;
+  readonly #nonsense: Nonsense;
 
   constructor(private readonly options: ProxyOptions) {
+    this.#nonsense = new Nonsense(options.warn);
     this.#calls = new ToolCalls({
       client: options.client,
       configFor: options.configFor,
@@ -67,9 +57,9 @@ export class McpProxy {
   /** Passes on what the client says, until it ends. */
   async readClient(stream: Readable, server: Outlet | undefined): Promise<void> {
     this.#server = server;
-    const isBusy = () => this.#open.size > FEW_OPEN;
-    this.options.client.isBusy = isBusy;
-    if (server) server.isBusy = isBusy;
+    const pace = new Pace(() => this.#open.size);
+    this.options.client.pace = pace;
+    if (server) server.pace = pace;
     const lines = new LineSplitter((line) => {
       if (line) this.#takeFromClient(line);
       else this.#refuse(null, RpcError.InvalidRequest, 'the message is too long');
@@ -96,7 +86,7 @@ export class McpProxy {
       if (line.toString().trim() !== '') this.#refuse(null, RpcError.Parse, 'a line is no JSON');
       return;
     }
-    if (isTooDeep(message, line.length)) this.#refuseDeep(message);
+    if (isTooDeep(message, line.length)) this.#refuseMessage(message, 'is nested too deeply');
     else if (!Array.isArray(message)) this.#sort(message, asOneLine(line));
     else if (this.#version === VERSION_WITH_BATCHES && message.length > 0) {
       for (const each of message) this.#sort(each, toLine(each));
@@ -106,25 +96,21 @@ export class McpProxy {
     }
   }
 
-  #refuseDeep(message: unknown): void {
-    const { method, id } = recordIn(message);
-    const isRequest = typeof method === 'string' && isId(id) && !this.#isOpen(id);
-    const why = 'the message is nested too deeply';
-    this.#refuse(isRequest ? id : null, RpcError.InvalidRequest, why);
-  }
-
   #isOpen(id: Id): boolean {
     return this.#open.has(id) || this.#calls.has(id);
   }
 
   #sort(message: unknown, line: Buffer): void {
     const { method, id } = recordIn(message);
-    if (!isRecord(message)) this.#refuse(null, RpcError.InvalidRequest, 'a message is no object');
-    else if (typeof method === 'string') {
+    if (!isRecord(message)) {
+      return this.#refuse(null, RpcError.InvalidRequest, 'a message is no object');
+    }
+    // A server could read another method, or another name of a tool.
+    const lookalike = lookalikeIn(message);
+    if (lookalike !== undefined) return this.#refuseMessage(message, `has ${lookalike}`);
+    if (typeof method === 'string') {
       if (hasRepeatedKey(line, message)) {
-        // A server could read another method, or another name of a tool.
-        const why = 'a key is written twice in one object: write it once';
-        this.#refuse(isId(id) ? id : null, RpcError.InvalidRequest, why);
+        this.#refuseMessage(message, 'has a key twice in one object: write it once');
       } else if (Object.hasOwn(message, 'id')) this.#takeRequest(id, method, message, line);
       else this.#takeNotification(method, message, line);
     } else if (method !== undefined || !isId(id)) {
@@ -204,14 +190,7 @@ export class McpProxy {
     const { client, configFor } = this.options;
     if (answer['error'] !== undefined) return client.send(line);
     const config = await configFor(this.#calls.clientOf(request).canAsk);
-    const isFurther = Object.hasOwn(recordIn(request, 'params'), 'cursor');
-    const before = isFurther ? this.#calls.selection : undefined;
-    const page = selectTools(config, declarationsOf(answer, this.#fullName));
-    this.#calls.selection = before
-      ? Promise.all([before, page]).then(([pages, next]) => unite(pages, next))
-      : page;
-    await this.#calls.selection;
-    client.send(withAllowedTools(answer, await page, this.#fullName) ?? line);
+    client.send((await this.#calls.offer.filter(config, request, answer)) ?? line);
   }
 
   /**
@@ -224,8 +203,7 @@ export class McpProxy {
     const lines = new LineSplitter((line) => {
       if (line) this.#takeFromServer(line);
       else broken = 'wrote a line without end';
-      if (this.#nonsense >= MAX_NONSENSE)
-        broken = `wrote ${MAX_NONSENSE} lines that are no messages`;
+      if (this.#nonsense.isTooMuch) broken = `wrote ${MAX_NONSENSE} lines that are no messages`;
     });
     await readPieces(stream, (chunk) => {
       lines.push(chunk);
@@ -240,11 +218,9 @@ export class McpProxy {
     try {
       message = parseLine(line);
     } catch {
-      if (line.toString().trim() !== '') this.#noteNonsense();
-      else this.#nonsense += BLANK_LINE;
-      return;
+      return this.#nonsense.noteLine(line);
     }
-    if (Array.isArray(message) && message.length === 0) return this.#noteNonsense();
+    if (Array.isArray(message) && message.length === 0) return this.#nonsense.note();
     const isDeep = isTooDeep(message, line.length);
     const messages: unknown[] = Array.isArray(message) ? message : [message];
     for (const each of messages) {
@@ -257,7 +233,7 @@ export class McpProxy {
     const { id, method } = recordIn(message);
     if (method === undefined && isId(id))
       this.#failAnswer(id, 'a message that is nested too deeply');
-    else this.#noteNonsense();
+    else this.#nonsense.note();
   }
 
   #failAnswer(id: Id, what: string): void {
@@ -273,12 +249,18 @@ export class McpProxy {
     const { method, id, error, result } = recordIn(message);
     const isAnswer = error !== undefined || result !== undefined;
     // What could be read as a request and as an answer would pass hooks by as the one.
-    if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#noteNonsense();
+    if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#nonsense.note();
+    const lookalike = lookalikeIn(message);
+    if (lookalike !== undefined) {
+      return method === undefined && isId(id)
+        ? this.#failAnswer(id, lookalike)
+        : this.#nonsense.note();
+    }
     if (typeof method === 'string') client.send(line);
     else if (isId(id)) this.#takeAnswer(id, message, line);
     else if (isRecord(error) && result === undefined) client.send(line);
-    else return this.#noteNonsense();
-    this.#nonsense = 0;
+    else return this.#nonsense.note();
+    this.#nonsense.forget();
   }
 
   #takeAnswer(id: Id, message: Message, line: Buffer): void {
@@ -289,15 +271,17 @@ export class McpProxy {
     if (message['error'] === null) {
       const { error: _none, ...answer } = message;
       receive?.(answer, toLine(answer));
-    } else receive?.(message, line);
+      return;
+    }
+    // Hooks look at a call: no answer to another request may be read as its own.
+    const isDoubtful = this.#calls.size > 0 && hasRepeatedKey(line, message);
+    receive?.(message, isDoubtful ? toLine(message) : line);
   }
 
-  #noteNonsense(): void {
-    const wasWell = this.#nonsense < 1;
-    this.#nonsense += 1;
-    if (wasWell) {
-      this.options.warn('wrote a line to stdout that is no message; such lines are dropped');
-    }
+  #refuseMessage(message: unknown, what: string): void {
+    const { method, id } = recordIn(message);
+    const isRequest = typeof method === 'string' && isId(id) && !this.#isOpen(id);
+    this.#refuse(isRequest ? id : null, RpcError.InvalidRequest, `the message ${what}`);
   }
 
   #refuse(id: Id | null, code: number, why: string): void {

@@ -81,11 +81,12 @@ async function pass(
   const interrupted = new Promise<undefined>((resolve) => {
     interruption.addEventListener('abort', () => resolve(undefined), { once: true });
   });
-  const left = proxy.readClient(process.stdin, new Outlet(server.stdin)).catch(() => undefined);
+  const outlet = new Outlet(server.stdin);
+  const left = proxy.readClient(process.stdin, outlet).catch(() => undefined);
   const hasLeft = left.then(() => comesWithin(LAST_ANSWERS_MS, proxy.settled()));
   const why = await Promise.race([gone, interrupted, hasLeft.then(() => undefined)]);
   if (why !== undefined || interruption.aborted) return why;
-  server.stdin.end();
+  outlet.end();
   await Promise.race([interrupted, comesWithin(OWN_END_MS, gone)]);
   return undefined;
 }

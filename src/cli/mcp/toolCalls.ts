@@ -2,59 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/config.js';
 import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
 import type { Approval, ApprovalRequest, Approver } from '../../protocol/approval.js';
-import type { ToolResult } from '../../tools/tools.js';
-import { traceRefusal } from '../../trace/stackSpans.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { isTooDeep } from '../../util/records.js';
+import { Untouched, type Call, type CallFacts, type CallHost } from './call.js';
 import { isUnfinished, problemOf, withArguments } from './callMessages.js';
-import type { Outlet } from './outlet.js';
+import { isLookedAt, PlainCalls } from './plainCalls.js';
 import { canElicit, Elicitations } from './questions.js';
-import { errorAnswer, hasRepeatedKey, recordIn, RpcError } from './rpc.js';
+import { errorAnswer, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { isOwnState, Suspensions } from './suspensions.js';
 import { answerInstead, applyHooks, readAnswer, type ReadAnswer } from './toolResult.js';
-import { notSelected, selectTools, type Selection } from './toolSelection.js';
-
-/** Takes an answer of the server: what it says, and its line. */
-export type Receiver = (answer: Message, line: Buffer) => void;
-
-/** What calls need of the proxy. */
-export interface CallHost {
-  readonly client: Outlet;
-  /** The hooks, and whether they can have a person asked. */
-  readonly configFor: (canAsk: boolean) => Promise<Config>;
-  /** The name by which hooks know a tool of the server. */
-  readonly fullName: (tool: string) => string;
-  readonly sendToServer: (id: Id, message: Buffer | Message, receive: Receiver) => void;
-  /** No answer to this request is wanted any more. */
-  readonly forget: (id: Id) => void;
-  /** Says something of the server, once. */
-  readonly warn: (what: string) => void;
-}
-
-/** One call on its way through the hooks. */
-interface Call {
-  /** Of the request that is to be answered; `undefined` while there is none. */
-  id: Id | undefined;
-  message: Message;
-  /** The line of the client, where it can be sent as it is. */
-  line: Buffer | undefined;
-  readonly tool: string;
-  readonly given: Message;
-  readonly canAsk: boolean;
-  readonly isModern: boolean;
-  readonly over: AbortController;
-  /** Whether hooks or middleware have looked at it, and may still hold on to `over`. */
-  isWatched: boolean;
-  /** Gives up the answer of the server. */
-  stopWaiting?: () => void;
-}
-
-/** An answer that is none of the tool yet, and so not for hooks. */
-class Untouched extends Error {
-  constructor(readonly line: Buffer) {
-    super('The call goes on between client and server');
-  }
-}
+import { ToolOffer } from './toolSelection.js';
 
 const META = 'io.modelcontextprotocol/';
 
@@ -62,20 +20,22 @@ const META = 'io.modelcontextprotocol/';
 export class ToolCalls {
   readonly #calls = new Map<Id, Call>();
   readonly #running = new Set<Promise<void>>();
+  readonly #plain = new PlainCalls();
+  /** Those that are made already, by whether a person can be asked. */
+  readonly #configs = new Map<boolean, Config>();
   /** By the id of the question. */
   readonly #asking = new Map<string, Call>();
   readonly #suspensions = new Suspensions<Call>();
   #hasToldTask = false;
   /** Whether nobody is left who could answer a question. */
   #isUnanswered = false;
-  /** Of calls that no hook has seen: to make one takes longer than all else that is done for such a call. */
-  readonly #spare: AbortController[] = [];
   readonly elicitations: Elicitations;
   /** Of clients of before 2026-07-28, which say it once. */
   capabilities: Message = {};
-  selection: Promise<Selection> | undefined;
+  readonly offer: ToolOffer;
 
   constructor(private readonly host: CallHost) {
+    this.offer = new ToolOffer(host.fullName);
     this.elicitations = new Elicitations(host.client);
   }
 
@@ -104,26 +64,34 @@ export class ToolCalls {
     if (problem !== undefined) return client.send(errorAnswer(id, RpcError.InvalidParams, problem));
     const state = recordIn(message, 'params')['requestState'];
     if (isOwnState(state)) return this.#resume(id, message, state);
-    const call = this.#begin(id, message, line);
+    const facts = this.#read(message);
+    if (this.#isPlain(facts)) return this.#passOn(id, line);
+    const call: Call = { ...facts, id, message, line, over: new AbortController() };
+    this.#calls.set(id, call);
     const run = this.#run(call);
     this.#running.add(run);
     void run.finally(() => this.#running.delete(run));
   }
 
-  #begin(id: Id, message: Message, line: Buffer): Call {
+  #read(message: Message): CallFacts {
     const params = recordIn(message, 'params');
-    const call: Call = {
-      id,
-      message,
-      line,
-      tool: String(params['name']),
-      given: recordIn(params, 'arguments'),
-      ...this.clientOf(message),
-      isWatched: false,
-      over: this.#spare.pop() ?? new AbortController(),
-    };
-    this.#calls.set(id, call);
-    return call;
+    const { canAsk, isModern } = this.clientOf(message);
+    return { tool: String(params['name']), given: recordIn(params, 'arguments'), canAsk, isModern };
+  }
+
+  /** Whether nobody looks at it, as far as is known now: no promise is made for it. */
+  #isPlain({ tool, given, canAsk }: CallFacts): boolean {
+    const config = this.#configs.get(canAsk);
+    if (!config || !this.offer.isAll || isTooDeep(given)) return false;
+    return !isLookedAt(config, { toolName: this.host.fullName(tool), toolInput: given });
+  }
+
+  #passOn(id: Id, line: Buffer): void {
+    this.#plain.add(id);
+    this.host.sendToServer(id, line, (_answer, answered) => {
+      this.#plain.end(id);
+      this.host.client.send(answered);
+    });
   }
 
   /** What a request says of its client. Since 2026-07-28 each says all of it. */
@@ -145,15 +113,14 @@ export class ToolCalls {
         this.#finish(call, errorAnswer(call.id, RpcError.Internal, message));
       }
     }
-    if (!call.isWatched && !call.over.signal.aborted) this.#spare.push(call.over);
   }
 
   /** @returns `undefined` where nobody waits for an answer any more */
   async #throughHooks(call: Call): Promise<Message | Buffer | undefined> {
     const config = await this.host.configFor(call.canAsk);
-    call.isWatched ||= config.registrations('tool').length > 0;
+    this.#configs.set(call.canAsk, config);
     const toolName = this.host.fullName(call.tool);
-    const refusal = await this.#refusalOf(config, toolName, call);
+    const refusal = await this.offer.refusalOf(config, toolName, call.given);
     if (refusal)
       return call.id === undefined ? undefined : answerInstead(refusal, call.id, call.isModern);
     let read: { answer: ReadAnswer; line: Buffer } | undefined;
@@ -164,7 +131,6 @@ export class ToolCalls {
     const final = await executeToolWithHooks(config, toolName, { ...call.given }, execute, {
       signal: call.over.signal,
       callId: String(call.id),
-      onHooks: () => (call.isWatched = true),
       onApproval: ({ id }, answer) => {
         if (answer) this.#asking.delete(id);
         else this.#asking.set(id, call);
@@ -174,21 +140,7 @@ export class ToolCalls {
     if (id === undefined) return undefined;
     if (!read) return answerInstead(final, id, call.isModern);
     const { answer, line } = read;
-    // Where nobody has looked, it does not matter what others could read.
-    const isPlain = !call.isWatched || !hasRepeatedKey(line, answer.answer);
-    return applyHooks(answer, final, id) ?? (isPlain ? line : answer.answer);
-  }
-
-  async #refusalOf(
-    config: Config,
-    toolName: string,
-    { given }: Call,
-  ): Promise<ToolResult | undefined> {
-    const { allowed, by } = await (this.selection ??= selectTools(config, []));
-    if (allowed === undefined || allowed.has(toolName)) return undefined;
-    const refusal = notSelected(toolName);
-    traceRefusal(toolName, given, refusal, by);
-    return refusal;
+    return applyHooks(answer, final, id) ?? line;
   }
 
   /** @throws Untouched where the server has no result yet */
@@ -266,6 +218,7 @@ export class ToolCalls {
 
   /** The client does not wait for this answer any more. */
   cancel(id: Id): void {
+    this.#plain.end(id);
     const call = this.#calls.get(id);
     if (!call) return;
     this.#calls.delete(id);
@@ -292,7 +245,7 @@ export class ToolCalls {
   }
 
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#running);
+    await Promise.allSettled([...this.#running, this.#plain.settled()]);
   }
 }
 

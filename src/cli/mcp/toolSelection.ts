@@ -2,11 +2,12 @@ import type { FunctionDeclaration } from '@google/genai';
 import type { Config } from '../../config/config.js';
 import { fireBeforeToolSelectionHook } from '../../core/geminiChatHookTriggers.js';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
+import { traceRefusal } from '../../trace/stackSpans.js';
 import { isRecord } from '../../util/records.js';
 import { recordIn, type Message } from './rpc.js';
 
 /** Which tools hooks let a client see and call. */
-export interface Selection {
+interface Selection {
   /** Full names; `undefined` for all. */
   readonly allowed: ReadonlySet<string> | undefined;
   /** Full names of those that hooks were told of. */
@@ -15,11 +16,60 @@ export interface Selection {
   readonly by: readonly string[] | undefined;
 }
 
+/** The tools that hooks leave to a client. They are asked before its first call, and at each list. */
+export class ToolOffer {
+  #selection: Promise<Selection> | undefined;
+  #isAll = false;
+
+  /** @param fullName the name by which hooks know a tool of the server */
+  constructor(private readonly fullName: (tool: string) => string) {}
+
+  /** Whether it is known that hooks allow all tools. */
+  get isAll(): boolean {
+    return this.#isAll;
+  }
+
+  /** A list of tools without those that hooks do not allow; `undefined` where nothing is left out. */
+  async filter(config: Config, request: Message, answer: Message): Promise<Message | undefined> {
+    const isFurther = Object.hasOwn(recordIn(request, 'params'), 'cursor');
+    const before = isFurther ? this.#selection : undefined;
+    const page = selectTools(config, declarationsOf(answer, this.fullName));
+    await this.#remember(
+      before ? Promise.all([before, page]).then(([pages, next]) => unite(pages, next)) : page,
+    );
+    return withAllowedTools(answer, await page, this.fullName);
+  }
+
+  /** The result of a call that hooks do not allow; `undefined` where they do. */
+  async refusalOf(
+    config: Config,
+    toolName: string,
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<ToolResult | undefined> {
+    const { allowed, by } = await (this.#selection ?? this.#remember(selectTools(config, [])));
+    if (allowed === undefined || allowed.has(toolName)) return undefined;
+    const refusal = notSelected(toolName);
+    traceRefusal(toolName, given, refusal, by);
+    return refusal;
+  }
+
+  #remember(selection: Promise<Selection>): Promise<Selection> {
+    this.#selection = selection;
+    this.#isAll = false;
+    const note = ({ allowed }: Selection) => {
+      if (this.#selection === selection) this.#isAll = allowed === undefined;
+    };
+    // Who asked for it hears of a failure.
+    selection.then(note, () => undefined);
+    return selection;
+  }
+}
+
 /**
  * Asks the hooks of BeforeToolSelection. A list of tools belongs to no request to a model, so that they read one without
  * messages.
  */
-export async function selectTools(
+async function selectTools(
   config: Config,
   functionDeclarations: FunctionDeclaration[],
 ): Promise<Selection> {
@@ -34,7 +84,7 @@ export async function selectTools(
 }
 
 /** A list of tools may have several pages, of which hooks see one at a time. */
-export function unite(pages: Selection, next: Selection): Selection {
+function unite(pages: Selection, next: Selection): Selection {
   const listed = [...pages.listed, ...next.listed];
   if (!pages.allowed && !next.allowed) return { ...next, listed };
   const allowed = [pages, next].flatMap((page) => [...(page.allowed ?? page.listed)]);
@@ -43,7 +93,7 @@ export function unite(pages: Selection, next: Selection): Selection {
 }
 
 /** What hooks are told of the tools that a server lists. */
-export function declarationsOf(
+function declarationsOf(
   answer: Message,
   fullName: (tool: string) => string,
 ): FunctionDeclaration[] {
@@ -56,7 +106,7 @@ export function declarationsOf(
 }
 
 /** A list of tools without those that hooks do not allow; `undefined` where nothing is left out. */
-export function withAllowedTools(
+function withAllowedTools(
   answer: Message,
   { allowed }: Selection,
   fullName: (tool: string) => string,
@@ -76,7 +126,7 @@ function toolsOf(answer: Message): readonly unknown[] {
 }
 
 /** The result of a call that hooks do not allow. */
-export function notSelected(toolName: string): ToolResult {
+function notSelected(toolName: string): ToolResult {
   const message = `The tool "${toolName}" was not run: hooks have restricted the tools of this server, and it is not among those that may be called.`;
   const error = { type: ToolErrorType.NotAllowed, message };
   return { llmContent: message, returnDisplay: message, error };

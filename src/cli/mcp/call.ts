@@ -1,0 +1,47 @@
+import type { Config } from '../../config/config.js';
+import type { Outlet } from './outlet.js';
+import type { Id, Message } from './rpc.js';
+
+/** Takes an answer of the server: what it says, and its line. */
+export type Receiver = (answer: Message, line: Buffer) => void;
+
+/** What calls need of the proxy. */
+export interface CallHost {
+  readonly client: Outlet;
+  /** The hooks, and whether they can have a person asked. */
+  readonly configFor: (canAsk: boolean) => Promise<Config>;
+  /** The name by which hooks know a tool of the server. */
+  readonly fullName: (tool: string) => string;
+  readonly sendToServer: (id: Id, message: Buffer | Message, receive: Receiver) => void;
+  /** No answer to this request is wanted any more. */
+  readonly forget: (id: Id) => void;
+  /** Says something of the server, once. */
+  readonly warn: (what: string) => void;
+}
+
+/** What a client asks for. */
+export interface CallFacts {
+  readonly tool: string;
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly canAsk: boolean;
+  readonly isModern: boolean;
+}
+
+/** One call on its way through the hooks. */
+export interface Call extends CallFacts {
+  /** Of the request that is to be answered; `undefined` while there is none. */
+  id: Id | undefined;
+  message: Message;
+  /** The line of the client, where it can be sent as it is. */
+  line: Buffer | undefined;
+  readonly over: AbortController;
+  /** Gives up the answer of the server. */
+  stopWaiting?: () => void;
+}
+
+/** An answer that is none of the tool yet, and so not for hooks. */
+export class Untouched extends Error {
+  constructor(readonly line: Buffer) {
+    super('The call goes on between client and server');
+  }
+}
