@@ -149,6 +149,15 @@ describe('a denial at an event that nothing can block', () => {
     expect(stderr).toContain(`${name}: a hook blocks, which blocks nothing here: no`);
   });
 
+  it('is told on one line, and shortened', async () => {
+    await haveHook(cli);
+    const event = { hook_event_name: 'SessionStart', source: 'startup' };
+    const reason = `no\n\u001b[31m${'x'.repeat(5000)}`;
+    const { stderr } = await send(cli, 'claude', event, { ...SAID.block, reason });
+    expect(stderr).toMatch(/^note: Claude Code, SessionStart: a hook blocks, .*: no x+…$/u);
+    expect(stderr.length).toBeLessThan(1100);
+  });
+
   it('is told once, where its exit code said it', async () => {
     await haveHook(cli, { command: 'cat > /dev/null; echo no >&2; exit 2' });
     const event = { hook_event_name: 'PreCompact', trigger: 'auto' };
