@@ -1,5 +1,7 @@
 import type { Config } from '../../config/config.js';
+import type { CallOptions } from '../../context.js';
 import { decideReceived } from '../../core/decideReceived.js';
+import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
 import {
   receive,
   reply,
@@ -85,8 +87,11 @@ async function answer(
   }
 }
 
-const NOT_AROUND =
-  'Middleware around calls does not run here, as another process makes them: what it forbids is not forbidden; put it into the hook stack, or write a hook';
+const NOT_AROUND = {
+  tool: 'Middleware of the tool stack runs before a tool only, as another process is told what the tool gives: what it does after next() has no effect',
+  model:
+    'Middleware of the model stack does not run here, as another process calls the model: what it forbids is not forbidden; put it into the hook stack, or write a hook',
+} as const;
 
 /**
  * Names the event that is running, for hooks that would run all hooks again. An environment that comes from elsewhere
@@ -110,10 +115,9 @@ async function openHooks(
   const off = whyOff(workspace);
   const notice = logger.extend('registry');
   if (off !== undefined) notice.warn(off);
-  const outer = (['tool', 'model'] as const).filter(
-    (name) => config.registrations(name).length > 0,
-  );
-  if (outer.length > 0) notice.warn(`${NOT_AROUND} (${outer.join(', ')} stack)`);
+  for (const name of ['tool', 'model'] as const) {
+    if (config.registrations(name).length > 0) notice.warn(NOT_AROUND[name]);
+  }
   const system = config.getHookSystem();
   await system?.initialize();
   const entries = system?.getAllHooks() ?? [];
@@ -139,9 +143,23 @@ async function decide(
 ): Promise<ReplyVerdict> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const signal = AbortSignal.any([deadline, crash]);
-  const verdict = await decideReceived(config, received, { signal, session: received.identity });
+  const options = { signal, session: received.identity };
+  const verdict = opensCall(config, received)
+    ? await decideBefore(config, received, options)
+    : await decideReceived(config, received, options);
   if (deadline.aborted) throw new Error('they took too long');
   crash.throwIfAborted();
+  return verdict;
+}
+
+/** What becomes of the call, another process is told. */
+async function decideBefore(
+  config: Config,
+  received: Received,
+  options: CallOptions,
+): Promise<ReplyVerdict> {
+  const { verdict, abandon } = await openReceivedCall(config, received, options);
+  void abandon?.();
   return verdict;
 }
 
