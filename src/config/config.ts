@@ -299,8 +299,17 @@ export class Config implements HookHost {
   }
 
   #buildToolStack(): Stack<'tool'> {
+    return this.#build('tool', this.#toolStages());
+  }
+
+  /** The same for a call whose hooks are asked in another way. */
+  makeToolStack({ beforeTool, afterTool }: StagesOfHooks): Stack<'tool'> {
+    return this.#build('tool', { ...this.#toolStages(), beforeTool, afterTool });
+  }
+
+  #toolStages() {
     const canAsk = this.#options.approver ? true : undefined;
-    return this.#build('tool', toolStages(this.#fire, this.askPerson, canAsk));
+    return toolStages(this.#fire, this.askPerson, canAsk);
   }
 
   /** The stack around every model call, composed at the first call. */
@@ -346,6 +355,10 @@ export class Config implements HookHost {
     return buildStack(name, stages, this.registrations(name), this.getDebugLogger());
   }
 }
+
+type StagesOfHooks = Readonly<
+  Record<'beforeTool' | 'afterTool', Middleware<StackContexts['tool']>>
+>;
 
 function warmShellsFromEnvironment(): number {
   const count = Number(process.env['HOOKSTACK_WARM_SHELLS'] ?? '16');

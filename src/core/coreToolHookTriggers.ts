@@ -108,7 +108,7 @@ export interface RefusedToolCall {
  * @throws TypeError for an option that does not exist
  */
 export function openToolCall(
-  config: Config,
+  config: Pick<Config, 'getToolStack'>,
   toolName: string,
   toolInput: Record<string, unknown>,
   options: CallOptions = {},
@@ -157,7 +157,10 @@ function drop(): void {
  *
  * @throws what the tool throws; an Error when a middleware leaves the call without a result
  */
-export async function runToolCall(config: Config, call: ToolCall): Promise<ToolResult> {
+export async function runToolCall(
+  config: Pick<Config, 'getToolStack'>,
+  call: ToolCall,
+): Promise<ToolResult> {
   if (call.result) return call.result;
   await config.getToolStack().run(call);
   const { result, contextForModel: notes } = call;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import { decideReceived } from '../core/decideReceived.js';
 import {
   receivableEvents,
   receive,
@@ -15,6 +14,7 @@ import { HookEventName, type CallSession } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import type { ClaudeAnswer, ClaudeEvent, ClaudeHook, ClaudeHooks } from './claude/types.js';
+import { ToolCalls } from './claude/toolCalls.js';
 import { installedVersion, requireVersion, tellUncovered } from './shared.js';
 
 export type { ClaudeAnswer, ClaudeEvent, ClaudeHook, ClaudeHooks } from './claude/types.js';
@@ -75,24 +75,25 @@ function tellWithoutEffect(config: Config, strict: boolean | undefined): void {
     const message = `hookstack/claude: no ${event} hook runs: the Claude Agent SDK tells nobody of its calls of the model`;
     tellUncovered(config, message, strict);
   }
-  for (const stack of ['tool', 'model'] as const) {
-    if (config.registrations(stack).length === 0) continue;
-    const message = `hookstack/claude: middleware of the ${stack} stack does not run: Claude Code calls tools and models in a process of its own. Use a hook, or middleware of the hook stack`;
-    tellUncovered(config, message, strict);
-  }
+  if (config.registrations('model').length === 0) return;
+  const message =
+    'hookstack/claude: middleware of the model stack does not run: Claude Code calls the model in a process of its own. Use a hook, or middleware of the hook stack';
+  tellUncovered(config, message, strict);
 }
 
 function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
   const { onHooks, onApproval, onStop } = options;
   const sessionOf = keepSession(options.session);
+  const calls = new ToolCalls(config);
+  const isAround = config.registrations('tool').length > 0;
   return async (input, _toolUseId, { signal }) => {
-    if (!config.getEnableHooks()) return {};
+    if (!isAround && !config.getEnableHooks()) return {};
     const received = readEvent(config, input);
     if (!('event' in received)) return received;
-    if (!hasHooks(config, received.event, received.payload)) return {};
+    if (!isAround && !hasHooks(config, received.event, received.payload)) return {};
     const session = sessionOf(received);
     const verdict = await withDeadline(signal, (ended) =>
-      decide(config, received, { onHooks, onApproval, session, signal: ended }),
+      decide(calls, received, { onHooks, onApproval, session, signal: ended }),
     );
     if (verdict.kind === 'stop') onStop?.(verdict.reason ?? '');
     const { json, lost } = reply(received, verdict);
@@ -125,12 +126,12 @@ function readEvent(config: Config, input: object): Received | ClaudeAnswer {
 }
 
 async function decide(
-  config: Config,
+  calls: ToolCalls,
   received: Received,
   options: CallOptions,
 ): Promise<ReplyVerdict> {
   try {
-    const verdict = await decideReceived(config, received, options);
+    const verdict = await calls.decide(received, options);
     options.signal?.throwIfAborted();
     return verdict;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { receivableEvents } from '../../src/dialects/reverse.js';
 import { Cli } from './helpers.js';
 import { haveForeignHook, haveHook, SAID, seen, send, type Saying } from './hookHelpers.js';
 
@@ -81,6 +82,26 @@ describe.each(Object.entries(EVENTS))('%s of Claude Code', (event, fields) => {
     expect(exitCode).toBe(0);
   });
 });
+
+it('has all events of Claude Code in its table', () => {
+  expect([...Object.keys(EVENTS), 'PermissionRequest'].toSorted()).toEqual(
+    [...receivableEvents('claude')].toSorted(),
+  );
+});
+
+const CAN_BLOCK = new Set(['PreToolUse', 'UserPromptSubmit', 'Stop', 'SubagentStop']);
+
+it.each(Object.entries(EVENTS))(
+  'a guard that fails denies what can be denied: %s',
+  async (event, fields) => {
+    await haveHook(cli, { command: 'cat > /dev/null; exit 7', onFailure: 'deny' });
+    const { exitCode, json } = await send(cli, 'claude', { hook_event_name: event, ...fields });
+    expect(exitCode).toBe(0);
+    const text = JSON.stringify(json);
+    expect(/"(?:deny|block)"/u.test(text)).toBe(CAN_BLOCK.has(event));
+    expect(text).toContain('exited with code 7');
+  },
+);
 
 describe('what hooks read of an event of Claude Code', () => {
   it.each([

@@ -149,6 +149,15 @@ describe('a denial at an event that nothing can block', () => {
     expect(stderr).toContain(`${name}: a hook blocks, which blocks nothing here: no`);
   });
 
+  it('is told on one line, and shortened', async () => {
+    await haveHook(cli);
+    const event = { hook_event_name: 'SessionStart', source: 'startup' };
+    const reason = `no\n\u001b[31m${'x'.repeat(5000)}`;
+    const { stderr } = await send(cli, 'claude', event, { ...SAID.block, reason });
+    expect(stderr).toMatch(/^note: Claude Code, SessionStart: a hook blocks, .*: no x+…$/u);
+    expect(stderr.length).toBeLessThan(1100);
+  });
+
   it('is told once, where its exit code said it', async () => {
     await haveHook(cli, { command: 'cat > /dev/null; echo no >&2; exit 2' });
     const event = { hook_event_name: 'PreCompact', trigger: 'auto' };
@@ -288,6 +297,11 @@ describe('the project of an event', () => {
   });
 });
 
+async function haveAround(stack: 'tool' | 'model', text: string): Promise<void> {
+  const middleware = [{ module: './guard.mjs', stack }];
+  await cli.extension('user', 'guard', { middleware }, { 'guard.mjs': text });
+}
+
 describe('middleware of an extension', () => {
   it('runs in the hook stack, and blocks', async () => {
     const guard = `export default async (ctx, next) => {
@@ -306,21 +320,48 @@ describe('middleware of an extension', () => {
     });
   });
 
-  it('does not run around calls, and the user reads so at the start', async () => {
-    const guard = 'export default async (ctx) => ctx.block("never");';
-    await cli.extension(
-      'user',
-      'guard',
-      { middleware: [{ module: './guard.mjs', stack: 'tool' }] },
-      { 'guard.mjs': guard },
+  it.each([
+    ['claude', 'PreToolUse', { hookSpecificOutput: { permissionDecision: 'deny' } }],
+    ['gemini', 'BeforeTool', { decision: 'deny', reason: 'never' }],
+  ] as const)(
+    'blocks a tool from the tool stack, also without hooks: %s',
+    async (agent, name, expected) => {
+      await haveAround('tool', 'export default async (call) => call.block("never");');
+      const event = { ...call, hook_event_name: name };
+      expect((await send(cli, agent, event)).json).toMatchObject(expected);
+    },
+  );
+
+  it('changes arguments from the tool stack, and sees that nobody tells what became of the call', async () => {
+    await haveAround(
+      'tool',
+      `import { writeFileSync } from 'node:fs';
+      export default async (call, next) => {
+        call.input = { ...call.input, command: 'ls -l' };
+        try { await next(); } catch (error) { writeFileSync('seen', error.code); throw error; }
+      };`,
     );
     await haveHook(cli);
-    const { json, stderr } = await send(cli, 'claude', call);
-    expect(json).toEqual({});
-    expect(stderr).toContain('Middleware around calls does not run here');
+    const { json } = await send(cli, 'claude', call, SAID.ask);
+    expect(json).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'ask', updatedInput: { command: 'ls -l' } },
+    });
+    expect(await cli.read('seen')).toBe('TOOL_CALL_ABANDONED');
+  });
+
+  it.each([
+    ['tool', 'Middleware of the tool stack runs before a tool only'],
+    ['model', 'Middleware of the model stack does not run here'],
+  ] as const)('has no other effect around calls, as the user reads: %s', async (stack, text) => {
+    await haveAround(stack, 'export default async (call, next) => { await next(); };');
+    await haveHook(cli);
+    expect(await send(cli, 'claude', call)).toMatchObject({
+      json: {},
+      stderr: expect.stringContaining(text) as string,
+    });
     const start = { hook_event_name: 'SessionStart', source: 'startup' };
     expect((await send(cli, 'claude', start)).json).toMatchObject({
-      systemMessage: expect.stringContaining('(tool stack)') as string,
+      systemMessage: expect.stringContaining(text) as string,
     });
   });
 });

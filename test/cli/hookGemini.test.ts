@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { receivableEvents } from '../../src/dialects/reverse.js';
 import { Cli } from './helpers.js';
 import { haveForeignHook, haveHook, SAID, seen, send, type Saying } from './hookHelpers.js';
 
@@ -69,6 +70,24 @@ describe.each(Object.entries(EVENTS))('%s of Gemini CLI', (event, fields) => {
     expect(exitCode).toBe(0);
   });
 });
+
+it('has all events of Gemini CLI in its table', () => {
+  expect(Object.keys(EVENTS).toSorted()).toEqual([...receivableEvents('gemini')].toSorted());
+});
+
+const CAN_BLOCK = new Set(['BeforeTool', 'BeforeAgent', 'AfterAgent', 'BeforeModel']);
+
+it.each(Object.entries(EVENTS))(
+  'a guard that fails denies what can be denied: %s',
+  async (event, fields) => {
+    await haveHook(cli, { command: 'cat > /dev/null; exit 7', onFailure: 'deny' });
+    const { exitCode, json } = await send(cli, 'gemini', { hook_event_name: event, ...fields });
+    expect(exitCode).toBe(0);
+    const text = JSON.stringify(json);
+    expect(/"(?:deny|block)"/u.test(text)).toBe(CAN_BLOCK.has(event));
+    expect(text).toContain('exited with code 7');
+  },
+);
 
 describe('what hooks read of an event of Gemini CLI', () => {
   it.each([

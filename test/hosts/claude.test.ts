@@ -1,5 +1,5 @@
 import { query, type Options } from '@anthropic-ai/claude-agent-sdk';
-import { Config, DebugLogger, type ConfigOptions } from 'hookstack';
+import { Config, DebugLogger, type ConfigOptions, type ToolCall } from 'hookstack';
 import { claudeHooks } from 'hookstack/claude';
 import path from 'node:path';
 import { describe, expect, expectTypeOf, it } from 'vitest';
@@ -31,19 +31,24 @@ const NO = { decision: 'block', reason: 'Not that.' };
 
 /** What the SDK lets Claude Code know of one event. */
 async function fire(config: Config, event: string, fields: object): Promise<Answer> {
-  let answer: Answer = {};
+  const [answer = {}] = await fireAll(config, [event, fields]);
+  return answer;
+}
+
+async function fireAll(config: Config, ...all: [event: string, fields: object][]) {
+  const answers: Answer[] = [];
   const who = { session_id: 'one', cwd: process.cwd(), transcript_path: '' };
   const options: Options = {
     hooks: claudeHooks(config),
     settingSources: [],
     spawnClaudeCodeProcess: () =>
       fakeClaude(who, async (io) => {
-        answer = await io.fire(event, fields);
+        for (const [event, fields] of all) answers.push(await io.fire(event, fields));
         return '';
       }),
   };
   for await (const message of query({ prompt: 'Go.', options })) void message;
-  return answer;
+  return answers;
 }
 
 const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'call_1' };
@@ -124,13 +129,113 @@ describe('an event of Claude Code', () => {
   });
 });
 
+describe('middleware of the tool stack', () => {
+  const shell = { stdout: 'a secret', stderr: '', interrupted: false, isImage: false };
+  const RESULT = { ...BASH, tool_response: shell };
+
+  it.each([
+    ['blocks', (call: ToolCall) => call.block('Not now.'), true],
+    ['does not go on', () => undefined, true],
+    ['blocks while hooks are off', (call: ToolCall) => call.block('Not now.'), false],
+  ])('%s', async (_what, refuse: (call: ToolCall) => void, enableHooks) => {
+    const config = makeConfig({ BeforeTool: answering({}) }, { enableHooks });
+    config.use('tool', async (call) => refuse(call));
+    const { hookSpecificOutput } = await fire(config, 'PreToolUse', BASH);
+    expect(hookSpecificOutput).toMatchObject({
+      permissionDecision: 'deny',
+      permissionDecisionReason: expect.stringMatching(/Not now\.|without a result/u) as unknown,
+    });
+  });
+
+  it('stands around the tool: changes arguments and result, and adds to it', async () => {
+    const config = makeConfig({ BeforeTool: answering({ decision: 'ask', reason: 'Sure?' }) });
+    const seen: unknown[] = [];
+    config.use('tool', async (call, next) => {
+      call.input = { ...call.input, command: 'ls -l' };
+      await next();
+      seen.push(call.callId, call.executed?.llmContent);
+      if (call.result) call.result = { ...call.result, llmContent: 'a [redacted]' };
+      call.contextForModel.push('Two files.');
+    });
+    const [before, after] = await fireAll(config, ['PreToolUse', BASH], ['PostToolUse', RESULT]);
+    expect(before?.hookSpecificOutput).toMatchObject({
+      permissionDecision: 'ask',
+      permissionDecisionReason: 'Sure?',
+      updatedInput: { command: 'ls -l' },
+    });
+    expect(seen).toEqual(['call_1', 'a secret']);
+    expect(after?.hookSpecificOutput?.updatedToolOutput).toMatchObject({
+      stdout: 'a [redacted]\n\nTwo files.',
+    });
+  });
+
+  it('blocks and stops after the tool, and adds to a failure', async () => {
+    const decided: ((call: ToolCall) => void)[] = [
+      (call) => call.block('Hidden.'),
+      (call) => call.stop('Over.'),
+      (call) => void call.contextForModel.push('Try again.'),
+    ];
+    const config = makeConfig({});
+    config.use('tool', async (call, next) => {
+      await next();
+      decided.shift()?.(call);
+    });
+    const failure = { ...BASH, error: 'Exit code 1' };
+    const [, hidden, , over, , failed] = await fireAll(
+      config,
+      ['PreToolUse', BASH],
+      ['PostToolUse', RESULT],
+      ['PreToolUse', BASH],
+      ['PostToolUse', RESULT],
+      ['PreToolUse', BASH],
+      ['PostToolUseFailure', failure],
+    );
+    expect(hidden?.hookSpecificOutput?.updatedToolOutput).toMatchObject({ stdout: 'Hidden.' });
+    expect(over).toMatchObject({ continue: false, stopReason: 'Over.' });
+    expect(failed?.hookSpecificOutput).toMatchObject({ additionalContext: 'Try again.' });
+  });
+
+  it('sees that a call is abandoned whose agent ends first', async () => {
+    const seen: unknown[] = [];
+    const config = makeConfig({});
+    config.use('tool', async (_call, next) => {
+      await next().catch((error: unknown) => {
+        seen.push(error);
+        throw error;
+      });
+    });
+    await fireAll(
+      config,
+      ['PreToolUse', { ...BASH, agent_id: 'a' }],
+      ['Stop', { stop_hook_active: false }],
+    );
+    expect(seen).toEqual([]);
+    await fireAll(config, ['PreToolUse', BASH], ['SessionEnd', { reason: 'other' }]);
+    expect(seen).toEqual([expect.objectContaining({ code: 'TOOL_CALL_ABANDONED' })]);
+  });
+
+  it('sees arguments that somebody else allows', async () => {
+    const said = { behavior: 'allow', updatedInput: { command: 'rm -r /' } };
+    const [asked] = answering({ hookSpecificOutput: { decision: said } });
+    const hooks = { PermissionRequest: [{ dialect: 'claude', ...asked }] } as unknown as Hooks;
+    const config = makeConfig(hooks);
+    config.use('tool', async (call, next) => {
+      if (JSON.stringify(call.input).includes('rm')) call.block('Not that.');
+      else await next();
+    });
+    expect(await fire(config, 'PermissionRequest', BASH)).toMatchObject({
+      hookSpecificOutput: { decision: { behavior: 'deny', message: 'Not that.' } },
+    });
+  });
+});
+
 describe('what cannot have an effect', () => {
   const hooks = { BeforeModel: answering(NO), BeforeToolSelection: answering({}) };
 
   it('is warned of once', () => {
     const debugLogger = new Warnings('test');
     const config = makeConfig(hooks, { debugLogger });
-    config.use('tool', async function policy(_call, next) {
+    config.use('model', async function policy(_call, next) {
       await next();
     });
     claudeHooks(config);
@@ -138,7 +243,7 @@ describe('what cannot have an effect', () => {
     expect(debugLogger.said).toEqual([
       expect.stringContaining('no BeforeModel hook runs'),
       expect.stringContaining('no BeforeToolSelection hook runs'),
-      expect.stringContaining('middleware of the tool stack does not run'),
+      expect.stringContaining('middleware of the model stack does not run'),
     ]);
   });
 

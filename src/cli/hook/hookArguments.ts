@@ -3,6 +3,8 @@ import type { DialectName } from '../../protocol/types.js';
 export interface HookOptions {
   readonly from: DialectName;
   readonly cwd?: string;
+  /** Who says so, where that is no option: for messages. */
+  readonly cwdSource?: string | undefined;
   readonly settings?: string;
   readonly trust?: boolean;
   readonly trace?: string;

@@ -18,7 +18,7 @@ import { readInput, type HookInputReading } from './readInput.js';
  */
 export async function answerEvent(options: HookOptions): Promise<number> {
   const input = await readInput();
-  const directory = projectDirectory(options, input);
+  const { directory, source } = projectDirectory(options, input);
   if (options.settings === undefined && !mayHaveHooks(directory, input)) {
     // Streams take a while to load. Where stdout is empty, agents read stderr.
     if ('problem' in input) say(2, `note: ${input.problem}; no hooks are there\n`);
@@ -26,7 +26,7 @@ export async function answerEvent(options: HookOptions): Promise<number> {
     return 0;
   }
   const { runHooks } = await import('./runHooks.js');
-  return runHooks({ ...options, cwd: directory }, input);
+  return runHooks({ ...options, cwd: directory, cwdSource: source }, input);
 }
 
 /** What cannot be written here has nothing to say. */
@@ -44,11 +44,29 @@ const PROJECT_VARIABLES: Readonly<Record<DialectName, string>> = {
   gemini: 'GEMINI_PROJECT_DIR',
 };
 
-function projectDirectory({ from, cwd }: HookOptions, input: HookInputReading): string {
+/** @returns what names the directory, where that is no option, in `source` */
+function projectDirectory(
+  { from, cwd }: HookOptions,
+  input: HookInputReading,
+): { readonly directory: string; readonly source?: string } {
+  if (cwd !== undefined) return { directory: cwd };
   const fields = 'value' in input && isRecord(input.value) ? input.value : {};
-  const said = [process.env[PROJECT_VARIABLES[from]], fields['cwd']];
-  const absolute = said.find((each) => typeof each === 'string' && isAbsolute(each));
-  return cwd ?? (absolute === undefined ? process.cwd() : nearestFolder(absolute as string));
+  const variable = PROJECT_VARIABLES[from];
+  const said = [
+    { value: process.env[variable], source: variable },
+    { value: fields['cwd'], source: 'the "cwd" of the event,' },
+  ];
+  for (const { value, source } of said) {
+    if (isPath(value)) return { directory: nearestFolder(value), source };
+  }
+  return { directory: process.cwd(), source: 'the current directory' };
+}
+
+/** The system has no longer ones, and each folder of it costs a look. */
+const MAX_PATH = 4096;
+
+function isPath(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_PATH && isAbsolute(value);
 }
 
 /** Agents may go on in a folder that is gone by now, and it was part of the project. */

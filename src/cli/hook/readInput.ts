@@ -7,6 +7,9 @@ export type HookInputReading = { readonly value: unknown } | { readonly problem:
 /** Tools may give megabytes; more than this nobody sends who means it. */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
+/** Whoever writes too much is heard out, up to here: a closed pipe would be his fault then, and not the hook's. */
+const MAX_READ_BYTES = 16 * MAX_INPUT_BYTES;
+
 const CHUNK_BYTES = 64 * 1024;
 
 /** Reads stdin to its end. Never rejects. */
@@ -17,10 +20,13 @@ export async function readInput(): Promise<HookInputReading> {
     size += chunk.length;
     if (size <= MAX_INPUT_BYTES) chunks.push(chunk);
     else chunks.length = 0;
+    return size <= MAX_READ_BYTES;
   };
   try {
     // Streams take a while to load.
-    if (!readAtOnce(keep)) for await (const chunk of process.stdin) keep(chunk as Buffer);
+    if (!readAtOnce(keep)) {
+      for await (const chunk of process.stdin) if (!keep(chunk as Buffer)) break;
+    }
     if (size > MAX_INPUT_BYTES) {
       return { problem: `the input is larger than ${MAX_INPUT_BYTES / 1024 / 1024} MiB` };
     }
@@ -30,14 +36,16 @@ export async function readInput(): Promise<HookInputReading> {
   }
 }
 
-/** @returns whether that was all; `false` where stdin cannot be waited for like this */
-function readAtOnce(keep: (chunk: Buffer) => void): boolean {
+/**
+ * @param keep whether it wants more
+ * @returns whether that was all; `false` where stdin cannot be waited for like this
+ */
+function readAtOnce(keep: (chunk: Buffer) => boolean): boolean {
   for (;;) {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     try {
       const bytes = readSync(0, buffer);
-      if (bytes === 0) return true;
-      keep(buffer.subarray(0, bytes));
+      if (bytes === 0 || !keep(buffer.subarray(0, bytes))) return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return false;
       throw error;

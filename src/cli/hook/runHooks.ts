@@ -1,5 +1,7 @@
 import type { Config } from '../../config/config.js';
+import type { CallOptions } from '../../context.js';
 import { decideReceived } from '../../core/decideReceived.js';
+import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
 import {
   receive,
   reply,
@@ -18,6 +20,7 @@ import { SilentLogger } from '../shared/silentLogger.js';
 import { printNotice, toOneLine } from '../shared/terminal.js';
 import { withTrace } from '../shared/withTrace.js';
 import { openRegistry, openWorkspace } from '../shared/workspace.js';
+import { surviveCrashes, type Crash } from './crash.js';
 import { HostLogger } from './hostLogger.js';
 import type { HookOptions } from './hookArguments.js';
 import type { HookInputReading } from './readInput.js';
@@ -34,18 +37,36 @@ const DEADLINE_MS = 590_000;
  */
 export async function runHooks(options: HookOptions, input: HookInputReading): Promise<number> {
   surviveOutputs();
+  const crash = surviveCrashes();
+  try {
+    return await answerInput(options, input, crash);
+  } finally {
+    crash.over();
+  }
+}
+
+async function answerInput(
+  options: HookOptions,
+  input: HookInputReading,
+  crash: Crash,
+): Promise<number> {
   try {
     if ('problem' in input) return await refuseUnread(options, input.problem);
     const received = receive(options.from, input.value);
     if (!received) return await pass('hooks have no such event here, and none was run');
-    return await answer(received, options);
+    if (!mayPrevent(received)) crash.passes();
+    return await answer(received, options, crash.signal);
   } catch (error) {
     const event = error instanceof UnreadableEvent ? error.event : undefined;
     return refuseUnread(options, errorMessage(error), event);
   }
 }
 
-async function answer(received: Received, options: HookOptions): Promise<number> {
+async function answer(
+  received: Received,
+  options: HookOptions,
+  crash: AbortSignal,
+): Promise<number> {
   const { sessionId } = received.identity;
   if (sessionId !== undefined) {
     const mark = `${sessionId} ${received.event}`;
@@ -56,7 +77,7 @@ async function answer(received: Received, options: HookOptions): Promise<number>
   const logger = new HostLogger('llxprt:core:hooks', isStart);
   try {
     const config = await openHooks(received, options, logger);
-    const verdict = await withTrace(options.trace, config, () => decide(received, config));
+    const verdict = await withTrace(options.trace, config, () => decide(received, config, crash));
     return await write(received, { ...verdict, forUser: logger.told });
   } catch (error) {
     // The guards that may be in the settings are not known.
@@ -66,8 +87,11 @@ async function answer(received: Received, options: HookOptions): Promise<number>
   }
 }
 
-const NOT_AROUND =
-  'Middleware around calls does not run here, as another process makes them: what it forbids is not forbidden; put it into the hook stack, or write a hook';
+const NOT_AROUND = {
+  tool: 'Middleware of the tool stack runs before a tool only, as another process is told what the tool gives: what it does after next() has no effect',
+  model:
+    'Middleware of the model stack does not run here, as another process calls the model: what it forbids is not forbidden; put it into the hook stack, or write a hook',
+} as const;
 
 /**
  * Names the event that is running, for hooks that would run all hooks again. An environment that comes from elsewhere
@@ -80,21 +104,20 @@ const RUNS_ITSELF =
 
 async function openHooks(
   { event }: Received,
-  { cwd, settings, trust }: HookOptions,
+  { cwd, cwdSource, settings, trust }: HookOptions,
   logger: HostLogger,
 ): Promise<Config> {
   const workspace = await openWorkspace(
-    { cwd, settings, trust },
+    { cwd, cwdSource, settings, trust },
     { firesOnce: true, withMiddleware: true, logger },
   );
   const { config } = workspace;
   const off = whyOff(workspace);
   const notice = logger.extend('registry');
   if (off !== undefined) notice.warn(off);
-  const outer = (['tool', 'model'] as const).filter(
-    (name) => config.registrations(name).length > 0,
-  );
-  if (outer.length > 0) notice.warn(`${NOT_AROUND} (${outer.join(', ')} stack)`);
+  for (const name of ['tool', 'model'] as const) {
+    if (config.registrations(name).length > 0) notice.warn(NOT_AROUND[name]);
+  }
   const system = config.getHookSystem();
   await system?.initialize();
   const entries = system?.getAllHooks() ?? [];
@@ -113,17 +136,39 @@ async function openHooks(
   return config;
 }
 
-async function decide(received: Received, config: Config): Promise<ReplyVerdict> {
-  const signal = AbortSignal.timeout(DEADLINE_MS);
-  const verdict = await decideReceived(config, received, { signal, session: received.identity });
-  if (signal.aborted) throw new Error('they took too long');
+async function decide(
+  received: Received,
+  config: Config,
+  crash: AbortSignal,
+): Promise<ReplyVerdict> {
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const signal = AbortSignal.any([deadline, crash]);
+  const options = { signal, session: received.identity };
+  const verdict = opensCall(config, received)
+    ? await decideBefore(config, received, options)
+    : await decideReceived(config, received, options);
+  if (deadline.aborted) throw new Error('they took too long');
+  crash.throwIfAborted();
+  return verdict;
+}
+
+/** What becomes of the call, another process is told. */
+async function decideBefore(
+  config: Config,
+  received: Received,
+  options: CallOptions,
+): Promise<ReplyVerdict> {
+  const { verdict, abandon } = await openReceivedCall(config, received, options);
+  void abandon?.();
   return verdict;
 }
 
 function write(received: Received, verdict: ReplyVerdict): Promise<number> {
   const { json, lost } = reply(received, verdict);
   const { agent } = dialects[received.dialect];
-  for (const each of lost) printNotice('note', `${agent}, ${received.theirEvent}: ${each}`);
+  for (const each of lost) {
+    printNotice('note', toOneLine(`${agent}, ${received.theirEvent}: ${each}`, MAX_NOTE));
+  }
   return writeAnswer(json, verdict.reason);
 }
 
@@ -154,11 +199,11 @@ async function refuseUnread(
 }
 
 async function findGuards(
-  { cwd, settings, trust }: HookOptions,
+  { cwd, cwdSource, settings, trust }: HookOptions,
   event: HookEventName | undefined,
 ): Promise<string[]> {
   // The model reads all of stderr.
-  const { config } = await openWorkspace({ cwd, settings, trust }, { isQuiet: true });
+  const { config } = await openWorkspace({ cwd, cwdSource, settings, trust }, { isQuiet: true });
   if (!config.getEnableHooks()) return [];
   const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
   const guards = registry

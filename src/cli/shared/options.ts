@@ -8,6 +8,8 @@ export const DEFAULT_PROMPT = 'Hello';
 export interface WorkspaceOptions {
   /** Where to look for the project's root, from there upward. Default: the current directory. */
   readonly cwd?: string;
+  /** Who says so, for messages. Default: the option. */
+  readonly cwdSource?: string | undefined;
   /** Replaces the settings of project, user and system, and all extensions. */
   readonly settings?: string;
   /** Lets everything of the project run, allowed or not. */

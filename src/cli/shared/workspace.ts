@@ -68,7 +68,7 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   const { approver, whenNobody } = needs.asking ?? {};
   const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
-  const workingDir = await resolveWorkingDir(options.cwd);
+  const workingDir = await resolveWorkingDir(options.cwd, PROJECT_MARKERS, options.cwdSource);
   const isTrusted = !needs.asksForConsent && isTrustedRun(options);
   const { settings, origins, review, extensions, problems } = await readFiles(
     workingDir,
@@ -160,8 +160,9 @@ export function isTrustedRun({ trust }: Pick<WorkspaceOptions, 'trust'>): boolea
 export async function resolveWorkingDir(
   directory = process.cwd(),
   markers = PROJECT_MARKERS,
+  source?: string,
 ): Promise<string> {
-  const start = await resolveDirectory(directory);
+  const start = await resolveDirectory(directory, source);
   const { root, marker } = findProjectRoot(start, markers);
   if (root !== start) {
     printNotice(
@@ -177,17 +178,18 @@ export async function resolveWorkingDir(
  *
  * @throws UsageError when it is not a directory
  */
-export async function resolveDirectory(directory: string): Promise<string> {
+export async function resolveDirectory(directory: string, source = '--cwd'): Promise<string> {
+  const said = `${source} ${toVisible(directory)}`;
   const look = async () => {
     const path = await realpath(directory);
     return { path, isDirectory: (await stat(path)).isDirectory() };
   };
   const { path, isDirectory } = await orUsageError(
     look(),
-    (detail) => `--cwd ${directory} cannot be used (${detail}); name a directory`,
+    (detail) => `${said} cannot be used (${detail}); name a directory`,
   );
   if (isDirectory) return path;
-  throw new UsageError(`--cwd ${directory} is not a directory; name one`);
+  throw new UsageError(`${said} is not a directory; name one`);
 }
 
 function printProblem(problem: FileProblem): void {

@@ -1,0 +1,90 @@
+import type { Config } from '../../config/config.js';
+import type { CallOptions } from '../../context.js';
+import { decideReceived } from '../../core/decideReceived.js';
+import { openReceivedCall, opensCall, type ReceivedCall } from '../../core/receivedCall.js';
+import type { Received, ReplyVerdict } from '../../dialects/reverse.js';
+import { HookEventName } from '../../protocol/types.js';
+
+/** Of calls of which Claude Code may never tell what became of them: its user denied one, or the query has ended. */
+const MAX_OPEN = 1000;
+
+interface Open {
+  readonly call: ReceivedCall;
+  readonly sessionId: unknown;
+  readonly agentId: unknown;
+}
+
+/** Events of one query or several, and the tool calls that have begun and not ended. */
+export class ToolCalls {
+  readonly #open = new Map<string, Open>();
+
+  constructor(private readonly config: Config) {}
+
+  async decide(received: Received, options: CallOptions): Promise<ReplyVerdict> {
+    if (opensCall(this.config, received)) return this.#begin(received, options);
+    if (received.event === HookEventName.AfterTool) {
+      const finish = this.#take(keyOf(received))?.call.finish;
+      if (finish) return finish(received, options);
+    }
+    if (ENDS.has(received.theirEvent)) this.#abandonAll(received);
+    const verdict = await decideReceived(this.config, received, options);
+    return this.#isOther(received, verdict) ? this.#putAgain(received, verdict, options) : verdict;
+  }
+
+  async #begin(received: Received, options: CallOptions): Promise<ReplyVerdict> {
+    const call = await openReceivedCall(this.config, received, options);
+    const key = keyOf(received);
+    // Whoever cannot be found again is not waited for.
+    if (key === undefined || options.signal?.aborted) void call.abandon?.();
+    else if (call.finish) this.#keep(key, call, received);
+    return call.verdict;
+  }
+
+  #keep(key: string, call: ReceivedCall, { fields }: Received): void {
+    const { session_id: sessionId, agent_id: agentId } = fields;
+    void this.#take(key)?.call.abandon?.();
+    this.#open.set(key, { call, sessionId, agentId });
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > MAX_OPEN) void this.#take(oldest)?.call.abandon?.();
+  }
+
+  #take(key: string | undefined): Open | undefined {
+    const found = key === undefined ? undefined : this.#open.get(key);
+    if (key !== undefined) this.#open.delete(key);
+    return found;
+  }
+
+  /** An agent that ends has no call going on, and a session has no agent. */
+  #abandonAll({ event, fields }: Received): void {
+    for (const [key, { sessionId, agentId }] of this.#open) {
+      if (sessionId !== fields['session_id']) continue;
+      const isOver = event === HookEventName.SessionEnd || agentId === fields['agent_id'];
+      if (isOver) void this.#take(key)?.call.abandon?.();
+    }
+  }
+
+  #isOther({ theirEvent }: Received, { kind, input }: ReplyVerdict): boolean {
+    const isAllowed = theirEvent === 'PermissionRequest' && kind === 'allow';
+    return isAllowed && input !== undefined && this.config.registrations('tool').length > 0;
+  }
+
+  /** Arguments that middleware has not seen are put to it as well. */
+  async #putAgain(
+    received: Received,
+    verdict: ReplyVerdict,
+    options: CallOptions,
+  ): Promise<ReplyVerdict> {
+    const payload = { ...received.payload, toolInput: { ...verdict.input }, isAsked: undefined };
+    const call = await openReceivedCall(this.config, { ...received, payload }, options);
+    void call.abandon?.();
+    const { kind, input = verdict.input } = call.verdict;
+    return kind === 'block' || kind === 'stop' ? call.verdict : { ...verdict, input };
+  }
+}
+
+const ENDS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'SessionEnd']);
+
+function keyOf({ fields }: Received): string | undefined {
+  const { session_id: session, tool_use_id: id } = fields;
+  return typeof id === 'string' ? JSON.stringify([session, id]) : undefined;
+}
