@@ -5,6 +5,7 @@ import { BasePlugin, isAgentTool, version } from '@google/adk';
 import type { BaseTool, Context, InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
+import { isLookedAt } from '../core/isLookedAt.js';
 import { openToolCall } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
@@ -93,6 +94,7 @@ export class HooksPlugin extends BasePlugin {
     if (allowed && !allowed.includes(tool.name)) {
       return toToolAnswer(notAllowed(tool.name, allowed));
     }
+    if (!isLookedAt(this.#config, { toolName: tool.name, toolInput: toolArgs })) return undefined;
     const options = this.#optionsOf(context, callId);
     const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);
     if ('refused' in call) {

@@ -7,6 +7,7 @@ import type { GenerateContentParameters, GenerateContentResponse } from '@google
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
+import { isLookedAt } from '../core/isLookedAt.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import { callModelWithHooks, finishTurn } from '../core/modelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
@@ -66,6 +67,8 @@ export function hooksMiddleware(
     if (allowedTools && !allowedTools.includes(call.name)) {
       return failure(call, textOf(notAllowed(call.name, allowedTools)));
     }
+    const toolInput = call.args ?? {};
+    if (!isLookedAt(config, { toolName: call.name, toolInput })) return handler(request);
     const calling = optionsOf(runtime, call.id);
     let ran: { given: Given; result: ReturnType<typeof toToolResult> } | undefined;
     const execute = async (args: Record<string, unknown>) => {
@@ -74,7 +77,7 @@ export function hooksMiddleware(
       ran = { given, result: toToolResult(given, call) };
       return ran.result;
     };
-    const result = await executeToolWithHooks(config, call.name, call.args ?? {}, execute, calling);
+    const result = await executeToolWithHooks(config, call.name, toolInput, execute, calling);
     if (!ran) calling.signal?.throwIfAborted();
     return toToolAnswer(result, call, ran);
   }

@@ -6,6 +6,7 @@ import type { GenerateContentParameters } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
+import { isLookedAt } from '../core/isLookedAt.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
 import { allowedNames } from '../protocol/allowedTools.js';
@@ -98,7 +99,7 @@ export type ToolOutcome<Output> = {
 );
 
 /**
- * Runs a host's tool with its hooks. They read what it gives as text, or else as JSON; what no hook has changed comes
+ * Runs a host's tool with its hooks, or by itself where nobody looks at the call. Hooks read what it gives as text, or else as JSON; what no hook has changed comes
  * back as it was.
  *
  * @throws what the tool throws, and the reason of `options.signal`
@@ -110,6 +111,9 @@ export async function callTool<Output>(
   execute: (input: Record<string, unknown>) => Promise<Output> | Output,
   options: CallOptions = {},
 ): Promise<ToolOutcome<Output>> {
+  if (!isLookedAt(config, { toolName: name, toolInput: input })) {
+    return { kind: 'given', output: await execute(input), stopReason: undefined };
+  }
   let ran: { output: Output; text: string } | undefined;
   const result = await executeToolWithHooks(
     config,

@@ -1,17 +1,15 @@
 import type { Writable } from 'node:stream';
 import { asOneLine } from './lines.js';
-import { Pace } from './pace.js';
 
 /** Writes messages, one a line, in the order in which they were sent; those of one turn of the event loop together. */
 export class Outlet {
   #waiting: Buffer[] = [];
-  pace = new Pace();
 
   constructor(private readonly stream: Writable) {}
 
   /** @param message an object, or a line that has its newline */
   send(message: Buffer | object): void {
-    if (this.#waiting.length === 0) this.pace.soon(this.#write);
+    if (this.#waiting.length === 0) setImmediate(this.#write);
     this.#waiting.push(Buffer.isBuffer(message) ? message : toLine(message));
   }
 

@@ -5,7 +5,6 @@ import { isRecord } from '../../util/records.js';
 import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
 import { MAX_NONSENSE, Nonsense } from './nonsense.js';
-import { Pace } from './pace.js';
 import { hasRepeatedKey, lookalikeIn } from './keys.js';
 import { errorAnswer, isId, isTooDeep, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
@@ -57,9 +56,6 @@ export class McpProxy {
   /** Passes on what the client says, until it ends. */
   async readClient(stream: Readable, server: Outlet | undefined): Promise<void> {
     this.#server = server;
-    const pace = new Pace(() => this.#open.size);
-    this.options.client.pace = pace;
-    if (server) server.pace = pace;
     const lines = new LineSplitter((line) => {
       if (line) this.#takeFromClient(line);
       else this.#refuse(null, RpcError.InvalidRequest, 'the message is too long');

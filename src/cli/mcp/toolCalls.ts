@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/config.js';
+import { isLookedAt } from '../../core/isLookedAt.js';
 import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
 import type { Approval, ApprovalRequest, Approver } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isTooDeep } from '../../util/records.js';
 import { Untouched, type Call, type CallFacts, type CallHost } from './call.js';
 import { isUnfinished, problemOf, withArguments } from './callMessages.js';
-import { isLookedAt, PlainCalls } from './plainCalls.js';
+import { PlainCalls } from './plainCalls.js';
 import { canElicit, Elicitations } from './questions.js';
 import { errorAnswer, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
