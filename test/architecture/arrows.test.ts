@@ -43,7 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'agent config dialects extensions hooks middleware process protocol run shell util',
   ),
   cli: names(
-    'agent approvals config confirmation-bus core dialects extensions hooks middleware process protocol run tools trace trust util validate',
+    'agent approvals config confirmation-bus context.ts core dialects extensions hooks middleware process protocol run tools trace trust util validate',
   ),
 };
 
