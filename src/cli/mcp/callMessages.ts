@@ -20,6 +20,11 @@ export function problemOfAnswer({ error = null, result }: Message): string | und
   return result === undefined ? undefined : 'a result and an error at once';
 }
 
+/** Whether it is an error about what could not be read, and no answer to any request. */
+export function isForNobody({ id = null, error, result }: Message): boolean {
+  return id === null && isRecord(error) && result === undefined;
+}
+
 /** The same call with other arguments. */
 export function withArguments(message: Message, input: Record<string, unknown>): Message {
   return { ...message, params: { ...recordIn(message, 'params'), arguments: input } };
