@@ -151,6 +151,18 @@ describe('keys that some readers take for others', () => {
   });
 
   it.each([
+    ['"method":"tools/call\\u0000","params":{"name":"secret"}', -32_600],
+    ['"method":"tools/call","params":{"name":"secret\\u0000x"}', -32_602],
+    ['"method":"tools/call","params":{"name\\u0000":"secret","name":"echo"}', -32_602],
+    ['"method\\u0000":"tools/call","method":"ping"', -32_600],
+  ])('are those that programs in C read in part: %s', async (fields, code) => {
+    const client = await open({ BeforeTool: group('exit 2', { matcher: 'secret$' }) });
+    client.say(`{"jsonrpc":"2.0","id":"k",${fields}}`);
+    const { error } = await client.waitFor(({ id }) => id === 'k');
+    expect(error).toMatchObject({ code });
+  });
+
+  it.each([
     ['an answer', '{"jsonrpc":"2.0","id":1,"result":{},"Method":"tools/call"}'],
     ['a notification', '{"jsonrpc":"2.0","method":"notifications/x","ID":1}'],
     [

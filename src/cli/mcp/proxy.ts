@@ -5,7 +5,7 @@ import { isRecord } from '../../util/records.js';
 import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
 import { MAX_NONSENSE, Nonsense } from './nonsense.js';
-import { hasRepeatedKey, lookalikeIn } from './keys.js';
+import { hasRepeatedKey, lookalikeIn, zeroIn } from './keys.js';
 import { errorAnswer, isId, isTooDeep, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { isForNobody, problemOfAnswer } from './callMessages.js';
@@ -104,7 +104,7 @@ export class McpProxy {
       return this.#refuse(null, RpcError.InvalidRequest, 'a message is no object');
     }
     // A server could read another method, or another name of a tool.
-    const lookalike = lookalikeIn(message);
+    const lookalike = lookalikeIn(message) ?? zeroIn(String(method));
     if (lookalike !== undefined) return this.#refuseMessage(message, `has ${lookalike}`);
     if (typeof method === 'string') {
       if (hasRepeatedKey(line, message)) {
