@@ -12,6 +12,7 @@ import { hasHooks } from '../hooks/fireHook.js';
 import { events } from '../protocol/events.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { notLongAfter } from '../util/notLongAfter.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import type { ClaudeAnswer, ClaudeEvent, ClaudeHook, ClaudeHooks } from './claude/types.js';
 import { ToolCalls } from './claude/toolCalls.js';
@@ -43,6 +44,8 @@ const SDK = '@anthropic-ai/claude-agent-sdk';
 const TIMEOUT_S = 600;
 /** What hooks together may take, in ms: what is said later, nobody hears. */
 const DEADLINE_MS = 590_000;
+/** For them to end after that, or after an abort, in ms: middleware may not heed it, and wait on. */
+const GRACE_MS = 3000;
 
 const MODEL_EVENTS = [
   HookEventName.BeforeModel,
@@ -128,11 +131,12 @@ function readEvent(config: Config, input: object): Received | ClaudeAnswer {
 async function decide(
   calls: ToolCalls,
   received: Received,
-  options: CallOptions,
+  options: CallOptions & { readonly signal: AbortSignal },
 ): Promise<ReplyVerdict> {
   try {
-    const verdict = await calls.decide(received, options);
-    options.signal?.throwIfAborted();
+    const deciding = calls.decide(received, options);
+    const verdict = await notLongAfter(options.signal, GRACE_MS, deciding);
+    options.signal.throwIfAborted();
     return verdict;
   } catch (error) {
     const { event, payload } = received;

@@ -77,6 +77,20 @@ describe('code of an extension that fails when nobody waits for it', () => {
   });
 });
 
+it('keeps what an extension prints out of the answer', async () => {
+  await haveModule(`console.log('loaded');
+    export default async (ctx, next) => {
+      process.stdout.write('{"before":1}');
+      await next();
+      console.log('{}');
+    };`);
+  await haveHook(cli, { command: 'echo no >&2; exit 2' });
+  const { exitCode, json, stderr } = await send(cli, 'claude', call);
+  expect(exitCode).toBe(0);
+  expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  expect(stderr).toContain('loaded');
+});
+
 it('does not wait for an extension once there is an answer', async () => {
   await haveModule(
     'setInterval(() => {}, 1000); export default async (ctx, next) => { await next(); };',

@@ -151,6 +151,18 @@ describe('keys that some readers take for others', () => {
   });
 
   it.each([
+    ['"method":"tools/call\\u0000","params":{"name":"secret"}', -32_600],
+    ['"method":"tools/call","params":{"name":"secret\\u0000x"}', -32_602],
+    ['"method":"tools/call","params":{"name\\u0000":"secret","name":"echo"}', -32_602],
+    ['"method\\u0000":"tools/call","method":"ping"', -32_600],
+  ])('are those that programs in C read in part: %s', async (fields, code) => {
+    const client = await open({ BeforeTool: group('exit 2', { matcher: 'secret$' }) });
+    client.say(`{"jsonrpc":"2.0","id":"k",${fields}}`);
+    const { error } = await client.waitFor(({ id }) => id === 'k');
+    expect(error).toMatchObject({ code });
+  });
+
+  it.each([
     ['an answer', '{"jsonrpc":"2.0","id":1,"result":{},"Method":"tools/call"}'],
     ['a notification', '{"jsonrpc":"2.0","method":"notifications/x","ID":1}'],
     [
@@ -458,6 +470,26 @@ describe('a client', () => {
     expect(await client.waitFor(({ id }) => id === 'p')).toMatchObject({ result: {} });
   });
 
+  it('that uses the id of a cancelled call again does not get its answer past hooks', async () => {
+    const notes = path.join(cli.project, 'notes');
+    const client = await open({ AfterTool: replacing('gone') }, { env: { NOTES: notes } });
+    await client.initialize();
+    const params = { requestId: 'c' };
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
+    client.say({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params: { name: 'lateSecret' } });
+    await expect.poll(() => readFile(notes, 'utf8').catch(() => '')).toContain('lateSecret');
+    client.say(cancel);
+    client.say(cancel);
+    client.say({ jsonrpc: '2.0', id: 'c', method: 'unknown' });
+    const { error } = await client.waitFor(({ id }) => id !== 1);
+    expect(error?.message).toContain('belongs to a request that is not answered yet');
+    await expect.poll(() => readFile(notes, 'utf8')).toContain('answered late');
+    await client.request('ping');
+    client.say({ jsonrpc: '2.0', id: 'c', method: 'ping' });
+    expect(await client.waitFor(({ id }) => id === 'c')).toMatchObject({ result: {} });
+    expect(JSON.stringify(client.received)).not.toContain('SECRET');
+  });
+
   it('that says all at once and leaves still gets its answers', async () => {
     const client = await open({ BeforeTool: group('sleep 0.3') });
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } };
@@ -560,6 +592,21 @@ describe('a server', () => {
       '{"jsonrpc":"2.0","id":"p","result":{"content":"SECRET"}}',
     ]);
   });
+
+  it.each(['nullBehind', 'oddId'])(
+    'cannot give an error to nobody that could be read as an answer to a call: %s',
+    async (tool) => {
+      const client = await open({ AfterTool: replacing('gone') });
+      await client.initialize();
+      expect(textOf(await client.call(tool))).toBe('gone');
+      await client.end();
+      const { stdout } = await client.process;
+      const lines = String(stdout).split('\n');
+      expect(
+        lines.filter((line) => line.includes('SECRET') && /"id":(?!null)/u.test(line)),
+      ).toEqual([]);
+    },
+  );
 
   it.each(['SIGTERM', 'end of stdin'])('is ended with what it has started, at %s', async (how) => {
     const client = await open();

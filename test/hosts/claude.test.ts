@@ -214,6 +214,16 @@ describe('middleware of the tool stack', () => {
     expect(seen).toEqual([expect.objectContaining({ code: 'TOOL_CALL_ABANDONED' })]);
   });
 
+  it('denies where it waits for what never comes, and Claude Code does no longer', async () => {
+    const config = makeConfig({});
+    config.use('tool', () => new Promise(() => undefined));
+    const [group] = claudeHooks(config).PreToolUse ?? [];
+    const event = { hook_event_name: 'PreToolUse' as const, session_id: 's', cwd: '', ...BASH };
+    const signal = AbortSignal.timeout(100);
+    const answer = await group?.hooks[0]?.({ ...event, transcript_path: '' }, 'call_1', { signal });
+    expect(answer).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  });
+
   it('sees arguments that somebody else allows', async () => {
     const said = { behavior: 'allow', updatedInput: { command: 'rm -r /' } };
     const [asked] = answering({ hookSpecificOutput: { decision: said } });

@@ -14,6 +14,7 @@ import { events, failsClosed } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { HookEventName } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { notLongAfter } from '../../util/notLongAfter.js';
 import { whyOff } from '../shared/obstacles.js';
 import { isOwnHook } from '../shared/ownHook.js';
 import { SilentLogger } from '../shared/silentLogger.js';
@@ -24,10 +25,12 @@ import { surviveCrashes, type Crash } from './crash.js';
 import { HostLogger } from './hostLogger.js';
 import type { HookOptions } from './hookArguments.js';
 import type { HookInputReading } from './readInput.js';
-import { block, surviveOutputs, writeAnswer } from './writeAnswer.js';
+import { block, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js';
 
 /** Agents give a hook ten minutes, as `install` says; what is said later, nobody reads. */
 const DEADLINE_MS = 590_000;
+/** For hooks to end after that, in ms: middleware may not heed it, and wait on. */
+const GRACE_MS = 3000;
 
 /**
  * Runs all hooks of the project for one event of an agent, and answers in its format. Never rejects: what goes wrong
@@ -37,6 +40,7 @@ const DEADLINE_MS = 590_000;
  */
 export async function runHooks(options: HookOptions, input: HookInputReading): Promise<number> {
   surviveOutputs();
+  keepStdout();
   const crash = surviveCrashes();
   try {
     return await answerInput(options, input, crash);
@@ -144,9 +148,10 @@ async function decide(
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const signal = AbortSignal.any([deadline, crash]);
   const options = { signal, session: received.identity };
-  const verdict = opensCall(config, received)
-    ? await decideBefore(config, received, options)
-    : await decideReceived(config, received, options);
+  const deciding = opensCall(config, received)
+    ? decideBefore(config, received, options)
+    : decideReceived(config, received, options);
+  const verdict = await notLongAfter(deadline, GRACE_MS, deciding);
   if (deadline.aborted) throw new Error('they took too long');
   crash.throwIfAborted();
   return verdict;

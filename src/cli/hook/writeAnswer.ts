@@ -5,6 +5,16 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 export const ANSWERED = 0;
 export const BLOCKED = 2;
 
+const writeOut = process.stdout.write.bind(process.stdout);
+
+/**
+ * What code of extensions prints goes to stderr: agents that find anything but one JSON object in stdout take it for a
+ * text, and a text for a yes.
+ */
+export function keepStdout(): void {
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+}
+
 /** Without this, an output that is full or closed would end the process with a code that agents take for a yes. */
 export function surviveOutputs(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -21,7 +31,7 @@ export function surviveOutputs(): void {
  */
 export async function writeAnswer(json: object, reason = ''): Promise<number> {
   const error = await new Promise<Error | null | undefined>((resolve) => {
-    process.stdout.write(`${JSON.stringify(json)}\n`, resolve);
+    writeOut(`${JSON.stringify(json)}\n`, resolve);
   });
   if (!error || Object.keys(json).length === 0) return ANSWERED;
   const problem = `the answer of the hooks could not be written (${errorMessage(error)})`;

@@ -13,7 +13,7 @@ export interface CallHost {
   /** The name by which hooks know a tool of the server. */
   readonly fullName: (tool: string) => string;
   readonly sendToServer: (id: Id, message: Buffer | Message, receive: Receiver) => void;
-  /** No answer to this request is wanted any more. */
+  /** No answer to this request is wanted any more; its id stays taken until the server has given one. */
   readonly forget: (id: Id) => void;
   /** Says something of the server, once. */
   readonly warn: (what: string) => void;

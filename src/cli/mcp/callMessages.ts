@@ -1,5 +1,5 @@
 import { isRecord } from '../../util/records.js';
-import { lookalikeInCall } from './keys.js';
+import { lookalikeInCall, zeroIn } from './keys.js';
 import { recordIn, type Message } from './rpc.js';
 
 /** Why a call cannot be passed on. */
@@ -9,6 +9,8 @@ export function problemOf(message: Message): string | undefined {
   if (lookalike !== undefined) return `params has ${lookalike}`;
   const { name, arguments: given } = params;
   if (typeof name !== 'string') return 'tools/call needs params.name, a text';
+  const zero = zeroIn(name);
+  if (zero !== undefined) return `params has ${zero}`;
   const isObject = typeof given === 'object' && !Array.isArray(given);
   if (given !== undefined && !isObject) return 'params.arguments must be an object';
   return undefined;
@@ -18,6 +20,11 @@ export function problemOf(message: Message): string | undefined {
 export function problemOfAnswer({ error = null, result }: Message): string | undefined {
   if (error === null) return isRecord(result) ? undefined : 'neither a result nor an error';
   return result === undefined ? undefined : 'a result and an error at once';
+}
+
+/** Whether it is an error about what could not be read, and no answer to any request. */
+export function isForNobody({ id = null, error, result }: Message): boolean {
+  return id === null && isRecord(error) && result === undefined;
 }
 
 /** The same call with other arguments. */

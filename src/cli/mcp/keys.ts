@@ -23,11 +23,22 @@ export function lookalikeInCall(params: Message): string | undefined {
 
 function findLookalike(record: Message, known: RegExp): string | undefined {
   for (const key in record) {
-    if (!EXACT.has(key) && known.test(key)) {
+    if (!EXACT.has(key) && known.test(untilZero(key))) {
       return `the key ${JSON.stringify(key)}, which some readers take for another: write it as the protocol does, or leave it out`;
     }
   }
   return undefined;
+}
+
+/** What programs in C read of a text. */
+function untilZero(text: string): string {
+  const [read = ''] = text.split('\0', 1);
+  return read;
+}
+
+/** What is wrong with the name of a method, or of a tool, that some readers could take for another one. */
+export function zeroIn(name: string): string | undefined {
+  return name.includes('\0') ? 'a name with U+0000, where some readers end it' : undefined;
 }
 
 /**

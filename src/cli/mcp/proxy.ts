@@ -5,10 +5,10 @@ import { isRecord } from '../../util/records.js';
 import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
 import { MAX_NONSENSE, Nonsense } from './nonsense.js';
-import { hasRepeatedKey, lookalikeIn } from './keys.js';
+import { hasRepeatedKey, lookalikeIn, zeroIn } from './keys.js';
 import { errorAnswer, isId, isTooDeep, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
-import { problemOfAnswer } from './callMessages.js';
+import { isForNobody, problemOfAnswer } from './callMessages.js';
 import type { CallHost, Receiver } from './call.js';
 import { ToolCalls } from './toolCalls.js';
 
@@ -19,6 +19,8 @@ interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
 
 /** Requests that wait for an answer: more would only fill the memory. */
 const MAX_OPEN = 10_000;
+/** Takes an answer that nobody wants any more, and that nobody else may get. */
+const drop: Receiver = () => undefined;
 /** The only version of the protocol in which a line may hold several messages. */
 const VERSION_WITH_BATCHES = '2025-03-26';
 
@@ -43,7 +45,7 @@ export class McpProxy {
       fullName: this.#fullName,
       sendToServer: (id, message, receive) => this.#request(id, message, receive),
       warn: options.warn,
-      forget: (id) => this.#open.delete(id),
+      forget: (id) => this.#open.has(id) && this.#open.set(id, drop),
     });
   }
 
@@ -102,7 +104,7 @@ export class McpProxy {
       return this.#refuse(null, RpcError.InvalidRequest, 'a message is no object');
     }
     // A server could read another method, or another name of a tool.
-    const lookalike = lookalikeIn(message);
+    const lookalike = lookalikeIn(message) ?? zeroIn(String(method));
     if (lookalike !== undefined) return this.#refuseMessage(message, `has ${lookalike}`);
     if (typeof method === 'string') {
       if (hasRepeatedKey(line, message)) {
@@ -165,8 +167,10 @@ export class McpProxy {
     if (method === 'notifications/cancelled') {
       const { requestId } = recordIn(message, 'params');
       if (isId(requestId)) {
+        // What hooks were to look at would else be the answer to whatever has this id next.
+        const isKept = this.#open.get(requestId) === drop || this.#calls.has(requestId);
         this.#calls.cancel(requestId);
-        this.#open.delete(requestId);
+        if (!isKept) this.#open.delete(requestId);
       }
     }
     this.#server?.send(line);
@@ -254,7 +258,7 @@ export class McpProxy {
     }
     if (typeof method === 'string') client.send(line);
     else if (isId(id)) this.#takeAnswer(id, message, line);
-    else if (isRecord(error) && result === undefined) client.send(line);
+    else if (isForNobody(message)) client.send(toLine(message));
     else return this.#nonsense.note();
     this.#nonsense.forget();
   }
