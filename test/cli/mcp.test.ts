@@ -162,6 +162,17 @@ describe('keys that some readers take for others', () => {
     expect(error).toMatchObject({ code });
   });
 
+  it.each(['1e400', '[-1e400]', '{"a":1e400}'])(
+    'is refused with a number that hooks cannot read: %s',
+    async (amount) => {
+      const client = await open({ BeforeTool: group('exit 2', { matcher: 'secret$' }) });
+      const params = `{"name":"echo","arguments":{"amount":${amount}}}`;
+      client.say(`{"jsonrpc":"2.0","id":"n","method":"tools/call","params":${params}}`);
+      const { error } = await client.waitFor(({ id }) => id === 'n');
+      expect(error).toMatchObject({ code: -32_602, message: expect.stringContaining('too large') });
+    },
+  );
+
   it.each([
     ['an answer', '{"jsonrpc":"2.0","id":1,"result":{},"Method":"tools/call"}'],
     ['a notification', '{"jsonrpc":"2.0","method":"notifications/x","ID":1}'],

@@ -87,6 +87,18 @@ describe('calls that no hook looks at', () => {
     expect(textOf(await client.call('echo'))).toBe('seen');
   });
 
+  it('are not mixed with what a middleware prints', async () => {
+    const source = `export default async function note(call, next) {
+      console.log('{"jsonrpc":"2.0","method":"notifications/printed"}');
+      await next();
+    }`;
+    const manifest = { middleware: [{ module: './note.mjs', stack: 'tool' }] };
+    await cli.extension('user', 'notes', manifest, { 'note.mjs': source });
+    const client = await openWarm(UNCONCERNED);
+    await client.call('echo');
+    expect(client.received.filter(({ method }) => method === 'notifications/printed')).toEqual([]);
+  });
+
   it('are in a trace', async () => {
     const client = await openWarm(UNCONCERNED, { args: ['--trace', 'trace.jsonl'] });
     await client.call('lines');

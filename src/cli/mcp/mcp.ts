@@ -1,3 +1,4 @@
+import { Console } from 'node:console';
 import type { Config } from '../../config/config.js';
 import { whyHooksAreOff } from '../shared/hookColumns.js';
 import type { WorkspaceOptions } from '../shared/options.js';
@@ -22,6 +23,8 @@ export async function mcp(command: readonly string[], options: McpOptions): Prom
       'Say what starts the server, behind --: hookstack mcp --name github -- npx -y my-server',
     );
   }
+  // What code of extensions prints must not stand between messages.
+  globalThis.console = new Console(process.stderr);
   const configs = new Map<boolean, Promise<Config>>();
   const configFor = (canAsk: boolean) => {
     const config = configs.get(canAsk) ?? prepare(workspace, canAsk);
