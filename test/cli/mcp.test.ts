@@ -561,6 +561,18 @@ describe('a server', () => {
     ]);
   });
 
+  it('cannot say of an error that it is of no request, and of a call as well', async () => {
+    const client = await open({ AfterTool: replacing('gone') });
+    await client.initialize();
+    expect(textOf(await client.call('nobodysError'))).toBe('gone');
+    await client.end();
+    const { stdout } = await client.process;
+    const lines = String(stdout).split('\n');
+    expect(lines.filter((line) => line.includes('SECRET'))).toEqual([
+      '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"SECRET"}}',
+    ]);
+  });
+
   it.each(['SIGTERM', 'end of stdin'])('is ended with what it has started, at %s', async (how) => {
     const client = await open();
     await client.initialize();

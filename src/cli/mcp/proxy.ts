@@ -254,7 +254,7 @@ export class McpProxy {
     }
     if (typeof method === 'string') client.send(line);
     else if (isId(id)) this.#takeAnswer(id, message, line);
-    else if (isRecord(error) && result === undefined) client.send(line);
+    else if (isRecord(error) && result === undefined) client.send(this.#clear(message, line));
     else return this.#nonsense.note();
     this.#nonsense.forget();
   }
@@ -269,9 +269,13 @@ export class McpProxy {
       receive?.(answer, toLine(answer));
       return;
     }
-    // Hooks look at a call: no answer to another request may be read as its own.
+    receive?.(message, this.#clear(message, line));
+  }
+
+  /** Hooks look at a call: no other answer may be read as its own. */
+  #clear(message: Message, line: Buffer): Buffer {
     const isDoubtful = this.#calls.size > 0 && hasRepeatedKey(line, message);
-    receive?.(message, isDoubtful ? toLine(message) : line);
+    return isDoubtful ? toLine(message) : line;
   }
 
   #refuseMessage(message: unknown, what: string): void {
