@@ -96,7 +96,8 @@ class ReceivedStages {
     const { toolResponse } = received.payload as { readonly toolResponse: ToolResponse };
     const { llmContent, returnDisplay, error } = result;
     const seen = { ...toolResponse, llmContent, returnDisplay, ...(error && { error }) };
-    const payload = { ...received.payload, toolInput: call.input, toolResponse: seen };
+    // Its arguments, too: somebody may have changed them on the way to the tool.
+    const payload = { ...received.payload, toolResponse: seen };
     const verdict = await decideReceived(this.config, { ...received, payload }, options);
     this.#after = verdict;
     if (verdict.output) call.result = withToolOutput(result, verdict.output);

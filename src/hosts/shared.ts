@@ -99,10 +99,10 @@ export type ToolOutcome<Output> = {
 );
 
 /**
- * Runs a host's tool with its hooks, or by itself where nobody looks at the call. Hooks read what it gives as text, or else as JSON; what no hook has changed comes
- * back as it was.
+ * Runs a host's tool with its hooks, or by itself where nobody looks at the call. Hooks read what it gives as text, or
+ * else as JSON; what no hook has changed comes back as it was.
  *
- * @throws what the tool throws, and the reason of `options.signal`
+ * @throws what the tool throws; the reason of `options.signal`, where somebody looks at the call
  */
 export async function callTool<Output>(
   config: Config,
@@ -136,7 +136,7 @@ export function outcomeOf<Output>(
   ran: { readonly output: Output; readonly text: string } | undefined,
 ): ToolOutcome<Output> {
   const { stopReason, llmContent } = result;
-  if (llmContent === ran?.text) return { kind: 'given', output: ran.output, stopReason };
+  if (ran && llmContent === ran.text) return { kind: 'given', output: ran.output, stopReason };
   return { kind: ran ? 'changed' : 'refused', text: textOf(result), stopReason };
 }
 

@@ -5,6 +5,8 @@ import { ANSWERED, BLOCKED } from './writeAnswer.js';
 
 /** Ms that hooks have to end after a crash. */
 const GRACE_MS = 6000;
+/** Ms for everything: hooks are ended before, and agents wait for 600,000. Middleware may heed neither. */
+const LONGEST_MS = 597_000;
 /** Ms between the answer and the end of the process, where code of an extension would keep it alive. */
 const AFTER_ANSWER_MS = 500;
 
@@ -26,6 +28,7 @@ export function surviveCrashes(): Crash {
   const crash = new AbortController();
   let exitCode: number | undefined = BLOCKED;
   let why = 'the process ended before the hooks had answered';
+  endWithin(LONGEST_MS);
   process.on('uncaughtException', (error: unknown) => {
     const fault = toOneLine(`an extension failed: ${errorMessage(error)}`);
     if (exitCode === undefined || crash.signal.aborted) return printNotice('warning', fault);

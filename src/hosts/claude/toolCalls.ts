@@ -78,9 +78,14 @@ export class ToolCalls {
     const call = await openReceivedCall(this.config, { ...received, payload }, options);
     void call.abandon?.();
     const { kind, input = verdict.input } = call.verdict;
+    // The question has been answered already, for other arguments.
+    if (kind === 'ask') return { kind: 'block', reason: OTHERS_ASK };
     return kind === 'block' || kind === 'stop' ? call.verdict : { ...verdict, input };
   }
 }
+
+const OTHERS_ASK =
+  'Middleware changed the arguments, and hooks want a person to be asked about them.';
 
 const ENDS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'SessionEnd']);
 

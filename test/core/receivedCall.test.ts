@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { Config, type ConfigOptions } from '../../src/config/config.js';
+import { receive, type Received } from '../../src/dialects/reverse.js';
+import { ToolCalls } from '../../src/hosts/claude/toolCalls.js';
+import { outcomeOf } from '../../src/hosts/shared.js';
+
+type Hooks = NonNullable<ConfigOptions['hooks']>;
+
+const COMMON = { session_id: 'one', tool_name: 'Bash', tool_use_id: 'call_1' };
+
+function event(hook_event_name: string, fields: object): Received {
+  const received = receive('claude', { ...COMMON, hook_event_name, ...fields });
+  if (!received) throw new Error('no event of ours');
+  return received;
+}
+
+function callsOf(hooks: Hooks, rename?: (command: unknown) => string) {
+  const config = new Config({ enableHooks: true, hooks });
+  config.use('tool', async (call, next) => {
+    if (rename) call.input = { command: rename(call.input['command']) };
+    await next();
+  });
+  return new ToolCalls(config);
+}
+
+function command(text: string, dialect?: 'claude') {
+  return { ...(dialect && { dialect }), hooks: [{ type: 'command' as const, command: text }] };
+}
+
+it('shows hooks the arguments with which the agent has run the tool', async () => {
+  const calls = callsOf({ AfterTool: [command('jq -c "{systemMessage: .tool_input.command}"')] });
+  await calls.decide(event('PreToolUse', { tool_input: { command: 'ls' } }), {});
+  const ran = { tool_input: { command: 'ls -a' }, tool_response: 'out' };
+  const verdict = await calls.decide(event('PostToolUse', ran), {});
+  expect(verdict.context?.join()).toContain('ls -a');
+});
+
+it('blocks where hooks ask about arguments that middleware made of those of another hook', async () => {
+  const allow = JSON.stringify({
+    hookSpecificOutput: {
+      hookEventName: 'PermissionRequest',
+      decision: { behavior: 'allow', updatedInput: { command: 'pwd' } },
+    },
+  });
+  const ask = `grep -q whoami && printf '%s' '{"decision":"ask","reason":"Sure?"}' || true`;
+  const hooks = {
+    PermissionRequest: [command(`printf '%s' '${allow}'`, 'claude')],
+    BeforeTool: [command(ask)],
+  } as Hooks;
+  const calls = callsOf(hooks, () => 'whoami');
+  const asked = event('PermissionRequest', { tool_input: { command: 'ls' } });
+  expect((await calls.decide(asked, {})).kind).toBe('block');
+});
+
+it('takes a result without a text for a refusal where no tool has run', () => {
+  const result = { returnDisplay: 'no' } as never;
+  expect(outcomeOf(result, undefined)).toMatchObject({ kind: 'refused' });
+});
