@@ -108,7 +108,7 @@ export function toGenerated(answer: ModelAnswer): Generated {
   return { content: toContent(answer), ...toFinish(answer), warnings: [] };
 }
 
-async function* toStreamParts(answer: ModelAnswer): AsyncGenerator<StreamPart> {
+async function* toStreamParts(answer: ModelAnswer): AsyncGenerator<StreamPart, void> {
   yield { type: 'stream-start', warnings: [] };
   yield { type: 'text-start', id: '1' };
   for await (const delta of answer.chunks) yield { type: 'text-delta', id: '1', delta };
