@@ -41,6 +41,7 @@ async function fireAll(config: Config, ...all: [event: string, fields: object][]
   const options: Options = {
     hooks: claudeHooks(config),
     settingSources: [],
+    pathToClaudeCodeExecutable: process.execPath,
     spawnClaudeCodeProcess: () =>
       fakeClaude(who, async (io) => {
         for (const [event, fields] of all) answers.push(await io.fire(event, fields));
@@ -275,6 +276,7 @@ it('is used by the program of its page', async () => {
     const answers = ['/work/.env', '/work/README.md'].map((file_path) =>
       ask(`What is in ${file_path}?`, {
         settingSources: [],
+        pathToClaudeCodeExecutable: process.execPath,
         spawnClaudeCodeProcess: () =>
           fakeClaude({ session_id: 'one', cwd: '/work', transcript_path: '' }, async (io) => {
             const call = { tool_name: 'Read', tool_input: { file_path }, tool_use_id: 'call_1' };

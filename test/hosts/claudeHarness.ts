@@ -48,6 +48,7 @@ async function runTurn(turn: Turn) {
         if (decision === 'allow') return { behavior: 'allow', updatedInput: input };
         return { behavior: 'deny', message: reason ?? 'No.' };
       },
+      pathToClaudeCodeExecutable: process.execPath,
       spawnClaudeCodeProcess: () =>
         fakeClaude(who, async (io) => {
           const ended = await claudeLoop(turn, io);
