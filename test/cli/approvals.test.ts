@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
@@ -157,8 +157,9 @@ describe('run on a terminal', () => {
   });
 
   it('shows nothing of other calls between the rows of a question', async () => {
+    const asked = join(cli.project, 'asked');
     const marker = join(cli.project, 'ended');
-    const command = `echo y\\) No; touch ${marker}`;
+    const command = `until test -e ${asked}; do sleep 0.1; done; echo y\\) No; touch ${marker}`;
     const others = toolCall('run_shell_command', { command });
     const responses = await cli.record(answer(write('a.txt'), others), answer('Done.'));
     const hooks = { BeforeTool: group(saying(ASK), { name: 'production' }) };
@@ -173,6 +174,7 @@ describe('run on a terminal', () => {
       settings,
     ]);
     await prompted();
+    writeFileSync(asked, '');
     await expect.poll(() => existsSync(marker), PATIENT).toBe(true);
     type('y');
     await wait('y) Yes, this once');
