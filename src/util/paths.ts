@@ -36,7 +36,10 @@ export function unlessItFails<T>(look: () => T): T | undefined {
 export async function realpathOfNearestExisting(absolute: string): Promise<string | undefined> {
   const real = await realpath(absolute).catch(missingAsUndefined);
   if (real !== undefined) return real;
-  if (await lstat(absolute).catch(missingAsUndefined)) return undefined;
+  const found = await lstat(absolute).catch(missingAsUndefined);
+  if (found?.isSymbolicLink()) return undefined;
+  // Somebody has just made it.
+  if (found) return realpathOfNearestExisting(absolute);
 
   const parent = await realpathOfNearestExisting(dirname(absolute));
   return parent === undefined ? undefined : join(parent, basename(absolute));
