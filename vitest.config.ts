@@ -1,13 +1,21 @@
+import path from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** Tests that hold limits of less than a second, or compare what two things take: nothing runs beside them. */
 const ALONE = [
-  'test/faults/{concurrency,guardAnswers,process,processIo,searches}.test.ts',
+  'test/faults/{concurrency,guardAnswers,persistentProcess,process,processIo,searches}.test.ts',
   'test/middleware/planner.test.ts',
   'test/process/{ending,host,runCommand}.test.ts',
 ];
 
+/** Beside the sources there is none; tests start the built one. */
+const SPAWNER_PROGRAM = {
+  find: /^\.\/spawnerProgram\.js$/,
+  replacement: path.resolve(import.meta.dirname, 'test/helpers/spawnerProgram.ts'),
+};
+
 export default defineConfig({
+  resolve: { alias: [SPAWNER_PROGRAM] },
   test: {
     reporters: ['default', ['json', { outputFile: 'coverage/report.json' }]],
     setupFiles: ['test/helpers/waitingShells.ts'],

@@ -4,6 +4,8 @@
 //   node examples/try.mjs NAME --json    prints what happened, as the tests read it
 //   node examples/try.mjs NAME --test    fires its recorded events, without the agent
 //
+// With --persistent its hooks stay for the session, where their scripts can.
+//
 // A folder of examples/ holds `settings.json` and `hooks/`, as they belong into a project's `.llxprt/`; `workspace/`,
 // the files of the project; `service.mjs`, a service that its hooks talk to; and `scenario.json`, what the user says,
 // which recorded calls of the model answer, what a person answers to questions of hooks, and what is expected to come
@@ -12,16 +14,28 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
-const CLI = path.join(import.meta.dirname, '../dist/cli.cjs');
+const PACKAGE = path.join(import.meta.dirname, '..');
+const CLI = path.join(PACKAGE, 'dist/cli.cjs');
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const asJson = process.argv.includes('--json');
 const isTest = process.argv.includes('--test');
+const isPersistent = process.argv.includes('--persistent');
 
 const folder = path.join(import.meta.dirname, names[0] ?? '');
 if (names.length !== 1 || !existsSync(path.join(folder, 'scenario.json'))) {
@@ -80,10 +94,20 @@ async function prepareProject() {
   for (const name of ['settings.json', 'hooks', ...(isTest ? ['tests'] : [])]) {
     await cp(path.join(folder, name), path.join(project, '.llxprt', name), { recursive: true });
   }
+  if (isPersistent) await keepHooks(path.join(project, '.llxprt/settings.json'));
+  // Where a project finds what it has installed.
+  await mkdir(path.join(scratch, 'node_modules'));
+  await symlink(PACKAGE, path.join(scratch, 'node_modules/hookstack'));
   git('init', '--quiet', '--initial-branch=main');
   git('add', '--all');
   const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
   git(...author, 'commit', '--quiet', '--message=Open the shop');
+}
+
+async function keepHooks(file) {
+  const settings = await readFile(file, 'utf8');
+  const type = '"type": "command",';
+  await writeFile(file, settings.replaceAll(type, `${type} "persistent": true,`));
 }
 
 function git(...args) {

@@ -38,9 +38,12 @@ import type {
   HookInput,
   HookOutput,
 } from '../src/protocol/types.js';
+import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
 import { DEFAULT_TIMEOUT_MS, MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
 import { normalizeTimeout } from '../src/process/normalizeTimeout.js';
 import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';
+import { runInSpawner } from '../src/process/spawner/spawner.js';
+import { runKept } from '../src/run/keptHooks.js';
 import type { FindObjection, StartAhead } from '../src/run/startAhead.js';
 import { traceHook } from '../src/trace/hookSpans.js';
 import { channels } from '../src/trace/span.js';
@@ -82,6 +85,10 @@ export interface RunOptions extends Surroundings {
   readonly maxParallelHooks: number;
   /** Shells that are kept ready for the next event; 0 starts every hook when it is needed. */
   readonly warmShells: number;
+  /** Whether the spawner may run them. Default false. */
+  readonly spawner?: boolean;
+  /** Keeps the processes of hooks that say `persistent`; without it, they are started for each event. */
+  readonly persistent?: PersistentHooks;
   readonly signal?: AbortSignal;
   /** Stands next to the process of each hook: sees what it reads and how it ends, as they are. */
   readonly probe?: Middleware<HookRun>;
@@ -236,7 +243,7 @@ async function runHook(
   try {
     const objection = options.findObjection?.(hook);
     const refusal = findRefusal(hook, prepared.stdin, objection && (await objection));
-    if (refusal) return toResult({ hook, event, read: {}, failure: refusal }, options);
+    if (refusal) return refuse(hook, event, refusal, options);
     const run = newRun(hook, event, prepared, options);
     const isAlone = hook.dialect === undefined && !options.probe;
     await (isAlone ? startProcess : startSurrounded)(run, prepared, options);
@@ -245,6 +252,17 @@ async function runHook(
     const failure = refused(`could not be run: ${errorMessage(error)}`);
     return toResult({ hook, event, read: {}, failure }, options);
   }
+}
+
+/** What may not be started may not go on either. */
+function refuse(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  failure: HookFailure,
+  options: RunOptions,
+): HookExecutionResult {
+  options.persistent?.drop(hook);
+  return toResult({ hook, event, read: {}, failure }, options);
 }
 
 function newRun(
@@ -258,8 +276,7 @@ function newRun(
   const warn = (message: string) =>
     logger.warn(`Hook "${shortIdentity(hook)}" (${event}): ${maskSecrets(message, environment)}`);
   const warnOnce = warnNewly.bind(undefined, hook, event, told, warn);
-  const ended = { outcome: undefined, said: undefined };
-  return { hook, event, input, timeoutMs, warn, warnOnce, stdin, ...ended };
+  return { hook, event, input, timeoutMs, warn, warnOnce, stdin };
 }
 
 function warnNewly(
@@ -309,11 +326,12 @@ async function startProcess(
     timeoutMs: run.timeoutMs,
     signal: options.signal,
     mustAnswer: failsClosed(hook, event),
-    warm: options.warmShells > 0,
+    warmShells: options.warmShells,
     prestart: hook.prestart,
   });
-  run.outcome = await runCommand(command);
-  run.said = run.outcome;
+  const kept = hook.persistent && runKept(run, command, options);
+  const spawned = kept || (options.spawner && runInSpawner(command));
+  run.said = run.outcome = (await spawned) || (await runCommand(command));
 }
 
 /** Makes a result of a run that has ended. Most hooks end well, and say what can be read. */

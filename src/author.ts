@@ -1,5 +1,6 @@
 import { Console } from 'node:console';
 import { text } from 'node:stream/consumers';
+import type { Said } from './author/answerEvents.js';
 import type { LLMRequest, LLMResponse, HookToolConfig } from './protocol/hookTranslator.js';
 import type { HookEventTypes, HookOutput } from './protocol/types.js';
 
@@ -54,12 +55,13 @@ export class Block extends Error {
 
 /**
  * Runs this script as a hook: reads the event from stdin, calls `hook` with it, writes what it returns to stdout as
- * JSON, and ends the process.
+ * JSON, and ends the process. Started as a persistent hook, it answers one event after the other, until stdin ends.
  *
- * The exit code is 0 for an answer, also for one that blocks; nothing returned means: go on. A {@link Block} that is
- * thrown is answered as `{ "decision": "block" }`. Any other error, an answer that is no object, an input that is not an
- * event of this name, and a promise that never settles end with exit code 1 and a message on stderr that says where: the
- * hook has failed, and `onFailure` in the settings says what that means.
+ * The exit code is 0 for an answer, also for one that blocks, unless the hook has set `process.exitCode`; nothing
+ * returned means: go on. A {@link Block} that is thrown is answered as `{ "decision": "block" }`. Any other error, an
+ * answer that is no object, an input that is not an event of this name, and a promise that never settles end with exit
+ * code 1 and a message on stderr that says where: the hook has failed, and `onFailure` in the settings says what that
+ * means.
  *
  * `console.log` writes to stderr from here on, as anything but the answer on stdout would spoil it.
  *
@@ -75,13 +77,34 @@ export async function defineHook<E extends EventName>(
   // The reader may leave before the answer is written, and there is nobody else to tell.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.once('beforeExit', endUnanswered);
+  const answer = async (readInput: () => unknown): Promise<Said> => {
+    try {
+      const input = checkEvent(event, readInput());
+      const said: unknown = await blockable(async () => hook(input));
+      return { exitCode: process.exitCode ?? 0, stdout: writeAnswer(said) };
+    } catch (error) {
+      return { exitCode: 1, stderr: `${tellError(error)}\n` };
+    }
+  };
   try {
-    const input = readEvent(event, await readStdin(event));
-    const answer: unknown = await blockable(async () => hook(input));
-    return await end(0, process.stdout, writeAnswer(answer));
+    const stdin = isPersistent() ? await answerLines(answer) : await readStdin(event);
+    return await end(await answer(() => readJson(event, stdin)));
   } catch (error) {
-    return end(1, process.stderr, `${tellError(error)}\n`);
+    return end({ exitCode: 1, stderr: `${tellError(error)}\n` });
   }
+}
+
+/** The variable is for this process, and not for those that the hook starts. */
+function isPersistent(): boolean {
+  const isAsked = process.env['HOOKSTACK_PERSISTENT'] === '1';
+  delete process.env['HOOKSTACK_PERSISTENT'];
+  return isAsked;
+}
+
+/** Resolves where stdin turns out to be the input of an ordinary hook. */
+async function answerLines(answer: (readInput: () => unknown) => Promise<Said>): Promise<string> {
+  const { answerEvents } = await import('./author/answerEvents.js');
+  return answerEvents((input) => answer(() => input));
 }
 
 /** What the message alone explains; its place is in here, and not in the hook. */
@@ -125,11 +148,12 @@ function tellError(error: unknown): string {
   return lines.filter((line) => !/^\s+at .*\bnode:/.test(line)).join('\n');
 }
 
-function readEvent<E extends EventName>(event: E, stdin: string): HookReads<E> {
-  if (stdin.trim() === '') {
-    throw new Misuse(`No event on stdin. Try this hook with: hookstack fire ${event}`);
-  }
-  const input = parseJson(stdin);
+function readJson(event: EventName, stdin: string): unknown {
+  if (stdin.trim() !== '') return parseJson(stdin);
+  throw new Misuse(`No event on stdin. Try this hook with: hookstack fire ${event}`);
+}
+
+function checkEvent<E extends EventName>(event: E, input: unknown): HookReads<E> {
   const name = (input as { hook_event_name?: unknown } | null)?.hook_event_name;
   if (name === event) return input as HookReads<E>;
   throw new Misuse(
@@ -156,13 +180,17 @@ async function blockable<T>(run: () => Promise<T>) {
 }
 
 /** Waits for the text to be written: an exit would cut what is still in the pipe. */
-function end(exitCode: number, stream: NodeJS.WriteStream, last: string): Promise<never> {
+function end({ exitCode, stdout = '', stderr }: Said): Promise<never> {
   process.off('beforeExit', endUnanswered);
+  const [stream, last] = stderr === undefined ? [process.stdout, stdout] : [process.stderr, stderr];
   return new Promise(() => {
     stream.write(last, () => process.exit(exitCode));
   });
 }
 
 function endUnanswered(): void {
-  void end(1, process.stderr, 'The hook never answered: a promise in it does not settle\n');
+  void end({
+    exitCode: 1,
+    stderr: 'The hook never answered: a promise in it does not settle\n',
+  });
 }

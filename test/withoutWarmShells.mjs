@@ -1,5 +1,6 @@
-// node test/withoutWarmShells.mjs [ARGUMENT…]: runs once more, with HOOKSTACK_WARM_SHELLS=0, the test files for which
-// that can make a difference, as noted in the report of the last run of all tests by test/helpers/waitingShells.ts.
+// node test/withoutWarmShells.mjs [ARGUMENT…]: runs once more, with HOOKSTACK_WARM_SHELLS=0 and HOOKSTACK_SPAWNER=0, the
+// test files for which these can make a difference, as noted in the report of the last run of all tests by
+// test/helpers/waitingShells.ts.
 // There is no list to keep up to date: a file that starts to run hooks is part of the second run from then on.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -25,6 +26,19 @@ const LEFT_OUT = [
   // What consent covers is decided before there is a process. Their commands run in no other way than all others.
   'test/faults/consentForms.test.ts',
   'test/faults/clonedRepository.test.ts',
+  // Run every fault in each of the ways to start a hook themselves, or only with a spawner.
+  ...['escapees', 'guardAnswers', 'process', 'processIo'].map(
+    (name) => `test/faults/${name}.test.ts`,
+  ),
+  'test/faults/spawner.test.ts',
+  'test/faults/brokenSpawner.test.ts',
+  // Ask processes that stay, which are started by the host in any case.
+  'test/faults/persistent',
+  'test/properties/persistent.test.ts',
+  'test/dialects/persistentAsk.test.ts',
+  'test/cli/doctorPersistent.test.ts',
+  'test/cli/persistentInit.test.ts',
+  'test/author/',
 ];
 
 const { testResults } = JSON.parse(readFileSync(REPORT, 'utf8'));
@@ -44,7 +58,7 @@ const files = noted.filter((file) => !LEFT_OUT.some((left) => file.startsWith(le
 console.log(`${files.length} of ${testResults.length} files`);
 const { status } = spawnSync('npx', ['vitest', 'run', ...process.argv.slice(2), ...files], {
   cwd: ROOT,
-  env: { ...process.env, HOOKSTACK_WARM_SHELLS: '0' },
+  env: { ...process.env, HOOKSTACK_WARM_SHELLS: '0', HOOKSTACK_SPAWNER: '0' },
   stdio: 'inherit',
 });
 process.exitCode = status ?? 1;

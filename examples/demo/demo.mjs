@@ -1,10 +1,11 @@
 // An agent at work, and what its hooks make of it. The model is recorded; everything else is real.
 //
-//   node examples/demo/demo.mjs [WORKSPACE]
+//   node examples/demo/demo.mjs [--persistent] [WORKSPACE]
 //
-// WORKSPACE is the directory to work on, a copy of it rather; without it, ./workspace.
+// WORKSPACE is the directory to work on, a copy of it rather; without it, ./workspace. With --persistent, the hooks in
+// JavaScript and Python stay for the session.
 
-import { cp, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { GoogleGenAI } from '@google/genai';
@@ -21,12 +22,21 @@ import { reportEffects } from './effects.mjs';
 
 const PROMPT = 'I am ada@example.com. Sum up the orders of today in summary.md.';
 
-const prepared = process.argv[2] ?? path.join(import.meta.dirname, 'workspace');
+const PACKAGE = path.join(import.meta.dirname, '../..');
+
+const words = process.argv.slice(2);
+const isPersistent = words.includes('--persistent');
+const prepared =
+  words.find((word) => word !== '--persistent') ?? path.join(import.meta.dirname, 'workspace');
 const temporary = await realpath(await mkdtemp(path.join(os.tmpdir(), 'hookstack-demo-')));
 const model = await startRecordedModel(path.join(import.meta.dirname, 'conversation.responses'));
 try {
   const workingDir = path.join(temporary, 'shop');
   await cp(prepared, workingDir, { recursive: true });
+  if (isPersistent) await keepHooks(path.join(workingDir, '.llxprt/settings.json'));
+  // Where a project finds what it has installed.
+  await mkdir(path.join(temporary, 'node_modules'));
+  await symlink(PACKAGE, path.join(temporary, 'node_modules/hookstack'));
   const account = new Account();
   const result = await work(workingDir, account);
   const { requests } = model;
@@ -34,6 +44,13 @@ try {
 } finally {
   await model.close();
   await rm(temporary, { recursive: true });
+}
+
+/** One key for each hook whose script can. */
+async function keepHooks(file) {
+  const settings = await readFile(file, 'utf8');
+  const command = /("command": "(?:node|python3) [^"]*")/g;
+  await writeFile(file, settings.replaceAll(command, '$1, "persistent": true'));
 }
 
 async function work(workingDir, account) {

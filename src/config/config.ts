@@ -1,6 +1,6 @@
 import type { Extension } from '../protocol/entry.js';
 import { randomUUID } from 'node:crypto';
-import type { Settings } from './settings/settingsKeys.js';
+import type { HooksRunnerSettings, Settings } from './settings/settingsKeys.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { modelStages, toolStages, type FireHook } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
@@ -30,12 +30,6 @@ import type { Position, StackName, StageName } from '../protocol/stages.js';
 /** How the answer reaches the screen: as it arrives, or once AfterModel hooks have seen all of it. */
 export type AfterModelDisplay = 'stream' | 'hold';
 
-/** How hooks are started. */
-export interface HooksRunnerOptions {
-  /** Shells that are kept ready for the next event, at most. 0 starts every hook when it is needed. */
-  readonly warmShells?: number;
-}
-
 /** Everything is optional; see the getters of {@link Config} for the defaults. */
 export interface ConfigOptions {
   readonly sessionId?: string;
@@ -56,7 +50,12 @@ export interface ConfigOptions {
   readonly transcriptPath?: string;
   readonly hookEnvironment?: HookEnvironmentPolicy;
   readonly maxParallelHooks?: number;
-  readonly hooksRunner?: HooksRunnerOptions;
+  readonly hooksRunner?: HooksRunnerSettings;
+  /**
+   * Whether processes of hooks that say `persistent` stay for the events to come. Default true; a host that fires a single
+   * event says `false`, and starts them as all others.
+   */
+  readonly keepHooks?: boolean;
   /** Where requests to fire events may come from, besides the host's own calls. */
   readonly messageBus?: MessageBus;
   /** Asks a person where hooks want it. Without one, nobody can be asked. */
@@ -82,6 +81,7 @@ const OPTIONS: OptionNames<ConfigOptions & Settings> = {
   maxParallelHooks: true,
   maxStopHookRetries: true,
   hooksRunner: true,
+  keepHooks: true,
   messageBus: true,
   approver: true,
   approvals: true,
@@ -247,11 +247,24 @@ export class Config implements HookHost {
   }
 
   /**
-   * Shells that are kept ready for the next event, at most. Default 16, or what `HOOKSTACK_WARM_SHELLS` says; 0 keeps
+   * Shells that are kept ready for the next events, at most. Default 16, or what `HOOKSTACK_WARM_SHELLS` says; 0 keeps
    * none.
    */
   getWarmShells(): number {
     return this.#options.hooksRunner?.warmShells ?? warmShellsFromEnvironment();
+  }
+
+  /**
+   * Whether a helper process starts hooks, once the first one has run, so that no start waits for the memory of this
+   * one. Default true, or what `HOOKSTACK_SPAWNER` says; `0` is false.
+   */
+  usesSpawner(): boolean {
+    return this.#options.hooksRunner?.spawner ?? process.env['HOOKSTACK_SPAWNER'] !== '0';
+  }
+
+  /** Whether processes of hooks that say `persistent` stay for the events to come. Default true. */
+  keepsHooks(): boolean {
+    return this.#options.keepHooks ?? true;
   }
 
   /** Default `stream`. */

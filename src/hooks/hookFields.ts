@@ -4,6 +4,7 @@ import {
   type CommandHookConfig,
   type HookDefinition,
   type HookOrigin,
+  type PersistentOptions,
 } from '../protocol/types.js';
 import {
   expecting,
@@ -11,6 +12,7 @@ import {
   list,
   listOfText,
   nonBlankText,
+  objectOf,
   oneOf,
   positiveCount,
   text,
@@ -48,6 +50,23 @@ export const SECONDS = timeoutField('seconds', (timeout) =>
   timeout >= 1000 ? `${timeout} is in seconds here; did you mean ${timeout / 1000}?` : undefined,
 );
 
+const processes = expecting<number>(
+  'a whole number of 1 to 64',
+  (value) => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= 64,
+  { type: 'integer', minimum: 1, maximum: 64 },
+);
+const PERSISTENT = 'true, false or { "processes": 1 to 64, "maxMemory": MB }';
+const persistentOptions = objectOf<PersistentOptions>(
+  PERSISTENT,
+  { processes, maxMemory: positiveCount },
+  { isClosed: true },
+);
+const persistent = expecting<boolean | PersistentOptions>(
+  PERSISTENT,
+  (value) => typeof value === 'boolean' || persistentOptions.is(value),
+  { anyOf: [flag.schema, persistentOptions.schema] },
+);
+
 export const PLUGIN_FIELDS: FieldTable<PluginFields> = {
   type: { struct: oneOf('command', 'plugin'), required: true },
   command: { struct: text },
@@ -80,6 +99,7 @@ export const PLUGIN_FIELDS: FieldTable<PluginFields> = {
   onFailure: { struct: oneOf('allow', 'deny') },
   maxConsecutiveFailures: { struct: positiveCount },
   prestart: { struct: flag },
+  persistent: { struct: persistent },
 };
 
 export const COMMAND_FIELDS: FieldTable<CommandFields> = {

@@ -12,6 +12,7 @@ import type {
   HookInput,
   HookOutput,
 } from '../protocol/types.js';
+import { PersistentHooks, prestartKept } from '../run/keptHooks.js';
 import { prepareInput, type SessionFields } from '../run/preparedInput.js';
 import { StartAhead } from '../run/startAhead.js';
 import { DebugLogger } from '../util/debugLogger.js';
@@ -20,11 +21,12 @@ import { DebugLogger } from '../util/debugLogger.js';
 export class HookRunner implements Runner {
   readonly #options: RunOptions;
   readonly #ahead: StartAhead;
+  readonly #persistent: PersistentHooks;
   readonly #runner: Runner;
 
   /**
-   * @param options what differs from the defaults: all of the environment, 16 processes at a time, and no shells
-   *   that are kept ready
+   * @param options what differs from the defaults: all of the environment, 16 processes at a time, no shells
+   *   that are kept ready, and no process that starts them
    */
   constructor(
     logger = new DebugLogger('llxprt:core:hooks:runner'),
@@ -36,8 +38,10 @@ export class HookRunner implements Runner {
       maxParallelHooks: 16,
       warmShells: 0,
       told: new Set<string>(),
+      persistent: new PersistentHooks(),
       ...options,
     };
+    this.#persistent = given.persistent;
     this.#ahead = new StartAhead(given);
     this.#options = { ...given, ahead: this.#ahead };
     this.#runner = hookRunner(this.#options);
@@ -97,15 +101,18 @@ export class HookRunner implements Runner {
    */
   prepare(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
     this.#ahead.prepare(hookConfigs, input);
+    prestartKept(hookConfigs, input, this.#options);
   }
 
   /** Ends what was started ahead in a directory, because other hooks count now. */
   forgetPrestarted(cwd: string): void {
     this.#ahead.forget(cwd);
+    this.#persistent.forget();
   }
 
   /** Prepares nothing any more, and lets go of what waits in a directory. */
   stopPreparing(cwd: string): void {
     this.#ahead.stop(cwd);
+    this.#persistent.stop();
   }
 }

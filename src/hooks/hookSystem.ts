@@ -4,6 +4,7 @@ import { hookRunner } from '../../middleware/runner.js';
 import { sessionIdOf } from '../../middleware/translator.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import type { HookRegistryEntry } from '../protocol/entry.js';
+import { PersistentHooks, prestartKept } from '../run/keptHooks.js';
 import { StartAhead } from '../run/startAhead.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { HookSystemNotInitializedError } from './errors.js';
@@ -21,6 +22,8 @@ export { HookSystemNotInitializedError } from './errors.js';
 export class HookSystem {
   readonly #registry: HookRegistry;
   readonly #ahead: StartAhead;
+  readonly #persistent = new PersistentHooks();
+  readonly #running;
   readonly #eventHandler: HookEventHandler;
   /** What events are fired through; see `fireHook`. */
   readonly engine: HookEngine;
@@ -40,9 +43,12 @@ export class HookSystem {
       directory: host.getWorkingDir.bind(host),
       maxParallelHooks: host.getMaxParallelHooks(),
       warmShells: host.getWarmShells(),
+      spawner: host.usesSpawner?.() ?? false,
       findObjection: registry.findObjection.bind(registry),
       told: new Set<string>(),
+      ...(host.keepsHooks?.() !== false && { persistent: this.#persistent }),
     };
+    this.#running = running;
     const planning = this.logger.extend('planner');
     this.#registry = registry;
     this.#ahead = new StartAhead(running);
@@ -73,16 +79,15 @@ export class HookSystem {
   /** Starts the hooks that say `prestart`; nothing else, before the first hook has run. */
   #startAhead(): void {
     const hooks = this.getAllHooks().flatMap(({ enabled, config }) => (enabled ? config : []));
-    const eager = hooks.filter(({ prestart }) => prestart === true);
-    this.#ahead.prepare(eager, {
-      cwd: this.host.getWorkingDir(),
-      session_id: sessionIdOf(this.host),
-    });
+    const session = { cwd: this.host.getWorkingDir(), session_id: sessionIdOf(this.host) };
+    this.#ahead.prestart(hooks, session);
+    prestartKept(hooks, session, this.#running);
   }
 
   /** What was started ahead may belong to a hook that runs no more. */
   #prepareAnew(): void {
     this.#ahead.forget(this.host.getWorkingDir());
+    this.#persistent.forget();
     this.#startAhead();
   }
 
@@ -145,6 +150,7 @@ export class HookSystem {
    */
   async dispose(): Promise<void> {
     this.#ahead.stop(this.host.getWorkingDir());
+    this.#persistent.stop();
     await this.#eventHandler.dispose();
   }
 }

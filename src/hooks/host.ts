@@ -21,6 +21,10 @@ export interface HookHost extends SessionFacts {
   getHookEnvironment(): HookEnvironmentPolicy;
   getMaxParallelHooks(): number;
   getWarmShells(): number;
+  /** Whether a helper process may start hooks. Without it, none does. */
+  usesSpawner?(): boolean;
+  /** Whether processes of hooks that say `persistent` stay for the events to come. Without it, they do. */
+  keepsHooks?(): boolean;
   getDebugLogger(): DebugLogger;
   /** The custom middleware of the hook stack. Asking closes the registration. */
   registrations(stackName: 'hook'): readonly Registration<'hook'>[];

@@ -62,7 +62,7 @@ let sink: MessagePort | undefined;
  * Gives the memory of a chunk back at once, since garbage of a flood piles up faster than it is collected: what is
  * sent to nobody is freed. The chunk must be nobody else's.
  */
-function release({ buffer, byteLength }: Uint8Array): void {
+export function release({ buffer, byteLength }: Uint8Array): void {
   if (byteLength !== buffer.byteLength || !(buffer instanceof ArrayBuffer)) return;
   sink ??= openSink();
   sink.postMessage(null, [buffer]);
@@ -99,7 +99,7 @@ export async function drain(
 }
 
 /** Waits for `event`, at most `ms`; says whether it came in time. */
-function settlesWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
+export function settlesWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms, false);
     const settle = () => {

@@ -8,6 +8,7 @@ import {
   type StartOptions,
 } from './startCommand.js';
 import { letPendingEventsThrough } from './outputCollector.js';
+import { placeOf } from './persistent/freshness.js';
 
 /** How often a command that ends before it is needed is started anew. */
 const MAX_EARLY_ENDS = 3;
@@ -125,6 +126,6 @@ function keyOf({ command, args, cwd, extraEnv }: StartOptions): string {
   return JSON.stringify([command, args, cwd, extraEnv]);
 }
 
-function surroundingsOf({ env }: StartOptions): string {
-  return JSON.stringify([inheritedState(), env]);
+function surroundingsOf({ cwd, env }: StartOptions): string {
+  return JSON.stringify([inheritedState(), placeOf(cwd), env]);
 }

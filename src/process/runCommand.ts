@@ -31,8 +31,8 @@ export interface CommandOptions extends StartOptions {
    * output is waited for at all. Default false.
    */
   readonly mustAnswer?: boolean;
-  /** Whether a shell that was started ahead may run it; see `prepareWarmShell`. Default false. */
-  readonly warm?: boolean;
+  /** With more than none, a shell that was started ahead may run it; see `prepareWarmShell`. Default 0. */
+  readonly warmShells?: number;
   /** Whether it may have been started ahead; see `prestart`. Default false. */
   readonly prestart?: boolean;
   /** What starts it. Default `startCommand`. */
@@ -41,9 +41,10 @@ export interface CommandOptions extends StartOptions {
 
 /**
  * How a command came to its end: by itself with an exit code, killed by a signal, ended at its deadline,
- * ended by the caller, or never started.
+ * ended by the caller, or never started. One that is kept, and one whose spawner is lost, may also have broken off, without an
+ * answer.
  */
-export type CommandEnding = 'exit' | 'signal' | 'timeout' | 'aborted' | 'spawn-failed';
+export type CommandEnding = 'exit' | 'signal' | 'timeout' | 'aborted' | 'spawn-failed' | 'broken';
 
 /** What became of one command. */
 export interface CommandOutcome {
@@ -68,8 +69,13 @@ export interface CommandOutcome {
   /** Whether that held stdout, so that what was read may not be all. */
   readonly stdoutHeld: boolean;
   readonly durationMs: number;
-  /** Why the command never started, with the system's `code`. Present for `spawn-failed` only. */
+  /**
+   * Why the command never started, with the system's `code`; or why it gave no answer, as the end of "The hook …". Present
+   * for `spawn-failed` and `broken` only.
+   */
   readonly error?: Error & { code?: string };
+  /** Of an answer that came from a process that is kept: that process, and whether this was its first event. */
+  readonly kept?: { readonly pid: number; readonly isNew: boolean };
 }
 
 /**
@@ -89,7 +95,7 @@ export async function runCommand(
   if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   try {
     const prestarted = options.prestart ? await takePrestarted(options) : undefined;
-    const ahead = prestarted ?? (options.warm ? startInWarmShell(options) : undefined);
+    const ahead = prestarted ?? (options.warmShells ? startInWarmShell(options) : undefined);
     if (ahead) {
       noteStart();
       const outcome = await follow(ahead, options, timings, startedAt);
@@ -158,13 +164,14 @@ async function follow(
   };
 }
 
-/** Descriptors and processes that are only kept ready are the first to go. */
-function dropPrepared(): boolean {
+/** Descriptors and processes that are only kept ready are the first to go; says whether there were any. */
+export function dropPrepared(): boolean {
   const hadShells = dropWarmShells();
   return dropPrestarted() || hadShells;
 }
 
-const NOT_RUN = {
+/** Of a command that there is nothing to tell of. */
+export const NOT_RUN = {
   ending: 'spawn-failed',
   exitCode: null,
   signal: null,
@@ -182,7 +189,8 @@ const NOT_RUN = {
 /** Of EPIPE: a command need not read its input. */
 function ignore(): void {}
 
-type Interruption = 'timeout' | 'aborted';
+/** What ends a command before it does so itself. */
+export type Interruption = 'timeout' | 'aborted';
 
 /** An exit that nobody has noticed yet came before a deadline or an abort. */
 async function unlessExited(

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
@@ -25,6 +25,8 @@ export interface StartOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Variables of this command alone, on top of those. */
   readonly extraEnv?: Readonly<Record<string, string>>;
+  /** The run by which its processes are found. Default: a new one. */
+  readonly runId?: string;
 }
 
 /** A command that runs, nothing written to it or read from it yet. */
@@ -51,7 +53,7 @@ export interface RunningCommand {
  */
 export async function startCommand(options: StartOptions): Promise<RunningCommand> {
   try {
-    const runId = newRunId(options.env[RUN_ID]);
+    const { runId = newRunId(options.env[RUN_ID]) } = options;
     const env = environmentOf(options, runId);
     watchHost();
     const subprocess = spawnCommand({ ...options, env }, PIPES);
@@ -166,10 +168,7 @@ export function asRunningCommand(
 }
 
 /** Says whether a process and its pipes keep the host alive. */
-export function setReferenced(
-  subprocess: ChildProcessWithoutNullStreams,
-  isReferenced: boolean,
-): void {
+export function setReferenced(subprocess: ChildProcess, isReferenced: boolean): void {
   for (const handle of [subprocess, ...subprocess.stdio]) {
     if (handle !== subprocess && !(handle instanceof Socket)) continue;
     if (isReferenced) handle.ref();
@@ -182,8 +181,12 @@ export const RUN_ID = 'HOOKSTACK_RUN_ID';
 
 /** A hook may start a host with hooks of its own: their ids begin with its id, so its mark finds them too. */
 export function newRunId(outer: string | undefined): string {
-  return outer ? `${outer}/${randomUUID()}` : randomUUID();
+  const id = randomUUID().slice(-RUN_ID_LENGTH);
+  return outer ? `${outer}/${id}` : id;
 }
+
+/** Enough to differ. A waiting shell reads it byte by byte. */
+const RUN_ID_LENGTH = 12;
 
 /** What every shell gets, whatever its host says. */
 export const OWN_ENVIRONMENT = {

@@ -78,7 +78,7 @@ let idleTimer: NodeJS.Timeout | undefined;
  */
 export function startInWarmShell(options: StartOptions): RunningCommand | undefined {
   const shell = waiting.find(({ cwd }) => cwd === options.cwd);
-  const runId = shell && newRunId(shell.outerRunId);
+  const runId = shell && (options.runId ?? newRunId(shell.outerRunId));
   const message = runId && messageFor(options, shell, runId);
   if (!message) return undefined;
   waiting.splice(waiting.indexOf(shell), 1);

@@ -102,6 +102,11 @@ export interface CommandHookConfig {
    * happens early then. `timeout` counts from the event.
    */
   readonly prestart?: boolean;
+  /**
+   * Keep the process for the events to come, which it answers line by line; see docs/persistent-hooks.md. `processes`:
+   * how many may answer side by side, default 1; `maxMemory`: MB of memory after which it is started anew, default 512.
+   */
+  readonly persistent?: boolean | PersistentOptions;
   /** The dialect of the hook's group. Set by the registry; in settings, the group says it. */
   readonly dialect?: DialectName;
   /** The only moment at which the hook runs, where its agent has an event of its own for that. Set by the registry. */
@@ -113,6 +118,12 @@ export interface CommandHookConfig {
   readonly extensionPath?: string;
   /** Whether the hook came with the project. Set by the registry; settings cannot say it. */
   readonly ofProject?: boolean;
+}
+
+/** What a hook may say of the processes that are kept for it. */
+export interface PersistentOptions {
+  readonly processes?: number;
+  readonly maxMemory?: number;
 }
 
 /** The settings file that a hook was read from, for lists and messages. */

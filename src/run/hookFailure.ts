@@ -22,6 +22,7 @@ export type FailureKind =
   | 'aborted'
   | 'spawn'
   | 'output'
+  | 'protocol'
   | 'refused'
   | 'input'
   | 'untrusted';
@@ -66,6 +67,8 @@ export function findFailure(
       };
     case 'aborted':
       return { kind: 'aborted', what: 'was aborted' };
+    case 'broken':
+      return { kind: 'protocol', what: error?.message ?? 'gave no answer' };
     default:
       return { kind: 'spawn', what: `could not be started: ${error?.message ?? 'unknown reason'}` };
   }

@@ -33,7 +33,7 @@ export interface HookRun {
    */
   stdin: Stdin;
   /** What became of the process; written by the innermost layer. */
-  outcome: CommandOutcome | undefined;
+  outcome?: CommandOutcome;
   /** What the hook said, in our own format. Of a dialect, not what the process wrote. */
-  said: Said | undefined;
+  said?: Said;
 }

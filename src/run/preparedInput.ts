@@ -5,6 +5,7 @@ import { dialects } from '../dialects/dialects.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
 import type { StartOptions } from '../process/startCommand.js';
+import { PERSISTENT_VARIABLE } from '../process/persistent/lines.js';
 import { encodeInput } from '../protocol/encodeInput.js';
 import { inherited, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { isTooDeep, TOO_DEEP } from '../util/records.js';
@@ -133,9 +134,10 @@ export function buildHookEnvironment(
   cwd: string,
   host: NodeJS.ProcessEnv = process.env,
 ): Readonly<NodeJS.ProcessEnv> {
-  if (last?.policy !== policy || last.cwd !== cwd || !isLike(last.host, host)) {
+  if (last?.policy !== policy || last.cwd !== cwd || !isLike(last, host)) {
     const copy = { ...host };
-    last = { policy, cwd, host: copy, env: build(policy, cwd, copy) };
+    const [names, values] = [Object.keys(copy), Object.values(copy)];
+    last = { policy, cwd, names, values, env: build(policy, cwd, copy) };
   }
   return last.env;
 }
@@ -144,16 +146,19 @@ let last:
   | {
       readonly policy: HookEnvironmentPolicy;
       readonly cwd: string;
-      readonly host: NodeJS.ProcessEnv;
+      readonly names: readonly string[];
+      readonly values: readonly (string | undefined)[];
       readonly env: NodeJS.ProcessEnv;
     }
   | undefined;
 
 /** Faster than another copy: the names and values of `process.env` are read from the system each time. */
-function isLike(known: NodeJS.ProcessEnv, host: NodeJS.ProcessEnv): boolean {
-  const names = Object.getOwnPropertyNames(host);
-  for (const name of names) if (host[name] !== known[name]) return false;
-  return names.length === Object.keys(known).length;
+function isLike(
+  { names, values }: { names: readonly string[]; values: readonly (string | undefined)[] },
+  host: NodeJS.ProcessEnv,
+): boolean {
+  for (const [at, name] of names.entries()) if (host[name] !== values[at]) return false;
+  return names.length === Object.getOwnPropertyNames(host).length;
 }
 
 function build(
@@ -162,6 +167,8 @@ function build(
   host: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...inherited(policy, host), ...factsOf(cwd, host) };
+  // A host that is itself kept by another one has it, and its hooks are not.
+  delete env[PERSISTENT_VARIABLE];
   const searchPath = env['PATH'];
   if (searchPath !== undefined) env['PATH'] = safeSearchPath(searchPath, cwd);
   return env;
@@ -218,4 +225,4 @@ function factsOf(cwd: string, host: NodeJS.ProcessEnv) {
 }
 
 /** Variables that no hook sets itself. */
-const OWN_NAMES = new Set(Object.keys(factsOf('', {})));
+const OWN_NAMES = new Set([...Object.keys(factsOf('', {})), PERSISTENT_VARIABLE]);

@@ -3,6 +3,7 @@ import { resolveOutput } from '../protocol/events.js';
 import { isBlocking, withToolInput } from '../protocol/hookOutput.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
 import { lastLine } from '../run/exception.js';
+import { notingAge, type ProcessAge } from '../run/keptHooks.js';
 import { isRecord, mergeRecords } from '../util/records.js';
 import type {
   CommandHookConfig,
@@ -27,13 +28,17 @@ export function traceHook(
   run: () => Promise<HookExecutionResult>,
 ): Promise<HookExecutionResult> {
   const { input } = reading;
+  const note: { age?: ProcessAge } = {};
   return traced(
     'hook',
     {
       facts: () => ({ name: hookIdentity(hook), event, command: commandLine(hook), input }),
-      outcome: (result) => describeResult(result, reading),
+      outcome: (result) => ({
+        ...describeResult(result, reading),
+        ...(note.age && { process: note.age }),
+      }),
     },
-    run,
+    hook.persistent ? () => notingAge(note, run) : run,
   );
 }
 

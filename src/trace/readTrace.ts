@@ -149,7 +149,7 @@ function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
     isTime(durationMs) &&
     SPAN_KINDS.includes(kind as SpanKind);
   if (!isSpan) return undefined;
-  const { ownMs, exitCode, decidedBy } = value;
+  const { ownMs, exitCode, decidedBy, process: age } = value;
   return {
     id,
     parent: typeof parent === 'string' ? parent : null,
@@ -160,6 +160,7 @@ function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
     verdict: VERDICTS.has(verdict) ? (verdict as SpanVerdict) : 'allow',
     ...(isTime(ownMs) && { ownMs }),
     ...(typeof exitCode === 'number' && { exitCode }),
+    ...((age === 'new' || age === 'kept') && { process: age }),
     ...(Array.isArray(decidedBy) && {
       decidedBy: decidedBy.filter((each) => typeof each === 'string'),
     }),

@@ -1,5 +1,6 @@
 import { errorMessage } from '../util/errorMessage.js';
 import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
+import type { ProcessAge } from '../run/keptHooks.js';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { diffValues } from './diff.js';
 import { plainCopy } from './plainCopy.js';
@@ -30,6 +31,8 @@ export interface SpanRecord {
   readonly command?: string;
   readonly exitCode?: number;
   readonly signal?: string;
+  /** Of a persistent hook: whether its process was new, or had answered another event before. */
+  readonly process?: ProcessAge;
   readonly sizes?: Readonly<Record<string, number>>;
   readonly error?: string;
   /** What was replaced, in the manner of a unified diff. */
@@ -66,6 +69,7 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
     command: write(span.command),
     exitCode,
     signal,
+    process: span.process,
     sizes,
     error: span.error === undefined ? undefined : clean(errorMessage(span.error)),
     change: writeChanges(span, mask),

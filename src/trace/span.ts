@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
 import type { HookEventName, Moment } from '../protocol/types.js';
+import type { ProcessAge } from '../run/keptHooks.js';
 
 /** What can be a span, from the outside in. */
 export const SPAN_KINDS = [
@@ -55,6 +56,8 @@ export interface SpanOutcome {
   changes?: readonly SpanChange[];
   exitCode?: number;
   signal?: string;
+  /** Of a persistent hook: whether its process was started for this event, or had answered another one before. */
+  process?: ProcessAge;
   /** Bytes, chunks and tokens, by name. */
   sizes?: Readonly<Record<string, number>>;
   /** Ms without what `next()` took. Of middleware only. */

@@ -69,7 +69,7 @@ let running = 0;
 /** Starts that the system had no room for, those that waited longest first. Each is called when it may try again. */
 const waiting: (() => void)[] = [];
 
-/** Notes that a command runs that was started ahead. */
+/** Notes that a command runs that was started ahead, or is about to end. */
 export function noteStart(): void {
   running += 1;
 }
@@ -83,6 +83,26 @@ export function noteEnd(): void {
 /** Lets whoever waited longest try again, because there may be room. */
 export function letNextTry(): void {
   waiting.shift()?.();
+}
+
+/** What ends something that only waits for its next use, and says whether there was any. */
+type GiveUp = () => boolean;
+
+const idle = new Set<GiveUp>();
+
+/**
+ * Offers the room of something that takes some while it waits for its next use.
+ *
+ * @param giveUp ends it, with `noteStart` before and `noteEnd` after
+ * @returns what takes the offer back
+ */
+export function offerRoom(giveUp: GiveUp): () => void {
+  idle.add(giveUp);
+  return () => idle.delete(giveUp);
+}
+
+function giveUpIdle(): boolean {
+  return [...idle].filter((giveUp) => giveUp()).length > 0;
 }
 
 /** Whether a command waits for room, so that nothing is to be started ahead. */
@@ -104,7 +124,8 @@ export interface Patience {
  * It counts before it is known whether it succeeds, as others that are started in this instant have to know. In the end
  * one that waits may try: there may be room for more than one, and where there is none, nobody is left waiting.
  *
- * @param makeRoom called first: lets go of what is only kept ready, and says whether there was any
+ * @param makeRoom called first: lets go of what is only kept ready, and says whether there was any. Then what has offered
+ *   its room is given up
  * @throws what `start` throws, once waiting is of no use, or its time is over
  */
 export async function startWithRoom<T>(
@@ -130,7 +151,8 @@ async function startAgain<T>(
   patience: Patience,
 ): Promise<T> {
   for (let latest = error; ;) {
-    const mayHelp = isOutOfRoom(latest) && (makeRoom() || (await untilOneEnds(patience)));
+    const mayHelp =
+      isOutOfRoom(latest) && (makeRoom() || giveUpIdle() || (await untilOneEnds(patience)));
     if (!mayHelp) throw latest;
     running += 1;
     try {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { PROJECT_NAMES } from '../shell/expandCommand.js';
 import { findControl } from '../protocol/sanitizeText.js';
+import { findNamedFiles } from '../process/persistent/freshness.js';
 import { quoteWord } from '../util/quoteWord.js';
 import {
   canStart,
@@ -61,6 +62,33 @@ export const commandNotExecutable: CommandRule = (site, checked) => {
     ? `${file} is not executable; run: chmod +x ${file}`
     : `${file} is not a file; name a program`;
 };
+
+/** They print, or read all of their input, before anything else of a command can speak. */
+const FILTERS = new Set(
+  'awk base64 cat cut date echo grep head jq printf sed sha256sum sort tail tee tr uniq wc'.split(
+    ' ',
+  ),
+);
+
+/** One that names a file, or speaks of the protocol, may do more. */
+export const persistentShellLine: CommandRule = (site, checked) => {
+  const { command, args, persistent } = site.hook;
+  if (!persistent) return undefined;
+  const { programs = [] } = readingOf(site, checked);
+  const isLine = programs.length > 0 && programs.every(([name = '']) => FILTERS.has(name));
+  const mayMore = /hookstack|\s(?:-\w*f|--from-file)\b/iu.test(
+    [command, ...(args ?? [])].join(' '),
+  );
+  if (!isLine || mayMore || namesFile(site, checked)) return undefined;
+  return 'is hardly meant for a line of shell that names no script: it does not speak the protocol of persistent hooks, so it is started for each event; remove it, or put the work into a script that does (see docs: Persistent hooks)';
+};
+
+function namesFile({ hook }: HookSite, { workingDir }: Checked): boolean {
+  const { command, args } = hook;
+  const names = PROJECT_NAMES.split('|').map((name) => [name, workingDir]);
+  const env = { ...process.env, ...Object.fromEntries(names) };
+  return findNamedFiles({ command, ...(args && { args }), cwd: workingDir, env }).length > 0;
+}
 
 const PROJECT_REFERENCE = new RegExp(
   String.raw`\$(?:(?:${PROJECT_NAMES})\b|\{(?:${PROJECT_NAMES}|extensionPath)\})`,

@@ -27,6 +27,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'script-missing': eachHook('error', 'command', command.scriptMissing),
   'hidden-characters': { severity: 'warning', check: hook.hiddenCharacters },
   'unexpanded-reference': eachHook('warning', 'command', command.unexpandedReference),
+  'persistent-shell-line': eachHook('warning', 'persistent', command.persistentShellLine),
   'refused-variable': eachHook('warning', 'env', hook.refusedVariable),
   'timeout-too-long': eachHook('warning', 'timeout', hook.timeoutTooLong),
   'duplicate-command': eachHook('warning', 'command', hook.duplicateCommand),

@@ -1,5 +1,6 @@
 // Which files, functions and lines one warmed-up call runs, from precise coverage of the sources compiled one to one:
-// node test/architecture/measureWay.mjs tool|model. A function counts once, with all of its lines.
+// node test/architecture/measureWay.mjs tool|model [spawner]. A function counts once, with all of its lines. With
+// `spawner`, another process starts the hooks, and what this one does is measured.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import inspector from 'node:inspector/promises';
@@ -21,12 +22,21 @@ process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 const { Config, CoreToolScheduler, GeminiChat } = await import(
   pathToFileURL(path.join(home, 'src/index.js')).href
 );
+const { lookAtSpawner } = await import(
+  pathToFileURL(path.join(home, 'src/process/spawner/spawner.js')).href
+);
+const spawner = process.argv[3] === 'spawner';
+if (spawner) {
+  const built = path.join(project, 'dist/chunks/spawner.cjs');
+  cpSync(built, path.join(home, 'src/process/spawner/spawner.cjs'));
+}
 const command = `cat >/dev/null; echo '{"decision":"allow"}'`;
 const groups = [{ hooks: [{ type: 'command', command }] }];
 
 function openConfig(...events) {
   const hooks = Object.fromEntries(events.map((event) => [event, groups]));
-  return new Config({ enableHooks: true, workingDir: directory, trustedFolder: true, hooks });
+  const options = { hooks, hooksRunner: { spawner } };
+  return new Config({ enableHooks: true, workingDir: directory, trustedFolder: true, ...options });
 }
 
 const calls = {
@@ -56,6 +66,14 @@ const call = calls[process.argv[2]]();
 await call();
 // What is made ready after the first call belongs to it.
 await setTimeout(300);
+// It keeps nobody alive by itself.
+const alive = setInterval(() => undefined, 1000);
+if (spawner) {
+  let found;
+  do found = await lookAtSpawner();
+  while (!found?.shells && (await setTimeout(50, true)));
+}
+clearInterval(alive);
 const session = new inspector.Session();
 session.connect();
 await session.post('Profiler.enable');

@@ -10,9 +10,9 @@ interface Way {
   readonly lines: number;
 }
 
-async function measure(call: 'tool' | 'model'): Promise<Way> {
+async function measure(...call: ['tool' | 'model', 'spawner'?]): Promise<Way> {
   const script = path.join(import.meta.dirname, 'measureWay.mjs');
-  const { stdout } = await execa(process.execPath, [script, call]);
+  const { stdout } = await execa(process.execPath, [script, ...call.flatMap((each) => each ?? [])]);
   return JSON.parse(stdout) as Way;
 }
 
@@ -26,6 +26,14 @@ describe('the way of a call through the sources', () => {
     const [, told = ''] = page.split(/<!-- way of one tool call: (?:begin|end) -->/);
     const names = Array.from(told.matchAll(/^\| `([^`]+)`/gm), ([, file]) => file);
     expect(new Set(names)).toEqual(new Set(rows.map(({ file }) => file)));
+  });
+
+  it('is shorter where another process starts the hooks', async () => {
+    const { rows, files, functions, lines } = await measure('tool', 'spawner');
+    expect(rows.map(({ file }) => file)).toContain('src/process/spawner/helper.ts');
+    expect(files).toBeLessThanOrEqual(26);
+    expect(functions).toBeLessThanOrEqual(150);
+    expect(lines).toBeLessThanOrEqual(1250);
   });
 
   it('is hardly longer for a model call with hooks of all three events', async () => {

@@ -1,7 +1,9 @@
-// node test/bench/bench.mjs [--quick] [--json FILE] [--plot FILE] [--docs FILE]: measures the built package (dist)
-// against @google/gemini-cli-core, which it installs here at the first run, and prints the result as Markdown. --docs
-// also puts it between the marks in a document. Needs bash, 5 GiB of memory, and a machine that has nothing else to do.
+// node test/bench/bench.mjs [events] [turns] [--quick] [--json FILE] [--plots DIRECTORY] [--docs FILE]: measures the built
+// package (dist) against @google/gemini-cli-core, which it installs here at the first run, and prints the result as
+// Markdown: of single events, of whole turns, or of both. --docs also puts it between the marks in a document. Needs
+// bash, jq, python3, 5 GiB of memory, and a machine that has nothing else to do.
 import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureConsentCheck } from './consentCheck.mjs';
 import { holdContest } from './contests.mjs';
@@ -13,67 +15,118 @@ import { measureMcpProxy } from './mcpProxy.mjs';
 import { measureLatencyByMemory } from './latencyByMemory.mjs';
 import { drawLatency } from './plot.mjs';
 import { describeMachine, formatResult, meetsGoal, replaceResult } from './report.mjs';
-import { IN_PROCESS, PRESTART } from './rows.mjs';
+import {
+  BY_MEMORY,
+  IN_PROCESS,
+  PERSISTENT,
+  PRESTART,
+  STARTS,
+  TURNS,
+  TURNS_OF_OBJECTS,
+} from './rows.mjs';
 import { withHosts } from './withHosts.mjs';
 
 const FULL = { rounds: 150, importRounds: 50 };
 const QUICK = { rounds: 4, importRounds: 1 };
 
-const { values } = parseArgs({
+const PARTS = {
+  events: {
+    measure: measureEvents,
+    plot: 'performance.svg',
+    plotted: 'One command hook: ms from event to answer',
+  },
+  turns: {
+    measure: measureTurns,
+    plot: 'performance.turn.svg',
+    plotted: 'A turn with five bash scripts: ms that the agent waits',
+  },
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
-    plot: { type: 'string' },
+    plots: { type: 'string' },
     docs: { type: 'string' },
   },
 });
 const { rounds, importRounds } = values.quick ? QUICK : FULL;
+const parts = positionals.length > 0 ? positionals : Object.keys(PARTS);
+const unknown = parts.find((part) => !Object.hasOwn(PARTS, part));
+if (unknown) throw new Error(`There is no ${unknown}: name ${Object.keys(PARTS).join(' or ')}`);
 
 const peer = installPeer();
-const machine = describeMachine();
-const startedAt = performance.now();
-const { rows, points } = await measureEverything();
-const result = {
-  machine,
-  peer,
-  seconds: Math.round((performance.now() - startedAt) / 1000),
-  rows: rows.map((row) => ({ ...row, met: meetsGoal(row) })),
-  latencyByMemory: points,
-};
-const markdown = formatResult(result);
-console.log(markdown);
-if (values.json) await writeFile(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
-if (values.plot) await writeFile(values.plot, drawLatency(points));
-if (values.docs) {
-  await writeFile(values.docs, replaceResult(await readFile(values.docs, 'utf8'), markdown));
+const results = {};
+for (const part of parts) {
+  const { measure, plot, plotted } = PARTS[part];
+  const machine = describeMachine();
+  const startedAt = performance.now();
+  const { rows, points } = await measure((step) => report(step, startedAt));
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  const measured = rows.map((row) => ({ ...row, met: meetsGoal(row) }));
+  results[part] = { machine, peer, seconds, rows: measured, latencyByMemory: points };
+  const markdown = formatResult(results[part]);
+  console.log(`${markdown}\n`);
+  if (values.plots) await writeFile(path.join(values.plots, plot), drawLatency(plotted, points));
+  if (values.docs) {
+    const document = await readFile(values.docs, 'utf8');
+    await writeFile(values.docs, replaceResult(document, part, markdown));
+  }
 }
+if (values.json) await writeFile(values.json, `${JSON.stringify(results, undefined, 2)}\n`);
 
-async function measureEverything() {
+async function measureEvents(onProgress) {
   const inProcess = await withHosts(async (hosts) => {
-    const measured = [];
-    for (const contest of [...IN_PROCESS, PRESTART]) {
-      report(contest.title);
-      measured.push(await holdContest(contest, hosts, rounds));
-    }
-    report('memory kept');
+    const measured = await holdContests([...IN_PROCESS, PRESTART], hosts, onProgress);
+    onProgress('memory kept');
     return [...measured, await measureKeptMemory(hosts)];
   });
-  const byMemory = await withHosts((hosts) => measureLatencyByMemory(hosts, rounds, report));
-  report('check of consent');
+  const byMemory = await measureSizes(BY_MEMORY, onProgress);
+  const starts = await measureSizes(STARTS, onProgress);
+  onProgress('check of consent');
   const consentCheck = await measureConsentCheck(rounds);
-  report('MCP proxy');
+  onProgress('MCP proxy');
   const mcpProxy = await measureMcpProxy(rounds);
-  report('import');
+  onProgress('import');
   const importTime = await measureImport(importRounds);
-  report('answer of `hookstack hook`');
+  onProgress('answer of `hookstack hook`');
   const hookStart = await measureHookStart(importRounds);
   return {
-    rows: [...inProcess, ...byMemory.rows, ...consentCheck, ...mcpProxy, importTime, hookStart],
+    rows: [
+      ...inProcess,
+      ...byMemory.rows,
+      ...starts.rows,
+      ...consentCheck,
+      ...mcpProxy,
+      importTime,
+      hookStart,
+    ],
     points: byMemory.points,
   };
 }
 
-function report(step) {
+async function measureTurns(onProgress) {
+  const persistent = await withHosts((hosts) => holdContests(PERSISTENT, hosts, onProgress));
+  const byMemory = await measureSizes(TURNS, onProgress);
+  const ofObjects = await measureSizes(TURNS_OF_OBJECTS, onProgress);
+  return { rows: [...byMemory.rows, ...ofObjects.rows, ...persistent], points: byMemory.points };
+}
+
+function measureSizes(sizes, onProgress) {
+  return withHosts((hosts) => measureLatencyByMemory(sizes, hosts, rounds, onProgress));
+}
+
+async function holdContests(contests, hosts, onProgress) {
+  const measured = [];
+  for (const contest of contests) {
+    onProgress(contest.title);
+    measured.push(await holdContest(contest, hosts, rounds));
+  }
+  return measured;
+}
+
+function report(step, startedAt) {
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   console.error(`${String(seconds).padStart(4)} s: ${step} …`);
 }

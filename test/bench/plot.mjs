@@ -5,15 +5,17 @@ const LINES = {
   peer: { label: 'gemini-cli-core', color: '#b3461e' },
   cold: { label: 'hookstack, cold', color: '#7a7f87' },
   warm: { label: 'hookstack', color: '#1f6fb2' },
+  floor: { label: 'the scripts alone', color: '#4c8a3f' },
 };
 
 /**
- * Draws the latency of one command hook by the memory of the host: a line through the medians, the quartiles as bars.
+ * Draws a latency by the memory of the host: a line through the medians, the quartiles as bars.
  *
+ * @param {string} what takes that long
  * @param {readonly import('./latencyByMemory.mjs').Point[]} points
  * @returns {string} an SVG
  */
-export function drawLatency(points) {
+export function drawLatency(what, points) {
   const x = scale(
     [0, roundUp(Math.max(...points.map((point) => point.residentMiB)), 200)],
     [MARGIN.left, WIDTH - MARGIN.right],
@@ -25,11 +27,7 @@ export function drawLatency(points) {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="13" fill="#333">`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
-    text(
-      MARGIN.left,
-      24,
-      'One command hook: ms from event to answer, by resident memory of the host',
-    ),
+    text(MARGIN.left, 24, `${what}, by resident memory of the host`),
     ...drawAxes(x, y),
     ...Object.keys(LINES).flatMap((name) =>
       drawLine(

@@ -21,8 +21,8 @@ export function describeMachine() {
  * @returns {boolean | undefined} `undefined` for what has no goal
  */
 export function meetsGoal({ goal, goalAmount, ratio, ours }) {
-  if (goalAmount !== undefined) return ours.median <= goalAmount;
-  return goal === undefined ? undefined : ratio.median <= goal;
+  if (goal === undefined && goalAmount === undefined) return undefined;
+  return ratio.median <= (goal ?? Infinity) && ours.median <= (goalAmount ?? Infinity);
 }
 
 /**
@@ -38,20 +38,20 @@ export function formatResult({ machine, peer, seconds, rows }) {
   ].join('\n\n');
 }
 
-const BEGIN = '<!-- result of npm run bench -->';
-const END = '<!-- end of the result -->';
-
 /**
  * @param {string} document
+ * @param {string} part as `npm run bench -- PART` measures it
  * @param {string} markdown
- * @returns {string} the document with this between its marks
+ * @returns {string} the document with this between the marks of the part
  * @throws Error when it has none
  */
-export function replaceResult(document, markdown) {
-  const [before, rest] = document.split(BEGIN);
-  const after = rest?.split(END)[1];
-  if (after === undefined) throw new Error(`The document has no ${BEGIN} … ${END}: add them`);
-  return `${before}${BEGIN}\n\n${markdown}\n\n${END}${after}`;
+export function replaceResult(document, part, markdown) {
+  const begin = `<!-- result of npm run bench -- ${part} -->`;
+  const end = `<!-- end of ${part} -->`;
+  const [before, rest] = document.split(begin);
+  const after = rest?.split(end)[1];
+  if (after === undefined) throw new Error(`The document has no ${begin} … ${end}: add them`);
+  return `${before}${begin}\n\n${markdown}\n\n${end}${after}`;
 }
 
 function formatTable(rows) {
@@ -61,9 +61,20 @@ function formatTable(rows) {
     formatAmount(row.theirs.median, row.unit),
     `**${toDigits(row.ratio.median)}** (${toDigits(row.ratio.lower)} to ${toDigits(row.ratio.upper)})`,
     formatGoal(row),
+    row.floor ? formatAmount(row.floor.median, row.unit) : '',
+    row.floor ? `${toDigits(row.aboveFloor.median)} ×` : '',
     String(row.rounds),
   ]);
-  const head = ['', 'hookstack', 'compared with', 'ratio (quartiles)', 'goal', 'rounds'];
+  const head = [
+    '',
+    'hookstack',
+    'compared with',
+    'ratio (quartiles)',
+    'goal',
+    'floor',
+    'to it',
+    'rounds',
+  ];
   return [head, head.map((_, column) => (column ? '--:' : '---')), ...lines]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
@@ -72,8 +83,9 @@ function formatTable(rows) {
 function formatGoal(row) {
   const met = meetsGoal(row);
   if (met === undefined) return '';
-  const goal = row.goalAmount === undefined ? `≤ ${row.goal}` : `≤ ${row.goalAmount} ${row.unit}`;
-  return `${goal} ${met ? '✓' : '✗'}`;
+  const goals = [row.goal, row.goalAmount && `${row.goalAmount} ${row.unit}`];
+  const stated = goals.filter((goal) => goal !== undefined).map((goal) => `≤ ${goal}`);
+  return `${stated.join(', ')} ${met ? '✓' : '✗'}`;
 }
 
 function formatAmount(amount, unit) {

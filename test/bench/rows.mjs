@@ -9,9 +9,12 @@
  * @property {import('./rounds.mjs').Quartiles} ours
  * @property {import('./rounds.mjs').Quartiles} theirs
  * @property {import('./rounds.mjs').Quartiles} ratio
+ * @property {import('./rounds.mjs').Quartiles} [floor] what nobody can be faster than
+ * @property {import('./rounds.mjs').Quartiles} [aboveFloor] the ratio to that
  * @property {number} rounds
  *
- * What to measure for a line: the same scenario on both sides, unless `against` says otherwise.
+ * What to measure for a line: the same scenario in the hosts of the package, of the peer and of the floor, unless
+ * `ours`, `against` or `floor` say otherwise.
  *
  * @typedef {object} Contest
  * @property {string} title
@@ -58,49 +61,185 @@ export const PRESTART = {
 };
 
 const ONE_COMMAND = { scenario: 'oneCommand', minimumMs: 0, pauseMs: 50 };
+const TEN_PARALLEL = { scenario: 'tenParallel', minimumMs: 0, pauseMs: 150 };
+const TEN_SEQUENTIAL = { scenario: 'tenSequential', minimumMs: 0, pauseMs: 150 };
+const BLOCKED = {
+  ...ONE_COMMAND,
+  request: 'measureBlocked',
+  floor: { host: 'warm', scenario: 'noneConfigured' },
+  goalAmount: 0.5,
+};
 
-/**
- * What is measured at which size of the host. `without` names hosts that are larger than that when they are empty.
- *
- * @type {readonly { residentMiB: number, oneCommand: Contest, without?: readonly string[], contests?: readonly Contest[] }[]}
- */
+/** @type {readonly AtSize[]} */
 export const BY_MEMORY = [
   {
-    residentMiB: 80,
-    oneCommand: { title: '1 command hook, host at 80 MiB', ...ONE_COMMAND },
+    size: { residentMiB: 80 },
+    drawn: { title: '1 command hook, host at 80 MiB', ...ONE_COMMAND },
+    // It is larger than that when it is empty.
     without: ['peer'],
   },
   {
-    residentMiB: 175,
-    oneCommand: { title: '1 command hook, host at 175 MiB', goal: 0.5, ...ONE_COMMAND },
+    size: { residentMiB: 175 },
+    drawn: { title: '1 command hook, host at 175 MiB', goal: 0.5, ...ONE_COMMAND },
     contests: [
-      {
-        title: '10 command hooks in parallel, host at 175 MiB',
-        goal: 0.55,
-        scenario: 'tenParallel',
-        minimumMs: 0,
-        pauseMs: 150,
-      },
-      {
-        title: '10 command hooks in sequence, host at 175 MiB',
-        goal: 0.65,
-        scenario: 'tenSequential',
-        minimumMs: 0,
-        pauseMs: 150,
-      },
+      { title: '10 command hooks in parallel, host at 175 MiB', goal: 0.55, ...TEN_PARALLEL },
+      { title: '10 command hooks in sequence, host at 175 MiB', goal: 0.65, ...TEN_SEQUENTIAL },
       {
         title: '1 hook that is a line of shell, host at 175 MiB',
+        goal: 0.5,
         ...ONE_COMMAND,
         scenario: 'oneShellSnippet',
+      },
+      {
+        title: '1 hook that is a line of shell with pipes and jq, host at 175 MiB',
+        goal: 0.5,
+        ...ONE_COMMAND,
+        scenario: 'oneLineWithPipes',
       },
     ],
   },
   {
-    residentMiB: 390,
-    oneCommand: { title: '1 command hook, host at 390 MiB', goal: 0.25, ...ONE_COMMAND },
+    size: { residentMiB: 390 },
+    drawn: { title: '1 command hook, host at 390 MiB', goal: 0.25, ...ONE_COMMAND },
+    contests: [
+      { title: '10 command hooks in parallel, host at 390 MiB', goal: 0.3, ...TEN_PARALLEL },
+      { title: '10 command hooks in sequence, host at 390 MiB', goal: 0.3, ...TEN_SEQUENTIAL },
+      { title: 'event loop blocked by 1 command hook, host at 390 MiB', ...BLOCKED },
+    ],
   },
   {
-    residentMiB: 1100,
-    oneCommand: { title: '1 command hook, host at 1,100 MiB', ...ONE_COMMAND },
+    size: { residentMiB: 1100 },
+    drawn: { title: '1 command hook, host at 1,100 MiB', ...ONE_COMMAND },
+    contests: [{ title: 'event loop blocked by 1 command hook, host at 1,100 MiB', ...BLOCKED }],
+  },
+];
+
+const COLD = { ...ONE_COMMAND, ours: { host: 'cold', scenario: 'oneCommand' }, goal: 1 };
+const ON_ITS_OWN = '1 command hook, nothing started ahead, and no helper process';
+
+/**
+ * A start by the host itself takes as long as its memory takes to copy, so that is the same on both sides: what is
+ * copied of a host of 175, 390 and 1,100 MiB.
+ *
+ * @type {readonly AtSize[]}
+ */
+export const STARTS = [
+  {
+    size: { copiedMiB: 115 },
+    drawn: { title: `${ON_ITS_OWN}, 115 MiB to copy`, ...COLD },
+    without: ['warm'],
+  },
+  {
+    size: { copiedMiB: 330 },
+    drawn: { title: `${ON_ITS_OWN}, 330 MiB to copy`, ...COLD },
+    without: ['warm'],
+  },
+  {
+    size: { copiedMiB: 1040 },
+    drawn: { title: `${ON_ITS_OWN}, 1,040 MiB to copy`, ...COLD },
+    without: ['warm'],
+  },
+];
+
+/** Between two turns the user reads, and what they need is made ready. */
+const TURN = { scenario: 'turnOfShell', minimumMs: 0, pauseMs: 150, share: 1 / 2 };
+const TURN_WITH_PAUSES = { ...TURN, scenario: 'turnOfShellWithPauses' };
+/** Five Node processes that are started ahead need so many ms on two cores, with room to spare. */
+const TURN_OF_NODE = { scenario: 'turnOfNode', minimumMs: 0, pauseMs: 600, share: 1 / 5 };
+
+/** @type {readonly AtSize[]} */
+export const TURNS = [
+  {
+    size: { residentMiB: 136 },
+    drawn: { title: 'turn of 5 bash scripts, host at 136 MiB', goal: 0.5, ...TURN },
+    without: ['cold'],
+    contests: [
+      { title: 'the same, model and tool take 50 ms', goal: 0.5, ...TURN_WITH_PAUSES },
+      { title: 'turn of 5 Node scripts, host at 136 MiB', goal: 0.95, ...TURN_OF_NODE },
+      {
+        title: 'the same with `prestart`',
+        goal: 0.15,
+        ...TURN_OF_NODE,
+        scenario: 'turnOfNodePrestarted',
+        against: { host: 'peer', scenario: 'turnOfNode' },
+      },
+      {
+        title: 'the same with `persistent`',
+        goal: 0.03,
+        ...TURN_OF_NODE,
+        scenario: 'turnOfNodePersistent',
+        against: { host: 'peer', scenario: 'turnOfNode' },
+      },
+    ],
+  },
+  {
+    size: { residentMiB: 390 },
+    drawn: { title: 'turn of 5 bash scripts, host at 390 MiB', goal: 0.28, ...TURN },
+    without: ['cold'],
+    contests: [
+      { title: 'the same, model and tool take 50 ms, at 390 MiB', goal: 0.28, ...TURN_WITH_PAUSES },
+      { title: 'turn of 5 Node scripts, host at 390 MiB', goal: 0.95, ...TURN_OF_NODE },
+    ],
+  },
+  {
+    size: { residentMiB: 1100 },
+    drawn: { title: 'turn of 5 bash scripts, host at 1,100 MiB', goal: 0.15, ...TURN },
+    without: ['cold'],
+    contests: [
+      {
+        title: 'the same, model and tool take 50 ms, at 1,100 MiB',
+        goal: 0.15,
+        ...TURN_WITH_PAUSES,
+      },
+    ],
+  },
+];
+
+/**
+ * Most of an agent's memory may be objects, which a start does not copy.
+ *
+ * @type {readonly AtSize[]}
+ */
+export const TURNS_OF_OBJECTS = [
+  {
+    size: { residentMiB: 390, isHeap: true },
+    drawn: { title: 'turn of 5 bash scripts, host at 390 MiB, most of it objects', ...TURN },
+    without: ['cold'],
+  },
+];
+
+/** Events in a row, as those of a turn are, to a start of the same script. */
+function persistent(scenario) {
+  const against = { host: 'peer', scenario, minimumMs: 0 };
+  return { scenario, against, minimumMs: 20, pauseMs: 50, share: 1 / 2 };
+}
+
+/** @type {readonly Contest[]} */
+export const PERSISTENT = [
+  {
+    title: '1 persistent Node hook, to a start of the same script',
+    goal: 0.01,
+    goalAmount: 0.5,
+    ...persistent('persistentNode'),
+  },
+  {
+    title: '1 persistent Python hook, to a start of the same script',
+    goal: 0.01,
+    goalAmount: 0.5,
+    ...persistent('persistentPython'),
+  },
+  {
+    title: '1 persistent Node hook after a pause of 50 ms',
+    ...persistent('persistentNode'),
+    minimumMs: 0,
+  },
+  {
+    title: 'one of 1,000 events at once on a persistent Node hook with 4 processes',
+    // 5,000 a second.
+    goalAmount: 0.2,
+    ...persistent('manyAtOnce'),
+    against: { host: 'peer', scenario: 'persistentNode' },
+    minimumMs: 0,
+    share: 1 / 5,
   },
 ];

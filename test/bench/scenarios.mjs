@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { PYTHON } from './python.mjs';
 
 /**
  * What is fired, with which hooks, and what must come of it. The same on both sides.
@@ -8,24 +11,46 @@ import path from 'node:path';
  * @property {object} hooks as under the `hooks` key of settings.json
  * @property {number} [inProcess] functions around a tool call that run in the host itself
  * @property {(subject: import('./subjects/hookstack.mjs').Subject) => Promise<unknown>} fire fires one event
+ *   or several, and may say how many ms of that are to count, as `spentMs`
  * @property {(fired: unknown, subject: import('./subjects/hookstack.mjs').Subject) => void} check
  *   throws when the hooks did not do their work in the last event
+ * @property {object} [floor] the same work for `scripts/floor.py`
  */
 
 const TOOL_INPUT = { file_path: 'src/index.ts', offset: 0, limit: 2000 };
 const TOOL_RESULT = { llmContent: 'The file is empty.', returnDisplay: '' };
+const EVENT = JSON.stringify({
+  hook_event_name: 'BeforeTool',
+  tool_name: 'read_file',
+  tool_input: TOOL_INPUT,
+});
+const REQUEST = {
+  model: 'gemini-2.5-pro',
+  contents: [{ role: 'user', parts: [{ text: 'Look at src/index.ts.' }] }],
+  config: {},
+};
+const RESPONSE = {
+  candidates: [
+    { index: 0, finishReason: 'STOP', content: { role: 'model', parts: [{ text: 'Yes.' }] } },
+  ],
+};
+const TURN = ['BeforeToolSelection', 'BeforeModel', 'AfterModel', 'BeforeTool', 'AfterTool'];
+/** Events that a persistent hook is given at once. */
+const MANY = 1000;
 const MESSAGES = 200;
 const MESSAGE_BYTES = 50 * 1024;
 
-/**
- * @param {string} scripts the directory of the hook scripts
- * @returns {Record<string, Scenario>}
- */
-export function listScenarios(scripts) {
-  const checkTool = quote(path.join(scripts, 'checkTool.sh'));
-  const countBytes = quote(path.join(scripts, 'countBytes.sh'));
-  const checkInNode = `${quote(process.execPath)} ${quote(path.join(scripts, 'checkTool.mjs'))}`;
+const SCRIPTS = fileURLToPath(new URL('scripts', import.meta.url));
+
+/** @returns {Record<string, Scenario>} */
+export function listScenarios() {
+  const checkTool = quote(script('checkTool.sh'));
+  const countBytes = quote(script('countBytes.sh'));
+  const checkInNode = `${quote(process.execPath)} ${quote(script('checkTool.mjs'))}`;
+  const answerInNode = [process.execPath, script('answer.mjs')];
+  const answerDefined = `${quote(process.execPath)} ${quote(script('defined.mjs'))}`;
   const inShell = `read -r input || true; case $input in *read_file*) printf '{"decision":"allow","reason":"hook 1"}';; esac`;
+  const withPipes = `jq -r .tool_name | grep -qx read_file && printf '{"decision":"allow","reason":"hook 1"}'`;
   return {
     noneConfigured: { hooks: {}, fire: fireBeforeTool, check: ranNothing },
     noneConfiguredTrigger: { hooks: {}, fire: fireTrigger, check: saidNothing },
@@ -40,16 +65,25 @@ export function listScenarios(scripts) {
       hooks: { BeforeTool: [group([`${checkTool} 1`])] },
       fire: fireBeforeTool,
       check: allAnswered(1),
+      floor: run([[script('checkTool.sh'), '1']]),
     },
     oneShellSnippet: {
       hooks: { BeforeTool: [group([inShell])] },
       fire: fireBeforeTool,
       check: allAnswered(1),
+      floor: run([['bash', '-c', inShell]]),
+    },
+    oneLineWithPipes: {
+      hooks: { BeforeTool: [group([withPipes])] },
+      fire: fireBeforeTool,
+      check: allAnswered(1),
+      floor: run([['bash', '-c', withPipes]]),
     },
     tenParallel: {
       hooks: { BeforeTool: [group(ten((n) => `${checkTool} ${n}`))] },
       fire: fireBeforeTool,
       check: allAnswered(10),
+      floor: { ...run(ten((n) => [script('checkTool.sh'), `${n}`])), request: 'runTogether' },
     },
     tenSequential: {
       hooks: {
@@ -62,11 +96,45 @@ export function listScenarios(scripts) {
       },
       fire: fireBeforeTool,
       check: allAnswered(10),
+      floor: run(ten((n) => [script('checkTool.sh'), `${n}`])),
     },
     nodeScript: {
       hooks: { BeforeTool: [group([`${checkInNode} 1`])] },
       fire: fireBeforeTool,
       check: allAnswered(1),
+    },
+    turnOfShell: turn(['bash', script('answer.sh')]),
+    turnOfShellWithPauses: turn(['bash', script('answer.sh')], { pauseMs: 50 }),
+    turnOfNode: turn(answerInNode),
+    turnOfNodePrestarted: turn(answerInNode, { entry: { prestart: true } }),
+    turnOfNodePersistent: {
+      ...turn(answerInNode),
+      hooks: eachOfTurn((event) => group([`${answerDefined} ${event}`], {}, { persistent: true })),
+      floor: echo(TURN.length, 1),
+    },
+    persistentNode: {
+      hooks: { BeforeTool: [group([`${answerDefined} BeforeTool`], {}, { persistent: true })] },
+      fire: fireBeforeTool,
+      check: allAnswered(1),
+      floor: echo(1, 1),
+    },
+    persistentPython: {
+      hooks: {
+        BeforeTool: [
+          group([`${quote(PYTHON)} ${quote(script('persistent.py'))}`], {}, { persistent: true }),
+        ],
+      },
+      fire: fireBeforeTool,
+      check: allAnswered(1),
+      floor: echo(1, 1),
+    },
+    manyAtOnce: {
+      hooks: {
+        BeforeTool: [group([`${answerDefined} BeforeTool`], {}, { persistent: { processes: 4 } })],
+      },
+      fire: fireManyAtOnce,
+      check: ({ results }) => results.forEach(allAnswered(1)),
+      floor: { ...echo(MANY, 4), count: MANY },
     },
     nodeScriptPrestarted: {
       hooks: { BeforeTool: [group([`${checkInNode} 1`], {}, { prestart: true })] },
@@ -93,6 +161,10 @@ export function listScenarios(scripts) {
   };
 }
 
+function script(name) {
+  return path.join(SCRIPTS, name);
+}
+
 function quote(word) {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
@@ -106,6 +178,63 @@ function group(commands, definition = {}, entry = {}) {
     ...definition,
     hooks: commands.map((command) => ({ type: 'command', command, ...entry })),
   };
+}
+
+/** Raw starts of commands, one after the other. */
+function run(commands, pauses) {
+  return { request: 'run', commands, pauses, input: EVENT };
+}
+
+/** Lines through as many processes that do nothing but give them back. */
+function echo(lines, processes) {
+  return { request: 'echo', lines, processes, input: EVENT };
+}
+
+/** A turn of an agent with one tool call, one hook on each of its events, which it is told. */
+function turn(argv, { pauseMs = 0, entry } = {}) {
+  const pauses = TURN.map((event) =>
+    event === 'BeforeModel' || event === 'BeforeTool' ? pauseMs : 0,
+  );
+  return {
+    hooks: eachOfTurn((event) => group([[...argv, event].map(quote).join(' ')], {}, entry)),
+    fire: (subject) => fireTurn(subject, pauses),
+    check: ({ results }) => results.forEach(allAnswered(1)),
+    floor: run(
+      TURN.map((event) => [...argv, event]),
+      pauses,
+    ),
+  };
+}
+
+function eachOfTurn(make) {
+  return Object.fromEntries(TURN.map((event) => [event, [make(event)]]));
+}
+
+/** What the model and the tool take counts for nobody. */
+async function fireTurn({ handler }, pauses) {
+  const events = [
+    () => handler.fireBeforeToolSelectionEvent(REQUEST),
+    () => handler.fireBeforeModelEvent(REQUEST),
+    () => handler.fireAfterModelEvent(REQUEST, RESPONSE),
+    () => handler.fireBeforeToolEvent('read_file', TOOL_INPUT),
+    () => handler.fireAfterToolEvent('read_file', TOOL_INPUT, TOOL_RESULT),
+  ];
+  const results = [];
+  let spentMs = 0;
+  for (const [index, fire] of events.entries()) {
+    const startedAt = performance.now();
+    results.push(await fire());
+    spentMs += performance.now() - startedAt;
+    if (pauses[index] > 0) await setTimeout(pauses[index]);
+  }
+  return { spentMs, results };
+}
+
+/** Ms for each of them. */
+async function fireManyAtOnce(subject) {
+  const startedAt = performance.now();
+  const results = await Promise.all(Array.from({ length: MANY }, () => fireBeforeTool(subject)));
+  return { spentMs: (performance.now() - startedAt) / MANY, results };
 }
 
 function fireBeforeTool({ handler }) {

@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
  * @returns {Promise<Host>}
  */
 export async function startHost(subject, cwd) {
-  const { HOOKSTACK_WARM_SHELLS: _, ...env } = process.env;
+  const { HOOKSTACK_WARM_SHELLS: _, HOOKSTACK_SPAWNER: __, ...env } = process.env;
   const child = fork(fileURLToPath(new URL('host.mjs', import.meta.url)), [subject], {
     cwd,
     env: { ...env, HOME: cwd },

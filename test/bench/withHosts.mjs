@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { startFloor } from './startFloor.mjs';
 import { startHost } from './startHost.mjs';
 
 /**
@@ -16,13 +17,14 @@ export async function withHosts(use) {
     startHost('hookstack', directory),
     startHost('hookstack', directory),
     startHost('geminiCliCore', directory),
+    startFloor(directory),
   ]);
   try {
-    const [warm, cold, peer] = started.map(({ value, reason }) => {
+    const [warm, cold, peer, floor] = started.map(({ value, reason }) => {
       if (reason) throw reason;
       return value;
     });
-    return await use({ warm, cold, peer });
+    return await use({ warm, cold, peer, floor });
   } finally {
     for (const { value } of started) await value?.close();
     await rm(directory, { recursive: true, force: true });

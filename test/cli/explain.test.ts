@@ -65,8 +65,10 @@ describe('explain', () => {
         dialect: null,
         moment: null,
         timeoutMs: 60_000,
+        persistent: null,
         class: null,
         onFailure: 'allow',
+        prestart: false,
         environment: ['STYLE'],
       },
       expect.objectContaining({
@@ -78,6 +80,32 @@ describe('explain', () => {
       }),
     ]);
     await expect(access(join(cli.home, 'ran'))).rejects.toThrow('ENOENT');
+  });
+
+  it('says of a persistent hook when its process is started, and where it is not kept', async () => {
+    await cli.userSettings({
+      BeforeTool: [
+        ...group('a.sh', { persistent: true }),
+        ...group('b.sh', { persistent: { processes: 2, maxMemory: 64 }, prestart: true }),
+        ...group('c.sh', { prestart: true }),
+      ],
+    });
+    const { stdout } = await cli.run(['explain', 'BeforeTool']);
+    const [first = '', second = '', third] = stdout
+      .split('\n')
+      .filter((line) => line.trimStart().startsWith('persistent:'));
+    expect(first).toMatch(/started at its first event and stays .* beyond 512 MB$/u);
+    expect(second).toMatch(
+      /started when the hooks are read and stays .*up to 2 of them side by side.* beyond 64 MB$/u,
+    );
+    expect(third).toBeUndefined();
+    expect(stdout.match(/not kept by hookstack hook, fire and test/gu)).toHaveLength(2);
+    const { hooks } = await explainJson(['BeforeTool']);
+    expect(hooks).toMatchObject([
+      { persistent: { processes: 1, maxMemory: 512 }, prestart: false },
+      { persistent: { processes: 2, maxMemory: 64 }, prestart: true },
+      { persistent: null, prestart: true },
+    ]);
   });
 
   it('says why each of the others does not run', async () => {

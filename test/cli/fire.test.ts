@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HookEventName } from '../../src/protocol/types.js';
 import { record as recordSpan } from '../trace/helpers.js';
-import { Cli, group, keepingInput, saying } from './helpers.js';
+import { answering, Cli, group, keepingInput, saying } from './helpers.js';
 
 const cli = new Cli();
 
@@ -477,6 +477,22 @@ it('fire runs hooks that the settings have switched off as a whole', async () =>
   expect(stderr).toBe(
     `note: hooks are off for agents, as enableHooks is false in ${settings}; here they run anyway`,
   );
+});
+
+describe('fire of a persistent hook', () => {
+  it('starts it for one event, and keeps it for repeated ones', async () => {
+    await cli.write('stay.mjs', answering('{ systemMessage: `event ${count}` }'));
+    const command = 'node $LLXPRT_PROJECT_DIR/stay.mjs';
+    await cli.userSettings({ BeforeTool: group(command, { persistent: true }) });
+    const fire = async (...args: string[]) => {
+      const { stdout } = await cli.run(['fire', 'BeforeTool', ...args, '--trace', 'trace.jsonl']);
+      return /systemMessage: (.*)/u.exec(stdout)?.[1];
+    };
+    expect(await fire()).toBe('event 1');
+    expect(await cli.read('trace.jsonl')).not.toContain('"process"');
+    expect(await fire('--repeat', '3')).toBe('event 3');
+    expect(await cli.read('trace.jsonl')).toContain('"process":"kept"');
+  });
 });
 
 describe('fire --repeat', () => {

@@ -159,6 +159,25 @@ export function saying(output: object): string {
   return `cat > /dev/null; printf %s '${JSON.stringify(output).replaceAll("'", `'\\''`)}'`;
 }
 
+/**
+ * A script of a persistent hook, which also answers as an ordinary one.
+ *
+ * @param output an expression of what it answers: of `event`, and of `count`, which is 1 for the first
+ */
+export function answering(output: string): string {
+  return `import { createInterface } from 'node:readline';
+let count = 0;
+if (process.env.HOOKSTACK_PERSISTENT) console.log('{"hookstack":1}');
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, input, ...others } = JSON.parse(line);
+  const event = input ?? others;
+  count += 1;
+  const output = ${output};
+  console.log(JSON.stringify(id === undefined ? output : { id, output }));
+}
+`;
+}
+
 /** A command that keeps what it read in a file of the project. */
 export function keepingInput(file: string): string {
   return `cat > "$LLXPRT_PROJECT_DIR/${file}"`;

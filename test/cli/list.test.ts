@@ -26,6 +26,28 @@ describe('list', () => {
     expect(await listJson()).toEqual({ enableHooks: false, hooks: [], stderr: '' });
   });
 
+  it('says which hooks are persistent, and what of that is not as usual', async () => {
+    await cli.userSettings({
+      BeforeTool: [
+        ...group('a.sh', { name: 'plain', persistent: false }),
+        ...group('b.sh', { name: 'usual', persistent: true }),
+        ...group('c.sh', { name: 'many', persistent: { processes: 4, maxMemory: 1024 } }),
+      ],
+    });
+    const { hooks } = await listJson();
+    expect(hooks).toMatchObject([
+      { hook: 'plain', persistent: null },
+      { hook: 'usual', persistent: { processes: 1, maxMemory: 512 } },
+      { hook: 'many', persistent: { processes: 4, maxMemory: 1024 } },
+    ]);
+    const { stdout } = await cli.run(['list']);
+    expect(stdout.split('\n').filter((line) => line.includes('matcher:'))).toEqual([
+      '    matcher: all, timeout: 60000 ms',
+      '    matcher: all, timeout: 60000 ms, persistent',
+      '    matcher: all, timeout: 60000 ms, persistent (4 processes, 1024 MB)',
+    ]);
+  });
+
   it('tells everything of each hook, by event', async () => {
     const user = await cli.userSettings({
       AfterTool: group('log.sh'),
@@ -52,6 +74,7 @@ describe('list', () => {
           dialect: null,
           moment: null,
           timeoutMs: 5000,
+          persistent: null,
           class: null,
           enabled: true,
           reason: null,
@@ -70,6 +93,7 @@ describe('list', () => {
           dialect: null,
           moment: null,
           timeoutMs: 60_000,
+          persistent: null,
           class: null,
           enabled: true,
           reason: null,

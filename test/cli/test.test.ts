@@ -1,7 +1,7 @@
 import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { Cli, group, saying } from './helpers.js';
+import { answering, Cli, group, saying } from './helpers.js';
 
 const cli = new Cli();
 
@@ -212,6 +212,18 @@ describe('test', () => {
 0 passed, 1 failed`);
     expect(stdout).not.toContain('null');
     expect(exitCode).toBe(1);
+  });
+
+  it('starts a persistent hook for each test, which knows nothing of the tests before', async () => {
+    await cli.write('stay.mjs', answering('{ systemMessage: `event ${count}` }'));
+    const command = 'node $LLXPRT_PROJECT_DIR/stay.mjs';
+    const settings = await cli.settings({ BeforeTool: group(command, { persistent: true }) });
+    const test = { event: 'BeforeTool', expect: { systemMessage: 'event 1' } };
+    await cli.write('tests/a.hooktest.json', test);
+    await cli.write('tests/b.hooktest.json', test);
+    const { exitCode, stdout } = await cli.run(['test', '--settings', settings]);
+    expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
+    expect(stdout).toContain('2 passed, 0 failed');
   });
 
   it('does not let a hook that fails in one test be off in the next', async () => {

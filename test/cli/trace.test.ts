@@ -3,7 +3,7 @@ import { appendFile, link, stat, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { record } from '../trace/helpers.js';
-import { answer, Cli, group, parseLines, saying, toolCall } from './helpers.js';
+import { answer, answering, Cli, group, parseLines, saying, toolCall } from './helpers.js';
 
 const cli = new Cli();
 
@@ -50,6 +50,30 @@ describe('run --trace', () => {
         '    model gemini-2.5-flash result of write_file  …',
       ].join('\n'),
     );
+  });
+
+  it('says of a persistent hook, and of no other, whether its process was new', async () => {
+    await cli.write('stay.mjs', answering('{}'));
+    const settings = await cli.settings({
+      BeforeTool: group('node $LLXPRT_PROJECT_DIR/stay.mjs', { name: 'stay', persistent: true }),
+      AfterTool: group('cat > /dev/null', { name: 'plain' }),
+    });
+    const write = answer(toolCall('write_file', { file_path: 'a.txt', content: 'x' }));
+    const calls = await cli.record(write, write, answer('Done.'));
+    const given = ['--settings', settings, '--responses', calls, '--trace', 'trace.jsonl'];
+    expect((await cli.run(['run', 'Write.', ...given])).exitCode).toBe(0);
+
+    const { stdout } = await cli.run(['trace', 'trace.jsonl']);
+    const hooks = stdout.split('\n').filter((line) => line.trimStart().startsWith('hook'));
+    expect(hooks.map((line) => line.trim().replace(/ \(.*?[\d.]+ m?s/u, ''))).toEqual([
+      'hook stay, new process',
+      'hook plain',
+      'hook stay, kept process',
+      'hook plain',
+    ]);
+    const lines = parseLines((await cli.read('trace.jsonl')).trimEnd());
+    const ofHooks = lines.filter(({ kind }) => kind === 'hook');
+    expect(ofHooks.map(({ process }) => process)).toEqual(['new', undefined, 'kept', undefined]);
   });
 
   it('tells who was asked, and how long that took', async () => {

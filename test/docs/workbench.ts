@@ -54,7 +54,9 @@ export class Workbench {
   async run(program: string, args: readonly string[]): Promise<{ exitCode: number | undefined }> {
     const model = await startRecordedModel(path.join(this.root, 'model.responses'));
     try {
-      const { all, exitCode } = await execa(program, args, {
+      // One pipe for both: through two, the order of the lines would be chance.
+      const both = ['-c', 'exec "$0" "$@" 2>&1', program, ...args];
+      const { stdout, exitCode } = await execa('sh', both, {
         cwd: path.join(this.root, 'work'),
         env: {
           HOME: path.join(this.root, 'home'),
@@ -66,10 +68,9 @@ export class Workbench {
           NO_COLOR: '1',
         },
         stdin: 'ignore',
-        all: true,
         reject: false,
       });
-      this.output = all;
+      this.output = stdout;
       return { exitCode };
     } finally {
       await model.close();

@@ -3,9 +3,7 @@ import path from 'node:path';
 import { execa, execaSync } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { loadSettingsFile } from '../../src/config/settings/settings.js';
-import { matchText } from '../helpers/matchText.js';
-
-const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
+import { EXAMPLES, expectOutcome, tryExample } from './scenario.js';
 
 const examples = readdirSync(EXAMPLES).filter((name) =>
   existsSync(path.join(EXAMPLES, name, 'scenario.json')),
@@ -15,35 +13,9 @@ const missing = ['git', 'jq', 'python3'].filter(
   (program) => execaSync(program, ['--version'], { reject: false }).failed,
 );
 
-/** What `try.mjs --json` prints, and, as far as it matters, what a scenario expects. */
-interface Outcome {
-  readonly runs: readonly object[];
-  /** Contents by path; `null` expects that there is none. */
-  readonly files?: Record<string, string | null>;
-  readonly service?: readonly string[];
-}
-
 describe.each(examples)('the example %s', (name) => {
   it.skipIf(missing.length > 0)('does what its scenario says', { timeout: 60_000 }, async () => {
-    const expected = JSON.parse(read(name, 'scenario.json')) as Outcome;
-
-    const outcome = await tryExample(name);
-
-    expect(outcome.runs.length).toBe(expected.runs.length);
-    expected.runs.forEach((run, index) => {
-      const {
-        prompt: _prompt,
-        responses: _responses,
-        answers: _answers,
-        ...effects
-      } = run as Record<string, unknown>;
-      const matcher = toMatcher({ exitCode: 0, warnings: [], asked: [], ...effects });
-      expect(outcome.runs[index]).toMatchObject(matcher as object);
-    });
-    for (const [file, content] of Object.entries(expected.files ?? {})) {
-      expect(outcome.files?.[file], file).toEqual(toMatcher(content ?? undefined));
-    }
-    expect(outcome.service).toEqual(expected.service ?? []);
+    expectOutcome(await tryExample(name), name);
   });
 
   it.skipIf(missing.length > 0)('answers its recorded events as expected', async () => {
@@ -129,23 +101,4 @@ describe('the list of examples', () => {
 
 function read(...segments: string[]): string {
   return readFileSync(path.join(EXAMPLES, ...segments), 'utf8');
-}
-
-async function tryExample(name: string): Promise<Outcome> {
-  const { stdout } = await execa(process.execPath, [
-    path.join(EXAMPLES, 'try.mjs'),
-    name,
-    '--json',
-  ]);
-  return JSON.parse(stdout) as Outcome;
-}
-
-/** The same value, with what compares texts in place of those that leave something open. */
-function toMatcher(expected: unknown): unknown {
-  if (typeof expected === 'string') return expected.includes('…') ? matchText(expected) : expected;
-  if (Array.isArray(expected)) return expected.map(toMatcher);
-  if (typeof expected !== 'object' || expected === null) return expected;
-  return Object.fromEntries(
-    Object.entries(expected).map(([key, value]) => [key, toMatcher(value)]),
-  );
 }

@@ -3,47 +3,42 @@ import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { hook } from '../helpers/hooks.js';
 import { isRunning, makeTempDir, readPids } from '../process/helpers.js';
 import { compilePackage, fixture, type CompiledPackage } from './helpers/childHost.js';
-import { fault, TIMED } from './helpers/host.js';
+import { fault, TIMED, STARTS } from './helpers/host.js';
 
 /** Leaves group, session and mark behind, and tells its pid. */
 const ESCAPEE = `env -i setsid sh -c 'echo $$ >> pids; exec sleep 300'`;
 const ESCAPED = 'until [ -s pids ]; do sleep 0.01; done';
 
-describe.each(['cold', 'warm'] as const)(
-  'a process with an empty environment, started %s',
-  (start) => {
-    fault.override({ start });
+describe.each(STARTS)('a process with an empty environment, started %s', (start) => {
+  fault.override({ start });
 
-    fault.for([
-      ['93 that holds the stdout of its hook', `${ESCAPEE} & ${ESCAPED}`],
-      ['93 that holds the stderr of its hook', `${ESCAPEE} >/dev/null & ${ESCAPED}`],
-      [
-        '93 behind a shell that left the group, too',
-        `setsid sh -c "${ESCAPEE.replaceAll('$', '\\$')} & wait" & ${ESCAPED}`,
-      ],
-    ] as const)(
-      '%s is ended, and the message says what is known',
-      TIMED,
-      async ([, command], { host }) => {
-        expect(await host.callTool([hook(command)])).toMatchObject({ verdict: 'allowed' });
-        expect(host.warnings).toEqual([
-          expect.stringMatching(
-            /held its stdout or stderr, and that is ended where it can be found/,
-          ),
-        ]);
-        const pids = await readPids(`${host.directory}/pids`, 1);
-        await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), { timeout: 2_500 });
-      },
-    );
-
-    fault('93 is ended at the deadline, whatever it holds', TIMED, async ({ host }) => {
-      const command = `${ESCAPEE} >/dev/null 2>&1 </dev/null & ${ESCAPED}; wait`;
-      await host.callTool([hook(command, { timeout: 1_000 })]);
+  fault.for([
+    ['93 that holds the stdout of its hook', `${ESCAPEE} & ${ESCAPED}`],
+    ['93 that holds the stderr of its hook', `${ESCAPEE} >/dev/null & ${ESCAPED}`],
+    [
+      '93 behind a shell that left the group, too',
+      `setsid sh -c "${ESCAPEE.replaceAll('$', '\\$')} & wait" & ${ESCAPED}`,
+    ],
+  ] as const)(
+    '%s is ended, and the message says what is known',
+    TIMED,
+    async ([, command], { host }) => {
+      expect(await host.callTool([hook(command)])).toMatchObject({ verdict: 'allowed' });
+      expect(host.warnings).toEqual([
+        expect.stringMatching(/held its stdout or stderr, and that is ended where it can be found/),
+      ]);
       const pids = await readPids(`${host.directory}/pids`, 1);
       await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), { timeout: 2_500 });
-    });
-  },
-);
+    },
+  );
+
+  fault('93 is ended at the deadline, whatever it holds', TIMED, async ({ host }) => {
+    const command = `${ESCAPEE} >/dev/null 2>&1 </dev/null & ${ESCAPED}; wait`;
+    await host.callTool([hook(command, { timeout: 1_000 })]);
+    const pids = await readPids(`${host.directory}/pids`, 1);
+    await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), { timeout: 2_500 });
+  });
+});
 
 /** Runs a program where `/proc` is an empty directory; not everywhere is that allowed. */
 function withEmptyProc(program: readonly string[], cwd?: string) {

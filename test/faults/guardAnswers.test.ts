@@ -1,14 +1,14 @@
 import { describe, expect, vi } from 'vitest';
 import type { HookDefinition } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';
-import { fault, TIMED, type Host } from './helpers/host.js';
+import { fault, TIMED, type Host, STARTS } from './helpers/host.js';
 
 const DENY = `echo '{"decision":"deny","reason":"no"}'`;
 const ALLOW = `echo '{"decision":"allow"}'`;
 
 const guard = (command: string) => hook(command, { name: 'guard', onFailure: 'deny' });
 
-describe.each(['cold', 'warm'] as const)('a guard that was started %s', (start) => {
+describe.each(STARTS)('a guard that was started %s', (start) => {
   fault.override({ start });
 
   describe('and answers through something that outlives it', TIMED, () => {

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { makeTempDir } from '../process/helpers.js';
 import { compilePackage, fixture, type CompiledPackage } from './helpers/childHost.js';
 import { fault, TIMED } from './helpers/host.js';
+import { commandOf } from './helpers/leftovers.js';
+import { limitedUser, readProcessLimit, setProcessLimit } from './helpers/processLimit.js';
 
 let compiled: CompiledPackage;
 let removePackage: () => Promise<void>;
@@ -26,12 +28,18 @@ interface ChildAnswer {
   readonly grownMb?: number;
 }
 
-describe('a gigabyte', () => {
+describe.each([
+  ['', '0'],
+  [', through the spawner', '1'],
+])('a gigabyte%s', (_how, spawner) => {
   fault.for([
     ['12 1 GB of stdout, then exit 2: blocks', 'head -c 1000000000 /dev/zero; echo no >&2; exit 2'],
     ['14 1 GB of stderr, then exit 2: blocks', 'yes | head -c 1000000000 >&2; exit 2'],
   ] as const)('%s, and the host grows by 80 MB at most', async ([, command], { host }) => {
-    const { stdout } = await execa('node', [fixture('flood.mjs'), compiled.index, command]);
+    const { stdout } = await execa('node', [fixture('flood.mjs'), compiled.index, command], {
+      cwd: host.directory,
+      env: { HOOKSTACK_SPAWNER: spawner },
+    });
     const answer = JSON.parse(stdout) as ChildAnswer;
     host.measure('memory', answer.grownMb ?? NaN, 'MB');
     host.measure('answer', answer.answerMs, 'ms');
@@ -43,12 +51,14 @@ describe('a gigabyte', () => {
 
 describe('a host that has run out', () => {
   fault.for([
-    ['24 no file descriptors left', '0', { verdict: 'allowed', warnings: ['spawn'] }],
-    ['24 but a shell that waits', '1', { verdict: 'blocked', warnings: [] }],
-  ] as const)('%s', async ([, shells, expected]) => {
+    ['24 no file descriptors left', '0', '0', { verdict: 'allowed', warnings: ['spawn'] }],
+    ['24 but a shell that waits', '1', '0', { verdict: 'blocked', warnings: [] }],
+    ['24 but a spawner', '0', '1', { verdict: 'blocked', warnings: [] }],
+  ] as const)('%s', async ([, shells, spawner, expected], { host: { directory: cwd } }) => {
     const host = [process.execPath, fixture('descriptors.mjs'), compiled.index];
     const { stdout } = await execa('bash', ['-c', 'ulimit -n 200 && exec "$@"', 'bash', ...host], {
-      env: { HOOKSTACK_WARM_SHELLS: shells },
+      cwd,
+      env: { HOOKSTACK_WARM_SHELLS: shells, HOOKSTACK_SPAWNER: spawner },
     });
     const answers = JSON.parse(stdout) as ChildAnswer[];
     expect(answers).toHaveLength(18);
@@ -59,12 +69,15 @@ describe('a host that has run out', () => {
     }
   });
 
-  fault('25 no processes left', async ({ host }) => {
-    await chmod(host.directory, 0o755);
+  fault.for([
+    ['25 no processes left', '0'],
+    ['25 no processes left, for the spawner either', '1'],
+  ] as const)('%s', async ([, spawner], { host }) => {
+    await chmod(host.directory, 0o777);
     const child = execa('node', [fixture('onRequest.mjs'), compiled.index], {
       ...limitedUser(),
       cwd: host.directory,
-      env: { HOOKSTACK_WARM_SHELLS: '0' },
+      env: { HOOKSTACK_WARM_SHELLS: '0', HOOKSTACK_SPAWNER: spawner },
       reject: false,
     });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -75,9 +88,11 @@ describe('a host that has run out', () => {
 
     expect(await lines.next()).toMatchObject({ value: 'ready' });
     const limit = await readProcessLimit(child);
-    await setProcessLimit(child, '0');
+    const all = [child, ...host.leftovers().map((pid) => ({ pid }))];
+    expect(all).toHaveLength(1 + Number(spawner));
+    for (const each of all) await setProcessLimit(each, '0');
     const starved = await ask();
-    await setProcessLimit(child, limit);
+    for (const each of all) await setProcessLimit(each, limit);
     const recovered = await ask();
     child.stdin.end();
     expect(await child).toMatchObject({ exitCode: 0 });
@@ -85,26 +100,6 @@ describe('a host that has run out', () => {
     expect(recovered).toMatchObject({ verdict: 'blocked', warnings: [] });
   });
 });
-
-/** Somebody whom a limit of processes binds: root is not. */
-function limitedUser(): { uid?: number; gid?: number } {
-  return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-}
-
-async function readProcessLimit({ pid }: ResultPromise): Promise<string> {
-  const columns = ['--noheadings', '--raw', '--output', 'SOFT'];
-  const { stdout } = await execa(
-    'prlimit',
-    ['--pid', String(pid), ...columns, '--nproc'],
-    limitedUser(),
-  );
-  return stdout.trim();
-}
-
-/** Limits how many processes there may be for this one to start another; what runs goes on. */
-async function setProcessLimit({ pid }: ResultPromise, soft: string): Promise<void> {
-  await execa('prlimit', ['--pid', String(pid), `--nproc=${soft}:`], limitedUser());
-}
 
 fault('58 a policy that never settles, in a host that has nothing else to do', async () => {
   const { stdout } = await execa('node', [fixture('hangingMiddleware.mjs'), compiled.index]);
@@ -127,16 +122,18 @@ describe('30 the host ends', TIMED, () => {
     ['throw', [1, null], (child: ResultPromise) => child.stdin?.write('throw')],
   ] as const;
 
-  describe.each(['cold', 'warm'])('during a %s hook', (start) => {
+  describe.each(['cold', 'warm', 'spawner'])('during a %s hook', (start) => {
     fault.for(ways)('30 by %s: no child left 0.5 s later', async ([, ending, end], { host }) => {
       const child = execa('node', [fixture('ending.mjs'), compiled.index, command, start], {
         cwd: host.directory,
+        env: { HOOKSTACK_SPAWNER: start === 'spawner' ? '1' : '0' },
         reject: false,
       });
       const exited = once(child, 'exit');
       await host.waitForFile('started');
       // The hook's shell, two sleepers, the third one's shell and its sleeper.
-      await vi.waitFor(() => expect(host.leftovers()).toHaveLength(5), { timeout: 5_000 });
+      const ofHook = () => host.leftovers().filter((pid) => /sleep/.test(commandOf(pid)));
+      await vi.waitFor(() => expect(ofHook()).toHaveLength(5), { timeout: 5_000 });
 
       end(child);
       expect(await exited).toEqual(ending);

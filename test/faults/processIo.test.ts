@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest';
 import { hook } from '../helpers/hooks.js';
-import { fault, TIMED } from './helpers/host.js';
+import { fault, TIMED, STARTS } from './helpers/host.js';
 
 const MEGABYTE = 1_000_000;
 const DENY = '{"decision":"deny","reason":"no"}';
 const TIMEOUT_MS = 300;
 
-describe.each(['cold', 'warm'] as const)('started %s', (start) => {
+describe.each(STARTS)('started %s', (start) => {
   fault.override({ start });
 
   describe('stdin', TIMED, () => {

@@ -25,8 +25,9 @@ afterEach(({ task }) => {
   if (keepsShells) task.meta.keepsShells = true;
 });
 
+/** Or what starts those. */
 function isWaitingShell({ spawnargs }: ChildProcess): boolean {
-  return spawnargs.some((argument) => argument.includes('__hookstack_go'));
+  return spawnargs.some((each) => each.includes('__hookstack_go') || each.endsWith('spawner.cjs'));
 }
 
 /** Whether it is a program of Node that was given this process's environment. */

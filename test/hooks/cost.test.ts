@@ -114,7 +114,11 @@ describe('an event with five hooks', () => {
   it('starts one process each, which were waiting already from the second event on', async () => {
     const workingDir = temp.path;
     onTestFinished(() => void dropWarmShells(workingDir));
-    const config = await openConfig({ hooks, workingDir, hooksRunner: { warmShells: 16 } });
+    const config = await openConfig({
+      hooks,
+      workingDir,
+      hooksRunner: { warmShells: 16, spawner: false },
+    });
     const call = () => executeToolWithHooks(config, 'write_file', {}, execute);
     const isRefilled = () => vi.waitFor(() => expect(countWarmShells(workingDir)).toBe(5));
     await call();
@@ -127,7 +131,11 @@ describe('an event with five hooks', () => {
 
   it('starts as many without shells that wait', async () => {
     const workingDir = temp.path;
-    const config = await openConfig({ hooks, workingDir, hooksRunner: { warmShells: 0 } });
+    const config = await openConfig({
+      hooks,
+      workingDir,
+      hooksRunner: { warmShells: 0, spawner: false },
+    });
     const started = countResources('PROCESSWRAP');
     await executeToolWithHooks(config, 'write_file', {}, execute);
     expect(started()).toBe(5);

@@ -217,7 +217,7 @@ describe('a process', () => {
 
   it('is started for a hook that matches, one a hook', async () => {
     const hooks = { AfterTool: [{ matcher: 'write_file', hooks: [hook('true'), hook(':')] }] };
-    const { config } = createConfig(hooks, { hooksRunner: { warmShells: 0 } });
+    const { config } = createConfig(hooks, { hooksRunner: { warmShells: 0, spawner: false } });
     await fireAndRest(config, 'write_file');
     expect(started()).toBe(2);
   });

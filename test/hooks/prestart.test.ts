@@ -176,7 +176,7 @@ describe('shells that wait', () => {
 
   it('are as many as recent events needed, and no more', async () => {
     const config = await open({
-      hooksRunner: { warmShells: 16 },
+      hooksRunner: { warmShells: 16, spawner: false },
       hooks: {
         SessionStart: [{ hooks: ['a', 'b', 'c', 'd'].map((name) => hook(`: ${name}`)) }],
         BeforeTool: [{ hooks: [hook('true')] }],

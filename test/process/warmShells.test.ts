@@ -39,7 +39,7 @@ async function runBothWays(
   const cold = await runCommand(options);
   prepareWarmShells({ cwd, env: inProject }, 1);
   const starts = countStarts();
-  const warm = await runCommand({ ...options, warm: true });
+  const warm = await runCommand({ ...options, warmShells: 16 });
   expect(starts(), 'the warm shell was used').toBe(0);
   return { cold: withoutTime(cold), warm: withoutTime(warm) };
 }
@@ -179,7 +179,7 @@ function shellsOfHost(): number[] {
 }
 
 function base(cwd: string) {
-  return { cwd, env, input: Buffer.from(''), timeoutMs: 10_000, warm: true };
+  return { cwd, env, input: Buffer.from(''), timeoutMs: 10_000, warmShells: 16 };
 }
 
 describe('a shell that waits', () => {

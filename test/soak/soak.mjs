@@ -5,16 +5,18 @@ import { endHosts } from './endings.mjs';
 import { broken, formatTable } from './figures.mjs';
 import { collectFigures } from './launchHost.mjs';
 
-const FULL = { events: 1_000, agents: 64, calls: 100 };
-const SHORT = { events: 80, agents: 8, calls: 20 };
+const FULL = { events: 1_000, agents: 64, calls: 100, many: 100_000 };
+const SHORT = { events: 80, agents: 8, calls: 20, many: 1_000 };
 
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
-const { events, agents, calls } = values.short ? SHORT : FULL;
+const { events, agents, calls, many } = values.short ? SHORT : FULL;
 
 const parts = {
   [`${events} events`]: () => collectFigures('eventsHost.mjs', events),
   [`${agents} agents with ${calls} calls each`]: () =>
     collectFigures('agentsHost.mjs', agents, calls),
+  [`${many} events each through the spawner and a kept hook`]: () =>
+    collectFigures('manyEventsHost.mjs', many),
   'Ends of the host': endHosts,
 };
 

@@ -40,6 +40,7 @@ function shortSession(): SpanRecord[] {
     name: 'move',
     verdict: 'change',
     durationMs: 40,
+    process: 'kept',
     change: '@@ tool_input.file_path\n- a.txt\n+ drafts/a.txt',
     input: '{"tool_name":"write_file"}',
     output: '{"ok":true}',
@@ -115,7 +116,10 @@ describe.skipIf(!chromiumPath)('the page of a trace', () => {
     const output = details().getByRole('region', { name: 'Output' });
     expect(await output.textContent()).toBe('{\n  "ok": true\n}');
 
+    expect(await details().locator('dl').textContent()).toContain('Processkept');
+
     await row('review').click();
+    expect(await details().locator('dl').textContent()).not.toContain('Process');
     expect(await details().locator('.reason').textContent()).toBe('Please review a.txt.');
     await details().getByRole('button', { name: 'Close' }).click();
     expect(await details().isVisible()).toBe(false);

@@ -4,19 +4,15 @@ AfterModel notes what a call has cost. When little is left, BeforeToolSelection 
 model comes to an end; when nothing is left, BeforeModel answers in the model's place.
 """
 
-import json
 import os
-import sys
+
+from hookstack import define_hook
 
 BUDGET = 200_000
 RESERVE = 40_000
 
-event = json.load(sys.stdin.buffer)
-today = event["timestamp"][:10]
-ledger = os.path.join(event["cwd"], ".llxprt", "tokens.txt")
 
-
-def spent():
+def spent(ledger, today):
     try:
         with open(ledger) as lines:
             entries = [line.split() for line in lines]
@@ -25,28 +21,30 @@ def spent():
     return sum(int(tokens) for day, tokens in entries if day == today)
 
 
-def note(tokens):
+def note(ledger, today, tokens):
     """One short line, appended in one go: sessions that end a call at the same time lose nothing."""
     file = os.open(ledger, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.write(file, f"{today} {tokens}\n".encode())
     os.close(file)
 
 
-def answer(output):
-    json.dump(output, sys.stdout)
-
-
-name = event["hook_event_name"]
-if name == "AfterModel":
-    note(event["llm_response"].get("usageMetadata", {}).get("totalTokenCount", 0))
-elif name == "BeforeToolSelection" and spent() > BUDGET - RESERVE:
-    answer({"hookSpecificOutput": {"toolConfig": {"mode": "NONE"}}})
-elif name == "BeforeModel" and spent() >= BUDGET:
-    text = f"The budget of {BUDGET:,} tokens for today is used up. Go on tomorrow, or raise it."
-    answer(
-        {
+def keep_budget(event):
+    name = event["hook_event_name"]
+    today = event["timestamp"][:10]
+    # Other sessions write it as well, so it is read for each event.
+    ledger = os.path.join(event["cwd"], ".llxprt", "tokens.txt")
+    if name == "AfterModel":
+        note(ledger, today, event["llm_response"].get("usageMetadata", {}).get("totalTokenCount", 0))
+    elif name == "BeforeToolSelection" and spent(ledger, today) > BUDGET - RESERVE:
+        return {"hookSpecificOutput": {"toolConfig": {"mode": "NONE"}}}
+    elif name == "BeforeModel" and spent(ledger, today) >= BUDGET:
+        text = f"The budget of {BUDGET:,} tokens for today is used up. Go on tomorrow, or raise it."
+        return {
             "decision": "block",
             "reason": "The budget for today is used up",
             "hookSpecificOutput": {"llm_response": {"text": text}},
         }
-    )
+    return None
+
+
+define_hook(["BeforeToolSelection", "BeforeModel", "AfterModel"], keep_budget)

@@ -1,7 +1,7 @@
 // BeforeTool: some files are changed by people only.
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { json } from 'node:stream/consumers';
+import { Block, defineHook } from 'hookstack/author';
 
 // Paths in the project. Case does not count, as some file systems do not tell it apart.
 const PROTECTED = [
@@ -12,16 +12,14 @@ const PROTECTED = [
   /(^|\/)package-lock\.json$/i,
 ];
 
-// Whatever goes wrong from here on blocks the call: onFailure is "deny".
-const { cwd, tool_input: input } = await json(process.stdin);
-
-const target = await followLinks(path.resolve(cwd, input.file_path));
-const file = path.relative(await realpath(cwd), target).replaceAll(path.sep, '/');
-
-if (PROTECTED.some((pattern) => pattern.test(file))) {
-  const reason = `${file} is protected. Tell the user which change you would make.`;
-  console.log(JSON.stringify({ decision: 'block', reason }));
-}
+// Whatever goes wrong in here blocks the call: onFailure is "deny".
+await defineHook('BeforeTool', async ({ cwd, tool_input: input }) => {
+  const target = await followLinks(path.resolve(cwd, input.file_path));
+  const file = path.relative(await realpath(cwd), target).replaceAll(path.sep, '/');
+  if (PROTECTED.some((pattern) => pattern.test(file))) {
+    throw new Block(`${file} is protected. Tell the user which change you would make.`);
+  }
+});
 
 /** Where writing to a path ends up. The file need not exist yet, and a link may lead nowhere yet. */
 async function followLinks(given) {

@@ -1,8 +1,9 @@
 """AfterModel: personal data is neither shown nor remembered."""
 
-import json
 import re
 import sys
+
+from hookstack import define_hook
 
 EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")
@@ -23,15 +24,18 @@ def is_card(text):
 
 
 def answer(text):
-    json.dump({"hookSpecificOutput": {"llm_response": {"text": text}}}, sys.stdout)
+    return {"hookSpecificOutput": {"llm_response": {"text": text}}}
 
 
-# At AfterModel nothing can be blocked, so onFailure does not help: a failure has to withhold the answer itself.
-try:
-    said = json.load(sys.stdin.buffer)["llm_response"].get("text", "")
-    redacted = redact(said)
-    if redacted != said:
-        answer(redacted)
-except Exception as error:
-    print(f"redact-pii: {error!r}", file=sys.stderr)
-    answer("[The answer is withheld, as it could not be searched for personal data]")
+def redact_answer(event):
+    # At AfterModel nothing can be blocked, so onFailure does not help: a failure has to withhold the answer itself.
+    try:
+        said = event["llm_response"].get("text", "")
+        redacted = redact(said)
+        return answer(redacted) if redacted != said else None
+    except Exception as error:
+        print(f"redact-pii: {error!r}", file=sys.stderr)
+        return answer("[The answer is withheld, as it could not be searched for personal data]")
+
+
+define_hook("AfterModel", redact_answer)

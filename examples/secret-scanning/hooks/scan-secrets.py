@@ -1,8 +1,8 @@
 """BeforeTool: keeps secrets out of the files that the model writes."""
 
-import json
 import re
-import sys
+
+from hookstack import Block, define_hook
 
 KINDS = {
     "an AWS access key": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
@@ -15,17 +15,17 @@ KINDS = {
 # Which argument of a tool holds the new text. An unknown tool is an error, and an error blocks: onFailure is "deny".
 WRITTEN = {"write_file": "content", "replace": "new_string"}
 
-# Bytes, as text would be decoded by whatever the locale says.
-call = json.load(sys.stdin.buffer)
-text = call["tool_input"][WRITTEN[call["tool_name"]]]
 
-findings = [
-    f"line {text.count(chr(10), 0, match.start()) + 1} looks like {kind}"
-    for kind, pattern in KINDS.items()
-    for match in re.finditer(pattern, text)
-]
+def scan(call):
+    text = call["tool_input"][WRITTEN[call["tool_name"]]]
+    findings = [
+        f"line {text.count(chr(10), 0, match.start()) + 1} looks like {kind}"
+        for kind, pattern in KINDS.items()
+        for match in re.finditer(pattern, text)
+    ]
+    if findings:
+        # The reason is logged and sent to the model, so it does not repeat what was found.
+        raise Block(f"Nothing was written: {', '.join(findings)}. Read secrets from the environment.")
 
-if findings:
-    # The reason is logged and sent to the model, so it does not repeat what was found.
-    reason = f"Nothing was written: {', '.join(findings)}. Read secrets from the environment."
-    json.dump({"decision": "block", "reason": reason}, sys.stdout)
+
+define_hook("BeforeTool", scan)

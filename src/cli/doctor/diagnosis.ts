@@ -48,7 +48,7 @@ export function diagnose(run: ObservedRun): Finding[] {
   return isFaulty ? findings : [...findings, ...diagnoseHabits(run)];
 }
 
-function diagnoseEnding(run: ObservedRun): Finding[] {
+export function diagnoseEnding(run: ObservedRun): Finding[] {
   const { hook, event, outcome, why, timeoutMs } = run;
   const { exitCode, stderr } = outcome;
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));

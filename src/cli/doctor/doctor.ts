@@ -1,17 +1,9 @@
-import { executeHook } from '../../../middleware/runner.js';
-import { toHookInput } from '../../../middleware/translator.js';
-import type { Config } from '../../config/config.js';
 import type { SettingsOrigins } from '../../config/settings/settings.js';
 import { defaultTimeoutOf } from '../../dialects/dialects.js';
-import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { normalizeTimeout } from '../../process/normalizeTimeout.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
-import { buildHookEnvironment, prepareInput } from '../../run/preparedInput.js';
-import type { HookRun } from '../../run/hookRun.js';
-import { DebugLogger } from '../../util/debugLogger.js';
-import { explainStderr } from '../../run/exception.js';
 import { loaderSeverities } from '../../validate/rules.js';
 import type { Finding as SettingsFinding } from '../../validate/types.js';
 import { checkSettings, formatFinding } from '../shared/checkSettings.js';
@@ -19,6 +11,7 @@ import { findReason } from '../shared/hookColumns.js';
 import { watchInterruption } from '../shared/interruption.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { findObstacles, whyOff } from '../shared/obstacles.js';
+import { locateHook, type Documents } from '../shared/reviewProject.js';
 import { mapWithProgress } from '../shared/progress.js';
 import {
   paint,
@@ -31,8 +24,9 @@ import {
 } from '../shared/terminal.js';
 import { isTrustedRun, openRegistry, openWorkspace } from '../shared/workspace.js';
 import { describeEnding, diagnose, type Finding, type ObservedRun } from './diagnosis.js';
+import { inScratch, type Surroundings } from './ask.js';
+import { examineKept, type Kept } from './keptHook.js';
 import { sampleFor } from './sampleEvent.js';
-import { inScratchProject } from './scratchProject.js';
 
 type Examination = Awaited<ReturnType<typeof examine>>;
 
@@ -42,10 +36,11 @@ export async function doctor({ json, ...options }: WorkspaceOptions): Promise<nu
   const { config, origins } = workspace;
   const registry = await openRegistry(config);
   const { signal, dispose } = watchInterruption();
+  const documents: Documents = new Map();
   const examinations = await mapWithProgress(
     registry.getAllHooks(),
     ({ eventName, config: hook }) => `${eventName} ${hookIdentity(hook)}`,
-    (entry) => examine(entry, { registry, config, origins, signal }),
+    (entry) => examine(entry, { registry, config, origins, signal, documents }),
     json ? undefined : (examination) => printLine(formatExamination(examination)),
   ).finally(dispose);
   const wrong = examinations.filter(({ status }) => status === 'error').length;
@@ -68,22 +63,21 @@ export async function doctor({ json, ...options }: WorkspaceOptions): Promise<nu
   return healthy ? 0 : 1;
 }
 
-interface Surroundings {
-  readonly registry: HookRegistry;
-  readonly config: Config;
+interface Examining extends Surroundings {
   readonly origins: SettingsOrigins;
-  readonly signal: AbortSignal;
+  readonly documents: Documents;
 }
 
-async function examine(entry: HookRegistryEntry, surroundings: Surroundings) {
+async function examine(entry: HookRegistryEntry, surroundings: Examining) {
   surroundings.signal.throwIfAborted();
   const { config: hook, eventName: event } = entry;
   const { timeoutMs } = normalizeTimeout(hook.timeout, defaultTimeoutOf(hook, event));
   const { payload, tool, isAccepted } = sampleFor(entry, surroundings.registry);
   const reason = findReason(entry, true, surroundings.origins);
-  const observed = reason === null ? await runOnce(entry, payload, surroundings) : undefined;
-  const run = observed && { ...observed, timeoutMs };
-  const findings = run ? [...diagnose(run), ...(isAccepted ? [] : [unmatched(entry)])] : [];
+  const asked = reason === null ? await ask(entry, payload, surroundings, timeoutMs) : undefined;
+  const run = asked?.run;
+  const findings =
+    asked && run ? [...asked.findings, ...(isAccepted ? [] : [unmatched(entry)])] : [];
   const worst = (['error', 'warning'] as const).find((each) =>
     findings.some(({ severity }) => severity === each),
   );
@@ -99,8 +93,32 @@ async function examine(entry: HookRegistryEntry, surroundings: Surroundings) {
     exitCode: run?.outcome.exitCode ?? null,
     signal: run?.outcome.signal ?? null,
     durationMs: run?.outcome.durationMs ?? 0,
+    persistent: asked?.kept ? { ...(await placeOf(entry, surroundings)), ...asked.kept } : null,
     findings,
   } as const;
+}
+
+interface Asked {
+  readonly run: ObservedRun | undefined;
+  readonly findings: readonly Finding[];
+  /** Of a persistent hook. */
+  readonly kept?: Kept;
+}
+
+async function ask(
+  entry: HookRegistryEntry,
+  payload: HookPayload<HookEventName>,
+  surroundings: Surroundings,
+  timeoutMs: number,
+): Promise<Asked> {
+  if (entry.config.persistent) return examineKept(entry, surroundings, timeoutMs);
+  const run = await inScratch(entry, { ...surroundings, timeoutMs }, (askOnce) => askOnce(payload));
+  return { run, findings: run ? diagnose(run) : [] };
+}
+
+async function placeOf(entry: HookRegistryEntry, { documents }: Examining) {
+  const { file = null, position } = await locateHook(entry, documents);
+  return { file, line: position?.line ?? null };
 }
 
 function unmatched({ eventName: event, matcher = '' }: HookRegistryEntry): Finding {
@@ -110,86 +128,36 @@ function unmatched({ eventName: event, matcher = '' }: HookRegistryEntry): Findi
   };
 }
 
-async function runOnce(
-  { config: hook, eventName: event }: HookRegistryEntry,
-  payload: HookPayload<HookEventName>,
-  { registry, config, signal }: Surroundings,
-): Promise<Omit<ObservedRun, 'timeoutMs'> | undefined> {
-  const logger = new RemarkCollector('llxprt:core:hooks:doctor');
-  const environment = config.getHookEnvironment();
-  const project = config.getWorkingDir();
-  const env = buildHookEnvironment(environment, project);
-  const words = [hook.command, ...(hook.args ?? [])].join(' ');
-  let run: HookRun | undefined;
-  await inScratchProject(project, words, (scratch) =>
-    executeHook(
-      hook,
-      event,
-      { ...prepareInput(sampleInput(event, payload, config, scratch), { environment }), env },
-      {
-        logger,
-        environment,
-        maxParallelHooks: 1,
-        warmShells: 0,
-        signal,
-        findObjection: (started) => registry.findObjection(started),
-        probe: async (seen, next) => {
-          run = seen;
-          if (!(seen.stdin instanceof Error)) {
-            const { stdin } = seen;
-            seen.stdin = Buffer.concat([stdin.subarray(0, 1), PADDING, stdin.subarray(1)]);
-          }
-          await next();
-        },
-      },
-    ),
-  );
-  signal.throwIfAborted();
-  if (!run?.outcome) return undefined;
-  const { outcome, said = outcome } = run;
-  const why = explainStderr(outcome, environment);
-  return { hook, event, outcome, said, why, remarks: logger.remarks };
-}
-
-/** More than a pipe holds, so that it is taken only where somebody reads. JSON allows spaces behind its first brace. */
-const PADDING = Buffer.alloc(256 * 1024, ' ');
-
-function sampleInput(
-  event: HookEventName,
-  payload: HookPayload<HookEventName>,
-  config: Config,
-  cwd: string,
-) {
-  return toHookInput(event, payload, {
-    getSessionId: () => config.getSessionId(),
-    getWorkingDir: () => cwd,
-  });
-}
-
-/** Keeps the runner's warnings, without the hook's name. Failures are reported otherwise. */
-class RemarkCollector extends DebugLogger {
-  readonly remarks: string[] = [];
-
-  override warn(message: string): void {
-    const [, remark] = /^Hook ".*?"(?: \(\w+\))?: (.*)$/s.exec(message) ?? [];
-    if (remark !== undefined) this.remarks.push(remark);
-  }
-}
-
 const STYLES = { ok: 'green', warning: 'yellow', error: 'red', 'not run': 'yellow' } as const;
 
 function formatExamination(examination: Examination): string {
-  const { event, hook, status, tool, ending, durationMs, timeoutMs, findings } = examination;
+  const { event, hook, status, tool, ending, durationMs, timeoutMs, persistent, findings } =
+    examination;
   const sample = tool === null ? event : `${event} of ${tool}`;
   const time = status === 'not run' ? '' : `; ${durationMs} ms of ${timeoutMs} ms`;
   return [
     `${toVisible(hook)} [${paint(STYLES[status], status)}]`,
     `  ${toOneLine(sample)}: ${toOneLine(ending)}${time}`,
+    ...(persistent ? [`  ${formatKept(persistent)}`] : []),
     ...findings.map(
       ({ severity, message }) =>
         `  ${paint(STYLES[severity], `${severity}:`)} ${withoutBreaks(message)}`,
     ),
   ].join('\n');
+}
+
+function formatKept({
+  file,
+  line,
+  asked,
+  processes,
+}: NonNullable<Examination['persistent']>): string {
+  const place = file === null ? '' : ` (${[toVisible(file), ...(line ? [line] : [])].join(':')})`;
+  const by =
+    processes === 0
+      ? 'as an ordinary hook'
+      : `by ${processes} kept process${processes === 1 ? '' : 'es'}`;
+  return `persistent${place}: asked ${plural(asked, 'time')}, answered ${by}`;
 }
 
 function formatSummary(

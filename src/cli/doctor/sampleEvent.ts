@@ -7,7 +7,7 @@ import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { withFailure } from '../fire/fireOptions.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { completeFields, decodeFields, makeFields } from '../shared/eventFields.js';
-import { DEFAULT_TOOL } from '../shared/options.js';
+import { DEFAULT_PROMPT, DEFAULT_TOOL } from '../shared/options.js';
 
 /** A made-up event for one hook. */
 interface Sample {
@@ -18,25 +18,41 @@ interface Sample {
   readonly isAccepted: boolean;
 }
 
+/** What makes a sample another one than the usual one. */
+interface Difference {
+  /** A word that its texts hold, where it has any. */
+  readonly word?: string;
+  /** Take another source, reason or trigger, where the hook's matcher accepts one. Default false. */
+  readonly isOther?: boolean;
+}
+
 /** One that the hook's matcher accepts, where such a one can be thought of. */
-export function sampleFor(entry: HookRegistryEntry, registry: HookRegistry): Sample {
+export function sampleFor(
+  entry: HookRegistryEntry,
+  registry: HookRegistry,
+  difference: Difference = {},
+): Sample {
   const { eventName: event, config } = entry;
   const logger = new QuietLogger('llxprt:core:hooks:planner');
   const accepts = (context: PlanContext) =>
     isConcerned(registry, entry, { ...context, moment: config.moment }, logger);
   return events[event].matchOn
-    ? sampleOfTool(entry, (toolName) => accepts({ toolName }))
-    : sampleOfSubject(event, (subject) => accepts({ subject }));
+    ? sampleOfTool(entry, (toolName) => accepts({ toolName }), difference)
+    : sampleOfSubject(event, (subject) => accepts({ subject }), difference);
 }
 
 function sampleOfTool(
   { eventName: event, matcher = '', config: { moment } }: HookRegistryEntry,
   accepts: (tool: string) => boolean,
+  { word }: Difference,
 ): Sample {
   const known = [DEFAULT_TOOL, ...referenceTools.map(({ name }) => name)];
   const found = [...known, ...namesFor(matcher)].find(accepts);
   const tool = found ?? DEFAULT_TOOL;
-  const input = { file_path: 'example.txt', content: 'Hello', command: 'true' };
+  const input =
+    word === undefined
+      ? { file_path: 'example.txt', content: DEFAULT_PROMPT, command: 'true' }
+      : { file_path: `${word}.txt`, content: `${DEFAULT_PROMPT} ${word}`, command: `true ${word}` };
   const given = { tool, input };
   const fields = makeFields(event, moment === 'failed' ? withFailure(given) : given);
   return {
@@ -50,18 +66,30 @@ function sampleOfTool(
 function sampleOfSubject(
   event: HookEventName,
   accepts: (subject: string | undefined) => boolean,
+  { word, isOther }: Difference,
 ): Sample {
-  const fields = completeFields(event, {});
+  const fields = withWord(completeFields(event, {}), word);
   const payload = decodeFields(event, fields);
   const { subject: usual } = planContext({ event, payload }) ?? {};
-  const subjects = [usual, ...(events[event].subjects ?? [])];
-  const found = subjects.find(accepts);
+  const [first, second = first] = [
+    ...new Set([usual, ...(events[event].subjects ?? [])].filter(accepts)),
+  ];
+  const found = isOther ? second : first;
   if (found === undefined || found === usual) {
     return { payload, tool: null, isAccepted: accepts(usual) };
   }
   const field = Object.entries(fields).find(([, value]) => value === usual)?.[0] ?? '';
   const others = completeFields(event, { [field]: found });
   return { payload: decodeFields(event, others), tool: null, isAccepted: true };
+}
+
+/** In each text that nobody else has chosen. */
+function withWord<T extends object>(fields: T, word: string | undefined): T {
+  if (word === undefined) return fields;
+  const text = `${DEFAULT_PROMPT} ${word}`;
+  return JSON.parse(
+    JSON.stringify(fields, (_key, value: unknown) => (value === DEFAULT_PROMPT ? text : value)),
+  ) as T;
 }
 
 /** What is wrong with a matcher is told with the settings, and once. */

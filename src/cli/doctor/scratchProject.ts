@@ -16,7 +16,8 @@ export async function inScratchProject<T>(
     }
     return await work(scratch);
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    // A process that is about to end may still write into it.
+    await rm(scratch, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 

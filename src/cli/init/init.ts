@@ -1,13 +1,11 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { dialects } from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { ProjectHook } from '../../trust/consentItem.js';
 import type { DialectName, HookEventName } from '../../protocol/types.js';
 import { findProgram } from '../../process/findProgram.js';
-import { formatHookTest, HOOK_TEST_SUFFIX, type HookTest } from '../shared/hookTestFile.js';
-import { addToSettings, groupOf, asLoaded, schemaFor, scriptOf } from './starterGroup.js';
+import { createFiles, filesOf, withoutPresent, type NewFile } from './starterFiles.js';
+import { addToSettings, groupOf, asLoaded, schemaFor } from './starterGroup.js';
 import {
   starterHook,
   starterLanguages,
@@ -35,6 +33,7 @@ interface InitOptions {
   readonly name?: string;
   readonly matcher?: string;
   readonly dialect?: DialectName;
+  readonly persistent?: boolean;
   readonly cwd?: string;
   readonly json?: boolean;
 }
@@ -46,27 +45,36 @@ export async function init(options: InitOptions): Promise<void> {
   const project = await resolveWorkingDir(options.cwd);
   const settings = await projectSettingsToWrite(project);
   const hook = starterHook(event, choice);
-  const language = starterLanguages[options.language];
+  const language = await languageOf(options, project);
   for (const program of language.programs) {
     if (findProgram(program) !== undefined) continue;
     printNotice('warning', `the hook needs ${program}, which is not on your PATH`);
   }
   const files = filesOf(hook, language, event);
+  const missing = await withoutPresent(project, files);
   const group = groupOf(hook, language);
   const schema = schemaFor(project);
   await editAsAllowed(project, async () => {
-    await createFiles(project, files, () => addToSettings(settings, { group, event, schema }));
+    await createFiles(project, missing, () => addToSettings(settings, { group, event, schema }));
     return true;
   });
 
   const standing = await standingOf(project, files, asLoaded(event, group), options.cwd);
-  const created = files.map(({ path }) => path);
+  const created = missing.map(({ path }) => path);
   const { isAllowed: allowed } = standing;
   const obstacles = obstaclesTo(standing);
   const next = nextCommands(hook, event, allowed, options.cwd);
   if (options.json) {
     printJson({ event, hook: hook.name, settings, created, allowed, obstacles, next });
   } else printLine(formatResult(hook, [...created, '.llxprt/settings.json'], standing, next));
+}
+
+/** @throws UsageError */
+async function languageOf(options: InitOptions, project: string): Promise<StarterLanguage> {
+  const { language, dialect, persistent } = options;
+  if (!persistent) return starterLanguages[language];
+  const { persistentLanguage } = await import('./persistentStarters.js');
+  return persistentLanguage(language, project, dialect);
 }
 
 /** Whether the hook may run, and what else is in its way. */
@@ -126,59 +134,6 @@ function requireStripping(): void {
   throw new UsageError(
     `Node runs TypeScript as it is from 22.18 on, and this is ${process.version}: update Node, or write --language node, where a line "// @ts-check" lets tsc and editors check the types`,
   );
-}
-
-interface NewFile {
-  /** Relative to the project. */
-  readonly path: string;
-  readonly content: string;
-  readonly mode: number;
-}
-
-function filesOf(hook: StarterHook, language: StarterLanguage, event: HookEventName): NewFile[] {
-  const { name } = hook;
-  // Other hooks of the event may speak as well.
-  const test: HookTest = {
-    event,
-    input: { ...hook.input },
-    expect: hook.field
-      ? { decision: 'block', exit: { [name]: 2 } }
-      : { decision: 'allow', exit: { [name]: 0 } },
-  };
-  return [
-    { path: scriptOf(hook, language), content: language.write(hook), mode: 0o755 },
-    {
-      // Consent covers all that is beside the script: a test may change without it.
-      path: `.llxprt/tests/${name}${HOOK_TEST_SUFFIX}`,
-      content: formatHookTest(test),
-      mode: 0o644,
-    },
-  ];
-}
-
-/** All files, or none. */
-async function createFiles(
-  project: string,
-  files: readonly NewFile[],
-  andThen: () => Promise<unknown>,
-): Promise<void> {
-  const created: string[] = [];
-  try {
-    for (const { path, content, mode } of files) {
-      await mkdir(dirname(join(project, path)), { recursive: true });
-      await writeFile(join(project, path), content, { mode, flag: 'wx' });
-      created.push(join(project, path));
-    }
-    await andThen();
-  } catch (error) {
-    await Promise.all(created.map((file) => rm(file, { force: true })));
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    if (!isThere) throw error;
-    throw new UsageError(
-      `${files[created.length]?.path} is there already; remove it, or choose another --name`,
-      { cause: error },
-    );
-  }
 }
 
 function nextCommands(

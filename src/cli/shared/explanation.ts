@@ -158,6 +158,8 @@ function explainHook(
     resolvedCommand: commandLine(started),
     /** Also `deny` for one that runs in the place of a guard. */
     onFailure: isGuard ? 'deny' : (entry.config.onFailure ?? 'allow'),
+    /** Whether it is started before its event comes. */
+    prestart: entry.config.prestart ?? false,
     /** Besides those of all hooks. */
     environment: Object.keys(extraEnv ?? {}).toSorted(),
   };

@@ -1,6 +1,7 @@
 import { findIdleNames } from '../../../middleware/planner.js';
 import { events } from '../../protocol/events.js';
 import type { ExplainedHook, Explanation } from './explanation.js';
+import { PERSISTENT_LIMITS } from '../../process/persistent/limits.js';
 import { columnTexts, formatSource, whyHooksAreOff } from './hookColumns.js';
 import { paint, toVisible } from './terminal.js';
 
@@ -73,7 +74,21 @@ function formatHook(hook: ExplainedHook, explanation: Explanation): string {
     `source: ${formatSource(hook)}`,
     `matcher: ${formatMatcher(hook, explanation)}`,
     toVisible(facts.join(', ')),
+    ...formatPersistent(hook),
   ].join('\n     ');
+}
+
+/** What the setting means for a hook, and where it means nothing. */
+function formatPersistent({ persistent, prestart }: ExplainedHook): string[] {
+  if (persistent === null) return [];
+  const { processes, maxMemory } = persistent;
+  const { maxEvents, idleMs } = PERSISTENT_LIMITS;
+  const many = processes > 1 ? `, up to ${processes} of them side by side` : '';
+  const when = prestart ? 'when the hooks are read' : 'at its first event';
+  return [
+    `persistent: a process is started ${when} and stays for the session${many}; anew when the command, its files, the directory or the environment change, after ${maxEvents} events, ${idleMs / 60_000} minutes without one, or beyond ${maxMemory} MB`,
+    'not kept by hookstack hook, fire and test, which start it for each event, nor where it does not speak the protocol (hookstack doctor says so)',
+  ];
 }
 
 function formatMatcher(

@@ -6,6 +6,7 @@ import { normalizeTimeout } from '../../process/normalizeTimeout.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { findSubstitutes } from '../../protocol/sameCommand.js';
 import { HookEventName, HookType } from '../../protocol/types.js';
+import { keptSettings, MAX_MEMORY } from '../../run/keptHooks.js';
 import { asWord } from '../../util/quoteWord.js';
 import { plural, toVisible } from './terminal.js';
 
@@ -54,6 +55,10 @@ const COLUMNS = {
     ({ entry }) => entry.config.moment ?? null,
     (moment) => moment && `moment: ${moment}`,
   ),
+  persistent: column(
+    ({ entry: { config } }) => (config.persistent ? keptSettings(config) : null),
+    (settings) => settings && `persistent${formatKept(settings)}`,
+  ),
   class: column(
     ({ entry: { review } }) => (review && review.status !== 'refused' ? review.class : null),
     (consent) => consent && `consent: ${consent}`,
@@ -86,6 +91,15 @@ function column<T>(
   text: (value: T) => string | false | null | undefined = () => '',
 ) {
   return { value, text: (seen: unknown) => text(seen as T) };
+}
+
+/** What differs from the defaults. */
+function formatKept({ processes, maxMemory }: ReturnType<typeof keptSettings>): string {
+  const facts = [
+    processes > 1 && `${processes} processes`,
+    maxMemory !== MAX_MEMORY && `${maxMemory} MB`,
+  ].filter(Boolean);
+  return facts.length > 0 ? ` (${facts.join(', ')})` : '';
 }
 
 /** @param about default: hooks are on, and no other hook takes its place */

@@ -47,7 +47,7 @@ export async function reviewWorkspace({
   const items: ReviewedItem[] = [];
   if (review) items.push({ review, ...(await locateSettings(review, config, documents)) });
   for (const entry of registry.getAllHooks()) {
-    if (entry.review) items.push({ review: entry.review, ...(await locate(entry, documents)) });
+    if (entry.review) items.push({ review: entry.review, ...(await locateHook(entry, documents)) });
   }
   const consent = await config.getConsent();
   return {
@@ -82,7 +82,8 @@ async function locateSettings(
   return { file, position };
 }
 
-async function locate(
+/** Where a hook stands in its settings file; without a position where it is not found there. */
+export async function locateHook(
   { origin, eventName, config }: HookRegistryEntry,
   documents: Documents,
 ): Promise<Omit<ReviewedItem, 'review'>> {
@@ -108,7 +109,7 @@ async function locate(
 }
 
 /** Read already, by file. */
-type Documents = Map<string, Promise<JsonDocument | undefined>>;
+export type Documents = Map<string, Promise<JsonDocument | undefined>>;
 
 function openDocument(file: string, documents: Documents): Promise<JsonDocument | undefined> {
   const reading = documents.get(file) ?? readDocument(file);

@@ -51,6 +51,8 @@ interface WorkspaceNeeds {
   readonly needsAllFiles?: boolean;
   /** No more than one event comes. Default false. */
   readonly firesOnce?: boolean;
+  /** Start persistent hooks for each event. Default: where no more than one comes. */
+  readonly startsEachHook?: boolean;
   /** Import the middleware of extensions. Default false. */
   readonly withMiddleware?: boolean;
   /** Ignore --trust and the environment: only what the user has allowed runs. Default false. */
@@ -68,6 +70,7 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   const { approver, whenNobody } = needs.asking ?? {};
   const { forceHooks = false, needsAllFiles = true, firesOnce = false } = needs;
+  const { startsEachHook = firesOnce } = needs;
   const workingDir = await resolveWorkingDir(options.cwd, PROJECT_MARKERS, options.cwdSource);
   const isTrusted = !needs.asksForConsent && isTrustedRun(options);
   const { settings, origins, review, extensions, problems } = await readFiles(
@@ -105,7 +108,8 @@ export async function openWorkspace(
       approvals: { ...settings.approvals, ...(whenNobody && { whenNobody }) },
       ...(isTrusted && { trustedFolder: true }),
       // No next event, so nothing to keep ready.
-      ...(firesOnce && { hooksRunner: { warmShells: 0 } }),
+      ...(firesOnce && { hooksRunner: { warmShells: 0, spawner: false } }),
+      keepHooks: !startsEachHook,
       debugLogger: needs.logger ?? new CliLogger('llxprt:core:hooks'),
     });
   const config = makeConfig(approver);

@@ -29,7 +29,13 @@ interface TestOptions extends WorkspaceOptions {
 
 /** @returns the exit code: 0 all as expected, 1 not all */
 export async function test(paths: readonly string[], options: TestOptions): Promise<number> {
-  const open = () => openWorkspace(options, { forceHooks: true, withMiddleware: true });
+  const open = () =>
+    openWorkspace(options, {
+      forceHooks: true,
+      withMiddleware: true,
+      // What a test expects must not depend on the tests before it.
+      startsEachHook: true,
+    });
   const run = (workspace: Workspace) => runTests(paths, workspace, options);
   if (!options.watch) return run(await open());
   const { watchTests } = await import('./watchTests.js');

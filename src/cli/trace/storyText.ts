@@ -56,11 +56,12 @@ export function formatEnded(span: SpanRecord): string {
 
 function formatSpan(span: StorySpan, why: string | undefined): string {
   const indent = '  '.repeat(Math.min(span.depth, MAX_INDENT));
-  const { exitCode, signal, decidedBy = [] } = span;
+  const { exitCode, signal, process: age, decidedBy = [] } = span;
   const facts = [
     formatMs(span.durationMs),
     exitCode && `exit code ${exitCode}`,
     signal && toOneLine(signal),
+    age && `${age} process`,
   ].filter(Boolean);
   const by = decidedBy.length > 0 ? `by ${toOneLine(decidedBy.join(', '))}: ` : '';
   const reason = why === undefined ? [] : [`${by}${toOneLine(why)}`];

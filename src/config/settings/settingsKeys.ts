@@ -27,10 +27,18 @@ export interface Settings {
   readonly hookEnvironment?: HookEnvironmentPolicy;
   /** Hook processes that may run at a time for one event. */
   readonly maxParallelHooks?: number;
-  /** How hooks are started. `warmShells: 0` keeps no shells ready. */
-  readonly hooksRunner?: { readonly warmShells?: number };
+  /** How hooks are started. */
+  readonly hooksRunner?: HooksRunnerSettings;
   /** What becomes of hooks' questions to a person. */
   readonly approvals?: ApprovalSettings;
+}
+
+/** How hooks are started. */
+export interface HooksRunnerSettings {
+  /** Shells that are kept ready for the next events, at most; 0 keeps none. */
+  readonly warmShells?: number;
+  /** Whether a helper process starts them, once the first hook has run. */
+  readonly spawner?: boolean;
 }
 
 export type Scalars = Omit<Settings, 'hooks'>;
@@ -60,9 +68,10 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
         : undefined,
   },
   hooksRunner: {
-    struct: objectOf<{ warmShells?: number }>('{ "warmShells": a whole number of 0 or more }', {
-      warmShells: count,
-    }),
+    struct: objectOf<HooksRunnerSettings>(
+      '{ "warmShells": a whole number of 0 or more, "spawner": true or false }',
+      { warmShells: count, spawner: flag },
+    ),
   },
 };
 

@@ -468,6 +468,7 @@ function describeFacts(span, { start: begin }) {
     Command: span.command !== span.name && span.command,
     'Exit code': span.exitCode === undefined ? undefined : String(span.exitCode),
     Signal: span.signal,
+    Process: span.process,
     Sizes: Object.entries(sizes)
       .map(([what, size]) => `${what} ${size}`)
       .join(', '),

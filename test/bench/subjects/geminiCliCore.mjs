@@ -6,7 +6,7 @@ console.debug = () => undefined;
 /**
  * The peer, with its telemetry off.
  *
- * @param {object} options as of `hookstack.mjs`; it knows no warm shells
+ * @param {object} options as of `hookstack.mjs`; it starts nothing ahead
  * @returns {Promise<import('./hookstack.mjs').Subject>}
  */
 export async function openSubject({ hooks, inProcess = 0, cwd }) {

@@ -8,6 +8,8 @@ import { Config, executeToolWithHooks, fireBeforeToolHook } from '../../../dist/
  *   fireBeforeToolEvent: (toolName: string, toolInput: object) => Promise<object>,
  *   fireAfterToolEvent: (toolName: string, toolInput: object, toolResponse: object) => Promise<object>,
  *   fireBeforeModelEvent: (request: object) => Promise<object>,
+ *   fireAfterModelEvent: (request: object, response: object) => Promise<object>,
+ *   fireBeforeToolSelectionEvent: (request: object) => Promise<object>,
  * }} handler fires events, and gives what all hooks said together
  * @property {(toolName: string, toolInput: object) => Promise<object | undefined>} fireBeforeToolTrigger what an
  *   agent calls before a tool
@@ -20,17 +22,17 @@ import { Config, executeToolWithHooks, fireBeforeToolHook } from '../../../dist/
  * @param {object} options
  * @param {object} options.hooks as under the `hooks` key of settings.json
  * @param {number} [options.inProcess] middleware around a tool call
- * @param {number} [options.warmShells] the package's own default, unless given
+ * @param {boolean} [options.isCold] whether each hook is started when its event comes, by the host itself
  * @param {string} options.cwd
  * @returns {Promise<Subject>}
  */
-export async function openSubject({ hooks, inProcess = 0, warmShells, cwd }) {
+export async function openSubject({ hooks, inProcess = 0, isCold = false, cwd }) {
   let looks = 0;
   const config = new Config({
     enableHooks: true,
     hooks,
     workingDir: cwd,
-    ...(warmShells !== undefined && { hooksRunner: { warmShells } }),
+    ...(isCold && { hooksRunner: { warmShells: 0, spawner: false } }),
   });
   for (let index = 0; index < inProcess; index++) {
     config.use('tool', async function look(_call, next) {

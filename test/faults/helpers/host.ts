@@ -8,7 +8,12 @@ import { Config, type ConfigOptions } from '../../../src/config/config.js';
 import { loadSettings, type LoadedSettings } from '../../../src/config/settings/settings.js';
 import { executeToolWithHooks } from '../../../src/core/coreToolHookTriggers.js';
 import { toParts } from '../../../src/protocol/llmContent.js';
-import type { CommandHookConfig, HookExecutionResult } from '../../../src/protocol/types.js';
+import type {
+  CommandHookConfig,
+  HookDefinitions,
+  HookExecutionResult,
+} from '../../../src/protocol/types.js';
+import { lookAtSpawner } from '../../../src/process/spawner/spawner.js';
 import { countWarmShells } from '../../../src/process/warmShells.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { hook } from '../../helpers/hooks.js';
@@ -24,16 +29,17 @@ declare module 'vitest' {
 
 /**
  * A test with a host of its own, which fails when a process of the host outlives it. With `start: 'warm'`, its first
- * hook finds a shell that waits for it, as every later one does.
+ * hook finds a shell that waits for it, and with `'spawner'` one in the process that starts hooks for the host, as every
+ * later one does. With `'persistent'`, all hooks say so, and speak nothing of the protocol.
  */
-export const fault = it.extend<{ start: 'cold' | 'warm'; host: Host }>({
+export const fault = it.extend<{ start: Start; host: Host }>({
   start: 'cold',
   host: async ({ task, start }, use) => {
     const measured: Record<string, string> = {};
     task.meta.measured = measured;
     const host = await Host.open(measured);
     try {
-      if (start === 'warm') await host.warmUp();
+      if (start !== 'cold') await host.warmUp(start);
       await use(host);
       await host.expectNoLeftovers();
     } finally {
@@ -41,6 +47,10 @@ export const fault = it.extend<{ start: 'cold' | 'warm'; host: Host }>({
     }
   },
 });
+
+/** How hooks of a test are started. */
+export const STARTS = ['cold', 'warm', 'spawner', 'persistent'] as const;
+export type Start = (typeof STARTS)[number];
 
 /** Bounds in milliseconds are promises, yet a busy machine may break one once. */
 export const TIMED = { retry: 2 };
@@ -71,7 +81,9 @@ export class Host {
   readonly logger = new RecordingLogger();
   readonly #configs = new Set<Config>();
   #toleratesLeftovers = false;
-  #isWarm = false;
+  /** The run of the process that starts hooks. */
+  #spawner: string | undefined;
+  #start: Start = 'cold';
 
   static async open(measured: Record<string, string>): Promise<Host> {
     const directory = await realpath(await mkdtemp(path.join(tmpdir(), 'hookstack-fault-')));
@@ -88,13 +100,14 @@ export class Host {
 
   /** All warnings so far. */
   get warnings(): string[] {
-    return this.logger.warnings;
+    return this.logger.warnings.filter((warning) => !this.#isOfSilence(warning));
   }
 
   /** The warnings about runs of hooks, as opposed to those about their settings. */
   get runWarnings(): LogRecord[] {
     return this.logger.records.filter(
-      ({ level, namespace }) => level === 'warn' && namespace.endsWith(':runner'),
+      ({ level, namespace, message }) =>
+        level === 'warn' && namespace.endsWith(':runner') && !this.#isOfSilence(message),
     );
   }
 
@@ -104,7 +117,7 @@ export class Host {
   }
 
   createConfig(options: ConfigOptions): Config {
-    const config = new Config({ ...this.defaults, ...options });
+    const config = new Config({ ...this.defaults, ...this.#keeping(options) });
     this.#configs.add(config);
     return config;
   }
@@ -115,17 +128,43 @@ export class Host {
       enableHooks: true,
       workingDir: this.directory,
       debugLogger: this.logger,
-      ...(this.#isWarm && { hooksRunner: { warmShells: 16 } }),
+      // Whatever the environment of the tests says.
+      ...(this.#start !== 'cold' && {
+        hooksRunner: {
+          warmShells: this.#start === 'persistent' ? 0 : 16,
+          spawner: this.#start === 'spawner',
+        },
+      }),
     };
   }
 
+  /** That a hook does not speak the protocol is told wherever all of them are to. */
+  #isOfSilence(warning: string): boolean {
+    return this.#start === 'persistent' && warning.includes('does not speak the protocol');
+  }
+
+  #keeping(options: ConfigOptions): ConfigOptions {
+    if (this.#start !== 'persistent' || !options.hooks) return options;
+    const hooks = Object.entries(options.hooks).map(([event, groups]) => [
+      event,
+      groups?.map((group) => ({
+        ...group,
+        hooks: group.hooks?.map((each) => ({ ...each, persistent: true })),
+      })),
+    ]);
+    return { ...options, hooks: Object.fromEntries(hooks) as HookDefinitions };
+  }
+
   /** Runs a hook, and waits until there is a shell for the next one. */
-  async warmUp(): Promise<void> {
-    // Whatever the environment of the tests says.
-    this.#isWarm = true;
+  async warmUp(start: Exclude<Start, 'cold'> = 'warm'): Promise<void> {
+    this.#start = start;
+    this.measured['start'] = start;
+    if (start === 'persistent') return;
     await this.callTool([hook('true')]);
-    await vi.waitFor(() => expect(countWarmShells(this.directory)).toBe(1), WAIT);
-    this.measured['start'] = 'warm';
+    const countShells = async () =>
+      start === 'warm' ? countWarmShells(this.directory) : (await lookAtSpawner())?.shells;
+    await expect.poll(countShells, WAIT).toBe(1);
+    this.#spawner = (await lookAtSpawner())?.runId;
   }
 
   /** Calls a tool that has these BeforeTool hooks, which run at once. */
@@ -203,7 +242,7 @@ export class Host {
 
   /** The processes of hooks that still run, without the shells that wait for the next hook. */
   leftovers(): number[] {
-    return findProcesses(`${this.runId}/`);
+    return findProcesses(`${this.#spawner ?? this.runId}/`);
   }
 
   /** Lets background jobs outlive the test, until its end. */

@@ -8,14 +8,18 @@ export function findProcesses(runId: string): number[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
-    .filter((pid) => readEnvironment(pid).includes(`HOOKSTACK_RUN_ID=${runId}`))
+    .filter((pid) => readFile(pid, 'environ').includes(`HOOKSTACK_RUN_ID=${runId}`))
     .filter(isRunning);
 }
 
-/** Empty for a process that has ended meanwhile. */
-function readEnvironment(pid: number): string {
+/** The words that a process was started with; empty for one that has ended meanwhile. */
+export function commandOf(pid: number): string {
+  return readFile(pid, 'cmdline').replaceAll('\0', ' ');
+}
+
+function readFile(pid: number, file: 'environ' | 'cmdline'): string {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
     return '';
   }

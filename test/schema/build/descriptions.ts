@@ -121,6 +121,8 @@ export const hookDescriptions: { readonly [K in keyof PluginFields]-?: string } 
   maxConsecutiveFailures: 'Failures in a row after which the hook is switched off. Default: never.',
   prestart:
     'Start the command before its event comes, so that it waits on its stdin. For commands that do nothing before they read it. Default: false.',
+  persistent:
+    'Keep the process, which then answers one event after the other, line by line. "processes": how many answer side by side, default 1; "maxMemory": MB after which one is started anew, default 512. Default: false.',
 };
 
 /** The keys of a group of hooks in a file. */
@@ -149,7 +151,7 @@ export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } =
   approvals:
     'What becomes of hooks that ask for a person. "whenNobody": what counts where nobody can be asked; default: allow, and deny where a guard asks. "timeout": ms that a person has; default: 300000.',
   hooksRunner:
-    'How hooks are started. "warmShells": shells that are kept ready for the next event; 0 keeps none. Default: 16.',
+    'How hooks are started. "warmShells": shells that are kept ready for the next events; 0 keeps none; default: 16. "spawner": whether a helper process starts them, once the first hook has run; default: true.',
 };
 
 /** The keys of a `*.hooktest.json`. */

@@ -1,9 +1,7 @@
 // AfterTool: once a draft is written, a person has to look at it.
-import { json } from 'node:stream/consumers';
+import { defineHook } from 'hookstack/author';
 
-const { tool_input: input, tool_response: response } = await json(process.stdin);
-
-if (!response.error) {
-  const stopReason = `Please review ${input.file_path}.`;
-  console.log(JSON.stringify({ continue: false, stopReason }));
-}
+await defineHook('AfterTool', ({ tool_input: input, tool_response: response }) => {
+  const stopReason = `Please review ${String(input.file_path)}.`;
+  return response.error ? undefined : { continue: false, stopReason };
+});

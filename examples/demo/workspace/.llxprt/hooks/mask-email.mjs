@@ -1,11 +1,10 @@
 // BeforeModel: no e-mail address leaves this machine.
-import { json } from 'node:stream/consumers';
+import { defineHook } from 'hookstack/author';
 
-const { llm_request: request } = await json(process.stdin);
-
-const messages = request.messages.map(({ role, content }) => ({
-  role,
-  content: content.replaceAll(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[e-mail address]'),
-}));
-
-console.log(JSON.stringify({ hookSpecificOutput: { llm_request: { messages } } }));
+await defineHook('BeforeModel', ({ llm_request: request }) => {
+  const messages = request.messages.map(({ role, content }) => ({
+    role,
+    content: content.replaceAll(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[e-mail address]'),
+  }));
+  return { hookSpecificOutput: { llm_request: { messages } } };
+});

@@ -1,12 +1,12 @@
 // AfterModel: card numbers are neither shown nor remembered.
-import { json } from 'node:stream/consumers';
-
-const { llm_response: response } = await json(process.stdin);
+import { defineHook } from 'hookstack/author';
 
 const redact = (text) => text.replaceAll(/\b(?:\d[ -]?){12,18}\d\b/g, '[card number]');
-const candidates = response.candidates.map((candidate) => ({
-  ...candidate,
-  content: { ...candidate.content, parts: candidate.content.parts.map(redact) },
-}));
 
-console.log(JSON.stringify({ hookSpecificOutput: { llm_response: { candidates } } }));
+await defineHook('AfterModel', ({ llm_response: response }) => {
+  const candidates = response.candidates.map((candidate) => ({
+    ...candidate,
+    content: { ...candidate.content, parts: candidate.content.parts.map(redact) },
+  }));
+  return { hookSpecificOutput: { llm_response: { candidates } } };
+});

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PERSISTENT_LIMITS } from '../../process/persistent/limits.js';
+import { ADVICE, STARTED_ANEW } from '../../process/persistent/pool.js';
+import type { HookRegistryEntry } from '../../protocol/entry.js';
+import { PersistentHooks } from '../../run/keptHooks.js';
+import { inScratch, type AskOnce, type Surroundings } from './ask.js';
+import { diagnose, diagnoseEnding, type Finding, type ObservedRun } from './diagnosis.js';
+import { findLeak, findMemory } from './leaks.js';
+import { sampleFor } from './sampleEvent.js';
+
+/** How a persistent hook was asked. */
+export interface Kept {
+  readonly asked: number;
+  /** That answered as persistent ones. */
+  readonly processes: number;
+}
+
+/** Ms in which a process may write or end unasked, before it is asked again. */
+const QUIET_MS = 100;
+
+/** Asks a persistent hook about an event, about another one, and about the first one again, in one process. */
+export async function examineKept(
+  entry: HookRegistryEntry,
+  { registry, ...surroundings }: Surroundings,
+  timeoutMs: number,
+): Promise<{ run: ObservedRun | undefined; findings: Finding[]; kept: Kept }> {
+  const persistent = new PersistentHooks();
+  const [word, otherWord] = [makeWord(), makeWord()];
+  const { payload } = sampleFor(entry, registry, { word });
+  const { payload: otherPayload } = sampleFor(entry, registry, { word: otherWord, isOther: true });
+  const asking = { registry, ...surroundings, timeoutMs, persistent };
+  return inScratch(entry, asking, async (askOnce, remarks) => {
+    const runs: ObservedRun[] = [];
+    const ask = askInto(runs, askOnce);
+    const first = await ask(payload);
+    const goesOn = first && hasAnswered(first) && !remarks.some(saysOrdinary);
+    const other = goesOn ? await ask(otherPayload) : undefined;
+    const isKept = other?.outcome.kept !== undefined;
+    const again = isKept && hasAnswered(other) ? await ask(payload) : undefined;
+    const findings = first ? diagnoseKept(runs, [...new Set(remarks)]) : [];
+    const leak = isKept ? findLeak(runs, [word, otherWord, word]) : undefined;
+    if (leak) findings.push(leak);
+    else if (first && again && hasAnswered(again)) {
+      const askNew = async () => {
+        persistent.forget();
+        return ask(payload);
+      };
+      findings.push(...(await findMemory(first, again, askNew)));
+    }
+    return { run: first, findings, kept: countOf(runs) };
+  }).finally(() => persistent.stop());
+}
+
+/** One that no hook, and no event, has of itself. */
+function makeWord(): string {
+  return `doctor-${randomUUID().slice(0, 8)}`;
+}
+
+function askInto(runs: ObservedRun[], askOnce: AskOnce): AskOnce {
+  return async (payload) => {
+    if (runs.length > 0) await sleep(QUIET_MS);
+    const run = await askOnce(payload);
+    if (run) runs.push(run);
+    return run;
+  };
+}
+
+function hasAnswered({ outcome }: ObservedRun): boolean {
+  return outcome.ending === 'exit';
+}
+
+/** Whether it is started for each event from here on. */
+function saysOrdinary(remark: string): boolean {
+  return remark.endsWith(ADVICE);
+}
+
+function countOf(runs: readonly ObservedRun[]): Kept {
+  const pids = runs.flatMap(({ outcome: { kept } }) => kept?.pid ?? []);
+  return { asked: runs.length, processes: new Set(pids).size };
+}
+
+const PAGE = '(see docs: Persistent hooks)';
+const ONE_LINE = `answer each event with one line that has its id, write nothing else to stdout, and end when stdin does ${PAGE}`;
+
+/** @param remarks of all runs */
+function diagnoseKept(runs: readonly ObservedRun[], remarks: readonly string[]): Finding[] {
+  const [first, ...others] = runs;
+  if (!first) return [];
+  const faults = remarks.filter((remark) => remark.endsWith(STARTED_ANEW));
+  const findings = diagnose({
+    ...first,
+    remarks: remarks
+      .filter((remark) => !faults.includes(remark))
+      .map((remark) => (saysOrdinary(remark) ? `it ${remark}` : remark)),
+  }).map((finding) => withAdvice(first, finding));
+  findings.push(...others.filter((run) => !hasAnswered(run)).flatMap(diagnoseNext));
+  for (const fault of faults) {
+    const what = fault.slice(0, -`; ${STARTED_ANEW}`.length);
+    findings.push({ severity: 'error', message: `it ${what}: ${ONE_LINE}` });
+  }
+  return [...findings, ...(findings.some(isError) ? [] : diagnoseStay(runs))];
+}
+
+function diagnoseNext(run: ObservedRun): Finding[] {
+  return diagnoseEnding(run).map(({ severity, message }) =>
+    withAdvice(run, { severity, message: `asked about a further event, ${message}` }),
+  );
+}
+
+/** What broke the protocol says itself what was wrong. */
+function withAdvice({ outcome }: ObservedRun, { severity, message }: Finding): Finding {
+  const isBroken = outcome.ending === 'broken' && severity === 'error';
+  return { severity, message: isBroken ? `${message}: ${ONE_LINE}` : message };
+}
+
+function isError({ severity }: Finding): boolean {
+  return severity === 'error';
+}
+
+/** Whether a process was there in time, and stayed. */
+function diagnoseStay([first, other, again]: readonly ObservedRun[]): Finding[] {
+  const wasKept = first?.outcome.kept !== undefined;
+  if (!wasKept && other?.outcome.kept) {
+    return [
+      {
+        severity: 'warning',
+        message: `it said hello later than ${PERSISTENT_LIMITS.helloMs / 1000} s after its start, so that its first event was answered as by an ordinary hook: write {"hookstack":1} before what is slow, such as imports and connections, or set "prestart": true ${PAGE}`,
+      },
+    ];
+  }
+  const isAnew = (wasKept && other?.outcome.kept?.isNew) || again?.outcome.kept?.isNew;
+  if (!isAnew) return [];
+  return [
+    {
+      severity: 'warning',
+      message: `its process did not stay for the next event, which started another one, so that "persistent" saves nothing: read the next line of stdin after each answer, without ending, or remove "persistent" ${PAGE}`,
+    },
+  ];
+}

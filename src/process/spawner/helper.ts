@@ -1,0 +1,311 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { setMaxListeners } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { COMMAND_TIMINGS } from '../limits.js';
+import { assertDescriptorHeadroom } from '../../util/room.js';
+import { letPendingEventsThrough } from '../outputCollector.js';
+import { killGroups } from '../processGroup.js';
+import { NOT_RUN, type CommandOptions, type CommandOutcome } from '../runCommand.js';
+import { isDetached, newRunId, RUN_ID, setReferenced, type StartOptions } from '../startCommand.js';
+import { readFrames, writeFrame } from './frames.js';
+import { PROGRAM } from './spawnerProgram.js';
+import type { FromSpawner, SentOutcome, SharedId, ToSpawner, WatchedGroup } from './messages.js';
+
+/** While it owes an answer, it is asked this often whether it is still there, in ms. */
+const PING_MS = 1000;
+/** How often in a row it may be silent then, before it counts as hung; and with a command that it has not even taken. */
+const MAX_SILENCES = 5;
+const MAX_SILENCES_BEFORE_TAKEN = 2;
+/** Larger inputs are sent once for all hooks that read them, in bytes. */
+const MAX_INLINE_BYTES = 65_536;
+/** Environments that it knows at a time. */
+const MAX_ENVIRONMENTS = 16;
+
+/** It waits more than it works: no code is compiled for speed, and what is left over is collected early. */
+const SMALL = ['--no-opt', '--no-sparkplug', '--max-semi-space-size=1', '--expose-gc'];
+
+/** What became of a command: its outcome, or `undefined` where it was lost before it was started. */
+type Settle = (outcome: CommandOutcome | undefined) => void;
+
+interface Owed {
+  readonly settle: Settle;
+  readonly runId: string;
+  readonly startedAt: number;
+  readonly answerBy: number;
+  isTaken: boolean;
+  isOverdue: boolean;
+}
+
+interface Prestarted {
+  readonly id: number;
+  readonly runId: string;
+  readonly cwd: string;
+  readonly onGivingUp: () => void;
+}
+
+/** A process that starts commands for this one, and what it owes. */
+export class Helper {
+  isUp = false;
+  #isLeaving = false;
+  #isLost = false;
+  readonly #subprocess: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #owed = new Map<number, Owed>();
+  readonly #prestarted = new Map<string, Prestarted>();
+  readonly #environments = new Map<object, SharedId>();
+  readonly #inputs = new Map<Uint8Array, { readonly id: SharedId; uses: number }>();
+  readonly #startedAt = process.uptime();
+  #sent = 0;
+  #silences = 0;
+  #pings: NodeJS.Timeout | undefined;
+  #onAlive: (shells: number) => void = ignore;
+
+  /**
+   * Starts it.
+   *
+   * @param onRest called when it owes nothing any more
+   * @param onLost called once when it has ended, or does not answer any more and was killed
+   * @throws the system's error; where there is no `pid`, that comes to `onLost`
+   */
+  constructor(
+    readonly runId: string,
+    private readonly onRest: () => void,
+    private readonly onLost: () => void,
+  ) {
+    assertDescriptorHeadroom();
+    this.#subprocess = spawn(process.execPath, [...SMALL, PROGRAM], {
+      cwd: '/',
+      // All that it needs itself. The PATH is where shells are looked up for hooks that have none.
+      env: { PATH: process.env['PATH'], MALLOC_ARENA_MAX: '1', [RUN_ID]: runId },
+      detached: isDetached,
+      stdio: ['pipe', 'pipe', 'ignore'],
+      windowsHide: true,
+    });
+    const { stdin, stdout } = this.#subprocess;
+    for (const pipe of [stdin, stdout]) pipe.on('error', ignore);
+    readFrames(
+      stdout,
+      (message, bytes) => this.#hear(message as FromSpawner, bytes),
+      () => this.#lose('wrote what cannot be read'),
+    );
+    this.#subprocess.once('error', (error) => this.#lose(error.message));
+    this.#subprocess.once('close', (code, signal) =>
+      this.#lose(`ended with ${signal ?? `exit code ${code}`}`),
+    );
+    setReferenced(this.#subprocess, false);
+  }
+
+  get pid(): number | undefined {
+    return this.#subprocess.pid;
+  }
+
+  /** Resolves to `undefined` where it was lost before it has started anything. */
+  run({ env, input, signal, start: _start, ...command }: CommandOptions) {
+    const id = ++this.#sent;
+    const shared = input.byteLength > MAX_INLINE_BYTES ? this.#share(input) : undefined;
+    return new Promise<CommandOutcome | undefined>((resolve) => {
+      const abort = () => this.#tell({ type: 'abort', id });
+      const settle: Settle = (outcome) => {
+        signal?.removeEventListener('abort', abort);
+        if (shared !== undefined) this.#release(input);
+        resolve(outcome);
+      };
+      const runId = newRunId(this.runId);
+      const startedAt = performance.now();
+      const answerBy = startedAt + command.timeoutMs + COMMAND_TIMINGS.answerMs;
+      this.#owe(id, { settle, runId, startedAt, answerBy, isTaken: false, isOverdue: false });
+      const sent = { ...command, runId, env: this.#environmentId(env), input: shared };
+      this.#tell({ type: 'run', id, command: sent }, shared === undefined ? input : undefined);
+      if (signal) setMaxListeners(0, signal);
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  prepare(
+    { cwd, env }: Pick<StartOptions, 'cwd' | 'env'>,
+    shells: number,
+    commands: readonly string[],
+  ): void {
+    this.#tell({ type: 'prepare', env: this.#environmentId(env), cwd, shells, commands });
+  }
+
+  prestart({ env, ...start }: StartOptions, onGivingUp: () => void): void {
+    const key = JSON.stringify(start);
+    const known = this.#prestarted.get(key);
+    const { id, runId } = known ?? { id: ++this.#sent, runId: newRunId(this.runId) };
+    this.#prestarted.set(key, { id, runId, cwd: start.cwd, onGivingUp });
+    const sent = { ...start, runId, env: this.#environmentId(env) };
+    this.#tell({ type: 'prestart', id, start: sent });
+  }
+
+  /** Whether commands that were started ahead wait in it. */
+  get hasStartedAhead(): boolean {
+    return this.#prestarted.size > 0;
+  }
+
+  drop(what: 'shells' | 'prestarted', cwd: string): void {
+    for (const [key, start] of this.#prestarted)
+      if (what === 'prestarted' && start.cwd === cwd) this.#prestarted.delete(key);
+    this.#tell({ type: 'drop', what, cwd });
+  }
+
+  /** Has it end these when this process has gone, and no others. */
+  watch(groups: readonly WatchedGroup[]): void {
+    this.#tell({ type: 'watch', groups: groups.map(({ id, mark }) => ({ id, mark })) });
+  }
+
+  /** How many shells wait in it. */
+  countShells(): Promise<number> {
+    this.#tell({ type: 'ping' });
+    return new Promise((resolve) => (this.#onAlive = resolve));
+  }
+
+  /** Has it end by itself, with all that it keeps ready, as soon as it owes nothing. */
+  letGo(): void {
+    if (!this.#isLeaving) this.watch([]);
+    this.#isLeaving = true;
+    if (this.#owed.size > 0) return;
+    this.#subprocess.stdin.end();
+    // One that somebody has stopped would never notice that.
+    this.#subprocess.kill('SIGCONT');
+  }
+
+  #owe(id: number, owed: Owed): void {
+    this.#owed.set(id, owed);
+    if (this.#pings) return;
+    this.#silences = 0;
+    // This alone keeps the host alive meanwhile.
+    this.#pings = setInterval(() => void this.#ping(), PING_MS);
+  }
+
+  #rest(): void {
+    clearInterval(this.#pings);
+    this.#pings = undefined;
+    if (this.#isLeaving) this.letGo();
+    else this.onRest();
+  }
+
+  async #ping(): Promise<void> {
+    // Counted, and not measured: a host that was busy itself has heard nothing meanwhile.
+    this.#silences += 1;
+    if (this.#isSilent) await letPendingEventsThrough();
+    if (this.#isSilent) this.#lose('does not answer any more');
+    else if (this.#isOverdue()) this.#lose('did not tell of its end');
+    else this.#tell({ type: 'ping' });
+  }
+
+  get #isSilent(): boolean {
+    const isTaken = [...this.#owed.values()].every((owed) => owed.isTaken);
+    return this.#silences > (isTaken ? MAX_SILENCES : MAX_SILENCES_BEFORE_TAKEN);
+  }
+
+  /** Said of the second look: a host that was busy itself has not heard of it yet. */
+  #isOverdue(): boolean {
+    const now = performance.now();
+    const overdue = [...this.#owed.values()].filter(({ answerBy }) => now > answerBy);
+    const isKnown = overdue.some(({ isOverdue }) => isOverdue);
+    for (const owed of overdue) owed.isOverdue = true;
+    return isKnown;
+  }
+
+  #hear(message: FromSpawner, bytes: Buffer): void {
+    this.isUp = true;
+    this.#silences = 0;
+    if (message.type === 'alive') return this.#onAlive(message.shells);
+    if (message.type === 'gave-up') {
+      for (const [key, { id, onGivingUp }] of this.#prestarted) {
+        if (id === message.id && this.#prestarted.delete(key)) onGivingUp();
+      }
+      return;
+    }
+    const owed = this.#owed.get(message.id);
+    if (!owed) return;
+    owed.isTaken = true;
+    if (message.type === 'taken') return;
+    // Still owed where it cannot be read.
+    const outcome = readOutcome(message.outcome, bytes);
+    this.#owed.delete(message.id);
+    if (this.#owed.size === 0) this.#rest();
+    owed.settle(outcome);
+  }
+
+  /** Kills it, so that nothing is started any more of what it has not taken. */
+  #lose(why: string): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    const owed = [...this.#owed.values()];
+    this.#owed.clear();
+    // One that was let go has ended what it had started.
+    if (!this.#isLeaving || owed.length > 0) this.#kill(owed);
+    this.#isLeaving = true;
+    if (this.#pings) this.#rest();
+    this.onLost();
+    for (const { settle, isTaken, startedAt } of owed) {
+      settle(isTaken ? lostOutcome(why, performance.now() - startedAt) : undefined);
+    }
+  }
+
+  /** With what runs, and not with the background jobs that earlier hooks have left. */
+  #kill(owed: readonly Owed[]): void {
+    const { pid: id } = this.#subprocess;
+    if (id === undefined) return;
+    const runs = [...owed, ...this.#prestarted.values()].map(({ runId }) => runId);
+    if (runs.length === 0) runs.push(newRunId(this.runId));
+    const known = { id, pipes: [], startedAt: this.#startedAt };
+    killGroups(runs.map((runId) => ({ ...known, mark: `${RUN_ID}=${runId}` })));
+  }
+
+  #environmentId(env: StartOptions['env']): SharedId {
+    const known = this.#environments.get(env);
+    if (known !== undefined) return known;
+    const id = ++this.#sent;
+    const marked = { ...env, [RUN_ID]: this.runId };
+    this.#environments.set(env, id);
+    this.#tell({ type: 'share', id, what: 'environment' }, Buffer.from(JSON.stringify(marked)));
+    const [oldest] = this.#environments;
+    if (oldest && this.#environments.size > MAX_ENVIRONMENTS) {
+      this.#environments.delete(oldest[0]);
+      this.#tell({ type: 'forget', id: oldest[1] });
+    }
+    return id;
+  }
+
+  #share(input: Uint8Array): SharedId {
+    const known = this.#inputs.get(input);
+    if (known) {
+      known.uses += 1;
+      return known.id;
+    }
+    const id = ++this.#sent;
+    this.#inputs.set(input, { id, uses: 1 });
+    this.#tell({ type: 'share', id, what: 'input' }, input);
+    return id;
+  }
+
+  #release(input: Uint8Array): void {
+    const shared = this.#inputs.get(input);
+    if (!shared || --shared.uses > 0) return;
+    this.#inputs.delete(input);
+    this.#tell({ type: 'forget', id: shared.id });
+  }
+
+  #tell(message: ToSpawner, bytes?: Uint8Array): void {
+    const { stdin } = this.#subprocess;
+    if (stdin.writable) writeFrame(stdin, message, bytes);
+  }
+}
+
+function readOutcome({ stdoutBytes, error, ...rest }: SentOutcome, bytes: Buffer): CommandOutcome {
+  return {
+    ...rest,
+    stdout: bytes.toString('utf8', 0, stdoutBytes),
+    stderr: bytes.toString('utf8', stdoutBytes),
+    ...(error && { error: Object.assign(new Error(error.message), { code: error.code }) }),
+  };
+}
+
+function lostOutcome(why: string, durationMs: number): CommandOutcome {
+  const error = new Error(`was ended, because the process that had started it ${why}`);
+  return { ...NOT_RUN, ending: 'broken', durationMs: Math.round(durationMs), error };
+}
+
+function ignore(): void {}

@@ -1,0 +1,67 @@
+import type { CommandOptions, CommandOutcome } from '../runCommand.js';
+import type { ProcessGroup } from '../processGroup.js';
+import type { StartOptions } from '../startCommand.js';
+
+/** What is large and used more than once is sent once, and named by a number until it is forgotten. */
+export type SharedId = number;
+
+/** A command as it is sent, its environment and its input by their numbers. */
+export interface SentCommand extends Omit<CommandOptions, 'env' | 'input' | 'signal' | 'start'> {
+  readonly env: SharedId;
+  /** Absent where the input is behind the message. */
+  readonly input?: SharedId;
+}
+
+/** What starts ahead of its event, in an environment by its number. */
+export interface SentStart extends Omit<StartOptions, 'env'> {
+  readonly env: SharedId;
+}
+
+/** What a host tells its spawner. */
+export type ToSpawner =
+  /** The bytes behind it are an input, or the JSON of an environment. */
+  | { readonly type: 'share'; readonly id: SharedId; readonly what: 'input' | 'environment' }
+  | { readonly type: 'forget'; readonly id: SharedId }
+  | {
+      readonly type: 'run';
+      readonly id: number;
+      readonly command: SentCommand;
+    }
+  | { readonly type: 'abort'; readonly id: number }
+  /** Shells to be made ready before anything has been run, and commands that will come. */
+  | {
+      readonly type: 'prepare';
+      readonly env: SharedId;
+      readonly cwd: string;
+      readonly shells: number;
+      readonly commands: readonly string[];
+    }
+  | { readonly type: 'prestart'; readonly id: number; readonly start: SentStart }
+  | {
+      readonly type: 'drop';
+      readonly what: 'shells' | 'prestarted';
+      readonly cwd: string;
+    }
+  /** All that is to end with the host, in place of what was named before. */
+  | { readonly type: 'watch'; readonly groups: readonly WatchedGroup[] }
+  | { readonly type: 'ping' };
+
+/** A process that the host has started itself, with what it has started. */
+export type WatchedGroup = Pick<ProcessGroup, 'id' | 'mark'>;
+
+/** An outcome without its texts, which are the bytes behind it. */
+export interface SentOutcome extends Omit<CommandOutcome, 'stdout' | 'stderr' | 'error'> {
+  /** Of the bytes, how many are stdout. */
+  readonly stdoutBytes: number;
+  readonly error?: { readonly message: string; readonly code?: string };
+}
+
+/** What a spawner tells its host. */
+export type FromSpawner =
+  /** From here on the command may have been started. */
+  | { readonly type: 'taken'; readonly id: number }
+  | { readonly type: 'ended'; readonly id: number; readonly outcome: SentOutcome }
+  /** What was to be started ahead ended too early too often. */
+  | { readonly type: 'gave-up'; readonly id: number }
+  /** It is up, or still there. */
+  | { readonly type: 'alive'; readonly shells: number };

@@ -1,0 +1,299 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  runCommand,
+  type CommandOptions,
+  type CommandOutcome,
+} from '../../src/process/runCommand.js';
+import { readFrames, writeFrame } from '../../src/process/spawner/frames.js';
+import { Refill } from '../../src/process/spawner/refill.js';
+import {
+  dropInSpawner,
+  leaveSpawner,
+  lookAtSpawner,
+  prepareSpawner,
+  prestartInSpawner,
+  runInSpawner,
+  unwatchGroup,
+  watchGroup,
+} from '../../src/process/spawner/spawner.js';
+import { countWarmShells, dropWarmShells } from '../../src/process/warmShells.js';
+import { isRunning, withTempDir } from './helpers.js';
+
+const USER = {};
+const env = { ...process.env, CI_MARK: 'as it is' };
+const WAIT = { timeout: 10_000, interval: 10 };
+
+async function startSpawner(cwd: string, shells: number): Promise<number> {
+  prepareSpawner(USER, () => ({ cwd, env }), shells, []);
+  await expect.poll(async () => (await lookAtSpawner())?.shells, WAIT).toBe(shells);
+  return (await lookAtSpawner())?.pid ?? 0;
+}
+
+afterEach(async () => {
+  const pid = (await lookAtSpawner())?.pid ?? 0;
+  leaveSpawner(USER, '/');
+  await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
+});
+
+function optionsFor(cwd: string, command: string, more: Partial<CommandOptions> = {}) {
+  const input = Buffer.from('the input\n');
+  return { command, cwd, env, input, timeoutMs: 10_000, warmShells: 0, ...more };
+}
+
+/** How long it took, and whether a command that reads nothing leaves its input unread, is a matter of moments. */
+function withoutTime(outcome: CommandOutcome | undefined): Partial<CommandOutcome> {
+  const { durationMs: _ms, inputTaken: _taken, ...rest } = outcome ?? {};
+  return rest;
+}
+
+const PROBE = `#!/bin/bash
+env | sort | sed 's/^\\(HOOKSTACK_RUN_ID\\)=.*/\\1/'
+ls -l /proc/self/fd | awk '{ print $9, $11 }' | sed 's/[0-9][0-9]*/N/2g; s/\\[.*//; s/[0-9]*.fd$//'
+ps -o pgid=,sid=,comm= -p $$ | awk '{ print $1 == $2, $3 }'
+printf '%s|' "$0" "$-" "$(umask)" "$#" "$@"
+ulimit -a; nice; trap; pwd; cat; cat /proc/self/oom_score_adj; grep -E '^Sig[BIC]' /proc/self/status`;
+
+describe.each([0, 1])('a command that another process starts, with %i shells', (warmShells) => {
+  it.each([
+    './probe',
+    './probe one "two words" \'$three\'',
+    '. ./probe',
+    'echo "$0 $- $# $*"; ls /proc/self/fd; trap; set | grep hookstack',
+    'no-such-program at all',
+    './not-executable',
+    'mkdir .',
+    'exit 7',
+    'kill -TERM $$',
+    'if then',
+    'echo out; echo err >&2; exit 2',
+    'head -c 3000000 /dev/zero; head -c 2000000 /dev/zero >&2',
+    "printf '\\xef\\xbb\\xbf\\xef\\xbb\\xbfx\\xff\\xc3'",
+    'sleep 300 & echo answer',
+  ])('is in no way different: %s', async (command) => {
+    await withTempDir(async (cwd) => {
+      await writeFile(path.join(cwd, 'probe'), PROBE, { mode: 0o755 });
+      await writeFile(path.join(cwd, 'not-executable'), 'echo no', { mode: 0o644 });
+      await startSpawner(cwd, warmShells);
+      const options = optionsFor(cwd, command, { warmShells });
+      const own = await runCommand({ ...options, warmShells: 0 });
+      expect(withoutTime(await runInSpawner(options))).toEqual(withoutTime(own));
+    });
+  });
+});
+
+describe('a command that another process starts', () => {
+  it.each([
+    ['a program', { command: 'printf', args: ['%s|', '$HOME', 'a b', ''] }],
+    ['a program that is not there', { command: 'no-such-program', args: [] }],
+    ['a directory that is not there', { cwd: '/no/such/directory' }],
+    ['a NUL in the command', { command: 'echo a\0b' }],
+    ['a lone surrogate', { command: 'printf %s "\uD800" | od -c' }],
+    [
+      'its own variables',
+      { command: 'echo "$STYLE"', extraEnv: { STYLE: 'a\nb $(touch pwned) "\'\\' } },
+    ],
+    ['a limit of stdout', { command: 'yes | head -c 100000', keepStdoutBytes: 10 }],
+    ['a deadline', { command: 'echo before; sleep 300', timeoutMs: 300 }],
+  ] as const)('is no other for %s', async (_what, more) => {
+    await withTempDir(async (cwd) => {
+      await startSpawner(cwd, 0);
+      const options = optionsFor(cwd, 'true', more);
+      const [own, spawned] = [await runCommand(options), await runInSpawner(options)];
+      expect({ ...withoutTime(spawned), error: undefined }).toEqual({
+        ...withoutTime(own),
+        error: undefined,
+      });
+      expect(spawned?.error?.message).toBe(own.error?.message);
+      expect(spawned?.error?.code).toBe(own.error?.code);
+    });
+  });
+
+  it('is ended by an abort, before it starts, while it runs and after it', async () => {
+    await withTempDir(async (cwd) => {
+      await startSpawner(cwd, 0);
+      expect(
+        runInSpawner(optionsFor(cwd, 'true', { signal: AbortSignal.abort() })),
+      ).toBeUndefined();
+      const abort = new AbortController();
+      const running = runInSpawner(
+        optionsFor(cwd, 'echo $$; exec sleep 300', { signal: abort.signal }),
+      );
+      setTimeout(() => abort.abort(), 100);
+      const outcome = await running;
+      expect(outcome?.ending).toBe('aborted');
+      const late = new AbortController();
+      expect(await runInSpawner(optionsFor(cwd, 'true', { signal: late.signal }))).toMatchObject({
+        exitCode: 0,
+      });
+      late.abort();
+      expect(await runInSpawner(optionsFor(cwd, 'true'))).toMatchObject({ exitCode: 0 });
+    });
+  });
+
+  it('finds each of many environments, in any order', async () => {
+    await withTempDir(async (cwd) => {
+      await startSpawner(cwd, 0);
+      const environments = Array.from({ length: 40 }, (_, number) => ({
+        ...env,
+        NUMBER: String(number),
+      }));
+      for (let round = 0; round < 2; round++) {
+        const outcomes = environments.map(
+          async (each) => await runInSpawner(optionsFor(cwd, 'echo $NUMBER', { env: each })),
+        );
+        const texts = (await Promise.all(outcomes)).map((outcome) => outcome?.stdout.trim());
+        expect(texts).toEqual(environments.map(({ NUMBER }) => NUMBER));
+      }
+    });
+  });
+
+  it('reads the input of its own, also of many large ones at once', async () => {
+    await withTempDir(async (cwd) => {
+      await startSpawner(cwd, 0);
+      const inputs = [1, 2, 3].map((size) => Buffer.alloc(size * 1_000_000, String(size)));
+      const all = [...inputs, ...inputs].map(
+        async (input) => await runInSpawner(optionsFor(cwd, 'wc -c; echo', { input })),
+      );
+      const sizes = (await Promise.all(all)).map((outcome) => Number(outcome?.stdout));
+      expect(sizes).toEqual([1, 2, 3, 1, 2, 3].map((size) => size * 1_000_000));
+    });
+  });
+});
+
+const ahead = (cwd: string, file: string) => ({ cwd, env, command: `: > ${file}; cat` });
+
+describe('what a spawner starts ahead', () => {
+  it('is not started any more where it was dropped before that', async () => {
+    await withTempDir(async (cwd) => {
+      await startSpawner(cwd, 0);
+      await withTempDir(async (other) => {
+        expect(prestartInSpawner(ahead(cwd, 'dropped'), () => undefined)).toBe(true);
+        prestartInSpawner(ahead(other, 'kept'), () => undefined);
+        dropInSpawner('prestarted', cwd);
+        await vi.waitFor(() => expect(existsSync(path.join(other, 'kept'))).toBe(true), WAIT);
+        expect(existsSync(path.join(cwd, 'dropped'))).toBe(false);
+        dropInSpawner('prestarted', other);
+      });
+    });
+  });
+
+  it('is made ready after a burst only where that was', async () => {
+    await withTempDir(async (here) => {
+      await withTempDir(async (there) => {
+        const refill = new Refill();
+        const use = async (cwd: string) => {
+          refill.noteUse({ cwd, env }, 2, 0);
+          await vi.waitFor(() => expect(countWarmShells(cwd)).toBe(1), WAIT);
+        };
+        const untilQuiet = () => new Promise<void>((resolve) => refill.later(resolve));
+        await use(here);
+        await use(there);
+        await untilQuiet();
+        await untilQuiet();
+        dropWarmShells();
+        await use(here);
+        // What is made ready after the first quiet moment is there at the second.
+        await untilQuiet();
+        await untilQuiet();
+        expect(countWarmShells(there)).toBe(0);
+        dropWarmShells();
+      });
+    });
+  });
+});
+
+describe('a spawner without work', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('stays as long as there is something to end with the host', async () => {
+    await withTempDir(async (cwd) => {
+      vi.useRealTimers();
+      const group = { id: 2 ** 30, mark: 'NONE=1', pipes: [], startedAt: 0 };
+      watchGroup(group);
+      const pid = await startSpawner(cwd, 0);
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      await runInSpawner(optionsFor(cwd, 'true'));
+      vi.advanceTimersByTime(150_000);
+      leaveSpawner(USER, cwd);
+      vi.useRealTimers();
+      expect(await lookAtSpawner()).toMatchObject({ pid });
+      unwatchGroup(group);
+      await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
+    });
+  });
+
+  it('stays as long as something waits in it that was started ahead', async () => {
+    await withTempDir(async (cwd) => {
+      vi.useRealTimers();
+      const pid = await startSpawner(cwd, 0);
+      prestartInSpawner({ cwd, env, command: 'cat' }, () => undefined);
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      await runInSpawner(optionsFor(cwd, 'true'));
+      vi.advanceTimersByTime(150_000);
+      vi.useRealTimers();
+      expect(await lookAtSpawner()).toMatchObject({ pid });
+      dropInSpawner('prestarted', cwd);
+    });
+  });
+
+  it('ends after a minute, and not before', async () => {
+    await withTempDir(async (cwd) => {
+      prepareSpawner(USER, () => ({ cwd, env }), 0, []);
+      vi.useRealTimers();
+      const pid = await startSpawner(cwd, 0);
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      await runInSpawner(optionsFor(cwd, 'true'));
+      vi.advanceTimersByTime(59_000);
+      const running = runInSpawner(optionsFor(cwd, 'sleep 0.3'));
+      vi.advanceTimersByTime(60_000);
+      expect(await running).toMatchObject({ exitCode: 0 });
+      vi.advanceTimersByTime(59_000);
+      expect(isRunning(pid)).toBe(true);
+      vi.advanceTimersByTime(1_000);
+      vi.useRealTimers();
+      await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
+      expect(runInSpawner(optionsFor(cwd, 'true'))).toBeUndefined();
+    });
+  });
+});
+
+describe('frames', () => {
+  it('are read as they were written, however they are cut', async () => {
+    const frame = fc.tuple(fc.jsonValue(), fc.uint8Array({ maxLength: 200 }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(frame, { maxLength: 6 }),
+        fc.array(fc.nat(50), { minLength: 1 }),
+        async (frames, cuts) => {
+          const written = new PassThrough({ highWaterMark: 1e6 });
+          for (const [message, bytes] of frames) writeFrame(written, { message }, bytes);
+          written.end();
+          const all = Buffer.concat((await written.toArray()) as Buffer[]);
+          const read: unknown[] = [];
+          const stream = new PassThrough({ highWaterMark: 1e6 });
+          readFrames(stream, (message, bytes) => read.push([message, [...bytes]]));
+          for (let at = 0, turn = 0; at < all.length; turn++) {
+            const length = 1 + (cuts[turn % cuts.length] ?? 0);
+            stream.write(all.subarray(at, at + length));
+            at += length;
+          }
+          stream.end();
+          await once(stream, 'end');
+          const expected = frames.map(([message, bytes]) => [{ message }, [...bytes]]);
+          expect(JSON.stringify(read)).toBe(JSON.stringify(expected));
+        },
+      ),
+    );
+  });
+});
