@@ -18,12 +18,13 @@ const LEFT_OUT = [
   // Start programs of Node that run no hook.
   'test/package/',
   'test/requirements/check.test.ts',
-  // Compare what is printed, which is the same. The same commands run hooks in the tests of examples and of faults.
+  // Compare what is printed, or said to a model, which is the same. Commands as these run hooks in the tests of faults.
   'test/docs/',
   'test/cli/newcomer.test.ts',
-  'test/examples/demo.test.ts',
+  'test/examples/',
   'test/faults/shown.test.ts',
   // What consent covers is decided before there is a process. Their commands run in no other way than all others.
+  'test/faults/budgets.test.ts',
   'test/faults/consentForms.test.ts',
   'test/faults/clonedRepository.test.ts',
   // Run every fault in each of the ways to start a hook themselves, or only with a spawner.

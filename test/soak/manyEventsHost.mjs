@@ -7,8 +7,13 @@ import { findMarked, waitUntil } from './processes.mjs';
 
 /** Events in flight at a time. */
 const CONCURRENCY = 8;
-/** Part of the events before anything is measured: until then memory is filled for the first time. */
-const WARM_UP = 0.1;
+/** So many events come before anything is measured: until then memory is filled for the first time. */
+const WARM_UP = 2_000;
+
+/** Shells are made ready once a burst of events is over; after so many looks without a new one, all are there. */
+const SETTLED_LOOKS = 20;
+/** Its stdin, stdout and stderr, and the pipe through which it is told its command. */
+const DESCRIPTORS_OF_SHELL = 4;
 
 const KEPT = `
   process.stdout.write('{"hookstack":1}\\n');
@@ -27,7 +32,15 @@ const hooks = [
   { matcher: '^spawned$', hooks: [{ type: 'command', command: 'true' }] },
   {
     matcher: '^kept$',
-    hooks: [{ type: 'command', command: process.execPath, args: ['-e', KEPT], persistent: true }],
+    hooks: [
+      {
+        type: 'command',
+        command: process.execPath,
+        // What it grows by for a while, and not for ever, is its young generation.
+        args: ['--max-semi-space-size=1', '-e', KEPT],
+        persistent: true,
+      },
+    ],
   },
 ];
 const config = new Config({ enableHooks: true, hooks: { BeforeTool: hooks } });
@@ -41,7 +54,7 @@ figures.push(exactly('Processes left after many events', 0, findMarked(runId).le
 console.log(JSON.stringify(figures));
 
 async function measure(toolName) {
-  await fireEvents(toolName, events * WARM_UP);
+  await fireEvents(toolName, WARM_UP);
   const before = await takeStock();
   const startedAt = performance.now();
   const asExpected = await fireEvents(toolName, events);
@@ -85,9 +98,17 @@ async function fireEvents(toolName, count) {
   return asExpected;
 }
 
-/** Shells that wait are replaced by others all the time, so what counts is what stays: programs of Node. */
+/** Shells that wait come and go with the events, so what counts is what stays: programs of Node. */
 async function takeStock() {
-  await waitUntil(() => othersOfNode().length > 0, 5_000);
+  let looks = 0;
+  let shells = 0;
+  const isSettled = () => {
+    const waiting = findShells().length;
+    looks = waiting === shells ? looks + 1 : 0;
+    shells = waiting;
+    return looks >= SETTLED_LOOKS && othersOfNode().length > 0;
+  };
+  await waitUntil(isSettled, 5_000);
   globalThis.gc();
   globalThis.gc();
   const { heapUsed, external } = process.memoryUsage();
@@ -99,14 +120,20 @@ async function takeStock() {
   return {
     heapMiB: Math.round((heapUsed + external) / 2 ** 20),
     othersMiB: Math.round(sum(kilobytes) / 1024),
-    descriptors: sum(descriptors),
+    descriptors: sum(descriptors) - shells * DESCRIPTORS_OF_SHELL,
   };
 }
 
 function othersOfNode() {
-  return findMarked(runId).filter(
-    (pid) => pid !== process.pid && readProc(pid, 'cmdline').startsWith(process.execPath),
-  );
+  return findMarked(runId).filter((pid) => pid !== process.pid && isNode(pid));
+}
+
+function findShells() {
+  return findMarked(runId).filter((pid) => !isNode(pid));
+}
+
+function isNode(pid) {
+  return readProc(pid, 'cmdline').startsWith(process.execPath);
 }
 
 function readProc(pid, file) {
