@@ -35,6 +35,8 @@ export interface CommandOptions extends StartOptions {
   readonly warmShells?: number;
   /** Whether it may have been started ahead; see `prestart`. Default false. */
   readonly prestart?: boolean;
+  /** Hands it to a shell that was started ahead. Default `startInWarmShell`. */
+  readonly startAhead?: (options: StartOptions) => RunningCommand | undefined;
   /** What starts it. Default `startCommand`. */
   readonly start?: (options: StartOptions) => Promise<RunningCommand>;
 }
@@ -91,11 +93,11 @@ export async function runCommand(
   timings: CommandTimings = COMMAND_TIMINGS,
 ): Promise<CommandOutcome> {
   const startedAt = performance.now();
-  const { signal, timeoutMs } = options;
+  const { signal, timeoutMs, startAhead = startInWarmShell } = options;
   if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   try {
     const prestarted = options.prestart ? await takePrestarted(options) : undefined;
-    const ahead = prestarted ?? (options.warmShells ? startInWarmShell(options) : undefined);
+    const ahead = prestarted ?? (options.warmShells ? startAhead(options) : undefined);
     if (ahead) {
       noteStart();
       const outcome = await follow(ahead, options, timings, startedAt);

@@ -72,12 +72,12 @@ const PIPES = ['pipe', 'pipe', 'pipe'] as const;
  * Starts a shell with something to run, or a program, in a process group of its own. Its `error` event may go unheard.
  * Without descriptors for its pipes, Node would start it without any.
  *
- * @param pipes one for each descriptor, from 0 on
+ * @param pipes one for each descriptor from 0 on, at least three; after them also descriptors of this process
  * @throws the system's error, for some of those that say why there is no process; it has no `pid` for the others
  */
 export function spawnCommand(
   { command, args, cwd, env }: Pick<StartOptions, 'command' | 'args' | 'cwd' | 'env'>,
-  pipes: readonly 'pipe'[],
+  pipes: readonly ('pipe' | number)[],
 ): ChildProcessWithoutNullStreams {
   assertDescriptorHeadroom();
   const searchPath = env['PATH'] ?? safeSearchPath(process.env['PATH'], cwd);
@@ -91,7 +91,7 @@ export function spawnCommand(
     detached: isDetached,
     stdio: [...pipes],
     windowsHide: true,
-  });
+  }) as ChildProcessWithoutNullStreams;
   subprocess.on('error', () => undefined);
   return subprocess;
 }

@@ -2,8 +2,8 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
-import type { Writable } from 'node:stream';
 import { watchHost } from './liveGroups.js';
+import { findOwnBash, gateDescriptor, type OwnBash } from './ownBash.js';
 import { isSimpleCommand } from '../shell/shellWords.js';
 import { isShortOfRoom } from '../util/room.js';
 import {
@@ -22,18 +22,23 @@ import {
 } from './startCommand.js';
 
 /**
- * What a waiting shell runs: it reads, each ended by a NUL, variables up to an empty one, of which the first tells the
- * run, the word `simple` or nothing, and the command; and after all that a NUL that says go. Then it becomes the
- * command, so that nothing of the waiting remains: the last command of all that bash was given replaces it, with `$_`
- * set as for any other. (Before 5.1 bash would stay, and `bash -c` does without that.) A program that is not found is
- * left to `bash -c`, for the message that people know, and so is one with a relative path, which would be told as an
- * absolute one. At the end of the input, when the host has ended, the shell does so too. All of it is one line, as
- * messages tell the line of a fault.
+ * What a waiting shell runs: it reads, each ended by a NUL, variables up to an empty one, which tell the run, the word
+ * `simple` or nothing, and the command; and after all that a NUL that says go. Then it becomes
+ * the command, so that nothing of the waiting remains: the last command of all that bash was given replaces it, with
+ * `$_` set as for any other. (Before 5.1 bash would stay, and `bash -c` does without that.) A program that is not found
+ * is left to `bash -c`, for the message that people know, and so is one with a relative path, which would be told as an
+ * absolute one. Where it is told of a gate, it becomes the command's own bash before it is told to go, which waits in
+ * the gate. At the end of the input, when the host has ended, the shell does so too. All of it is one line, as messages
+ * tell the line of a fault.
  */
 const WAIT_FOR_COMMAND = [
   `while IFS= read -r -d '' -u 3 __hookstack || exit; [[ $__hookstack ]]; do export "$__hookstack"; done`,
   "IFS= read -r -d '' -u 3 __hookstack_simple && IFS= read -r -d '' -u 3 __hookstack || exit",
   '[[ ! $__hookstack_simple ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) || eval "set -- $__hookstack"',
+  'if [[ ${__hookstack_gate-} ]]; then [[ -s /dev/fd/4 ]] || exit; export BASH_ENV=/dev/fd/4',
+  '(($#)) || exec "$BASH" -c "$__hookstack"',
+  '[[ ${__hookstack_kind-} != bash ]] || shift',
+  'exec -a "$__hookstack_name" "$BASH" "$@"; fi',
   'if [[ $1 == */* ]]; then [[ $1 == /* && -f $1 && -x $1 ]]; else hash -- "$1" 2>/dev/null; fi || set --',
   "IFS= read -r -d '' -u 3 __hookstack_go || exit",
   'exec 3<&-',
@@ -49,9 +54,23 @@ const MAX_WAITING = 32;
 
 type Surroundings = Pick<StartOptions, 'cwd' | 'env'>;
 
+/** A command that will come, and that bash itself reads: a shell may become that bash before it comes. */
+export interface ExpectedCommand {
+  readonly key: string;
+  readonly options: StartOptions;
+  readonly own: OwnBash;
+}
+
+/** Where shells are made ready, and which commands the first of them are for; the others may run anything. */
+interface Preparation extends Surroundings {
+  readonly expected?: readonly ExpectedCommand[];
+}
+
 /** A shell that waits for its command, in one directory and with one environment. */
 interface WaitingShell {
   readonly cwd: string;
+  /** What it was told already, and waits in the gate for the word to go. Absent where it may run anything. */
+  told?: ExpectedCommand & { readonly runId: string };
   /** All that it inherited, which must not have changed when it is taken. */
   readonly surroundings: string;
   readonly hasAbsolutePath: boolean;
@@ -59,7 +78,7 @@ interface WaitingShell {
   readonly outerRunId: string | undefined;
   readonly subprocess: ChildProcessWithoutNullStreams;
   readonly beginnings: Beginnings;
-  readonly control: Writable;
+  readonly control: Socket;
   /** Lets go of it: it has said something, such as that a locale is missing, which is not the command's to say. */
   readonly onNoise: () => void;
 }
@@ -77,7 +96,7 @@ let idleTimer: NodeJS.Timeout | undefined;
  * @returns `undefined` when none waits there, or the command asks for what such a shell cannot give
  */
 export function startInWarmShell(options: StartOptions): RunningCommand | undefined {
-  const shell = waiting.find(({ cwd }) => cwd === options.cwd);
+  const shell = waiting.find(({ cwd, told }) => cwd === options.cwd && !told);
   const runId = shell && (options.runId ?? newRunId(shell.outerRunId));
   const message = runId && messageFor(options, shell, runId);
   if (!message) return undefined;
@@ -87,6 +106,40 @@ export function startInWarmShell(options: StartOptions): RunningCommand | undefi
   const running = isUsable ? go(shell, runId) : undefined;
   if (!running) letGo([shell]);
   return running;
+}
+
+/** Lets a shell go that expects just this command; `undefined` when none does, or it would be run in another way now. */
+export function startExpected(options: StartOptions): RunningCommand | undefined {
+  const shell = findExpecting(options);
+  if (!shell?.told) return undefined;
+  waiting.splice(waiting.indexOf(shell), 1);
+  const { surroundings, told } = shell;
+  const isUsable = surroundings === surroundingsOf(options) && told.own.isStill();
+  const running = isUsable ? go(shell, told.runId) : undefined;
+  if (!running) letGo([shell]);
+  return running;
+}
+
+/** The run that a command will be where a shell expects it: what that starts has its mark from the beginning. */
+export function expectedRunId(options: StartOptions): string | undefined {
+  return findExpecting(options)?.told?.runId;
+}
+
+function findExpecting(options: StartOptions): WaitingShell | undefined {
+  const key = keyOf(options);
+  return waiting.find(({ cwd, told }) => told?.key === key && cwd === options.cwd);
+}
+
+/** Whether a shell can become what reads a command before the command comes; `undefined` where it cannot. */
+export function expectCommand(options: StartOptions): ExpectedCommand | undefined {
+  const own = findOwnBash(options);
+  const canBeTold = own && messageFor(options, { hasAbsolutePath: true }, '') !== undefined;
+  return canBeTold ? { key: keyOf(options), options, own } : undefined;
+}
+
+/** By which the same command is known in its directory; never empty. */
+export function keyOf({ command, args, extraEnv }: Omit<StartOptions, 'cwd' | 'env'>): string {
+  return JSON.stringify([command, args, extraEnv]);
 }
 
 function go(
@@ -111,28 +164,28 @@ function go(
  *
  * @returns whether it is to be called again for more, once others have had their turn
  */
-export function prepareWarmShell(options: Surroundings, count: number): boolean {
+export function prepareWarmShell(options: Preparation, count: number): boolean {
   idleTimer ??= setTimeout(letAllGo, IDLE_MS).unref();
   idleTimer.refresh();
-  const { cwd, env } = options;
+  const { cwd, env, expected = [] } = options;
   const surroundings =
     factsOf(env).canWait && !isShortOfRoom() ? surroundingsOf(options) : undefined;
   if (surroundings === undefined || noisy.has(surroundings)) return false;
-  const wanted = Math.min(count, MAX_WAITING);
-  const tooMany: WaitingShell[] = [];
-  let ready = 0;
+  const missing: (ExpectedCommand | undefined)[] = expected.slice(0, count);
+  missing.length = Math.min(count, MAX_WAITING);
   for (const shell of waiting) {
     const isReady = shell.surroundings === surroundings;
-    if (isReady) ready += 1;
-    if (isReady ? ready > wanted : shell.cwd === cwd) tooMany.push(shell);
+    const at = isReady ? missing.findIndex((each) => each?.key === shell.told?.key) : -1;
+    if (at >= 0) missing.splice(at, 1);
+    else if (isReady || shell.cwd === cwd) letGo([shell]);
   }
-  if (tooMany.length > 0) letGo(tooMany);
-  if (ready >= wanted) return false;
-  const started = spawnWaitingShell(options, surroundings);
+  if (missing.length === 0) return false;
+  const started = spawnWaitingShell(options, surroundings, missing[0] && gateDescriptor());
   if (!started) return false;
+  if (missing[0]) tell(started, missing[0]);
   waiting.push(started);
   if (waiting.length > MAX_WAITING) letGo(waiting.slice(0, -MAX_WAITING));
-  return ready + 1 < wanted;
+  return missing.length > 1;
 }
 
 /** What an environment means for shells that wait in it, found out once. */
@@ -164,11 +217,11 @@ function noteFacts(env: StartOptions['env']): EnvironmentFacts {
 }
 
 /**
- * Exported functions could stand in the place of a program, and the others change what bash does or prints, or how long
- * it waits.
+ * Exported functions could stand in the place of a program, and the others change what bash does or prints, how long it
+ * waits, or what it is told.
  */
 const CHANGING_BASH =
-  /^(?:BASH_FUNC_.*|BASHOPTS|SHELLOPTS|BASH_COMPAT|POSIXLY_CORRECT|LD_PRELOAD|TMOUT)$/;
+  /^(?:__hookstack.*|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|BASH_COMPAT|POSIXLY_CORRECT|POSIX_PEDANTIC|LD_PRELOAD|TMOUT)$/;
 
 /** How many shells wait, in a directory or everywhere. */
 export function countWarmShells(cwd?: string): number {
@@ -219,7 +272,7 @@ const MAX_HANDED_OVER_BYTES = 4096;
 
 /** Variables that bash keeps for itself, that change how it reads on, or that tell which run it is. */
 const OWN_VARIABLES =
-  /^(?:__hookstack.*|HOOKSTACK_RUN_ID|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*|LC_.*|LANG|LANGUAGE|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS)$/;
+  /^(?:__hookstack.*|HOOKSTACK_RUN_ID|BASH.*|_|IFS|SHLVL|UID|EUID|PPID|PWD|OLDPWD|SHELLOPTS|POSIXLY_CORRECT|POSIX_PEDANTIC|TMOUT|LINENO|RANDOM|SECONDS|ENV|PATH|LD_.*|LC_.*|LANG|LANGUAGE|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS)$/;
 
 /**
  * All that a shell is told before it may go; `undefined` for what cannot be handed over: NUL ends what it reads, and bash
@@ -227,7 +280,7 @@ const OWN_VARIABLES =
  */
 function messageFor(
   { command, args, extraEnv = {} }: StartOptions,
-  shell: WaitingShell,
+  shell: Pick<WaitingShell, 'hasAbsolutePath'>,
   runId: string,
 ): string | undefined {
   if (args) return undefined;
@@ -257,10 +310,10 @@ export function noteWhetherSimple(command: string): boolean {
 }
 
 /** `undefined` where it cannot be started: the next command starts cold, and reports what is wrong if it still is. */
-function spawnWaitingShell({ cwd, env }: Surroundings, surroundings: string) {
+function spawnWaitingShell({ cwd, env }: Surroundings, surroundings: string, gate?: number) {
   try {
     const start = { command: WAIT_FOR_COMMAND, cwd, env: { ...env, ...OWN_ENVIRONMENT } };
-    const subprocess = spawnCommand(start, PIPES_OF_WAITING);
+    const subprocess = spawnCommand(start, gate ? [...PIPES_OF_WAITING, gate] : PIPES_OF_WAITING);
     for (const pipe of subprocess.stdio) pipe?.on('error', ignore);
     const control = subprocess.stdio[3];
     // Node's pipes carry both ways, which its types do not know.
@@ -284,6 +337,55 @@ function spawnWaitingShell({ cwd, env }: Surroundings, surroundings: string) {
   } catch {
     return undefined;
   }
+}
+
+/** What is known of shells that wait in the gate in one place. */
+interface GateFacts {
+  /** Whether one has: where bash sources nothing, it would run its command at once. */
+  hasWaited: boolean;
+  /** How many ended before they were needed. */
+  earlyEnds: number;
+}
+
+const gates = new Map<string, GateFacts>();
+const MAX_EARLY_ENDS = 3;
+
+/** Whether a shell may be told ahead which command it will run in a place. The first time, one is asked to show it. */
+export function waitsInGate(options: Surroundings): boolean {
+  const place = factsOf(options.env).canWait ? surroundingsOf(options) : undefined;
+  if (place === undefined) return false;
+  const { hasWaited, earlyEnds } = gates.get(place) ?? askToWait(options, place);
+  return hasWaited && earlyEnds <= MAX_EARLY_ENDS;
+}
+
+/** With a command that does nothing, should it be run at once. */
+function askToWait(options: Surroundings, place: string): GateFacts {
+  const facts = { hasWaited: false, earlyEnds: 0 };
+  if (gates.size >= MAX_REMEMBERED) gates.clear();
+  gates.set(place, facts);
+  const shell = spawnWaitingShell(options, place, gateDescriptor());
+  if (!shell) return facts;
+  shell.control.once('data', () => {
+    facts.hasWaited = true;
+    letGo([shell]);
+  });
+  const variables = { __hookstack_gate: '1', __hookstack_probe: '1' };
+  const own = { variables, isStill: () => true };
+  tell(shell, { key: '', options: { ...options, command: ':' }, own });
+  return facts;
+}
+
+/** Has a shell become what reads a command. */
+function tell(shell: WaitingShell, expected: ExpectedCommand): void {
+  const runId = newRunId(shell.outerRunId);
+  const message = messageFor(expected.options, shell, runId) ?? '';
+  const facts = Object.entries(expected.own.variables).map(([name, value]) => `${name}=${value}\0`);
+  shell.control.write(`${facts.join('')}${message}`);
+  shell.told = { ...expected, runId };
+  shell.subprocess.prependOnceListener('exit', () => {
+    const known = waiting.includes(shell) ? gates.get(shell.surroundings) : undefined;
+    if (known) known.earlyEnds += 1;
+  });
 }
 
 function giveUpOn(surroundings: string): void {

@@ -9,7 +9,7 @@ import { hook } from '../helpers/hooks.js';
 import { isRunning } from '../process/helpers.js';
 import { fixture } from './helpers/childHost.js';
 import { fault, TIMED, type Host } from './helpers/host.js';
-import { findProcesses } from './helpers/leftovers.js';
+import { findProcesses, isExpecting } from './helpers/leftovers.js';
 
 const INDEX = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 
@@ -59,6 +59,22 @@ describe('a spawner that dies', () => {
       expect((await spawnerOf()).pid).not.toBe(pid);
     },
   );
+
+  fault('while a shell runs what it expected: nothing of it is left', async ({ host }) => {
+    const command = '[ -e again ] || exit 0; echo >> runs; setsid sleep 300 & sleep 300';
+    expect(await host.callTool([hook(command, GUARD)])).toMatchObject({ verdict: 'allowed' });
+    await expect.poll(() => findProcesses(host.runId).filter(isExpecting)).toHaveLength(1);
+    const expecting = findProcesses(host.runId).find(isExpecting);
+    await host.write('again', '');
+    const calling = host.callTool([hook(command, GUARD)]);
+    await host.waitForFile('runs');
+    expect(findProcesses(host.runId)).toContain(expecting);
+    const { pid } = await spawnerOf();
+    process.kill(pid, 'SIGKILL');
+    expect(await calling).toMatchObject({ verdict: 'blocked' });
+    await vi.waitFor(() => expect(findProcesses(host.runId)).toEqual([]), { timeout: 3000 });
+    expect(host.lines('runs')).toHaveLength(1);
+  });
 
   fault('between events: the next hook runs, once', async ({ host }) => {
     for (let round = 1; round <= 10; round++) {

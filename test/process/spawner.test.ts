@@ -22,7 +22,7 @@ import {
   unwatchGroup,
   watchGroup,
 } from '../../src/process/spawner/spawner.js';
-import { countWarmShells, dropWarmShells } from '../../src/process/warmShells.js';
+import { countWarmShells, dropWarmShells, expectedRunId } from '../../src/process/warmShells.js';
 import { isRunning, withTempDir } from './helpers.js';
 
 const USER = {};
@@ -156,12 +156,20 @@ describe('a command that another process starts', () => {
   it('reads the input of its own, also of many large ones at once', async () => {
     await withTempDir(async (cwd) => {
       await startSpawner(cwd, 0);
-      const inputs = [1, 2, 3].map((size) => Buffer.alloc(size * 1_000_000, String(size)));
+      const inputs = [1, 2].map((size) => Buffer.alloc(size * 1_000_000, String(size)));
       const all = [...inputs, ...inputs].map(
         async (input) => await runInSpawner(optionsFor(cwd, 'wc -c; echo', { input })),
       );
       const sizes = (await Promise.all(all)).map((outcome) => Number(outcome?.stdout));
-      expect(sizes).toEqual([1, 2, 3, 1, 2, 3].map((size) => size * 1_000_000));
+      expect(sizes).toEqual([1, 2, 1, 2].map((size) => size * 1_000_000));
+    });
+  });
+
+  it('is left to the host where its input takes longer to send than it to start', async () => {
+    await withTempDir(async (cwd) => {
+      await startSpawner(cwd, 0);
+      const input = Buffer.alloc(3_000_000);
+      expect(runInSpawner(optionsFor(cwd, 'wc -c', { input }))).toBeUndefined();
     });
   });
 });
@@ -188,7 +196,7 @@ describe('what a spawner starts ahead', () => {
       await withTempDir(async (there) => {
         const refill = new Refill();
         const use = async (cwd: string) => {
-          refill.noteUse({ cwd, env }, 2, 0);
+          refill.noteUse({ command: 'true', cwd, env }, 2, 0);
           await vi.waitFor(() => expect(countWarmShells(cwd)).toBe(1), WAIT);
         };
         const untilQuiet = () => new Promise<void>((resolve) => refill.later(resolve));
@@ -204,6 +212,41 @@ describe('what a spawner starts ahead', () => {
         expect(countWarmShells(there)).toBe(0);
         dropWarmShells();
       });
+    });
+  });
+});
+
+describe('the shells for the next burst of events', () => {
+  it('expect the commands of the last ones, and others where those were of another kind', async () => {
+    await withTempDir(async (cwd) => {
+      const refill = new Refill();
+      const place = { cwd, env };
+      const bursts = [['true && a', 'true && a', 'true && b'], ['node x', 'node x'], ['true && b']];
+      for (const [at, burst] of bursts.entries()) {
+        for (const command of burst) refill.noteUse({ ...place, command }, 16, 0);
+        await new Promise<void>((resolve) => refill.later(resolve));
+        const shells = [3, 5, 5][at];
+        await vi.waitFor(() => expect(countWarmShells(cwd)).toBe(shells), WAIT);
+      }
+      const expected = (command: string) => expectedRunId({ ...place, command }) !== undefined;
+      expect(['true && a', 'true && b', 'node x'].map(expected)).toEqual([true, true, false]);
+      dropWarmShells();
+    });
+  });
+
+  it('are no more than are allowed, those of the latest first', async () => {
+    await withTempDir(async (cwd) => {
+      const refill = new Refill();
+      const place = { cwd, env };
+      for (const command of ['true && a', 'true && b', 'true && c']) {
+        refill.noteUse({ ...place, command }, 2, 0);
+        await new Promise<void>((resolve) => refill.later(resolve));
+      }
+      const expected = (command: string) => expectedRunId({ ...place, command }) !== undefined;
+      const find = () => ['true && a', 'true && b', 'true && c'].map(expected);
+      await vi.waitFor(() => expect(find()).toEqual([false, true, true]), WAIT);
+      expect(countWarmShells(cwd)).toBe(2);
+      dropWarmShells();
     });
   });
 });

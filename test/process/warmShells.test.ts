@@ -1,17 +1,26 @@
 import { createHook } from 'node:async_hooks';
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runCommand, type CommandOutcome } from '../../src/process/runCommand.js';
 import { isSimpleCommand } from '../../src/shell/shellWords.js';
-import { countWarmShells, dropWarmShells, prepareWarmShell } from '../../src/process/warmShells.js';
+import {
+  countWarmShells,
+  dropWarmShells,
+  expectCommand,
+  prepareWarmShell,
+  startExpected,
+  startInWarmShell,
+  waitsInGate,
+} from '../../src/process/warmShells.js';
 import { isRunning, withTempDir } from './helpers.js';
 
 afterEach(() => dropWarmShells());
 
 const PROBE = `#!/bin/bash
+echo "$_ $SECONDS $BASH $BASH_SOURCE $BASH_ENV $SHLVL"
 env | sort | sed 's/^\\(HOOKSTACK_RUN_ID\\)=.*/\\1/'
 ls -l /proc/self/fd | awk '{ print $9, $11 }' | sed 's/[0-9][0-9]*/N/2g; s/\\[.*//; s/[0-9]*.fd$//'
 ps -o pgid=,sid=,comm= -p $$ | awk '{ print $1 == $2, $3 }'
@@ -21,7 +30,7 @@ ulimit -a; trap; pwd; cat`;
 /** Starts itself again and again, up to its time limit. */
 const ENDLESS = 'bash -c "${BASH_EXECUTION_STRING}"';
 
-const env = { ...process.env, CI_MARK: 'as it is', REPLY: 'kept' };
+const env = { ...process.env, _: undefined, CI_MARK: 'as it is', REPLY: 'kept' };
 
 function prepareWarmShells(place: Parameters<typeof prepareWarmShell>[0], count: number): void {
   while (prepareWarmShell(place, count));
@@ -32,7 +41,7 @@ async function runBothWays(
   cwd: string,
   extraEnv: Record<string, string> = {},
   timeoutMs = 10_000,
-): Promise<{ cold: Partial<CommandOutcome>; warm: Partial<CommandOutcome> }> {
+): Promise<Record<'cold' | 'warm' | 'expected', Partial<CommandOutcome>>> {
   const input = Buffer.from('the input\n');
   const inProject = { ...env, LLXPRT_PROJECT_DIR: cwd };
   const options = { command, cwd, env: inProject, extraEnv, input, timeoutMs };
@@ -41,7 +50,16 @@ async function runBothWays(
   const starts = countStarts();
   const warm = await runCommand({ ...options, warmShells: 16 });
   expect(starts(), 'the warm shell was used').toBe(0);
-  return { cold: withoutTime(cold), warm: withoutTime(warm) };
+  const told = expectCommand(options);
+  prepareWarmShell({ cwd, env: inProject, ...(told && { expected: [told] }) }, 1);
+  const startsOfTold = countStarts();
+  const expected = await runCommand({
+    ...options,
+    warmShells: 16,
+    startAhead: (start) => startExpected(start) ?? startInWarmShell(start),
+  });
+  expect(startsOfTold(), 'the shell that expects it was used').toBe(0);
+  return { cold: withoutTime(cold), warm: withoutTime(warm), expected: withoutTime(expected) };
 }
 
 /** Counts the processes that Node starts from now on. */
@@ -75,6 +93,9 @@ function withoutTime({
 describe('a command in a shell that was started ahead', () => {
   it.each([
     './probe',
+    './by-env one two',
+    'echo "$_"; set -- a; ./by-env "$_"',
+    'echo "$SECONDS $BASHPID" | cut -d" " -f1; declare -f; compgen -v | grep -c hookstack',
     './probe one "two words" \'$three\'',
     '"${LLXPRT_PROJECT_DIR}/probe" one "two words"',
     'bash probe',
@@ -103,29 +124,35 @@ describe('a command in a shell that was started ahead', () => {
   ])('is in no way different: %s', async (command) => {
     await withTempDir(async (cwd) => {
       await writeFile(path.join(cwd, 'probe'), PROBE, { mode: 0o755 });
+      const byEnv = PROBE.replace('/bin/bash', '/usr/bin/env bash');
+      await writeFile(path.join(cwd, 'by-env'), byEnv, { mode: 0o755 });
       await writeFile(path.join(cwd, 'dies'), '#!/bin/sh\nkill -9 $$\n', { mode: 0o755 });
       await writeFile(path.join(cwd, 'bad-interpreter'), '#!/no/such\n', { mode: 0o755 });
       await writeFile(path.join(cwd, 'no-shebang'), 'echo "$0 $#"', { mode: 0o755 });
       await writeFile(path.join(cwd, 'empty'), '', { mode: 0o755 });
       await writeFile(path.join(cwd, 'not-executable'), 'echo no', { mode: 0o644 });
       const timeoutMs = command === ENDLESS ? 2_000 : undefined;
-      const { cold, warm } = await runBothWays(command, cwd, {}, timeoutMs);
+      const { cold, warm, expected } = await runBothWays(command, cwd, {}, timeoutMs);
       expect(warm).toEqual(cold);
+      expect(expected).toEqual(cold);
     });
   });
 
   it('becomes a program with the same environment, in whatever order', async () => {
     await withTempDir(async (cwd) => {
-      const { cold, warm } = await runBothWays('env', cwd);
+      const { cold, warm, expected } = await runBothWays('env', cwd);
       expect(variablesIn(warm)).toEqual(variablesIn(cold));
+      expect(variablesIn(expected)).toEqual(variablesIn(cold));
     });
   });
 
   it('gets its own variables, whatever they hold', async () => {
     await withTempDir(async (cwd) => {
       const extraEnv = { STYLE: 'a\nb $(touch pwned) "\'\\', CI_MARK: 'another' };
-      const { cold, warm } = await runBothWays('env -0 | sort -z | tr -d "\\0"', cwd, extraEnv);
+      const command = 'env -0 | sort -z | tr -d "\\0"';
+      const { cold, warm, expected } = await runBothWays(command, cwd, extraEnv);
       expect(withoutRun(warm)).toEqual(withoutRun(cold));
+      expect(withoutRun(expected)).toEqual(withoutRun(cold));
     });
   });
 
@@ -174,7 +201,7 @@ describe('a command in a shell that was started ahead', () => {
 /** The shells that this process has started. */
 function shellsOfHost(): number[] {
   const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
-  const pids = children.trim().split(' ').map(Number);
+  const pids = children.trim().split(' ').filter(Boolean).map(Number);
   return pids.filter((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'bash\n');
 }
 
@@ -301,6 +328,186 @@ describe('a shell that waits', () => {
     });
   });
 });
+
+describe('a shell that expects a command', () => {
+  it.each(['bash script', './script', '/bin/bash ./script', '. ./script', 'true; ./script'])(
+    'reads nothing of it before it is told to go: %s',
+    async (command) => {
+      await withTempDir(async (cwd) => {
+        await writeScript(cwd, '#!/bin/bash\n: > ran; echo early\n');
+        const run = expecting(command, cwd);
+        await untilExpecting();
+        await writeScript(cwd, '#!/bin/bash\necho "$SECONDS late"; [[ -e ran ]] && echo early\n');
+        const starts = countStarts();
+        expect((await run()).stdout).toBe('0 late\n');
+        expect(starts()).toBe(0);
+      });
+    },
+  );
+
+  it.each([
+    ['another program', '#!/bin/sh\necho "$0 $BASH_VERSION"\n', './script \n'],
+    ['no program any more', 'echo no interpreter', 'no interpreter\n'],
+  ])('lets go of a script that has become %s', async (_what, text, stdout) => {
+    await withTempDir(async (cwd) => {
+      await writeScript(cwd, '#!/usr/bin/env bash\necho before\n');
+      const run = expecting('./script', cwd);
+      await untilExpecting();
+      await writeScript(cwd, text);
+      expect((await run()).stdout).toBe(stdout);
+      expect(countWarmShells()).toBe(0);
+    });
+  });
+
+  it('says what bash says of a script that has gone', async () => {
+    await withTempDir(async (cwd) => {
+      const script = await writeScript(cwd, 'echo');
+      const run = expecting('bash ./script', cwd);
+      await untilExpecting();
+      await rm(script);
+      expect(await run()).toMatchObject({
+        exitCode: 127,
+        stderr: expect.stringMatching(/script: No such file or directory/) as string,
+      });
+    });
+  });
+
+  it('serves no other command, and not the same one with other variables', async () => {
+    await withTempDir(async (cwd) => {
+      expecting('echo $X; true', cwd, { X: '1' });
+      const started = { ...base(cwd), startAhead: startExpected };
+      const others = [
+        { command: 'echo $X' },
+        { command: 'echo $X; true', extraEnv: { X: '2' } },
+        { command: 'echo $X; true', args: [] },
+      ];
+      for (const other of others) await runCommand({ ...started, ...other });
+      expect(countWarmShells()).toBe(1);
+    });
+  });
+
+  it('leaves the others to those that may run anything', async () => {
+    await withTempDir(async (cwd) => {
+      expecting('echo expected; true', cwd);
+      prepareWarmShells({ cwd, env }, 1);
+      expect(countWarmShells()).toBe(1);
+      const { stdout } = await runCommand({ ...base(cwd), command: 'echo anything' });
+      expect(stdout).toBe('anything\n');
+      expect(countWarmShells()).toBe(0);
+    });
+  });
+
+  it('is not told anything where bash is a script, which may change how bash begins', async () => {
+    await withTempDir(async (cwd) => {
+      const wrapper = '#!/bin/bash\nexport POSIXLY_CORRECT=1\nexec /bin/bash "$@"\n';
+      await writeFile(path.join(cwd, 'bash'), wrapper, { mode: 0o755 });
+      const place = { cwd, env: { ...env, PATH: `${cwd}:${process.env['PATH']}` } };
+      for (const command of [': > early; true', 'bash ./x']) {
+        expect(expectCommand({ ...place, command })).toBeUndefined();
+      }
+    });
+  });
+
+  it('is asked first to show that it waits, with a command that does nothing', async () => {
+    await withTempDir(async (cwd) => {
+      expect(waitsInGate({ cwd, env })).toBe(false);
+      await vi.waitFor(() => expect(waitsInGate({ cwd, env })).toBe(true));
+      expect(countWarmShells()).toBe(0);
+      await vi.waitFor(() => expect(shellsOfHost()).toEqual([]));
+    });
+  });
+
+  it('is not told anything any more after some that ended early', async () => {
+    await withTempDir(async (cwd) => {
+      await vi.waitFor(() => expect(waitsInGate({ cwd, env })).toBe(true));
+      for (let round = 0; round < 4; round++) {
+        expect(waitsInGate({ cwd, env })).toBe(true);
+        expecting('true; true', cwd);
+        for (const pid of await untilExpecting()) process.kill(pid, 'SIGKILL');
+        await vi.waitFor(() => expect(countWarmShells()).toBe(0));
+      }
+      expect(waitsInGate({ cwd, env })).toBe(false);
+    });
+  });
+
+  it.each(['POSIXLY_CORRECT', 'POSIX_PEDANTIC', 'TMOUT', 'BASH_ENV', 'SHLVL', '__hookstack_gate'])(
+    'is not there for a command with a variable that changes how bash begins: %s',
+    async (name) => {
+      await withTempDir(async (cwd) => {
+        const command = ': > early; true';
+        const extraEnv = { [name]: '1' };
+        expect(expectCommand({ ...base(cwd), command, extraEnv })).toBeUndefined();
+        expect(waitsInGate({ cwd, env: { ...env, POSIX_PEDANTIC: '1' } })).toBe(false);
+        const counting = { ...env, SECONDS: '100' };
+        expect(expectCommand({ ...base(cwd), command, env: counting })).toBeUndefined();
+      });
+    },
+  );
+
+  it('looks at the first line of the script that would run', async () => {
+    await withTempDir(async (parent) => {
+      const cwd = path.join(parent, 'project');
+      await mkdir(path.join(parent, 'other/sub'), { recursive: true });
+      await mkdir(cwd);
+      await symlink(path.join(parent, 'other/sub'), path.join(cwd, 'link'));
+      await writeFile(path.join(cwd, 'x'), '#!/bin/bash\n', { mode: 0o755 });
+      await writeFile(path.join(parent, 'other/x'), '#!/bin/sh\n', { mode: 0o755 });
+      expect(expectCommand({ ...base(cwd), command: 'link/../x' })).toBeUndefined();
+      expect(expectCommand({ ...base(cwd), command: './x' })).toBeDefined();
+    });
+  });
+
+  it('ends when its host lets go of it', async () => {
+    await withTempDir(async (cwd) => {
+      expecting('sleep 300; true', cwd);
+      const [pid = 0] = await untilExpecting();
+      dropWarmShells();
+      await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+    });
+  });
+
+  it.each([
+    'node script.mjs',
+    './script.py',
+    'bash',
+    'bash -x script',
+    'bash +e script',
+    'bash --posix script',
+    'sh script',
+    './missing',
+    'bash_like script',
+    `${'x'.repeat(5000)}; true`,
+  ])('is there for what bash reads alone, and not for: %s', async (command) => {
+    await withTempDir(async (cwd) => {
+      const file = path.join(cwd, 'script.py');
+      await writeFile(file, '#!/usr/bin/env python3\n', { mode: 0o755 });
+      expect(expectCommand({ ...base(cwd), command })).toBeUndefined();
+    });
+  });
+});
+
+/** Has one wait for `command`, and returns what runs it. */
+function expecting(command: string, cwd: string, extraEnv: Record<string, string> = {}) {
+  const options = { ...base(cwd), command, extraEnv };
+  const told = expectCommand(options);
+  prepareWarmShells({ cwd, env, ...(told && { expected: [told] }) }, 1);
+  return () => runCommand({ ...options, startAhead: startExpected });
+}
+
+async function writeScript(cwd: string, text: string): Promise<string> {
+  await writeFile(path.join(cwd, 'script'), text, { mode: 0o755 });
+  return path.join(cwd, 'script');
+}
+
+/** Waits until all shells have become what they expect, and returns their pids. */
+function untilExpecting(): Promise<number[]> {
+  return vi.waitFor(() => {
+    const pids = shellsOfHost();
+    const gates = pids.map((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8'));
+    expect(gates.every((each) => each.includes('__hookstack_gate='))).toBe(true);
+    return pids;
+  });
+}
 
 describe('isSimpleCommand', () => {
   it.each([

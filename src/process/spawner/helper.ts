@@ -29,7 +29,7 @@ type Settle = (outcome: CommandOutcome | undefined) => void;
 
 interface Owed {
   readonly settle: Settle;
-  readonly runId: string;
+  runId: string;
   readonly startedAt: number;
   readonly answerBy: number;
   isTaken: boolean;
@@ -220,7 +220,7 @@ export class Helper {
     const owed = this.#owed.get(message.id);
     if (!owed) return;
     owed.isTaken = true;
-    if (message.type === 'taken') return;
+    if (message.type === 'taken') return void (owed.runId = message.runId ?? owed.runId);
     // Still owed where it cannot be read.
     const outcome = readOutcome(message.outcome, bytes);
     this.#owed.delete(message.id);

@@ -2,7 +2,14 @@ import { dropPrestarted, prestart } from '../prestarted.js';
 import { killGroups, type ProcessGroup } from '../processGroup.js';
 import { runCommand } from '../runCommand.js';
 import type { StartOptions } from '../startCommand.js';
-import { countWarmShells, dropWarmShells, noteWhetherSimple } from '../warmShells.js';
+import {
+  countWarmShells,
+  dropWarmShells,
+  expectedRunId,
+  noteWhetherSimple,
+  startExpected,
+  startInWarmShell,
+} from '../warmShells.js';
 import { readFrames, writeFrame } from './frames.js';
 import type { FromSpawner, SharedId, ToSpawner } from './messages.js';
 import { Refill } from './refill.js';
@@ -68,15 +75,23 @@ async function run(
   { id, command }: Extract<ToSpawner, { type: 'run' }>,
   bytes: Buffer,
 ): Promise<void> {
+  const env = environmentOf(command);
+  const runId = expectedRunId({ ...command, env }) ?? command.runId;
   // Written before anything is started, so that nothing is run twice where this process is lost.
-  tell({ type: 'taken', id });
+  tell({ type: 'taken', id, ...(runId !== undefined && { runId }) });
   const abort = new AbortController();
   aborts.set(id, abort);
-  const env = environmentOf(command);
   const input = command.input === undefined ? bytes : (inputs.get(command.input) ?? bytes);
-  const ending = runCommand({ ...command, env, input, signal: abort.signal });
-  const { cwd, warmShells = 0 } = command;
-  refill.noteUse({ env, cwd }, warmShells, input.byteLength);
+  const ending = runCommand({
+    ...command,
+    runId,
+    env,
+    input,
+    signal: abort.signal,
+    startAhead: (options) => startExpected(options) ?? startInWarmShell(options),
+  });
+  const { warmShells = 0, prestart: isEager } = command;
+  refill.noteUse({ ...command, env }, isEager ? 0 : warmShells, input.byteLength);
   const { stdout, stderr, error, ...rest } = await ending;
   aborts.delete(id);
   const said = [Buffer.from(stdout), Buffer.from(stderr)];

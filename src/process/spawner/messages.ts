@@ -6,7 +6,10 @@ import type { StartOptions } from '../startCommand.js';
 export type SharedId = number;
 
 /** A command as it is sent, its environment and its input by their numbers. */
-export interface SentCommand extends Omit<CommandOptions, 'env' | 'input' | 'signal' | 'start'> {
+export interface SentCommand extends Omit<
+  CommandOptions,
+  'env' | 'input' | 'signal' | 'start' | 'startAhead'
+> {
   readonly env: SharedId;
   /** Absent where the input is behind the message. */
   readonly input?: SharedId;
@@ -58,8 +61,8 @@ export interface SentOutcome extends Omit<CommandOutcome, 'stdout' | 'stderr' | 
 
 /** What a spawner tells its host. */
 export type FromSpawner =
-  /** From here on the command may have been started. */
-  | { readonly type: 'taken'; readonly id: number }
+  /** From here on the command may have been started, as this run: where a shell expected it, as that of the shell. */
+  | { readonly type: 'taken'; readonly id: number; readonly runId?: string }
   | { readonly type: 'ended'; readonly id: number; readonly outcome: SentOutcome }
   /** What was to be started ahead ended too early too often. */
   | { readonly type: 'gave-up'; readonly id: number }

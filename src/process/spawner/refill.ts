@@ -1,11 +1,23 @@
 import type { StartOptions } from '../startCommand.js';
-import { countWarmShells, prepareWarmShell } from '../warmShells.js';
+import {
+  countWarmShells,
+  expectCommand,
+  keyOf,
+  prepareWarmShell,
+  waitsInGate,
+  type ExpectedCommand,
+} from '../warmShells.js';
 
 /** Ms without a start after which a burst of events is over. */
 const QUIET_MS = 15;
 
 /** Shells are kept for the largest of this many bursts. */
 const RECENT_BURSTS = 32;
+
+/** Commands that are told apart in a burst. */
+const MAX_COMMANDS = 64;
+/** What all others count as. */
+const OTHERS = '';
 
 /** Directories that are known at a time. */
 const MAX_PLACES = 32;
@@ -17,14 +29,19 @@ const BYTES_OF_COMMAND = 20_000;
 
 type Surroundings = Pick<StartOptions, 'cwd' | 'env'>;
 
+/** Commands that came without a pause, and how often each. */
+type Burst = Map<string, { readonly start: StartOptions; count: number }>;
+
 /** What is known of the commands that run in one directory. */
 interface Place {
   readonly surroundings: Surroundings;
   maxShells: number;
   /** Commands of this burst. */
-  started: number;
-  /** How many there were in earlier ones, the latest last. */
-  bursts: number[];
+  started: Burst;
+  /** Those of earlier ones, the latest last. */
+  bursts: Burst[];
+  /** What the next burst will take: so many shells, and commands for the first of them. */
+  next: { readonly shells: number; readonly expected: readonly ExpectedCommand[] };
 }
 
 /**
@@ -38,10 +55,11 @@ export class Refill {
   #uncollectedBytes = 0;
   #quiet: NodeJS.Timeout | undefined;
 
-  /** Makes shells ready now. */
+  /** Makes shells ready now, and finds out whether later ones may be told ahead what they will run. */
   begin(surroundings: Surroundings, shells: number): void {
     const place = this.#placeOf(surroundings, shells);
-    place.bursts.push(shells);
+    place.next = { shells, expected: [] };
+    waitsInGate(surroundings);
     this.#fill([place]);
   }
 
@@ -50,13 +68,18 @@ export class Refill {
    *
    * @param inputBytes what was read for it
    */
-  noteUse(surroundings: Surroundings, maxShells: number, inputBytes: number): void {
+  noteUse({ cwd, env, ...start }: StartOptions, maxShells: number, inputBytes: number): void {
     this.#uses += 1;
     this.#uncollectedBytes += BYTES_OF_COMMAND + inputBytes;
     this.#waitForQuiet();
     if (maxShells === 0) return;
-    this.#placeOf(surroundings, maxShells).started += 1;
-    if (countWarmShells(surroundings.cwd) === 0) setImmediate(prepareWarmShell, surroundings, 1);
+    const { command, args, extraEnv } = start;
+    const { started } = this.#placeOf({ cwd, env }, maxShells);
+    const key = started.size < MAX_COMMANDS ? keyOf(start) : OTHERS;
+    const known = started.get(key) ?? { start: { command, args, extraEnv, cwd, env }, count: 0 };
+    known.count += 1;
+    started.set(key, known);
+    if (countWarmShells(cwd) === 0) setImmediate(prepareWarmShell, { cwd, env }, 1);
   }
 
   /** Does something once the burst is over. */
@@ -76,7 +99,13 @@ export class Refill {
       known.maxShells = maxShells;
       return known;
     }
-    const place = { surroundings, maxShells, started: 0, bursts: known?.bursts ?? [] };
+    const place: Place = {
+      surroundings,
+      maxShells,
+      started: new Map(),
+      bursts: known?.bursts ?? [],
+      next: { shells: 0, expected: [] },
+    };
     this.#places.delete(surroundings.cwd);
     this.#places.set(surroundings.cwd, place);
     const [oldest] = this.#places.keys();
@@ -101,10 +130,11 @@ export class Refill {
   #makeReady(): void {
     for (const work of this.#waiting.splice(0)) work();
     // In other directories nobody has taken any.
-    const used = [...this.#places.values()].filter(({ started }) => started > 0);
+    const used = [...this.#places.values()].filter(({ started }) => started.size > 0);
     for (const place of used) {
       place.bursts = [...place.bursts.slice(1 - RECENT_BURSTS), place.started];
-      place.started = 0;
+      place.started = new Map();
+      place.next = lookAhead(place);
     }
     this.#fill(used);
     if (this.#uncollectedBytes < MAX_UNCOLLECTED_BYTES) return;
@@ -116,10 +146,32 @@ export class Refill {
   #fill(places: readonly Place[]): void {
     const [place, ...others] = places;
     if (!place) return;
-    const { surroundings, bursts, maxShells } = place;
+    const { surroundings, next } = place;
     const isKnown = this.#places.get(surroundings.cwd) === place;
-    const shells = Math.min(Math.max(0, ...bursts), maxShells);
-    const hasMore = isKnown && shells > 0 && prepareWarmShell(surroundings, shells);
+    const { shells } = next;
+    const expected = next.expected.length > 0 && waitsInGate(surroundings) ? next.expected : [];
+    const hasMore =
+      isKnown && shells > 0 && prepareWarmShell({ ...surroundings, expected }, shells);
     setImmediate(() => this.#fill(hasMore ? places : others));
   }
+}
+
+/** Expects each command as often as it came in one burst, those of the latest bursts first; and so many others. */
+function lookAhead({ bursts, maxShells, surroundings }: Place): Place['next'] {
+  const commands = new Map<string, ExpectedCommand | undefined>([[OTHERS, undefined]]);
+  const most = new Map<string, number>();
+  for (const burst of bursts.toReversed()) {
+    let others = 0;
+    for (const [key, { start, count }] of burst) {
+      if (!commands.has(key)) commands.set(key, expectCommand({ ...start, ...surroundings }));
+      if (commands.get(key)) most.set(key, Math.max(most.get(key) ?? 0, count));
+      else others += count;
+    }
+    most.set(OTHERS, Math.max(most.get(OTHERS) ?? 0, others));
+  }
+  const shellsFor = (key: string) => Math.min(most.get(key) ?? 0, maxShells);
+  const expected = Array.from(commands, ([key, command]) =>
+    command ? Array.from({ length: shellsFor(key) }, () => command) : [],
+  ).flat();
+  return { shells: Math.min(expected.length + shellsFor(OTHERS), maxShells), expected };
 }

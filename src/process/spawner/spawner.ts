@@ -10,6 +10,9 @@ const IDLE_MS = 60_000;
 /** After so many that ended before they were up, no more of them are started. */
 const MAX_FAILED_STARTS = 2;
 
+/** A larger input takes longer to send than a command to start, and its bytes have been made in this process. */
+const MAX_SENT_BYTES = 2 * 1024 * 1024;
+
 interface Spawner {
   readonly helper: Helper;
   /** What it inherited, which must not have changed when it is used. */
@@ -40,6 +43,7 @@ export function runInSpawner(
     return undefined;
   // It is in another directory itself.
   if (!path.isAbsolute(options.cwd)) return undefined;
+  if (options.input.byteLength > MAX_SENT_BYTES) return undefined;
   clearTimeout(current.idle);
   return current.helper.run(options);
 }

@@ -18,7 +18,7 @@ import { countWarmShells } from '../../../src/process/warmShells.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { hook } from '../../helpers/hooks.js';
 import { RecordingLogger, type LogRecord } from '../../helpers/recordingLogger.js';
-import { findProcesses, kill } from './leftovers.js';
+import { findProcesses, isExpecting, kill } from './leftovers.js';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -242,7 +242,7 @@ export class Host {
 
   /** The processes of hooks that still run, without the shells that wait for the next hook. */
   leftovers(): number[] {
-    return findProcesses(`${this.#spawner ?? this.runId}/`);
+    return findProcesses(`${this.#spawner ?? this.runId}/`).filter((pid) => !isExpecting(pid));
   }
 
   /** Lets background jobs outlive the test, until its end. */

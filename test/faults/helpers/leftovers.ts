@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isRunning } from '../../process/helpers.js';
 
 /**
@@ -15,6 +15,11 @@ export function findProcesses(runId: string): number[] {
 /** The words that a process was started with; empty for one that has ended meanwhile. */
 export function commandOf(pid: number): string {
   return readFile(pid, 'cmdline').replaceAll('\0', ' ');
+}
+
+/** Whether it is a shell that expects a hook's command, and has not been told to go. */
+export function isExpecting(pid: number): boolean {
+  return readFile(pid, 'environ').includes('__hookstack_gate=') && existsSync(`/proc/${pid}/fd/3`);
 }
 
 function readFile(pid: number, file: 'environ' | 'cmdline'): string {
