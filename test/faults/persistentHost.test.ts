@@ -54,6 +54,14 @@ async function asked(host: Host, child: ResultPromise<{ reject: false }>): Promi
   expect(host.leftovers()).toHaveLength(1);
 }
 
+/** Waits until the hook has answered, and the spawner was told of it. */
+async function watched(host: Host, child: ResultPromise<{ reject: false }>): Promise<void> {
+  let told = '';
+  child.stdout.on('data', (chunk) => (told += String(chunk)));
+  await expect.poll(() => told, WAIT).toContain('watched');
+  expect(host.leftovers()).toHaveLength(2);
+}
+
 describe('a host with a hook that stays', () => {
   fault('ends by itself, at once, and with it the hook', TIMED, async ({ host }) => {
     const child = start('end');
@@ -85,9 +93,7 @@ describe('a host with a hook that stays', () => {
     TIMED,
     async (mode, { host }) => {
       const child = start(mode, 'spawner');
-      await once(child.stdout, 'data');
-      // The hook and the spawner, which knows of it from its first message on.
-      await expect.poll(() => host.leftovers().length, WAIT).toBe(2);
+      await watched(host, child);
       child.kill('SIGKILL');
       expect(await child).toMatchObject({ signal: 'SIGKILL' });
       await vi.waitFor(() => expect(host.leftovers()).toEqual([]), { timeout: 1_000 });
@@ -100,8 +106,7 @@ describe('a host with a hook that stays', () => {
       const script = await writeHook(host, extension);
       const words = [fixture('keptHost.mjs'), compiled.index, script, 'wait', 'spawner'];
       const child = execa(process.execPath, words, { reject: false });
-      await once(child.stdout, 'data');
-      await expect.poll(() => host.leftovers().length, WAIT).toBe(2);
+      await watched(host, child);
       const spawner = host.leftovers().find((pid) => /spawner.cjs/.test(commandOf(pid)));
       for (const pid of [spawner ?? 0, child.pid ?? 0]) process.kill(pid, 'SIGKILL');
       await child;
@@ -111,8 +116,7 @@ describe('a host with a hook that stays', () => {
 
   fault('keeps the hook where its spawner is ended', TIMED, async ({ host }) => {
     const child = start('wait', 'spawner');
-    await once(child.stdout, 'data');
-    await expect.poll(() => host.leftovers().length, WAIT).toBe(2);
+    await watched(host, child);
     const spawner = host.leftovers().find((pid) => /spawner.cjs/.test(commandOf(pid)));
     process.kill(spawner ?? 0, 'SIGTERM');
     await expect.poll(() => host.leftovers().length, WAIT).toBe(1);
