@@ -23,13 +23,12 @@ import {
 
 /**
  * What a waiting shell runs: it reads, each ended by a NUL, variables up to an empty one, which tell the run, the word
- * `simple` or nothing, and the command; and after all that a NUL that says go. Then it becomes
- * the command, so that nothing of the waiting remains: the last command of all that bash was given replaces it, with
- * `$_` set as for any other. (Before 5.1 bash would stay, and `bash -c` does without that.) A program that is not found
- * is left to `bash -c`, for the message that people know, and so is one with a relative path, which would be told as an
- * absolute one. Where it is told of a gate, it becomes the command's own bash before it is told to go, which waits in
- * the gate. At the end of the input, when the host has ended, the shell does so too. All of it is one line, as messages
- * tell the line of a fault.
+ * `simple` or nothing, and the command; and after all that a NUL that says go. Then it becomes the command, so that
+ * nothing of the waiting remains: the last command of all that bash was given replaces it, with `$_` set as for any
+ * other. (Before 5.1 bash would stay, and `bash -c` does without that.) A program that is not found is left to `bash -c`,
+ * for the message that people know, and so is one with a relative path, which would be told as an absolute one. Where it
+ * is told of a gate, it becomes the command's own bash before it is told to go, and waits in the gate. At the end of the
+ * input, when the host has ended, the shell does so too. All of it is one line, as messages tell the line of a fault.
  */
 const WAIT_FOR_COMMAND = [
   `while IFS= read -r -d '' -u 3 __hookstack || exit; [[ $__hookstack ]]; do export "$__hookstack"; done`,
@@ -348,6 +347,8 @@ interface GateFacts {
 }
 
 const gates = new Map<string, GateFacts>();
+/** Places of which that is remembered; the environment is part of each. */
+const MAX_GATES = 32;
 const MAX_EARLY_ENDS = 3;
 
 /** Whether a shell may be told ahead which command it will run in a place. The first time, one is asked to show it. */
@@ -361,7 +362,7 @@ export function waitsInGate(options: Surroundings): boolean {
 /** With a command that does nothing, should it be run at once. */
 function askToWait(options: Surroundings, place: string): GateFacts {
   const facts = { hasWaited: false, earlyEnds: 0 };
-  if (gates.size >= MAX_REMEMBERED) gates.clear();
+  if (gates.size >= MAX_GATES) gates.clear();
   gates.set(place, facts);
   const shell = spawnWaitingShell(options, place, gateDescriptor());
   if (!shell) return facts;
