@@ -63,8 +63,9 @@ describe('a spawner that dies', () => {
   fault('while a shell runs what it expected: nothing of it is left', async ({ host }) => {
     const command = '[ -e again ] || exit 0; echo >> runs; setsid sleep 300 & sleep 300';
     expect(await host.callTool([hook(command, GUARD)])).toMatchObject({ verdict: 'allowed' });
-    await expect.poll(() => findProcesses(host.runId).filter(isExpecting)).toHaveLength(1);
-    const expecting = findProcesses(host.runId).find(isExpecting);
+    const findExpecting = () => findProcesses(host.runId).filter(isExpecting);
+    await expect.poll(findExpecting, { timeout: 10_000 }).toHaveLength(1);
+    const [expecting] = findExpecting();
     await host.write('again', '');
     const calling = host.callTool([hook(command, GUARD)]);
     await host.waitForFile('runs');

@@ -22,7 +22,12 @@ import {
   unwatchGroup,
   watchGroup,
 } from '../../src/process/spawner/spawner.js';
-import { countWarmShells, dropWarmShells, expectedRunId } from '../../src/process/warmShells.js';
+import {
+  countWarmShells,
+  dropWarmShells,
+  expectedRunId,
+  waitsInGate,
+} from '../../src/process/warmShells.js';
 import { isRunning, withTempDir } from './helpers.js';
 
 const USER = {};
@@ -221,6 +226,7 @@ describe('the shells for the next burst of events', () => {
     await withTempDir(async (cwd) => {
       const refill = new Refill();
       const place = { cwd, env };
+      await vi.waitFor(() => expect(waitsInGate(place)).toBe(true), WAIT);
       const bursts = [['true && a', 'true && a', 'true && b'], ['node x', 'node x'], ['true && b']];
       for (const [at, burst] of bursts.entries()) {
         for (const command of burst) refill.noteUse({ ...place, command }, 16, 0);
@@ -238,6 +244,7 @@ describe('the shells for the next burst of events', () => {
     await withTempDir(async (cwd) => {
       const refill = new Refill();
       const place = { cwd, env };
+      await vi.waitFor(() => expect(waitsInGate(place)).toBe(true), WAIT);
       for (const command of ['true && a', 'true && b', 'true && c']) {
         refill.noteUse({ ...place, command }, 2, 0);
         await new Promise<void>((resolve) => refill.later(resolve));

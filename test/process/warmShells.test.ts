@@ -19,6 +19,8 @@ import { isRunning, withTempDir } from './helpers.js';
 
 afterEach(() => dropWarmShells());
 
+const WAIT = { timeout: 10_000 };
+
 const PROBE = `#!/bin/bash
 echo "$_ $SECONDS $BASH $BASH_SOURCE $BASH_ENV $SHLVL"
 env | sort | sed 's/^\\(HOOKSTACK_RUN_ID\\)=.*/\\1/'
@@ -411,20 +413,20 @@ describe('a shell that expects a command', () => {
   it('is asked first to show that it waits, with a command that does nothing', async () => {
     await withTempDir(async (cwd) => {
       expect(waitsInGate({ cwd, env })).toBe(false);
-      await vi.waitFor(() => expect(waitsInGate({ cwd, env })).toBe(true));
+      await vi.waitFor(() => expect(waitsInGate({ cwd, env })).toBe(true), WAIT);
       expect(countWarmShells()).toBe(0);
-      await vi.waitFor(() => expect(shellsOfHost()).toEqual([]));
+      await vi.waitFor(() => expect(shellsOfHost()).toEqual([]), WAIT);
     });
   });
 
   it('is not told anything any more after some that ended early', async () => {
     await withTempDir(async (cwd) => {
-      await vi.waitFor(() => expect(waitsInGate({ cwd, env })).toBe(true));
+      await vi.waitFor(() => expect(waitsInGate({ cwd, env })).toBe(true), WAIT);
       for (let round = 0; round < 4; round++) {
         expect(waitsInGate({ cwd, env })).toBe(true);
         expecting('true; true', cwd);
         for (const pid of await untilExpecting()) process.kill(pid, 'SIGKILL');
-        await vi.waitFor(() => expect(countWarmShells()).toBe(0));
+        await vi.waitFor(() => expect(countWarmShells()).toBe(0), WAIT);
       }
       expect(waitsInGate({ cwd, env })).toBe(false);
     });
@@ -462,7 +464,7 @@ describe('a shell that expects a command', () => {
       expecting('sleep 300; true', cwd);
       const [pid = 0] = await untilExpecting();
       dropWarmShells();
-      await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+      await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
     });
   });
 
@@ -506,7 +508,7 @@ function untilExpecting(): Promise<number[]> {
     const gates = pids.map((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8'));
     expect(gates.every((each) => each.includes('__hookstack_gate='))).toBe(true);
     return pids;
-  });
+  }, WAIT);
 }
 
 describe('isSimpleCommand', () => {
