@@ -1,6 +1,6 @@
 // Notes with each test whether HOOKSTACK_WARM_SHELLS can have made a difference for it: whether its file had started a
 // shell that waits for a hook by then, or a host as a process of its own, with the environment of the tests.
-// test/cold.mjs reads it in the report.
+// test/withoutWarmShells.mjs reads it in the report.
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';

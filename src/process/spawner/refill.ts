@@ -30,7 +30,7 @@ const BYTES_OF_COMMAND = 20_000;
 type Surroundings = Pick<StartOptions, 'cwd' | 'env'>;
 
 /** Commands that came without a pause, and how often each. */
-type Burst = Map<string, { readonly start: StartOptions; count: number }>;
+type Burst = Map<string, { readonly start: Omit<StartOptions, 'cwd' | 'env'>; count: number }>;
 
 /** What is known of the commands that run in one directory. */
 interface Place {
@@ -76,7 +76,7 @@ export class Refill {
     const { command, args, extraEnv } = start;
     const { started } = this.#placeOf({ cwd, env }, maxShells);
     const key = started.size < MAX_COMMANDS ? keyOf(start) : OTHERS;
-    const known = started.get(key) ?? { start: { command, args, extraEnv, cwd, env }, count: 0 };
+    const known = started.get(key) ?? { start: { command, args, extraEnv }, count: 0 };
     known.count += 1;
     started.set(key, known);
     if (countWarmShells(cwd) === 0) setImmediate(prepareWarmShell, { cwd, env }, 1);
