@@ -1,0 +1,87 @@
+/** Where a question of an agent goes. */
+export type FleetAddress =
+  | { readonly kind: 'http'; readonly url: URL }
+  | {
+      readonly kind: 'nats';
+      /** `host:port`. */
+      readonly server: string;
+      /** Whether everything goes through TLS: unless the server is on this machine. */
+      readonly tls: boolean;
+      readonly team: string;
+      readonly agent: string;
+    };
+
+/** What teams and agents are called: a part of a subject, in which dots and wildcards have a meaning. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/u;
+
+/** Whether a text can be the name of a team, an agent or a server. */
+export function isFleetName(text: string): boolean {
+  return NAME.test(text);
+}
+
+/**
+ * Reads the address of a policy server: `https://HOST/PATH`, or `nats://HOST:PORT/TEAM/AGENT`. Of the variables of
+ * this process, those that begin with `HOOKSTACK_` can be named in its path: `${HOOKSTACK_AGENT}`.
+ *
+ * @throws Error for anything else, for a secret in the address, and for `http://` to another machine
+ */
+export function parseFleetAddress(
+  text: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): FleetAddress {
+  const url = parseUrl(text);
+  if (url.username || url.password) {
+    throw new Error('its url holds a password: put it into a file, and name that as "tokenFile"');
+  }
+  const isLocal = isLoopback(url.hostname);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) {
+    url.pathname = fillIn(url.pathname, env);
+    return { kind: 'http', url };
+  }
+  if (url.protocol === 'nats:' || url.protocol === 'tls:') {
+    const [team = '', agent = '', ...more] = fillIn(url.pathname.slice(1), env).split('/');
+    if (!isFleetName(team) || !isFleetName(agent) || more.length > 0) {
+      throw new Error(
+        'its url does not say who asks: write nats://HOST:PORT/TEAM/AGENT, with names of letters, digits, "-" and "_"',
+      );
+    }
+    const tls = url.protocol === 'tls:' || !isLocal;
+    return { kind: 'nats', server: `${url.hostname}:${url.port || '4222'}`, tls, team, agent };
+  }
+  if (url.protocol === 'http:') {
+    throw new Error(
+      `its url is http:// to another machine (${url.hostname}), where everybody in between can read and answer: use https://`,
+    );
+  }
+  throw new Error(`its url begins with ${url.protocol}//: use https:// or nats://`);
+}
+
+/** Whether a host is this machine, whatever its name server says. */
+export function isLoopback(hostname: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/u.test(hostname);
+}
+
+function parseUrl(text: string): URL {
+  try {
+    return new URL(text);
+  } catch {
+    throw new Error(
+      'its url cannot be read: write https://HOST/PATH or nats://HOST:PORT/TEAM/AGENT',
+    );
+  }
+}
+
+/** URLs escape braces. */
+const REFERENCE = /\$(?:\{|%7B)(\w+)(?:\}|%7D)/giu;
+
+function fillIn(path: string, env: Readonly<Record<string, string | undefined>>): string {
+  return path.replaceAll(REFERENCE, (_, name: string) => {
+    const value = name.startsWith('HOOKSTACK_') ? env[name] : undefined;
+    if (value === undefined || value === '') {
+      throw new Error(
+        `its url names the variable ${name}, which ${name.startsWith('HOOKSTACK_') ? 'is not set' : 'does not begin with HOOKSTACK_'}`,
+      );
+    }
+    return encodeURIComponent(value);
+  });
+}

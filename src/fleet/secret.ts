@@ -1,0 +1,73 @@
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { errorMessage } from '../util/errorMessage.js';
+import { requireHome } from '../util/home.js';
+
+/** What proves who asks: a bearer token over HTTP; over NATS `user:password`, the seed of an nkey, or a creds file. */
+export interface SecretSource {
+  /** A file of mode 600, in which it stands; `~/` is the home directory. */
+  readonly tokenFile?: string;
+  /** The variable of this process that holds it. */
+  readonly tokenVariable?: string;
+}
+
+/** A larger file holds something else. */
+const MAX_SECRET_BYTES = 64 * 1024;
+
+/**
+ * Reads a secret.
+ *
+ * @returns the text without the line break at its end; `undefined` where the source names none
+ * @throws Error for a file that others can read, one that is missing, and for an empty secret
+ */
+export async function readSecret(source: SecretSource): Promise<string | undefined> {
+  const { tokenFile, tokenVariable } = source;
+  if (tokenFile !== undefined) return readSecretFile(tokenFile);
+  if (tokenVariable === undefined) return undefined;
+  const secret = process.env[tokenVariable]?.trim();
+  if (!secret)
+    throw new Error(`the variable ${tokenVariable} (tokenVariable) is not set, or empty`);
+  return secret;
+}
+
+/** @throws Error as {@link readSecret} */
+export async function readSecretFile(file: string): Promise<string> {
+  const at = file.startsWith('~/') ? path.join(requireHome(), file.slice(2)) : path.resolve(file);
+  let handle: FileHandle | undefined;
+  try {
+    // A pipe must not be waited for.
+    handle = await open(at, constants.O_RDONLY | constants.O_NONBLOCK);
+    return await readPrivate(handle, at);
+  } catch (error) {
+    throw new Error(`the secret in ${at} cannot be used: ${errorMessage(error)}`, { cause: error });
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function readPrivate(handle: FileHandle, at: string): Promise<string> {
+  const stats = await handle.stat();
+  if (!stats.isFile()) throw new Error('it is no file');
+  if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
+    throw new Error(`others can read it: chmod 600 ${at}`);
+  }
+  if (stats.size > MAX_SECRET_BYTES) throw new Error('it is too large for a secret');
+  const secret = (await handle.readFile('utf8')).trim();
+  if (secret === '') throw new Error('it is empty');
+  return secret;
+}
+
+/** Replaces a secret, and each of its long lines, wherever somebody repeats it. */
+export function withoutSecret(text: string, secret: string | undefined): string {
+  if (!secret) return text;
+  const parts = new Set([secret, ...secret.split(/[\n:]/u)]);
+  let clean = text;
+  for (const part of [...parts].toSorted((a, b) => b.length - a.length)) {
+    if (part.length >= MIN_MASKED) clean = clean.replaceAll(part, '[token]');
+  }
+  return clean;
+}
+
+/** Shorter texts are words that mean something else, too. In characters. */
+const MIN_MASKED = 6;
