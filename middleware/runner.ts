@@ -24,6 +24,7 @@ import {
   type HookFailure,
 } from '../src/run/hookFailure.js';
 import type { HookRun, Said } from '../src/run/hookRun.js';
+import { askRemote } from '../src/fleet/remoteHooks.js';
 import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';
 import {
   convertPlainTextToHookOutput,
@@ -319,7 +320,7 @@ async function startProcess(
   options: RunOptions,
 ): Promise<void> {
   const { hook, event, stdin } = run;
-  if (stdin instanceof Error) return;
+  if (stdin instanceof Error || hook.type === 'remote') return askServer(run, options);
   const command = Object.assign(startOptions(hook, prepared), {
     input: stdin,
     keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
@@ -332,6 +333,11 @@ async function startProcess(
   const kept = hook.persistent && runKept(run, command, options);
   const spawned = kept || (options.spawner && runInSpawner(command));
   run.said = run.outcome = (await spawned) || (await runCommand(command));
+}
+
+/** In place of a process; where there is something to ask. */
+async function askServer(run: HookRun, options: RunOptions): Promise<void> {
+  if (!(run.stdin instanceof Error)) await askRemote(run, run.stdin, options);
 }
 
 /** Makes a result of a run that has ended. Most hooks end well, and say what can be read. */
@@ -404,14 +410,14 @@ function findRefusal(
   objection: string | undefined,
 ): HookFailure | undefined {
   if (objection !== undefined) return { kind: 'untrusted', what: objection };
-  if (hook.type !== 'command') {
-    return refused(`has the type "${hook.type}", which cannot be run: use "command"`);
-  }
+  if (hook.type === 'plugin') return refused(NO_PLUGINS);
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
   return findFaultOf(stdin);
 }
+
+const NO_PLUGINS = 'has the type "plugin", which cannot be run: use "command"';
 
 function findFaultOf(stdin: Stdin): HookFailure | undefined {
   if (!(stdin instanceof Error)) return undefined;

@@ -116,6 +116,7 @@ export const claude: Dialect = {
     }),
   },
   guardWord: 'block',
+  hasHttpHooks: true,
   denies: (exitCode) => exitCode === 2,
   readsStderr: false,
   plainText: { BeforeAgent: 'context', SessionStart: 'context', otherwise: 'nothing' },

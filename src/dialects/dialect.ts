@@ -115,6 +115,8 @@ export interface Dialect {
   };
   /** Its word for `onFailure: "deny"`, if it has another one. */
   readonly guardWord?: string;
+  /** Whether it has hooks of `type: "http"`, which are remote hooks here. */
+  readonly hasHttpHooks?: boolean;
   /** Whether an exit code denies. Above 2 it does so only with a text. */
   readonly denies: (exitCode: number) => boolean;
   /** Whether stderr is read in place of an empty stdout. */

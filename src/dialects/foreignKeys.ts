@@ -1,6 +1,7 @@
 import { describe, type Report } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
 import type { Dialect } from './dialect.js';
+import { fromHttpHook } from './httpHook.js';
 
 const FOREIGN_TYPES: ReadonlySet<unknown> = new Set([
   'http',
@@ -34,6 +35,10 @@ export function withoutForeignKeys(
   spoken: Dialect | undefined,
   report: Report,
 ): Record<string, unknown> | undefined {
+  if (raw['type'] === 'http' && spoken?.hasHttpHooks) {
+    const remote = fromHttpHook(raw, report);
+    return remote && withoutForeignKeys(remote, spoken, report);
+  }
   const objections = [...findObjections(raw, spoken)];
   for (const [key, why] of objections) {
     report([key], `the hook is left out: ${why}`, 'unsupported');
@@ -59,7 +64,10 @@ function* findObjections(
 ): Generator<readonly [key: string, why: string]> {
   const { type, shell, args } = raw;
   if (FOREIGN_TYPES.has(type)) {
-    yield ['type', `a hook of the type ${describe(type)} cannot run here, but only commands`];
+    yield [
+      'type',
+      `a hook of the type ${describe(type)} cannot run here, but only commands and remote hooks`,
+    ];
     return;
   }
   for (const [key, why] of UNSUPPORTED_KEYS) {

@@ -23,11 +23,12 @@ export function isFleetName(text: string): boolean {
  * Reads the address of a policy server: `https://HOST/PATH`, or `nats://HOST:PORT/TEAM/AGENT`. Of the variables of
  * this process, those that begin with `HOOKSTACK_` can be named in its path: `${HOOKSTACK_AGENT}`.
  *
+ * @param valueOf what a variable holds. Default: in this process
  * @throws Error for anything else, for a secret in the address, and for `http://` to another machine
  */
 export function parseFleetAddress(
   text: string,
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  valueOf: (variable: string) => string | undefined = (variable) => process.env[variable],
 ): FleetAddress {
   const url = parseUrl(text);
   if (url.username || url.password) {
@@ -35,11 +36,11 @@ export function parseFleetAddress(
   }
   const isLocal = isLoopback(url.hostname);
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) {
-    url.pathname = fillIn(url.pathname, env);
+    url.pathname = fillIn(url.pathname, valueOf);
     return { kind: 'http', url };
   }
   if (url.protocol === 'nats:' || url.protocol === 'tls:') {
-    const [team = '', agent = '', ...more] = fillIn(url.pathname.slice(1), env).split('/');
+    const [team = '', agent = '', ...more] = fillIn(url.pathname.slice(1), valueOf).split('/');
     if (!isFleetName(team) || !isFleetName(agent) || more.length > 0) {
       throw new Error(
         'its url does not say who asks: write nats://HOST:PORT/TEAM/AGENT, with names of letters, digits, "-" and "_"',
@@ -74,9 +75,9 @@ function parseUrl(text: string): URL {
 /** URLs escape braces. */
 const REFERENCE = /\$(?:\{|%7B)(\w+)(?:\}|%7D)/giu;
 
-function fillIn(path: string, env: Readonly<Record<string, string | undefined>>): string {
+function fillIn(path: string, valueOf: (variable: string) => string | undefined): string {
   return path.replaceAll(REFERENCE, (_, name: string) => {
-    const value = name.startsWith('HOOKSTACK_') ? env[name] : undefined;
+    const value = name.startsWith('HOOKSTACK_') ? valueOf(name) : undefined;
     if (value === undefined || value === '') {
       throw new Error(
         `its url names the variable ${name}, which ${name.startsWith('HOOKSTACK_') ? 'is not set' : 'does not begin with HOOKSTACK_'}`,

@@ -1,13 +1,8 @@
+import type * as Nats from '@nats-io/transport-node';
 import { readFile } from 'node:fs/promises';
 import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import type { FleetAddress } from './address.js';
-
-/** Files of TLS: whom to believe, and a certificate of one's own. */
-export interface TlsFiles {
-  readonly caFile?: string;
-  readonly certFile?: string;
-  readonly keyFile?: string;
-}
+import type { TlsFiles } from './question.js';
 
 export interface NatsOptions extends TlsFiles {
   readonly address: Pick<FleetAddress & { kind: 'nats' }, 'server' | 'tls'>;
@@ -63,15 +58,15 @@ export async function loadPackage<T>(load: () => Promise<T>, name: string): Prom
 
 async function readTls({ caFile, certFile, keyFile }: TlsFiles) {
   if (caFile === undefined && certFile === undefined) return undefined;
-  const [ca, cert, key] = await Promise.all(
-    [caFile, certFile, keyFile].map((file) => file && readFile(file, 'utf8')),
-  );
+  const [ca, cert, key] = await Promise.all([caFile, certFile, keyFile].map(readIfNamed));
   return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
 }
 
-type Nats = typeof import('@nats-io/transport-node');
+async function readIfNamed(file: string | undefined): Promise<string | undefined> {
+  return file === undefined ? undefined : readFile(file, 'utf8');
+}
 
-function authenticatorOf(nats: Nats, secret: string): Authenticator {
+function authenticatorOf(nats: typeof Nats, secret: string): Authenticator {
   const bytes = new TextEncoder().encode(secret);
   if (secret.includes('BEGIN NATS USER JWT')) return nats.credsAuthenticator(bytes);
   if (/^SU[A-Z2-7]{56}$/u.test(secret)) return nats.nkeyAuthenticator(bytes);

@@ -27,6 +27,37 @@ export interface Question {
   readonly call?: string;
 }
 
+/** Files of TLS: whom to believe, and a certificate of one's own. */
+export interface TlsFiles {
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
+}
+
+/** What is put to a server, in whose name, and for how long. */
+export interface Asking {
+  readonly body: Uint8Array;
+  readonly question: Question;
+  readonly secret?: string | undefined;
+  readonly tls: TlsFiles;
+  /** More headers of HTTP. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Over NATS, the agent in whose format the body is, where it is another one. */
+  readonly format?: string;
+  /** Bytes of the answer to keep. */
+  readonly maxAnswerBytes: number;
+  /** Aborts at the deadline, and when the answer is not wanted any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What a server said. */
+export interface ServerAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** Whether some of the text was dropped, as it was too long. */
+  readonly isCut: boolean;
+}
+
 /** What a policy server answers to `POST /v1/events/<Event>`: what a hook prints on stdout, and this beside it. */
 export interface FleetNote {
   /** Whether every hook of the server was healthy. */

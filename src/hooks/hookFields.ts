@@ -26,8 +26,28 @@ import { isRecord, UNSAFE_KEYS } from '../util/records.js';
 
 type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };
 export type FileGroupFields = Omit<GroupFields, 'origin' | 'moment'>;
-type CommandFields = Omit<CommandHookConfig, 'dialect' | 'moment' | 'extensionPath' | 'ofProject'>;
+/** What only hooks of `type: "remote"` have. */
+type RemoteKey =
+  | 'url'
+  | 'tokenFile'
+  | 'tokenVariable'
+  | 'caFile'
+  | 'certFile'
+  | 'keyFile'
+  | 'headers';
+type SetByRegistry = 'dialect' | 'moment' | 'extensionPath' | 'ofProject';
+type CommandFields = Omit<CommandHookConfig, SetByRegistry | RemoteKey>;
 export type PluginFields = Omit<CommandFields, 'command'> & { readonly command?: string };
+type EitherField =
+  | 'type'
+  | 'name'
+  | 'description'
+  | 'timeout'
+  | 'onFailure'
+  | 'maxConsecutiveFailures';
+export type RemoteFields = Pick<CommandHookConfig, EitherField | RemoteKey> & {
+  readonly url: string;
+};
 
 const originScope = oneOf<HookOrigin['scope']>('project', 'user', 'system', 'file', 'extension');
 
@@ -67,8 +87,20 @@ const persistent = expecting<boolean | PersistentOptions>(
   { anyOf: [flag.schema, persistentOptions.schema] },
 );
 
+const texts = expecting<Readonly<Record<string, string>>>(
+  `an object of strings with no key named ${[...UNSAFE_KEYS].join(', ')}`,
+  (value) =>
+    isRecord(value) &&
+    Object.entries(value).every(([key, item]) => typeof item === 'string' && !UNSAFE_KEYS.has(key)),
+  {
+    type: 'object',
+    propertyNames: { not: { enum: [...UNSAFE_KEYS] } },
+    additionalProperties: text.schema,
+  },
+);
+
 export const PLUGIN_FIELDS: FieldTable<PluginFields> = {
-  type: { struct: oneOf('command', 'plugin'), required: true },
+  type: { struct: oneOf('command', 'remote', 'plugin'), required: true },
   command: { struct: text },
   args: {
     struct: listOfText,
@@ -81,21 +113,7 @@ export const PLUGIN_FIELDS: FieldTable<PluginFields> = {
   timeout: timeoutField('milliseconds', (timeout) =>
     timeout < 1000 ? `${timeout} is in milliseconds; did you mean ${timeout * 1000}?` : undefined,
   ),
-  env: {
-    struct: expecting<Readonly<Record<string, string>>>(
-      `an object of strings with no key named ${[...UNSAFE_KEYS].join(', ')}`,
-      (value) =>
-        isRecord(value) &&
-        Object.entries(value).every(
-          ([key, item]) => typeof item === 'string' && !UNSAFE_KEYS.has(key),
-        ),
-      {
-        type: 'object',
-        propertyNames: { not: { enum: [...UNSAFE_KEYS] } },
-        additionalProperties: text.schema,
-      },
-    ),
-  },
+  env: { struct: texts },
   onFailure: { struct: oneOf('allow', 'deny') },
   maxConsecutiveFailures: { struct: positiveCount },
   prestart: { struct: flag },
@@ -105,6 +123,32 @@ export const PLUGIN_FIELDS: FieldTable<PluginFields> = {
 export const COMMAND_FIELDS: FieldTable<CommandFields> = {
   ...PLUGIN_FIELDS,
   command: { ...PLUGIN_FIELDS.command, struct: nonBlankText, required: true },
+};
+
+const SERVER = /^(?:https?|nats|tls):\/\/\S+$/u;
+
+/** The keys of a hook that asks a server. Without those that are vital it would ask in another name, or another one. */
+export const REMOTE_FIELDS: FieldTable<RemoteFields> = {
+  type: PLUGIN_FIELDS.type,
+  url: {
+    struct: expecting<string>(
+      'https://HOST/PATH or nats://HOST:PORT/TEAM/AGENT',
+      (value) => typeof value === 'string' && SERVER.test(value),
+      { type: 'string', pattern: SERVER.source },
+    ),
+    required: true,
+  },
+  tokenFile: { struct: nonBlankText, vital: true },
+  tokenVariable: { struct: nonBlankText, vital: true },
+  caFile: { struct: nonBlankText, vital: true },
+  certFile: { struct: nonBlankText, vital: true },
+  keyFile: { struct: nonBlankText, vital: true },
+  headers: { struct: texts, vital: true },
+  name: PLUGIN_FIELDS.name,
+  description: PLUGIN_FIELDS.description,
+  timeout: PLUGIN_FIELDS.timeout,
+  onFailure: PLUGIN_FIELDS.onFailure,
+  maxConsecutiveFailures: PLUGIN_FIELDS.maxConsecutiveFailures,
 };
 
 export const FILE_GROUP_FIELDS: FieldTable<FileGroupFields> = {

@@ -4,6 +4,7 @@ import { hookRunner } from '../../middleware/runner.js';
 import { sessionIdOf } from '../../middleware/translator.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import type { HookRegistryEntry } from '../protocol/entry.js';
+import { closeIdleConnections } from '../fleet/remoteHooks.js';
 import { PersistentHooks, prestartKept } from '../run/keptHooks.js';
 import { StartAhead } from '../run/startAhead.js';
 import { DebugLogger } from '../util/debugLogger.js';
@@ -151,6 +152,6 @@ export class HookSystem {
   async dispose(): Promise<void> {
     this.#ahead.stop(this.host.getWorkingDir());
     this.#persistent.stop();
-    await this.#eventHandler.dispose();
+    await Promise.all([this.#eventHandler.dispose(), closeIdleConnections()]);
   }
 }

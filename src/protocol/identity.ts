@@ -4,18 +4,17 @@ import { ConfigSource, type CommandHookConfig } from './types.js';
 
 /** How a hook is called in lists, logs and `disabledHooks`: its name, else its command. */
 export function hookIdentity(
-  hook: Pick<CommandHookConfig, 'name' | 'command' | 'args' | 'type'>,
+  hook: Pick<CommandHookConfig, 'name' | 'command' | 'args' | 'type' | 'url'>,
 ): string {
   return hook.name || commandLine(hook) || hook.type;
 }
 
-/** A command for people: as it was written, or a program with its arguments, as one would type them. */
-export function commandLine({
-  command,
-  args,
-}: Pick<CommandHookConfig, 'command' | 'args'>): string {
-  return args ? [command, ...args].map(quoteOddWord).join(' ') : command;
+/** A command for people: as it was written, or a program with its arguments, as one would type them; or what is asked. */
+export function commandLine({ command, args, url }: Written): string {
+  return args ? [command, ...args].map(quoteOddWord).join(' ') : command || (url ?? '');
 }
+
+type Written = Pick<CommandHookConfig, 'command' | 'args' | 'url'>;
 
 const REFERENCES = new RegExp(REFERENCE, 'g');
 
@@ -26,7 +25,9 @@ function quoteOddWord(word: string): string {
 }
 
 /** The same for a message: a long command must not hide what the message says. */
-export function shortIdentity(hook: Pick<CommandHookConfig, 'name' | 'command' | 'type'>): string {
+export function shortIdentity(
+  hook: Pick<CommandHookConfig, 'name' | 'command' | 'type' | 'url'>,
+): string {
   const identity = hookIdentity(hook);
   return identity.length > MAX_SHOWN ? `${identity.slice(0, MAX_SHOWN)}…` : identity;
 }

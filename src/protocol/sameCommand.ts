@@ -18,19 +18,45 @@ const keys = new WeakMap<object, string>();
 export function commandKey(
   hook: Pick<
     CommandHookConfig,
-    'type' | 'command' | 'args' | 'env' | 'dialect' | 'moment' | 'extensionPath'
+    'type' | 'command' | 'args' | 'env' | 'dialect' | 'moment' | 'extensionPath' | RemoteKey
   >,
 ): string | undefined {
-  if (hook.type !== 'command') return undefined;
+  if (hook.type === 'plugin') return undefined;
   const known = keys.get(hook);
   if (known !== undefined) return known;
+  const key = hook.type === 'remote' ? remoteKey(hook) : ownKey(hook);
+  keys.set(hook, key);
+  return key;
+}
+
+const REMOTE_KEYS = [
+  'url',
+  'headers',
+  'tokenFile',
+  'tokenVariable',
+  'caFile',
+  'certFile',
+  'keyFile',
+] as const;
+type RemoteKey = (typeof REMOTE_KEYS)[number];
+
+/** The same server, asked in the same name. */
+function remoteKey(hook: Pick<CommandHookConfig, 'dialect' | 'moment' | RemoteKey>): string {
+  const said = REMOTE_KEYS.map((key) => hook[key]);
+  return JSON.stringify(['remote', said, hook.dialect, hook.moment]);
+}
+
+function ownKey(
+  hook: Pick<
+    CommandHookConfig,
+    'command' | 'args' | 'env' | 'dialect' | 'moment' | 'extensionPath'
+  >,
+): string {
   const { command, args = [], env = {}, dialect, moment, extensionPath } = hook;
   const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const refersToFolder = [command, ...args].some((word) => EXTENSION_REFERENCE.test(word));
   const folder = refersToFolder ? extensionPath : undefined;
-  const key = JSON.stringify([wordsOf(hook), variables, dialect, moment, folder]);
-  keys.set(hook, key);
-  return key;
+  return JSON.stringify([wordsOf(hook), variables, dialect, moment, folder]);
 }
 
 /** A program with `args` starts the same as a shell command only where the shell would take each word as it is. */

@@ -31,6 +31,7 @@ export type DialectName = (typeof DIALECT_NAMES)[number];
 /** Kinds of hook that can be executed. `plugin` is accepted in settings but has no runner. */
 export enum HookType {
   Command = 'command',
+  Remote = 'remote',
 }
 
 /** Where a hook came from. Earlier in this list means higher priority: it runs first and wins deduplication. */
@@ -72,9 +73,9 @@ export enum NotificationType {
 
 /** One hook as it is written in settings.json. */
 export interface CommandHookConfig {
-  /** `command`, or `plugin`, which the registry accepts and the runner refuses. */
-  readonly type: 'command' | 'plugin';
-  /** The shell command; beside `args` the program. Required for `type: "command"`. */
+  /** `command`; `remote`, which asks a server; or `plugin`, which the registry accepts and the runner refuses. */
+  readonly type: 'command' | 'remote' | 'plugin';
+  /** The shell command; beside `args` the program. Required for `type: "command"`, and `''` for others. */
   readonly command: string;
   /**
    * The arguments of the program that `command` names, which is started without a shell: nothing is expanded but
@@ -107,6 +108,22 @@ export interface CommandHookConfig {
    * how many may answer side by side, default 1; `maxMemory`: MB of memory after which it is started anew, default 512.
    */
   readonly persistent?: boolean | PersistentOptions;
+  /**
+   * Of `type: "remote"`: the server that is asked, `https://HOST/PATH` or `nats://HOST:PORT/TEAM/AGENT`. It gets what a
+   * command reads on stdin, and answers what one prints.
+   */
+  readonly url?: string;
+  /** Of `type: "remote"`: a file that others cannot read, with what proves who asks; `~/` is the home directory. */
+  readonly tokenFile?: string;
+  /** The same, in a variable of the host. */
+  readonly tokenVariable?: string;
+  /** Of `type: "remote"`: a file with the certificates to believe, in place of those of Node. */
+  readonly caFile?: string;
+  /** Of `type: "remote"`: a certificate of one's own, and its key. */
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  /** Of `type: "remote"` with `https://`: additional headers of the request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The dialect of the hook's group. Set by the registry; in settings, the group says it. */
   readonly dialect?: DialectName;
   /** The only moment at which the hook runs, where its agent has an event of its own for that. Set by the registry. */

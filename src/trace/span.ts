@@ -89,6 +89,11 @@ export const channels = Object.fromEntries(
 
 const current = new AsyncLocalStorage<Span>();
 
+/** The span within which something happens now, where somebody listens to spans. */
+export function currentSpanId(): string | undefined {
+  return current.getStore()?.id;
+}
+
 /** Whether anybody listens to spans of a kind. Nobody is the usual case, and costs no more than this question. */
 export function isTraced(kind: SpanKind): boolean {
   return channels[kind].hasSubscribers;

@@ -1,3 +1,5 @@
+import { parseFleetAddress } from '../fleet/address.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { forbiddenVariables } from '../run/hookEnvironment.js';
 import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
 import { nearestName } from '../util/suggestName.js';
@@ -78,6 +80,17 @@ export function hiddenCharacters({ hooks }: Checked): Slip[] {
 export function pluginType({ hook }: HookSite): string | undefined {
   if (hook.type !== 'plugin') return undefined;
   return 'a plugin cannot be run; use "type": "command" with a command';
+}
+
+export function remoteAddress({ hook }: HookSite): string | undefined {
+  if (hook.type !== 'remote') return undefined;
+  try {
+    // What a variable holds is known where the hook runs.
+    parseFleetAddress(hook.url ?? '', () => 'name');
+    return undefined;
+  } catch (error) {
+    return `the server cannot be asked: ${errorMessage(error)}`;
+  }
 }
 
 export function timeoutTooLong({ hook, group }: HookSite): string | undefined {

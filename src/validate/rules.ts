@@ -20,6 +20,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'matcher-unknown-tool': eachMatcher('warning', matcher.matcherUnknownTool),
   'matcher-unanchored': eachMatcher('warning', matcher.matcherUnanchored),
   'plugin-type': eachHook('error', 'type', hook.pluginType),
+  'remote-address': eachHook('error', 'url', hook.remoteAddress),
   'command-not-understood': eachHook('warning', 'command', command.commandNotUnderstood),
   'command-not-found': eachHook('error', 'command', command.commandNotFound),
   'command-not-executable': eachHook('error', 'command', command.commandNotExecutable),

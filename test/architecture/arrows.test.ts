@@ -23,10 +23,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   trace: ['compose.ts', 'context.ts', 'protocol', 'run', 'tools', 'util'],
   'stack.ts': ['compose.ts', 'context.ts', 'middlewareGuard.ts', 'protocol', 'trace', 'util'],
   approvals: ['confirmation-bus', 'protocol', 'trace', 'util'],
+  fleet: ['process', 'protocol', 'run', 'trace', 'util'],
   middleware: names(
-    'approvals compose.ts context.ts dialects process protocol run tools trace util',
+    'approvals compose.ts context.ts dialects fleet process protocol run tools trace util',
   ),
-  hooks: names('confirmation-bus context.ts dialects middleware protocol run stack.ts util'),
+  hooks: names('confirmation-bus context.ts dialects fleet middleware protocol run stack.ts util'),
   trust: ['hooks', 'process', 'protocol', 'run', 'shell', 'util'],
   config: names(
     'approvals compose.ts confirmation-bus context.ts hooks middleware protocol run stack.ts trust util',
@@ -41,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ),
   hosts: names('config context.ts core dialects hooks protocol tools util'),
   validate: names(
-    'agent config dialects extensions hooks middleware process protocol run shell util',
+    'agent config dialects extensions fleet hooks middleware process protocol run shell util',
   ),
   cli: names(
     'agent approvals config confirmation-bus context.ts core dialects extensions hooks middleware process protocol run tools trace trust util validate',

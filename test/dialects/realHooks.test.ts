@@ -74,7 +74,8 @@ describe('hooks for Claude Code', () => {
   it.each<[string, object]>([
     ['if', { command: DENY_BY_CODE, if: 'Bash(rm *)' }],
     ['shell', { command: 'exit 2', shell: 'powershell' }],
-    ['type', { type: 'http', url: 'http://localhost:9/hook' }],
+    ['X-Key', { type: 'http', url: 'http://localhost:9/hook', headers: { 'X-Key': '$KEY' } }],
+    ['headers', { type: 'http', url: 'http://localhost:9/hook', headers: ['a'] }],
     ['type', { type: 'prompt', prompt: 'Is this safe? $ARGUMENTS' }],
     ['type', { type: 'agent', prompt: 'Check it.' }],
   ])('a hook with %s that has no meaning here is left out, as an error', async (key, hook) => {
@@ -84,6 +85,25 @@ describe('hooks for Claude Code', () => {
     expect(told[0]).toContain(key);
     await config.getHookSystem()?.initialize();
     expect(config.getHookSystem()?.getAllHooks()).toEqual([]);
+  });
+
+  it('of the type "http" is a remote hook, with its token and its headers', async () => {
+    const headers = { Authorization: 'Bearer $POLICY_TOKEN', 'X-Team': 'acme' };
+    const hook = { type: 'http', url: 'http://localhost:9/hook', headers };
+    const { problems, config } = await openProject(
+      sandbox,
+      claude('PreToolUse', { ...hook, allowedEnvVars: ['POLICY_TOKEN'], timeout: 5 }, 'Bash'),
+    );
+    expect(problems).toEqual([]);
+    await config.getHookSystem()?.initialize();
+    expect(config.getHookSystem()?.getAllHooks()[0]?.config).toMatchObject({
+      type: 'remote',
+      url: 'http://localhost:9/hook',
+      tokenVariable: 'POLICY_TOKEN',
+      headers: { 'X-Team': 'acme' },
+      timeout: 5000,
+      dialect: 'claude',
+    });
   });
 
   it.each([

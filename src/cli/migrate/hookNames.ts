@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import type { CommandHookConfig } from '../../protocol/types.js';
 
-type Named = Pick<CommandHookConfig, 'command' | 'args' | 'name'>;
+type Named = Pick<CommandHookConfig, 'command' | 'args' | 'name' | 'url'>;
 
 /** Names for hooks that have none, by the script or the program that they run. Other commands have other names. */
 export class HookNames {
@@ -27,7 +27,9 @@ export class HookNames {
 
   #nameFor(hook: Named): string {
     const line = commandLine(hook);
-    const stem = stemOf([hook.command, ...(hook.args ?? [])].join(' '));
+    const { url } = hook;
+    const words = [hook.command, ...(hook.args ?? [])].join(' ');
+    const stem = url === undefined ? stemOf(words) : hostOf(url);
     let name = stem;
     for (let count = 2; (this.#commands.get(name) ?? line) !== line; count++) {
       name = `${stem}-${count}`;
@@ -49,6 +51,11 @@ const STARTERS = new Set(
     ' ',
   ),
 );
+
+function hostOf(url: string): string {
+  const host = URL.canParse(url) ? new URL(url).hostname : '';
+  return host.slice(0, MAX_LENGTH) || 'remote';
+}
 
 function stemOf(line: string): string {
   const command = line.slice(0, MAX_LOOKED_AT);

@@ -135,11 +135,17 @@ function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly
     if (hooks.length === 0) continue;
     edits.push({
       path: ['hooks', event, -1],
-      value: { ...group, hooks: hooks.map((hook) => names.named(hook)) },
+      value: { ...group, hooks: hooks.map((hook) => asWritten(names.named(hook))) },
       isInsertion: true,
     });
   }
   return { ...counts, edits: [...switchEdits(current, sources, disabled, edits), ...edits] };
+}
+
+/** The loader gives every hook a command, and only some have one. */
+function asWritten(hook: CommandHookConfig): object {
+  const { command, ...others } = hook;
+  return command === '' ? others : hook;
 }
 
 /** `"enableHooks": false` in our file stays. */
@@ -186,7 +192,7 @@ function listOf(value: unknown): readonly unknown[] {
 function keyOf(
   event: string | undefined,
   { dialect, matcher = '' }: Partial<HookDefinition> | Record<string, unknown>,
-  { command, args }: Partial<CommandHookConfig> | Record<string, unknown>,
+  { command, args, url }: Partial<CommandHookConfig> | Record<string, unknown>,
 ): string {
-  return JSON.stringify([event, dialect, matcher, command, args]);
+  return JSON.stringify([event, dialect, matcher, command || url, args]);
 }

@@ -5,7 +5,7 @@ import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { normalizeTimeout } from '../../process/normalizeTimeout.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { findSubstitutes } from '../../protocol/sameCommand.js';
-import { HookEventName, HookType } from '../../protocol/types.js';
+import { HookEventName } from '../../protocol/types.js';
 import { keptSettings, MAX_MEMORY } from '../../run/keptHooks.js';
 import { asWord } from '../../util/quoteWord.js';
 import { plural, toVisible } from './terminal.js';
@@ -29,7 +29,7 @@ export interface TraceCount {
 const COLUMNS = {
   event: column(({ entry }) => entry.eventName),
   hook: column(({ entry }) => hookIdentity(entry.config)),
-  command: column(({ entry }) => entry.config.command),
+  command: column(({ entry: { config } }) => config.url ?? config.command),
   args: column(({ entry }) => entry.config.args ?? null),
   source: column(({ entry }) => entry.origin?.scope ?? entry.source),
   file: column(({ entry }) => entry.origin?.file ?? null),
@@ -153,7 +153,7 @@ export function findReason(
   if (skipped === 'refused') return review?.reason?.replace(/^is (?=refused)/u, '') ?? skipped;
   const doubt = review?.reason === undefined ? '' : `: it ${review.reason}; ${TRUST}`;
   if (skipped !== undefined) return `${skipped}${skipped === 'untrusted' ? doubt : ''}`;
-  if (config.type !== HookType.Command) return `type ${config.type} cannot be run`;
+  if (config.type === 'plugin') return `type ${config.type} cannot be run`;
   if (isChangedGuard({ skipped, review })) return `untrusted, and denies${doubt}`;
   return enableHooks ? null : 'hooks are off';
 }

@@ -1,5 +1,5 @@
 import { keysOf, type FieldTable, type JsonSchema } from '../../../src/util/checks.js';
-import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../../../src/hooks/hookFields.js';
+import { COMMAND_FIELDS, FILE_GROUP_FIELDS, REMOTE_FIELDS } from '../../../src/hooks/hookFields.js';
 import { SCALAR_FIELDS } from '../../../src/config/settings/settingsKeys.js';
 import { DIALECT_NAMES, type DialectName, HookEventName } from '../../../src/protocol/types.js';
 import { dialects } from '../../../src/dialects/dialects.js';
@@ -8,6 +8,7 @@ import {
   eventSummaries,
   groupDescriptions,
   hookDescriptions,
+  remoteDescriptions,
   settingsDescriptions,
 } from './descriptions.js';
 
@@ -83,6 +84,10 @@ function groupSchema(): JsonSchema {
 
 function hookSchema(): JsonSchema {
   const { type, command, ...others } = propertiesOf(COMMAND_FIELDS, hookDescriptions);
+  const described = propertiesOf(REMOTE_FIELDS, { ...hookDescriptions, ...remoteDescriptions });
+  const remote = Object.entries(described).filter(([key]) => !(key in COMMAND_FIELDS));
+  const ofCommands = Object.keys(COMMAND_FIELDS).filter((key) => !(key in REMOTE_FIELDS));
+  const ofRemotes = remote.map(([key]) => key);
   return {
     type: 'object',
     // In the order and with the values that an editor is to offer first.
@@ -90,15 +95,29 @@ function hookSchema(): JsonSchema {
       type: { ...type, default: 'command' },
       command: { type: 'string', description: command?.['description'] },
       ...others,
+      ...Object.fromEntries(remote),
     },
     default: { type: 'command', command: '' },
     required: ['type'],
     // A plugin needs no command. Editors offer first what stands in `if`.
     if: { properties: { type: { const: 'command' } } },
     // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
-    then: { properties: { command }, required: requiredKeys(COMMAND_FIELDS) },
+    then: {
+      properties: { command, ...never(ofRemotes) },
+      required: requiredKeys(COMMAND_FIELDS),
+    },
+    else: {
+      if: { properties: { type: { const: 'remote' } } },
+      // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
+      then: { properties: never(ofCommands), required: requiredKeys(REMOTE_FIELDS) },
+      else: { properties: never(ofRemotes) },
+    },
     additionalProperties: false,
   };
+}
+
+function never(keys: readonly string[]): JsonSchema {
+  return Object.fromEntries(keys.map((key) => [key, false]));
 }
 
 export function propertiesOf<T extends object>(

@@ -1,0 +1,50 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { FleetAddress } from './address.js';
+import { closeIdleAgents, postQuestion, type HttpAnswer } from './postQuestion.js';
+import type { Asking, ServerAnswer } from './question.js';
+
+/** Ms before each further try. More would have an agent wait at each of its calls. */
+const PAUSES_MS = [100, 300, 900];
+
+/**
+ * Asks a server. Only a question that cannot have been answered is put again: one that reached nobody, or that a full
+ * server has refused.
+ *
+ * @throws Error, which completes "The hook …", where there is no answer
+ */
+export async function ask(address: FleetAddress, asking: Asking): Promise<ServerAnswer> {
+  if (address.kind === 'nats') {
+    const { askOverNats } = await import('./natsQuestions.js');
+    return askOverNats(address, asking);
+  }
+  const startedAt = performance.now();
+  for (let tries = 0; ; tries++) {
+    const left = asking.question.timeoutMs - (performance.now() - startedAt);
+    const again = { ...asking, question: { ...asking.question, timeoutMs: left } };
+    const answer = await postQuestion(address.url, again);
+    const pause = pauseAfter(answer, tries);
+    if (pause === undefined || pause >= left) return orThrow(answer);
+    await wait(pause, undefined, { signal: asking.signal });
+  }
+}
+
+function pauseAfter(answer: HttpAnswer, tries: number): number | undefined {
+  const isUnasked = 'error' in answer ? answer.isUnasked : answer.status === 503;
+  const pause = PAUSES_MS[tries];
+  if (!isUnasked || pause === undefined) return undefined;
+  const asked = 'error' in answer ? undefined : answer.retryAfterMs;
+  // Who says that it takes longer is believed.
+  return asked !== undefined && asked > MAX_PAUSE_MS ? undefined : Math.max(pause, asked ?? 0);
+}
+
+const MAX_PAUSE_MS = 2000;
+
+function orThrow(answer: HttpAnswer): ServerAnswer {
+  if ('error' in answer) throw answer.error;
+  return answer;
+}
+
+/** Closes connections on which nobody waits. */
+export async function closeIdle(): Promise<void> {
+  closeIdleAgents();
+}

@@ -1,0 +1,145 @@
+import { MAX_KEPT_ANSWER_BYTES } from '../process/limits.js';
+import { NOT_RUN, type CommandOutcome } from '../process/runCommand.js';
+import { callFactsOf } from '../protocol/events.js';
+import { parseAnswer } from '../protocol/readHookOutput.js';
+import { sanitizeText } from '../protocol/sanitizeText.js';
+import type { CommandHookConfig, ForeignEffects, ToolOutput } from '../protocol/types.js';
+import type { HookRun, Said } from '../run/hookRun.js';
+import { currentSpanId } from '../trace/span.js';
+import { flag, listOfText, objectOf, text } from '../util/checks.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { isRecord } from '../util/records.js';
+import { parseFleetAddress, type FleetAddress } from './address.js';
+import { ask } from './ask.js';
+import { newQuestionId, NOTE_KEY, type Asking, type ServerAnswer } from './question.js';
+import { readSecret, withoutSecret } from './secret.js';
+
+export { closeIdle } from './ask.js';
+
+/**
+ * Puts an event to the server of a remote hook, and waits for the answer until the hook's deadline.
+ *
+ * @returns what a command that prints the same would have come to. Never rejects: a server that cannot be asked, or
+ *   gives no answer, is an outcome like any other
+ */
+export async function askServer(
+  run: HookRun,
+  input: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<CommandOutcome> {
+  const { hook, timeoutMs } = run;
+  const startedAt = performance.now();
+  let secret: string | undefined;
+  const deadline = AbortSignal.timeout(timeoutMs);
+  try {
+    const address = addressOf(hook);
+    secret = await readSecret(hook);
+    const asking = askingOf(
+      run,
+      input,
+      secret,
+      signal ? AbortSignal.any([signal, deadline]) : deadline,
+    );
+    const answer = await ask(address, asking);
+    return toOutcome(answer, secret, since(startedAt));
+  } catch (error) {
+    const durationMs = since(startedAt);
+    if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
+    if (deadline.aborted) return { ...NOT_RUN, ending: 'timeout', durationMs };
+    const why = new Error(withoutSecret(errorMessage(error), secret), { cause: error });
+    return { ...NOT_RUN, ending: 'broken', durationMs, error: why };
+  }
+}
+
+function addressOf({ url = '' }: CommandHookConfig): FleetAddress {
+  try {
+    return parseFleetAddress(url);
+  } catch (error) {
+    throw new Error(`was not asked: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function askingOf(
+  { hook, input, timeoutMs }: HookRun,
+  body: Uint8Array,
+  secret: string | undefined,
+  signal: AbortSignal,
+): Asking {
+  const { callId } = callFactsOf(input);
+  const span = currentSpanId();
+  const { caFile, certFile, keyFile, headers, dialect } = hook;
+  return {
+    body,
+    question: {
+      id: newQuestionId(),
+      timeoutMs,
+      ...(span !== undefined && { span }),
+      ...(callId !== undefined && { call: callId }),
+    },
+    secret,
+    tls: { ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) },
+    ...(headers && { headers }),
+    ...(dialect && { format: dialect }),
+    maxAnswerBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * body.byteLength),
+    signal,
+  };
+}
+
+/** A server that refuses, or is broken, has not answered. */
+function toOutcome(
+  { status, text: answered, isCut }: ServerAnswer,
+  secret: string | undefined,
+  durationMs: number,
+): CommandOutcome {
+  const said = withoutSecret(answered, secret);
+  if (status < 200 || status > 299) throw new Error(refusalOf(status, said));
+  return {
+    ...NOT_RUN,
+    ending: 'exit',
+    exitCode: 0,
+    stdout: said,
+    inputTaken: true,
+    bytesRead: Buffer.byteLength(said),
+    truncated: isCut,
+    stdoutTruncated: isCut,
+    durationMs,
+  };
+}
+
+/** In the server's own words, where it has some. */
+function refusalOf(status: number, answered: string): string {
+  const { error } = parseAnswer(answered) ?? {};
+  const said = typeof error === 'string' ? `: ${sanitizeText(error).slice(0, MAX_SHOWN)}` : '';
+  return `was answered with status ${status}${said}`;
+}
+
+/** In characters. */
+const MAX_SHOWN = 500;
+
+function since(startedAt: number): number {
+  return Math.round(performance.now() - startedAt);
+}
+
+const foreignEffects = objectOf<ForeignEffects>('effects of hooks of other agents', {
+  droppedArguments: listOfText,
+  toolOutput: objectOf<ToolOutput>('a text', { text, isDenial: flag }),
+  contextOfResult: text,
+  prevents: flag,
+});
+
+/**
+ * Takes the note of a policy server out of its answer: what is left is the answer of a hook.
+ *
+ * @returns what the hook said; the outcome itself where there is no note
+ */
+export function readNote(outcome: CommandOutcome): Said {
+  if (outcome.ending !== 'exit' || !outcome.stdout.includes(`"${NOTE_KEY}"`)) return outcome;
+  const { [NOTE_KEY]: note, ...said } = parseAnswer(outcome.stdout) ?? {};
+  if (!isRecord(note)) return outcome;
+  const foreign = note['foreign'];
+  return {
+    ...outcome,
+    stdout: JSON.stringify(said),
+    ...(foreignEffects.is(foreign) && { foreign }),
+  };
+}

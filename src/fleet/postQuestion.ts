@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import { StringDecoder } from 'node:string_decoder';
+import { errorCode, errorMessage } from '../util/errorMessage.js';
+import { headersOf, HEADERS, type Asking, type ServerAnswer, type TlsFiles } from './question.js';
+
+/** What came of one request: an answer, or why there is none. */
+export type HttpAnswer =
+  | (ServerAnswer & { readonly retryAfterMs?: number })
+  | { readonly error: Error; readonly isUnasked: boolean };
+
+/**
+ * Posts a question. Redirections are not followed: they would take the token elsewhere. Never rejects but for a signal
+ * that aborts.
+ */
+export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer> {
+  const { signal } = asking;
+  try {
+    const response = await send(url, asking);
+    return await readAnswer(response, asking);
+  } catch (error) {
+    signal.throwIfAborted();
+    const isUnasked = NEVER_REACHED.has(String(errorCode(error)));
+    const what = isUnasked ? 'reached no server' : 'got no answer';
+    return {
+      error: new Error(`${what} at ${url.origin}: ${errorMessage(error)}`, { cause: error }),
+      isUnasked,
+    };
+  }
+}
+
+/** Before anything was sent. */
+const NEVER_REACHED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+function send(url: URL, asking: Asking): Promise<http.IncomingMessage> {
+  const { body, question, secret, headers, signal } = asking;
+  const isSecure = url.protocol === 'https:';
+  const { request } = isSecure ? https : http;
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method: 'POST',
+        agent: isSecure ? secureAgent(asking.tls) : plainAgent,
+        signal,
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          'content-length': body.byteLength,
+          accept: 'application/json',
+          ...(secret !== undefined && { authorization: `Bearer ${secret}` }),
+          ...headersOf(question),
+        },
+      },
+      resolve,
+    );
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+async function readAnswer(
+  response: http.IncomingMessage,
+  { maxAnswerBytes, question }: Asking,
+): Promise<HttpAnswer> {
+  const { statusCode: status = 0, headers } = response;
+  const answered = headers[HEADERS.question.toLowerCase()];
+  if (answered !== undefined && answered !== question.id) {
+    response.destroy();
+    return { error: new Error('got the answer to another question'), isUnasked: false };
+  }
+  const decoder = new StringDecoder('utf8');
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.byteLength;
+    // What is too long is no answer, and need not be read to its end.
+    if (bytes > maxAnswerBytes) break;
+    text += decoder.write(chunk);
+  }
+  const retryAfter = Number(headers['retry-after']);
+  return {
+    status,
+    text: text.replace(/^\uFEFF/u, ''),
+    isCut: bytes > maxAnswerBytes,
+    ...(retryAfter >= 0 && { retryAfterMs: retryAfter * 1000 }),
+  };
+}
+
+/** Connections stay open between events. Node does not wait for those that are idle. */
+const KEEPING = {
+  keepAlive: true,
+  maxSockets: 256,
+  maxFreeSockets: 8,
+  scheduling: 'lifo',
+} as const;
+const plainAgent = new http.Agent(KEEPING);
+const secureAgents = new Map<string, https.Agent>();
+
+/** One for each set of certificates, read when it is first used. */
+function secureAgent(files: TlsFiles): https.Agent {
+  const key = JSON.stringify([files.caFile, files.certFile, files.keyFile]);
+  const known = secureAgents.get(key);
+  if (known) return known;
+  const [ca, cert, privateKey] = [files.caFile, files.certFile, files.keyFile].map(readIfNamed);
+  const agent = new https.Agent({
+    ...KEEPING,
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(privateKey && { key: privateKey }),
+  });
+  secureAgents.set(key, agent);
+  return agent;
+}
+
+function readIfNamed(file: string | undefined): Buffer | undefined {
+  return file === undefined ? undefined : readFileSync(file);
+}
+
+/** Closes what is kept open. Questions on their way get their answers. */
+export function closeIdleAgents(): void {
+  for (const agent of [plainAgent, ...secureAgents.values()]) {
+    for (const sockets of Object.values(agent.freeSockets)) {
+      for (const socket of sockets ?? []) socket.destroy();
+    }
+  }
+}
