@@ -1,7 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FleetAddress } from './address.js';
 import { closeIdleAgents, postQuestion, type HttpAnswer } from './postQuestion.js';
+import type * as NatsQuestions from './natsQuestions.js';
 import type { Asking, ServerAnswer } from './question.js';
+
+const NO_GEMINI =
+  'policy servers do not read the format of Gemini CLI over NATS: use https://, or a group without a dialect';
+
+/** Loaded with the first question that goes over NATS. */
+let overNats: Promise<typeof NatsQuestions> | undefined;
 
 /** Ms before each further try. More would have an agent wait at each of its calls. */
 const PAUSES_MS = [100, 300, 900];
@@ -14,8 +21,13 @@ const PAUSES_MS = [100, 300, 900];
  */
 export async function ask(address: FleetAddress, asking: Asking): Promise<ServerAnswer> {
   if (address.kind === 'nats') {
-    const { askOverNats } = await import('./natsQuestions.js');
-    return askOverNats(address, asking);
+    const { body, tls, format = 'own', ...others } = asking;
+    if (format === 'gemini') throw new Error(`was not asked: ${NO_GEMINI}`);
+    const { askOverNats } = await (overNats ??= import('./natsQuestions.js'));
+    return {
+      ...(await askOverNats(address, { ...tls, ...others, format, text: body })),
+      isCut: false,
+    };
   }
   const startedAt = performance.now();
   for (let tries = 0; ; tries++) {
@@ -47,4 +59,6 @@ function orThrow(answer: HttpAnswer): ServerAnswer {
 /** Closes connections on which nobody waits. */
 export async function closeIdle(): Promise<void> {
   closeIdleAgents();
+  const nats = await overNats?.catch(() => undefined);
+  await nats?.closeIdleLinks();
 }

@@ -1,3 +1,4 @@
+import type { DialectName } from '../protocol/types.js';
 import { randomUUID } from 'node:crypto';
 
 /**
@@ -29,9 +30,9 @@ export interface Question {
 
 /** Files of TLS: whom to believe, and a certificate of one's own. */
 export interface TlsFiles {
-  readonly caFile?: string;
-  readonly certFile?: string;
-  readonly keyFile?: string;
+  readonly caFile?: string | undefined;
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
 }
 
 /** What is put to a server, in whose name, and for how long. */
@@ -43,7 +44,7 @@ export interface Asking {
   /** More headers of HTTP. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Over NATS, the agent in whose format the body is, where it is another one. */
-  readonly format?: string;
+  readonly format?: DialectName;
   /** Bytes of the answer to keep. */
   readonly maxAnswerBytes: number;
   /** Aborts at the deadline, and when the answer is not wanted any more. */
