@@ -40,7 +40,9 @@ export async function serve(options: ServeOptions): Promise<number> {
   }
   try {
     await config.getHookSystem()?.initialize();
-    return await withTrace(options.trace, config, () => listen(config, listening, options));
+    return await withTrace({ trace: options.trace, fleet: undefined }, config, () =>
+      listen(config, listening, options),
+    );
   } finally {
     await config.dispose();
   }
