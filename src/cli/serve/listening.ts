@@ -5,7 +5,7 @@ import { readSecretFile } from '../../fleet/secret.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { toVisible } from '../shared/terminal.js';
 import { readTokens, type AccessOptions } from './access.js';
-import type { ServerTls } from './httpDoor.js';
+import type { ServerTls } from './httpServer.js';
 
 /** Where a server listens, and whom it answers. */
 export interface Listening {

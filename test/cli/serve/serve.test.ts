@@ -81,7 +81,7 @@ describe('hookstack serve', () => {
     settings = await cli.settings({ BeforeTool: [{ hooks: [wait] }] });
     const { server, url } = await start();
     const first = ask(url);
-    await expect.poll(() => cli.read('begun')).toBe('');
+    await expect.poll(() => cli.read('begun').catch(() => 'no')).toBe('');
     server.kill('SIGTERM');
     await expect.poll(async () => (await fetch(`${url}/healthz`)).status).toBe(503);
     await cli.write('go', '');
@@ -92,12 +92,29 @@ describe('hookstack serve', () => {
 
     const other = await start();
     ask(other.url).catch(() => undefined);
-    await expect.poll(() => cli.read('begun')).toBe('');
+    await expect.poll(() => cli.read('begun').catch(() => 'no')).toBe('');
     other.server.kill('SIGINT');
     await expect.poll(async () => (await fetch(`${other.url}/healthz`)).status).toBe(503);
     other.server.kill('SIGINT');
     expect(await other.server).toMatchObject({ exitCode: 130 });
   });
+});
+
+it('keeps the answer for an asker who hung up, and comes back', async () => {
+  const wait = saying({}, { before: 'printf x >> runs; until [ -e go ]; do sleep 0.02; done' });
+  settings = await cli.settings({ BeforeTool: [{ hooks: [wait] }] });
+  const { url } = await start();
+  const gone = new AbortController();
+  const headers = { ...JSON_TYPE, 'Hookstack-Question': 'same' };
+  const question = { method: 'POST', headers, body: CALL };
+  const first = fetch(url + ASK, { ...question, signal: gone.signal });
+  await expect.poll(() => cli.read('runs').catch(() => '')).toBe('x');
+  gone.abort();
+  await expect(first).rejects.toThrow();
+  const again = fetch(url + ASK, question);
+  await cli.write('go', '');
+  expect(await again).toMatchObject({ status: 200 });
+  expect(await cli.read('runs')).toBe('x');
 });
 
 it('says so where another program listens', async () => {
