@@ -102,7 +102,7 @@ async function askUntil(
     } else {
       problem =
         posted instanceof Error ? posted.message : `status ${posted.status}: ${errorOf(posted)}`;
-      await sleep(pause, undefined, { signal });
+      await sleep(Math.min(pause, left), undefined, { signal });
       pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
     }
   }

@@ -164,13 +164,14 @@ describe('a question whose server is lost', () => {
   it('is put again, to another, and gets the answer; also when NATS was started anew', async () => {
     const lonely = await startNats();
     const [doomed, asker] = await Promise.all([startServer(lonely), connectAs(lonely, 'one')]);
-    const approve = remoteApprover(postOver(asker, 'one'), { waitMs: 5000, graceMs: 100 });
+    const approve = remoteApprover(postOver(asker, 'one'), { waitMs: 1000, graceMs: 100 });
     const request = requestOf();
     const asked = Promise.resolve(approve(request, { signal: new AbortController().signal }));
     const { key, revision } = await shownOn(doomed, request);
     const heir = await startServer(lonely);
     await doomed.kill();
     await lonely.restart();
+    await Promise.all([heir.nc.flush(), asker.flush()]);
     await shownOn(heir, request);
     const approval = { decision: 'allow', by: 'anna' } as const;
     const counted = await vi.waitFor(() => heir.board.answer(key, revision, approval), {

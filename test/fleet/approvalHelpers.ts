@@ -51,10 +51,10 @@ export interface TestServer {
   kill(): Promise<void>;
 }
 
-export const TOKENS: Readonly<Record<string, string>> = {
-  'token-of-anna-0123456789': 'anna',
-  'token-of-ben-0123456789': 'ben',
-};
+const TOKENS = new Map([
+  ['token-of-anna-0123456789', 'anna'],
+  ['token-of-ben-0123456789', 'ben'],
+]);
 
 export async function startServer(
   nats: TestNats,
@@ -78,7 +78,7 @@ export async function startServer(
   });
   const routes = approvalRoutes({
     board,
-    approvers: { nameOf: (token) => TOKENS[token] },
+    approvers: { nameOf: (token) => TOKENS.get(token) },
     isTls: false,
     askerOf: ({ headers }) => (headers.authorization === 'Bearer one' ? 'acme/one' : undefined),
     log,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -80,6 +81,8 @@ export class KvBoard implements ApprovalBoard {
     private readonly longestMs: number,
     private readonly log: (line: string) => void,
   ) {
+    // One for each that waits.
+    setMaxListeners(0, this.#closing.signal);
     this.#open = new OpenQuestions((key) => void this.#expire(key).catch(() => undefined));
   }
 
