@@ -171,7 +171,7 @@ describe('a question whose server is lost', () => {
     const heir = await startServer(lonely);
     await doomed.kill();
     await lonely.restart();
-    await Promise.all([heir.nc.flush(), asker.flush()]);
+    await vi.waitFor(() => Promise.all([heir.nc.flush(), asker.flush()]));
     await shownOn(heir, request);
     const approval = { decision: 'allow', by: 'anna' } as const;
     const counted = await vi.waitFor(() => heir.board.answer(key, revision, approval), {

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { headers as newHeaders, type NatsConnection } from '@nats-io/transport-node';
+import { headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { approvalRoutes } from '../../src/cli/serve/approvalRoutes.js';
-import { answerQuestion } from '../../src/cli/serve/approvalQuestions.js';
+import { answerQuestion, type PutReply } from '../../src/cli/serve/approvalQuestions.js';
 import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/board.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import type { PostApproval } from '../../src/fleet/remoteApprover.js';
@@ -69,11 +69,7 @@ export async function startServer(
     callback: (_, message) => {
       const [, , team, agent] = message.subject.split('.');
       const put = { from: `${team}/${agent}`, body: message.string(), header: () => undefined };
-      void answerQuestion(board, put).then(({ status, body }) => {
-        const headers = newHeaders();
-        headers.set('Hookstack-Status', String(status));
-        message.respond(body, { headers });
-      });
+      void respond(message, answerQuestion(board, put));
     },
   });
   const routes = approvalRoutes({
@@ -90,6 +86,13 @@ export async function startServer(
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const kill = () => end(server, nc, board);
   return { board, nc, origin, lines, kill };
+}
+
+async function respond(message: Msg, answering: Promise<PutReply>): Promise<void> {
+  const { status, body } = await answering;
+  const headers = newHeaders();
+  headers.set('Hookstack-Status', String(status));
+  message.respond(body, { headers });
 }
 
 async function end(server: Server, nc: NatsConnection, board: KvBoard): Promise<void> {

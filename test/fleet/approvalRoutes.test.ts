@@ -28,7 +28,7 @@ async function put(server: TestServer, body: object, authorization = 'Bearer one
   return {
     status: response.status,
     headers: response.headers,
-    body: (await response.json()) as unknown,
+    body: await response.json(),
   };
 }
 
