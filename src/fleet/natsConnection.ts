@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type * as Nats from '@nats-io/transport-node';
 import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
@@ -105,14 +106,12 @@ export async function loadPackage<T>(load: () => Promise<T>, name: string): Prom
 async function readTls({ caFile, certFile, keyFile }: TlsFiles) {
   if (caFile === undefined && certFile === undefined) return undefined;
   const [ca, cert, key] = await Promise.all(
-    [caFile, certFile, keyFile].map((file) => file && readFile(file, 'utf8')),
+    [caFile, certFile, keyFile].map(async (file) => file && readFile(file, 'utf8')),
   );
   return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
 }
 
-type Nats = typeof import('@nats-io/transport-node');
-
-function authenticatorOf(nats: Nats, secret: string): Authenticator {
+function authenticatorOf(nats: typeof Nats, secret: string): Authenticator {
   const bytes = new TextEncoder().encode(secret);
   if (secret.includes('BEGIN NATS USER JWT')) return nats.credsAuthenticator(bytes);
   if (/^SU[A-Z2-7]{56}$/u.test(secret)) return nats.nkeyAuthenticator(bytes);

@@ -50,7 +50,11 @@ describe('KvAnswers', () => {
         name: 'test',
         answers: {
           answer: ({ question, asker }) =>
-            answers.once(`${asker.replace('/', '-')}-${question.id}`, question.timeoutMs, work),
+            answers.once(
+              `${(asker ?? '').replace('/', '-')}-${question.id}`,
+              question.timeoutMs,
+              work,
+            ),
         },
       });
       closing.push(() => door.close());

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { headers as newHeaders } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openNatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
@@ -38,6 +39,12 @@ async function openDoor(answer: Answer, options: Partial<NatsDoorOptions> = {}) 
 
 const answered = (body: object, status = 200) => ({ status, body: JSON.stringify(body) });
 
+/** What waits for it goes on once it is released. */
+function gate() {
+  const emitter = new EventEmitter();
+  return { held: once(emitter, 'release'), release: () => emitter.emit('release') };
+}
+
 describe('openNatsDoor', () => {
   it('answers, and takes who asks from the subject', async () => {
     const answer = vi.fn<Answer>(async () => answered({ decision: 'deny' }));
@@ -58,8 +65,7 @@ describe('openNatsDoor', () => {
   });
 
   it('passes on another status, and says at once when it is full', async () => {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => (release = resolve));
+    const { held, release } = gate();
     const answer = vi.fn<Answer>(async () => {
       await held;
       return answered({ error: 'no' }, 422);
@@ -121,8 +127,7 @@ describe('openNatsDoor', () => {
   });
 
   it('answers what it has taken before it closes, and takes no more', async () => {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => (release = resolve));
+    const { held, release } = gate();
     const answer = vi.fn<Answer>(async () => {
       await held;
       return answered({ n: 1 });
@@ -131,9 +136,7 @@ describe('openNatsDoor', () => {
     const asking = ask(nats);
     await vi.waitFor(() => expect(answer).toHaveBeenCalled());
     const closed = door.close();
-    await vi.waitFor(() =>
-      expect(ask(nats, { timeoutMs: 100 })).rejects.toThrow('no responders'),
-    );
+    await vi.waitFor(() => expect(ask(nats, { timeoutMs: 100 })).rejects.toThrow('no responders'));
     release();
     expect(await asking).toMatchObject({ text: '{"n":1}' });
     await closed;
@@ -141,9 +144,9 @@ describe('openNatsDoor', () => {
   });
 
   it('says what keeps it from opening', async () => {
-    await expect(openDoor(async () => answered({}), { secret: 'policy:wrong-one' })).rejects.toThrow(
-      /does not know this user, or the secret is another one/u,
-    );
+    await expect(
+      openDoor(async () => answered({}), { secret: 'policy:wrong-one' }),
+    ).rejects.toThrow(/does not know this user, or the secret is another one/u);
     await expect(openDoor(async () => answered({}), { secret: FLEET_SECRETS.one })).rejects.toThrow(
       /may not subscribe to hooks\.ask\.\*\.\*/u,
     );
