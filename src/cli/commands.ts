@@ -9,6 +9,7 @@ import { listCommand } from './list/command.js';
 import { mcpCommand } from './mcp/command.js';
 import { migrateCommand } from './migrate/command.js';
 import { runCommand } from './run/command.js';
+import { serveCommand } from './serve/command.js';
 import { stackCommand } from './stack/command.js';
 import { disableCommand, enableCommand } from './switch/command.js';
 import { testCommand } from './test/command.js';
@@ -37,5 +38,6 @@ export const COMMANDS: readonly CommandSpec[] = [
   migrateCommand,
   installCommand,
   hookCommand,
+  serveCommand,
   completionCommand,
 ];

@@ -56,6 +56,23 @@ export function parseFleetAddress(
   throw new Error(`its url begins with ${url.protocol}//: use https:// or nats://`);
 }
 
+/**
+ * Reads the address of NATS for those that belong to no team: `nats://HOST:PORT`.
+ *
+ * @throws Error for anything else
+ */
+export function parseNatsServer(text: string): { readonly server: string; readonly tls: boolean } {
+  const { protocol, hostname, port, pathname, username, password } = parseUrl(text);
+  if (username || password) throw new Error('its url holds a password: put it into a file');
+  if (!/^(?:nats|tls):$/u.test(protocol) || !/^\/?$/u.test(pathname) || !hostname) {
+    throw new Error('its url cannot be read: write nats://HOST:PORT');
+  }
+  return {
+    server: `${hostname}:${port || '4222'}`,
+    tls: protocol === 'tls:' || !isLoopback(hostname),
+  };
+}
+
 /** Whether a host is this machine, whatever its name server says. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/u.test(hostname);

@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises';
+import type * as Nats from '@nats-io/transport-node';
 import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
+import { removeControls } from '../protocol/sanitizeText.js';
+import { errorMessage } from '../util/errorMessage.js';
 import type { FleetAddress } from './address.js';
 
 /** Files of TLS: whom to believe, and a certificate of one's own. */
 export interface TlsFiles {
-  readonly caFile?: string;
-  readonly certFile?: string;
-  readonly keyFile?: string;
+  readonly caFile?: string | undefined;
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
 }
 
 export interface NatsOptions extends TlsFiles {
@@ -18,6 +21,8 @@ export interface NatsOptions extends TlsFiles {
   readonly inboxPrefix?: string;
   /** Ms to wait for the connection. */
   readonly timeoutMs?: number;
+  /** Whether a lost connection is made again also where the server has turned it away, as it may learn better. */
+  readonly isSteady?: boolean;
 }
 
 /**
@@ -26,7 +31,7 @@ export interface NatsOptions extends TlsFiles {
  * @throws Error where the package is missing, or there is no connection in time
  */
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
-  const { address, secret, name, inboxPrefix, timeoutMs = 5000 } = options;
+  const { address, secret, name, inboxPrefix, timeoutMs = 5000, isSteady = false } = options;
   const nats = await loadPackage(
     () => import('@nats-io/transport-node'),
     '@nats-io/transport-node',
@@ -38,12 +43,49 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
     timeout: timeoutMs,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
+    reconnectJitterTLS: 250,
+    // A network that swallows everything is noticed by answers that stay away.
+    pingInterval: PING_MS,
+    noAsyncTraces: true,
     ignoreClusterUpdates: true,
+    ignoreAuthErrorAbort: isSteady,
     ...(inboxPrefix !== undefined && { inboxPrefix }),
     ...((address.tls || tls) && { tls: tls ?? {} }),
     ...(secret !== undefined && { authenticator: authenticatorOf(nats, secret) }),
   };
   return nats.connect(settings);
+}
+
+/** Ms between signs of life; two that stay unanswered are a lost connection. */
+const PING_MS = 10_000;
+
+/** What happens to a connection. The first two alternate; none comes after the end. */
+export interface ConnectionObserver {
+  onLost(): void;
+  onBack?(): void;
+  /** A right that its user does not have, for instance. */
+  onError?(error: Error): void;
+}
+
+/** Tells of a connection until it is closed. While it is lost the library takes messages, but throws them away. */
+export async function watchConnection(
+  connection: NatsConnection,
+  observer: ConnectionObserver,
+): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type === 'disconnect') observer.onLost();
+    else if (status.type === 'reconnect') observer.onBack?.();
+    else if (status.type === 'error') observer.onError?.(status.error);
+  }
+}
+
+/** Why there is no connection, in words that end a sentence. */
+export function whyNotConnected(error: unknown, server: string): string {
+  const why = removeControls(errorMessage(error)).replaceAll('\n', ' ');
+  if (!(error instanceof Error && error.name === 'AuthorizationError')) {
+    return `NATS at ${server} cannot be used: ${why}`;
+  }
+  return `NATS at ${server} does not know this user, or the secret is another one (${why})`;
 }
 
 /** @throws Error that says which package to install */
@@ -64,14 +106,12 @@ export async function loadPackage<T>(load: () => Promise<T>, name: string): Prom
 async function readTls({ caFile, certFile, keyFile }: TlsFiles) {
   if (caFile === undefined && certFile === undefined) return undefined;
   const [ca, cert, key] = await Promise.all(
-    [caFile, certFile, keyFile].map((file) => file && readFile(file, 'utf8')),
+    [caFile, certFile, keyFile].map(async (file) => file && readFile(file, 'utf8')),
   );
   return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
 }
 
-type Nats = typeof import('@nats-io/transport-node');
-
-function authenticatorOf(nats: Nats, secret: string): Authenticator {
+function authenticatorOf(nats: typeof Nats, secret: string): Authenticator {
   const bytes = new TextEncoder().encode(secret);
   if (secret.includes('BEGIN NATS USER JWT')) return nats.credsAuthenticator(bytes);
   if (/^SU[A-Z2-7]{56}$/u.test(secret)) return nats.nkeyAuthenticator(bytes);

@@ -58,13 +58,22 @@ export function readQuestion(
   const id = header(HEADERS.question);
   const timeout = Number(header(HEADERS.timeout) ?? '');
   const span = header(HEADERS.span);
-  const call = header(HEADERS.call);
+  const call = decoded(header(HEADERS.call));
   return {
     id: id !== undefined && ID.test(id) ? id : newQuestionId(),
     timeoutMs: timeout > 0 ? Math.min(timeout, longestMs) : longestMs,
     ...(span !== undefined && SPAN.test(span) && { span }),
     ...(call !== undefined && call.length <= 256 && { call }),
   };
+}
+
+/** Headers carry ASCII. */
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text && decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/u;

@@ -32,13 +32,13 @@ export async function readSecret(source: SecretSource): Promise<string | undefin
 }
 
 /** @throws Error as {@link readSecret} */
-export async function readSecretFile(file: string): Promise<string> {
+export async function readSecretFile(file: string, maxBytes = MAX_SECRET_BYTES): Promise<string> {
   const at = file.startsWith('~/') ? path.join(requireHome(), file.slice(2)) : path.resolve(file);
   let handle: FileHandle | undefined;
   try {
     // A pipe must not be waited for.
     handle = await open(at, constants.O_RDONLY | constants.O_NONBLOCK);
-    return await readPrivate(handle, at);
+    return await readPrivate(handle, at, maxBytes);
   } catch (error) {
     throw new Error(`the secret in ${at} cannot be used: ${errorMessage(error)}`, { cause: error });
   } finally {
@@ -46,13 +46,13 @@ export async function readSecretFile(file: string): Promise<string> {
   }
 }
 
-async function readPrivate(handle: FileHandle, at: string): Promise<string> {
+async function readPrivate(handle: FileHandle, at: string, maxBytes: number): Promise<string> {
   const stats = await handle.stat();
   if (!stats.isFile()) throw new Error('it is no file');
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
     throw new Error(`others can read it: chmod 600 ${at}`);
   }
-  if (stats.size > MAX_SECRET_BYTES) throw new Error('it is too large for a secret');
+  if (stats.size > maxBytes) throw new Error('it is too large for a secret');
   const secret = (await handle.readFile('utf8')).trim();
   if (secret === '') throw new Error('it is empty');
   return secret;

@@ -8,7 +8,8 @@ import { buildFailureEnvelope } from './envelopes.js';
 import { HookPipelineError } from './errors.js';
 import { events, isHookEventName } from '../protocol/events.js';
 import type { HookExecutionRequest, HookExecutionResponse } from '../protocol/hookBusContracts.js';
-import { isRecord, isTooDeep, TOO_DEEP } from '../util/records.js';
+import { findTooDeepField, readEventFields } from '../protocol/outsideFields.js';
+import { isRecord } from '../util/records.js';
 import { HookEventName, type HookPayload } from '../protocol/types.js';
 
 /** Fires an event; rejects with a `HookPipelineError` when the hook system itself fails. */
@@ -121,14 +122,13 @@ function narrowEventName(name: unknown): HookEventName {
 }
 
 function readPayload<E extends HookEventName>(event: E, input: unknown): HookPayload<E> {
-  const { fields, decode } = events[event];
-  const [failure, checked] = fields.validate(isRecord(input) ? input : undefined);
-  if (!failure) {
-    checkReadable(event, checked);
-    return decode(checked);
+  const read = readEventFields(event, isRecord(input) ? input : undefined);
+  if ('fields' in read) {
+    checkReadable(event, read.fields);
+    return events[event].decode(read.fields);
   }
-  const details = failure.failures().map(({ path, message }) => ({
-    path: ['input', ...path].join('.'),
+  const details = read.faults.map(({ path, message }) => ({
+    path: path === '' ? 'input' : `input.${path}`,
     message,
   }));
   const [first] = details;
@@ -141,8 +141,8 @@ function readPayload<E extends HookEventName>(event: E, input: unknown): HookPay
 /** An input that hooks cannot read is refused even where there are no hooks. */
 function checkReadable(event: HookEventName, input: object): void {
   try {
-    const deep = Object.entries(input).find(([, value]) => isTooDeep(value));
-    if (deep) throw new RangeError(`${deep[0]} is ${TOO_DEEP}`);
+    const deep = findTooDeepField(input);
+    if (deep !== undefined) throw new RangeError(deep);
     JSON.stringify(input);
   } catch (error) {
     const message = `input is no JSON that hooks can read: ${errorMessage(error)}`;

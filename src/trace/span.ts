@@ -87,12 +87,23 @@ export const channels = Object.fromEntries(
   SPAN_KINDS.map((kind) => [kind, tracingChannel(`hookstack:${kind}`)]),
 ) as Record<SpanKind, TracingChannel<unknown, Span>>;
 
-const current = new AsyncLocalStorage<Span>();
+const current = new AsyncLocalStorage<Pick<Span, 'id'>>();
 
 /** Whether anybody listens to spans of a kind. Nobody is the usual case, and costs no more than this question. */
 export function isTraced(kind: SpanKind): boolean {
   return channels[kind].hasSubscribers;
 }
+
+/**
+ * Does some work as a part of a span of another process.
+ *
+ * @param parent the id of that span; anything but 16 hexadecimal digits counts for none
+ */
+export function withinRemoteSpan<R>(parent: string | undefined, work: () => R): R {
+  return parent !== undefined && SPAN_ID.test(parent) ? current.run({ id: parent }, work) : work();
+}
+
+const SPAN_ID = /^[0-9a-f]{16}$/u;
 
 /** A span that has begun. */
 export class OpenSpan {

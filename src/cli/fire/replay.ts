@@ -1,9 +1,5 @@
 import { events, isHookEventName } from '../../protocol/events.js';
-import {
-  defaultHookTranslator,
-  type LLMRequest,
-  type LLMResponse,
-} from '../../protocol/hookTranslator.js';
+import { toModelFields } from '../../protocol/outsideFields.js';
 import type { HookEventName } from '../../protocol/types.js';
 import { findPlaceholders, isCut, type SpanRecord } from '../../trace/record.js';
 import { isRecord } from '../../util/records.js';
@@ -13,12 +9,6 @@ import { printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import type { Workspace } from '../shared/workspace.js';
 import { EVENT_OPTIONS, type FireOptions } from './fireOptions.js';
-
-/** What a file says; whether it is so shows when it is translated. */
-interface ModelFields extends Record<string, unknown> {
-  readonly llm_request?: LLMRequest;
-  readonly llm_response?: LLMResponse;
-}
 
 /** @throws UsageError when there is no event, its input was cut, or is not what the event takes */
 export async function readRecorded(file: string, options: FireOptions) {
@@ -95,12 +85,4 @@ function fieldsOf(event: HookEventName, read: Record<string, unknown>, where: st
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`${where} has no input that could be fired again`, { cause });
   }
-}
-
-function toModelFields({ llm_request: request, llm_response: response, ...fields }: ModelFields) {
-  return {
-    ...fields,
-    ...(request && { llm_request: defaultHookTranslator.fromHookLLMRequest(request) }),
-    ...(response && { llm_response: defaultHookTranslator.fromHookLLMResponse(response) }),
-  };
 }

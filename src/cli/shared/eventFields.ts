@@ -1,6 +1,6 @@
-import { validate, type Struct } from 'superstruct';
 import { events } from '../../protocol/events.js';
 import type { EventFields } from '../../protocol/hookValidators.js';
+import { readEventFields } from '../../protocol/outsideFields.js';
 import { HookEventName, type HookPayload, type Moment } from '../../protocol/types.js';
 import { isRecord } from '../../util/records.js';
 import { suggestName } from '../../util/suggestName.js';
@@ -30,11 +30,9 @@ export function completeFields<E extends HookEventName>(event: E, fields: object
 
 /** @throws UsageError */
 export function checkFields<E extends HookEventName>(event: E, fields: object): EventFields<E> {
-  // TypeScript cannot see through the generic that this is the struct of the event's fields.
-  const struct = events[event].fields as unknown as Struct<EventFields<E>>;
-  const [failure, checked] = validate(fields, struct);
-  if (!failure) return checked;
-  const faults = failure.failures().map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const read = readEventFields(event, fields);
+  if ('fields' in read) return read.fields;
+  const faults = read.faults.map(({ path, message }) => `${path}: ${message}`);
   throw new UsageError(`These are not fields of ${event}: ${faults.join('; ')}`);
 }
 

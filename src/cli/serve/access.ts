@@ -1,0 +1,143 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { isFleetName, isLoopback } from '../../fleet/address.js';
+import { readSecretFile } from '../../fleet/secret.js';
+import { toOneLine } from '../shared/terminal.js';
+
+/** Who asks, or why he may not. */
+export type Admission = { readonly asker?: string } | Rejection;
+
+/** An answer of HTTP. */
+export interface Rejection {
+  readonly status: 401 | 403;
+  readonly error: string;
+}
+
+/** How a server knows who asks. */
+export interface AccessOptions {
+  readonly tokens?: Tokens;
+  /** Whether TLS has checked a certificate of the client. */
+  readonly hasClientCertificates: boolean;
+}
+
+/** Shorter ones can be guessed. In characters. */
+const MIN_TOKEN = 16;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+/** Tokens of a fleet, each of one agent. */
+export class Tokens {
+  readonly #key = randomBytes(32);
+  readonly #names = new Map<string, string>();
+
+  /** How many there are. */
+  get size(): number {
+    return this.#names.size;
+  }
+
+  /**
+   * @param name `team/agent`
+   * @returns whether nobody had this token before
+   */
+  add(name: string, token: string): boolean {
+    const digest = this.#digestOf(token);
+    if (this.#names.has(digest)) return false;
+    this.#names.set(digest, name);
+    return true;
+  }
+
+  /** Whose token it is. What is compared are digests with a key of this process, so that its time tells nothing. */
+  nameOf(token: string): string | undefined {
+    return this.#names.get(this.#digestOf(token));
+  }
+
+  #digestOf(token: string): string {
+    return createHmac('sha256', this.#key).update(token).digest('base64');
+  }
+}
+
+/**
+ * Reads a file of mode 600 with a line `TEAM/AGENT TOKEN` for each agent. Lines that begin with `#` are comments.
+ *
+ * @throws Error that names the line, and never the token
+ */
+export async function readTokens(file: string): Promise<Tokens> {
+  const text = await readSecretFile(file, MAX_FILE_BYTES);
+  const tokens = new Tokens();
+  for (const [index, line] of text.split('\n').entries()) {
+    const [name = '', token = '', ...more] = line.trim().split(/\s+/u);
+    if (name === '' || name.startsWith('#')) continue;
+    const problem = findProblem(name, token, more);
+    if (problem) throw new Error(`${file}, line ${index + 1}: ${problem}`);
+    if (!tokens.add(name, token)) {
+      throw new Error(
+        `${file}, line ${index + 1}: another line has the same token: give each its own`,
+      );
+    }
+  }
+  if (tokens.size === 0) throw new Error(`${file} holds no token: write lines TEAM/AGENT TOKEN`);
+  return tokens;
+}
+
+function findProblem(name: string, token: string, more: readonly string[]): string | undefined {
+  if (!isAskerName(name)) return `the name is not TEAM/AGENT, of letters, digits, "-" and "_"`;
+  if (token === '') return 'there is no token behind the name';
+  if (more.length > 0) return 'there is more than a name and a token';
+  if (token.length >= MIN_TOKEN) return undefined;
+  return `the token has less than ${MIN_TOKEN} characters: write one with openssl rand -hex 32`;
+}
+
+/** Whether a text is `team/agent`. */
+export function isAskerName(text: string): boolean {
+  const parts = text.split('/');
+  return parts.length === 2 && parts.every(isFleetName);
+}
+
+const WHO =
+  'send Authorization: Bearer TOKEN, with a token of the file that the server was started with';
+
+/** Says who sends a request, before anything of its body is read. */
+export function admit(request: IncomingMessage, options: AccessOptions): Admission {
+  const { tokens, hasClientCertificates } = options;
+  if (!tokens && !hasClientCertificates) return admitLocal(request);
+  const certified = hasClientCertificates ? certifiedName(request) : undefined;
+  if (hasClientCertificates && certified === undefined) {
+    return { status: 403, error: 'The CN of the client certificate is not TEAM/AGENT' };
+  }
+  if (!tokens) return { asker: certified };
+  const token = /^Bearer +(\S+) *$/iu.exec(request.headers.authorization ?? '')?.[1];
+  if (token === undefined) return { status: 401, error: `There is no token: ${WHO}` };
+  const asker = tokens.nameOf(token);
+  if (asker === undefined) return { status: 401, error: `The token is not known: ${WHO}` };
+  if (certified === undefined || certified === asker) return { asker };
+  return { status: 403, error: 'The token and the client certificate are of two agents' };
+}
+
+/**
+ * Without credentials only programs of this machine may ask. A page in a browser of it is none of them: it sends an
+ * `Origin`, or a name in `Host` that somebody else has pointed to this machine.
+ */
+function admitLocal({ headers }: IncomingMessage): Admission {
+  if (!isLoopback(hostOf(headers.host ?? ''))) {
+    const said = toOneLine(headers.host ?? '', 80);
+    return { status: 403, error: `The host "${said}" is not this machine: ask 127.0.0.1` };
+  }
+  if (headers.origin === undefined) return {};
+  return { status: 403, error: 'Pages of a browser may not ask: the request has an Origin' };
+}
+
+function hostOf(host: string): string {
+  return host.replace(/:\d{1,5}$/u, '');
+}
+
+/** Asking for a certificate takes long, and that of a connection stays the same. */
+const certified = new WeakMap<TLSSocket, string | undefined>();
+
+function certifiedName({ socket }: IncomingMessage): string | undefined {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+  if (!certified.has(socket)) {
+    const name: unknown = socket.getPeerCertificate().subject?.CN;
+    certified.set(socket, typeof name === 'string' && isAskerName(name) ? name : undefined);
+  }
+  return certified.get(socket);
+}

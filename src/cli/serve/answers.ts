@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../../config/config.js';
+import { decideReceived } from '../../core/decideReceived.js';
+import { reply as replyTo } from '../../dialects/reverse.js';
+import { planOfGuards } from '../../hooks/envelopes.js';
+import { fireHook, hasHooks } from '../../hooks/fireHook.js';
+import { HookEventName } from '../../protocol/types.js';
+import { withinRemoteSpan } from '../../trace/span.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { answerTextOf, NOTHING_TO_SAY, verdictWord, type QuestionVerdict } from './answerText.js';
+import { KeptAnswers, type Reply, type SharedAnswers } from './keptAnswers.js';
+import { readAsked, UnreadableQuestion, type Asked, type ReadQuestion } from './readAsked.js';
+
+export type { Reply, SharedAnswers } from './keptAnswers.js';
+export type { Asked } from './readAsked.js';
+
+/** What is known of a question once it is answered. */
+export interface Answered {
+  readonly event: HookEventName;
+  readonly verdict: QuestionVerdict;
+  readonly durationMs: number;
+}
+
+const STATUS = { full: 503, draining: 503, late: 504, fault: 500 } as const;
+
+/** Why a question got no answer of hooks. */
+export type Refusal = keyof typeof STATUS | 'unreadable';
+
+export interface PolicyOptions {
+  readonly config: Config;
+  /** How many questions hooks work on at a time. More are refused, none waits. */
+  readonly maxConcurrent: number;
+  /** No question may take longer, in ms, whatever it says. */
+  readonly longestMs: number;
+  /** Where several servers keep their answers. */
+  readonly shared?: SharedAnswers;
+  readonly onAnswered?: (answered: Answered) => void;
+  readonly onRefused?: (refusal: Refusal) => void;
+  /** Called with what an agent's format could not say. */
+  readonly onLost?: (what: string) => void;
+}
+
+/** Ends the hooks of a question, which gets this answer. */
+class Ended extends Error {
+  override readonly name = 'Ended';
+
+  constructor(
+    readonly refusal: keyof typeof STATUS,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Answers questions of a fleet with the hooks of one `Config`, whichever way they came. */
+export class PolicyAnswers {
+  readonly #kept = new KeptAnswers();
+  readonly #running = new Map<Promise<unknown>, AbortController>();
+  #isDraining = false;
+
+  constructor(private readonly options: PolicyOptions) {}
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Questions that hooks work on. */
+  get inFlight(): number {
+    return this.#running.size;
+  }
+
+  /** Never rejects. */
+  async answer(asked: Asked): Promise<Reply> {
+    const start = performance.now();
+    let read: ReadQuestion | undefined;
+    try {
+      if (this.#isDraining) return this.#refuse(asked, 'draining', 'The server is about to end');
+      read = readAsked(asked);
+      if (!read) return { status: 200, body: '{}' };
+      const { event, payload } = read;
+      if (hasHooks(this.options.config, event, payload)) return await this.#answerOnce(asked, read);
+      this.#tellAnswered(read, 'none', start);
+      return { status: 200, body: read.received ? '{}' : NOTHING_TO_SAY };
+    } catch (error) {
+      if (!(error instanceof UnreadableQuestion)) {
+        return this.#refuse(
+          asked,
+          'fault',
+          `The hooks could not be asked: ${errorMessage(error)}`,
+          read?.event,
+        );
+      }
+      this.options.onRefused?.('unreadable');
+      return this.refusal(asked.format, error.status, error.message);
+    }
+  }
+
+  /**
+   * The answer to a question that no hook is asked. Claude Code goes on after any status but 200, so that it is told a
+   * block where a guard would have been asked.
+   *
+   * @param event where it is known
+   */
+  refusal(format: Asked['format'], status: number, why: string, event?: HookEventName): Reply {
+    const retry = status === 503 && { retryAfterS: 1 };
+    if (format === 'claude' && this.#isGuarded(event)) {
+      const reason = `Blocked, as the policy server could not ask its hooks: ${why}`;
+      return { status: 200, body: JSON.stringify({ decision: 'block', reason }), ...retry };
+    }
+    return { status, body: JSON.stringify({ error: why }), ...retry };
+  }
+
+  /**
+   * Takes no more questions, and waits for those that hooks work on.
+   *
+   * @param withinMs then they are ended
+   */
+  async drain(withinMs = 30_000): Promise<void> {
+    this.#isDraining = true;
+    const over = new Ended('draining', 'The server has ended before its hooks had answered');
+    const timer = setTimeout(() => {
+      for (const controller of this.#running.values()) controller.abort(over);
+    }, withinMs);
+    await Promise.allSettled(this.#running.keys());
+    clearTimeout(timer);
+    this.#kept.clear();
+  }
+
+  #isGuarded(event: HookEventName | undefined): boolean {
+    const among = event ? [event] : Object.values(HookEventName);
+    return among.some((each) => planOfGuards(this.options.config, each) !== undefined);
+  }
+
+  #answerOnce(asked: Asked, read: ReadQuestion): Promise<Reply> {
+    const { maxConcurrent, longestMs, shared } = this.options;
+    const key = keyOf(asked);
+    if (!this.#kept.has(key) && this.#running.size >= maxConcurrent) {
+      const why = `Its hooks work on ${maxConcurrent} questions already: ask again, or start another server`;
+      return Promise.resolve(this.#refuse(asked, 'full', why, read.event));
+    }
+    const timeoutMs = Math.min(asked.question.timeoutMs, longestMs);
+    const work = () => this.#ask(asked, read, timeoutMs);
+    return this.#kept.once(key, timeoutMs, shared ? () => shared.once(key, timeoutMs, work) : work);
+  }
+
+  /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
+  async #ask(asked: Asked, read: ReadQuestion, timeoutMs: number): Promise<Reply> {
+    const controller = new AbortController();
+    const late = new Ended('late', `Its hooks had not answered after ${Math.round(timeoutMs)} ms`);
+    const deadline = setTimeout(() => controller.abort(late), timeoutMs);
+    const deciding = this.#decide(asked, read, controller.signal);
+    this.#running.set(deciding, controller);
+    const over = () => {
+      clearTimeout(deadline);
+      this.#running.delete(deciding);
+    };
+    deciding.then(over, over);
+    try {
+      return { status: 200, body: await Promise.race([deciding, whenAborted(controller.signal)]) };
+    } catch (error) {
+      const refusal = error instanceof Ended ? error.refusal : 'fault';
+      return this.#refuse(asked, refusal, errorMessage(error), read.event);
+    }
+  }
+
+  async #decide(asked: Asked, read: ReadQuestion, signal: AbortSignal): Promise<string> {
+    const { config, onLost } = this.options;
+    const { event, payload, session, received } = read;
+    const start = performance.now();
+    const options = { signal, session };
+    return withinRemoteSpan(asked.question.span, async () => {
+      if (received) {
+        const verdict = await decideReceived(config, received, options);
+        signal.throwIfAborted();
+        const { json, lost } = replyTo(received, verdict);
+        for (const each of lost) onLost?.(each);
+        this.#tellAnswered(read, verdict.kind, start);
+        return JSON.stringify(json);
+      }
+      const fired = await fireHook(config, event, payload, options);
+      signal.throwIfAborted();
+      this.#tellAnswered(read, fired ? verdictWord(fired) : 'none', start);
+      return fired ? answerTextOf(fired) : NOTHING_TO_SAY;
+    });
+  }
+
+  #tellAnswered({ event }: ReadQuestion, verdict: QuestionVerdict, start: number): void {
+    this.options.onAnswered?.({ event, verdict, durationMs: performance.now() - start });
+  }
+
+  #refuse(
+    { format }: Asked,
+    refusal: keyof typeof STATUS,
+    why: string,
+    event?: HookEventName,
+  ): Reply {
+    this.options.onRefused?.(refusal);
+    return this.refusal(format, STATUS[refusal], why, event);
+  }
+}
+
+/** The same id for something else, or by somebody else, is another question. */
+function keyOf({ format, event, text, question, asker = '' }: Asked): string {
+  const about = [asker, question.id, format, event].join('\n');
+  return createHash('sha256').update(about).update('\n').update(text).digest('hex');
+}
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}

@@ -1,0 +1,259 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HEADERS, readQuestion } from '../../fleet/question.js';
+import { isHookEventName } from '../../protocol/events.js';
+import { HookEventName } from '../../protocol/types.js';
+import { admit, type AccessOptions, type Admission, type Rejection } from './access.js';
+import type { Asked, PolicyAnswers, Reply } from './answers.js';
+import type { Metrics } from './metrics.js';
+import type { Notices } from './notices.js';
+import { BodyReader, type NoBody } from './readBody.js';
+
+/** Ms that a client has, so that one that sends nothing costs nothing. */
+export interface DoorTimeouts {
+  /** For the headers of a request, from when it has connected. */
+  readonly headersMs: number;
+  /** For all of a request. */
+  readonly requestMs: number;
+  /** Between two requests. */
+  readonly idleMs: number;
+}
+
+export const DOOR_TIMEOUTS: DoorTimeouts = { headersMs: 5000, requestMs: 30_000, idleMs: 60_000 };
+
+/** What TLS needs, as PEM. With `ca`, clients need a certificate of it. */
+export interface ServerTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca?: string;
+}
+
+export interface HttpDoorOptions {
+  readonly host: string;
+  /** 0 is a free one. */
+  readonly port: number;
+  readonly tls?: ServerTls | undefined;
+  readonly access: AccessOptions;
+  readonly answers: PolicyAnswers;
+  readonly metrics: Metrics;
+  readonly notices: Notices;
+  /** Bytes of a body. */
+  readonly maxBody: number;
+  /** Ms that a question may take at most. */
+  readonly longestMs: number;
+  readonly timeouts?: DoorTimeouts;
+}
+
+export interface HttpDoor {
+  /** Such as `http://127.0.0.1:8787`. */
+  readonly url: string;
+  /** Takes no more connections, and ends those that are there once what was answered has been sent. */
+  close(): Promise<void>;
+}
+
+/** Of all bodies that are read at a time, in bodies of the largest size. */
+const BODIES_AT_A_TIME = 4;
+const MAX_CONNECTIONS = 4096;
+
+/** @throws Error where the address cannot be listened to */
+export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
+  const { host, port, tls } = options;
+  const routes = new Routes(options);
+  const server = await makeServer(options, routes.listener);
+  server.maxConnections = MAX_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, resolve);
+  });
+  const { address, port: bound, family } = server.address() as AddressInfo;
+  const name = family === 'IPv6' ? `[${address}]` : address;
+  return {
+    url: `${tls ? 'https' : 'http'}://${name}:${bound}`,
+    close: () => closeServer(server),
+  };
+}
+
+async function makeServer(
+  { tls, notices, timeouts = DOOR_TIMEOUTS }: HttpDoorOptions,
+  listener: RequestListener,
+): Promise<Server> {
+  const { headersMs, requestMs, idleMs } = timeouts;
+  const limits: ServerOptions = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: Math.min(1000, headersMs),
+  };
+  if (!tls) return createServer(limits, listener);
+  const https = await import('node:https');
+  const { cert, key, ca } = tls;
+  const asked = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true };
+  const settings = { ...limits, cert, key, ...asked, handshakeTimeout: headersMs };
+  const server = https.createServer(settings, listener);
+  server.on('tlsClientError', ({ message }) =>
+    notices.tell('warning', 'tls', `a connection was refused, as TLS has failed: ${message}`),
+  );
+  return server;
+}
+
+/** For answers on their way, in ms. */
+const LAST_WORDS_MS = 1000;
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+const EVENT_PATH = '/v1/events/';
+const CLAUDE_PATH = '/v1/claude';
+
+/** Who may ask what, and what becomes of it. */
+class Routes {
+  readonly #bodies: BodyReader;
+
+  constructor(private readonly options: HttpDoorOptions) {
+    const { maxBody } = options;
+    this.#bodies = new BodyReader(maxBody, BODIES_AT_A_TIME * maxBody);
+  }
+
+  readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
+    // Node ends the connection.
+    response.on('error', () => undefined);
+    this.#route(request, response).catch((error: unknown) => {
+      this.options.notices.tell('error', 'fault', `a request failed: ${String(error)}`);
+      this.#send(response, 500, { error: 'The server has failed: its log says how' });
+    });
+  };
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url = '', method } = request;
+    const isReading = method === 'GET' || method === 'HEAD';
+    const path = url.split('?', 1)[0] ?? '';
+    const admission = admit(request, this.options.access);
+    if (path === '/healthz' && isReading) return this.#tellHealth(response, admission);
+    if ('error' in admission) return this.#refuse(response, admission);
+    if (path === '/metrics' && isReading) return this.#tellFigures(response);
+    if (path === CLAUDE_PATH || path.startsWith(EVENT_PATH)) {
+      return this.#ask(request, response, path, admission.asker);
+    }
+    const error = `There is no ${method} of this path: POST ${EVENT_PATH}<Event>, POST ${CLAUDE_PATH}, GET /healthz, GET /metrics`;
+    return this.#wrong(response, 404, error);
+  }
+
+  /** Also for whoever has no token: it tells nothing. */
+  #tellHealth(response: ServerResponse, admission: Admission): void {
+    if ('error' in admission && admission.status === 403) return this.#refuse(response, admission);
+    const { isDraining } = this.options.answers;
+    this.#send(response, isDraining ? 503 : 200, { status: isDraining ? 'draining' : 'ok' });
+  }
+
+  async #tellFigures(response: ServerResponse): Promise<void> {
+    const { metrics } = this.options;
+    const text = await metrics.text();
+    this.#write(response, 200, text, { 'Content-Type': metrics.contentType });
+  }
+
+  async #ask(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    asker: string | undefined,
+  ): Promise<void> {
+    const { answers, longestMs } = this.options;
+    const named = path === CLAUDE_PATH ? undefined : path.slice(EVENT_PATH.length);
+    const event = isHookEventName(named) ? named : undefined;
+    if (named !== undefined && event === undefined) {
+      const known = Object.values(HookEventName).join(', ');
+      return this.#wrong(response, 404, `There is no such event; the events are: ${known}`);
+    }
+    if (request.method !== 'POST') {
+      return this.#wrong(response, 405, 'Events are sent with POST', { Allow: 'POST' });
+    }
+    const { 'content-type': type = '', 'content-encoding': encoding } = request.headers;
+    if (!/^application\/json\s*(?:;|$)/iu.test(type) || encoding !== undefined) {
+      return this.#wrong(response, 415, 'Events are sent as application/json, not compressed');
+    }
+    const format = event === undefined ? 'claude' : 'own';
+    const body = await this.#bodies.read(request);
+    if ('why' in body) return this.#refuseBody(response, body.why, format);
+    const question = readQuestion((name) => headerOf(request, name), longestMs);
+    const asked: Asked = {
+      format,
+      text: body.text,
+      question,
+      ...(event && { event }),
+      ...(asker !== undefined && { asker }),
+    };
+    this.#reply(response, await answers.answer(asked), { [HEADERS.question]: question.id });
+  }
+
+  #refuseBody(response: ServerResponse, why: NoBody, format: Asked['format']): void {
+    if (why === 'broken') return;
+    const { answers, metrics, maxBody } = this.options;
+    metrics.refused('too_large');
+    const { status, error } = {
+      too_large: { status: 413, error: `The body is larger than ${maxBody} bytes (--max-body)` },
+      no_room: { status: 503, error: 'Too many large bodies are on their way: ask again' },
+      no_text: { status: 400, error: 'The body is not UTF-8' },
+    }[why];
+    this.#reply(response, answers.refusal(format, status, error));
+  }
+
+  #refuse(response: ServerResponse, { status, error }: Rejection): void {
+    const { metrics, notices } = this.options;
+    metrics.refused('unauthorised');
+    notices.tell('warning', 'access', `a request was refused: ${error}`);
+    this.#send(response, status, { error }, status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {});
+  }
+
+  #wrong(response: ServerResponse, status: number, error: string, headers = {}): void {
+    this.options.metrics.refused('wrong_request');
+    this.#send(response, status, { error }, headers);
+  }
+
+  #reply(response: ServerResponse, { status, body, retryAfterS }: Reply, headers = {}): void {
+    const retry = retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) };
+    this.#write(response, status, body, { 'Content-Type': JSON_TYPE, ...headers, ...retry });
+  }
+
+  #send(response: ServerResponse, status: number, body: object, headers = {}): void {
+    const all = { 'Content-Type': JSON_TYPE, ...headers };
+    this.#write(response, status, JSON.stringify(body), all);
+  }
+
+  #write(
+    response: ServerResponse,
+    status: number,
+    body: string,
+    headers: Record<string, string>,
+  ): void {
+    if (response.headersSent || response.destroyed) return;
+    const isLast = this.options.answers.isDraining;
+    response.writeHead(status, {
+      ...headers,
+      'Content-Length': Buffer.byteLength(body),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      ...(isLast && { Connection: 'close' }),
+    });
+    response.end(body);
+  }
+}
+
+const JSON_TYPE = 'application/json';
+
+/** One that came twice is none. */
+function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return typeof value === 'string' ? value : undefined;
+}

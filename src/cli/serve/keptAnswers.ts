@@ -1,0 +1,84 @@
+/** What is answered: a status of HTTP, and JSON. */
+export interface Reply {
+  readonly status: number;
+  readonly body: string;
+  /** When to ask again, in seconds. */
+  readonly retryAfterS?: number;
+}
+
+/** Answers that are kept for the time of a question, so that the same one again gets the same. */
+export interface SharedAnswers {
+  /**
+   * @param key names the question; letters, digits and "-" only
+   * @param timeoutMs how long the answer is kept
+   * @param work answers it, for the first who asks
+   */
+  once(key: string, timeoutMs: number, work: () => Promise<Reply>): Promise<Reply>;
+}
+
+interface Limits {
+  readonly maxCount: number;
+  /** Characters of all bodies together. */
+  readonly maxSize: number;
+}
+
+interface Kept {
+  readonly reply: Promise<Reply>;
+  readonly expiry: NodeJS.Timeout;
+  /** `undefined` until it is answered. */
+  size: number | undefined;
+}
+
+const LIMITS: Limits = { maxCount: 10_000, maxSize: 64 * 1024 * 1024 };
+
+/** In the memory of one server. Where there are too many, the oldest are forgotten. */
+export class KeptAnswers implements SharedAnswers {
+  readonly #kept = new Map<string, Kept>();
+  #size = 0;
+
+  constructor(private readonly limits = LIMITS) {}
+
+  has(key: string): boolean {
+    return this.#kept.has(key);
+  }
+
+  once(key: string, timeoutMs: number, work: () => Promise<Reply>): Promise<Reply> {
+    const known = this.#kept.get(key);
+    if (known) return known.reply;
+    const reply = work();
+    const expiry = setTimeout(() => this.#forget(key), timeoutMs);
+    expiry.unref();
+    const kept: Kept = { reply, expiry, size: undefined };
+    this.#kept.set(key, kept);
+    reply.then(
+      ({ body }) => this.#weigh(key, kept, body.length),
+      () => this.#forget(key),
+    );
+    return reply;
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    for (const key of this.#kept.keys()) this.#forget(key);
+  }
+
+  #weigh(key: string, kept: Kept, size: number): void {
+    if (this.#kept.get(key) !== kept) return;
+    kept.size = size;
+    this.#size += size;
+    const { maxCount, maxSize } = this.limits;
+    for (const [each, { size: weight }] of this.#kept) {
+      if (this.#kept.size <= maxCount && this.#size <= maxSize) return;
+      // Whoever still waits is among those that are limited elsewhere.
+      if (weight !== undefined) this.#forget(each);
+    }
+  }
+
+  #forget(key: string): void {
+    const kept = this.#kept.get(key);
+    if (!kept) return;
+    clearTimeout(kept.expiry);
+    this.#kept.delete(key);
+    this.#size -= kept.size ?? 0;
+  }
+}

@@ -1,0 +1,97 @@
+import { isLoopback } from '../../fleet/address.js';
+import { readSecretFile } from '../../fleet/secret.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
+import { toVisible } from '../shared/terminal.js';
+import { readFile } from 'node:fs/promises';
+import { readTokens, type AccessOptions } from './access.js';
+import type { ServerTls } from './httpDoor.js';
+
+/** Where a server listens, and whom it answers. */
+export interface Listening {
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: ServerTls;
+  readonly access: AccessOptions;
+}
+
+export interface ListeningOptions {
+  /** `HOST:PORT`. */
+  readonly listen: string;
+  readonly tokens?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly clientCa?: string;
+}
+
+/**
+ * Reads where to listen, and the files that this needs.
+ *
+ * @throws UsageError for what would let everybody ask, or read along
+ */
+export async function readListening(options: ListeningOptions): Promise<Listening> {
+  const { host, port } = parseListen(options.listen);
+  checkSafety(host, options);
+  const { tokens: file, cert, key, clientCa } = options;
+  const tokens =
+    file === undefined ? undefined : await orUsageError(readTokens(file), said('--tokens'));
+  const tls = cert !== undefined && key !== undefined && (await readTls(cert, key, clientCa));
+  return {
+    host,
+    port,
+    ...(tls && { tls }),
+    access: { ...(tokens && { tokens }), hasClientCertificates: clientCa !== undefined },
+  };
+}
+
+function parseListen(text: string): { readonly host: string; readonly port: number } {
+  const [, host = '', digits = ''] = /^(\[[\da-f:.]+\]|[^\s:[\]/]+):(\d{1,5})$/iu.exec(text) ?? [];
+  const port = Number(digits);
+  if (host === '' || port > 65_535) {
+    throw new UsageError(
+      `--listen ${toVisible(text)} is no address: write HOST:PORT, such as 127.0.0.1:8787`,
+    );
+  }
+  // What name servers and files say of it is another matter.
+  return { host: host === 'localhost' ? '127.0.0.1' : host.replaceAll(/[[\]]/gu, ''), port };
+}
+
+function checkSafety(host: string, options: ListeningOptions): void {
+  const { tokens, cert, key, clientCa } = options;
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new UsageError('TLS needs both: --cert FILE and --key FILE');
+  }
+  if (clientCa !== undefined && cert === undefined) {
+    throw new UsageError(
+      '--client-ca asks for certificates, which needs TLS: add --cert and --key',
+    );
+  }
+  if (isLoopback(host)) return;
+  const missing = [
+    cert === undefined && 'TLS (--cert FILE --key FILE)',
+    tokens === undefined &&
+      clientCa === undefined &&
+      'a token for each agent (--tokens FILE) or client certificates (--client-ca FILE)',
+  ].filter(Boolean);
+  if (missing.length === 0) return;
+  throw new UsageError(
+    `--listen ${toVisible(host)} can be reached from other machines: add ${missing.join(', and ')}; or listen on 127.0.0.1`,
+  );
+}
+
+async function readTls(
+  cert: string,
+  key: string,
+  clientCa: string | undefined,
+): Promise<ServerTls> {
+  return {
+    cert: await orUsageError(readFile(cert, 'utf8'), said('--cert')),
+    key: await orUsageError(readSecretFile(key), said('--key')),
+    ...(clientCa !== undefined && {
+      ca: await orUsageError(readFile(clientCa, 'utf8'), said('--client-ca')),
+    }),
+  };
+}
+
+function said(option: string) {
+  return (detail: string) => `${option} cannot be used: ${detail}`;
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { errorMessage } from '../util/errorMessage.js';
+import type { FleetAddress } from './address.js';
+import { connectNats, loadPackage, whyNotConnected, type TlsFiles } from './natsConnection.js';
+import { HEADERS, headersOf, type Question } from './question.js';
+import { QuestionLink } from './questionLink.js';
+import { withoutSecret } from './secret.js';
+import { QuestionFailed, Waiting, type FleetAnswer } from './waiting.js';
+
+export { QuestionFailed, type FleetAnswer } from './waiting.js';
+
+type NatsAddress = FleetAddress & { readonly kind: 'nats' };
+
+export interface AskOptions extends TlsFiles {
+  readonly secret?: string | undefined;
+  readonly question: Question;
+  /** The JSON of the event. */
+  readonly text: Uint8Array;
+  /** Whose JSON it is. Default that of this library. */
+  readonly format?: 'own' | 'claude';
+  /** Default `ask`: to the hooks of a policy server. `approve`: to a person. */
+  readonly to?: 'ask' | 'approve';
+  readonly signal?: AbortSignal | undefined;
+  /** Ms after which a connection without questions is closed, as it keeps this process alive. Default 10,000. */
+  readonly idleMs?: number | undefined;
+}
+
+/**
+ * Asks a policy server over NATS, on one connection for all questions with the same credentials. A question goes out
+ * once or not at all: while there is no connection it waits for at most two seconds after the loss.
+ *
+ * @returns the first answer that repeats the question's id
+ * @throws QuestionFailed where there is none until `question.timeoutMs` is over, or there can be none
+ */
+export async function askOverNats(address: NatsAddress, options: AskOptions): Promise<FleetAnswer> {
+  const { question, signal, secret } = options;
+  const waiting = new Waiting(question.timeoutMs, signal);
+  ask(address, options, waiting).catch((error: unknown) => {
+    if (error instanceof QuestionFailed) waiting.fail(error);
+    else {
+      const why = withoutSecret(errorMessage(error), secret);
+      waiting.fail(new QuestionFailed(`could not ask: ${why}`, !waiting.isSent, { cause: error }));
+    }
+  });
+  return waiting.answer;
+}
+
+/** Closes the connections for questions. What waits for an answer gets none; later questions make new ones. */
+export async function closeFleetConnections(): Promise<void> {
+  const open = [...links.values()];
+  links.clear();
+  await Promise.allSettled(open.map(async (link) => (await link).close()));
+}
+
+const links = new Map<string, Promise<QuestionLink>>();
+
+async function ask(address: NatsAddress, options: AskOptions, waiting: Waiting): Promise<void> {
+  if (waiting.isOver) return;
+  const { question, text, format = 'own', to = 'ask' } = options;
+  const link = await linkTo(address, options);
+  waiting.onOver(link.hold());
+  const { headers: newHeaders } = await loadNats();
+  await link.whenUp();
+  if (waiting.isOver) return;
+  const headers = newHeaders();
+  const entries = Object.entries(headersOf({ ...question, timeoutMs: waiting.leftMs }));
+  for (const [name, value] of entries) headers.set(name, value);
+  if (format !== 'own') headers.set(HEADERS.format, format);
+  const subject = `hooks.${to}.${address.team}.${address.agent}`;
+  link.send({ subject, id: question.id, headers, text }, waiting);
+}
+
+function loadNats() {
+  return loadPackage(() => import('@nats-io/transport-node'), '@nats-io/transport-node');
+}
+
+function linkTo(address: NatsAddress, options: AskOptions): Promise<QuestionLink> {
+  const key = keyOf(address, options);
+  const open = links.get(key);
+  if (open) return open;
+  const forget = () => {
+    if (links.get(key) === opening) links.delete(key);
+  };
+  const opening = openLink(address, options, forget);
+  links.set(key, opening);
+  opening.catch(forget);
+  return opening;
+}
+
+function keyOf({ server, tls, team, agent }: NatsAddress, options: AskOptions): string {
+  const { secret = '', caFile, certFile, keyFile } = options;
+  const digest = createHash('sha256').update(secret).digest('hex');
+  return JSON.stringify([server, tls, team, agent, caFile, certFile, keyFile, digest]);
+}
+
+async function openLink(
+  address: NatsAddress,
+  { secret, caFile, certFile, keyFile, idleMs = 10_000 }: AskOptions,
+  onEnd: () => void,
+): Promise<QuestionLink> {
+  const inboxPrefix = `_INBOX.${address.team}.${address.agent}`;
+  const name = `hookstack ${address.team}/${address.agent}`;
+  const tls = { caFile, certFile, keyFile };
+  try {
+    const connection = await connectNats({ address, secret, name, inboxPrefix, ...tls });
+    const { createInbox } = await loadNats();
+    return new QuestionLink(connection, createInbox(inboxPrefix), idleMs, onEnd);
+  } catch (error) {
+    const why = withoutSecret(whyNotConnected(error, address.server), secret);
+    throw new QuestionFailed(`could not ask: ${why}`, true, { cause: error });
+  }
+}

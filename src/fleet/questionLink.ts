@@ -1,0 +1,187 @@
+import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
+import { removeControls } from '../protocol/sanitizeText.js';
+import { watchConnection } from './natsConnection.js';
+import { HEADERS } from './question.js';
+import { QuestionFailed, type FleetAnswer, type Waiting } from './waiting.js';
+
+/** Ms after a loss in which questions wait for the connection to come back; later they fail at once. */
+const RETURN_MS = 2000;
+
+/** What is sent: the subject, and what stands around the text and in it. */
+export interface OutgoingQuestion {
+  readonly subject: string;
+  readonly id: string;
+  readonly headers: MsgHdrs;
+  readonly text: Uint8Array;
+}
+
+interface Sent {
+  readonly subject: string;
+  readonly id: string;
+  readonly waiting: Waiting;
+}
+
+/** One connection, and the questions that wait for an answer over it. */
+export class QuestionLink {
+  /** By the last part of the subject where the answer comes, which is used once. */
+  readonly #sent = new Map<string, Sent>();
+  readonly #whenBack = new Set<() => void>();
+  #asked = 0;
+  #holders = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #lostAt: number | undefined;
+
+  /**
+   * @param inbox where answers come, which nobody else knows
+   * @param idleMs how long it stays open without a question
+   * @param onEnd called once it is of no more use
+   */
+  constructor(
+    private readonly connection: NatsConnection,
+    private readonly inbox: string,
+    private readonly idleMs: number,
+    private readonly onEnd: () => void,
+  ) {
+    connection.subscribe(`${inbox}.*`, {
+      callback: (error, message) => (error ? this.#refuse(error) : this.#receive(message)),
+    });
+    void connection.closed().then(() => this.#end());
+    void watchConnection(connection, {
+      onLost: () => this.#lose(),
+      onBack: () => this.#return(),
+      onError: (error) => this.#refuse(error),
+    });
+    this.#restWhenIdle();
+  }
+
+  /** Keeps the connection open until what it returns is called. */
+  hold(): () => void {
+    this.#holders += 1;
+    clearTimeout(this.#idle);
+    return () => {
+      this.#holders -= 1;
+      this.#restWhenIdle();
+    };
+  }
+
+  /**
+   * Waits where the connection was lost just now.
+   *
+   * @throws QuestionFailed where it does not come back soon
+   */
+  async whenUp(): Promise<void> {
+    if (this.connection.isClosed()) throw unreachable('the connection was closed');
+    if (this.#lostAt === undefined) return;
+    const left = this.#lostAt + RETURN_MS - performance.now();
+    if (left > 0) await this.#back(left);
+    if (this.#lostAt !== undefined) throw unreachable('the connection is lost');
+  }
+
+  /** Sends a question, at once or never. Only while the connection is up, as the library would send it later. */
+  send({ subject, id, headers, text }: OutgoingQuestion, waiting: Waiting): void {
+    const token = String((this.#asked += 1));
+    this.#sent.set(token, { subject, id, waiting });
+    waiting.onOver(() => this.#sent.delete(token));
+    try {
+      this.connection.publish(subject, text, { headers, reply: `${this.inbox}.${token}` });
+      waiting.isSent = true;
+    } catch (error) {
+      const max = this.connection.info?.max_payload ?? Infinity;
+      throw text.length + HEADER_ROOM > max
+        ? new QuestionFailed(
+            `could not ask: its question has ${text.length} bytes, and NATS takes ${max} with its headers (max_payload)`,
+            true,
+          )
+        : error;
+    }
+  }
+
+  /** Ends the connection, and what waits for an answer. */
+  async close(): Promise<void> {
+    this.#end();
+    await this.connection.close();
+  }
+
+  #receive(message: Msg): void {
+    const token = message.subject.slice(this.inbox.length + 1);
+    const sent = this.#sent.get(token);
+    if (!sent) return;
+    const { headers, data } = message;
+    if (data.length === 0 && headers?.code === 503) {
+      sent.waiting.fail(
+        new QuestionFailed('got no answer: no policy server is there (no responders)', true),
+      );
+    } else if (headers?.get(HEADERS.question) === sent.id) {
+      const answer = readAnswer(message, headers);
+      if (answer) sent.waiting.settle(answer);
+      else sent.waiting.fail(new QuestionFailed('got an answer with a status that is none', false));
+    }
+  }
+
+  /** The server says no: to questions on a subject, or to where answers would come. */
+  #refuse(error: Error & { readonly operation?: unknown; readonly subject?: unknown }): void {
+    if (error.name !== 'PermissionViolationError') return;
+    const why = removeControls(error.message);
+    const isInbox = error.operation === 'subscription';
+    const what = isInbox ? 'read its answers' : `ask on ${String(error.subject)}`;
+    const failed = new QuestionFailed(`has a secret with which it may not ${what}: ${why}`, true);
+    for (const { subject, waiting } of this.#sent.values()) {
+      if (isInbox || subject === error.subject) waiting.fail(failed);
+    }
+    if (isInbox) void this.close();
+  }
+
+  #lose(): void {
+    this.#lostAt ??= performance.now();
+    this.#failAll();
+  }
+
+  #failAll(): void {
+    const failed = new QuestionFailed('lost its connection to NATS while it waited', false);
+    for (const { waiting } of this.#sent.values()) waiting.fail(failed);
+  }
+
+  #return(): void {
+    this.#lostAt = undefined;
+    for (const wake of this.#whenBack) wake();
+  }
+
+  #back(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#whenBack.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#whenBack.add(done);
+    });
+  }
+
+  #restWhenIdle(): void {
+    clearTimeout(this.#idle);
+    if (this.#holders > 0 || this.connection.isClosed()) return;
+    this.#idle = setTimeout(() => void this.close(), this.idleMs);
+  }
+
+  #end(): void {
+    clearTimeout(this.#idle);
+    this.#lostAt ??= 0;
+    this.onEnd();
+    for (const wake of this.#whenBack) wake();
+    this.#failAll();
+  }
+}
+
+/** What headers of ours may take, in bytes. */
+const HEADER_ROOM = 1024;
+
+function readAnswer(message: Msg, headers: MsgHdrs): FleetAnswer | undefined {
+  const status = headers.get(HEADERS.status) || '200';
+  if (!/^[1-5]\d\d$/u.test(status)) return undefined;
+  return { status: Number(status), text: message.string() };
+}
+
+function unreachable(why: string): QuestionFailed {
+  return new QuestionFailed(`could not ask: ${why}, and NATS cannot be reached`, true);
+}

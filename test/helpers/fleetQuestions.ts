@@ -1,0 +1,42 @@
+import { connectNats } from '../../src/fleet/natsConnection.js';
+import { askOverNats, type AskOptions } from '../../src/fleet/natsQuestions.js';
+import { newQuestionId } from '../../src/fleet/question.js';
+import { FLEET_SECRETS, type TestNats } from './natsServer.js';
+
+/** The address of an agent of the team `acme`. */
+export function agentAt(nats: TestNats, agent = 'one') {
+  return {
+    kind: 'nats',
+    server: `127.0.0.1:${nats.port}`,
+    tls: false,
+    team: 'acme',
+    agent,
+  } as const;
+}
+
+type Question = Partial<AskOptions> & {
+  id?: string;
+  timeoutMs?: number;
+  agent?: string;
+  json?: string;
+};
+
+/** Asks as agent `one`, where nothing else is said. */
+export function ask(nats: TestNats, { id, timeoutMs, agent, json, ...options }: Question = {}) {
+  return askOverNats(agentAt(nats, agent), {
+    secret: FLEET_SECRETS.one,
+    question: { id: id ?? newQuestionId(), timeoutMs: timeoutMs ?? 5000 },
+    text: new TextEncoder().encode(json ?? '{"n":1}'),
+    ...options,
+  });
+}
+
+/** A client of the library with the rights of a user. */
+export function rawClient(nats: TestNats, user: keyof typeof FLEET_SECRETS, inboxPrefix?: string) {
+  return connectNats({
+    address: agentAt(nats),
+    secret: FLEET_SECRETS[user],
+    name: 'raw',
+    ...(inboxPrefix !== undefined && { inboxPrefix }),
+  });
+}
