@@ -49,6 +49,7 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
 /** What comes in over NATS, and the page on which people answer. Nothing of it is there without `--nats`. */
 export class FleetDoors {
   #nats: NatsDoor | undefined;
+  #closing: Promise<void> | undefined;
 
   /** @throws UsageError where there cannot be a connection, or no board for those who are to answer */
   static async open(fleet: Fleet, notices: Notices): Promise<FleetDoors> {
@@ -105,7 +106,13 @@ export class FleetDoors {
     });
   }
 
-  async close(): Promise<void> {
+  /** Takes no more, once what was asked is answered. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await Promise.all([this.approvals?.close(), this.#nats?.close()]);
     await this.shared?.close();
   }

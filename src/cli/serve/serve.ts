@@ -88,7 +88,7 @@ async function listen(
       'note',
       `${errorMessage(interruption.signal.reason)}: no more questions are taken, and ${plural(answers.inFlight, 'question')} in flight ${answers.inFlight === 1 ? 'has' : 'have'} ${DRAIN_MS / 1000} s`,
     );
-    await answers.drain(DRAIN_MS);
+    await Promise.all([doors.close(), answers.drain(DRAIN_MS)]);
     await door.close();
     return 0;
   } finally {
