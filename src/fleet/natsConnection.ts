@@ -1,5 +1,5 @@
-import type * as Nats from '@nats-io/transport-node';
 import { readFile } from 'node:fs/promises';
+import type * as Nats from '@nats-io/transport-node';
 import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';

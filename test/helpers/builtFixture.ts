@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 
 /** Makes a module of `test/fixtures` one that Node can run, beside the packages of this project. */
-export async function buildFixture(file: string): Promise<{ program: string; remove(): void }> {
+export async function buildFixture(file: string): Promise<{ program: string; directory: string }> {
   const dir = mkdtempSync(path.join(tmpdir(), 'fixture-'));
   const root = path.resolve(import.meta.dirname, '../..');
   symlinkSync(path.join(root, 'node_modules'), path.join(dir, 'node_modules'));
@@ -16,5 +16,5 @@ export async function buildFixture(file: string): Promise<{ program: string; rem
   });
   await build.write({ file: program, format: 'esm', codeSplitting: false });
   await build.close();
-  return { program, remove: () => rmSync(dir, { recursive: true, force: true }) };
+  return { program, directory: dir };
 }

@@ -56,18 +56,31 @@ export class Tokens {
   }
 }
 
+/** What the names of a file of tokens are. */
+export interface TokenNames {
+  /** Completes "lines … TOKEN". */
+  readonly form: string;
+  readonly is: (name: string) => boolean;
+}
+
+const AGENTS: TokenNames = { form: 'TEAM/AGENT', is: isAskerName };
+
+/** People who answer questions. */
+export const PEOPLE: TokenNames = { form: 'NAME', is: isFleetName };
+
 /**
  * Reads a file of mode 600 with a line `TEAM/AGENT TOKEN` for each agent. Lines that begin with `#` are comments.
  *
+ * @param names what stands in place of `TEAM/AGENT`
  * @throws Error that names the line, and never the token
  */
-export async function readTokens(file: string): Promise<Tokens> {
+export async function readTokens(file: string, names = AGENTS): Promise<Tokens> {
   const text = await readSecretFile(file, MAX_FILE_BYTES);
   const tokens = new Tokens();
   for (const [index, line] of text.split('\n').entries()) {
     const [name = '', token = '', ...more] = line.trim().split(/\s+/u);
     if (name === '' || name.startsWith('#')) continue;
-    const problem = findProblem(name, token, more);
+    const problem = findProblem(names, name, token, more);
     if (problem) throw new Error(`${file}, line ${index + 1}: ${problem}`);
     if (!tokens.add(name, token)) {
       throw new Error(
@@ -75,12 +88,17 @@ export async function readTokens(file: string): Promise<Tokens> {
       );
     }
   }
-  if (tokens.size === 0) throw new Error(`${file} holds no token: write lines TEAM/AGENT TOKEN`);
+  if (tokens.size === 0) throw new Error(`${file} holds no token: write lines ${names.form} TOKEN`);
   return tokens;
 }
 
-function findProblem(name: string, token: string, more: readonly string[]): string | undefined {
-  if (!isAskerName(name)) return `the name is not TEAM/AGENT, of letters, digits, "-" and "_"`;
+function findProblem(
+  names: TokenNames,
+  name: string,
+  token: string,
+  more: readonly string[],
+): string | undefined {
+  if (!names.is(name)) return `the name is not ${names.form}, of letters, digits, "-" and "_"`;
   if (token === '') return 'there is no token behind the name';
   if (more.length > 0) return 'there is more than a name and a token';
   if (token.length >= MIN_TOKEN) return undefined;

@@ -21,6 +21,13 @@ export const serveCommand: CommandSpec = {
     ),
     countOption('--max-body <mib>', 'the largest body of a request').default(16),
     countOption('--max-concurrent <n>', 'how many questions hooks work on at a time').default(64),
+    new Option('--nats <url>', 'answer over NATS, too: nats://HOST:PORT'),
+    new Option('--token-file <file>', 'the secret for NATS, in a file of mode 600'),
+    new Option('--name <name>', 'what this server is called at NATS').default('policy'),
+    new Option(
+      '--approvers <file>',
+      'who may answer questions at /approvals: lines NAME TOKEN, in a file of mode 600',
+    ),
     traceOption(),
   ],
   notes: `Answers POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says

@@ -1,11 +1,7 @@
 import { isBlocking } from '../../protocol/hookOutput.js';
 import { MAX_HOOK_TEXT } from '../../protocol/sanitizeText.js';
 import { isRecord } from '../../util/records.js';
-
-export interface Answer {
-  readonly status: number;
-  readonly body: string;
-}
+import type { Reply } from './keptAnswers.js';
 
 /**
  * Makes an answer fit into a message. Of one that does not fit a block or a stop is kept, with its reason, as with
@@ -14,7 +10,7 @@ export interface Answer {
  * @param maxBytes that a body may have
  * @returns the answer itself where it fits; status 500 for one that needs all that it says
  */
-export function fitAnswer(answer: Answer, maxBytes: number): Answer {
+export function fitAnswer(answer: Reply, maxBytes: number): Reply {
   const bytes = Buffer.byteLength(answer.body);
   if (bytes <= maxBytes) return answer;
   const kept = answer.status === 200 ? coreOf(answer.body) : undefined;

@@ -16,6 +16,8 @@ export interface HttpDoorOptions extends ServerSettings {
   readonly access: AccessOptions;
   readonly answers: PolicyAnswers;
   readonly metrics: Metrics;
+  /** Handles the paths of approvals, and says whether it was one. */
+  readonly approvals?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /** Bytes of a body. */
   readonly maxBody: number;
   /** Ms that a question may take at most. */
@@ -76,6 +78,7 @@ class Routes {
     const { url = '', method } = request;
     const isReading = method === 'GET' || method === 'HEAD';
     const path = url.split('?', 1)[0] ?? '';
+    if (await this.options.approvals?.(request, response)) return;
     const admission = admit(request, this.options.access);
     if (path === '/healthz' && isReading) return this.#tellHealth(response, admission);
     if ('error' in admission) return this.#refuse(response, admission);

@@ -3,24 +3,15 @@ import { isFleetName } from '../../fleet/address.js';
 import { loadPackage, type TlsFiles } from '../../fleet/natsConnection.js';
 import { HEADERS, readQuestion, type Question } from '../../fleet/question.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import { fitAnswer, type Answer } from './fitAnswer.js';
+import type { PolicyAnswers, Reply } from './answers.js';
+import { fitAnswer } from './fitAnswer.js';
 import { SteadyNats } from './steadyNats.js';
-
-/** What a door needs of who answers: `PolicyAnswers`. */
-export interface DoorAnswers {
-  answer(asked: {
-    readonly format: 'own' | 'claude';
-    readonly text: string;
-    readonly question: Question;
-    readonly asker: string;
-  }): Promise<Answer>;
-}
 
 export interface NatsDoorOptions extends TlsFiles {
   /** `nats://HOST:PORT`. */
   readonly url: string;
   readonly secret?: string | undefined;
-  readonly answers: DoorAnswers;
+  readonly answers: Pick<PolicyAnswers, 'answer'>;
   /** This server's name, which `nats-server` shows. */
   readonly name: string;
   /** No question waits longer, in ms, whatever it says. Default 10 minutes. */
@@ -50,7 +41,12 @@ export async function openNatsDoor(options: NatsDoorOptions): Promise<NatsDoor> 
   const { url, secret, name, caFile, certFile, keyFile, onWarn = () => undefined } = options;
   const door = new Door(options);
   const nats = await SteadyNats.open({
-    ...{ url, secret, caFile, certFile, keyFile, onWarn },
+    url,
+    secret,
+    caFile,
+    certFile,
+    keyFile,
+    onWarn,
     name: `hookstack serve ${name}`,
     onOpen: (connection) => door.open(connection),
   });
@@ -161,7 +157,7 @@ class Door {
   }
 
   /** What cannot be sent now is no answer: its asker has lost the connection, too. */
-  #respond(message: Msg, id: string, reply: Answer): void {
+  #respond(message: Msg, id: string, reply: Reply): void {
     if (!this.isUp()) return;
     const max = this.#connection?.info?.max_payload ?? 1024 * 1024;
     const { status, body } = fitAnswer(reply, max - HEADER_ROOM);

@@ -7,12 +7,13 @@ import { withTrace } from '../shared/withTrace.js';
 import { openWorkspace } from '../shared/workspace.js';
 import { whyHooksAreOff } from '../shared/hookColumns.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
+import { FleetDoors, readFleet, type Fleet, type FleetOptions } from './fleetDoors.js';
 import { openHttpDoor } from './httpDoor.js';
 import { readListening, type Listening, type ListeningOptions } from './listening.js';
 import { Metrics } from './metrics.js';
 import { Notices } from './notices.js';
 
-export interface ServeOptions extends ListeningOptions {
+export interface ServeOptions extends ListeningOptions, FleetOptions {
   readonly settings?: string;
   readonly cwd?: string;
   readonly trace?: string;
@@ -33,6 +34,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
   }
   const listening = await readListening(options);
+  const fleet = await readFleet(options);
   const { config, origins } = await openWorkspace({ settings, cwd });
   if (!config.getEnableHooks()) {
     const why = whyHooksAreOff(origins.enableHooks?.file);
@@ -41,7 +43,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   try {
     await config.getHookSystem()?.initialize();
     return await withTrace({ trace: options.trace, fleet: undefined }, config, () =>
-      listen(config, listening, options),
+      listen(config, listening, fleet, options),
     );
   } finally {
     await config.dispose();
@@ -51,12 +53,15 @@ export async function serve(options: ServeOptions): Promise<number> {
 async function listen(
   config: Config,
   listening: Listening,
+  fleet: Fleet,
   { maxBody, maxConcurrent }: ServeOptions,
 ): Promise<number> {
   const notices = new Notices();
   const metrics = new Metrics(() => answers.inFlight);
+  const doors = await FleetDoors.open(fleet, notices);
   const answers = new PolicyAnswers({
     config,
+    ...(doors.shared && { shared: doors.shared }),
     maxConcurrent,
     longestMs: LONGEST_MS,
     onAnswered: metrics.answered,
@@ -69,17 +74,27 @@ async function listen(
   const interruption = watchInterruption();
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
-    const door = await openHttpDoor({ ...listening, ...limits, answers, metrics, notices });
+    await doors.answerWith(answers);
+    const approvals = doors.routes(listening);
+    const door = await openHttpDoor({
+      ...listening,
+      ...limits,
+      answers,
+      metrics,
+      notices,
+      approvals,
+    });
     printLine(`hookstack serve: listening on ${door.url}`);
     await aborted(interruption.signal);
     printNotice(
       'note',
       `${errorMessage(interruption.signal.reason)}: no more questions are taken, and ${plural(answers.inFlight, 'question')} in flight ${answers.inFlight === 1 ? 'has' : 'have'} ${DRAIN_MS / 1000} s`,
     );
-    await answers.drain(DRAIN_MS);
+    await Promise.all([doors.close(), answers.drain(DRAIN_MS)]);
     await door.close();
     return 0;
   } finally {
+    await doors.close();
     interruption.dispose();
   }
 }

@@ -2,14 +2,8 @@ import type { KV } from '@nats-io/kv';
 import { loadPackage, type TlsFiles } from '../../fleet/natsConnection.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
+import type { Reply, SharedAnswers } from './keptAnswers.js';
 import { SteadyNats } from './steadyNats.js';
-
-/** An answer that servers share. */
-export interface SharedReply {
-  readonly status: number;
-  readonly body: string;
-  readonly retryAfterS?: number;
-}
 
 export interface SharedAnswersOptions extends TlsFiles {
   /** `nats://HOST:PORT`. */
@@ -39,7 +33,7 @@ interface Claim {
 }
 
 /** The answers of several servers: which of them is asked the same question again, it gives the same answer. */
-export class KvAnswers {
+export class KvAnswers implements SharedAnswers {
   #bucket: Promise<KV> | undefined;
   #nats!: SteadyNats;
   #warnedAt = -Infinity;
@@ -52,7 +46,12 @@ export class KvAnswers {
     const { url, secret, name, caFile, certFile, keyFile, onWarn = () => undefined } = options;
     const answers = new KvAnswers(options);
     answers.#nats = await SteadyNats.open({
-      ...{ url, secret, caFile, certFile, keyFile, onWarn },
+      url,
+      secret,
+      caFile,
+      certFile,
+      keyFile,
+      onWarn,
       name: `hookstack serve ${name} answers`,
       onOpen: async () => undefined,
     });
@@ -65,11 +64,7 @@ export class KvAnswers {
    * @param key names the question, and who asks it, with letters, digits and "-"
    * @param timeoutMs how long to wait for the other server's answer; where it has none then, status 504
    */
-  async once(
-    key: string,
-    timeoutMs: number,
-    work: () => Promise<SharedReply>,
-  ): Promise<SharedReply> {
+  async once(key: string, timeoutMs: number, work: () => Promise<Reply>): Promise<Reply> {
     const start = performance.now();
     const claim = await this.#claim(key);
     if (!claim) return work();
@@ -133,7 +128,7 @@ export class KvAnswers {
   }
 
   /** In the background: the asker need not wait until it is there for another. */
-  #store(bucket: KV, name: string, reply: SharedReply): void {
+  #store(bucket: KV, name: string, reply: Reply): void {
     const { maxAnswerBytes = 256 * 1024 } = this.options;
     const text = JSON.stringify(reply);
     const size = Buffer.byteLength(text);
@@ -146,7 +141,7 @@ export class KvAnswers {
     void storing.then(() => this.#storing.delete(storing));
   }
 
-  async #otherAnswer(bucket: KV, name: string, waitMs: number): Promise<SharedReply> {
+  async #otherAnswer(bucket: KV, name: string, waitMs: number): Promise<Reply> {
     const late = failed(504, 'Another server works on this question, and has no answer in time');
     try {
       return (await withinMs(watchFor(bucket, name, waitMs), waitMs)) ?? late;
@@ -169,7 +164,7 @@ async function create(bucket: KV, name: string): Promise<boolean> {
   }
 }
 
-async function watchFor(bucket: KV, name: string, ms: number): Promise<SharedReply | undefined> {
+async function watchFor(bucket: KV, name: string, ms: number): Promise<Reply | undefined> {
   const entries = await bucket.watch({ key: name });
   const timer = setTimeout(() => entries.stop(), Math.max(0, ms));
   try {
@@ -184,7 +179,7 @@ async function watchFor(bucket: KV, name: string, ms: number): Promise<SharedRep
   }
 }
 
-function readReply(text: string): SharedReply | undefined {
+function readReply(text: string): Reply | undefined {
   const said: unknown = JSON.parse(text);
   if (!isRecord(said)) return undefined;
   const { status, body, retryAfterS } = said;
@@ -192,7 +187,7 @@ function readReply(text: string): SharedReply | undefined {
   return { status, body, ...(typeof retryAfterS === 'number' && { retryAfterS }) };
 }
 
-function failed(status: number, error: string): SharedReply {
+function failed(status: number, error: string): Reply {
   return { status, body: JSON.stringify({ error }) };
 }
 

@@ -77,7 +77,10 @@ export class SteadyNats {
       const address = parseNatsServer(url);
       const tls = { caFile, certFile, keyFile };
       connection = await connectNats({ address, secret, name, isSteady: true, ...tls });
-      if (this.#closing.signal.aborted) return void (await connection.close());
+      if (this.#closing.signal.aborted) {
+        await connection.close();
+        return undefined;
+      }
       this.#connection = connection;
       this.#isUp = true;
       void this.#watch(connection);

@@ -1,0 +1,181 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { APPROVALS_PATH, MAX_QUESTION_BYTES } from '../../fleet/approvalEnvelope.js';
+import type { Approval } from '../../protocol/approval.js';
+import { expecting, objectOf, oneOf, positiveCount, text } from '../../util/checks.js';
+import { ApprovalEvents } from './approvalEvents.js';
+import { answerQuestion } from './approvalQuestions.js';
+import type { ApproverSession } from './approverSessions.js';
+import type { ApprovalBoard, Counted } from './approvalBoard.js';
+import {
+  isJson,
+  JSON_ONLY,
+  readSaid,
+  refuseBody,
+  send,
+  write,
+  wrongMethod,
+} from './approvalReplies.js';
+import { BodyReader } from './readBody.js';
+import { renderApprovals } from './renderApprovals.js';
+import { PAGE, SignIn, type Approvers, type SignInOptions } from './signIn.js';
+
+export interface ApprovalRoutesOptions extends SignInOptions {
+  /** Where questions wait; without one nobody can be asked. */
+  readonly board: ApprovalBoard | undefined;
+  /** Without it nobody can sign in. */
+  readonly approvers: Approvers | undefined;
+  /** Who asks, as the credentials of the request say: `team/agent`; `undefined` where they say nothing. */
+  readonly askerOf: (request: IncomingMessage) => string | undefined;
+}
+
+/** Of a reason, in characters. */
+const MAX_REASON = 2000;
+
+/** What a person answers. */
+interface Said {
+  readonly revision: number;
+  readonly decision: 'allow' | 'deny';
+  readonly reason?: string;
+  readonly remember?: 'session';
+}
+
+const said = objectOf<Said>(
+  `{ "revision": number, "decision": "allow" | "deny", "reason": text of up to ${MAX_REASON} characters, "remember": "session" }`,
+  {
+    revision: positiveCount,
+    decision: oneOf('allow', 'deny'),
+    reason: expecting<string>('text', (value) => text.is(value) && value.length <= MAX_REASON),
+    remember: oneOf('session'),
+  },
+  { isClosed: true },
+);
+
+/**
+ * The page on which people answer questions, and the path on which agents put them.
+ *
+ * @returns handles a request to one of these paths; `false` for all others
+ */
+export function approvalRoutes(
+  options: ApprovalRoutesOptions,
+): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
+  const { board, approvers } = options;
+  const routes = board && new Routes(board, options);
+  return async (request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const isPage = path === PAGE || path.startsWith(`${PAGE}/`);
+    if (!isPage && path !== APPROVALS_PATH) return false;
+    if (!routes) {
+      send(response, 404, {
+        error: 'This server has no board of questions: start it with --nats URL --token-file FILE',
+      });
+    } else if (path === APPROVALS_PATH) await routes.take(request, response);
+    else if (!approvers) {
+      send(response, 404, {
+        error: 'Nobody can answer here: start the server with --approvers FILE, lines NAME TOKEN',
+      });
+    } else await routes.page(request, response, path.slice(PAGE.length), approvers);
+    return true;
+  };
+}
+
+class Routes {
+  readonly #signIn: SignIn;
+  readonly #events: ApprovalEvents;
+  readonly #questions = new BodyReader(MAX_QUESTION_BYTES, 16 * MAX_QUESTION_BYTES);
+
+  constructor(
+    private readonly board: ApprovalBoard,
+    private readonly options: ApprovalRoutesOptions,
+  ) {
+    this.#signIn = new SignIn(options);
+    this.#events = new ApprovalEvents(board);
+  }
+
+  /** A question of an agent. */
+  async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== 'POST') return wrongMethod(response, 'POST');
+    if (!isJson(request)) return send(response, 415, { error: JSON_ONLY });
+    const from = this.options.askerOf(request);
+    if (from === undefined)
+      return send(response, 401, { error: 'It is not known who asks: send a token' });
+    const body = await this.#questions.read(request);
+    if ('why' in body) return refuseBody(response, body.why);
+    const header = (name: string) => {
+      const value = request.headers[name.toLowerCase()];
+      return typeof value === 'string' ? value : undefined;
+    };
+    const reply = await answerQuestion(this.board, { from, body: body.text, header });
+    write(response, reply.status, reply.body, reply.headers);
+  }
+
+  async page(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    approvers: Approvers,
+  ): Promise<void> {
+    const { method } = request;
+    if (path === '' || path === '/') {
+      if (method !== 'GET' && method !== 'HEAD') return wrongMethod(response, 'GET');
+      const { html, policy } = renderApprovals();
+      return write(response, 200, html, {
+        'Content-Type': 'text/html; charset=utf-8',
+        'Content-Security-Policy': policy,
+      });
+    }
+    if (path === '/sign-in') return this.#signIn.begin(request, response, approvers);
+    const session = this.#signIn.find(request);
+    if (!session) return send(response, 401, { error: 'Sign in first, with your token' });
+    if (path === '/session' || path === '/events') {
+      if (method !== 'GET') return wrongMethod(response, 'GET');
+      if (path === '/events') return this.#events.open(response, session.over.signal);
+      return send(response, 200, { name: session.name, csrf: session.csrf });
+    }
+    const refusal = this.#signIn.whyForged(request, session);
+    if (refusal) return send(response, 403, { error: refusal });
+    if (path === '/sign-out') return this.#signIn.end(request, response, session);
+    return this.#answer(request, response, path.slice(1), session);
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    key: string,
+    { name }: ApproverSession,
+  ): Promise<void> {
+    const body = await readSaid(request, response);
+    if (!body) return;
+    const [failure, answer] = said.validate(body);
+    if (failure || answer.revision === undefined || answer.decision === undefined) {
+      return send(response, 422, {
+        error: `The answer cannot be read: ${failure?.message ?? 'it lacks a key'}`,
+      });
+    }
+    const { revision, decision, reason, remember } = answer;
+    const approval: Approval & { by: string } = {
+      decision,
+      ...(reason && { reason }),
+      ...(remember && decision === 'allow' && { remember }),
+      by: name,
+    };
+    try {
+      const counted = await this.board.answer(key, revision, approval);
+      const { status, error } = replyTo(counted);
+      return send(response, status, error === undefined ? { decision } : { error });
+    } catch {
+      return send(response, 503, { error: 'The answer could not be stored: try again' });
+    }
+  }
+}
+
+function replyTo(counted: Counted): { readonly status: number; readonly error?: string } {
+  if (counted.kind !== 'answered') return REPLIES[counted.kind];
+  return { status: 409, error: `already answered by ${counted.by}` };
+}
+
+const REPLIES = {
+  counts: { status: 200 },
+  late: { status: 410, error: 'too late: its time is over, and the answer was no' },
+  withdrawn: { status: 410, error: 'the agent has taken its question back' },
+  unknown: { status: 404, error: 'there is no such question' },
+};

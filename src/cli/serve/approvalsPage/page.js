@@ -1,0 +1,261 @@
+// The behaviour of the page of questions. Whatever a question says is put in as text, never as markup.
+
+/** Less time than this is pointed out, in ms. */
+const SHORT_MS = 30_000;
+/** How many that are over are shown. */
+const MAX_OVER = 50;
+const byId = (id) => document.getElementById(id);
+/** Questions that are shown, by key: the element, when its time is over, and what shows that. */
+const shown = new Map();
+let session;
+let source;
+
+void start();
+
+async function start() {
+  byId('sign-in').addEventListener('submit', (event) => void signIn(event));
+  byId('sign-out').addEventListener('click', () => void signOut());
+  setInterval(countDown, 1000);
+  await resume();
+}
+
+/** Goes on with a session that there is; asks for a token where there is none. */
+async function resume() {
+  const response = await fetch('/approvals/session').catch(() => undefined);
+  if (!response) {
+    say('The server cannot be reached. It is tried again.');
+    setTimeout(() => void resume(), 3000);
+  } else if (response.ok) open(await response.json());
+  else close();
+}
+
+async function signIn(event) {
+  event.preventDefault();
+  const field = byId('token');
+  byId('refused').textContent = '';
+  const { ok, body } = await post('/approvals/sign-in', { token: field.value });
+  field.value = '';
+  if (ok) open(body);
+  else {
+    byId('refused').textContent = body.error;
+    field.focus();
+  }
+}
+
+async function signOut() {
+  await post('/approvals/sign-out', {});
+  close();
+}
+
+function open(begun) {
+  session = begun;
+  byId('who').textContent = `signed in as ${session.name}`;
+  for (const id of ['board', 'sign-out']) byId(id).hidden = false;
+  byId('sign-in').hidden = true;
+  say('Connecting …');
+  source?.close();
+  source = new EventSource('/approvals/events');
+  source.addEventListener('begin', () => {
+    for (const key of shown.keys()) remove(key);
+  });
+  source.addEventListener('ready', count);
+  source.addEventListener('question', ({ data }) => add(JSON.parse(data)));
+  source.addEventListener('over', ({ data }) => end(JSON.parse(data)));
+  source.addEventListener('error', () => {
+    say('The connection was lost: what is shown may be out of date. It is tried again.');
+    if (source.readyState !== EventSource.CLOSED) return;
+    setTimeout(() => void resume(), 1000);
+  });
+}
+
+function close() {
+  session = undefined;
+  source?.close();
+  for (const key of shown.keys()) remove(key);
+  byId('over').replaceChildren();
+  byId('over-head').hidden = true;
+  byId('who').textContent = '';
+  for (const id of ['board', 'sign-out']) byId(id).hidden = true;
+  byId('sign-in').hidden = false;
+  byId('token').focus();
+}
+
+async function post(path, body) {
+  try {
+    const response = await fetch(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'Hookstack-Csrf': session?.csrf ?? '' },
+      body: JSON.stringify(body),
+    });
+    return { ok: response.ok, status: response.status, body: await response.json() };
+  } catch {
+    return { ok: false, status: 0, body: { error: 'The server cannot be reached: try again' } };
+  }
+}
+
+function say(text) {
+  byId('state').textContent = text;
+}
+
+function count() {
+  const { size } = shown;
+  say(
+    size === 0
+      ? 'No question waits.'
+      : `${size} ${size === 1 ? 'question waits' : 'questions wait'}.`,
+  );
+  document.title = size === 0 ? 'hookstack approvals' : `(${size}) hookstack approvals`;
+}
+
+function add(question) {
+  const { key } = question;
+  if (shown.has(key)) return;
+  const left = element('span', { class: 'left' });
+  const title = element('h2', { id: `title-${key}` });
+  title.append(...marked(question.from), ' · ', ...marked(question.tool ?? question.event));
+  const card = element('article', { 'aria-labelledby': title.id, tabindex: '-1' });
+  const head = element('div', { class: 'head' });
+  head.append(title, left);
+  card.append(head, facts(question), ...what(question), answers(question, title));
+  const item = element('li');
+  item.append(card);
+  byId('questions').append(item);
+  const subject = `${question.from} · ${question.tool ?? question.event}`;
+  shown.set(key, { item, left, what: subject, until: performance.now() + question.leftMs });
+  countDown();
+  count();
+}
+
+function facts({ event, hooks, session: id, directory, call }) {
+  const list = element('dl');
+  for (const { name, source: where, reason } of hooks) {
+    list.append(
+      element('dt', {}, 'Hook'),
+      textOf('dd', `${name} (${where})${reason ? `: ${reason}` : ''}`),
+    );
+  }
+  const rows = [
+    ['Event', event],
+    ['Session', id],
+    ['Directory', directory],
+    ['Call', call],
+  ];
+  for (const [name, value] of rows) {
+    if (value) list.append(element('dt', {}, name), textOf('dd', value));
+  }
+  return list;
+}
+
+/** What will run, and what hooks have changed of it. */
+function what({ input, diff }) {
+  const parts = input.flatMap(({ name, value }) => [textOf('h3', name), textOf('pre', value)]);
+  if (input.length === 0) parts.push(element('p', {}, 'It has no arguments.'));
+  if (diff.length === 0) return parts;
+  const block = element('pre', { class: 'diff' });
+  const kinds = { '+': 'added', '-': 'removed', '@': 'place' };
+  for (const line of diff) {
+    const row = element('span', { class: kinds[line.charAt(0)] ?? '' });
+    row.append(...marked(line));
+    block.append(row);
+  }
+  return [...parts, element('h3', {}, 'Changed by hooks'), block];
+}
+
+function answers({ key, revision, tool, from }, title) {
+  const form = element('form', { class: 'answer' });
+  const id = `reason-${key}`;
+  const reason = element('input', { id, class: 'reason', maxlength: '2000', autocomplete: 'off' });
+  const remember = element('input', { type: 'checkbox' });
+  const keep = element('label');
+  keep.append(remember, ' do not ask again in this session');
+  const told = element('p', { class: 'told', role: 'alert' });
+  const buttons = ['allow', 'deny'].map((decision) => {
+    const text = decision === 'allow' ? 'Allow' : 'Deny';
+    const button = element(
+      'button',
+      { type: 'button', class: decision, 'aria-describedby': title.id },
+      text,
+    );
+    button.addEventListener('click', () => void send(decision));
+    return button;
+  });
+  // Enter in the field must not decide.
+  form.addEventListener('submit', (event) => event.preventDefault());
+  form.append(element('label', { for: id }, 'Reason'), reason, ...buttons, keep, told);
+  return form;
+
+  async function send(decision) {
+    for (const button of buttons) button.disabled = true;
+    told.textContent = '';
+    const { ok, status, body } = await post(`/approvals/${key}`, {
+      revision,
+      decision,
+      ...(reason.value !== '' && { reason: reason.value }),
+      ...(decision === 'allow' && remember.checked && { remember: 'session' }),
+    });
+    if (ok) return end({ key, state: 'answered', by: session.name, decision });
+    const isOver = [404, 409, 410].includes(status);
+    if (isOver)
+      return note(key, `${from} · ${tool ?? ''}: your answer did not count, ${body.error}`);
+    told.textContent = body.error;
+    for (const button of buttons) button.disabled = false;
+    if (status === 401) close();
+  }
+}
+
+function end({ key, state, by, decision }) {
+  const known = shown.get(key);
+  if (!known) return;
+  const said = `${decision === 'allow' ? 'allowed' : 'denied'} by ${by}`;
+  const how = { answered: said, expired: 'nobody has answered in time', withdrawn: 'taken back' };
+  note(key, `${known.what}: ${how[state] ?? 'gone'}`);
+}
+
+/** Moves a question to those that are over. */
+function note(key, text) {
+  const known = shown.get(key);
+  const hadFocus = known?.item.contains(document.activeElement);
+  remove(key);
+  byId('over-head').hidden = false;
+  const time = new Date().toLocaleTimeString();
+  byId('over').prepend(textOf('li', `${time} ${text}`));
+  while (byId('over').childElementCount > MAX_OVER) byId('over').lastElementChild.remove();
+  count();
+  if (hadFocus) document.querySelector('article')?.focus();
+}
+
+function remove(key) {
+  shown.get(key)?.item.remove();
+  shown.delete(key);
+}
+
+function countDown() {
+  for (const { left, until } of shown.values()) {
+    const ms = Math.max(0, until - performance.now());
+    const seconds = Math.ceil(ms / 1000);
+    const minutes = Math.floor(seconds / 60);
+    left.textContent = minutes > 0 ? `${minutes} min ${seconds % 60} s left` : `${seconds} s left`;
+    left.classList.toggle('short', ms < SHORT_MS);
+  }
+}
+
+function textOf(tag, text) {
+  const made = element(tag);
+  made.append(...marked(text));
+  return made;
+}
+
+/** The server spells out what nobody could see, between two characters that stand nowhere else. */
+function marked(text) {
+  return text.split(/(\u{E000}[^\u{E001}]*\u{E001})/u).map((part) => {
+    if (!part.startsWith('\u{E000}')) return part;
+    return element('mark', { title: 'a character that cannot be seen' }, part.slice(1, -1));
+  });
+}
+
+function element(tag, attributes = {}, text = '') {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text) made.textContent = text;
+  return made;
+}

@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { MAX_QUESTION_BYTES } from '../../fleet/approvalEnvelope.js';
+import { loadPackage } from '../../fleet/natsConnection.js';
+import type { Approval } from '../../protocol/approval.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import type { ApprovalBoard, BoardListener, Counted, Outcome, Posed } from './approvalBoard.js';
+import { OpenQuestions, type OpenQuestion } from './openQuestions.js';
+import {
+  approvalOf,
+  digestOf,
+  isKey,
+  keyOf,
+  lineOf,
+  overOf,
+  readStored,
+  type Stored,
+  type StoredOpen,
+  type StoredOver,
+} from './storedQuestion.js';
+
+export type { ApprovalBoard } from './approvalBoard.js';
+
+export interface KvBoardOptions {
+  /** No question waits longer, in ms. Default 24 hours. */
+  readonly longestMs?: number;
+  /** Gets a line for each question that is over. */
+  readonly log?: (line: string) => void;
+}
+
+const BUCKET = 'hookstack_approvals';
+const DEFAULT_LONGEST_MS = 24 * 3_600_000;
+/** Ms that an entry is kept beyond that. */
+const MARGIN_MS = 60_000;
+/** Questions that are over are small, and questions that are open few: see openQuestions.ts. */
+const MAX_BUCKET_BYTES = 64 * 1024 * 1024;
+const RETRY_MS = 500;
+/** Ms that it takes to end a question whose time is over. */
+const LAPSE_MS = 500;
+/** The error of JetStream for a revision that is not the last one. */
+const WRONG_REVISION = new Set<unknown>([10071, 10164]);
+
+/** Questions in a key-value bucket of NATS, which all servers read, live. */
+export class KvBoard implements ApprovalBoard {
+  readonly #open: OpenQuestions;
+  readonly #listeners = new Set<BoardListener>();
+  readonly #closing = new AbortController();
+  /** Ms between the clock of NATS and that of this process, which no one sets. */
+  #offsetMs = 0;
+  #stopWatch: (() => void) | undefined;
+
+  /** @throws Error where the bucket cannot be used */
+  static async open(nc: NatsConnection, options: KvBoardOptions = {}): Promise<KvBoard> {
+    const { Kvm } = await loadPackage(() => import('@nats-io/kv'), '@nats-io/kv');
+    const longestMs = options.longestMs ?? DEFAULT_LONGEST_MS;
+    const kv = await new Kvm(nc).create(BUCKET, {
+      ttl: longestMs + MARGIN_MS,
+      history: 1,
+      max_bytes: MAX_BUCKET_BYTES,
+      maxValueSize: 2 * MAX_QUESTION_BYTES,
+      // Reads must see what was written.
+      allow_direct: false,
+    });
+    const { ttl } = await kv.status();
+    if (ttl > 0 && ttl < longestMs) {
+      throw new Error(
+        `the bucket ${BUCKET} keeps entries for ${ttl} ms only, and questions wait up to ${longestMs} ms: remove it (nats kv del ${BUCKET}), or let questions wait for less`,
+      );
+    }
+    const board = new KvBoard(kv, longestMs, options.log ?? (() => undefined));
+    await board.#setClock();
+    await board.#watch();
+    return board;
+  }
+
+  private constructor(
+    private readonly kv: KV,
+    private readonly longestMs: number,
+    private readonly log: (line: string) => void,
+  ) {
+    // One for each that waits.
+    setMaxListeners(0, this.#closing.signal);
+    this.#open = new OpenQuestions((key) => void this.#expire(key).catch(() => undefined));
+  }
+
+  async ask({ from, request, timeoutMs, waitMs }: Posed): Promise<Outcome> {
+    const key = keyOf(from, request.id);
+    const digest = digestOf(request);
+    const expiresInMs = Math.round(Math.min(timeoutMs, this.longestMs));
+    // Before it is put, so that no answer is missed.
+    const waiting = this.#open.wait(key, this.#closing.signal);
+    try {
+      const put = await this.#put(key, { state: 'open', from, digest, expiresInMs, request });
+      if (put === 'full') return { kind: 'full' };
+      if (put.stored.digest !== digest) return { kind: 'taken' };
+      if (put.stored.state !== 'open') return outcomeOf(put.stored);
+      const left = this.#leftOf(put.created, put.stored.expiresInMs);
+      const over =
+        left > 0 ? await waiting.over(Math.min(waitMs, left + LAPSE_MS)) : await this.#expire(key);
+      return over ? outcomeOf(over) : { kind: 'open' };
+    } finally {
+      waiting.end();
+    }
+  }
+
+  async takeBack(from: string, id: string): Promise<void> {
+    await this.#end(keyOf(from, id), (stored) => overOf(stored, 'withdrawn'));
+  }
+
+  async answer(
+    key: string,
+    revision: number,
+    approval: Approval & { readonly by: string },
+  ): Promise<Counted> {
+    if (!isKey(key)) return { kind: 'unknown' };
+    const ended = await this.#end(key, (stored, entry) => {
+      if (entry.revision !== revision) return undefined;
+      const isLate = this.#leftOf(entry.created, stored.expiresInMs) <= 0;
+      return isLate ? overOf(stored, 'expired') : { ...overOf(stored, 'answered'), approval };
+    });
+    if (!ended) return { kind: 'unknown' };
+    const { over, isOwn } = ended;
+    if (over.state === 'expired') return { kind: 'late' };
+    if (over.state === 'withdrawn') return { kind: 'withdrawn' };
+    return isOwn ? { kind: 'counts' } : { kind: 'answered', by: over.approval?.by ?? 'somebody' };
+  }
+
+  list(): readonly OpenQuestion[] {
+    return this.#open.list();
+  }
+
+  listen(listener: BoardListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#stopWatch?.();
+    this.#open.clear();
+    this.#listeners.clear();
+  }
+
+  /** @returns what stands there: this question, or what was there before */
+  async #put(key: string, question: StoredOpen) {
+    const release = this.#open.reserve(key, question.from);
+    if (!release) return 'full';
+    try {
+      await this.kv.create(key, JSON.stringify(question));
+      // The time counts from here.
+      return { stored: question as Stored, created: new Date(this.#now()) };
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    } finally {
+      release();
+    }
+    const entry = await this.kv.get(key);
+    const stored = entry && readStored(entry.string());
+    if (!stored) throw new Error('the entry of the question cannot be read');
+    return { stored, created: entry.created };
+  }
+
+  async #expire(key: string): Promise<StoredOver | undefined> {
+    const ended = await this.#end(key, (stored, { created }) =>
+      this.#leftOf(created, stored.expiresInMs) > 0 ? undefined : overOf(stored, 'expired'),
+    );
+    return ended?.over;
+  }
+
+  /**
+   * Ends a question, unless it is over: of all who try, on all servers, one does.
+   *
+   * @param how `undefined` leaves it open
+   * @returns how it has ended; `undefined` where it is unknown, or open
+   */
+  async #end(key: string, how: (stored: StoredOpen, entry: KvEntry) => StoredOver | undefined) {
+    const entry = await this.kv.get(key);
+    const stored = entry && readStored(entry.string());
+    if (!entry || !stored) return undefined;
+    if (stored.state !== 'open') return { over: stored, isOwn: false };
+    const over = how(stored, entry);
+    if (!over) return undefined;
+    try {
+      await this.kv.update(key, JSON.stringify(over), entry.revision);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      const first = await this.kv.get(key);
+      const said = first && readStored(first.string());
+      if (!said || said.state === 'open') return undefined;
+      // Where the word that it was stored got lost, it is one's own.
+      if (said.writer !== over.writer) return { over: said, isOwn: false };
+    }
+    this.log(lineOf(over));
+    return { over, isOwn: true };
+  }
+
+  async #watch(): Promise<void> {
+    const entries = await this.kv.watch();
+    this.#stopWatch = () => entries.stop();
+    const read = async () => {
+      try {
+        for await (const entry of entries) this.#take(entry);
+      } catch (error) {
+        this.log(`the board of questions is read anew: ${errorMessage(error)}`);
+      }
+      await this.#watchAgain();
+    };
+    void read();
+  }
+
+  async #watchAgain(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        await sleep(RETRY_MS, undefined, { signal, ref: false });
+        await this.#setClock();
+        return await this.#watch();
+      } catch {
+        // There is no connection yet; who asks or answers meanwhile is told.
+      }
+    }
+  }
+
+  #take(entry: KvWatchEntry): void {
+    if (!isKey(entry.key)) return;
+    const { key, revision, created } = entry;
+    // What happens now is no later than now.
+    if (entry.isUpdate)
+      this.#offsetMs = Math.max(this.#offsetMs, created.getTime() - performance.now());
+    const stored = entry.operation === 'PUT' ? readStored(entry.string()) : undefined;
+    if (stored?.state === 'open') {
+      const leftMs = this.#leftOf(created, stored.expiresInMs);
+      const { from, request } = stored;
+      const question = { key, revision, from, request, until: performance.now() + leftMs };
+      this.#open.add(question);
+      this.#tell(key, question);
+    } else {
+      this.#open.remove(key, stored);
+      this.#tell(key, undefined, stored);
+    }
+  }
+
+  #tell(key: string, question: OpenQuestion | undefined, over?: StoredOver): void {
+    for (const listener of this.#listeners) listener(key, question, over);
+  }
+
+  /** Clocks of machines may be an hour apart: all servers go by that of NATS. */
+  async #setClock(): Promise<void> {
+    const key = `clock.${randomUUID()}`;
+    await this.kv.put(key, '');
+    const entry = await this.kv.get(key);
+    if (entry) this.#offsetMs = entry.created.getTime() - performance.now();
+    await this.kv.purge(key);
+  }
+
+  #now(): number {
+    return performance.now() + this.#offsetMs;
+  }
+
+  #leftOf(created: Date, expiresInMs: number): number {
+    return created.getTime() + expiresInMs - this.#now();
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && WRONG_REVISION.has(error.code);
+}
+
+function outcomeOf(over: StoredOver): Outcome {
+  return { kind: 'approval', approval: approvalOf(over) };
+}

@@ -1,0 +1,127 @@
+import { readSecret } from '../../fleet/secret.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { printNotice } from '../shared/terminal.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
+import { admit, PEOPLE, readTokens, type Tokens } from './access.js';
+import type { PolicyAnswers, SharedAnswers } from './answers.js';
+import { openApprovalDoor, type ApprovalDoor } from './approvalDoor.js';
+import { approvalRoutes } from './approvalRoutes.js';
+import type { Listening } from './listening.js';
+import { openNatsDoor, type NatsDoor } from './natsDoor.js';
+import type { Notices } from './notices.js';
+import { KvAnswers } from './sharedAnswers.js';
+
+export interface FleetOptions {
+  /** `nats://HOST:PORT`. */
+  readonly nats?: string;
+  readonly tokenFile?: string;
+  readonly name: string;
+  readonly approvers?: string;
+}
+
+/** What a server needs to be one of several. */
+export interface Fleet {
+  readonly url?: string;
+  readonly secret?: string | undefined;
+  readonly name: string;
+  readonly approvers?: Tokens;
+}
+
+/** @throws UsageError for options that do not fit, and files that cannot be used */
+export async function readFleet(options: FleetOptions): Promise<Fleet> {
+  const { nats: url, tokenFile, name, approvers: file } = options;
+  if (url === undefined && (tokenFile !== undefined || file !== undefined)) {
+    const option = file === undefined ? '--token-file' : '--approvers';
+    throw new UsageError(`${option} is of use with NATS only: add --nats nats://HOST:PORT`);
+  }
+  const said = (option: string) => (detail: string) => `${option} cannot be used: ${detail}`;
+  const secret = await orUsageError(
+    readSecret(tokenFile === undefined ? {} : { tokenFile }),
+    said('--token-file'),
+  );
+  const approvers =
+    file === undefined
+      ? undefined
+      : await orUsageError(readTokens(file, PEOPLE), said('--approvers'));
+  return { ...(url !== undefined && { url }), secret, name, ...(approvers && { approvers }) };
+}
+
+/** What comes in over NATS, and the page on which people answer. Nothing of it is there without `--nats`. */
+export class FleetDoors {
+  #nats: NatsDoor | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** @throws UsageError where there cannot be a connection, or no board for those who are to answer */
+  static async open(fleet: Fleet, notices: Notices): Promise<FleetDoors> {
+    const { url, secret, name, approvers } = fleet;
+    if (url === undefined) return new FleetDoors(fleet, notices, undefined, undefined);
+    const onWarn = (text: string) => notices.tell('warning', 'nats', text);
+    const nats = { url, secret, name, onWarn };
+    const unusable = (detail: string) => `--nats cannot be used: ${detail}`;
+    const shared = await orUsageError(KvAnswers.open(nats), unusable);
+    try {
+      const approvals = await openApprovalDoor({ ...nats, log });
+      return new FleetDoors(fleet, notices, shared, approvals);
+    } catch (error) {
+      if (approvers) {
+        await shared.close();
+        throw new UsageError(unusable(`there is no room for questions (${errorMessage(error)})`));
+      }
+      onWarn(`no person can be asked, as there is no board of questions: ${errorMessage(error)}`);
+      return new FleetDoors(fleet, notices, shared, undefined);
+    }
+  }
+
+  private constructor(
+    private readonly fleet: Fleet,
+    private readonly notices: Notices,
+    readonly shared: (SharedAnswers & { close(): Promise<void> }) | undefined,
+    private readonly approvals: ApprovalDoor | undefined,
+  ) {}
+
+  /** Takes questions to hooks over NATS. */
+  async answerWith(answers: PolicyAnswers): Promise<void> {
+    const { url, secret, name } = this.fleet;
+    if (url === undefined) return;
+    const onWarn = (text: string) => this.notices.tell('warning', 'nats', text);
+    const opening = openNatsDoor({ url, secret, name, answers, onWarn });
+    this.#nats = await orUsageError(opening, (detail) => `--nats cannot be used: ${detail}`);
+  }
+
+  /** @returns handles requests to the paths of approvals */
+  routes({ access, tls }: Listening): ReturnType<typeof approvalRoutes> {
+    const { approvers } = this.fleet;
+    return approvalRoutes({
+      board: this.approvals?.board,
+      // Who asks must not answer, also where both were given the same token.
+      approvers: approvers && {
+        nameOf: (token) => (access.tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
+      },
+      isTls: tls !== undefined,
+      askerOf: (request) => {
+        const admission = admit(request, access);
+        return 'error' in admission ? undefined : (admission.asker ?? LOCAL);
+      },
+      log,
+    });
+  }
+
+  /** Takes no more, once what was asked is answered. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.approvals?.close(), this.#nats?.close()]);
+    await this.shared?.close();
+  }
+}
+
+/** Who asks without credentials, on this machine. */
+const LOCAL = 'local';
+
+/** Who has answered, and who has signed in: each is of importance. */
+function log(line: string): void {
+  printNotice('note', line);
+}

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import behaviour from './approvalsPage/page.js?raw';
+import style from './approvalsPage/page.css?raw';
+import template from './approvalsPage/page.html?raw';
+
+/** Loads nothing from elsewhere, and runs no script but its own. What it shows comes later, as data. */
+export function renderApprovals(): { readonly html: string; readonly policy: string } {
+  return PAGE;
+}
+
+const PAGE = {
+  html: template
+    .replace('<!-- style -->', () => `<style>${style}</style>`)
+    .replace('<!-- script -->', () => `<script type="module">${behaviour}</script>`),
+  policy: [
+    "default-src 'none'",
+    `script-src '${hashOf(behaviour)}'`,
+    `style-src '${hashOf(style)}'`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+};
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}

@@ -1,0 +1,219 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { remoteApprover } from '../../src/fleet/remoteApprover.js';
+import type { ApprovalRequest } from '../../src/protocol/approval.js';
+import { startNats, type TestNats } from '../helpers/natsServer.js';
+import { connectAs, postOver, requestOf, startServer, type TestServer } from './approvalHelpers.js';
+
+let nats: TestNats;
+let first: TestServer;
+let second: TestServer;
+let agent: NatsConnection;
+
+beforeAll(async () => {
+  nats = await startNats();
+  [first, second, agent] = await Promise.all([
+    startServer(nats),
+    startServer(nats),
+    connectAs(nats, 'one'),
+  ]);
+});
+afterAll(async () => {
+  await agent.close();
+  await Promise.all([first.kill(), second.kill()]);
+  await nats.dispose();
+});
+afterEach(() => {
+  first.lines.length = 0;
+  second.lines.length = 0;
+});
+
+function ask(request: ApprovalRequest, signal = new AbortController().signal) {
+  const approve = remoteApprover(postOver(agent, 'one'), { waitMs: 300, graceMs: 300 });
+  return Promise.resolve(approve(request, { signal }));
+}
+
+async function shownOn({ board }: TestServer, { id }: ApprovalRequest) {
+  return vi.waitFor(() => {
+    const found = board.list().find(({ request }) => request.id === id);
+    if (!found) throw new Error('it is not there');
+    return found;
+  });
+}
+
+describe('a question to a person', () => {
+  it('is shown by all servers, and answered at any of them, with who did', async () => {
+    const request = requestOf();
+    const asked = ask(request);
+    const [here, there] = await Promise.all([shownOn(first, request), shownOn(second, request)]);
+    expect(there).toMatchObject({ from: 'acme/one', request: { input: request.input } });
+    expect(here.key).not.toContain(request.id);
+    const approval = { decision: 'allow', reason: 'fine', by: 'anna' } as const;
+    expect(await second.board.answer(there.key, there.revision, approval)).toEqual({
+      kind: 'counts',
+    });
+    expect(await asked).toEqual(approval);
+    expect(second.lines).toEqual(['anna allowed acme/one (run_shell_command): fine']);
+    await vi.waitFor(() => expect(first.board.list()).toEqual([]));
+  });
+
+  it('is answered once, by whoever is first at two servers', async () => {
+    const request = requestOf();
+    const asked = ask(request);
+    const [{ key, revision }] = await Promise.all([
+      shownOn(first, request),
+      shownOn(second, request),
+    ]);
+    const counted = await Promise.all([
+      first.board.answer(key, revision, { decision: 'allow', by: 'anna' }),
+      second.board.answer(key, revision, { decision: 'deny', by: 'ben' }),
+    ]);
+    const { by } = await asked;
+    const isAnna = by === 'anna';
+    expect(counted[isAnna ? 0 : 1]).toEqual({ kind: 'counts' });
+    expect(counted[isAnna ? 1 : 0]).toEqual({ kind: 'answered', by });
+  });
+
+  it('is a no once its time is over, and an answer after that does not count', async () => {
+    const request = requestOf({ expiresAt: Date.now() + 500 });
+    const asked = ask(request);
+    const { key, revision } = await shownOn(first, request);
+    await expect(asked).rejects.toThrow('nobody has answered in time');
+    const late = { decision: 'allow', by: 'anna' } as const;
+    expect(await first.board.answer(key, revision, late)).toEqual({ kind: 'late' });
+    await vi.waitFor(() => expect(second.board.list()).toEqual([]));
+  });
+
+  it('is taken away when the call is given up', async () => {
+    const request = requestOf();
+    const { signal, abort } = withAbort();
+    const asked = ask(request, signal);
+    const { key, revision } = await shownOn(first, request);
+    abort();
+    await expect(asked).rejects.toThrow('aborted');
+    await vi.waitFor(() => expect(first.board.list()).toEqual([]));
+    const counted = await first.board.answer(key, revision, { decision: 'allow', by: 'anna' });
+    expect(counted).toEqual({ kind: 'withdrawn' });
+  });
+
+  it('cannot be taken away by another agent, nor be answered for by its id', async () => {
+    const request = requestOf();
+    const asked = ask(request);
+    const { key, revision } = await shownOn(first, request);
+    await first.board.takeBack('acme/two', request.id);
+    expect(await first.board.answer(request.id, revision, { decision: 'allow', by: 'x' })).toEqual({
+      kind: 'unknown',
+    });
+    const other = '0'.repeat(64);
+    expect(await first.board.answer(other, revision, { decision: 'allow', by: 'x' })).toEqual({
+      kind: 'unknown',
+    });
+    // An answer is one to what was seen.
+    expect(await first.board.answer(key, revision + 1, { decision: 'allow', by: 'x' })).toEqual({
+      kind: 'unknown',
+    });
+    await first.board.answer(key, revision, { decision: 'deny', by: 'ben' });
+    expect(await asked).toEqual({ decision: 'deny', by: 'ben' });
+  });
+
+  it('gets the answer that was given, when it is put again, and none for another input', async () => {
+    const request = requestOf();
+    const asked = ask(request);
+    const { key, revision } = await shownOn(first, request);
+    await first.board.answer(key, revision, { decision: 'allow', by: 'anna' });
+    await asked;
+    expect(await ask(request)).toEqual({ decision: 'allow', by: 'anna' });
+    const other = ask({ ...request, input: { command: 'rm -rf /' } });
+    await expect(other).rejects.toThrow('another question has this id');
+  });
+
+  it('waits for a server, where there is none', async () => {
+    const request = requestOf({ expiresAt: Date.now() + 400 });
+    const { signal } = new AbortController();
+    const nobody = remoteApprover(() => Promise.reject(new Error('no responders')));
+    await expect(Promise.resolve(nobody(request, { signal }))).rejects.toThrow(
+      'no policy server took it: no responders',
+    );
+  });
+
+  it('is not put where it is too large, malformed, or one of too many', async () => {
+    const large = requestOf({ input: { command: 'x'.repeat(300 * 1024) } });
+    await expect(ask(large)).rejects.toThrow('larger than 256 KB');
+    const post = postOver(agent, 'one');
+    const timeoutMs = 2000;
+    const huge = await post({ id: large.id, body: JSON.stringify(large), timeoutMs });
+    expect(huge.status).toBe(413);
+    for (const body of ['{', '[]', '{"id":"x"}', JSON.stringify({ ...requestOf(), id: 'a.b>' })]) {
+      expect((await post({ id: 'x', body, timeoutMs })).status).toBe(422);
+    }
+    const many = Array.from({ length: 25 }, () => {
+      const { expiresAt: _, ...kept } = requestOf();
+      return first.board.ask({ from: 'acme/one', request: kept, timeoutMs: 900, waitMs: 1 });
+    });
+    const outcomes = (await Promise.all(many)).map(({ kind }) => kind);
+    expect(outcomes.filter((kind) => kind === 'full')).toHaveLength(5);
+    // Others have room.
+    const { expiresAt: _, ...kept } = requestOf();
+    const other = { from: 'acme/two', request: kept, timeoutMs: 900, waitMs: 1 };
+    expect(await first.board.ask(other)).toEqual({ kind: 'open' });
+    await vi.waitFor(() => expect(first.board.list()).toEqual([]), { timeout: 5000 });
+  });
+});
+
+describe('a question whose server is lost', () => {
+  it('is put again, to another, and gets the answer; also when NATS was started anew', async () => {
+    const lonely = await startNats();
+    const [doomed, asker] = await Promise.all([startServer(lonely), connectAs(lonely, 'one')]);
+    const approve = remoteApprover(postOver(asker, 'one'), { waitMs: 1000, graceMs: 100 });
+    const request = requestOf();
+    const asked = Promise.resolve(approve(request, { signal: new AbortController().signal }));
+    const { key, revision } = await shownOn(doomed, request);
+    const heir = await startServer(lonely);
+    await doomed.kill();
+    await lonely.restart();
+    await vi.waitFor(() => Promise.all([heir.nc.flush(), asker.flush()]));
+    await shownOn(heir, request);
+    const approval = { decision: 'allow', by: 'anna' } as const;
+    const counted = await vi.waitFor(() => heir.board.answer(key, revision, approval), {
+      timeout: 8000,
+    });
+    expect(counted).toEqual({ kind: 'counts' });
+    expect(await asked).toEqual(approval);
+    await asker.close();
+    await heir.kill();
+    await lonely.dispose();
+  });
+});
+
+describe('an agent', () => {
+  it('can neither write nor read the bucket, nor ask in the name of another', async () => {
+    const refused: string[] = [];
+    void (async () => {
+      for await (const status of agent.status()) {
+        if (status.type === 'error') refused.push(String(status.error));
+      }
+    })();
+    agent.publish(`$KV.hookstack_approvals.${'0'.repeat(64)}`, '{"state":"answered"}');
+    agent.publish('$JS.API.STREAM.MSG.GET.KV_hookstack_approvals', '{}');
+    agent.publish('hooks.approve.acme.two', JSON.stringify(requestOf()));
+    agent.subscribe('$KV.hookstack_approvals.>', { callback: () => undefined });
+    agent.subscribe('hooks.approve.acme.one', { callback: () => undefined });
+    await vi.waitFor(() => {
+      for (const part of [
+        '$KV.hookstack_approvals.0',
+        'MSG.GET',
+        'acme.two',
+        'Subscription to "$KV',
+        'Subscription to "hooks.approve.acme.one',
+      ]) {
+        expect(refused.join('\n')).toContain(part);
+      }
+    });
+    expect(first.board.list()).toEqual([]);
+  });
+});
+
+function withAbort() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}

@@ -1,0 +1,127 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { approvalRoutes } from '../../src/cli/serve/approvalRoutes.js';
+import { answerQuestion, type PutReply } from '../../src/cli/serve/approvalQuestions.js';
+import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/board.js';
+import { connectNats } from '../../src/fleet/natsConnection.js';
+import type { PostApproval } from '../../src/fleet/remoteApprover.js';
+import type { ApprovalRequest } from '../../src/protocol/approval.js';
+import { HookEventName } from '../../src/protocol/types.js';
+import { FLEET_SECRETS, type TestNats } from '../helpers/natsServer.js';
+
+let questions = 0;
+
+export function requestOf(change: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  const input = { command: 'rm -rf build' };
+  return {
+    id: `question-${(questions += 1)}-${process.pid}`,
+    event: HookEventName.BeforeTool,
+    hooks: [{ name: 'careful', source: 'project', reason: 'it removes something' }],
+    reason: 'it removes something',
+    toolName: 'run_shell_command',
+    input,
+    originalInput: input,
+    sessionId: 'session-1',
+    workingDir: '/work/here',
+    expiresAt: Date.now() + 20_000,
+    ...change,
+  };
+}
+
+export async function connectAs(
+  nats: TestNats,
+  user: keyof typeof FLEET_SECRETS,
+): Promise<NatsConnection> {
+  return connectNats({
+    address: { server: `127.0.0.1:${nats.port}`, tls: false },
+    secret: FLEET_SECRETS[user],
+    name: `test ${user}`,
+    ...(user !== 'policy' && { inboxPrefix: `_INBOX.acme.${user}` }),
+  });
+}
+
+/** A server: its own connection, its board, its page, and its answers over NATS. */
+export interface TestServer {
+  readonly board: KvBoard;
+  readonly nc: NatsConnection;
+  readonly origin: string;
+  readonly lines: string[];
+  /** As a crash: nothing is said to anybody. */
+  kill(): Promise<void>;
+}
+
+const TOKENS = new Map([
+  ['token-of-anna-0123456789', 'anna'],
+  ['token-of-ben-0123456789', 'ben'],
+]);
+
+export async function startServer(
+  nats: TestNats,
+  options: KvBoardOptions = {},
+): Promise<TestServer> {
+  const nc = await connectAs(nats, 'policy');
+  const lines: string[] = [];
+  const log = (line: string) => void lines.push(line);
+  const board = await KvBoard.open(nc, { log, ...options });
+  nc.subscribe('hooks.approve.*.*', {
+    queue: 'policy',
+    callback: (_, message) => {
+      const [, , team, agent] = message.subject.split('.');
+      const put = { from: `${team}/${agent}`, body: message.string(), header: () => undefined };
+      void respond(message, answerQuestion(board, put));
+    },
+  });
+  const routes = approvalRoutes({
+    board,
+    approvers: { nameOf: (token) => TOKENS.get(token) },
+    isTls: false,
+    askerOf: ({ headers }) => (headers.authorization === 'Bearer one' ? 'acme/one' : undefined),
+    log,
+  });
+  const server = createServer((request, response) => {
+    void routes(request, response).then((isOurs) => isOurs || response.writeHead(418).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const kill = () => end(server, nc, board);
+  return { board, nc, origin, lines, kill };
+}
+
+async function respond(message: Msg, answering: Promise<PutReply>): Promise<void> {
+  const { status, body } = await answering;
+  const headers = newHeaders();
+  headers.set('Hookstack-Status', String(status));
+  message.respond(body, { headers });
+}
+
+async function end(server: Server, nc: NatsConnection, board: KvBoard): Promise<void> {
+  await nc.close();
+  await board.close();
+  server.closeAllConnections();
+  server.close();
+}
+
+/** How an agent reaches servers over NATS. */
+export function postOver(nc: NatsConnection, agent: string): PostApproval {
+  return async ({ body, timeoutMs }) => {
+    const reply = await nc.request(`hooks.approve.acme.${agent}`, body, { timeout: timeoutMs });
+    return { status: Number(reply.headers?.get('Hookstack-Status')), body: reply.string() };
+  };
+}
+
+/** A person at the page of a server, without a browser. */
+export async function signIn(origin: string, token: string) {
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: origin, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const response = await post('/approvals/sign-in', { token });
+  const { name, csrf } = (await response.json()) as { name: string; csrf: string };
+  const setCookie = response.headers.get('set-cookie') ?? '';
+  const cookie = setCookie.split(';')[0] ?? '';
+  const own = { Cookie: cookie, 'Hookstack-Csrf': csrf };
+  return { response, name, csrf, cookie, setCookie, post, own };
+}

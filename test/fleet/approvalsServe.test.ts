@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseFleetAddress } from '../../src/fleet/address.js';
+import { closeFleetConnections } from '../../src/fleet/natsQuestions.js';
+import { postTo } from '../../src/fleet/postApproval.js';
+import { remoteApprover, type PostApproval } from '../../src/fleet/remoteApprover.js';
+import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
+import { Cli } from '../cli/helpers.js';
+import { requestOf, signIn } from './approvalHelpers.js';
+
+const cli = new Cli();
+const running: ReturnType<Cli['start']>[] = [];
+const AGENT = 'token-of-the-agent-0123456789';
+const ANNA = 'token-of-anna-0123456789';
+
+let nats: TestNats;
+let settings = '';
+
+beforeAll(async () => void (nats = await startNats()));
+afterAll(async () => {
+  await closeFleetConnections();
+  await nats.dispose();
+});
+beforeEach(async () => void (settings = await cli.settings({})));
+afterEach(async () => {
+  for (const each of running.splice(0)) {
+    each.kill('SIGKILL');
+    await each;
+  }
+});
+
+/** The program, and a file of mode 600 for each option. */
+async function serve(files: Record<string, string>, ...args: string[]) {
+  for (const [option, text] of Object.entries(files)) {
+    const file = path.join(cli.project, option);
+    await writeFile(file, `${text}\n`, { mode: 0o600 });
+    args.push(`--${option}`, file);
+  }
+  const all = ['serve', '--settings', settings, '--listen', '127.0.0.1:0', ...args];
+  const server = cli.start(all, { buffer: true });
+  running.push(server);
+  const ended = server.then(({ stderr }) => Promise.reject(new Error(String(stderr))));
+  const [line] = (await Promise.race([once(server.stdout!, 'data'), ended])) as [Buffer];
+  return { server, url: /http:\S+/u.exec(line.toString())?.[0] ?? '' };
+}
+
+function fleetFiles() {
+  return {
+    'token-file': FLEET_SECRETS.policy,
+    tokens: `acme/two ${AGENT}\nacme/three ${ANNA}x`,
+    approvers: `anna ${ANNA}\nagent ${AGENT}`,
+  };
+}
+
+/** Reads the stream of the page until there is a question. */
+async function nextQuestion(url: string, cookie: string) {
+  const stream = await fetch(`${url}/approvals/events`, { headers: { Cookie: cookie } });
+  let text = '';
+  for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    const data = /event: question\ndata: (.*)\n\n/u.exec(text)?.[1];
+    if (data !== undefined)
+      return JSON.parse(data) as { key: string; revision: number; from: string };
+  }
+  throw new Error('the stream has ended');
+}
+
+async function askAndAllow(url: string, post: PostApproval) {
+  const anna = await signIn(url, ANNA);
+  const approve = remoteApprover(post);
+  const asked = Promise.resolve(approve(requestOf(), { signal: new AbortController().signal }));
+  const { key, revision, from } = await nextQuestion(url, anna.cookie);
+  const answer = { revision, decision: 'allow' };
+  expect((await anna.post(`/approvals/${key}`, answer, anna.own)).status).toBe(200);
+  return { from, said: await asked };
+}
+
+describe('hookstack serve with --approvers', () => {
+  it('puts questions that come over NATS and over HTTP to people', async () => {
+    const { server, url } = await serve(fleetFiles(), '--nats', nats.url);
+    const over = (at: string, secret: string) => postTo(parseFleetAddress(at), { secret });
+    const said = { decision: 'allow', by: 'anna' };
+    expect(await askAndAllow(url, over(`${nats.url}/acme/one`, FLEET_SECRETS.one))).toEqual({
+      from: 'acme/one',
+      said,
+    });
+    expect(await askAndAllow(url, over(url, AGENT))).toEqual({ from: 'acme/two', said });
+    // The token of an agent is none of a person, also where somebody has written it into both files.
+    expect((await signIn(url, AGENT)).response.status).toBe(401);
+    const wrong = remoteApprover(over(url, 'another-token-0123456789'));
+    await expect(
+      Promise.resolve(wrong(requestOf(), { signal: new AbortController().signal })),
+    ).rejects.toThrow('refused it (401)');
+    server.kill('SIGTERM');
+    const { exitCode, stderr } = await server;
+    expect(exitCode).toBe(0);
+    expect(String(stderr)).toContain('anna allowed acme/one (run_shell_command)');
+    expect(String(stderr)).not.toContain(ANNA);
+  });
+
+  it('says what is missing', async () => {
+    const { url } = await serve({});
+    const page = await fetch(`${url}/approvals`);
+    expect([page.status, await page.json()]).toEqual([
+      404,
+      { error: expect.stringContaining('start it with --nats URL --token-file FILE') as string },
+    ]);
+    await expect(serve({ approvers: `anna ${ANNA}` })).rejects.toThrow('add --nats');
+    await expect(serve({ approvers: `team/agent ${ANNA}` }, '--nats', nats.url)).rejects.toThrow(
+      'the name is not NAME',
+    );
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openNatsDoor } from '../../src/cli/serve/natsDoor.js';
+import { KvAnswers, type SharedAnswersOptions } from '../../src/cli/serve/sharedAnswers.js';
+import { closeFleetConnections } from '../../src/fleet/natsQuestions.js';
+import { ask } from '../helpers/fleetQuestions.js';
+import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
+
+let nats: TestNats;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  nats = await startNats();
+});
+
+afterEach(async () => {
+  await closeFleetConnections();
+  for (const close of closing.splice(0)) await close();
+});
+
+afterAll(() => nats.dispose());
+
+async function openAnswers(options: Partial<SharedAnswersOptions> = {}) {
+  const onWarn = vi.fn<(message: string) => void>();
+  const answers = await KvAnswers.open({
+    url: nats.url,
+    secret: FLEET_SECRETS.policy,
+    name: 'test',
+    onWarn,
+    ...options,
+  });
+  closing.push(() => answers.close());
+  return { answers, onWarn };
+}
+
+function counted(body = '{"n":1}', until: Promise<unknown> = Promise.resolve()) {
+  return vi.fn(async () => {
+    await until;
+    return { status: 200, body };
+  });
+}
+
+describe('KvAnswers', () => {
+  it('works once on a question that reaches several servers, whoever waits', async () => {
+    const work = counted('{"decision":"deny"}', new Promise((resolve) => setTimeout(resolve, 100)));
+    for (let each = 0; each < 2; each++) {
+      const { answers } = await openAnswers();
+      const door = await openNatsDoor({
+        url: nats.url,
+        secret: FLEET_SECRETS.policy,
+        name: 'test',
+        answers: {
+          answer: ({ question, asker }) =>
+            answers.once(
+              `${(asker ?? '').replace('/', '-')}-${question.id}`,
+              question.timeoutMs,
+              work,
+            ),
+        },
+      });
+      closing.push(() => door.close());
+    }
+    const asked = await Promise.all(Array.from({ length: 8 }, () => ask(nats, { id: 'same' })));
+    asked.push(await ask(nats, { id: 'same' }));
+    expect(new Set(asked.map(({ text }) => text))).toEqual(new Set(['{"decision":"deny"}']));
+    expect(work).toHaveBeenCalledTimes(1);
+    await ask(nats, { id: 'same', agent: 'two', secret: FLEET_SECRETS.two });
+    expect(work).toHaveBeenCalledTimes(2);
+  });
+
+  it('fails for who asks again where the answer is too large to be kept, or there was none', async () => {
+    const [{ answers: one }, { answers: two }] = [
+      await openAnswers({ maxAnswerBytes: 1000 }),
+      await openAnswers(),
+    ];
+    const again = counted();
+    const large = 'x'.repeat(1000);
+    expect((await one.once('large', 5000, counted(large))).body).toBe(large);
+    expect(await two.once('large', 5000, again)).toMatchObject({
+      status: 500,
+      body: expect.stringContaining('too large'),
+    });
+    await expect(one.once('bad', 5000, () => Promise.reject(new Error('bad')))).rejects.toThrow();
+    expect(await two.once('bad', 5000, again)).toMatchObject({ status: 500 });
+    expect(again).not.toHaveBeenCalled();
+  });
+
+  it('fails at its deadline where the other server has ended in the middle', async () => {
+    const [{ answers: one }, { answers: two }] = [await openAnswers(), await openAnswers()];
+    const killed = counted('', new Promise(() => undefined));
+    void one.once('lost', 5000, killed);
+    await vi.waitFor(() => expect(killed).toHaveBeenCalled());
+    const again = counted();
+    const start = performance.now();
+    expect(await two.once('lost', 300, again)).toMatchObject({ status: 504 });
+    expect(performance.now() - start).toBeLessThan(1500);
+    expect(again).not.toHaveBeenCalled();
+  });
+
+  it('shares again after nats-server has lost its memory', async () => {
+    const own = await startNats();
+    closing.push(() => own.dispose());
+    const { answers, onWarn } = await openAnswers({ url: own.url });
+    await answers.once('a', 5000, counted());
+    await own.kill();
+    const alone = counted();
+    await vi.waitFor(() => expect(onWarn.mock.calls.flat().join()).toMatch(/is lost/u));
+    expect(await answers.once('b', 5000, alone)).toMatchObject({ status: 200 });
+    await own.restart();
+    await vi.waitFor(() => expect(onWarn.mock.calls.flat().join()).toMatch(/is back/u), {
+      timeout: 5000,
+    });
+    const { answers: other } = await openAnswers({ url: own.url });
+    const work = counted();
+    await answers.once('a', 5000, work);
+    await other.once('a', 5000, work);
+    expect(work).toHaveBeenCalledTimes(1);
+  });
+
+  it('does its own work without JetStream, and says so once', async () => {
+    const own = await startNats('test/fixtures/fleet/withoutJetstream.conf');
+    closing.push(() => own.dispose());
+    const { answers, onWarn } = await openAnswers({ url: own.url, secret: undefined });
+    const work = counted();
+    for (let each = 0; each < 3; each++) await answers.once('a', 5000, work);
+    expect(work).toHaveBeenCalledTimes(3);
+    expect(onWarn.mock.calls).toEqual([
+      [expect.stringMatching(/^Answers are not shared between servers: a question that is/u)],
+    ]);
+  });
+});
