@@ -7,8 +7,6 @@ import { QuestionLink } from './questionLink.js';
 import { withoutSecret } from './secret.js';
 import { QuestionFailed, Waiting, type FleetAnswer } from './waiting.js';
 
-export { QuestionFailed, type FleetAnswer } from './waiting.js';
-
 type NatsAddress = FleetAddress & { readonly kind: 'nats' };
 
 export interface AskOptions extends TlsFiles {
@@ -45,14 +43,21 @@ export async function askOverNats(address: NatsAddress, options: AskOptions): Pr
   return waiting.answer;
 }
 
-/** Closes the connections for questions. What waits for an answer gets none; later questions make new ones. */
+/**
+ * Closes the connections for questions, and those that are being made once they are there, for which it does not wait.
+ * What waits for an answer gets none; later questions make new ones.
+ */
 export async function closeFleetConnections(): Promise<void> {
-  const open = [...links.values()];
+  for (const opening of links.values()) {
+    opening.then((link) => link.close()).catch(() => undefined);
+  }
   links.clear();
-  await Promise.allSettled(open.map(async (link) => (await link).close()));
+  await Promise.allSettled([...open].map((link) => link.close()));
 }
 
+/** By whom they ask, and with what. */
 const links = new Map<string, Promise<QuestionLink>>();
+const open = new Set<QuestionLink>();
 
 async function ask(address: NatsAddress, options: AskOptions, waiting: Waiting): Promise<void> {
   if (waiting.isOver) return;
@@ -76,8 +81,8 @@ function loadNats() {
 
 function linkTo(address: NatsAddress, options: AskOptions): Promise<QuestionLink> {
   const key = keyOf(address, options);
-  const open = links.get(key);
-  if (open) return open;
+  const known = links.get(key);
+  if (known) return known;
   const forget = () => {
     if (links.get(key) === opening) links.delete(key);
   };
@@ -104,7 +109,12 @@ async function openLink(
   try {
     const connection = await connectNats({ address, secret, name, inboxPrefix, ...tls });
     const { createInbox } = await loadNats();
-    return new QuestionLink(connection, createInbox(inboxPrefix), idleMs, onEnd);
+    const link = new QuestionLink(connection, createInbox(inboxPrefix), idleMs, () => {
+      open.delete(link);
+      onEnd();
+    });
+    open.add(link);
+    return link;
   } catch (error) {
     const why = withoutSecret(whyNotConnected(error, address.server), secret);
     throw new QuestionFailed(`could not ask: ${why}`, true, { cause: error });
