@@ -69,7 +69,9 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   const server = await makeServer(options, routes.listener);
   server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', ({ message }) =>
+      reject(new Error(`${message}: say another address with --listen HOST:PORT`)),
+    );
     server.listen({ host, port }, resolve);
   });
   const { address, port: bound, family } = server.address() as AddressInfo;

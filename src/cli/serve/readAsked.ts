@@ -103,11 +103,8 @@ function asModelHas(event: HookEventName, sent: Record<string, unknown>) {
   try {
     return toModelFields(sent);
   } catch (cause) {
-    throw new UnreadableQuestion(
-      422,
-      `These are not fields of ${event}: llm_request or llm_response is not as hooks read it`,
-      { cause },
-    );
+    const faults = errorMessage(cause);
+    throw new UnreadableQuestion(422, `These are not fields of ${event}: ${faults}`, { cause });
   }
 }
 

@@ -1,0 +1,342 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  PolicyAnswers,
+  type Answered,
+  type Asked,
+  type PolicyOptions,
+  type Refusal,
+  type Reply,
+} from '../../../src/cli/serve/answers.js';
+import { KeptAnswers } from '../../../src/cli/serve/keptAnswers.js';
+import { Config } from '../../../src/config/config.js';
+import { HookEventName, type HookDefinitions } from '../../../src/protocol/types.js';
+import { channels, type Span } from '../../../src/trace/span.js';
+import { hook, saying } from '../../helpers/hooks.js';
+import { useTempDir } from '../../helpers/tempDir.js';
+
+const temp = useTempDir();
+const opened: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}) {
+  const config = new Config({
+    sessionId: 'of the server',
+    hooks,
+    enableHooks: true,
+    workingDir: temp.path,
+    hooksRunner: { warmShells: 0, spawner: false },
+  });
+  await config.getHookSystem()?.initialize();
+  const answered: Answered[] = [];
+  const refused: Refusal[] = [];
+  const answers = new PolicyAnswers({
+    config,
+    maxConcurrent: 64,
+    longestMs: 60_000,
+    onAnswered: (each) => void answered.push(each),
+    onRefused: (each) => void refused.push(each),
+    ...options,
+  });
+  opened.push(async () => {
+    await answers.drain(0);
+    await config.dispose();
+  });
+  return { answers, answered, refused };
+}
+
+let count = 0;
+
+function about(fields: object, given: Partial<Asked> = {}): Asked {
+  return {
+    format: 'own',
+    event: HookEventName.BeforeTool,
+    text: JSON.stringify(fields),
+    question: { id: `question-${count++}`, timeoutMs: 20_000 },
+    ...given,
+  };
+}
+
+const CALL = { tool_name: 'write_file', tool_input: { file_path: 'a' } };
+
+const told = ({ body }: Reply) => JSON.parse(body) as Record<string, unknown>;
+const runs = async () => (await readFile(path.join(temp.path, 'runs'), 'utf8')).length;
+const seen = async () => (await temp.readJson('seen')) as Record<string, unknown>;
+const of = (body: string) => () => Promise.resolve({ status: 200, body });
+const ONCE = 'printf x >> runs';
+
+function onCalls(...hooks: ReturnType<typeof hook>[]): HookDefinitions {
+  return { BeforeTool: [{ matcher: 'write_file', hooks }] };
+}
+
+describe('what is answered', () => {
+  it('is what hooks decided, with a note about them', async () => {
+    const output = { decision: 'block', reason: 'no', systemMessage: 'hint' };
+    const { answers, answered } = await open(onCalls(saying(output, { name: 'guard' })));
+    const reply = await answers.answer(about(CALL));
+    expect(reply.status).toBe(200);
+    expect(told(reply)).toEqual({
+      ...output,
+      hookstack: {
+        success: true,
+        decidedBy: ['guard'],
+        hooks: [{ name: 'guard', success: true, durationMs: expect.any(Number) as number }],
+      },
+    });
+    expect(answered).toMatchObject([{ event: 'BeforeTool', verdict: 'block' }]);
+  });
+
+  it.each([
+    ['a permission', { hookSpecificOutput: { permissionDecision: 'deny' } }, 'deny'],
+    ['a question', { decision: 'ask', reason: 'sure?' }, 'ask'],
+    ['a permission to ask', { hookSpecificOutput: { permissionDecision: 'ask' } }, 'ask'],
+  ])('keeps %s as a decision', async (_what, output, decision) => {
+    const { answers } = await open(onCalls(saying(output)));
+    expect(told(await answers.answer(about(CALL)))).toMatchObject({ decision });
+  });
+
+  it('names a hook that failed, and why', async () => {
+    const { answers } = await open(onCalls(hook('exit 3', { name: 'broken', onFailure: 'deny' })));
+    const reply = told(await answers.answer(about(CALL)));
+    expect(reply).toMatchObject({
+      decision: expect.stringMatching(/block|deny/) as string,
+      hookstack: { success: false, hooks: [{ name: 'broken', success: false }] },
+    });
+  });
+
+  it('is nothing where no hook matches', async () => {
+    const { answers, answered } = await open(onCalls(saying({ decision: 'block' })));
+    const reply = await answers.answer(about({ ...CALL, tool_name: 'read_file' }));
+    expect(told(reply)).toEqual({ hookstack: { success: true, hooks: [] } });
+    expect(answered).toMatchObject([{ verdict: 'none' }]);
+  });
+});
+
+describe('what hooks of the server read', () => {
+  const keep = hook('cat > seen');
+
+  it('is the session of the asker, with his name first', async () => {
+    const { answers } = await open(onCalls(keep));
+    const session = {
+      session_id: 's1',
+      cwd: '/their/project',
+      transcript_path: '/t',
+      agent: 'sub',
+    };
+    await answers.answer(about({ ...CALL, ...session }, { asker: 'acme/one' }));
+    expect(await seen()).toMatchObject({ ...session, agent: 'acme/one/sub', ...CALL });
+  });
+
+  it('has nothing of the server where the question does not say it', async () => {
+    const { answers } = await open(onCalls(keep));
+    await answers.answer(about(CALL));
+    const read = await seen();
+    expect(read).toMatchObject({ session_id: '', cwd: '', transcript_path: '' });
+    expect(read).not.toHaveProperty('agent');
+  });
+
+  it('keeps every key of the arguments', async () => {
+    const { answers } = await open(onCalls(keep));
+    const text = '{"tool_name":"write_file","tool_input":{"__proto__":{"a":1},"constructor":2}}';
+    await answers.answer({ ...about({}), text });
+    expect(await readFile(path.join(temp.path, 'seen'), 'utf8')).toContain(
+      '"tool_input":{"__proto__":{"a":1},"constructor":2}',
+    );
+  });
+
+  it('is a request of the model as it was sent', async () => {
+    const { answers } = await open({ BeforeModel: [{ hooks: [keep] }] });
+    const request = {
+      model: 'gemini',
+      messages: [{ role: 'user', content: 'Hello' }],
+      config: { temperature: 0.5 },
+      toolConfig: { mode: 'ANY', allowedFunctionNames: ['read_file'] },
+      tools: [{ name: 'read_file', description: 'Reads' }],
+      systemInstruction: 'Be brief.',
+    };
+    const given = { event: HookEventName.BeforeModel };
+    expect(await answers.answer(about({ llm_request: request }, given))).toMatchObject({
+      status: 200,
+    });
+    expect(await seen()).toMatchObject({ llm_request: request });
+  });
+});
+
+describe('a question that cannot be read', () => {
+  it.each([
+    ['no JSON', 400, '{"tool_name"'],
+    ['no object', 400, '[1]'],
+    ['a field missing', 422, '{"tool_name":"write_file"}'],
+    ['a field of another type', 422, '{"tool_name":1,"tool_input":{}}'],
+    ['another event', 422, JSON.stringify({ ...CALL, hook_event_name: 'AfterTool' })],
+    [
+      'deep arguments',
+      422,
+      `{"tool_name":"write_file","tool_input":${'{"a":'.repeat(300)}1${'}'.repeat(300)}}`,
+    ],
+    [
+      'a million levels',
+      422,
+      `{"tool_name":"w","tool_input":${'['.repeat(1e6)}${']'.repeat(1e6)}}`,
+    ],
+  ])('as it has %s gets %i', async (_what, status, text) => {
+    const { answers, refused } = await open(onCalls(saying({ decision: 'block' })));
+    const reply = await answers.answer({ ...about({}), text });
+    expect(reply).toMatchObject({ status });
+    expect(told(reply)).toEqual({ error: expect.any(String) as string });
+    expect(refused).toEqual(['unreadable']);
+  });
+
+  it.each([{ llm_request: 'text' }, { llm_request: { messages: [7] } }, { llm_request: [] }])(
+    'as it is no request of a model (%j) gets 422',
+    async (fields) => {
+      const { answers } = await open({ BeforeModel: [{ hooks: [saying({})] }] });
+      const reply = await answers.answer(about(fields, { event: HookEventName.BeforeModel }));
+      expect(reply.status).toBe(422);
+    },
+  );
+
+  it('is a block for Claude Code where a guard is there, and an error where none is', async () => {
+    const guard = onCalls(saying({ decision: 'allow' }, { onFailure: 'deny' }));
+    const asked = { ...about({}), format: 'claude' as const, text: '{"hook_event_name":1}' };
+    const { answers } = await open(guard);
+    expect(told(await answers.answer(asked))).toMatchObject({ decision: 'block' });
+    const others = await open(onCalls(saying({ decision: 'allow' })));
+    expect(await others.answers.answer(asked)).toMatchObject({ status: 422 });
+  });
+});
+
+describe('the same question again', () => {
+  it('gets the same answer, and hooks run once', async () => {
+    const { answers } = await open(onCalls(saying({ decision: 'block' }, { before: ONCE })));
+    const asked = about(CALL);
+    const replies = await Promise.all([answers.answer(asked), answers.answer(asked)]);
+    replies.push(await answers.answer(asked));
+    expect(new Set(replies.map(({ body }) => body)).size).toBe(1);
+    expect(await runs()).toBe(1);
+  });
+
+  it.each([
+    ['by another agent', { asker: 'acme/two' }],
+    ['about another call', { text: JSON.stringify({ ...CALL, tool_input: {} }) }],
+  ])('is another one %s', async (_what, change) => {
+    const { answers } = await open(onCalls(saying({}, { before: ONCE })));
+    const asked = { ...about(CALL), asker: 'acme/one' };
+    await answers.answer(asked);
+    await answers.answer({ ...asked, ...change });
+    expect(await runs()).toBe(2);
+  });
+
+  it('is asked again after its deadline', async () => {
+    const { answers } = await open(onCalls(saying({}, { before: ONCE })));
+    const asked = about(CALL, { question: { id: 'again', timeoutMs: 400 } });
+    await answers.answer(asked);
+    await expect
+      .poll(async () => [await answers.answer(asked), await runs()].at(-1), { timeout: 5000 })
+      .toBe(2);
+  });
+
+  it('is what servers share', async () => {
+    const shared = new KeptAnswers();
+    const hooks = onCalls(saying({}, { before: ONCE }));
+    const asked = about(CALL);
+    for (const each of [await open(hooks, { shared }), await open(hooks, { shared })]) {
+      expect(await each.answers.answer(asked)).toMatchObject({ status: 200 });
+    }
+    expect(await runs()).toBe(1);
+  });
+});
+
+describe('a server that has enough to do', () => {
+  const waiting = hook('printf x >> runs; until [ -e go ]; do sleep 0.02; done', {
+    onFailure: 'deny',
+  });
+
+  it('refuses more, but neither what no hook is for nor what it works on', async () => {
+    const { answers, refused } = await open(onCalls(waiting), { maxConcurrent: 1 });
+    const asked = about(CALL);
+    const first = answers.answer(asked);
+    await expect.poll(() => answers.inFlight).toBe(1);
+    expect(await answers.answer(about(CALL))).toMatchObject({ status: 503, retryAfterS: 1 });
+    const other = about({ ...CALL, tool_name: 'read_file' });
+    expect(await answers.answer(other)).toMatchObject({ status: 200 });
+    const again = answers.answer(asked);
+    const claude = { hook_event_name: 'PreToolUse', tool_name: 'Write', tool_input: {} };
+    expect(told(await answers.answer(about(claude, { format: 'claude' })))).toMatchObject({
+      decision: 'block',
+    });
+    await writeFile(path.join(temp.path, 'go'), '');
+    expect(await first).toMatchObject({ status: 200 });
+    expect(await again).toBe(await first);
+    expect(refused).toEqual(['full', 'full']);
+    expect(await answers.answer(about(CALL))).toMatchObject({ status: 200 });
+  });
+
+  it('ends hooks at the deadline of the question', async () => {
+    const { answers, refused } = await open(onCalls(waiting));
+    const question = { id: 'late', timeoutMs: 300 };
+    expect(await answers.answer(about(CALL, { question }))).toMatchObject({ status: 504 });
+    expect(refused).toEqual(['late']);
+    await expect.poll(() => answers.inFlight).toBe(0);
+  });
+
+  it('answers what is in flight before it ends, and nothing else', async () => {
+    const { answers, refused } = await open(onCalls(waiting));
+    const first = answers.answer(about(CALL));
+    await expect.poll(runs).toBe(1);
+    const drained = answers.drain();
+    expect(await answers.answer(about(CALL))).toMatchObject({ status: 503, retryAfterS: 1 });
+    await writeFile(path.join(temp.path, 'go'), '');
+    await drained;
+    expect(await first).toMatchObject({ status: 200 });
+    expect(refused).toEqual(['draining']);
+  });
+
+  it('ends within its time, whatever hooks do', async () => {
+    const { answers } = await open(onCalls(waiting));
+    const first = answers.answer(about(CALL));
+    await expect.poll(() => answers.inFlight).toBe(1);
+    await answers.drain(100);
+    expect(await first).toMatchObject({ status: 503 });
+  });
+});
+
+describe('the trace of a question', () => {
+  it.each([
+    ['0123456789abcdef', '0123456789abcdef'],
+    ['no span', null],
+  ])('hangs under the span %j', async (span, parent) => {
+    const ended: Span[] = [];
+    const note = (each: unknown) => void ended.push(each as Span);
+    channels.event.asyncEnd.subscribe(note);
+    opened.push(() => void channels.event.asyncEnd.unsubscribe(note));
+    const { answers } = await open(onCalls(saying({})));
+    await answers.answer(about(CALL, { question: { id: 'traced', timeoutMs: 5000, span } }));
+    expect(ended.map((each) => each.parent)).toEqual([parent]);
+  });
+});
+
+describe('answers that are kept', () => {
+  it('are forgotten, the oldest first, where there are too many', async () => {
+    const kept = new KeptAnswers({ maxCount: 2, maxSize: 100 });
+    for (const key of ['a', 'b', 'c']) await kept.once(key, 1000, of('x'));
+    await expect.poll(() => ['a', 'b', 'c'].filter((key) => kept.get(key))).toEqual(['b', 'c']);
+    await kept.once('d', 1000, of('x'.repeat(99)));
+    await expect.poll(() => ['b', 'c', 'd'].filter((key) => kept.get(key))).toEqual(['c', 'd']);
+    kept.clear();
+  });
+
+  it('stay while they are waited for', async () => {
+    const kept = new KeptAnswers({ maxCount: 1, maxSize: 100 });
+    const slow = kept.once('slow', 5000, () => delay(50, { status: 200, body: 'slow' }));
+    await kept.once('fast', 5000, of('fast'));
+    expect(kept.get('slow')).toBe(slow);
+    expect(await slow).toMatchObject({ body: 'slow' });
+    kept.clear();
+  });
+});

@@ -1,0 +1,268 @@
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Tokens } from '../../../src/cli/serve/access.js';
+import { PolicyAnswers } from '../../../src/cli/serve/answers.js';
+import { openHttpDoor, type HttpDoorOptions } from '../../../src/cli/serve/httpDoor.js';
+import { Metrics } from '../../../src/cli/serve/metrics.js';
+import { Notices } from '../../../src/cli/serve/notices.js';
+import { Config } from '../../../src/config/config.js';
+import { saying } from '../../helpers/hooks.js';
+import { useTempDir } from '../../helpers/tempDir.js';
+
+const temp = useTempDir();
+const opened: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close();
+});
+
+const MIB = 1024 * 1024;
+
+async function open(options: Partial<HttpDoorOptions> = {}) {
+  const config = new Config({
+    sessionId: 'of the server',
+    hooks: { BeforeTool: [{ matcher: 'write_file', hooks: [saying({ decision: 'block' })] }] },
+    enableHooks: true,
+    workingDir: temp.path,
+    hooksRunner: { warmShells: 0, spawner: false },
+  });
+  await config.getHookSystem()?.initialize();
+  const metrics = new Metrics(() => answers.inFlight);
+  const answers = new PolicyAnswers({
+    config,
+    maxConcurrent: 64,
+    longestMs: 60_000,
+    onAnswered: metrics.answered,
+    onRefused: metrics.refused,
+  });
+  const log: string[] = [];
+  const door = await openHttpDoor({
+    host: '127.0.0.1',
+    port: 0,
+    access: { hasClientCertificates: false },
+    answers,
+    metrics,
+    notices: new Notices((_label, line) => void log.push(line)),
+    maxBody: MIB,
+    longestMs: 60_000,
+    ...options,
+  });
+  opened.push(async () => {
+    await answers.drain(0);
+    await door.close();
+    await config.dispose();
+  });
+  return { url: door.url, answers, log };
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** Sends what `fetch` would not: any method, path and header. */
+function send(url: string, path: string, options: RequestOptions = {}, body = ''): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const sent = httpRequest({ hostname, port, path, agent: false, ...options }, (response) => {
+      const { statusCode: status, headers } = response;
+      textOf(response).then((read) => resolve({ status, headers, body: read }), reject);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const CALL = JSON.stringify({ tool_name: 'write_file', tool_input: { file_path: 'a' } });
+const ASK = '/v1/events/BeforeTool';
+
+function ask(url: string, body = CALL, headers: Record<string, string> = {}) {
+  return send(url, ASK, { method: 'POST', headers: { ...JSON_TYPE, ...headers } }, body);
+}
+
+describe('a door without credentials', () => {
+  it('answers a question, and repeats its name', async () => {
+    const { url } = await open();
+    const { status, headers, body } = await ask(url, CALL, { 'Hookstack-Question': 'q-1' });
+    expect([status, headers['hookstack-question']]).toEqual([200, 'q-1']);
+    expect(JSON.parse(body)).toMatchObject({ decision: 'block' });
+  });
+
+  it.each([
+    ['a name that somebody pointed to this machine', { Host: 'evil.example' }, 403],
+    ['such a name with a port', { Host: 'evil.example:8787' }, 403],
+    ['a name that begins as this machine', { Host: '127.0.0.1.evil.example' }, 403],
+    ['a page of a browser', { Origin: 'http://127.0.0.1:8787' }, 403],
+    ['a page of no origin', { Origin: 'null' }, 403],
+    ['a form', { 'Content-Type': 'text/plain' }, 415],
+    ['another type that begins so', { 'Content-Type': 'application/jsonp' }, 415],
+    ['what is compressed', { 'Content-Encoding': 'gzip' }, 415],
+  ])('refuses %s', async (_what, headers, status) => {
+    const { url } = await open();
+    expect(await ask(url, CALL, headers)).toMatchObject({ status });
+  });
+
+  it.each([
+    ['POST', '/v1/events/Unknown', 404],
+    ['POST', '/v1/events/__proto__', 404],
+    ['POST', '/v1/events/', 404],
+    ['POST', '/v1/events/BeforeTool/', 404],
+    ['POST', '/v1/events/../events/BeforeTool', 404],
+    ['POST', '//v1/events/BeforeTool', 404],
+    ['POST', 'http://127.0.0.1/v1/events/BeforeTool', 404],
+    ['POST', '/v1/events/Before%54ool', 404],
+    ['POST', '/', 404],
+    ['POST', '/healthz', 404],
+    ['GET', ASK, 405],
+    ['HEAD', ASK, 405],
+    ['OPTIONS', ASK, 405],
+    ['PUT', '/v1/claude', 405],
+    ['HEAD', '/healthz', 200],
+    ['GET', '/metrics?x', 200],
+  ])('answers %s %s with %i', async (method, path, status) => {
+    const { url } = await open();
+    const answer = await send(url, path, { method, headers: JSON_TYPE });
+    expect(answer).toMatchObject({ status });
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+  });
+
+  it('refuses bytes that are no text', async () => {
+    const { url } = await open();
+    const body = Buffer.concat([
+      Buffer.from('{"tool_name":"'),
+      Buffer.from([0xff]),
+      Buffer.from('"}'),
+    ]);
+    const response = await fetch(url + ASK, { method: 'POST', headers: JSON_TYPE, body });
+    expect(response.status).toBe(400);
+  });
+});
+
+describe('a body that is too large', () => {
+  const large = 'x'.repeat(10 * MIB);
+
+  it.each([
+    ['as its header says', { 'Content-Length': String(large.length) }],
+    ['in chunks', { 'Transfer-Encoding': 'chunked' }],
+  ])('is not read to its end, %s', async (_how, headers) => {
+    const { url } = await open();
+    expect(await ask(url, large, headers)).toMatchObject({ status: 413 });
+    expect(await ask(url)).toMatchObject({ status: 200 });
+  });
+
+  it('is refused where too many are on their way', async () => {
+    const { url } = await open();
+    const sockets = Array.from({ length: 6 }, () => slowly(url, MIB, 'x'.repeat(MIB - 10)));
+    const heard = await Promise.race(sockets.map(({ heard: said }) => said));
+    expect(heard).toContain(' 503 ');
+    expect(heard).toMatch(/retry-after: 1/iu);
+  });
+});
+
+/** Begins a question, and never ends it. */
+function slowly(url: string, length: number, begin: string) {
+  const socket = connectTo(url);
+  const heard = new Promise<string>((resolve) => {
+    socket.on('data', (data: Buffer) => resolve(data.toString()));
+  });
+  socket.write(
+    `POST ${ASK} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${begin}`,
+  );
+  return { socket, heard };
+}
+
+function connectTo(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on('error', () => undefined);
+  opened.push(() => void socket.destroy());
+  return socket;
+}
+
+describe('a client that is slow', () => {
+  const timeouts = { headersMs: 300, requestMs: 600, idleMs: 1000 };
+
+  it('costs others nothing, and is sent away: 200 that send nothing', async () => {
+    const { url } = await open({ timeouts });
+    const sockets = Array.from({ length: 200 }, () => connectTo(url));
+    const closed = sockets.map((socket) => new Promise((resolve) => socket.on('close', resolve)));
+    for (const socket of sockets) socket.resume();
+    expect(await ask(url)).toMatchObject({ status: 200 });
+    await Promise.all(closed);
+  });
+
+  it('gets 408 for half of a body', async () => {
+    const { url } = await open({ timeouts });
+    expect(await slowly(url, 100, '{').heard).toContain(' 408 ');
+  });
+});
+
+describe('a door with tokens', () => {
+  const TOKEN = '0123456789abcdef0123456789abcdef';
+
+  async function openWithTokens() {
+    const tokens = new Tokens();
+    tokens.add('acme/one', TOKEN);
+    return open({ access: { tokens, hasClientCertificates: false } });
+  }
+
+  it.each([
+    ['no token', {}],
+    ['an empty one', { Authorization: 'Bearer ' }],
+    ['a wrong one', { Authorization: 'Bearer 0123456789abcdef0123456789abcdee' }],
+    ['the beginning of one', { Authorization: `Bearer ${TOKEN.slice(0, 31)}` }],
+    ['a longer one', { Authorization: `Bearer ${TOKEN}0` }],
+    ['another scheme', { Authorization: `Basic ${TOKEN}` }],
+    ['two', { Authorization: `Bearer x ${TOKEN}` }],
+  ])('refuses %s, and logs one line', async (_what, headers) => {
+    const { url, log } = await openWithTokens();
+    const answer = await ask(url, CALL, headers);
+    expect(answer).toMatchObject({ status: 401 });
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    await ask(url, CALL, headers);
+    expect(await send(url, '/metrics', { headers })).toMatchObject({ status: 401 });
+    expect(log).toEqual([expect.stringContaining('a request was refused')]);
+    expect(log.join('') + answer.body).not.toContain(TOKEN.slice(0, 31));
+  });
+
+  it('answers whoever has one, and tells everybody that it is well', async () => {
+    const { url } = await openWithTokens();
+    const headers = { Authorization: `bearer ${TOKEN}` };
+    expect(await ask(url, CALL, headers)).toMatchObject({ status: 200 });
+    expect(await send(url, '/metrics', { headers })).toMatchObject({ status: 200 });
+    expect(await send(url, '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+  });
+});
+
+describe('the figures', () => {
+  it('have few labels, whatever is sent', async () => {
+    const { url } = await open();
+    await ask(url);
+    await ask(url, '{');
+    await ask(url, CALL.replace('write_file', 'a tool'));
+    await send(url, '/v1/events/Nonsense', { method: 'POST' });
+    const { body, headers } = await send(url, '/metrics');
+    expect(headers['content-type']).toContain('application/openmetrics-text');
+    expect(body).toContain('hookstack_questions_total{event="BeforeTool",verdict="block"} 1');
+    expect(body).toContain('hookstack_questions_total{event="BeforeTool",verdict="none"} 1');
+    expect(body).toContain('hookstack_refused_total{reason="wrong_request"} 1');
+    expect(body).not.toMatch(/a tool|Nonsense/u);
+    expect(body).toMatch(/# EOF\n$/u);
+  });
+});
+
+describe('a door that is about to close', () => {
+  it('says so, and ends its connections', async () => {
+    const { url, answers } = await open();
+    await answers.drain(0);
+    const health = await send(url, '/healthz');
+    expect(health).toMatchObject({ status: 503, body: '{"status":"draining"}' });
+    expect(health.headers.connection).toBe('close');
+    const { status, headers } = await ask(url);
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+  });
+});
