@@ -7,8 +7,6 @@ import { QuestionLink } from './questionLink.js';
 import { withoutSecret } from './secret.js';
 import { QuestionFailed, Waiting, type FleetAnswer } from './waiting.js';
 
-export { QuestionFailed, type FleetAnswer } from './waiting.js';
-
 type NatsAddress = FleetAddress & { readonly kind: 'nats' };
 
 export interface AskOptions extends TlsFiles {
@@ -47,14 +45,13 @@ export async function askOverNats(address: NatsAddress, options: AskOptions): Pr
 
 /** Closes connections on which nobody waits for an answer. Later questions make new ones. */
 export async function closeIdleLinks(): Promise<void> {
-  const open = await Promise.allSettled(links.values());
-  const idle = open.flatMap((link) =>
-    link.status === 'fulfilled' && link.value.isIdle ? link.value : [],
-  );
+  const idle = [...open].filter((link) => link.isIdle);
   await Promise.allSettled(idle.map((link) => link.close()));
 }
 
+/** By whom they ask, and with what. */
 const links = new Map<string, Promise<QuestionLink>>();
+const open = new Set<QuestionLink>();
 
 async function ask(address: NatsAddress, options: AskOptions, waiting: Waiting): Promise<void> {
   if (waiting.isOver) return;
@@ -78,8 +75,8 @@ function loadNats() {
 
 function linkTo(address: NatsAddress, options: AskOptions): Promise<QuestionLink> {
   const key = keyOf(address, options);
-  const open = links.get(key);
-  if (open) return open;
+  const known = links.get(key);
+  if (known) return known;
   const forget = () => {
     if (links.get(key) === opening) links.delete(key);
   };
@@ -106,7 +103,12 @@ async function openLink(
   try {
     const connection = await connectNats({ address, secret, name, inboxPrefix, ...tls });
     const { createInbox } = await loadNats();
-    return new QuestionLink(connection, createInbox(inboxPrefix), idleMs, onEnd);
+    const link = new QuestionLink(connection, createInbox(inboxPrefix), idleMs, () => {
+      open.delete(link);
+      onEnd();
+    });
+    open.add(link);
+    return link;
   } catch (error) {
     const why = withoutSecret(whyNotConnected(error, address.server), secret);
     throw new QuestionFailed(`could not ask: ${why}`, true, { cause: error });

@@ -27,6 +27,7 @@ export class QuestionLink {
   readonly #sent = new Map<string, Sent>();
   readonly #whenBack = new Set<() => void>();
   #asked = 0;
+  #closing: Promise<void> | undefined;
   #holders = 0;
   #idle: NodeJS.Timeout | undefined;
   #lostAt: number | undefined;
@@ -101,10 +102,10 @@ export class QuestionLink {
     }
   }
 
-  /** Ends the connection, and what waits for an answer. */
-  async close(): Promise<void> {
+  /** Ends the connection, and what waits for an answer. Idempotent. */
+  close(): Promise<void> {
     this.#end();
-    await this.connection.close();
+    return (this.#closing ??= this.connection.close());
   }
 
   #receive(message: Msg): void {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseFleetAddress } from '../../src/fleet/address.js';
-import { closeFleetConnections } from '../../src/fleet/natsQuestions.js';
+import { closeIdleLinks } from '../../src/fleet/natsQuestions.js';
 import { postTo } from '../../src/fleet/postApproval.js';
 import { remoteApprover, type PostApproval } from '../../src/fleet/remoteApprover.js';
 import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
@@ -20,7 +20,7 @@ let settings = '';
 
 beforeAll(async () => void (nats = await startNats()));
 afterAll(async () => {
-  await closeFleetConnections();
+  await closeIdleLinks();
   await nats.dispose();
 });
 beforeEach(async () => void (settings = await cli.settings({})));

@@ -1,10 +1,17 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PolicyAnswers } from '../../src/cli/serve/answers.js';
 import { openNatsDoor } from '../../src/cli/serve/natsDoor.js';
 import { KvAnswers, type SharedAnswersOptions } from '../../src/cli/serve/sharedAnswers.js';
-import { closeFleetConnections } from '../../src/fleet/natsQuestions.js';
+import { Config } from '../../src/config/config.js';
+import { closeIdleLinks } from '../../src/fleet/natsQuestions.js';
 import { ask } from '../helpers/fleetQuestions.js';
+import { hook } from '../helpers/hooks.js';
 import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
+import { useTempDir } from '../helpers/tempDir.js';
 
+const temp = useTempDir();
 let nats: TestNats;
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -13,7 +20,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await closeFleetConnections();
+  await closeIdleLinks();
   for (const close of closing.splice(0)) await close();
 });
 
@@ -67,6 +74,46 @@ describe('KvAnswers', () => {
     expect(work).toHaveBeenCalledTimes(2);
   });
 
+  it('runs the hooks of several servers once for a question that is asked twice', async () => {
+    const runs = path.join(temp.path, 'runs');
+    const command = `echo >> ${runs}; cat > ${temp.path}/seen; echo '{"decision":"deny","reason":"no"}'`;
+    for (let each = 0; each < 2; each++) {
+      const config = new Config({
+        sessionId: 'of the server',
+        hooks: { BeforeTool: [{ hooks: [hook(command)] }] },
+        enableHooks: true,
+        workingDir: temp.path,
+        hooksRunner: { warmShells: 0, spawner: false },
+      });
+      await config.getHookSystem()?.initialize();
+      const { answers: shared } = await openAnswers();
+      const answers = new PolicyAnswers({ config, maxConcurrent: 9, longestMs: 60_000, shared });
+      const door = await openNatsDoor({
+        url: nats.url,
+        secret: FLEET_SECRETS.policy,
+        name: 'test',
+        answers,
+      });
+      closing.push(
+        () => door.close(),
+        () => config.dispose(),
+      );
+    }
+    const json = JSON.stringify({
+      hook_event_name: 'BeforeTool',
+      session_id: 'of the agent',
+      tool_name: 'write_file',
+      tool_input: { file_path: 'a' },
+    });
+    const asked = await Promise.all(
+      Array.from({ length: 6 }, () => ask(nats, { id: 'twice', json })),
+    );
+    expect(JSON.parse(asked[0]?.text ?? '')).toMatchObject({ decision: 'deny', reason: 'no' });
+    expect(new Set(asked.map(({ text }) => text)).size).toBe(1);
+    expect(await readFile(runs, 'utf8')).toBe('\n');
+    expect(await temp.readJson('seen')).toMatchObject({ session_id: 'of the agent' });
+  });
+
   it('fails for who asks again where the answer is too large to be kept, or there was none', async () => {
     const [{ answers: one }, { answers: two }] = [
       await openAnswers({ maxAnswerBytes: 1000 }),
@@ -102,9 +149,7 @@ describe('KvAnswers', () => {
     const { answers, onWarn } = await openAnswers({ url: own.url });
     await answers.once('a', 5000, counted());
     await own.kill();
-    const alone = counted();
     await vi.waitFor(() => expect(onWarn.mock.calls.flat().join()).toMatch(/is lost/u));
-    expect(await answers.once('b', 5000, alone)).toMatchObject({ status: 200 });
     await own.restart();
     await vi.waitFor(() => expect(onWarn.mock.calls.flat().join()).toMatch(/is back/u), {
       timeout: 5000,
@@ -114,6 +159,9 @@ describe('KvAnswers', () => {
     await answers.once('a', 5000, work);
     await other.once('a', 5000, work);
     expect(work).toHaveBeenCalledTimes(1);
+    await own.kill();
+    expect(await answers.once('a', 5000, work)).toMatchObject({ status: 200 });
+    expect(work).toHaveBeenCalledTimes(2);
   });
 
   it('does its own work without JetStream, and says so once', async () => {

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { headers as newHeaders } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openNatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
-import { closeFleetConnections } from '../../src/fleet/natsQuestions.js';
+import { closeIdleLinks } from '../../src/fleet/natsQuestions.js';
 import { HEADERS } from '../../src/fleet/question.js';
 import { ask, rawClient } from '../helpers/fleetQuestions.js';
 import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await closeFleetConnections();
+  await closeIdleLinks();
   for (const close of closing.splice(0)) await close();
 });
 

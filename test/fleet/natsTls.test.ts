@@ -6,11 +6,7 @@ import { nkeys } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNatsDoor } from '../../src/cli/serve/natsDoor.js';
 import { parseFleetAddress } from '../../src/fleet/address.js';
-import {
-  askOverNats,
-  closeFleetConnections,
-  type AskOptions,
-} from '../../src/fleet/natsQuestions.js';
+import { askOverNats, closeIdleLinks, type AskOptions } from '../../src/fleet/natsQuestions.js';
 import { newQuestionId } from '../../src/fleet/question.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 
@@ -50,7 +46,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await closeFleetConnections();
+  await closeIdleLinks();
   await nats.dispose();
   rmSync(dir, { recursive: true });
 });

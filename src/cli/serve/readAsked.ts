@@ -1,4 +1,4 @@
-import type { CallSession, HookEventName, HookPayload } from '../../protocol/types.js';
+import { HookEventName, type CallSession, type HookPayload } from '../../protocol/types.js';
 import { receive, UnreadableEvent, type Received } from '../../dialects/reverse.js';
 import type { Question } from '../../fleet/question.js';
 import { events } from '../../protocol/events.js';
@@ -10,7 +10,7 @@ import { isRecord } from '../../util/records.js';
 export interface Asked {
   /** Whose JSON it is: `own` is what hooks of ours read. */
   readonly format: 'own' | 'claude';
-  /** Of our own format; else the JSON says it. */
+  /** Of our own format, where the path says it; else the JSON does, as `hook_event_name`. */
   readonly event?: HookEventName;
   readonly text: string;
   readonly question: Question;
@@ -67,9 +67,9 @@ function parseObject(text: string): Record<string, unknown> {
 }
 
 function readOwn(asked: Asked, sent: Record<string, unknown>): ReadQuestion {
-  const { event } = asked;
-  if (!event) throw new UnreadableQuestion(422, 'The question does not say which event it is');
   const said = sent['hook_event_name'];
+  const event = asked.event ?? Object.values(HookEventName).find((each) => each === said);
+  if (!event) throw new UnreadableQuestion(422, 'The question does not say which event it is');
   if (said !== undefined && said !== event) {
     throw new UnreadableQuestion(422, `hook_event_name is not ${event}, for which it was sent`);
   }
