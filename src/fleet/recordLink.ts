@@ -3,7 +3,6 @@ import type { JetStreamClient } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../util/errorMessage.js';
 import type { FleetAddress } from './address.js';
-import { awaitGreeting } from './awaitGreeting.js';
 import { connectNats, loadPackage, type TlsFiles } from './natsConnection.js';
 import { recordSubject } from './recordSubject.js';
 
@@ -93,7 +92,6 @@ export class RecordLink {
       () => import('@nats-io/jetstream'),
       '@nats-io/jetstream',
     );
-    await awaitGreeting(address.server, CONNECT_MS);
     const nats = await connectNats({
       ...tls,
       address,
