@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dialects: ['protocol', 'tools', 'util'],
   run: ['dialects', 'process', 'protocol', 'shell', 'util'],
   trace: ['compose.ts', 'context.ts', 'protocol', 'run', 'tools', 'util'],
+  fleet: ['protocol', 'run', 'trace', 'util'],
   'stack.ts': ['compose.ts', 'context.ts', 'middlewareGuard.ts', 'protocol', 'trace', 'util'],
   approvals: ['confirmation-bus', 'protocol', 'trace', 'util'],
   middleware: names(
@@ -44,7 +45,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'agent config dialects extensions hooks middleware process protocol run shell util',
   ),
   cli: names(
-    'agent approvals config confirmation-bus context.ts core dialects extensions hooks middleware process protocol run tools trace trust util validate',
+    'agent approvals config confirmation-bus context.ts core dialects extensions fleet hooks middleware process protocol run tools trace trust util validate',
   ),
 };
 

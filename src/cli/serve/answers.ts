@@ -56,6 +56,8 @@ class Ended extends Error {
 export class PolicyAnswers {
   readonly #kept = new KeptAnswers();
   readonly #running = new Map<Promise<unknown>, AbortController>();
+  /** Questions that wait, for hooks of this server or for the answer of another one. */
+  #waiting = 0;
   #isDraining = false;
 
   constructor(private readonly options: PolicyOptions) {}
@@ -134,13 +136,25 @@ export class PolicyAnswers {
   #answerOnce(asked: Asked, read: ReadQuestion): Promise<Reply> {
     const { maxConcurrent, longestMs, shared } = this.options;
     const key = keyOf(asked);
-    if (!this.#kept.has(key) && this.#running.size >= maxConcurrent) {
+    const known = this.#kept.get(key);
+    if (known) return known;
+    if (Math.max(this.#running.size, this.#waiting) >= maxConcurrent) {
       const why = `Its hooks work on ${maxConcurrent} questions already: ask again, or start another server`;
       return Promise.resolve(this.#refuse(asked, 'full', why, read.event));
     }
     const timeoutMs = Math.min(asked.question.timeoutMs, longestMs);
     const work = () => this.#ask(asked, read, timeoutMs);
-    return this.#kept.once(key, timeoutMs, shared ? () => shared.once(key, timeoutMs, work) : work);
+    const answer = shared ? () => shared.once(key, timeoutMs, work) : work;
+    return this.#kept.once(key, timeoutMs, () => this.#wait(answer));
+  }
+
+  async #wait(answer: () => Promise<Reply>): Promise<Reply> {
+    this.#waiting++;
+    try {
+      return await answer();
+    } finally {
+      this.#waiting--;
+    }
   }
 
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */

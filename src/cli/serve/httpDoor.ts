@@ -1,56 +1,27 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { HEADERS, readQuestion } from '../../fleet/question.js';
 import { isHookEventName } from '../../protocol/events.js';
 import { HookEventName } from '../../protocol/types.js';
 import { admit, type AccessOptions, type Admission, type Rejection } from './access.js';
 import type { Asked, PolicyAnswers, Reply } from './answers.js';
+import { closeServer, makeServer, type ServerSettings } from './httpServer.js';
 import type { Metrics } from './metrics.js';
-import type { Notices } from './notices.js';
 import { BodyReader, type NoBody } from './readBody.js';
 
-/** Ms that a client has, so that one that sends nothing costs nothing. */
-export interface DoorTimeouts {
-  /** For the headers of a request, from when it has connected. */
-  readonly headersMs: number;
-  /** For all of a request. */
-  readonly requestMs: number;
-  /** Between two requests. */
-  readonly idleMs: number;
-}
-
-export const DOOR_TIMEOUTS: DoorTimeouts = { headersMs: 5000, requestMs: 30_000, idleMs: 60_000 };
-
-/** What TLS needs, as PEM. With `ca`, clients need a certificate of it. */
-export interface ServerTls {
-  readonly cert: string;
-  readonly key: string;
-  readonly ca?: string;
-}
-
-export interface HttpDoorOptions {
+export interface HttpDoorOptions extends ServerSettings {
   readonly host: string;
   /** 0 is a free one. */
   readonly port: number;
-  readonly tls?: ServerTls | undefined;
   readonly access: AccessOptions;
   readonly answers: PolicyAnswers;
   readonly metrics: Metrics;
-  readonly notices: Notices;
   /** Handles the paths of approvals, and says whether it was one. */
   readonly approvals?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /** Bytes of a body. */
   readonly maxBody: number;
   /** Ms that a question may take at most. */
   readonly longestMs: number;
-  readonly timeouts?: DoorTimeouts;
 }
 
 export interface HttpDoor {
@@ -62,16 +33,16 @@ export interface HttpDoor {
 
 /** Of all bodies that are read at a time, in bodies of the largest size. */
 const BODIES_AT_A_TIME = 4;
-const MAX_CONNECTIONS = 4096;
 
 /** @throws Error where the address cannot be listened to */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
   const { host, port, tls } = options;
   const routes = new Routes(options);
   const server = await makeServer(options, routes.listener);
-  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', ({ message }) =>
+      reject(new Error(`${message}: say another address with --listen HOST:PORT`)),
+    );
     server.listen({ host, port }, resolve);
   });
   const { address, port: bound, family } = server.address() as AddressInfo;
@@ -80,40 +51,6 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     url: `${tls ? 'https' : 'http'}://${name}:${bound}`,
     close: () => closeServer(server),
   };
-}
-
-async function makeServer(
-  { tls, notices, timeouts = DOOR_TIMEOUTS }: HttpDoorOptions,
-  listener: RequestListener,
-): Promise<Server> {
-  const { headersMs, requestMs, idleMs } = timeouts;
-  const limits: ServerOptions = {
-    headersTimeout: headersMs,
-    requestTimeout: requestMs,
-    keepAliveTimeout: idleMs,
-    connectionsCheckingInterval: Math.min(1000, headersMs),
-  };
-  if (!tls) return createServer(limits, listener);
-  const https = await import('node:https');
-  const { cert, key, ca } = tls;
-  const asked = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true };
-  const settings = { ...limits, cert, key, ...asked, handshakeTimeout: headersMs };
-  const server = https.createServer(settings, listener);
-  server.on('tlsClientError', ({ message }) =>
-    notices.tell('warning', 'tls', `a connection was refused, as TLS has failed: ${message}`),
-  );
-  return server;
-}
-
-/** For answers on their way, in ms. */
-const LAST_WORDS_MS = 1000;
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
-  await closed;
-  clearTimeout(timer);
 }
 
 const EVENT_PATH = '/v1/events/';

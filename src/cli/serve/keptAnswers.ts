@@ -38,8 +38,9 @@ export class KeptAnswers implements SharedAnswers {
 
   constructor(private readonly limits = LIMITS) {}
 
-  has(key: string): boolean {
-    return this.#kept.has(key);
+  /** The answer to a question that was asked before, though it may not be there yet. */
+  get(key: string): Promise<Reply> | undefined {
+    return this.#kept.get(key)?.reply;
   }
 
   once(key: string, timeoutMs: number, work: () => Promise<Reply>): Promise<Reply> {

@@ -1,10 +1,11 @@
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
 import { isLoopback } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { toVisible } from '../shared/terminal.js';
-import { readFile } from 'node:fs/promises';
 import { readTokens, type AccessOptions } from './access.js';
-import type { ServerTls } from './httpDoor.js';
+import type { ServerTls } from './httpServer.js';
 
 /** Where a server listens, and whom it answers. */
 export interface Listening {
@@ -83,13 +84,18 @@ async function readTls(
   key: string,
   clientCa: string | undefined,
 ): Promise<ServerTls> {
-  return {
+  const tls = {
     cert: await orUsageError(readFile(cert, 'utf8'), said('--cert')),
     key: await orUsageError(readSecretFile(key), said('--key')),
     ...(clientCa !== undefined && {
       ca: await orUsageError(readFile(clientCa, 'utf8'), said('--client-ca')),
     }),
   };
+  await orUsageError(
+    (async () => createSecureContext(tls))(),
+    (detail) => `--cert and --key cannot be used (${detail}): both are PEM, and belong together`,
+  );
+  return tls;
 }
 
 function said(option: string) {
