@@ -69,6 +69,7 @@ const library = defineConfig({
   input: {
     index: 'src/index.ts',
     author: 'src/author.ts',
+    fleet: 'src/fleet.ts',
     program: 'src/cli/program.ts',
     runHooks: 'src/cli/hook/runHooks.ts',
     adk: 'src/hosts/adk.ts',

@@ -1,3 +1,4 @@
+import { collectCommand } from './collect/command.js';
 import { completionCommand } from './completion/command.js';
 import { doctorCommand } from './doctor/command.js';
 import { explainCommand } from './explain/command.js';
@@ -32,6 +33,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   disableCommand,
   stackCommand,
   traceCommand,
+  collectCommand,
   trustCommand,
   untrustCommand,
   mcpCommand,

@@ -65,7 +65,7 @@ export interface ConfigOptions {
   readonly debugLogger?: DebugLogger;
 }
 
-/** Also `maxStopHookRetries`, which is the agent's: what `loadSettings` gives is passed as it is. */
+/** Also `maxStopHookRetries` and `fleet`, which others read: what `loadSettings` gives is passed as it is. */
 const OPTIONS: OptionNames<ConfigOptions & Settings> = {
   sessionId: true,
   workingDir: true,
@@ -85,6 +85,7 @@ const OPTIONS: OptionNames<ConfigOptions & Settings> = {
   messageBus: true,
   approver: true,
   approvals: true,
+  fleet: true,
   debugLogger: true,
 };
 

@@ -117,7 +117,8 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function readSpan(line: string): SpanRecord | undefined {
+/** Takes a line of a trace, from wherever; `undefined` where it is no span. */
+export function readSpan(line: string): SpanRecord | undefined {
   try {
     const value = JSON.parse(line) as unknown;
     return isRecord(value) ? checkSpan(value) : undefined;
@@ -127,6 +128,7 @@ function readSpan(line: string): SpanRecord | undefined {
 }
 
 const TEXTS = [
+  'from',
   'event',
   'moment',
   'reason',

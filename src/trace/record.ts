@@ -40,6 +40,8 @@ export interface SpanRecord {
   readonly input?: string;
   readonly output?: string;
   readonly stderr?: string;
+  /** In the record of a fleet: the `team/agent` that it came from. */
+  readonly from?: string;
 }
 
 /**

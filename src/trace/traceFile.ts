@@ -3,9 +3,10 @@ import { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { notify } from '../util/notify.js';
+import { listenToSpans } from './listenToSpans.js';
 import { openPrivately } from './privateFile.js';
 import { toSpanRecord } from './record.js';
-import { channels, SPAN_KINDS, type Span } from './span.js';
+import type { Span } from './span.js';
 
 /** How a trace is written. */
 export interface TraceFileOptions {
@@ -32,10 +33,10 @@ export function traceToFile(file: string, options: TraceFileOptions = {}): Trace
 }
 
 class TraceWriter implements TraceFile {
-  readonly #subscribers = { asyncEnd: (message: unknown) => this.#note(message as Span) };
   readonly #close = () => this.close();
   #descriptor: number | undefined;
   #lines: string[] = [];
+  #ignore: (() => void) | undefined;
   #timer: NodeJS.Immediate | undefined;
 
   constructor(
@@ -48,7 +49,7 @@ class TraceWriter implements TraceFile {
       this.#giveUp(error);
       return;
     }
-    for (const kind of SPAN_KINDS) channels[kind].asyncEnd.subscribe(this.#subscribers.asyncEnd);
+    this.#ignore = listenToSpans((span) => this.#note(span));
     process.once('exit', this.#close);
   }
 
@@ -93,7 +94,7 @@ class TraceWriter implements TraceFile {
 
   #stopListening(): void {
     if (this.#descriptor === undefined) return;
-    for (const kind of SPAN_KINDS) channels[kind].asyncEnd.unsubscribe(this.#subscribers.asyncEnd);
+    this.#ignore?.();
     process.off('exit', this.#close);
     closeSync(this.#descriptor);
     this.#descriptor = undefined;

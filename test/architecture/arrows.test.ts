@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   run: ['dialects', 'process', 'protocol', 'shell', 'util'],
   trace: ['compose.ts', 'context.ts', 'protocol', 'run', 'tools', 'util'],
   fleet: ['protocol', 'run', 'trace', 'util'],
+  'fleet.ts': ['fleet', 'protocol'],
   'stack.ts': ['compose.ts', 'context.ts', 'middlewareGuard.ts', 'protocol', 'trace', 'util'],
   approvals: ['confirmation-bus', 'protocol', 'trace', 'util'],
   middleware: names(

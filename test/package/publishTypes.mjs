@@ -33,7 +33,7 @@ copyFileSync(SDK, path.join(ROOT, 'src/sdk.d.ts'));
 const pending = declarations.filter(
   (file) =>
     file.startsWith('middleware') ||
-    /^src[\\/](?:index|author|hosts[\\/](?!shared)\w+)\.d\.ts$/.test(file),
+    /^src[\\/](?:index|author|fleet|hosts[\\/](?!shared)\w+)\.d\.ts$/.test(file),
 );
 const reached = new Set(['src/sdk.d.ts']);
 for (const file of pending) {

@@ -33,8 +33,9 @@ export async function fire(eventName: string | undefined, options: FireOptions):
   }
   const payload = decodeFields(event, fields, moment);
   const explanation = options.explain ? await explainFired(workspace, event, payload) : undefined;
-  const { config } = workspace;
-  const { fired, durations } = await withTrace(options.trace, config, () =>
+  const { config, settings } = workspace;
+  const recording = { trace: options.trace, fleet: settings.fleet };
+  const { fired, durations } = await withTrace(recording, config, () =>
     tellWaiting(config, options.json === true, () =>
       fireRepeatedly(config, event, payload, repeat),
     ),

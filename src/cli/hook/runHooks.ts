@@ -20,7 +20,7 @@ import { isOwnHook } from '../shared/ownHook.js';
 import { SilentLogger } from '../shared/silentLogger.js';
 import { printNotice, toOneLine } from '../shared/terminal.js';
 import { withTrace } from '../shared/withTrace.js';
-import { openRegistry, openWorkspace } from '../shared/workspace.js';
+import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
 import { surviveCrashes, type Crash } from './crash.js';
 import { HostLogger } from './hostLogger.js';
 import type { HookOptions } from './hookArguments.js';
@@ -31,6 +31,8 @@ import { block, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js
 const DEADLINE_MS = 590_000;
 /** For hooks to end after that, in ms: middleware may not heed it, and wait on. */
 const GRACE_MS = 3000;
+/** For the record of the fleet, in ms: the agent waits. What is not sent by then, the next one sends. */
+const FLUSH_MS = 500;
 
 /**
  * Runs all hooks of the project for one event of an agent, and answers in its format. Never rejects: what goes wrong
@@ -80,8 +82,9 @@ async function answer(
   const isStart = received.event === HookEventName.SessionStart;
   const logger = new HostLogger('llxprt:core:hooks', isStart);
   try {
-    const config = await openHooks(received, options, logger);
-    const verdict = await withTrace(options.trace, config, () => decide(received, config, crash));
+    const { config, settings } = await openHooks(received, options, logger);
+    const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
+    const verdict = await withTrace(recording, config, () => decide(received, config, crash));
     return await write(received, { ...verdict, forUser: logger.told });
   } catch (error) {
     // The guards that may be in the settings are not known.
@@ -110,7 +113,7 @@ async function openHooks(
   { event }: Received,
   { cwd, cwdSource, settings, trust }: HookOptions,
   logger: HostLogger,
-): Promise<Config> {
+): Promise<Workspace> {
   const workspace = await openWorkspace(
     { cwd, cwdSource, settings, trust },
     { firesOnce: true, withMiddleware: true, logger },
@@ -137,7 +140,7 @@ async function openHooks(
     );
     if (!isGuarded) system?.setHookEnabled(id, false);
   }
-  return config;
+  return workspace;
 }
 
 async function decide(

@@ -37,7 +37,8 @@ export async function mcp(command: readonly string[], options: McpOptions): Prom
   const workspace = await openWorkspace(options, { asking: { approver: proxy.approver } });
   tellState(name, workspace);
   try {
-    return await withTrace(options.trace, workspace.config, () =>
+    const recording = { trace: options.trace, fleet: workspace.settings.fleet };
+    return await withTrace(recording, workspace.config, () =>
       serve({ name, proxy, client, command }),
     );
   } finally {

@@ -33,7 +33,8 @@ export async function run(prompt: string | undefined, options: RunOptions): Prom
     const connection = await connectModel(options.responses);
     try {
       const text = prompt ?? (await readPrompt());
-      return await withTrace(options.trace, workspace.config, () =>
+      const recording = { trace: options.trace, fleet: workspace.settings.fleet };
+      return await withTrace(recording, workspace.config, () =>
         work(text, workspace, connection, options),
       );
     } finally {

@@ -1,4 +1,5 @@
 import { removeControls } from '../../protocol/sanitizeText.js';
+import type { FleetSpan } from '../../fleet/recordSubject.js';
 import { pointOf } from '../../trace/point.js';
 import type { SpanRecord } from '../../trace/record.js';
 import type { SpanVerdict } from '../../trace/span.js';
@@ -54,6 +55,21 @@ export function formatEnded(span: SpanRecord): string {
   return `${paint('dim', time)} ${formatSpan(told, reason ?? error)}`;
 }
 
+/** One of a fleet that has just ended, on one line. */
+export function formatFleetSpan(span: FleetSpan): string {
+  const { start, durationMs, from, kind, name, event, verdict, reason, error } = span;
+  const time = new Date(start + durationMs).toISOString().slice(11, 23);
+  const of = event === undefined || event === name ? '' : ` (${toOneLine(event)})`;
+  const why = reason ?? error;
+  return [
+    paint('dim', time),
+    from,
+    kind,
+    `${paint('bold', toOneLine(name))}${of}`,
+    `${paint(STYLES[verdict], verdict)}${why === undefined ? '' : `: ${toOneLine(why)}`}`,
+  ].join(' ');
+}
+
 function formatSpan(span: StorySpan, why: string | undefined): string {
   const indent = '  '.repeat(Math.min(span.depth, MAX_INDENT));
   const { exitCode, signal, process: age, decidedBy = [] } = span;
@@ -62,6 +78,7 @@ function formatSpan(span: StorySpan, why: string | undefined): string {
     exitCode && `exit code ${exitCode}`,
     signal && toOneLine(signal),
     age && `${age} process`,
+    span.from !== undefined && span.depth === 0 && toOneLine(span.from),
   ].filter(Boolean);
   const by = decidedBy.length > 0 ? `by ${toOneLine(decidedBy.join(', '))}: ` : '';
   const reason = why === undefined ? [] : [`${by}${toOneLine(why)}`];

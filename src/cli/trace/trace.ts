@@ -10,11 +10,12 @@ import { followTrace } from '../../trace/readTrace.js';
 import { slowest, tellStory, type StorySpan } from '../../trace/story.js';
 import { lastBlock, openTrace } from '../shared/openTrace.js';
 import { watchInterruption } from '../shared/interruption.js';
+import type { NatsServerOptions } from '../shared/natsServer.js';
 import { printJson, printLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { formatEnded, formatSlowest, formatStory } from './storyText.js';
 
-interface TraceOptions {
+interface TraceOptions extends NatsServerOptions {
   readonly slowest?: number;
   readonly html?: string;
   readonly follow?: boolean;
@@ -22,6 +23,7 @@ interface TraceOptions {
 }
 
 export async function trace(named: string | undefined, options: TraceOptions): Promise<void> {
+  if (options.nats !== undefined) return followNats(named, options);
   const file = named ?? process.env['HOOKSTACK_TRACE'];
   if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
   if (options.follow) return follow(file, options);
@@ -33,6 +35,14 @@ export async function trace(named: string | undefined, options: TraceOptions): P
   else if (chosen.length === 0) printLine(`${file} holds no spans`);
   else if (options.slowest !== undefined) printLine(formatSlowest(chosen));
   else printLine([formatStory(chosen), ...formatReplay(file, spans)].join('\n'));
+}
+
+async function followNats(named: string | undefined, options: TraceOptions): Promise<void> {
+  if (named !== undefined || options.slowest !== undefined || options.html !== undefined) {
+    throw new UsageError('--nats goes without a file, --slowest and --html: it tells what comes');
+  }
+  const { followFleet } = await import('./followFleet.js');
+  return followFleet(options, options.json === true);
 }
 
 async function follow(file: string, { slowest: n, html, json }: TraceOptions): Promise<void> {

@@ -1,4 +1,5 @@
 import { approvalSettings, type ApprovalSettings } from '../../protocol/approval.js';
+import { fleetSettings, type FleetSettings } from '../../protocol/fleetSettings.js';
 import type { HookDefinitions } from '../../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
 import {
@@ -31,6 +32,8 @@ export interface Settings {
   readonly hooksRunner?: HooksRunnerSettings;
   /** What becomes of hooks' questions to a person. */
   readonly approvals?: ApprovalSettings;
+  /** How this host belongs to a fleet. No project can say it. */
+  readonly fleet?: FleetSettings;
 }
 
 /** How hooks are started. */
@@ -66,6 +69,11 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
       timeout !== undefined && timeout < 1000
         ? `timeout ${timeout} is in milliseconds; did you mean ${timeout * 1000}?`
         : undefined,
+  },
+  fleet: {
+    struct: fleetSettings,
+    advise: ({ url }) =>
+      url === undefined ? 'it has no url, and so no effect: name the server' : undefined,
   },
   hooksRunner: {
     struct: objectOf<HooksRunnerSettings>(

@@ -67,7 +67,11 @@ async function parseLayer(
   }
   const check = new FileCheck(source, document, isKey);
   warnOfMisplacedSettings(value, check.warn);
-  const scalars = readFields(value, SCALAR_FIELDS, 'file', check.warn) ?? {};
+  const scalars = withoutFleet(
+    readFields(value, SCALAR_FIELDS, 'file', check.warn) ?? {},
+    source,
+    check.warn,
+  );
   const hooks = check.readHooks(value['hooks'] === undefined ? {} : value['hooks'], source);
   const { objection: doubt, review } = await judgeScalars(source, scalars, options);
   return {
@@ -93,6 +97,20 @@ function warnOfMisplacedSettings(value: Record<string, unknown>, warn: Warn): vo
     const message = `has no effect; use the key '${rightKey}' at the top level of the file`;
     warn(section === undefined ? [key] : [section, key], message, 'misplaced-key');
   }
+}
+
+/** A cloned repository must not send elsewhere what happens here, whatever else of it is allowed. */
+function withoutFleet(
+  { fleet, ...others }: Partial<Scalars>,
+  { scope }: SettingsFile,
+  warn: Warn,
+): Partial<Scalars> {
+  if (fleet === undefined) return others;
+  if (scope !== 'project') return { ...others, fleet };
+  const message =
+    'ignored, as a project cannot say who records what happens; put it into ~/.llxprt/settings.json';
+  warn(['fleet'], message, 'misplaced-key');
+  return others;
 }
 
 /** What comes of asking whether all that a file says counts. */

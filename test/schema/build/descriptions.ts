@@ -150,6 +150,8 @@ export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } =
     'Hook processes that may run at a time for one event; the others wait. Default: 16.',
   approvals:
     'What becomes of hooks that ask for a person. "whenNobody": what counts where nobody can be asked; default: allow, and deny where a guard asks. "timeout": ms that a person has; default: 300000.',
+  fleet:
+    'How this host belongs to a fleet; of your own file and the system\'s only. "url": nats://HOST:PORT/TEAM/AGENT, or the https:// address of a policy server. "tokenFile", "tokenVariable": what proves who asks. "caFile", "certFile", "keyFile": for TLS. "record": whether what happens is sent to the record of the fleet; default: false. "approvals": whether people of the fleet are asked; default: false.',
   hooksRunner:
     'How hooks are started. "warmShells": shells that are kept ready for the next events; 0 keeps none; default: 16. "spawner": whether a helper process starts them, once the first hook has run; default: true.',
 };

@@ -1,0 +1,59 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { Option } from 'commander';
+import { isLoopback } from '../../fleet/address.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { UsageError } from './usageError.js';
+
+/** Where the NATS server of a fleet is, and what proves who asks. */
+export interface NatsServerOptions {
+  readonly nats?: string;
+  readonly tokenFile?: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+export const natsServerOptions = [
+  new Option('--nats <url>', 'the NATS server of the fleet: nats://HOST:PORT'),
+  new Option('--token-file <file>', 'a file of mode 600 with what proves who asks'),
+  new Option('--ca <file>', 'whom to believe, in PEM; default whom the system believes'),
+  new Option('--cert <file>', 'a certificate of your own, in PEM; with --key'),
+  new Option('--key <file>', 'its key'),
+];
+
+/**
+ * Connects to the NATS server that the options name.
+ *
+ * @throws UsageError where they are wrong, or there is no connection within 5 seconds
+ */
+export async function connectNatsServer(
+  { nats = '', tokenFile, ca, cert, key }: NatsServerOptions,
+  name: string,
+): Promise<NatsConnection> {
+  const address = parseNatsServer(nats);
+  const { connectNats } = await import('../../fleet/natsConnection.js');
+  const { readSecret, withoutSecret } = await import('../../fleet/secret.js');
+  let secret: string | undefined;
+  try {
+    secret = await readSecret({ tokenFile });
+    const tls = { caFile: ca, certFile: cert, keyFile: key };
+    return await connectNats({ address, secret, name, ...tls });
+  } catch (cause) {
+    const detail = withoutSecret(errorMessage(cause), secret);
+    throw new UsageError(`The NATS server ${address.server} cannot be used: ${detail}`, { cause });
+  }
+}
+
+/** @throws UsageError */
+function parseNatsServer(text: string): { readonly server: string; readonly tls: boolean } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.username || url?.password) {
+    throw new UsageError('--nats holds a password: put it into a file, for --token-file');
+  }
+  const isNats = url?.protocol === 'nats:' || url?.protocol === 'tls:';
+  if (!url || !isNats || url.hostname === '' || url.pathname.length > 1) {
+    throw new UsageError('--nats is no address of a NATS server: write nats://HOST:PORT');
+  }
+  const tls = url.protocol === 'tls:' || !isLoopback(url.hostname);
+  return { server: `${url.hostname}:${url.port || '4222'}`, tls };
+}
