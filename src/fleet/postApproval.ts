@@ -82,8 +82,10 @@ async function readText(response: IncomingMessage): Promise<string> {
 }
 
 async function readTls({ caFile, certFile, keyFile }: TlsFiles) {
-  const read = async (file: string | undefined) =>
-    file === undefined ? undefined : readFile(file, 'utf8');
   const [ca, cert, key] = await Promise.all([read(caFile), read(certFile), read(keyFile)]);
   return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+}
+
+async function read(file: string | undefined): Promise<string | undefined> {
+  return file === undefined ? undefined : readFile(file, 'utf8');
 }

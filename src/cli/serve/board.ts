@@ -22,8 +22,6 @@ import {
   type StoredOver,
 } from './storedQuestion.js';
 
-export type { ApprovalBoard } from './approvalBoard.js';
-
 export interface KvBoardOptions {
   /** No question waits longer, in ms. Default 24 hours. */
   readonly longestMs?: number;

@@ -34,15 +34,14 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
     const option = file === undefined ? '--token-file' : '--approvers';
     throw new UsageError(`${option} is of use with NATS only: add --nats nats://HOST:PORT`);
   }
-  const said = (option: string) => (detail: string) => `${option} cannot be used: ${detail}`;
   const secret = await orUsageError(
     readSecret(tokenFile === undefined ? {} : { tokenFile }),
-    said('--token-file'),
+    unusable('--token-file'),
   );
   const approvers =
     file === undefined
       ? undefined
-      : await orUsageError(readTokens(file, PEOPLE), said('--approvers'));
+      : await orUsageError(readTokens(file, PEOPLE), unusable('--approvers'));
   return { ...(url !== undefined && { url }), secret, name, ...(approvers && { approvers }) };
 }
 
@@ -57,15 +56,15 @@ export class FleetDoors {
     if (url === undefined) return new FleetDoors(fleet, notices, undefined, undefined);
     const onWarn = (text: string) => notices.tell('warning', 'nats', text);
     const nats = { url, secret, name, onWarn };
-    const unusable = (detail: string) => `--nats cannot be used: ${detail}`;
-    const shared = await orUsageError(KvAnswers.open(nats), unusable);
+    const shared = await orUsageError(KvAnswers.open(nats), unusable('--nats'));
     try {
       const approvals = await openApprovalDoor({ ...nats, log });
       return new FleetDoors(fleet, notices, shared, approvals);
     } catch (error) {
       if (approvers) {
         await shared.close();
-        throw new UsageError(unusable(`there is no room for questions (${errorMessage(error)})`));
+        const why = `there is no room for questions (${errorMessage(error)})`;
+        throw new UsageError(unusable('--nats')(why));
       }
       onWarn(`no person can be asked, as there is no board of questions: ${errorMessage(error)}`);
       return new FleetDoors(fleet, notices, shared, undefined);
@@ -85,7 +84,7 @@ export class FleetDoors {
     if (url === undefined) return;
     const onWarn = (text: string) => this.notices.tell('warning', 'nats', text);
     const opening = openNatsDoor({ url, secret, name, answers, onWarn });
-    this.#nats = await orUsageError(opening, (detail) => `--nats cannot be used: ${detail}`);
+    this.#nats = await orUsageError(opening, unusable('--nats'));
   }
 
   /** @returns handles requests to the paths of approvals */
@@ -116,6 +115,10 @@ export class FleetDoors {
     await Promise.all([this.approvals?.close(), this.#nats?.close()]);
     await this.shared?.close();
   }
+}
+
+function unusable(option: string) {
+  return (detail: string) => `${option} cannot be used: ${detail}`;
 }
 
 /** Who asks without credentials, on this machine. */
