@@ -42,7 +42,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   }
   try {
     await config.getHookSystem()?.initialize();
-    return await withTrace(options.trace, config, () => listen(config, listening, fleet, options));
+    const recording = { trace: options.trace, fleet: undefined };
+    return await withTrace(recording, config, () => listen(config, listening, fleet, options));
   } finally {
     await config.dispose();
   }
