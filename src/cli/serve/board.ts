@@ -2,11 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { MAX_QUESTION_BYTES } from '../../fleet/approvalEnvelope.js';
-import { loadPackage } from '../../fleet/natsConnection.js';
 import type { Approval } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import type { ApprovalBoard, BoardListener, Counted, Outcome, Posed } from './approvalBoard.js';
+import { openBucket } from './approvalBucket.js';
 import { NatsClock } from './natsClock.js';
 import { OpenQuestions, type OpenQuestion } from './openQuestions.js';
 import {
@@ -29,12 +28,7 @@ export interface KvBoardOptions {
   readonly log?: (line: string) => void;
 }
 
-const BUCKET = 'hookstack_approvals';
 const DEFAULT_LONGEST_MS = 24 * 3_600_000;
-/** Ms that an entry is kept beyond that. */
-const MARGIN_MS = 60_000;
-/** Questions that are over are small, and questions that are open few: see openQuestions.ts. */
-const MAX_BUCKET_BYTES = 64 * 1024 * 1024;
 const RETRY_MS = 500;
 /** Ms that it takes to end a question whose time is over. */
 const LAPSE_MS = 500;
@@ -51,22 +45,8 @@ export class KvBoard implements ApprovalBoard {
 
   /** @throws Error where the bucket cannot be used */
   static async open(nc: NatsConnection, options: KvBoardOptions = {}): Promise<KvBoard> {
-    const { Kvm } = await loadPackage(() => import('@nats-io/kv'), '@nats-io/kv');
     const longestMs = options.longestMs ?? DEFAULT_LONGEST_MS;
-    const kv = await new Kvm(nc).create(BUCKET, {
-      ttl: longestMs + MARGIN_MS,
-      history: 1,
-      max_bytes: MAX_BUCKET_BYTES,
-      maxValueSize: 2 * MAX_QUESTION_BYTES,
-      // Reads must see what was written.
-      allow_direct: false,
-    });
-    const { ttl } = await kv.status();
-    if (ttl > 0 && ttl < longestMs) {
-      throw new Error(
-        `the bucket ${BUCKET} keeps entries for ${ttl} ms only, and questions wait up to ${longestMs} ms: remove it (nats kv del ${BUCKET}), or let questions wait for less`,
-      );
-    }
+    const kv = await openBucket(nc, longestMs);
     const board = new KvBoard(kv, longestMs, options.log ?? (() => undefined));
     await board.#clock.set(kv);
     await board.#watch();
