@@ -1,47 +1,13 @@
 import { connect } from 'node:net';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
-import type { Config } from '../../src/config/config.js';
-import type { CommandHookConfig, HookDefinition } from '../../src/protocol/types.js';
-import { fixture } from './helpers/childHost.js';
-import { callTool, fleetFault, forEachOf, SOON, toMiB, type Called } from './helpers/fleet.js';
+import type { CommandHookConfig } from '../../src/protocol/types.js';
+import { callTool, fleetFault, forEachOf, SOON, toMiB } from './helpers/fleet.js';
+import { askNumber, hasFailed, POLICY } from './helpers/fleetPolicy.js';
 
-/** A guard of the server that stays, of all calls of `write_file`. */
-const POLICY: readonly HookDefinition[] = [
-  {
-    matcher: '^write_file$',
-    hooks: [
-      {
-        type: 'command',
-        command: process.execPath,
-        args: [fixture('fleetPolicy.mjs')],
-        name: 'policy',
-        persistent: true,
-        timeout: 10_000,
-        onFailure: 'deny',
-      },
-    ],
-  },
-];
-
-const FAILED = /got no answer|could not ask|timed out|lost its connection|status 5\d\d/u;
-
-/** Of all questions, each tenth is put to hooks, and each twentieth is denied. */
-function askNumber(config: Config, n: number): Promise<Called> {
-  if (n % 10 !== 0) return callTool(config, 'read_file', { n });
-  return callTool(config, 'write_file', { n, deny: n % 20 === 0 });
-}
-
-/** Whether it failed, once it is sure that nothing was allowed that must not be. */
-function hasFailed(n: number, { ran, text }: Called): boolean {
-  const isForbidden = n % 20 === 0;
-  if (ran) {
-    expect({ n, isForbidden }).toEqual({ n, isForbidden: false });
-    return false;
-  }
-  if (isForbidden && text.includes(`the policy forbids ${n}`)) return false;
-  expect(text).toMatch(FAILED);
-  return true;
+/** Asks over HTTP. */
+function overHttp(url: string): Partial<CommandHookConfig> {
+  return { url: `${url}/v1/events` };
 }
 
 describe('a policy server', () => {
@@ -163,12 +129,11 @@ describe('a policy server', () => {
       const large = 'x'.repeat(10 * 1024 * 1024);
       const put = (settings: Partial<CommandHookConfig>, input: object = {}) =>
         callTool(fleet.agent({ timeout: 10_000, ...settings }), 'write_file', { large, ...input });
-      const over = (url: string) => ({ url: `${url}/v1/events` });
 
-      expect(await put(over(wide.url))).toMatchObject({ ran: true });
-      const denied = await put(over(wide.url), { n: 7, deny: true });
+      expect(await put(overHttp(wide.url))).toMatchObject({ ran: true });
+      const denied = await put(overHttp(wide.url), { n: 7, deny: true });
       expect(denied.text).toContain('the policy forbids 7');
-      const refused = await put(over(narrow.url));
+      const refused = await put(overHttp(narrow.url));
       expect(refused.ran).toBe(false);
       expect(refused.text).toMatch(/status 413: The body is larger than 4194304 bytes/u);
       const unsent = await put({});
@@ -176,7 +141,7 @@ describe('a policy server', () => {
       expect(unsent.text).toMatch(/could not ask: its question has \d+ bytes, and NATS takes \d+/u);
 
       const many = await Promise.all(
-        Array.from({ length: 6 }, (_, n) => put(over(wide.url), { n, deny: true })),
+        Array.from({ length: 6 }, (_, n) => put(overHttp(wide.url), { n, deny: true })),
       );
       expect(many.filter(({ ran }) => ran)).toEqual([]);
       host.measure('memory of the server', toMiB(wide.server.memory), 'MiB');
@@ -203,7 +168,7 @@ describe('a policy server', () => {
       );
       await expect.poll(() => open, SOON).toBe(sockets.length);
       const startedAt = performance.now();
-      const agents = [fleet.agent(), fleet.agent({ url: `${url}/v1/events` })];
+      const agents = [fleet.agent(), fleet.agent(overHttp(url))];
       for (const agent of agents) {
         const called = await askNumber(agent, 20);
         expect(called.text).toContain('the policy forbids 20');

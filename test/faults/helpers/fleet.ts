@@ -14,7 +14,7 @@ import { fault, type Host } from './host.js';
 /** A test with a fleet of its own: `nats-server`, and the policy servers that it starts. */
 export const fleetFault = fault.extend<{ fleet: Fleet }>({
   fleet: async ({ host }, use) => {
-    const fleet = new Fleet(host, await startNats());
+    const fleet = new Fleet(host, await startNats(undefined, ['-a', '0.0.0.0']));
     try {
       await use(fleet);
     } finally {
@@ -79,7 +79,8 @@ export class PolicyServer {
 
 /** A broker, policy servers with the hooks that are written here, and agents of this process. */
 export class Fleet {
-  readonly #servers: PolicyServer[] = [];
+  readonly #closing: (() => Promise<unknown>)[] = [];
+  #servers = 0;
 
   constructor(
     readonly host: Host,
@@ -89,7 +90,7 @@ export class Fleet {
   /** Starts a policy server, and waits until it listens. Its URL is that of HTTP. */
   async serve(hooks: readonly HookDefinition[], options: ServeOptions = {}) {
     const { args = [], env = {}, node = [], within = [], nats = this.nats.url } = options;
-    const number = this.#servers.length + 1;
+    const number = (this.#servers += 1);
     const settings = { enableHooks: true, hooks: { BeforeTool: hooks } };
     const file = await this.host.write(`policy-${number}.json`, settings);
     const overNats =
@@ -109,7 +110,7 @@ export class Fleet {
       buffer: false,
     });
     const server = new PolicyServer(child);
-    this.#servers.push(server);
+    this.onClose(() => server.kill());
     let said = '';
     child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
     await expect.poll(() => said + server.log, SOON).toMatch(/listening on \S+\n/u);
@@ -140,9 +141,14 @@ export class Fleet {
     return this.host.createConfig({ hooks: { BeforeTool: [{ hooks: [this.guard(settings)] }] } });
   }
 
+  /** Has something ended at the end of the test. */
+  onClose(close: () => Promise<unknown>): void {
+    this.#closing.push(close);
+  }
+
   async close(): Promise<void> {
     await closeIdleLinks();
-    for (const server of this.#servers) await server.kill();
+    for (const close of this.#closing) await close();
     await this.nats.dispose();
   }
 }
