@@ -55,7 +55,7 @@ describe('the broker', () => {
       const { server } = await fleet.serve(POLICY, { nats: network.here });
       const agent = await AgentProcess.start(fleet, {
         nats: network.there,
-        within: network.within,
+        namespace: network.name,
         guard: { timeout: 800 },
       });
       const ask = (n: number) => askNumber((tool, input) => agent.call(tool, input), n);

@@ -5,7 +5,7 @@ import { headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/t
 import { describe, expect } from 'vitest';
 import { HEADERS } from '../../src/fleet/question.js';
 import { collectOnce, readCollected } from '../fleet/recordHelpers.js';
-import { FLEET_SECRETS } from '../helpers/natsServer.js';
+import type { FLEET_SECRETS } from '../helpers/natsServer.js';
 import { rawClient } from '../helpers/fleetQuestions.js';
 import { callTool, fleetFault, SOON, type Fleet } from './helpers/fleet.js';
 import { POLICY } from './helpers/fleetPolicy.js';
@@ -142,6 +142,11 @@ describe('a secret', () => {
   );
 });
 
+/** Takes what comes on a subject. */
+function keepIn(messages: Msg[]) {
+  return { callback: (_: unknown, message: Msg) => void messages.push(message) };
+}
+
 /** Says something in the place of a policy server. */
 function say(client: NatsConnection, subject: string, text: string, id?: string): void {
   const headers = newHeaders();
@@ -156,11 +161,8 @@ describe('an answer', () => {
     const spy = await clientOf(fleet, 'policy');
     const questions: Msg[] = [];
     const answers: Msg[] = [];
-    const take = (into: Msg[]) => ({
-      callback: (_: unknown, message: Msg) => void into.push(message),
-    });
-    spy.subscribe('hooks.ask.>', take(questions));
-    spy.subscribe('_INBOX.acme.one.>', take(answers));
+    spy.subscribe('hooks.ask.>', keepIn(questions));
+    spy.subscribe('_INBOX.acme.one.>', keepIn(answers));
     await spy.flush();
     expect(await callTool(agent, 'write_file', { n: 1 })).toMatchObject({ ran: true });
     await expect.poll(() => [questions.length, answers.length], SOON).toEqual([1, 1]);

@@ -39,10 +39,8 @@ interface ServeOptions {
   readonly env?: Record<string, string>;
   /** What Node is started with. */
   readonly node?: readonly string[];
-  /** Started in its place, with the program behind it. */
-  readonly within?: readonly string[];
-  /** Where it finds NATS; `null` for HTTP alone. Default: that of the fleet. */
-  readonly nats?: string | null;
+  /** Where it finds NATS. Default: that of the fleet. */
+  readonly nats?: string;
 }
 
 /** A policy server, in a process of its own. */
@@ -89,21 +87,13 @@ export class Fleet {
 
   /** Starts a policy server, and waits until it listens. Its URL is that of HTTP. */
   async serve(hooks: readonly HookDefinition[], options: ServeOptions = {}) {
-    const { args = [], env = {}, node = [], within = [], nats = this.nats.url } = options;
+    const { args = [], env = {}, node = [], nats = this.nats.url } = options;
     const number = (this.#servers += 1);
     const settings = { enableHooks: true, hooks: { BeforeTool: hooks } };
     const file = await this.host.write(`policy-${number}.json`, settings);
-    const overNats =
-      nats === null ? [] : ['--nats', nats, '--token-file', this.secretFile('policy')];
-    const program = [process.execPath, ...node, MAIN, 'serve', '--settings', file];
-    const [command = '', ...words] = [
-      ...within,
-      ...program,
-      '--listen',
-      '127.0.0.1:0',
-      ...overNats,
-    ];
-    const child = execa(command, [...words, '--name', `p${number}`, ...args], {
+    const where = ['--nats', nats, '--token-file', this.secretFile('policy')];
+    const words = [...node, MAIN, 'serve', '--settings', file, '--listen', '127.0.0.1:0', ...where];
+    const child = execa(process.execPath, [...words, '--name', `p${number}`, ...args], {
       cwd: this.host.directory,
       env: { HOME: this.host.directory, NO_COLOR: '1', ...env },
       reject: false,

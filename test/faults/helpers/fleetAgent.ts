@@ -14,8 +14,8 @@ export interface AgentOptions {
   readonly env?: Record<string, string>;
   /** What Node is started with. */
   readonly node?: readonly string[];
-  /** Started in its place, with the program behind it. */
-  readonly within?: readonly string[];
+  /** Of networks, in which it runs. */
+  readonly namespace?: string;
 }
 
 interface Answer {
@@ -32,16 +32,21 @@ export class AgentProcess {
 
   /** Starts it, and waits until it takes calls. */
   static async start(fleet: Fleet, options: AgentOptions = {}): Promise<AgentProcess> {
-    const { nats = fleet.nats.url, guard, env, node = [], within = [] } = options;
+    const { nats = fleet.nats.url, guard, env, node = [], namespace } = options;
+    const inside = namespace ? ['netns', 'exec', namespace, process.execPath] : [];
     const url = `${nats}/acme/one`;
     const settings = {
       fleet: { url, tokenFile: fleet.secretFile('one'), record: true },
       guard: fleet.guard({ url, ...guard }),
     };
-    const program = [process.execPath, ...node, fixture('fleetAgent.mjs'), path.dirname(MAIN)];
-    const [command = '', ...words] = [...within, ...program, JSON.stringify(settings)];
+    const words = [
+      ...node,
+      fixture('fleetAgent.mjs'),
+      path.dirname(MAIN),
+      JSON.stringify(settings),
+    ];
     const agent = new AgentProcess(
-      execa(command, words, {
+      execa(namespace ? 'ip' : process.execPath, [...inside, ...words], {
         cwd: fleet.host.directory,
         env: { HOME: fleet.host.directory, ...env },
         reject: false,
@@ -56,10 +61,10 @@ export class AgentProcess {
   private constructor(private readonly child: ResultPromise) {
     child.stderr?.on('data', (chunk: Buffer) => (this.#log += chunk.toString()));
     createInterface({ input: child.stdout! }).on('line', (line) => this.#take(line));
-    void child.then(() => {
-      for (const { reject } of this.#waiting.values())
-        reject(new Error(`It has ended: ${this.#log}`));
-    });
+    child.then(
+      () => this.#giveUp(),
+      () => this.#giveUp(),
+    );
   }
 
   /** How many calls have come to an end. */
@@ -86,6 +91,11 @@ export class AgentProcess {
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.child;
+  }
+
+  #giveUp(): void {
+    const error = new Error(`The agent has ended: ${this.#log}`);
+    for (const waiting of this.#waiting.values()) waiting.reject(error);
   }
 
   #take(line: string): void {

@@ -27,16 +27,12 @@ export class TestNetwork {
   }
 
   private constructor(
-    private readonly name: string,
+    /** Of the namespace. */
+    readonly name: string,
     port: number,
   ) {
     this.here = `nats://127.0.0.1:${port}`;
     this.there = `nats://localhost:${port}`;
-  }
-
-  /** What a program is started with on the other machine. */
-  get within(): readonly string[] {
-    return ['ip', 'netns', 'exec', this.name];
   }
 
   async cut(): Promise<void> {
