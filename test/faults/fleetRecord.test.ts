@@ -27,7 +27,7 @@ const AN_HOUR_AHEAD = ['--import', fixture('anHourAhead.mjs')];
 const ANNA = 'token-of-anna-0123456789';
 
 /** Starts a collector that goes on until it is ended. */
-function startCollector(fleet: Fleet) {
+async function startCollector(fleet: Fleet) {
   const { directory } = fleet.host;
   const token = writeToken(directory);
   const args = [
@@ -44,6 +44,9 @@ function startCollector(fleet: Fleet) {
     return await child;
   };
   fleet.onClose(() => end('SIGKILL'));
+  let log = '';
+  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  await expect.poll(() => log, SOON).toContain('spans of the fleet are written to');
   return end;
 }
 
@@ -71,7 +74,7 @@ describe('the record', () => {
       await collectOnce(fleet.nats, host.directory);
       await redeliverAfter(fleet, 1);
       const agent = await AgentProcess.start(fleet);
-      const endCollector = startCollector(fleet);
+      const endCollector = await startCollector(fleet);
       const names: string[] = [];
       const call = async (by: AgentProcess, count: number) => {
         const added = Array.from({ length: count }, (_, n) => `tool${names.length + n}`);
@@ -81,7 +84,7 @@ describe('the record', () => {
       await call(agent, 100);
       await expect.poll(() => collectedTools(fleet), SOON).not.toHaveLength(0);
       await endCollector('SIGKILL');
-      const endSecond = startCollector(fleet);
+      const endSecond = await startCollector(fleet);
       await call(agent, 50);
       await fleet.nats.kill();
       await call(agent, 50);
