@@ -275,8 +275,12 @@ export const QUESTIONS = [
 
 /** @type {Contest} */
 export const RECORDED_QUESTION = {
-  title: 'a remote hook over NATS with the record, to one without',
+  title: 'a remote hook over NATS after a pause, with the record, to one without',
   ...question('natsHook', 'natsHook'),
   ours: { host: 'recorded', scenario: 'natsHook TWO' },
   against: { host: 'unrecorded', scenario: 'natsHook TWO' },
+  // What is sent to the record is sent after the answer.
+  minimumMs: 0,
+  pauseMs: 10,
+  share: 1,
 };

@@ -25,16 +25,17 @@ async function open({ name, scenario, warmUpMs }) {
   while (performance.now() < endsAt) await ask(UNGUARDED);
 }
 
-/** Ms of a question: the mean of as many, one after the other, as fit into `minimumMs`. */
+/** Ms of a question: of one, or the mean of as many, one after the other, as fit into `minimumMs`. */
 async function measure({ name, minimumMs }) {
   const { ask, isOurs } = opened.get(name);
+  const batch = minimumMs > 0 ? BATCH : 1;
   const startedAt = performance.now();
   let count = 0;
   let elapsedMs;
   let answer;
   do {
-    for (let left = BATCH; left > 0; left--) answer = await ask(UNGUARDED);
-    count += BATCH;
+    for (let left = batch; left > 0; left--) answer = await ask(UNGUARDED);
+    count += batch;
     elapsedMs = performance.now() - startedAt;
   } while (elapsedMs < minimumMs);
   if (isOurs) assert.deepEqual(answer, NO_HOOKS);
@@ -108,8 +109,11 @@ function pause(meanMs) {
 async function join({ group }) {
   const tokenFile = await writeSecret(places.directory, `${ASKER}-${group}`);
   const url = `nats://${places.server}/acme/${ASKER}`;
-  const onProblem = (problem) => process.stderr.write(`${problem}\n`);
-  await joinFleet({ url, tokenFile, record: true }, { onProblem });
+  await joinFleet({ url, tokenFile, record: true }, { onProblem: tell });
+}
+
+function tell(problem) {
+  process.stderr.write(`${problem}\n`);
 }
 
 const tool = { llmContent: 'done', returnDisplay: '' };

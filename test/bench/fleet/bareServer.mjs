@@ -26,12 +26,13 @@ async function listen() {
 async function subscribe({ server, user, password, subject }) {
   const authenticator = usernamePasswordAuthenticator(user, password);
   const connection = await connect({ servers: server, authenticator });
-  const callback = (error, message) => {
-    if (error) throw error;
-    message.respond(answer(message.string()));
-  };
-  connection.subscribe(subject, { queue: 'bare', callback });
+  connection.subscribe(subject, { queue: 'bare', callback: respond });
   await connection.flush();
+}
+
+function respond(error, message) {
+  if (error) throw error;
+  message.respond(answer(message.string()));
 }
 
 function answer(text) {

@@ -30,7 +30,7 @@ export async function measureAgents({ broker, servers, startAsker }, rounds) {
   const takers = { server: pids, hooks: pids.flatMap(listDescendants), broker: [broker.pid] };
   const readAll = () => Object.values(takers).map(readCpu);
   const cpuBefore = readAll();
-  const forMs = rounds < 10 ? TURN_MS : 5 * TURN_MS;
+  const forMs = rounds < 10 ? TURN_MS : 3 * TURN_MS;
   const startedAt = performance.now();
   const turns = askers.map((asker) => asker.ask('simulate', { turnMs: TURN_MS, forMs }));
   const memory = await memoryMeanwhile(forMs, () => [broker.pid, ...pids].map(readMemory));

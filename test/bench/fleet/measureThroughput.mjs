@@ -44,10 +44,10 @@ export async function measureThroughput(fleet, asker, rounds, onProgress) {
     const { isGuarded = false } = load;
     const flood = (forMs) => asker.ask('flood', { name, inFlight: IN_FLIGHT, isGuarded, forMs });
     await flood(WARM_UP_MS);
-    contenders[load.title] = () => measureFlood(fleet, load, () => flood(isQuick ? 500 : 2000));
+    contenders[load.title] = () => measureFlood(fleet, load, () => flood(isQuick ? 500 : 1500));
   }
   onProgress(`${IN_FLIGHT} in flight, in rounds`);
-  const measured = await runRounds(contenders, isQuick ? 1 : 5);
+  const measured = await runRounds(contenders, isQuick ? 1 : 4);
   return { rows: compare(measured), table: tabulate(measured) };
 }
 

@@ -14,9 +14,10 @@ const HOOK = fileURLToPath(new URL('../scripts/defined.mjs', import.meta.url));
 class Program {
   constructor(args, directory) {
     const env = { HOME: directory, PATH: process.env.PATH };
-    const stdio = ['ignore', 'pipe', 'inherit'];
-    this.child = spawn(process.execPath, [CLI, ...args], { cwd: directory, env, stdio });
+    this.child = spawn(process.execPath, [CLI, ...args], { cwd: directory, env });
     this.pid = this.child.pid;
+    this.told = '';
+    this.child.stderr.on('data', (chunk) => (this.told = `${this.told}${chunk}`.slice(-4096)));
     this.lines = createInterface(this.child.stdout)[Symbol.asyncIterator]();
     this.ended = once(this.child, 'exit');
   }
@@ -45,7 +46,7 @@ export async function startServers(group, directory, server) {
     const program = new Program([...args, '--max-concurrent', '256'], directory);
     const { value } = await program.lines.next();
     program.url = /https?:\S+/.exec(value ?? '')?.[0];
-    if (!program.url) throw new Error(`hookstack serve has said: ${value}`);
+    if (!program.url) throw new Error(`hookstack serve has ended: ${program.told}`);
     return program;
   });
   return Promise.all(starting);
