@@ -4,6 +4,7 @@ import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
 import type { FleetAddress } from './address.js';
+import { awaitGreeting } from './awaitGreeting.js';
 import type { TlsFiles } from './question.js';
 
 export type { TlsFiles } from './question.js';
@@ -49,6 +50,7 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
     ...((address.tls || tls) && { tls: tls ?? {} }),
     ...(secret !== undefined && { authenticator: authenticatorOf(nats, secret) }),
   };
+  await awaitGreeting(address.server, timeoutMs);
   return nats.connect(settings);
 }
 

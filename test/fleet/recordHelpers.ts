@@ -104,6 +104,7 @@ export function mountSmallDisk(directory: string): (() => void) | undefined {
 
 export interface Collected {
   readonly id: string;
+  readonly kind: string;
   readonly name: string;
   readonly from: string;
   readonly sizes?: { readonly missing?: number };

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { readFleetSpan, type FleetSpan } from '../../fleet/recordSubject.js';
@@ -36,7 +37,8 @@ export async function collect({ out, once, ...server }: CollectOptions): Promise
     return 1;
   } finally {
     dispose();
-    await nats.drain().catch(() => undefined);
+    await atMost(LAST_WORDS_MS, nats.drain());
+    await nats.close();
     printLine(collector.report());
   }
 }
@@ -60,9 +62,21 @@ async function collectAll({ nats, consumer, collector, signal, once }: Work): Pr
     if (batch === 'end') return;
     await collector.write(batch);
     for (const message of batch) message.ack();
-    // It counts once the server knows it.
-    await nats.flush();
+    // It counts once the server knows it; what it does not know comes again.
+    await atMost(LAST_WORDS_MS, nats.flush());
   }
+}
+
+/** Ms to wait for a server that may be gone. */
+const LAST_WORDS_MS = 2000;
+
+/** Waits for something that may never come, and may fail. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const enough = new AbortController();
+  const tooLong = sleep(ms, undefined, { signal: enough.signal });
+  await Promise.race([work, tooLong]).catch(() => undefined);
+  enough.abort();
+  await tooLong.catch(() => undefined);
 }
 
 /** While the server is gone, nothing comes. */
@@ -87,7 +101,7 @@ async function takeBatch(
     signal.removeEventListener('abort', stop);
   } catch (error) {
     if (once || nats.isClosed()) throw error;
-    await new Promise((resolve) => setTimeout(resolve, BATCH_MS));
+    await sleep(BATCH_MS);
   }
   return batch;
 }

@@ -53,7 +53,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   };
 }
 
-const EVENT_PATH = '/v1/events/';
+const EVENTS_PATH = '/v1/events';
+const EVENT_PATH = `${EVENTS_PATH}/`;
 const CLAUDE_PATH = '/v1/claude';
 
 /** Who may ask what, and what becomes of it. */
@@ -83,10 +84,10 @@ class Routes {
     if (path === '/healthz' && isReading) return this.#tellHealth(response, admission);
     if ('error' in admission) return this.#refuse(response, admission);
     if (path === '/metrics' && isReading) return this.#tellFigures(response);
-    if (path === CLAUDE_PATH || path.startsWith(EVENT_PATH)) {
+    if (path === CLAUDE_PATH || path === EVENTS_PATH || path.startsWith(EVENT_PATH)) {
       return this.#ask(request, response, path, admission.asker);
     }
-    const error = `There is no ${method} of this path: POST ${EVENT_PATH}<Event>, POST ${CLAUDE_PATH}, GET /healthz, GET /metrics`;
+    const error = `There is no ${method} of this path: POST ${EVENTS_PATH}, POST ${EVENT_PATH}<Event>, POST ${CLAUDE_PATH}, GET /healthz, GET /metrics`;
     return this.#wrong(response, 404, error);
   }
 
@@ -110,7 +111,7 @@ class Routes {
     asker: string | undefined,
   ): Promise<void> {
     const { answers, longestMs } = this.options;
-    const named = path === CLAUDE_PATH ? undefined : path.slice(EVENT_PATH.length);
+    const named = path.startsWith(EVENT_PATH) ? path.slice(EVENT_PATH.length) : undefined;
     const event = isHookEventName(named) ? named : undefined;
     if (named !== undefined && event === undefined) {
       const known = Object.values(HookEventName).join(', ');
@@ -123,7 +124,7 @@ class Routes {
     if (!/^application\/json\s*(?:;|$)/iu.test(type) || encoding !== undefined) {
       return this.#wrong(response, 415, 'Events are sent as application/json, not compressed');
     }
-    const format = event === undefined ? 'claude' : 'own';
+    const format = path === CLAUDE_PATH ? 'claude' : 'own';
     const body = await this.#bodies.read(request);
     if ('why' in body) return this.#refuseBody(response, body.why, format);
     const question = readQuestion((name) => headerOf(request, name), longestMs);

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Option } from 'commander';
-import { isLoopback } from '../../fleet/address.js';
+import { parseNatsServer } from '../../fleet/address.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { UsageError } from './usageError.js';
 
@@ -30,7 +30,7 @@ export async function connectNatsServer(
   { nats = '', tokenFile, ca, cert, key }: NatsServerOptions,
   name: string,
 ): Promise<NatsConnection> {
-  const address = parseNatsServer(nats);
+  const address = readServer(nats);
   const { connectNats } = await import('../../fleet/natsConnection.js');
   const { readSecret, withoutSecret } = await import('../../fleet/secret.js');
   let secret: string | undefined;
@@ -44,16 +44,10 @@ export async function connectNatsServer(
   }
 }
 
-/** @throws UsageError */
-function parseNatsServer(text: string): { readonly server: string; readonly tls: boolean } {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.username || url?.password) {
-    throw new UsageError('--nats holds a password: put it into a file, for --token-file');
+function readServer(nats: string): ReturnType<typeof parseNatsServer> {
+  try {
+    return parseNatsServer(nats);
+  } catch (cause) {
+    throw new UsageError(`--nats cannot be used: ${errorMessage(cause)}`, { cause });
   }
-  const isNats = url?.protocol === 'nats:' || url?.protocol === 'tls:';
-  if (!url || !isNats || url.hostname === '' || url.pathname.length > 1) {
-    throw new UsageError('--nats is no address of a NATS server: write nats://HOST:PORT');
-  }
-  const tls = url.protocol === 'tls:' || !isLoopback(url.hostname);
-  return { server: `${url.hostname}:${url.port || '4222'}`, tls };
 }

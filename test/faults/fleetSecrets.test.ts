@@ -1,0 +1,198 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { describe, expect } from 'vitest';
+import { HEADERS } from '../../src/fleet/question.js';
+import { collectOnce, readCollected } from '../fleet/recordHelpers.js';
+import type { FLEET_SECRETS } from '../helpers/natsServer.js';
+import { rawClient } from '../helpers/fleetQuestions.js';
+import { callTool, fleetFault, SOON, type Fleet } from './helpers/fleet.js';
+import { POLICY } from './helpers/fleetPolicy.js';
+
+const TOKEN = 'token-of-two-0123456789';
+
+/** A client with the rights of a user. */
+async function clientOf(fleet: Fleet, user: keyof typeof FLEET_SECRETS): Promise<NatsConnection> {
+  const client = await rawClient(
+    fleet.nats,
+    user,
+    user === 'policy' ? undefined : '_INBOX.acme.two',
+  );
+  fleet.onClose(() => client.close());
+  return client;
+}
+
+/** Counts connections, and keeps what comes over them, on all addresses of this machine. */
+async function listen(fleet: Fleet, greeting = '') {
+  const heard = { connections: 0, text: '', port: 0 };
+  const server = createServer((socket) => {
+    heard.connections += 1;
+    socket.on('error', () => undefined).on('data', (data) => (heard.text += data.toString()));
+    socket.write(greeting);
+  }).listen(0, '0.0.0.0');
+  await once(server, 'listening');
+  heard.port = (server.address() as AddressInfo).port;
+  fleet.onClose(async () => server.close());
+  return heard;
+}
+
+describe('a secret', () => {
+  fleetFault(
+    '106 of another agent: it asks, records and reads in its own name alone',
+    async ({ fleet, host }) => {
+      const tokens = fleet.writeSecret('tokens', `acme/two ${TOKEN}\nacme/one ${TOKEN}-of-one`);
+      const { url } = await fleet.serve(POLICY, { args: ['--tokens', tokens] });
+      await collectOnce(fleet.nats, host.directory);
+      const stolen = { tokenFile: fleet.secretFile('two') };
+      const asOne = await callTool(fleet.agent(stolen), 'write_file', { n: 1 });
+      expect(asOne.ran).toBe(false);
+      expect(asOne.text).toMatch(/has a secret with which it may not (?:ask|read its answers)/u);
+      const asTwo = fleet.agent({ ...stolen, url: `${fleet.nats.url}/acme/two` });
+      expect((await callTool(asTwo, 'write_file', { n: 2, deny: true })).text).toContain(
+        'to acme/two',
+      );
+      const overHttp = fleet.agent({
+        url: `${url}/v1/events`,
+        tokenFile: fleet.writeSecret('token-two', TOKEN),
+      });
+      const said = await callTool(overHttp, 'write_file', { n: 3, deny: true });
+      expect(said.text).toContain('forbids 3 to acme/two');
+
+      const two = await clientOf(fleet, 'two');
+      const refused: string[] = [];
+      void (async () => {
+        for await (const status of two.status()) {
+          if (status.type === 'error') refused.push(status.error.message);
+        }
+      })();
+      const publishing = [
+        'hooks.ask.acme.one',
+        'hooks.approve.acme.one',
+        'hooks.event.acme.one',
+        '_INBOX.acme.one.x',
+        '$KV.hookstack_approvals.x',
+        '$KV.hookstack_answers.x',
+        '$JS.API.STREAM.INFO.HOOKS_RECORD',
+        '$JS.API.CONSUMER.MSG.NEXT.HOOKS_RECORD.collect',
+      ];
+      const reading = ['hooks.>', '_INBOX.acme.one.>', '_INBOX.>', '$KV.>', '>'];
+      for (const subject of publishing)
+        two.publish(subject, '{"id":"00f067aa0ba902b7","name":"forged"}');
+      for (const subject of reading) two.subscribe(subject, { callback: () => undefined });
+      await expect.poll(() => refused.length, SOON).toBe(publishing.length + reading.length);
+      host.measure('refused by NATS', refused.length, `of ${publishing.length + reading.length}`);
+      await collectOnce(fleet.nats, host.directory);
+      const names = (await readCollected(host.directory).catch(() => [])).map(({ name }) => name);
+      expect(names).not.toContain('forged');
+    },
+  );
+
+  fleetFault(
+    '109 that is wrong, empty, or would go over plain HTTP: denied, and nothing is sent',
+    async ({ fleet, host }) => {
+      const heard = await listen(fleet);
+      const tokens = fleet.writeSecret('tokens', `acme/one ${TOKEN}`);
+      const { server, url } = await fleet.serve(POLICY, { args: ['--tokens', tokens] });
+      const right = fleet.writeSecret('right', TOKEN);
+      const wrong = fleet.writeSecret('wrong', `${TOKEN}-no`);
+      const empty = fleet.writeSecret('empty', '\n');
+      const here = `127.0.0.1:${heard.port}`;
+      const elsewhere = `0.0.0.0:${heard.port}`;
+      const cases = [
+        [{ url: `${url}/v1/events`, tokenFile: wrong }, /status 401: The token is not known/u],
+        [{ url: `http://${here}/`, tokenFile: empty }, /it is empty/u],
+        [{ url: `nats://${here}/acme/one`, tokenFile: empty }, /it is empty/u],
+        [{ url: `http://${elsewhere}/`, tokenFile: right }, /http:\/\/ to another machine/u],
+        [{ tokenFile: fleet.writeSecret('no', 'one:password-of-no') }, /does not know this user/u],
+      ] as const;
+      for (const [settings, why] of cases) {
+        const called = await callTool(fleet.agent(settings), 'read_file');
+        expect(called).toMatchObject({ ran: false, text: expect.stringMatching(why) });
+        expect(called.text).not.toContain('password-of-no');
+      }
+      expect(heard).toMatchObject({ connections: 0, text: '' });
+      expect(server.log).toContain('a request was refused: The token is not known');
+      expect(server.log).not.toContain(TOKEN);
+      host.measure('connections', heard.connections);
+      host.measure('denied', cases.length, `of ${cases.length}`);
+      const fine = await callTool(
+        fleet.agent({ url: `${url}/v1/events`, tokenFile: right }),
+        'read_file',
+      );
+      expect(fine.ran).toBe(true);
+    },
+  );
+
+  fleetFault(
+    '109 that NATS without TLS would hear, on another machine: it is not said',
+    async ({ fleet }) => {
+      const heard = await listen(
+        fleet,
+        'INFO {"server_id":"x","version":"2.10.0","proto":1,"max_payload":1048576}\r\n',
+      );
+      const called = await callTool(
+        fleet.agent({ url: `nats://0.0.0.0:${heard.port}/acme/one` }),
+        'read_file',
+      );
+      expect(called).toMatchObject({ ran: false, text: expect.stringMatching(/tls/iu) });
+      expect(heard.connections).toBeGreaterThan(0);
+      expect(heard.text).toBe('');
+    },
+  );
+});
+
+/** Takes what comes on a subject. */
+function keepIn(messages: Msg[]) {
+  return { callback: (_: unknown, message: Msg) => void messages.push(message) };
+}
+
+/** Says something in the place of a policy server. */
+function say(client: NatsConnection, subject: string, text: string, id?: string): void {
+  const headers = newHeaders();
+  if (id !== undefined) headers.set(HEADERS.question, id);
+  client.publish(subject, text, { headers });
+}
+
+describe('an answer', () => {
+  fleetFault('107 that is replayed, or to nobody: changes nothing', async ({ fleet, host }) => {
+    await fleet.serve(POLICY);
+    const agent = fleet.agent({ timeout: 10_000 });
+    const spy = await clientOf(fleet, 'policy');
+    const questions: Msg[] = [];
+    const answers: Msg[] = [];
+    spy.subscribe('hooks.ask.>', keepIn(questions));
+    spy.subscribe('_INBOX.acme.one.>', keepIn(answers));
+    await spy.flush();
+    expect(await callTool(agent, 'write_file', { n: 1 })).toMatchObject({ ran: true });
+    await expect.poll(() => [questions.length, answers.length], SOON).toEqual([1, 1]);
+    const [allowed] = answers;
+    const old = allowed?.headers?.get(HEADERS.question);
+
+    const until = path.join(host.directory, 'go on');
+    const asking = callTool(agent, 'write_file', { n: 2, until, deny: true });
+    await expect.poll(() => questions.length, SOON).toBe(2);
+    const inbox = questions[1]?.reply ?? '';
+    const text = allowed?.string() ?? '';
+    say(spy, allowed?.subject ?? '', text, old);
+    say(spy, inbox, text, old);
+    say(spy, inbox, text);
+    say(spy, inbox, text, 'another-question');
+    say(spy, `${inbox}0`, text, questions[1]?.headers?.get(HEADERS.question));
+    say(spy, '_INBOX.acme.one.nobody', text, questions[1]?.headers?.get(HEADERS.question));
+    await spy.flush();
+    await expect.poll(() => answers.length, SOON).toBe(7);
+    host.touch('go on');
+    expect(await asking).toMatchObject({
+      ran: false,
+      text: expect.stringContaining('the policy forbids 2'),
+    });
+    await expect.poll(() => answers.length, SOON).toBe(8);
+    // The right one again, once nobody waits.
+    const [denied] = answers.slice(-1);
+    say(spy, denied?.subject ?? '', denied?.string() ?? '', denied?.headers?.get(HEADERS.question));
+    await spy.flush();
+    expect(await callTool(agent, 'write_file', { n: 3 })).toMatchObject({ ran: true });
+    host.measure('answers that count', 3, `of ${answers.length}`);
+  });
+});
