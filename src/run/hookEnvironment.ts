@@ -12,6 +12,11 @@ export interface HookEnvironmentPolicy {
    * values are masked wherever a hook's output is logged. `@secrets` stands for the usual patterns.
    */
   readonly redact?: readonly string[];
+  /**
+   * Names of variables with the tokens of remote hooks, whose values are masked as well. Settings cannot say them: a
+   * `Config` adds those of its hooks.
+   */
+  readonly tokenVariables?: readonly string[];
 }
 
 /** What `@secrets` stands for. */
@@ -72,8 +77,9 @@ export function secretMasker(
   policy: HookEnvironmentPolicy,
   host: NodeJS.ProcessEnv = process.env,
 ): (text: string) => string {
-  if (!policy.redact?.length) return (text) => text;
-  const isRedacted = matcherOf(policy.redact);
+  const names = maskedPatterns(policy);
+  if (names.length === 0) return (text) => text;
+  const isRedacted = matcherOf(names);
   const secrets = Object.entries(host)
     .filter(([name, value]) => isMaskable(value) && isRedacted(name))
     .flatMap(([name, value = '']) => writings(value).map((writing) => ({ name, writing })))
@@ -89,6 +95,10 @@ export function secretMasker(
   };
 }
 
+function maskedPatterns({ redact = [], tokenVariables = [] }: HookEnvironmentPolicy): string[] {
+  return [...redact, ...tokenVariables];
+}
+
 /** Also without those that a text of JSON has as escapes, and without what is invisible. */
 function withoutControls(text: string): string {
   const decoded = text.replaceAll(ESCAPE_IN_JSON, (_, code: string, backslash?: string) => {
@@ -102,8 +112,8 @@ function withoutControls(text: string): string {
 const ESCAPE_IN_JSON = /\\{1,3}u([0-9a-f]{4})(\\{2,4}(?![\\u]))?/gi;
 
 /** The names of redacted variables that a text has in brackets, as {@link maskSecrets} puts them for the values. */
-export function maskedNames(text: string, { redact = [] }: HookEnvironmentPolicy): string[] {
-  const isRedacted = matcherOf(redact);
+export function maskedNames(text: string, policy: HookEnvironmentPolicy): string[] {
+  const isRedacted = matcherOf(maskedPatterns(policy));
   const names = Array.from(text.matchAll(/\[(\w+)\]/g), ([, name = '']) => name);
   return [...new Set(names)].filter((name) => isRedacted(name));
 }
