@@ -109,6 +109,8 @@ export class Config implements HookHost {
   #logger: DebugLogger | undefined;
   #approvals: Approvals | undefined;
   #consent: Promise<HookConsent> | undefined;
+  /** One object, by which environments are kept. */
+  #hookEnvironment: HookEnvironmentPolicy | undefined;
 
   /**
    * @throws TypeError for an option that does not exist, an `approver` that is no function, or `approvals` that are none
@@ -237,9 +239,12 @@ export class Config implements HookHost {
     return this.#logger;
   }
 
-  /** Which variables of this process reach its hooks. Default: all. */
+  /** Which variables of this process reach its hooks, and which are masked. Default: all, and tokens of remote hooks. */
   getHookEnvironment(): HookEnvironmentPolicy {
-    return this.#options.hookEnvironment ?? {};
+    return (this.#hookEnvironment ??= {
+      ...this.#options.hookEnvironment,
+      tokenVariables: tokenVariablesOf(this.#options),
+    });
   }
 
   /** Hook processes that may run at a time for one event; the others wait. Default 16. */
@@ -377,4 +382,16 @@ type StagesOfHooks = Readonly<
 function warmShellsFromEnvironment(): number {
   const count = Number(process.env['HOOKSTACK_WARM_SHELLS'] ?? '16');
   return Number.isSafeInteger(count) && count >= 0 ? count : 16;
+}
+
+/** Of remote hooks, and of the fleet. What a host passes is checked later. */
+function tokenVariablesOf({
+  hooks = {},
+  extensions = [],
+  fleet,
+}: ConfigOptions & Pick<Settings, 'fleet'>): readonly string[] {
+  const definitions = [hooks, ...extensions.map((extension) => extension.hooks ?? {})];
+  const groups = definitions.flatMap((each) => Object.values(each)).flat();
+  const all = [...groups.flatMap((group) => group?.hooks ?? []), fleet];
+  return all.flatMap((each) => each?.tokenVariable ?? []);
 }

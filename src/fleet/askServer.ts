@@ -3,13 +3,13 @@ import { NOT_RUN, type CommandOutcome } from '../process/runCommand.js';
 import { callFactsOf } from '../protocol/events.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
-import type { CommandHookConfig, ForeignEffects, ToolOutput } from '../protocol/types.js';
+import type { ForeignEffects, ToolOutput } from '../protocol/types.js';
 import type { HookRun, Said } from '../run/hookRun.js';
 import { currentSpanId } from '../trace/span.js';
 import { flag, listOfText, objectOf, text } from '../util/checks.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
-import { parseFleetAddress, type FleetAddress } from './address.js';
+import { parseFleetAddress } from './address.js';
 import { ask } from './ask.js';
 import { newQuestionId, NOTE_KEY, type Asking, type ServerAnswer } from './question.js';
 import { readSecret, withoutSecret } from './secret.js';
@@ -32,8 +32,8 @@ export async function askServer(
   let secret: string | undefined;
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
-    const address = addressOf(hook);
-    secret = await readSecret(hook);
+    const address = await unasked(() => parseFleetAddress(hook.url ?? ''));
+    secret = await unasked(() => readSecret(hook));
     const asking = askingOf(
       run,
       input,
@@ -51,9 +51,10 @@ export async function askServer(
   }
 }
 
-function addressOf({ url = '' }: CommandHookConfig): FleetAddress {
+/** Does what comes before the question. */
+async function unasked<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    return parseFleetAddress(url);
+    return await work();
   } catch (error) {
     throw new Error(`was not asked: ${errorMessage(error)}`, { cause: error });
   }

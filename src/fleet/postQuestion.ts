@@ -11,13 +11,15 @@ export type HttpAnswer =
   | { readonly error: Error; readonly isUnasked: boolean };
 
 /**
- * Posts a question. Redirections are not followed: they would take the token elsewhere. Never rejects but for a signal
- * that aborts.
+ * Posts a question. Redirections are not followed: they would take the token elsewhere.
+ *
+ * @throws Error for files of TLS that cannot be read, and the reason of a signal that aborts
  */
 export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer> {
   const { signal } = asking;
+  const agent = url.protocol === 'https:' ? secureAgent(asking.tls) : plainAgent;
   try {
-    const response = await send(url, asking);
+    const response = await send(url, agent, asking);
     return await readAnswer(response, asking);
   } catch (error) {
     signal.throwIfAborted();
@@ -39,16 +41,18 @@ const NEVER_REACHED: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
 ]);
 
-function send(url: URL, asking: Asking): Promise<http.IncomingMessage> {
-  const { body, question, secret, headers, signal } = asking;
-  const isSecure = url.protocol === 'https:';
-  const { request } = isSecure ? https : http;
+function send(
+  url: URL,
+  agent: http.Agent,
+  { body, question, secret, headers, signal }: Asking,
+): Promise<http.IncomingMessage> {
+  const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
     const sent = request(
       url,
       {
         method: 'POST',
-        agent: isSecure ? secureAgent(asking.tls) : plainAgent,
+        agent,
         signal,
         headers: {
           ...headers,
@@ -121,7 +125,12 @@ function secureAgent(files: TlsFiles): https.Agent {
 }
 
 function readIfNamed(file: string | undefined): Buffer | undefined {
-  return file === undefined ? undefined : readFileSync(file);
+  try {
+    return file === undefined ? undefined : readFileSync(file);
+  } catch (error) {
+    const why = `was not asked: a file of its certificates cannot be read: ${errorMessage(error)}`;
+    throw new Error(why, { cause: error });
+  }
 }
 
 /** Closes what is kept open. Questions on their way get their answers. */

@@ -12,6 +12,11 @@ export interface HookEnvironmentPolicy {
    * values are masked wherever a hook's output is logged. `@secrets` stands for the usual patterns.
    */
   readonly redact?: readonly string[];
+  /**
+   * Names of variables with the tokens of remote hooks, whose values are masked as well. Settings cannot say them: a
+   * `Config` adds those of its hooks.
+   */
+  readonly tokenVariables?: readonly string[];
 }
 
 /** What `@secrets` stands for. */
@@ -69,9 +74,10 @@ export function maskSecrets(
 
 /** The same for many texts. Spans ask for it one after the other, so it is made anew only when a value has changed. */
 export function secretMasker(
-  { redact = [] }: HookEnvironmentPolicy,
+  policy: HookEnvironmentPolicy,
   host: NodeJS.ProcessEnv = process.env,
 ): (text: string) => string {
+  const redact = maskedPatterns(policy);
   if (redact.length === 0) return (text) => text;
   const patterns = redact.join('\n');
   const known = maskers.get(patterns);
@@ -113,6 +119,10 @@ function maskerOf(secrets: readonly [string, string | undefined][]): (text: stri
   };
 }
 
+function maskedPatterns({ redact = [], tokenVariables = [] }: HookEnvironmentPolicy): string[] {
+  return [...redact, ...tokenVariables];
+}
+
 /** Also without those that a text of JSON has as escapes, and without what is invisible. */
 function withoutControls(text: string): string {
   const decoded = text.replaceAll(ESCAPE_IN_JSON, (_, code: string, backslash?: string) => {
@@ -126,8 +136,8 @@ function withoutControls(text: string): string {
 const ESCAPE_IN_JSON = /\\{1,3}u([0-9a-f]{4})(\\{2,4}(?![\\u]))?/gi;
 
 /** The names of redacted variables that a text has in brackets, as {@link maskSecrets} puts them for the values. */
-export function maskedNames(text: string, { redact = [] }: HookEnvironmentPolicy): string[] {
-  const isRedacted = matcherOf(redact);
+export function maskedNames(text: string, policy: HookEnvironmentPolicy): string[] {
+  const isRedacted = matcherOf(maskedPatterns(policy));
   const names = Array.from(text.matchAll(/\[(\w+)\]/g), ([, name = '']) => name);
   return [...new Set(names)].filter((name) => isRedacted(name));
 }

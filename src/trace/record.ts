@@ -107,8 +107,8 @@ function cut(text: string): string {
   return `${kept}\n[… ${text.length - kept.length} more characters cut]`;
 }
 
-function maskingOf({ redact }: HookEnvironmentPolicy): HookEnvironmentPolicy {
-  return { redact: redact?.length ? redact : ['@secrets'] };
+function maskingOf(policy: HookEnvironmentPolicy): HookEnvironmentPolicy {
+  return { ...policy, redact: policy.redact?.length ? policy.redact : ['@secrets'] };
 }
 
 /** Names of masked secrets, and words for what was left out. */

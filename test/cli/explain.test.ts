@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { HookDefinition } from '../../src/protocol/types.js';
+import type { CommandHookConfig, HookDefinition } from '../../src/protocol/types.js';
 import { Cli, group } from './helpers.js';
 
 const cli = new Cli();
@@ -80,6 +80,16 @@ describe('explain', () => {
       }),
     ]);
     await expect(access(join(cli.home, 'ran'))).rejects.toThrow('ENOENT');
+  });
+
+  it('says which server a remote hook asks, and no variables of a process', async () => {
+    const url = 'https://policy.example/v1/events';
+    const remote = { type: 'remote', name: 'policy', url } as unknown as CommandHookConfig;
+    await cli.userSettings({ BeforeTool: [{ hooks: [remote] }] });
+    const { stdout } = await cli.run(['explain', 'BeforeTool']);
+    expect(stdout).toContain(`command: ${url}\n`);
+    const { hooks } = await explainJson(['BeforeTool']);
+    expect(hooks).toMatchObject([{ hook: 'policy', resolvedCommand: url, environment: [] }]);
   });
 
   it('says of a persistent hook when its process is started, and where it is not kept', async () => {

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Config } from '../../src/config/config.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
 import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
+import { traceToFile } from '../../src/trace/traceFile.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { makeCertificates } from './certificates.js';
@@ -298,6 +299,33 @@ describe('the secret of a remote hook', () => {
     ).toContain('HOOK_TEST_SECRET (tokenVariable) is not set');
   });
 
+  it('is masked in a trace also where another hook prints the variable', async () => {
+    const policy = await startPolicy(saying({}));
+    process.env['HOOK_TEST_PASS'] = SECRET;
+    const config = new Config({
+      enableHooks: true,
+      hooks: {
+        BeforeTool: [
+          {
+            hooks: [
+              { type: 'remote', command: '', url: policy.url, tokenVariable: 'HOOK_TEST_PASS' },
+              { type: 'command', command: 'echo "got $HOOK_TEST_PASS"' },
+            ],
+          },
+        ],
+      },
+    });
+    configs.push(config);
+    const file = path.join(directory.path, 'trace.jsonl');
+    const trace = traceToFile(file, { environment: config.getHookEnvironment() });
+    await fireHook(config, HookEventName.BeforeTool, { toolName: 'deploy', toolInput: {} });
+    trace.close();
+    delete process.env['HOOK_TEST_PASS'];
+    const written = readFileSync(file, 'utf8');
+    expect(written).toContain('got [HOOK_TEST_PASS]');
+    expect(written).not.toContain(SECRET);
+  });
+
   it.each([
     ['that others can read', () => secretFile(SECRET, 0o644), /others can read it: chmod 600/],
     ['that is empty', () => secretFile('\n'), /it is empty/],
@@ -307,6 +335,7 @@ describe('the secret of a remote hook', () => {
     const policy = await startPolicy(saying({}));
     const { output } = await fire({ url: policy.url, tokenFile: make(), onFailure: 'deny' });
     expect(output?.reason).toMatch(message);
+    expect(output?.reason).toContain('was not asked: the secret in ');
     expect(policy.seen).toEqual([]);
   });
 });
@@ -335,5 +364,13 @@ describe('a remote hook over TLS', () => {
       ).output?.isBlockingDecision(),
     ).toBe(true);
     expect(policy.seen).toHaveLength(1);
+  });
+
+  it('is not asked without a certificate that settings name', async () => {
+    const url = 'https://127.0.0.1:1/v1/events';
+    const { output } = await fire({ url, caFile: '/nowhere/ca.pem', onFailure: 'deny' });
+    expect(output?.reason).toMatch(
+      /was not asked: a file of its certificates cannot be read: ENOENT.*ca\.pem/u,
+    );
   });
 });

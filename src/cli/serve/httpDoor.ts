@@ -153,7 +153,8 @@ class Routes {
   #refuse(response: ServerResponse, { status, error }: Rejection): void {
     const { metrics, notices } = this.options;
     metrics.refused('unauthorised');
-    notices.tell('warning', 'access', `a request was refused: ${error}`);
+    const from = response.req.socket.remoteAddress ?? 'somebody who has gone';
+    notices.tell('warning', 'access', `a request was refused: ${error} (from ${from})`);
     this.#send(response, status, { error }, status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {});
   }
 

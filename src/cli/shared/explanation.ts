@@ -149,19 +149,20 @@ function explainHook(
     directory: workingDir,
     env: environment,
   });
+  const isRemote = entry.config.type === 'remote';
   return {
     ...columns,
     /** While hooks are on. */
     runs: reason === null,
     reason,
-    /** What the shell is given, or the words of a program. */
-    resolvedCommand: commandLine(started),
+    /** What the shell is given, the words of a program, or the server that is asked. */
+    resolvedCommand: commandLine(isRemote ? entry.config : started),
     /** Also `deny` for one that runs in the place of a guard. */
     onFailure: isGuard ? 'deny' : (entry.config.onFailure ?? 'allow'),
     /** Whether it is started before its event comes. */
     prestart: entry.config.prestart ?? false,
     /** Besides those of all hooks. */
-    environment: Object.keys(extraEnv ?? {}).toSorted(),
+    environment: isRemote ? [] : Object.keys(extraEnv ?? {}).toSorted(),
   };
 }
 
