@@ -41,7 +41,7 @@ export async function askServer(
       signal ? AbortSignal.any([signal, deadline]) : deadline,
     );
     const answer = await ask(address, asking);
-    return toOutcome(answer, secret, since(startedAt));
+    return { ...toOutcome(answer, secret, hook), durationMs: since(startedAt) };
   } catch (error) {
     const durationMs = since(startedAt);
     if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
@@ -90,10 +90,17 @@ function askingOf(
 function toOutcome(
   { status, text: answered, isCut }: ServerAnswer,
   secret: string | undefined,
-  durationMs: number,
+  { dialect }: CommandHookConfig,
 ): CommandOutcome {
   const said = withoutSecret(answered, secret);
   if (status < 200 || status > 299) throw new Error(refusalOf(status, said));
+  if (isCut) throw new Error('was answered with more than it reads');
+  // A proxy, and a server that ends, say nothing where a policy says `{}`. Other agents take nothing for a yes.
+  if (said.trim() === '' && dialect === undefined) {
+    throw new Error(
+      `was answered with status ${status} and nothing else: "{}" would say that all is well`,
+    );
+  }
   return {
     ...NOT_RUN,
     ending: 'exit',
@@ -101,9 +108,6 @@ function toOutcome(
     stdout: said,
     inputTaken: true,
     bytesRead: Buffer.byteLength(said),
-    truncated: isCut,
-    stdoutTruncated: isCut,
-    durationMs,
   };
 }
 

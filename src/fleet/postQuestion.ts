@@ -66,6 +66,8 @@ function send(
       resolve,
     );
     sent.once('error', reject);
+    // Of an answer that changes the protocol, nothing else is told.
+    sent.once('close', () => reject(new Error('the connection was closed without one')));
     sent.end(body);
   });
 }

@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import { MAIN } from '../cli/helpers.js';
+import { rawClient } from '../helpers/fleetQuestions.js';
 import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import {
@@ -34,7 +35,8 @@ describe('the record of a fleet', () => {
   it('keeps spans on disk while there is no stream, and has each once when there is one', async () => {
     const first = joinAs(nats.port, directory.path);
     endSpans('early');
-    await vi.waitFor(() => expect(first.problems).toHaveLength(1));
+    // Over the border of an account nobody says that there is none.
+    await vi.waitFor(() => expect(first.problems).toHaveLength(1), 8000);
     expect(first.problems[0]).toMatch(/does not take what is sent .*kept on disk, and sent later/);
     await first.sender.close();
     expect(await readSpool(directory.path)).toEqual(['early']);
@@ -66,6 +68,26 @@ describe('the record of a fleet', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const { stdout } = await execa(process.execPath, [MAIN, 'trace', file]);
     expect(stdout).toMatch(/^hook guard \(BeforeTool\) block .*acme\/one\n +why guard/);
+  });
+
+  it('is not at the command of an agent by where the acknowledgement goes', async () => {
+    const { sender } = joinAs(nats.port, directory.path);
+    endSpans('evidence');
+    await sender.close();
+    const thief = await rawClient(nats, 'two', '_INBOX.acme.two');
+    const span = JSON.stringify({
+      id: 'b'.repeat(16),
+      kind: 'hook',
+      name: 'x',
+      start: 1,
+      durationMs: 1,
+    });
+    // An acknowledgement can be read as: remove all up to here.
+    const sent = { reply: '$JS.API.STREAM.PURGE.HOOKS_RECORD' };
+    thief.publish('hooks.event.acme.two', span, sent);
+    await thief.request('hooks.event.acme.two', span.replaceAll('b', 'c'), { timeout: 4000 });
+    await thief.close();
+    expect((await collectOnce(nats, directory.path)).stdout).toBe('Wrote 3 spans');
   });
 
   it('takes nothing that an agent sends under the name of another', async () => {

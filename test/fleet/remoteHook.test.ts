@@ -242,6 +242,25 @@ describe('a remote hook over HTTP', () => {
     expect([full.seen.length, broken.seen.length, lost.seen.length]).toEqual([3, 1, 1]);
   });
 
+  it.each<[string, Answer, RegExp]>([
+    ['nothing', (_, response) => response.end(), /status 200 and nothing else/],
+    ['status 204', (_, response) => response.writeHead(204).end(), /status 204 and nothing else/],
+    ['spaces without end', (_, response) => response.end(' '.repeat(3e6)), /more than it reads/],
+    [
+      'another protocol',
+      (_, { socket }) =>
+        socket?.write(
+          'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
+        ),
+      /the connection was closed without one/,
+    ],
+  ])('takes %s for no answer', async (_, answer, why) => {
+    const { url } = await startPolicy(answer);
+    const { output } = await fire({ url, onFailure: 'deny', timeout: 5000 });
+    expect(output?.isBlockingDecision()).toBe(true);
+    expect(output?.getBlockReason()).toMatch(why);
+  });
+
   it('talks to a hook server of Claude Code in its words', async () => {
     const policy = await startPolicy(
       saying({

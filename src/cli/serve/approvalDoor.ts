@@ -5,6 +5,7 @@ import { HEADERS } from '../../fleet/question.js';
 import type { ApprovalBoard, BoardListener } from './approvalBoard.js';
 import { answerQuestion, type PutReply } from './approvalQuestions.js';
 import { KvBoard } from './board.js';
+import { mayReply } from './replyAddress.js';
 import { SteadyNats } from './steadyNats.js';
 
 export interface ApprovalDoorOptions extends TlsFiles {
@@ -72,16 +73,16 @@ async function subscribe(
   );
   let pending = 0;
   const respond = (message: Msg, { status, body, headers: said }: PutReply) => {
-    if (!message.reply || connection.isClosed()) return;
+    if (connection.isClosed()) return;
     const all = headers();
     for (const [name, value] of Object.entries(said)) all.set(name, value);
     if (status !== 200) all.set(HEADERS.status, String(status));
     message.respond(body, { headers: all });
   };
-  const take = async (message: Msg) => {
+  const take = async (message: Msg, from: string) => {
     pending += 1;
     try {
-      respond(message, pending > MAX_PENDING ? FULL : await answer(board, message));
+      respond(message, pending > MAX_PENDING ? FULL : await answer(board, message, from));
     } catch (error) {
       onWarn(`A question to a person could not be answered: ${String(error)}`);
     } finally {
@@ -91,20 +92,18 @@ async function subscribe(
   connection.subscribe(SUBJECT, {
     queue: QUEUE,
     callback: (error, message) => {
-      if (!error) void take(message);
+      const [, , team = '', agent = ''] = message.subject.split('.');
+      if (!error && isFleetName(team) && isFleetName(agent) && mayReply(message.reply, team, agent))
+        void take(message, `${team}/${agent}`);
     },
   });
   await connection.flush();
 }
 
-async function answer(board: ApprovalBoard, message: Msg): Promise<PutReply> {
-  const [, , team = '', agent = ''] = message.subject.split('.');
-  if (!isFleetName(team) || !isFleetName(agent)) {
-    return { ...FULL, status: 400, body: '{"error":"its subject names nobody who may ask"}' };
-  }
+async function answer(board: ApprovalBoard, message: Msg, from: string): Promise<PutReply> {
   const header = (name: string) => message.headers?.get(name) || undefined;
   const reply = await answerQuestion(board, {
-    from: `${team}/${agent}`,
+    from,
     body: message.string(),
     header,
   });

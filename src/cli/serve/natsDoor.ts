@@ -5,6 +5,7 @@ import { HEADERS, readQuestion, type Question } from '../../fleet/question.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import type { PolicyAnswers, Reply } from './answers.js';
 import { fitAnswer } from './fitAnswer.js';
+import { mayReply } from './replyAddress.js';
 import { SteadyNats } from './steadyNats.js';
 
 export interface NatsDoorOptions extends TlsFiles {
@@ -105,8 +106,7 @@ class Door {
     const { maxPending = 1000, maxPendingBytes = 128 * 1024 * 1024, longestMs } = this.options;
     const [, , team = '', agent = ''] = message.subject.split('.');
     if (!isFleetName(team) || !isFleetName(agent)) return;
-    // This server may publish anywhere, so that an agent could write through it where it may not.
-    if (message.reply?.startsWith(`_INBOX.${team}.${agent}.`) !== true) {
+    if (!mayReply(message.reply, team, agent)) {
       return this.#warnOnce(
         `A question of ${team}/${agent} wants its answer elsewhere than in its _INBOX.${team}.${agent}: it gets none`,
       );
