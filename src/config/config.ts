@@ -386,12 +386,13 @@ function warmShellsFromEnvironment(): number {
 
 /** Of remote hooks, and of the fleet. What a host passes is checked later. */
 function tokenVariablesOf({
-  hooks = {},
-  extensions = [],
+  hooks,
+  extensions,
   fleet,
 }: ConfigOptions & Pick<Settings, 'fleet'>): readonly string[] {
-  const definitions = [hooks, ...extensions.map((extension) => extension.hooks ?? {})];
-  const groups = definitions.flatMap((each) => Object.values(each)).flat();
+  const definitions = [hooks, ...(extensions ?? []).map((extension) => extension.hooks)];
+  const groups = definitions.flatMap((each) => Object.values(each ?? {})).flat();
   const all = [...groups.flatMap((group) => group?.hooks ?? []), fleet];
-  return all.flatMap((each) => each?.tokenVariable ?? []);
+  const named = all.map((each) => each?.tokenVariable);
+  return named.filter((variable) => typeof variable === 'string');
 }

@@ -225,7 +225,9 @@ describe('a door with tokens', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer');
     await ask(url, CALL, headers);
     expect(await send(url, '/metrics', { headers })).toMatchObject({ status: 401 });
-    expect(log).toEqual([expect.stringMatching(/^a request was refused: .* \(from 127\.0\.0\.1\)$/u)]);
+    expect(log).toEqual([
+      expect.stringMatching(/^a request was refused: .* \(from 127\.0\.0\.1\)$/u),
+    ]);
     expect(log.join('') + answer.body).not.toContain(TOKEN.slice(0, 31));
   });
 
