@@ -12,7 +12,9 @@ umask 077
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 port=${FLEET_PORT:-4222}
 directory=${1:-$(mktemp -d)}
-mkdir -p "$directory"/{server,record,one,two,log}
+mkdir -p "$directory"/{home,server,record,one,two,log}
+# What waits to be recorded is kept there.
+export HOME="$directory/home"
 hookstack() { node "$here/../../dist/cli.cjs" "$@"; }
 
 command -v nats-server >/dev/null || { echo 'There is no nats-server: apt-get install nats-server' >&2; exit 1; }

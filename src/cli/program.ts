@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { Command, CommanderError } from 'commander';
 import { COMMANDS } from './commands.js';
 import { addCommand } from './shared/addCommand.js';
+import { closeIdleConnections } from '../fleet/remoteHooks.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { printJsonError, printNotice } from './shared/terminal.js';
 import { UsageError } from './shared/usageError.js';
@@ -23,6 +24,9 @@ export async function main(): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     process.exitCode = reportFailure(error);
+  } finally {
+    // One that waits for the next question would keep this process alive.
+    await closeIdleConnections();
   }
 }
 

@@ -17,15 +17,20 @@ const PAUSES_MS = [100, 300, 900];
  * Asks a server. Only a question that cannot have been answered is put again: one that reached nobody, or that a full
  * server has refused.
  *
+ * @param to `approve` puts it to a person, whose answer takes longer
  * @throws Error, which completes "The hook …", where there is no answer
  */
-export async function ask(address: FleetAddress, asking: Asking): Promise<ServerAnswer> {
+export async function ask(
+  address: FleetAddress,
+  asking: Asking,
+  to: 'ask' | 'approve' = 'ask',
+): Promise<ServerAnswer> {
   if (address.kind === 'nats') {
     const { body, tls, format = 'own', ...others } = asking;
     if (format === 'gemini') throw new Error(`was not asked: ${NO_GEMINI}`);
     const { askOverNats } = await (overNats ??= import('./natsQuestions.js'));
     return {
-      ...(await askOverNats(address, { ...tls, ...others, format, text: body })),
+      ...(await askOverNats(address, { ...tls, ...others, format, to, text: body })),
       isCut: false,
     };
   }

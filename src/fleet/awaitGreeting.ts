@@ -13,7 +13,7 @@ export function awaitGreeting(server: string, timeoutMs: number): Promise<void> 
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: Number(port) });
     const timer = setTimeout(
-      () => socket.destroy(new Error('it does not answer; see whether it hangs')),
+      () => socket.destroy(absent('ETIMEDOUT', 'it does not answer; see whether it hangs')),
       timeoutMs,
     );
     socket.once('error', reject);
@@ -23,7 +23,11 @@ export function awaitGreeting(server: string, timeoutMs: number): Promise<void> 
     });
     socket.once('close', () => {
       clearTimeout(timer);
-      reject(new Error('it has closed the connection'));
+      reject(absent('ECONNRESET', 'it has closed the connection'));
     });
   });
+}
+
+function absent(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
 }

@@ -28,10 +28,9 @@ export type Moment = (typeof MOMENTS)[number];
 export const DIALECT_NAMES = ['claude', 'gemini'] as const;
 export type DialectName = (typeof DIALECT_NAMES)[number];
 
-/** Kinds of hook that can be executed. `plugin` is accepted in settings but has no runner. */
+/** The kind of hook that starts a process. `remote` asks a server; `plugin` is accepted in settings but has no runner. */
 export enum HookType {
   Command = 'command',
-  Remote = 'remote',
 }
 
 /** Where a hook came from. Earlier in this list means higher priority: it runs first and wins deduplication. */

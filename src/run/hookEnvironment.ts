@@ -67,19 +67,43 @@ export function maskSecrets(
   return secretMasker(policy, host)(text);
 }
 
-/** The same for many texts. */
+/** The same for many texts. Spans ask for it one after the other, so it is made anew only when a value has changed. */
 export function secretMasker(
-  policy: HookEnvironmentPolicy,
+  { redact = [] }: HookEnvironmentPolicy,
   host: NodeJS.ProcessEnv = process.env,
 ): (text: string) => string {
-  if (!policy.redact?.length) return (text) => text;
-  const isRedacted = matcherOf(policy.redact);
-  const secrets = Object.entries(host)
-    .filter(([name, value]) => isMaskable(value) && isRedacted(name))
+  if (redact.length === 0) return (text) => text;
+  const patterns = redact.join('\n');
+  const known = maskers.get(patterns);
+  const isRedacted = known?.isRedacted ?? matcherOf(redact);
+  const secrets = Object.entries(host).filter(
+    ([name, value]) => isMaskable(value) && isRedacted(name),
+  );
+  const values = secrets.map(([name, value]) => `${name}=${value}`).join('\0');
+  if (known?.values === values) return known.mask;
+  const mask = maskerOf(secrets);
+  if (maskers.size >= MAX_MASKERS) maskers.clear();
+  maskers.set(patterns, { isRedacted, values, mask });
+  return mask;
+}
+
+interface Masker {
+  readonly isRedacted: (name: string) => boolean;
+  /** Of which it was made. */
+  readonly values: string;
+  readonly mask: (text: string) => string;
+}
+
+/** By the patterns of a policy. */
+const maskers = new Map<string, Masker>();
+const MAX_MASKERS = 16;
+
+function maskerOf(secrets: readonly [string, string | undefined][]): (text: string) => string {
+  const replaced = secrets
     .flatMap(([name, value = '']) => writings(value).map((writing) => ({ name, writing })))
     .toSorted((a, b) => b.writing.length - a.writing.length);
   const mask = (text: string) =>
-    secrets.reduce((masked, { name, writing }) => masked.replaceAll(writing, `[${name}]`), text);
+    replaced.reduce((masked, { name, writing }) => masked.replaceAll(writing, `[${name}]`), text);
   return (text) => {
     const masked = mask(text);
     const plain = withoutControls(masked);

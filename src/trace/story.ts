@@ -6,6 +6,8 @@ export interface StorySpan extends SpanRecord {
   readonly depth: number;
   /** Ms without the spans inside; of middleware, without what `next()` took. */
   readonly ownMs: number;
+  /** Who recorded it, where that is not who recorded the span around it. */
+  readonly from?: string | undefined;
   /** What it worked on, in one line; of middleware, what the span around it did. */
   readonly point: string;
 }
@@ -13,6 +15,14 @@ export interface StorySpan extends SpanRecord {
 interface Node {
   readonly span: SpanRecord;
   readonly within: Node[];
+}
+
+interface Pending {
+  readonly node: Node;
+  readonly depth: number;
+  /** What the span around it worked on, and who recorded that. */
+  readonly around: string;
+  readonly by?: string | undefined;
 }
 
 /** Depth first, siblings by start. A span whose parent is missing (killed, or not ended yet) is a root. */
@@ -28,16 +38,20 @@ export function tellStory(spans: readonly SpanRecord[]): StorySpan[] {
   const seen = new Set<Node>();
   // Spans that contain each other are reached from no root.
   for (const root of [...roots.toSorted(byStart), ...nodes]) {
-    const pending = [{ node: root, depth: 0, around: '' }];
+    const pending: Pending[] = [{ node: root, depth: 0, around: '' }];
     // Not recursive: a file may say that a million spans contain each other.
     for (let next = pending.pop(); next; next = pending.pop()) {
-      const { node, depth, around } = next;
+      const { node, depth, around, by } = next;
       if (seen.has(node)) continue;
       seen.add(node);
       const point = node.span.kind === 'middleware' ? around : pointOf(node.span);
-      story.push({ ...node.span, depth, ownMs: ownTime(node), point });
+      const { from } = node.span;
+      const elsewhere = from === by ? undefined : from;
+      story.push({ ...node.span, from: elsewhere, depth, ownMs: ownTime(node), point });
       const within = node.within.toSorted(byStart).toReversed();
-      pending.push(...within.map((each) => ({ node: each, depth: depth + 1, around: point })));
+      pending.push(
+        ...within.map((each) => ({ node: each, depth: depth + 1, around: point, by: from })),
+      );
     }
   }
   return story;

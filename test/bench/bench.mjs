@@ -1,12 +1,15 @@
-// node test/bench/bench.mjs [events] [turns] [--quick] [--json FILE] [--plots DIRECTORY] [--docs FILE]: measures the built
+// node test/bench/bench.mjs [events] [turns] [fleet] [--quick] [--json FILE] [--plots DIRECTORY] [--docs FILE]: measures the built
 // package (dist) against @google/gemini-cli-core, which it installs here at the first run, and prints the result as
-// Markdown: of single events, of whole turns, or of both. --docs also puts it between the marks in a document. Needs
-// bash, jq, python3, 5 GiB of memory, and a machine that has nothing else to do.
+// Markdown: of single events, of whole turns, of questions to policy servers (against bare servers, without the peer), or
+// of all. --docs also puts it between the marks in a document. Needs bash, jq, python3, nats-server, 5 GiB of memory, and
+// a machine that has nothing else to do.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureConsentCheck } from './consentCheck.mjs';
 import { holdContest } from './contests.mjs';
+import { measureFleet } from './fleet.mjs';
+import { brokerVersion } from './fleet/startBroker.mjs';
 import { measureImport } from './importTime.mjs';
 import { measureHookStart } from './hookStart.mjs';
 import { installPeer } from './installPeer.mjs';
@@ -40,6 +43,10 @@ const PARTS = {
     plot: 'performance.turn.svg',
     plotted: 'A turn with five bash scripts: ms that the agent waits',
   },
+  fleet: {
+    measure: (onProgress) => measureFleet(rounds, onProgress),
+    findPeer: () => `bare servers of Node and ${brokerVersion()}`,
+  },
 };
 
 const { values, positionals } = parseArgs({
@@ -56,19 +63,20 @@ const parts = positionals.length > 0 ? positionals : Object.keys(PARTS);
 const unknown = parts.find((part) => !Object.hasOwn(PARTS, part));
 if (unknown) throw new Error(`There is no ${unknown}: name ${Object.keys(PARTS).join(' or ')}`);
 
-const peer = installPeer();
 const results = {};
 for (const part of parts) {
-  const { measure, plot, plotted } = PARTS[part];
+  const { measure, plot, plotted, findPeer = installPeer } = PARTS[part];
+  const peer = findPeer();
   const machine = describeMachine();
   const startedAt = performance.now();
-  const { rows, points } = await measure((step) => report(step, startedAt));
+  const { rows, points, tables } = await measure((step) => report(step, startedAt));
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   const measured = rows.map((row) => ({ ...row, met: meetsGoal(row) }));
-  results[part] = { machine, peer, seconds, rows: measured, latencyByMemory: points };
+  results[part] = { machine, peer, seconds, rows: measured, tables, latencyByMemory: points };
   const markdown = formatResult(results[part]);
   console.log(`${markdown}\n`);
-  if (values.plots) await writeFile(path.join(values.plots, plot), drawLatency(plotted, points));
+  if (values.plots && plot)
+    await writeFile(path.join(values.plots, plot), drawLatency(plotted, points));
   if (values.docs) {
     const document = await readFile(values.docs, 'utf8');
     await writeFile(values.docs, replaceResult(document, part, markdown));

@@ -39,7 +39,7 @@ export async function holdContest(contest, hosts, rounds) {
 
 /** Nobody knows what is left of an event without a process. */
 function hasFloor({ host, scenario }) {
-  return host !== 'floor' || listScenarios()[scenario].floor !== undefined;
+  return host !== 'floor' || listScenarios()[scenario]?.floor !== undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 // node --expose-gc host.mjs SUBJECT: a process in which events are fired at one of the subjects, as `startHost` asks.
 import { readFileSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { answerRequests } from './answerRequests.mjs';
 import { listScenarios } from './scenarios.mjs';
 
 const MEBIBYTE = 2 ** 20;
@@ -14,16 +15,7 @@ const { openSubject } = await import(`./subjects/${process.argv[2]}.mjs`);
 const opened = new Map();
 const ballast = [];
 
-const requests = { open, measure, measureBlocked, fill, measureKeptMemory };
-
-process.on('message', ({ id, request, options }) => {
-  requests[request](options).then(
-    (answer) => process.send({ id, answer }),
-    (error) => process.send({ id, error: error.stack }),
-  );
-});
-process.on('disconnect', () => process.exit());
-process.send({ id: 'ready' });
+answerRequests({ open, measure, measureBlocked, fill, measureKeptMemory });
 
 /** Makes a scenario ready, and fires its first events, until everything is loaded, compiled, and warm. */
 async function open({ name, scenario, warmUpMs, pauseMs, isCold }) {

@@ -26,14 +26,16 @@ export function meetsGoal({ goal, goalAmount, ratio, ours }) {
 }
 
 /**
- * @param {{ machine: readonly string[], peer: string, seconds: number, rows: readonly import('./rows.mjs').Row[] }} result
- * @returns {string} Markdown: a table, what it was measured with, and how many goals are met
+ * @param {{ machine: readonly string[], peer: string, seconds: number, rows: readonly import('./rows.mjs').Row[], tables?: readonly (readonly string[])[][] }} result
+ * @returns {string} Markdown: a table, others of what is only good to know, what it was measured with, and how many
+ *   goals are met
  */
-export function formatResult({ machine, peer, seconds, rows }) {
+export function formatResult({ machine, peer, seconds, rows, tables = [] }) {
   const verdicts = rows.map(meetsGoal).filter((met) => met !== undefined);
   const met = verdicts.filter(Boolean).length;
   return [
     formatTable(rows),
+    ...tables.map(([head, ...lines]) => toMarkdown(head, lines)),
     `Measured against ${peer} in ${seconds} s: ${machine.join(', ')}. ${met} of ${verdicts.length} goals are met.`,
   ].join('\n\n');
 }
@@ -75,6 +77,10 @@ function formatTable(rows) {
     'to it',
     'rounds',
   ];
+  return toMarkdown(head, lines);
+}
+
+function toMarkdown(head, lines) {
   return [head, head.map((_, column) => (column ? '--:' : '---')), ...lines]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
@@ -88,13 +94,13 @@ function formatGoal(row) {
   return `${stated.join(', ')} ${met ? '✓' : '✗'}`;
 }
 
-function formatAmount(amount, unit) {
+export function formatAmount(amount, unit) {
   if (unit === 'ms' && Math.abs(amount) < 0.1) return `${toDigits(amount * 1000)} µs`;
   return `${toDigits(amount)} ${unit}`;
 }
 
 /** Two digits that count; of larger numbers all. */
-function toDigits(number) {
+export function toDigits(number) {
   if (number === 0) return '0';
   const digits = Math.max(0, 1 - Math.floor(Math.log10(Math.abs(number))));
   return number.toFixed(Math.min(digits, 5));

@@ -243,3 +243,44 @@ export const PERSISTENT = [
     share: 1 / 5,
   },
 ];
+
+/** One question after the other to a policy server, in hosts of `fleet/asker.mjs`. */
+function question(scenario, bare) {
+  const against = { host: 'asker', scenario: bare };
+  const ours = { host: 'asker', scenario };
+  return { scenario, ours, against, minimumMs: 100, pauseMs: 0, share: 1 / 5 };
+}
+
+/** @type {readonly Contest[]} */
+export const QUESTIONS = [
+  {
+    title: 'question over HTTP that no hook matches, to a bare server of Node',
+    goal: 1.5,
+    ...question('http', 'bareHttp'),
+  },
+  {
+    title: 'the same through a remote hook, from the event to what the hook said',
+    ...question('httpHook', 'bareHttp'),
+  },
+  {
+    title: 'question over NATS that no hook matches, to a bare request/reply',
+    goal: 1.3,
+    ...question('nats', 'bareNats'),
+  },
+  {
+    title: 'the same through a remote hook, from the event to what the hook said',
+    ...question('natsHook', 'bareNats'),
+  },
+];
+
+/** @type {Contest} */
+export const RECORDED_QUESTION = {
+  title: 'a remote hook over NATS after a pause, with the record, to one without',
+  ...question('natsHook', 'natsHook'),
+  ours: { host: 'recorded', scenario: 'natsHook TWO' },
+  against: { host: 'unrecorded', scenario: 'natsHook TWO' },
+  // What is sent to the record is sent after the answer.
+  minimumMs: 0,
+  pauseMs: 10,
+  share: 1,
+};

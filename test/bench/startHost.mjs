@@ -1,59 +1,14 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { startProcess } from './startProcess.mjs';
 
-/**
- * A process of its own for one subject, so that each has its own memory, garbage, and compiled code.
- *
- * @typedef {object} Host
- * @property {(request: string, options: object) => Promise<number>} ask see the requests of `host.mjs`; rejects when
- *   a hook did not do its work
- * @property {() => Promise<void>} close ends the process
- */
+/** @typedef {import('./startProcess.mjs').Host} Host */
 
 /**
  * @param {'hookstack' | 'geminiCliCore'} subject
  * @param {string} cwd an empty directory, which is its home too
- * @returns {Promise<Host>}
+ * @returns {Promise<Host>} see the requests of `host.mjs`
  */
-export async function startHost(subject, cwd) {
-  const { HOOKSTACK_WARM_SHELLS: _, HOOKSTACK_SPAWNER: __, ...env } = process.env;
-  const child = fork(fileURLToPath(new URL('host.mjs', import.meta.url)), [subject], {
-    cwd,
-    env: { ...env, HOME: cwd },
-    execArgv: ['--expose-gc'],
-  });
-  const waiting = new Map();
-  let requests = 0;
-  child.on('message', ({ id, answer, error }) => {
-    const { resolve, reject } = waiting.get(id);
-    waiting.delete(id);
-    if (error) reject(new Error(`${subject}: ${error}`));
-    else resolve(answer);
-  });
-  child.on('exit', (code, signal) => {
-    const error = new Error(
-      `The host of ${subject} ended too early: ${signal ?? `exit code ${code}`}`,
-    );
-    for (const { reject } of waiting.values()) reject(error);
-  });
-  const answerTo = (id) => new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
-  await answerTo('ready');
-  return {
-    ask(request, options) {
-      requests += 1;
-      const id = requests;
-      const answer = answerTo(id);
-      child.send({ id, request, options }, (error) => {
-        if (error) waiting.get(id)?.reject(error);
-      });
-      return answer;
-    },
-    async close() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      child.disconnect();
-      await exited;
-    },
-  };
+export function startHost(subject, cwd) {
+  const host = fileURLToPath(new URL('host.mjs', import.meta.url));
+  return startProcess(host, [subject], cwd);
 }

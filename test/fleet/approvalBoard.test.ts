@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { remoteApprover } from '../../src/fleet/remoteApprover.js';
+import { digestOf, keyOf } from '../../src/cli/serve/storedQuestion.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 import { connectAs, postOver, requestOf, startServer, type TestServer } from './approvalHelpers.js';
@@ -82,6 +84,16 @@ describe('a question to a person', () => {
     const late = { decision: 'allow', by: 'anna' } as const;
     expect(await first.board.answer(key, revision, late)).toEqual({ kind: 'late' });
     await vi.waitFor(() => expect(second.board.list()).toEqual([]));
+  });
+
+  it('is over by the clock of NATS, also before a server has ended it', async () => {
+    const { expiresAt: _, ...request } = requestOf();
+    const kv = await new Kvm(first.nc).open('hookstack_approvals');
+    const key = keyOf('acme/one', request.id);
+    const stored = { state: 'open', from: 'acme/one', digest: digestOf(request), request };
+    const revision = await kv.create(key, JSON.stringify({ ...stored, expiresInMs: 0 }));
+    const counted = await first.board.answer(key, revision, { decision: 'allow', by: 'anna' });
+    expect(counted).toEqual({ kind: 'late' });
   });
 
   it('is taken away when the call is given up', async () => {

@@ -77,10 +77,13 @@ async function askAndAllow(url: string, post: PostApproval) {
   return { from, said: await asked };
 }
 
+function over(at: string, secret: string): PostApproval {
+  return postTo(parseFleetAddress(at), { secret });
+}
+
 describe('hookstack serve with --approvers', () => {
   it('puts questions that come over NATS and over HTTP to people', async () => {
     const { server, url } = await serve(fleetFiles(), '--nats', nats.url);
-    const over = (at: string, secret: string) => postTo(parseFleetAddress(at), { secret });
     const said = { decision: 'allow', by: 'anna' };
     expect(await askAndAllow(url, over(`${nats.url}/acme/one`, FLEET_SECRETS.one))).toEqual({
       from: 'acme/one',

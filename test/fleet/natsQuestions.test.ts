@@ -171,7 +171,7 @@ describe('askOverNats while NATS is away', () => {
     closing.push(() => own.dispose());
     await own.kill();
     await expect(ask(own)).rejects.toMatchObject({
-      message: expect.stringMatching(/^could not ask: NATS at .* connection refused$/u),
+      message: expect.stringMatching(/^could not ask: NATS at .* ECONNREFUSED 127\.0\.0\.1:\d+$/u),
       isUnasked: true,
     });
     expect(await msOf(ask(own))).toBeLessThan(500);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MAX_TRACE_TEXT, toSpanRecord } from '../../src/trace/record.js';
 import type { Span } from '../../src/trace/span.js';
 
@@ -13,6 +13,8 @@ function written(fields: Partial<Span>) {
     ...fields,
   });
 }
+
+afterEach(() => vi.unstubAllEnvs());
 
 const cyclic: { self?: unknown } = {};
 cyclic.self = cyclic;
@@ -60,4 +62,19 @@ describe('a record of a span', () => {
   it('has times to the microsecond', () => {
     expect(written({}).durationMs).toBe(1.235);
   });
+});
+
+it('masks what a secret is now, whatever it was when the last span was written', () => {
+  vi.stubEnv('DEPLOY_TOKEN', 'first-value');
+  expect(written({ output: 'first-value second-value' }).output).toBe(
+    '[DEPLOY_TOKEN] second-value',
+  );
+  vi.stubEnv('DEPLOY_TOKEN', 'second-value');
+  expect(written({ output: 'first-value second-value' }).output).toBe('first-value [DEPLOY_TOKEN]');
+  vi.stubEnv('OTHER_TOKEN', 'first-value');
+  expect(written({ output: 'first-value second-value' }).output).toBe(
+    '[OTHER_TOKEN] [DEPLOY_TOKEN]',
+  );
+  vi.stubEnv('DEPLOY_TOKEN', undefined);
+  expect(written({ output: 'first-value second-value' }).output).toBe('[OTHER_TOKEN] second-value');
 });

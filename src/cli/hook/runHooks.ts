@@ -10,6 +10,7 @@ import {
   type ReplyVerdict,
 } from '../../dialects/reverse.js';
 import { dialects } from '../../dialects/dialects.js';
+import { closeIdleConnections } from '../../fleet/remoteHooks.js';
 import { events, failsClosed } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { HookEventName } from '../../protocol/types.js';
@@ -48,6 +49,7 @@ export async function runHooks(options: HookOptions, input: HookInputReading): P
     return await answerInput(options, input, crash);
   } finally {
     crash.over();
+    await closeIdleConnections();
   }
 }
 

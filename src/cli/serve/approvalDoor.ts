@@ -40,7 +40,12 @@ export async function openApprovalDoor(options: ApprovalDoorOptions): Promise<Ap
   const { url, secret, name, log, onWarn, caFile, certFile, keyFile } = options;
   const board = new LateBoard();
   const nats = await SteadyNats.open({
-    ...{ url, secret, caFile, certFile, keyFile, onWarn },
+    url,
+    secret,
+    caFile,
+    certFile,
+    keyFile,
+    onWarn,
     name: `hookstack serve ${name} approvals`,
     onOpen: async (connection) => {
       board.begin(await KvBoard.open(connection, { log }));

@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { MAX_QUESTION_BYTES } from '../../fleet/approvalEnvelope.js';
-import { loadPackage } from '../../fleet/natsConnection.js';
 import type { Approval } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import type { ApprovalBoard, BoardListener, Counted, Outcome, Posed } from './approvalBoard.js';
+import { openBucket } from './approvalBucket.js';
+import { NatsClock } from './natsClock.js';
 import { OpenQuestions, type OpenQuestion } from './openQuestions.js';
 import {
   approvalOf,
@@ -22,8 +21,6 @@ import {
   type StoredOver,
 } from './storedQuestion.js';
 
-export type { ApprovalBoard } from './approvalBoard.js';
-
 export interface KvBoardOptions {
   /** No question waits longer, in ms. Default 24 hours. */
   readonly longestMs?: number;
@@ -31,12 +28,7 @@ export interface KvBoardOptions {
   readonly log?: (line: string) => void;
 }
 
-const BUCKET = 'hookstack_approvals';
 const DEFAULT_LONGEST_MS = 24 * 3_600_000;
-/** Ms that an entry is kept beyond that. */
-const MARGIN_MS = 60_000;
-/** Questions that are over are small, and questions that are open few: see openQuestions.ts. */
-const MAX_BUCKET_BYTES = 64 * 1024 * 1024;
 const RETRY_MS = 500;
 /** Ms that it takes to end a question whose time is over. */
 const LAPSE_MS = 500;
@@ -48,30 +40,15 @@ export class KvBoard implements ApprovalBoard {
   readonly #open: OpenQuestions;
   readonly #listeners = new Set<BoardListener>();
   readonly #closing = new AbortController();
-  /** Ms between the clock of NATS and that of this process, which no one sets. */
-  #offsetMs = 0;
+  readonly #clock = new NatsClock();
   #stopWatch: (() => void) | undefined;
 
   /** @throws Error where the bucket cannot be used */
   static async open(nc: NatsConnection, options: KvBoardOptions = {}): Promise<KvBoard> {
-    const { Kvm } = await loadPackage(() => import('@nats-io/kv'), '@nats-io/kv');
     const longestMs = options.longestMs ?? DEFAULT_LONGEST_MS;
-    const kv = await new Kvm(nc).create(BUCKET, {
-      ttl: longestMs + MARGIN_MS,
-      history: 1,
-      max_bytes: MAX_BUCKET_BYTES,
-      maxValueSize: 2 * MAX_QUESTION_BYTES,
-      // Reads must see what was written.
-      allow_direct: false,
-    });
-    const { ttl } = await kv.status();
-    if (ttl > 0 && ttl < longestMs) {
-      throw new Error(
-        `the bucket ${BUCKET} keeps entries for ${ttl} ms only, and questions wait up to ${longestMs} ms: remove it (nats kv del ${BUCKET}), or let questions wait for less`,
-      );
-    }
+    const kv = await openBucket(nc, longestMs);
     const board = new KvBoard(kv, longestMs, options.log ?? (() => undefined));
-    await board.#setClock();
+    await board.#clock.set(kv);
     await board.#watch();
     return board;
   }
@@ -97,7 +74,7 @@ export class KvBoard implements ApprovalBoard {
       if (put === 'full') return { kind: 'full' };
       if (put.stored.digest !== digest) return { kind: 'taken' };
       if (put.stored.state !== 'open') return outcomeOf(put.stored);
-      const left = this.#leftOf(put.created, put.stored.expiresInMs);
+      const left = this.#clock.leftOf(put.created, put.stored.expiresInMs);
       const over =
         left > 0 ? await waiting.over(Math.min(waitMs, left + LAPSE_MS)) : await this.#expire(key);
       return over ? outcomeOf(over) : { kind: 'open' };
@@ -118,7 +95,7 @@ export class KvBoard implements ApprovalBoard {
     if (!isKey(key)) return { kind: 'unknown' };
     const ended = await this.#end(key, (stored, entry) => {
       if (entry.revision !== revision) return undefined;
-      const isLate = this.#leftOf(entry.created, stored.expiresInMs) <= 0;
+      const isLate = this.#clock.leftOf(entry.created, stored.expiresInMs) <= 0;
       return isLate ? overOf(stored, 'expired') : { ...overOf(stored, 'answered'), approval };
     });
     if (!ended) return { kind: 'unknown' };
@@ -151,7 +128,7 @@ export class KvBoard implements ApprovalBoard {
     try {
       await this.kv.create(key, JSON.stringify(question));
       // The time counts from here.
-      return { stored: question as Stored, created: new Date(this.#now()) };
+      return { stored: question as Stored, created: new Date(this.#clock.now()) };
     } catch (error) {
       if (!isConflict(error)) throw error;
     } finally {
@@ -165,7 +142,7 @@ export class KvBoard implements ApprovalBoard {
 
   async #expire(key: string): Promise<StoredOver | undefined> {
     const ended = await this.#end(key, (stored, { created }) =>
-      this.#leftOf(created, stored.expiresInMs) > 0 ? undefined : overOf(stored, 'expired'),
+      this.#clock.leftOf(created, stored.expiresInMs) > 0 ? undefined : overOf(stored, 'expired'),
     );
     return ended?.over;
   }
@@ -216,7 +193,7 @@ export class KvBoard implements ApprovalBoard {
     while (!signal.aborted) {
       try {
         await sleep(RETRY_MS, undefined, { signal, ref: false });
-        await this.#setClock();
+        await this.#clock.set(this.kv);
         return await this.#watch();
       } catch {
         // There is no connection yet; who asks or answers meanwhile is told.
@@ -227,12 +204,10 @@ export class KvBoard implements ApprovalBoard {
   #take(entry: KvWatchEntry): void {
     if (!isKey(entry.key)) return;
     const { key, revision, created } = entry;
-    // What happens now is no later than now.
-    if (entry.isUpdate)
-      this.#offsetMs = Math.max(this.#offsetMs, created.getTime() - performance.now());
+    if (entry.isUpdate) this.#clock.see(created);
     const stored = entry.operation === 'PUT' ? readStored(entry.string()) : undefined;
     if (stored?.state === 'open') {
-      const leftMs = this.#leftOf(created, stored.expiresInMs);
+      const leftMs = this.#clock.leftOf(created, stored.expiresInMs);
       const { from, request } = stored;
       const question = { key, revision, from, request, until: performance.now() + leftMs };
       this.#open.add(question);
@@ -245,23 +220,6 @@ export class KvBoard implements ApprovalBoard {
 
   #tell(key: string, question: OpenQuestion | undefined, over?: StoredOver): void {
     for (const listener of this.#listeners) listener(key, question, over);
-  }
-
-  /** Clocks of machines may be an hour apart: all servers go by that of NATS. */
-  async #setClock(): Promise<void> {
-    const key = `clock.${randomUUID()}`;
-    await this.kv.put(key, '');
-    const entry = await this.kv.get(key);
-    if (entry) this.#offsetMs = entry.created.getTime() - performance.now();
-    await this.kv.purge(key);
-  }
-
-  #now(): number {
-    return performance.now() + this.#offsetMs;
-  }
-
-  #leftOf(created: Date, expiresInMs: number): number {
-    return created.getTime() + expiresInMs - this.#now();
   }
 }
 

@@ -4,8 +4,7 @@ import { countOption, cwdOption, traceOption } from '../shared/options.js';
 
 export const serveCommand: CommandSpec = {
   name: 'serve',
-  description:
-    'Answer events of agents on other machines with the hooks of a settings file, over HTTP',
+  description: 'Answer events of agents on other machines with the hooks of a settings file',
   options: [
     new Option('--settings <file>', 'whose hooks answer; required'),
     cwdOption,
@@ -23,6 +22,13 @@ export const serveCommand: CommandSpec = {
     countOption('--max-concurrent <n>', 'how many questions hooks work on at a time').default(64),
     new Option('--nats <url>', 'answer over NATS, too: nats://HOST:PORT'),
     new Option('--token-file <file>', 'the secret for NATS, in a file of mode 600'),
+    new Option(
+      '--nats-ca <file>',
+      'whom to believe at NATS, in PEM; default whom Node.js believes',
+    ),
+    new Option('--nats-cert <file>', 'a certificate of your own for NATS, in PEM'),
+    new Option('--nats-key <file>', 'its key'),
+    new Option('--no-record', 'do not send what hooks of this server do to the record at NATS'),
     new Option('--name <name>', 'what this server is called at NATS').default('policy'),
     new Option(
       '--approvers <file>',
@@ -30,7 +36,7 @@ export const serveCommand: CommandSpec = {
     ),
     traceOption(),
   ],
-  notes: `Answers POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says
+  notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says
 where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGTERM ends it once
 what was asked is answered; a second one ends it at once.`,
   exitCodes: '0 ended by a signal; 1 it cannot listen there; 2 wrong usage or settings',

@@ -1,4 +1,7 @@
+import { isFleetName } from '../../fleet/address.js';
+import type { TlsFiles } from '../../fleet/question.js';
 import { readSecret } from '../../fleet/secret.js';
+import type { FleetSettings } from '../../protocol/fleetSettings.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
@@ -15,7 +18,12 @@ export interface FleetOptions {
   /** `nats://HOST:PORT`. */
   readonly nats?: string;
   readonly tokenFile?: string;
+  readonly natsCa?: string;
+  readonly natsCert?: string;
+  readonly natsKey?: string;
   readonly name: string;
+  /** Whether what hooks of this server do goes to the record. */
+  readonly record: boolean;
   readonly approvers?: string;
 }
 
@@ -23,8 +31,28 @@ export interface FleetOptions {
 export interface Fleet {
   readonly url?: string;
   readonly secret?: string | undefined;
+  readonly tls: TlsFiles;
   readonly name: string;
   readonly approvers?: Tokens;
+}
+
+/** Where what this server does is recorded: as the agent of its name, of a team of servers. */
+export function recordOf(options: FleetOptions): FleetSettings | undefined {
+  const { nats, name, tokenFile, record } = options;
+  if (nats === undefined || !record) return undefined;
+  const url = `${nats.replace(/\/$/u, '')}/${SERVERS}/${name}`;
+  return { url, tokenFile, record, ...tlsOf(options) };
+}
+
+/** The team of all policy servers. */
+const SERVERS = 'policy';
+
+function tlsOf({ natsCa, natsCert, natsKey }: FleetOptions): TlsFiles {
+  return {
+    ...(natsCa !== undefined && { caFile: natsCa }),
+    ...(natsCert !== undefined && { certFile: natsCert }),
+    ...(natsKey !== undefined && { keyFile: natsKey }),
+  };
 }
 
 /** @throws UsageError for options that do not fit, and files that cannot be used */
@@ -34,16 +62,19 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
     const option = file === undefined ? '--token-file' : '--approvers';
     throw new UsageError(`${option} is of use with NATS only: add --nats nats://HOST:PORT`);
   }
-  const said = (option: string) => (detail: string) => `${option} cannot be used: ${detail}`;
+  if (!isFleetName(name)) {
+    throw new UsageError('--name is no name for a server: use letters, digits, "-" and "_"');
+  }
   const secret = await orUsageError(
     readSecret(tokenFile === undefined ? {} : { tokenFile }),
-    said('--token-file'),
+    unusable('--token-file'),
   );
   const approvers =
     file === undefined
       ? undefined
-      : await orUsageError(readTokens(file, PEOPLE), said('--approvers'));
-  return { ...(url !== undefined && { url }), secret, name, ...(approvers && { approvers }) };
+      : await orUsageError(readTokens(file, PEOPLE), unusable('--approvers'));
+  const tls = tlsOf(options);
+  return { ...(url !== undefined && { url }), secret, tls, name, ...(approvers && { approvers }) };
 }
 
 /** What comes in over NATS, and the page on which people answer. Nothing of it is there without `--nats`. */
@@ -53,19 +84,19 @@ export class FleetDoors {
 
   /** @throws UsageError where there cannot be a connection, or no board for those who are to answer */
   static async open(fleet: Fleet, notices: Notices): Promise<FleetDoors> {
-    const { url, secret, name, approvers } = fleet;
+    const { url, secret, tls, name, approvers } = fleet;
     if (url === undefined) return new FleetDoors(fleet, notices, undefined, undefined);
     const onWarn = (text: string) => notices.tell('warning', 'nats', text);
-    const nats = { url, secret, name, onWarn };
-    const unusable = (detail: string) => `--nats cannot be used: ${detail}`;
-    const shared = await orUsageError(KvAnswers.open(nats), unusable);
+    const nats = { url, secret, ...tls, name, onWarn };
+    const shared = await orUsageError(KvAnswers.open(nats), unusable('--nats'));
     try {
       const approvals = await openApprovalDoor({ ...nats, log });
       return new FleetDoors(fleet, notices, shared, approvals);
     } catch (error) {
       if (approvers) {
         await shared.close();
-        throw new UsageError(unusable(`there is no room for questions (${errorMessage(error)})`));
+        const why = `there is no room for questions (${errorMessage(error)})`;
+        throw new UsageError(unusable('--nats')(why));
       }
       onWarn(`no person can be asked, as there is no board of questions: ${errorMessage(error)}`);
       return new FleetDoors(fleet, notices, shared, undefined);
@@ -81,11 +112,11 @@ export class FleetDoors {
 
   /** Takes questions to hooks over NATS. */
   async answerWith(answers: PolicyAnswers): Promise<void> {
-    const { url, secret, name } = this.fleet;
+    const { url, secret, tls, name } = this.fleet;
     if (url === undefined) return;
     const onWarn = (text: string) => this.notices.tell('warning', 'nats', text);
-    const opening = openNatsDoor({ url, secret, name, answers, onWarn });
-    this.#nats = await orUsageError(opening, (detail) => `--nats cannot be used: ${detail}`);
+    const opening = openNatsDoor({ url, secret, ...tls, name, answers, onWarn });
+    this.#nats = await orUsageError(opening, unusable('--nats'));
   }
 
   /** @returns handles requests to the paths of approvals */
@@ -116,6 +147,10 @@ export class FleetDoors {
     await Promise.all([this.approvals?.close(), this.#nats?.close()]);
     await this.shared?.close();
   }
+}
+
+function unusable(option: string) {
+  return (detail: string) => `${option} cannot be used: ${detail}`;
 }
 
 /** Who asks without credentials, on this machine. */

@@ -7,7 +7,7 @@ import { withTrace } from '../shared/withTrace.js';
 import { openWorkspace } from '../shared/workspace.js';
 import { whyHooksAreOff } from '../shared/hookColumns.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
-import { FleetDoors, readFleet, type Fleet, type FleetOptions } from './fleetDoors.js';
+import { FleetDoors, readFleet, recordOf, type Fleet, type FleetOptions } from './fleetDoors.js';
 import { openHttpDoor } from './httpDoor.js';
 import { readListening, type Listening, type ListeningOptions } from './listening.js';
 import { Metrics } from './metrics.js';
@@ -42,9 +42,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   }
   try {
     await config.getHookSystem()?.initialize();
-    return await withTrace({ trace: options.trace, fleet: undefined }, config, () =>
-      listen(config, listening, fleet, options),
-    );
+    const recording = { trace: options.trace, fleet: recordOf(options) };
+    return await withTrace(recording, config, () => listen(config, listening, fleet, options));
   } finally {
     await config.dispose();
   }

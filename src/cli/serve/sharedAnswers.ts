@@ -114,17 +114,21 @@ export class KvAnswers implements SharedAnswers {
     const { connection, isUp } = this.#nats;
     if (!connection || !isUp) throw new Error('there is no connection to NATS');
     const { Kvm } = await loadPackage(() => import('@nats-io/kv'), '@nats-io/kv');
-    const { StorageType } = await loadPackage(
+    const { DiscardPolicy, StorageType, jetstreamManager } = await loadPackage(
       () => import('@nats-io/jetstream'),
       '@nats-io/jetstream',
     );
-    return new Kvm(connection).create(BUCKET, {
+    const bucket = await new Kvm(connection).create(BUCKET, {
       storage: StorageType.Memory,
       history: 1,
       ttl: this.options.ttlMs ?? 600_000,
       max_bytes: MAX_BUCKET_BYTES,
       description: 'Answers to questions that may be asked again',
     });
+    // A full bucket would take no new answers, until the oldest are ten minutes old.
+    const { streams } = await jetstreamManager(connection);
+    await streams.update(`KV_${BUCKET}`, { discard: DiscardPolicy.Old });
+    return bucket;
   }
 
   /** In the background: the asker need not wait until it is there for another. */

@@ -98,13 +98,14 @@ export async function openWorkspace(
   const hasHooks = Object.keys(settings.hooks ?? {}).length > 0 || extensions.length > 0;
   if (!hasHooks && !isIncomplete && !needs.isQuiet && options.settings === undefined)
     await tellForeignHooks(workingDir);
+  const ofFleet = await approverOfFleet(settings);
   const makeConfig = (asked?: Approver) =>
     new Config({
       ...settings,
       extensions,
       workingDir,
       enableHooks: settings.enableHooks || forceHooks,
-      approver: asked,
+      approver: ofFleet ?? asked,
       approvals: { ...settings.approvals, ...(whenNobody && { whenNobody }) },
       ...(isTrusted && { trustedFolder: true }),
       // No next event, so nothing to keep ready.
@@ -116,6 +117,13 @@ export async function openWorkspace(
   if (needs.withMiddleware) await addMiddleware(config);
   const configOfNobody = () => makeConfig();
   return { config, configOfNobody, settings, origins, problems, isTrusted, review, isIncomplete };
+}
+
+/** Who asks for the consent of the fleet's people is not content with that of whoever sits in front of the agent. */
+async function approverOfFleet({ fleet }: Settings): Promise<Approver | undefined> {
+  if (!fleet?.approvals) return undefined;
+  const { fleetApprover } = await import('../../fleet/fleetApprover.js');
+  return fleetApprover(fleet);
 }
 
 /** A `named` settings file replaces all others. */

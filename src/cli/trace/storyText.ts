@@ -78,7 +78,7 @@ function formatSpan(span: StorySpan, why: string | undefined): string {
     exitCode && `exit code ${exitCode}`,
     signal && toOneLine(signal),
     age && `${age} process`,
-    span.from !== undefined && span.depth === 0 && toOneLine(span.from),
+    span.from !== undefined && toOneLine(span.from),
   ].filter(Boolean);
   const by = decidedBy.length > 0 ? `by ${toOneLine(decidedBy.join(', '))}: ` : '';
   const reason = why === undefined ? [] : [`${by}${toOneLine(why)}`];

@@ -10,9 +10,9 @@ const shown = new Map();
 let session;
 let source;
 
-void start();
+void begin();
 
-async function start() {
+async function begin() {
   byId('sign-in').addEventListener('submit', (event) => void signIn(event));
   byId('sign-out').addEventListener('click', () => void signOut());
   setInterval(countDown, 1000);
