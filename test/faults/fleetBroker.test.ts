@@ -4,10 +4,12 @@ import { TestNetwork } from './helpers/testNetwork.js';
 import { collectOnce, readCollected } from '../fleet/recordHelpers.js';
 import { AgentProcess } from './helpers/fleetAgent.js';
 import { askNumber, hasFailed, POLICY } from './helpers/fleetPolicy.js';
+import { TIMED } from './helpers/host.js';
 
 describe('the broker', () => {
   fleetFault(
     '100 is killed, and comes back: guards fail closed meanwhile',
+    TIMED,
     async ({ fleet, host }) => {
       const { server } = await fleet.serve(POLICY);
       const agent = fleet.agent({ timeout: 1000 });
@@ -49,6 +51,7 @@ describe('the broker', () => {
 
   fleetFault.skipIf(process.getuid?.() !== 0)(
     '103 cannot be reached, as the network is cut: the guard denies by its deadline',
+    TIMED,
     async ({ fleet, host }) => {
       const network = await TestNetwork.open(fleet, `hs${process.pid}`);
       await collectOnce(fleet.nats, host.directory);

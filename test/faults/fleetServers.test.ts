@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import type { CommandHookConfig } from '../../src/protocol/types.js';
 import { callTool, fleetFault, forEachOf, SOON, toMiB, type Fleet } from './helpers/fleet.js';
 import { askNumber, hasFailed, POLICY } from './helpers/fleetPolicy.js';
+import { TIMED } from './helpers/host.js';
 
 /** Asks over HTTP. */
 function overHttp(url: string): Partial<CommandHookConfig> {
@@ -51,6 +52,7 @@ describe('a policy server', () => {
 
   fleetFault(
     '101 hangs, one of three: the others answer, and late answers change nothing',
+    TIMED,
     async ({ fleet, host }) => {
       const servers = await Promise.all([1, 2, 3].map(() => fleet.serve(POLICY)));
       const agent = fleet.agent({ timeout: 500 });
@@ -77,6 +79,7 @@ describe('a policy server', () => {
 
   fleetFault(
     '101 hangs, the only one: the guard denies at its timeout',
+    TIMED,
     async ({ fleet, host }) => {
       const { server } = await fleet.serve(POLICY);
       const agent = fleet.agent({ timeout: 300 });
@@ -161,6 +164,7 @@ describe('a policy server', () => {
 
   fleetFault(
     '110 200 connections that send nothing, at HTTP and at NATS: they are closed',
+    TIMED,
     async ({ fleet, host }) => {
       const { server, url } = await fleet.serve(POLICY);
       const before = server.memory;
