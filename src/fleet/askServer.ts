@@ -3,7 +3,7 @@ import { NOT_RUN, type CommandOutcome } from '../process/runCommand.js';
 import { callFactsOf } from '../protocol/events.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
-import type { ForeignEffects, ToolOutput } from '../protocol/types.js';
+import type { CommandHookConfig, ForeignEffects, ToolOutput } from '../protocol/types.js';
 import type { HookRun, Said } from '../run/hookRun.js';
 import { currentSpanId } from '../trace/span.js';
 import { flag, listOfText, objectOf, text } from '../util/checks.js';
