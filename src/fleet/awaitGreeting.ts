@@ -1,11 +1,15 @@
 import { connect } from 'node:net';
 
+/** What a server says first is one line that begins so, and no longer than this, in bytes. */
+const GREETING = 'INFO ';
+const MAX_GREETING = 64 * 1024;
+
 /**
- * Waits until a NATS server speaks, as it does first. The client of NATS never lets go of the socket to one that hangs, which
- * would keep this process alive.
+ * Waits until a NATS server has greeted, as it does first. The client of NATS never lets go of the socket to one that hangs,
+ * or says something else, which would keep this process alive.
  *
  * @param server `host:port`
- * @throws Error where it does not speak in time, or the system's error
+ * @throws Error where it does not in time, or is something else; or the system's error
  */
 export function awaitGreeting(server: string, timeoutMs: number): Promise<void> {
   const { hostname, port } = new URL(`tcp://${server}`);
@@ -17,9 +21,15 @@ export function awaitGreeting(server: string, timeoutMs: number): Promise<void> 
       timeoutMs,
     );
     socket.once('error', reject);
-    socket.once('data', () => {
-      resolve();
-      socket.destroy();
+    let said = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      said += text;
+      if (!said.startsWith(GREETING.slice(0, said.length)) || said.length > MAX_GREETING) {
+        socket.destroy(new Error('it is no NATS server'));
+      } else if (said.includes('\r\n')) {
+        resolve();
+        socket.destroy();
+      }
     });
     socket.once('close', () => {
       clearTimeout(timer);

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Config } from '../../src/config/config.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
+import { MAX_KEPT_ANSWER_BYTES } from '../../src/process/limits.js';
 import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
 import { traceToFile } from '../../src/trace/traceFile.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
@@ -245,7 +246,11 @@ describe('a remote hook over HTTP', () => {
   it.each<[string, Answer, RegExp]>([
     ['nothing', (_, response) => response.end(), /status 200 and nothing else/],
     ['status 204', (_, response) => response.writeHead(204).end(), /status 204 and nothing else/],
-    ['spaces without end', (_, response) => response.end(' '.repeat(3e6)), /more than it reads/],
+    [
+      'spaces without end',
+      (_, response) => response.end(' '.repeat(2 * MAX_KEPT_ANSWER_BYTES)),
+      /more than it reads/,
+    ],
     [
       'another protocol',
       (_, { socket }) =>
