@@ -47,6 +47,22 @@ function counted(body = '{"n":1}', until: Promise<unknown> = Promise.resolve()) 
 }
 
 describe('KvAnswers', () => {
+  it('goes on sharing new answers when it is full of old ones', async () => {
+    const own = await startNats();
+    const { answers, onWarn } = await openAnswers({ url: own.url });
+    const { answers: others } = await openAnswers({ url: own.url });
+    closing.push(() => own.dispose());
+    // 37 MB, of which the bucket holds 32 MiB.
+    for (let each = 0; each < 150; each++) {
+      await answers.once(`old-${each}`, 60_000, counted('x'.repeat(250_000)));
+    }
+    const first = await answers.once('new', 60_000, counted('{"decision":"deny"}'));
+    const work = counted('{}');
+    expect(await others.once('new', 5000, work)).toEqual(first);
+    expect(work).not.toHaveBeenCalled();
+    expect(onWarn).not.toHaveBeenCalled();
+  });
+
   it('works once on a question that reaches several servers, whoever waits', async () => {
     const work = counted('{"decision":"deny"}', new Promise((resolve) => setTimeout(resolve, 100)));
     for (let each = 0; each < 2; each++) {

@@ -11,6 +11,8 @@ import { writeSecret } from './startServers.mjs';
 
 const places = JSON.parse(process.argv[3]);
 const BATCH = 50;
+/** Connections that are made: a server waits for the password of each for two seconds. */
+const AT_A_TIME = 10;
 const opened = new Map();
 
 answerRequests({ open, measure, flood, connect, simulate, join, fire });
@@ -69,8 +71,8 @@ async function timed(ask, isGuarded) {
 async function connect({ group, agents }) {
   const asks = agents.map((agent) => asking(places.server, group, agent));
   opened.set('agents', asks);
-  for (let at = 0; at < asks.length; at += BATCH) {
-    await Promise.all(asks.slice(at, at + BATCH).map((ask) => ask(UNGUARDED)));
+  for (let at = 0; at < asks.length; at += AT_A_TIME) {
+    await Promise.all(asks.slice(at, at + AT_A_TIME).map((ask) => ask(UNGUARDED)));
   }
 }
 

@@ -45,7 +45,7 @@ export async function measureAgents({ broker, servers, startAsker }, rounds) {
   return [
     [`${AGENTS} agents, ${servers[GROUP].length} servers`, 'amount'],
     ['questions', String(count)],
-    ['questions a second', toDigits((count / elapsedMs) * 1000)],
+    ['questions a second, with the first and the last turn', toDigits((count / elapsedMs) * 1000)],
     ['p50, p99 of those that no hook matches', formatLatency(plain).join(', ')],
     ['p50, p99 of those that a persistent hook looks at', formatLatency(guarded).join(', ')],
     ...['servers', 'their hooks', 'NATS'].map((taker, index) => [
