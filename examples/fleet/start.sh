@@ -58,7 +58,9 @@ for name in policy-1 policy-2 policy-3; do
 done
 page=$(sed -nE 's/.*listening on (http[^ ]*).*/\1/p' "$directory/log/policy-3" | head -1)/approvals
 
-hookstack collect --nats "$nats" --token-file "$directory/policy.token" --out "$directory/record" >"$directory/log/collect" 2>&1 &
+# Of a function in the background, the signal would end the shell alone.
+(exec node "$here/../../dist/cli.cjs" collect --nats "$nats" --token-file "$directory/policy.token" --out "$directory/record") \
+  >"$directory/log/collect" 2>&1 &
 collector=$!
 background+=("$collector")
 

@@ -50,6 +50,9 @@ it.skipIf(!chromiumPath)(
     const [, record = ''] = said.split('record:\n');
     const parts = ['acme/one', 'acme/two', /policy\/policy-\d/, 'central-policy', 'fleet-policy'];
     for (const part of parts) expect(record).toMatch(part);
+    // It has ended, and not only the shell around it.
+    const collected = await readFile(path.join(directory.path, 'log/collect'), 'utf8');
+    expect(collected).toMatch(/^Wrote \d+ spans/mu);
     const [day = ''] = await readdir(path.join(directory.path, 'record'));
     const spans = await readFile(path.join(directory.path, 'record', day), 'utf8');
     expect(spans).toContain(String.raw`\"by\": \"boss\"`);
