@@ -1,4 +1,4 @@
-import { plural, printNotice, toOneLine, type NoticeLabel } from '../shared/terminal.js';
+import { printNotice, toOneLine, type NoticeLabel } from '../shared/terminal.js';
 
 /** Between two lines of one kind, in ms. */
 const PAUSE_MS = 10_000;
@@ -25,7 +25,7 @@ export class Notices {
       return;
     }
     this.#told.set(kind, { at: now, untold: 0 });
-    const more = last?.untold ? ` (and ${plural(last.untold, 'more')} before)` : '';
+    const more = last?.untold ? ` (and ${last.untold} more before)` : '';
     this.write(label, `${toOneLine(text, MAX_LINE)}${more}`);
   }
 }
