@@ -10,9 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => nats.dispose());
 
+const log = () => undefined;
+
 describe('openApprovalDoor', () => {
   it('writes nowhere but where its asker reads', async () => {
-    const log = () => undefined;
     const door = await openApprovalDoor({
       url: nats.url,
       secret: FLEET_SECRETS.policy,
