@@ -10,6 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => nats.dispose());
 
+const log = () => undefined;
+
 describe('openApprovalDoor', () => {
   it('writes nowhere but where its asker reads', async () => {
     const door = await openApprovalDoor({

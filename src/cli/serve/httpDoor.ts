@@ -95,7 +95,9 @@ class Routes {
   #tellHealth(response: ServerResponse, admission: Admission): void {
     if ('error' in admission && admission.status === 403) return this.#refuse(response, admission);
     const { isDraining } = this.options.answers;
-    this.#send(response, isDraining ? 503 : 200, { status: isDraining ? 'draining' : 'ok' });
+    const status = isDraining ? 'draining' : 'ok';
+    const headers = 'error' in admission ? PARTING : {};
+    this.#send(response, isDraining ? 503 : 200, { status }, headers);
   }
 
   async #tellFigures(response: ServerResponse): Promise<void> {
@@ -155,7 +157,8 @@ class Routes {
     metrics.refused('unauthorised');
     const from = response.req.socket.remoteAddress ?? 'somebody who has gone';
     notices.tell('warning', 'access', `a request was refused: ${error} (from ${from})`);
-    this.#send(response, status, { error }, status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {});
+    const challenge = status === 401 && { 'WWW-Authenticate': 'Bearer' };
+    this.#send(response, status, { error }, { ...PARTING, ...challenge });
   }
 
   #wrong(response: ServerResponse, status: number, error: string, headers = {}): void {
@@ -193,6 +196,9 @@ class Routes {
 }
 
 const JSON_TYPE = 'application/json';
+
+/** Connections are limited: who has no token must not hold them. */
+const PARTING = { Connection: 'close' };
 
 /** One that came twice is none. */
 function headerOf({ headers }: IncomingMessage, name: string): string | undefined {

@@ -1,4 +1,4 @@
-import { plural, printNotice, toOneLine, type NoticeLabel } from '../shared/terminal.js';
+import { printNotice, toOneLine, type NoticeLabel } from '../shared/terminal.js';
 
 /** Between two lines of one kind, in ms. */
 const PAUSE_MS = 10_000;
@@ -39,7 +39,7 @@ export class Notices {
       const { latest, untold } = told;
       if (latest) this.#write(latest.label, kind, latest.text, untold - 1);
     }, this.pauseMs).unref();
-    const more = before > 0 ? ` (and ${plural(before, 'more')} before)` : '';
+    const more = before > 0 ? ` (and ${before} more before)` : '';
     this.write(label, `${toOneLine(text, MAX_LINE)}${more}`);
   }
 }

@@ -223,6 +223,9 @@ describe('a door with tokens', () => {
     const answer = await ask(url, CALL, headers);
     expect(answer).toMatchObject({ status: 401 });
     expect(answer.headers['www-authenticate']).toBe('Bearer');
+    // Connections are limited, and a stranger could hold all of them.
+    expect(answer.headers.connection).toBe('close');
+    expect((await send(url, '/healthz', { headers })).headers.connection).toBe('close');
     await ask(url, CALL, headers);
     expect(await send(url, '/metrics', { headers })).toMatchObject({ status: 401 });
     expect(log).toEqual([
