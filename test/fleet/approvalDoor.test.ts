@@ -1,6 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openApprovalDoor } from '../../src/cli/serve/approvalDoor.js';
+import { openApprovalDoor } from '../../src/cli/serve/approvals/approvalDoor.js';
 import { rawClient } from '../helpers/fleetQuestions.js';
 import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
 
@@ -36,6 +36,3 @@ describe('openApprovalDoor', () => {
     expect(await streams.names().next()).toEqual(['KV_hookstack_approvals']);
   });
 });
-
-/** Nobody reads it. */
-function log(): void {}

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
-import { approvalRoutes } from '../../src/cli/serve/approvalRoutes.js';
-import { answerQuestion, type PutReply } from '../../src/cli/serve/approvalQuestions.js';
-import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/board.js';
+import { approvalRoutes } from '../../src/cli/serve/approvals/approvalRoutes.js';
+import { answerQuestion, type PutReply } from '../../src/cli/serve/approvals/approvalQuestions.js';
+import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/approvals/kvBoard.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import type { PostApproval } from '../../src/fleet/remoteApprover.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';

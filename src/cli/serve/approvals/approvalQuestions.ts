@@ -1,6 +1,6 @@
-import { MAX_QUESTION_BYTES, STILL_OPEN } from '../../fleet/approvalEnvelope.js';
-import { HEADERS, readQuestion } from '../../fleet/question.js';
-import { errorMessage } from '../../util/errorMessage.js';
+import { MAX_QUESTION_BYTES, STILL_OPEN } from '../../../fleet/approvalEnvelope.js';
+import { HEADERS, readQuestion } from '../../../fleet/question.js';
+import { errorMessage } from '../../../util/errorMessage.js';
 import type { ApprovalBoard, Outcome } from './approvalBoard.js';
 import { readApprovalRequest } from './readApprovalRequest.js';
 

@@ -1,12 +1,12 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { isFleetName } from '../../fleet/address.js';
-import { loadPackage, type TlsFiles } from '../../fleet/natsConnection.js';
-import { HEADERS } from '../../fleet/question.js';
+import { isFleetName } from '../../../fleet/address.js';
+import { loadPackage, type TlsFiles } from '../../../fleet/natsConnection.js';
+import { HEADERS } from '../../../fleet/question.js';
 import type { ApprovalBoard, BoardListener } from './approvalBoard.js';
 import { answerQuestion, type PutReply } from './approvalQuestions.js';
-import { KvBoard } from './board.js';
-import { mayReply } from './replyAddress.js';
-import { SteadyNats } from './steadyNats.js';
+import { KvBoard } from './kvBoard.js';
+import { mayReply } from '../replyAddress.js';
+import { SteadyNats } from '../steadyNats.js';
 
 export interface ApprovalDoorOptions extends TlsFiles {
   /** `nats://HOST:PORT`. */

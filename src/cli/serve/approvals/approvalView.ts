@@ -1,5 +1,5 @@
-import { diffValues } from '../../trace/diff.js';
-import { toVisible } from '../shared/terminal.js';
+import { diffValues } from '../../../trace/diff.js';
+import { toVisible } from '../../shared/terminal.js';
 import type { OpenQuestion } from './openQuestions.js';
 
 /** What stands around a character that is shown as an escape. Escapes themselves are made of what can be seen. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { MAX_QUESTION_BYTES } from '../../fleet/approvalEnvelope.js';
-import { loadPackage } from '../../fleet/natsConnection.js';
+import { MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
+import { loadPackage } from '../../../fleet/natsConnection.js';
 
 const BUCKET = 'hookstack_approvals';
 /** Ms that an entry is kept beyond the longest wait. */

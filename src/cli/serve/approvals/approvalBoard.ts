@@ -1,4 +1,4 @@
-import type { Approval } from '../../protocol/approval.js';
+import type { Approval } from '../../../protocol/approval.js';
 import type { OpenQuestion } from './openQuestions.js';
 import type { KeptRequest } from './readApprovalRequest.js';
 import type { StoredOver } from './storedQuestion.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import behaviour from './approvalsPage/page.js?raw';
-import style from './approvalsPage/page.css?raw';
-import template from './approvalsPage/page.html?raw';
+import behaviour from './page/page.js?raw';
+import style from './page/page.css?raw';
+import template from './page/page.html?raw';
 
 /** Loads nothing from elsewhere, and runs no script but its own. What it shows comes later, as data. */
 export function renderApprovals(): { readonly html: string; readonly policy: string } {

@@ -1,8 +1,12 @@
-import type { TakeBack } from '../../fleet/approvalEnvelope.js';
-import { ASKING_EVENTS, type ApprovalRequest, type AskingHook } from '../../protocol/approval.js';
-import { HookEventName } from '../../protocol/types.js';
-import { expecting, objectOf, positiveCount, text, type Check } from '../../util/checks.js';
-import { copyData, isRecord } from '../../util/records.js';
+import type { TakeBack } from '../../../fleet/approvalEnvelope.js';
+import {
+  ASKING_EVENTS,
+  type ApprovalRequest,
+  type AskingHook,
+} from '../../../protocol/approval.js';
+import { HookEventName } from '../../../protocol/types.js';
+import { expecting, objectOf, positiveCount, text, type Check } from '../../../util/checks.js';
+import { copyData, isRecord } from '../../../util/records.js';
 
 /** A question as servers keep it: how long it may take stands beside it. */
 export type KeptRequest = Omit<ApprovalRequest, 'expiresAt'>;

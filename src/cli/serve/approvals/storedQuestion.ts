@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { NOBODY_ANSWERED } from '../../fleet/approvalEnvelope.js';
-import { readApproval, type Approval } from '../../protocol/approval.js';
-import { isRecord } from '../../util/records.js';
-import { toOneLine } from '../shared/terminal.js';
+import { NOBODY_ANSWERED } from '../../../fleet/approvalEnvelope.js';
+import { readApproval, type Approval } from '../../../protocol/approval.js';
+import { isRecord } from '../../../util/records.js';
+import { toOneLine } from '../../shared/terminal.js';
 import type { KeptRequest } from './readApprovalRequest.js';
 
 /** A question in the bucket that waits for a person. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toOneLine } from '../shared/terminal.js';
+import { toOneLine } from '../../shared/terminal.js';
 import { readSaid, send } from './approvalReplies.js';
 import {
   ApproverSessions,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isRecord } from '../../util/records.js';
-import { BodyReader, type NoBody } from './readBody.js';
+import { isRecord } from '../../../util/records.js';
+import { BodyReader, type NoBody } from '../readBody.js';
 
 /** Bodies of a person, in bytes. */
 const MAX_SAID_BYTES = 16 * 1024;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { APPROVALS_PATH, MAX_QUESTION_BYTES } from '../../fleet/approvalEnvelope.js';
-import type { Approval } from '../../protocol/approval.js';
-import { expecting, objectOf, oneOf, positiveCount, text } from '../../util/checks.js';
+import { APPROVALS_PATH, MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
+import type { Approval } from '../../../protocol/approval.js';
+import { expecting, objectOf, oneOf, positiveCount, text } from '../../../util/checks.js';
 import { ApprovalEvents } from './approvalEvents.js';
 import { answerQuestion } from './approvalQuestions.js';
 import type { ApproverSession } from './approverSessions.js';
@@ -15,7 +15,7 @@ import {
   write,
   wrongMethod,
 } from './approvalReplies.js';
-import { BodyReader } from './readBody.js';
+import { BodyReader } from '../readBody.js';
 import { renderApprovals } from './renderApprovals.js';
 import { PAGE, SignIn, type Approvers, type SignInOptions } from './signIn.js';
 
