@@ -48,9 +48,9 @@ background+=($!)
 await "$directory/log/nats" 'Server is ready'
 nats="nats://127.0.0.1:$port"
 
-cp -r "$here/server/." "$directory/server"
+cp -r "$here/server" "$directory/server/.llxprt"
 for name in policy-1 policy-2 policy-3; do
-  (cd "$directory/server" && exec node "$here/../../dist/cli.cjs" serve --settings settings.json --listen 127.0.0.1:0 \
+  (cd "$directory/server" && exec node "$here/../../dist/cli.cjs" serve --settings .llxprt/settings.json --listen 127.0.0.1:0 \
     --name "$name" --nats "$nats" --token-file "$directory/policy.token" --approvers "$directory/approvers") \
     >"$directory/log/$name" 2>&1 &
   background+=($!)
@@ -63,6 +63,7 @@ page=$(sed -nE 's/.*listening on (http[^ ]*).*/\1/p' "$directory/log/policy-3" |
   >"$directory/log/collect" 2>&1 &
 collector=$!
 background+=("$collector")
+await "$directory/log/collect" 'spans of the fleet'
 
 # agent NAME SECRET PROMPT: runs to its end, in a directory of its own.
 agent() {

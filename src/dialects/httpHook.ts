@@ -23,6 +23,11 @@ export function fromHttpHook(
     );
     return undefined;
   }
+  const { url } = raw;
+  if (typeof url === 'string' && /^http:\/\//iu.test(url) && !LOCAL.test(url)) {
+    report(['url'], `the hook is left out: ${NO_TLS}`, 'unsupported');
+    return undefined;
+  }
   const allowed: readonly unknown[] = Array.isArray(allowedEnvVars) ? allowedEnvVars : [];
   const kept: Record<string, unknown> = {};
   let tokenVariable: string | undefined;
@@ -47,6 +52,10 @@ export function fromHttpHook(
     ...(Object.keys(kept).length > 0 && { headers: kept }),
   };
 }
+
+const LOCAL = /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/?#]|$)/iu;
+const NO_TLS =
+  'it asks another machine without TLS, where everybody in between can read and answer; write https://';
 
 const ONLY_BEARER =
   'of variables, only "Authorization": "Bearer $NAME" is filled in, where "allowedEnvVars" lists NAME; write the value, or put the token into a file and name it as "tokenFile" of a hook of the type "remote"';

@@ -14,8 +14,8 @@ let overNats: Promise<typeof NatsQuestions> | undefined;
 const PAUSES_MS = [100, 300, 900];
 
 /**
- * Asks a server. Only a question that cannot have been answered is put again: one that reached nobody, or that a full
- * server has refused.
+ * Asks a server. Only a question that cannot have been answered is put again: one that a full server has refused, which
+ * over NATS another one may take, and over HTTP one that reached nobody.
  *
  * @param to `approve` puts it to a person, whose answer takes longer
  * @throws Error, which completes "The hook …", where there is no answer
@@ -25,24 +25,28 @@ export async function ask(
   asking: Asking,
   to: 'ask' | 'approve' = 'ask',
 ): Promise<ServerAnswer> {
-  if (address.kind === 'nats') {
-    const { body, tls, format = 'own', ...others } = asking;
-    if (format === 'gemini') throw new Error(`was not asked: ${NO_GEMINI}`);
-    const { askOverNats } = await (overNats ??= import('./natsQuestions.js'));
-    return {
-      ...(await askOverNats(address, { ...tls, ...others, format, to, text: body })),
-      isCut: false,
-    };
-  }
   const startedAt = performance.now();
   for (let tries = 0; ; tries++) {
     const left = asking.question.timeoutMs - (performance.now() - startedAt);
     const again = { ...asking, question: { ...asking.question, timeoutMs: left } };
-    const answer = await postQuestion(address.url, again);
+    const answer = await askOnce(address, again, to);
     const pause = pauseAfter(answer, tries);
     if (pause === undefined || pause >= left) return orThrow(answer);
     await wait(pause, undefined, { signal: asking.signal });
   }
+}
+
+async function askOnce(
+  address: FleetAddress,
+  asking: Asking,
+  to: 'ask' | 'approve',
+): Promise<HttpAnswer> {
+  if (address.kind === 'http') return postQuestion(address.url, asking);
+  const { body, tls, format = 'own', ...others } = asking;
+  if (format === 'gemini') throw new Error(`was not asked: ${NO_GEMINI}`);
+  const { askOverNats } = await (overNats ??= import('./natsQuestions.js'));
+  const answer = await askOverNats(address, { ...tls, ...others, format, to, text: body });
+  return { ...answer, isCut: false };
 }
 
 function pauseAfter(answer: HttpAnswer, tries: number): number | undefined {

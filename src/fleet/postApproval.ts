@@ -34,6 +34,7 @@ export function postTo(
 
 function approvalsAt(base: URL): URL {
   const url = new URL(base);
-  url.pathname = `${url.pathname.replace(/\/$/u, '')}${APPROVALS_PATH}`;
+  // What is written as the url of a remote hook names the same server.
+  url.pathname = `${url.pathname.replace(/(?:\/v1\/events)?\/?$/u, '')}${APPROVALS_PATH}`;
   return url;
 }

@@ -26,7 +26,9 @@ export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer
     const isUnasked = NEVER_REACHED.has(String(errorCode(error)));
     const what = isUnasked ? 'reached no server' : 'got no answer';
     return {
-      error: new Error(`${what} at ${url.origin}: ${errorMessage(error)}`, { cause: error }),
+      error: new Error(`${what} at ${url.origin} (${errorMessage(error)}); see whether it runs`, {
+        cause: error,
+      }),
       isUnasked,
     };
   }

@@ -121,7 +121,8 @@ function asInspection(item: ConsentItem, covered: CoveredFiles, startedAt: numbe
 }
 
 function coverageOf({ config, extension }: ProjectHook, place: CommandPlace): CommandCoverage {
-  if (config.type === 'remote') return openBecause('asks a server, which may answer anything');
+  if (config.type === 'remote')
+    return openBecause('sends each event to a server, which may answer anything');
   const odd = Object.entries(config.env ?? {}).find(
     ([name, value]) => !isHarmlessVariable(name, value),
   );

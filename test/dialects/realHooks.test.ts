@@ -76,6 +76,7 @@ describe('hooks for Claude Code', () => {
     ['shell', { command: 'exit 2', shell: 'powershell' }],
     ['X-Key', { type: 'http', url: 'http://localhost:9/hook', headers: { 'X-Key': '$KEY' } }],
     ['headers', { type: 'http', url: 'http://localhost:9/hook', headers: ['a'] }],
+    ['url', { type: 'http', url: 'http://hooks.example/hook' }],
     ['type', { type: 'prompt', prompt: 'Is this safe? $ARGUMENTS' }],
     ['type', { type: 'agent', prompt: 'Check it.' }],
   ])('a hook with %s that has no meaning here is left out, as an error', async (key, hook) => {

@@ -197,6 +197,11 @@ describe('a remote hook over HTTP', () => {
       /http:\/\/ to another machine/,
     ],
     ['an address with a password', async () => 'https://u:p@policy.example/v1', /holds a password/],
+    [
+      'an address of no scheme of ours',
+      async () => 'file:///etc/passwd',
+      /use https:\/\/ or nats:\/\//,
+    ],
     ['nobody in particular', async () => 'nats://127.0.0.1:4222', /does not say who asks/],
     [
       'a variable that may hold a secret',

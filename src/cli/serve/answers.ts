@@ -56,6 +56,8 @@ class Ended extends Error {
 export class PolicyAnswers {
   readonly #kept = new KeptAnswers();
   readonly #running = new Map<Promise<unknown>, AbortController>();
+  /** By who asks. */
+  readonly #waitingOf = new Map<string, number>();
   /** Questions that wait, for hooks of this server or for the answer of another one. */
   #waiting = 0;
   #isDraining = false;
@@ -138,23 +140,36 @@ export class PolicyAnswers {
     const key = keyOf(asked);
     const known = this.#kept.get(key);
     if (known) return known;
-    if (Math.max(this.#running.size, this.#waiting) >= maxConcurrent) {
-      const why = `Its hooks work on ${maxConcurrent} questions already: ask again, or start another server`;
-      return Promise.resolve(this.#refuse(asked, 'full', why, read.event));
-    }
+    const why = this.#whyFull(asked, maxConcurrent);
+    if (why !== undefined) return Promise.resolve(this.#refuse(asked, 'full', why, read.event));
     const timeoutMs = Math.min(asked.question.timeoutMs, longestMs);
     const work = () => this.#ask(asked, read, timeoutMs);
     const answer = shared ? () => shared.once(key, timeoutMs, work) : work;
-    return this.#kept.once(key, timeoutMs, () => this.#wait(answer));
+    return this.#kept.once(key, timeoutMs, () => this.#wait(asked.asker ?? '', answer));
   }
 
-  async #wait(answer: () => Promise<Reply>): Promise<Reply> {
+  async #wait(asker: string, answer: () => Promise<Reply>): Promise<Reply> {
     this.#waiting++;
+    this.#waitingOf.set(asker, (this.#waitingOf.get(asker) ?? 0) + 1);
     try {
       return await answer();
     } finally {
       this.#waiting--;
+      const left = (this.#waitingOf.get(asker) ?? 1) - 1;
+      if (left > 0) this.#waitingOf.set(asker, left);
+      else this.#waitingOf.delete(asker);
     }
+  }
+
+  /** One agent gets no more than half of the places, so that others are answered whatever it does. */
+  #whyFull({ asker }: Asked, maxConcurrent: number): string | undefined {
+    const next = 'ask again, or start another server';
+    if (Math.max(this.#running.size, this.#waiting) >= maxConcurrent) {
+      return `Its hooks work on ${maxConcurrent} questions already: ${next}`;
+    }
+    const own = (asker !== undefined && this.#waitingOf.get(asker)) || 0;
+    const isOver = own >= Math.max(1, Math.floor(maxConcurrent / 2));
+    return isOver ? `Its hooks work on ${own} questions of ${asker} already: ${next}` : undefined;
   }
 
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */

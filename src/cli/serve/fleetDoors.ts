@@ -131,7 +131,14 @@ export class FleetDoors {
       isTls: tls !== undefined,
       askerOf: (request) => {
         const admission = admit(request, access);
-        return 'error' in admission ? undefined : (admission.asker ?? LOCAL);
+        if (!('error' in admission)) return admission.asker ?? LOCAL;
+        const from = request.socket.remoteAddress ?? 'somebody who has gone';
+        this.notices.tell(
+          'warning',
+          'access',
+          `a question was refused: ${admission.error} (from ${from})`,
+        );
+        return undefined;
       },
       log,
     });

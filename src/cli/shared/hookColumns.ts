@@ -3,7 +3,7 @@ import type { SettingsOrigins } from '../../config/settings/settings.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { normalizeTimeout } from '../../process/normalizeTimeout.js';
-import { hookIdentity } from '../../protocol/identity.js';
+import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import { findSubstitutes } from '../../protocol/sameCommand.js';
 import { HookEventName } from '../../protocol/types.js';
 import { keptSettings, MAX_MEMORY } from '../../run/keptHooks.js';
@@ -29,7 +29,9 @@ export interface TraceCount {
 const COLUMNS = {
   event: column(({ entry }) => entry.eventName),
   hook: column(({ entry }) => hookIdentity(entry.config)),
-  command: column(({ entry: { config } }) => config.url ?? config.command),
+  command: column(({ entry: { config } }) =>
+    config.url === undefined ? config.command : commandLine(config),
+  ),
   args: column(({ entry }) => entry.config.args ?? null),
   source: column(({ entry }) => entry.origin?.scope ?? entry.source),
   file: column(({ entry }) => entry.origin?.file ?? null),

@@ -40,7 +40,10 @@ export async function connectNatsServer(
     return await connectNats({ address, secret, name, ...tls });
   } catch (cause) {
     const detail = withoutSecret(errorMessage(cause), secret);
-    throw new UsageError(`The NATS server ${address.server} cannot be used: ${detail}`, { cause });
+    throw new UsageError(
+      `The NATS server ${address.server} cannot be used: ${detail}; see whether it runs, and whether --nats, --token-file and --ca are right`,
+      { cause },
+    );
   }
 }
 

@@ -277,6 +277,19 @@ describe('a server that has enough to do', () => {
     expect(await answers.answer(about(CALL))).toMatchObject({ status: 200 });
   });
 
+  it('leaves half of the places to others, whatever one agent asks', async () => {
+    const { answers } = await open(onCalls(waiting), { maxConcurrent: 4 });
+    const by = (asker: string) => answers.answer(about(CALL, { asker }));
+    const working = [by('acme/one'), by('acme/one')];
+    await expect.poll(() => answers.inFlight).toBe(2);
+    const { status, body } = await by('acme/one');
+    expect([status, body]).toEqual([503, expect.stringContaining('2 questions of acme/one')]);
+    working.push(by('acme/two'));
+    await expect.poll(() => answers.inFlight).toBe(3);
+    await writeFile(path.join(temp.path, 'go'), '');
+    for (const reply of working) expect(await reply).toMatchObject({ status: 200 });
+  });
+
   it('ends hooks at the deadline of the question', async () => {
     const { answers, refused } = await open(onCalls(waiting));
     const question = { id: 'late', timeoutMs: 300 };
