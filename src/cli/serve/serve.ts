@@ -100,7 +100,7 @@ async function listen(
 
 function tellRefusal(notices: Notices, refusal: Refusal, maxConcurrent: number): void {
   const told: Partial<Record<Refusal, string>> = {
-    full: `a question was refused, as hooks work on ${maxConcurrent} already (--max-concurrent)`,
+    full: `a question was refused, as hooks work on ${maxConcurrent} already, or on half as many of its agent (--max-concurrent)`,
     late: 'hooks had not answered a question by its deadline',
     fault: 'the hooks could not be asked',
   };
