@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import type * as JetStream from '@nats-io/jetstream';
+import type * as Kv from '@nats-io/kv';
 import type * as Nats from '@nats-io/transport-node';
 import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
@@ -29,10 +31,7 @@ export interface NatsOptions extends TlsFiles {
  */
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
   const { address, secret, name, inboxPrefix, timeoutMs = 5000, isSteady = false } = options;
-  const nats = await loadPackage(
-    () => import('@nats-io/transport-node'),
-    '@nats-io/transport-node',
-  );
+  const nats = await loadPackage('@nats-io/transport-node');
   const tls = await readTls(options);
   const settings: ConnectionOptions = {
     servers: address.server,
@@ -86,17 +85,25 @@ export function whyNotConnected(error: unknown, server: string): string {
   return `NATS at ${server} does not know this user, or the secret is another one (${why})`;
 }
 
-/** @throws Error that says which package to install */
-export async function loadPackage<T>(load: () => Promise<T>, name: string): Promise<T> {
+interface Packages {
+  '@nats-io/transport-node': typeof Nats;
+  '@nats-io/jetstream': typeof JetStream;
+  '@nats-io/kv': typeof Kv;
+}
+
+/**
+ * Loads an optional package, which the bundlers of hosts do not look for.
+ *
+ * @throws Error that says which package to install
+ */
+export async function loadPackage<N extends keyof Packages>(name: N): Promise<Packages[N]> {
   try {
-    return await load();
+    return (await import(name)) as Packages[N];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Error(
       `NATS needs the package "${name}", which is not installed: npm install ${name}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

@@ -70,7 +70,7 @@ async function ask(address: NatsAddress, options: AskOptions, waiting: Waiting):
 }
 
 function loadNats() {
-  return loadPackage(() => import('@nats-io/transport-node'), '@nats-io/transport-node');
+  return loadPackage('@nats-io/transport-node');
 }
 
 function linkTo(address: NatsAddress, options: AskOptions): Promise<QuestionLink> {

@@ -88,10 +88,7 @@ export class RecordLink {
 
   async #connect(): Promise<NatsConnection> {
     const { address, readSecret, onChange: _, ...tls } = this.options;
-    const { jetstream } = await loadPackage(
-      () => import('@nats-io/jetstream'),
-      '@nats-io/jetstream',
-    );
+    const { jetstream } = await loadPackage('@nats-io/jetstream');
     const nats = await connectNats({
       ...tls,
       address,

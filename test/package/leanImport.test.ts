@@ -10,7 +10,7 @@ import { useTempDir } from '../helpers/tempDir.js';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const temp = useTempDir();
 
-it('is imported without what only some hosts need: commander, picomatch, recheck, the SDK', async () => {
+it('is imported without what only some hosts need: commander, picomatch, recheck, the SDK, NATS', async () => {
   await cp(path.join(ROOT, 'dist'), path.join(temp.path, 'dist'), { recursive: true });
   await cp(path.join(ROOT, 'package.json'), path.join(temp.path, 'package.json'));
   await mkdir(path.join(temp.path, 'node_modules'));
@@ -41,6 +41,24 @@ it('loads no package but those that are installed with it', async () => {
   }
   expect([...loaded]).toContain('execa');
   expect([...loaded].filter((name) => !known.includes(name) && name !== 'hookstack')).toEqual([]);
+});
+
+it('loads nothing of a fleet before somebody asks a server', async () => {
+  const texts = new Map<string, string>();
+  const pending = [path.join(ROOT, 'dist/index.js')];
+  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
+    if (texts.has(file)) continue;
+    const text = await readFile(file, 'utf8');
+    texts.set(file, text);
+    const imports = text.matchAll(/\b(?:from|import)\s*"(\.[^"]+)"/gu);
+    for (const [, name = ''] of imports) pending.push(path.join(path.dirname(file), name));
+  }
+  expect(texts.size).toBeGreaterThan(10);
+  const all = [...texts.values()].join('\n');
+  expect(all).toContain('executeToolWithHooks');
+  for (const each of ['Hookstack-Question', '@nats-io', 'prom-client', 'no responders']) {
+    expect(all.includes(each), each).toBe(false);
+  }
 });
 
 function packageOf(specifier: string): string {

@@ -5,7 +5,7 @@ import { errorCode } from '../../util/errorMessage.js';
 import { RECORD_STREAM, RECORD_SUBJECTS } from '../../fleet/recordSubject.js';
 
 export function loadJetStream() {
-  return loadPackage(() => import('@nats-io/jetstream'), '@nats-io/jetstream');
+  return loadPackage('@nats-io/jetstream');
 }
 
 /** In ns, as JetStream counts. */

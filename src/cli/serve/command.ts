@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { CommandSpec } from '../shared/addCommand.js';
+import { natsTlsOptions } from '../shared/natsServer.js';
 import { countOption, cwdOption, traceOption } from '../shared/options.js';
 
 export const serveCommand: CommandSpec = {
@@ -22,12 +23,7 @@ export const serveCommand: CommandSpec = {
     countOption('--max-concurrent <n>', 'how many questions hooks work on at a time').default(64),
     new Option('--nats <url>', 'answer over NATS, too: nats://HOST:PORT'),
     new Option('--token-file <file>', 'the secret for NATS, in a file of mode 600'),
-    new Option(
-      '--nats-ca <file>',
-      'whom to believe at NATS, in PEM; default whom Node.js believes',
-    ),
-    new Option('--nats-cert <file>', 'a certificate of your own for NATS, in PEM'),
-    new Option('--nats-key <file>', 'its key'),
+    ...natsTlsOptions,
     new Option('--no-record', 'do not send what hooks of this server do to the record at NATS'),
     new Option('--name <name>', 'what this server is called at NATS').default('policy'),
     new Option(

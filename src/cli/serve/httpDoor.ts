@@ -102,8 +102,13 @@ class Routes {
 
   async #tellFigures(response: ServerResponse): Promise<void> {
     const { metrics } = this.options;
-    const text = await metrics.text();
-    this.#write(response, 200, text, { 'Content-Type': metrics.contentType });
+    if (!metrics.page) {
+      const error =
+        'Figures need the package prom-client beside hookstack: npm install prom-client';
+      return this.#send(response, 501, { error });
+    }
+    const { text, contentType } = await metrics.page();
+    this.#write(response, 200, text, { 'Content-Type': contentType });
   }
 
   async #ask(

@@ -1,66 +1,30 @@
-import { Counter, Gauge, Histogram, Registry, type OpenMetricsContentType } from 'prom-client';
 import type { Answered, Refusal } from './answers.js';
 
 /** Why a request was refused before it was a question. */
 export type HttpRefusal = 'unauthorised' | 'too_large' | 'wrong_request';
 
-/** The figures of a server, as OpenMetrics. Labels have few values: nothing that an agent or a model says is one. */
-export class Metrics {
-  readonly #registry = openMetrics();
-  readonly #questions = new Counter({
-    name: 'hookstack_questions_total',
-    help: 'Questions that were answered, by event and verdict',
-    labelNames: ['event', 'verdict'],
-    registers: [this.#registry],
-  });
-  readonly #durations = new Histogram({
-    name: 'hookstack_question_duration_seconds',
-    help: 'From when a question was read to its answer',
-    labelNames: ['event'],
-    buckets: [0.0001, 0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
-    registers: [this.#registry],
-  });
-  readonly #refused = new Counter({
-    name: 'hookstack_refused_total',
-    help: 'Questions that no hook has answered, by reason',
-    labelNames: ['reason'],
-    registers: [this.#registry],
-  });
+/** The figures of a server. */
+export interface Metrics {
+  readonly answered: (answered: Answered) => void;
+  readonly refused: (reason: Refusal | HttpRefusal) => void;
+  /** As OpenMetrics; missing where the package that writes it is not installed. */
+  readonly page?: () => Promise<{ readonly text: string; readonly contentType: string }>;
+}
 
-  /** @param inFlight how many questions hooks work on */
-  constructor(inFlight: () => number) {
-    const gauge = new Gauge({
-      name: 'hookstack_questions_in_flight',
-      help: 'Questions that hooks work on',
-      registers: [],
-      collect() {
-        this.set(inFlight());
-      },
-    });
-    this.#registry.registerMetric(gauge);
-  }
-
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
-
-  readonly answered = ({ event, verdict, durationMs }: Answered): void => {
-    this.#questions.inc({ event, verdict });
-    this.#durations.observe({ event }, durationMs / 1000);
-  };
-
-  readonly refused = (reason: Refusal | HttpRefusal): void => {
-    this.#refused.inc({ reason });
-  };
-
-  text(): Promise<string> {
-    return this.#registry.metrics();
+/**
+ * Counts what a server does, where `prom-client` is installed: an optional peer, as it takes more room than all of this
+ * package.
+ *
+ * @param inFlight how many questions hooks work on
+ */
+export async function openMetrics(inFlight: () => number): Promise<Metrics> {
+  try {
+    const { PromMetrics } = await import('./promMetrics.js');
+    return new PromMetrics(inFlight);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    return { answered: ignore, refused: ignore };
   }
 }
 
-/** Its types know no argument of the constructor. */
-function openMetrics(): Registry<OpenMetricsContentType> {
-  const registry = new Registry<OpenMetricsContentType>();
-  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  return registry;
-}
+function ignore(): void {}

@@ -77,10 +77,7 @@ class Door {
   constructor(private readonly options: NatsDoorOptions) {}
 
   async open(connection: NatsConnection): Promise<void> {
-    const nats = await loadPackage(
-      () => import('@nats-io/transport-node'),
-      '@nats-io/transport-node',
-    );
+    const nats = await loadPackage('@nats-io/transport-node');
     this.#newHeaders = nats.headers;
     this.#connection = connection;
     const subscription = connection.subscribe(SUBJECT, {

@@ -10,7 +10,7 @@ import { PolicyAnswers, type Refusal } from './answers.js';
 import { FleetDoors, readFleet, recordOf, type Fleet, type FleetOptions } from './fleetDoors.js';
 import { openHttpDoor } from './httpDoor.js';
 import { readListening, type Listening, type ListeningOptions } from './listening.js';
-import { Metrics } from './metrics.js';
+import { openMetrics } from './metrics.js';
 import { Notices } from './notices.js';
 
 export interface ServeOptions extends ListeningOptions, FleetOptions {
@@ -56,7 +56,7 @@ async function listen(
   { maxBody, maxConcurrent }: ServeOptions,
 ): Promise<number> {
   const notices = new Notices();
-  const metrics = new Metrics(() => answers.inFlight);
+  const metrics = await openMetrics(() => answers.inFlight);
   const doors = await FleetDoors.open(fleet, notices);
   const answers = new PolicyAnswers({
     config,

@@ -113,11 +113,9 @@ export class KvAnswers implements SharedAnswers {
   async #openBucket(): Promise<KV> {
     const { connection, isUp } = this.#nats;
     if (!connection || !isUp) throw new Error('there is no connection to NATS');
-    const { Kvm } = await loadPackage(() => import('@nats-io/kv'), '@nats-io/kv');
-    const { DiscardPolicy, StorageType, jetstreamManager } = await loadPackage(
-      () => import('@nats-io/jetstream'),
-      '@nats-io/jetstream',
-    );
+    const { Kvm } = await loadPackage('@nats-io/kv');
+    const { DiscardPolicy, StorageType, jetstreamManager } =
+      await loadPackage('@nats-io/jetstream');
     const bucket = await new Kvm(connection).create(BUCKET, {
       storage: StorageType.Memory,
       history: 1,

@@ -8,17 +8,22 @@ import { UsageError } from './usageError.js';
 export interface NatsServerOptions {
   readonly nats?: string;
   readonly tokenFile?: string;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
+  readonly natsCa?: string;
+  readonly natsCert?: string;
+  readonly natsKey?: string;
 }
+
+/** Whom to believe at NATS, and who one is. */
+export const natsTlsOptions = [
+  new Option('--nats-ca <file>', 'whom to believe at NATS, in PEM; default whom Node.js believes'),
+  new Option('--nats-cert <file>', 'a certificate of your own for NATS, in PEM'),
+  new Option('--nats-key <file>', 'its key'),
+];
 
 export const natsServerOptions = [
   new Option('--nats <url>', 'the NATS server of the fleet: nats://HOST:PORT'),
   new Option('--token-file <file>', 'a file of mode 600 with what proves who asks'),
-  new Option('--ca <file>', 'whom to believe, in PEM; default whom the system believes'),
-  new Option('--cert <file>', 'a certificate of your own, in PEM; with --key'),
-  new Option('--key <file>', 'its key'),
+  ...natsTlsOptions,
 ];
 
 /**
@@ -27,7 +32,7 @@ export const natsServerOptions = [
  * @throws UsageError where they are wrong, or there is no connection within 5 seconds
  */
 export async function connectNatsServer(
-  { nats = '', tokenFile, ca, cert, key }: NatsServerOptions,
+  { nats = '', tokenFile, natsCa, natsCert, natsKey }: NatsServerOptions,
   name: string,
 ): Promise<NatsConnection> {
   const address = readServer(nats);
@@ -36,12 +41,12 @@ export async function connectNatsServer(
   let secret: string | undefined;
   try {
     secret = await readSecret({ tokenFile });
-    const tls = { caFile: ca, certFile: cert, keyFile: key };
+    const tls = { caFile: natsCa, certFile: natsCert, keyFile: natsKey };
     return await connectNats({ address, secret, name, ...tls });
   } catch (cause) {
     const detail = withoutSecret(errorMessage(cause), secret);
     throw new UsageError(
-      `The NATS server ${address.server} cannot be used: ${detail}; see whether it runs, and whether --nats, --token-file and --ca are right`,
+      `The NATS server ${address.server} cannot be used: ${detail}; see whether it runs, and whether --nats, --token-file and --nats-ca are right`,
       { cause },
     );
   }

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Tokens } from '../../../src/cli/serve/access.js';
 import { PolicyAnswers } from '../../../src/cli/serve/answers.js';
 import { openHttpDoor, type HttpDoorOptions } from '../../../src/cli/serve/httpDoor.js';
-import { Metrics } from '../../../src/cli/serve/metrics.js';
+import { openMetrics } from '../../../src/cli/serve/metrics.js';
 import { Notices } from '../../../src/cli/serve/notices.js';
 import { Config } from '../../../src/config/config.js';
 import { saying } from '../../helpers/hooks.js';
@@ -29,7 +29,7 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
     hooksRunner: { warmShells: 0, spawner: false },
   });
   await config.getHookSystem()?.initialize();
-  const metrics = new Metrics(() => answers.inFlight);
+  const metrics = await openMetrics(() => answers.inFlight);
   const answers = new PolicyAnswers({
     config,
     maxConcurrent: 64,

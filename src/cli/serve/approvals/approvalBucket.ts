@@ -20,7 +20,7 @@ const PAUSE_MS = 100;
  * @throws Error where there is no room for it, or it keeps entries for less
  */
 export async function openBucket(nc: NatsConnection, longestMs: number): Promise<KV> {
-  const { Kvm } = await loadPackage(() => import('@nats-io/kv'), '@nats-io/kv');
+  const { Kvm } = await loadPackage('@nats-io/kv');
   const make = () =>
     new Kvm(nc).create(BUCKET, {
       ttl: longestMs + MARGIN_MS,

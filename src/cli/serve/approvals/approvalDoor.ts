@@ -67,10 +67,7 @@ async function subscribe(
   board: ApprovalBoard,
   onWarn: (message: string) => void,
 ): Promise<void> {
-  const { headers } = await loadPackage(
-    () => import('@nats-io/transport-node'),
-    '@nats-io/transport-node',
-  );
+  const { headers } = await loadPackage('@nats-io/transport-node');
   let pending = 0;
   const respond = (message: Msg, { status, body, headers: said }: PutReply) => {
     if (connection.isClosed()) return;
