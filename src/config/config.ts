@@ -384,13 +384,22 @@ function warmShellsFromEnvironment(): number {
   return Number.isSafeInteger(count) && count >= 0 ? count : 16;
 }
 
+/** An extension that cannot be read is told of where its hooks are registered. */
+function hooksOf(extension: Extension): HookDefinitions | undefined {
+  try {
+    return extension.hooks;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Of remote hooks, and of the fleet. What a host passes is checked later. */
 function tokenVariablesOf({
   hooks,
   extensions,
   fleet,
 }: ConfigOptions & Pick<Settings, 'fleet'>): readonly string[] {
-  const definitions = [hooks, ...(extensions ?? []).map((extension) => extension.hooks)];
+  const definitions = [hooks, ...(extensions ?? []).map(hooksOf)];
   const groups = definitions.flatMap((each) => Object.values(each ?? {})).flat();
   const all = [...groups.flatMap((group) => group?.hooks ?? []), fleet];
   const named = all.map((each) => each?.tokenVariable);

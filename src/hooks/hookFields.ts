@@ -15,9 +15,11 @@ import {
   objectOf,
   oneOf,
   positiveCount,
+  readFields,
   text,
   type Field,
   type FieldTable,
+  type Report,
 } from '../util/checks.js';
 import { isRecord, UNSAFE_KEYS } from '../util/records.js';
 
@@ -99,7 +101,7 @@ const texts = expecting<Readonly<Record<string, string>>>(
   },
 );
 
-export const PLUGIN_FIELDS: FieldTable<PluginFields> = {
+const PLUGIN_FIELDS: FieldTable<PluginFields> = {
   type: { struct: oneOf('command', 'remote', 'plugin'), required: true },
   command: { struct: text },
   args: {
@@ -142,6 +144,30 @@ export const REMOTE_FIELDS: FieldTable<RemoteFields> = {
   onFailure: PLUGIN_FIELDS.onFailure,
   maxConsecutiveFailures: PLUGIN_FIELDS.maxConsecutiveFailures,
 };
+
+/** What one of the three tables gives. */
+type AnyFields = PluginFields & Partial<RemoteFields>;
+
+/** The table of the keys that a hook of this type has. */
+export function hookFieldsOf(type: unknown) {
+  if (type === 'remote') return REMOTE_FIELDS;
+  return type === 'plugin' ? PLUGIN_FIELDS : COMMAND_FIELDS;
+}
+
+/**
+ * A hook as it is written, by the table of its type. `undefined` where it cannot be used.
+ *
+ * @param timeout where its unit is not ms
+ */
+export function readHookFields(
+  raw: Readonly<Record<string, unknown>>,
+  report: Report,
+  timeout?: Field<number>,
+) {
+  const table = { ...hookFieldsOf(raw['type']), ...(timeout && { timeout }) };
+  const fields = readFields<AnyFields>(raw, table as FieldTable<AnyFields>, 'hook', report);
+  return fields && { ...fields, command: fields.command ?? '' };
+}
 
 export const FILE_GROUP_FIELDS: FieldTable<FileGroupFields> = {
   matcher: { struct: text, vital: true },

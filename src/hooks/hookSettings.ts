@@ -24,15 +24,13 @@ import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
 import { suggestName } from '../util/suggestName.js';
 import {
-  COMMAND_FIELDS,
   FILE_GROUP_FIELDS,
   GROUP_FIELDS,
-  PLUGIN_FIELDS,
-  REMOTE_FIELDS,
+  hookFieldsOf,
+  readHookFields,
   SECONDS,
   type FileGroupFields,
   type PluginFields,
-  type RemoteFields,
 } from './hookFields.js';
 
 /** One thing that is wrong with hook definitions; everything around it is read all the same. */
@@ -167,28 +165,13 @@ function parseHook(
   if (!isRecord(raw)) return reject('a hook { "type": "command", "command": … }', raw, report);
   const own = withoutForeignKeys(raw, spoken, report);
   if (!own) return undefined;
-  const table = tableOf(own['type']);
   // What was read once has it in any case.
   const { command, ...others } = own;
-  reportUnknownKeys(command === '' ? others : own, table, report);
-  const timeout = spoken?.timeoutUnit.name === 'seconds' ? SECONDS : table.timeout;
-  const fields = readFields<AnyFields>(
-    own,
-    { ...table, timeout } as FieldTable<AnyFields>,
-    'hook',
-    report,
-  );
-  if (fields === undefined) return undefined;
-  adviseOnFailure(fields, eventName, report);
-  return { ...fields, command: fields.command ?? '' };
-}
-
-/** What one of the three tables gives. */
-type AnyFields = PluginFields & Partial<RemoteFields>;
-
-function tableOf(type: unknown) {
-  if (type === 'remote') return REMOTE_FIELDS;
-  return type === 'plugin' ? PLUGIN_FIELDS : COMMAND_FIELDS;
+  reportUnknownKeys(command === '' ? others : own, hookFieldsOf(own['type']), report);
+  const timeout = spoken?.timeoutUnit.name === 'seconds' ? SECONDS : undefined;
+  const fields = readHookFields(own, report, timeout);
+  if (fields) adviseOnFailure(fields, eventName, report);
+  return fields;
 }
 
 function reject(expected: string, raw: unknown, report: Report): undefined {

@@ -60,8 +60,10 @@ export function findPrevious(
   for (const keys of [
     ['event', 'name'],
     ['event', 'command'],
+    ['event', 'url'],
     ['name'],
     ['command'],
+    ['url'],
     ['module'],
     ['event'],
     ['stack', 'policy'],

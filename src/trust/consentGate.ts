@@ -3,7 +3,7 @@ import type { HookConsent } from './consent.js';
 import type { ConsentReview, ConsentItem, HookRegistryEntry } from '../protocol/entry.js';
 import { itemOfHook, type ProjectHook } from './consentItem.js';
 import { readFields } from '../util/checks.js';
-import { COMMAND_FIELDS, FILE_GROUP_FIELDS } from '../hooks/hookFields.js';
+import { FILE_GROUP_FIELDS, readHookFields } from '../hooks/hookFields.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { harmOf } from './harm.js';
@@ -258,7 +258,7 @@ function asItWas(
   if (definition['onFailure'] !== 'deny') return undefined;
   const eventName = Object.values(HookEventName).find((name) => name === definition['event']);
   const group = readFields({ ...definition, hooks: [] }, FILE_GROUP_FIELDS, 'group', ignoreProblem);
-  const fields = readFields({ ...definition }, COMMAND_FIELDS, 'hook', ignoreProblem);
+  const fields = readHookFields(definition, ignoreProblem);
   if (!eventName || !group || !fields) return undefined;
   const { matcher, sequential, dialect } = group;
   const moment = MOMENTS.find((each) => each === definition['moment']);

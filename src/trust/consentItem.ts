@@ -30,6 +30,7 @@ export function itemOfHook(
   const definition = sortKeys<ConsentItem['definition']>({
     ...group,
     ...fields,
+    ...(config.type === 'remote' && { command: undefined }),
     event,
     extension: extension?.name,
   });

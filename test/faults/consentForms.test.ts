@@ -421,11 +421,13 @@ function evilFor(file: string): string {
   return '#!/bin/sh\n: > "$LLXPRT_PROJECT_DIR/pwned"\n';
 }
 
-async function openProject(host: Host, command: string) {
+const GUARD = { onFailure: 'deny', timeout: 20_000 } as const;
+
+async function openProject(host: Host, ...commands: readonly string[]) {
   const home = path.join(host.directory, '../', `${path.basename(host.directory)}-home`);
   await host.write('.llxprt/settings.json', {
     enableHooks: true,
-    hooks: { BeforeTool: [{ hooks: [hook(command, { onFailure: 'deny', timeout: 20_000 })] }] },
+    hooks: { BeforeTool: [{ hooks: commands.map((command) => hook(command, GUARD)) }] },
   });
   const { settings } = await loadSettings({
     workingDir: host.directory,
@@ -439,33 +441,41 @@ async function openProject(host: Host, command: string) {
 }
 
 /**
- * Changes those of the files whose change is not noticed, and leaves the others as they are. A change that is noticed
- * is noticed with others beside it, so that files are tried together, and by halves only where one of them is noticed.
+ * Changes those of the files whose change is not noticed, and leaves the others as they are.
  *
  * @returns the files that were changed
  */
 async function changeUnnoticed(
   host: Host,
-  files: readonly string[],
   isUnnoticed: () => Promise<boolean>,
 ): Promise<readonly string[]> {
-  const before = new Map<string, string | undefined>();
-  for (const file of files) {
-    const content = await readFile(path.join(host.directory, file), 'utf8').catch(() => undefined);
-    before.set(file, content);
-    await host.write(file, EVIL[file]!, 0o755);
+  const changed: string[] = [];
+  for (const [file, evil] of Object.entries(EVIL)) {
+    const at = path.join(host.directory, file);
+    const before = await readFile(at, 'utf8').catch(() => undefined);
+    await host.write(file, evil, 0o755);
+    if (await isUnnoticed()) changed.push(file);
+    else if (before === undefined) await rm(at);
+    else await host.write(file, before, 0o755);
   }
-  if (await isUnnoticed()) return files;
-  for (const [file, content] of before) {
-    if (content === undefined) await rm(path.join(host.directory, file));
-    else await host.write(file, content, 0o755);
+  return changed;
+}
+
+/** Programs, and a PATH with folders of the project in it, as `npm run` and direnv leave it, with a way in through a link. */
+async function prepare(host: Host, onTestFinished: (work: () => Promise<void>) => void) {
+  const stubs = path.join(host.directory, '..', `${path.basename(host.directory)}-stubs`);
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await rm(stubs, { recursive: true, force: true });
+  });
+  for (const program of ['semgrep', 'notify-send', 'rg', 'guard', 'x.sh']) {
+    await mkdir(stubs, { recursive: true });
+    await writeFile(path.join(stubs, program), '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 });
   }
-  if (files.length === 1) return [];
-  const middle = Math.ceil(files.length / 2);
-  return [
-    ...(await changeUnnoticed(host, files.slice(0, middle), isUnnoticed)),
-    ...(await changeUnnoticed(host, files.slice(middle), isUnnoticed)),
-  ];
+  await symlink(path.join(host.directory, 'bin'), path.join(stubs, 'way'));
+  const own = ['bin', 'node_modules/.bin', 'hooks'].map((each) => path.join(host.directory, each));
+  vi.stubEnv('PATH', [...own, path.join(stubs, 'way'), stubs, process.env['PATH']].join(':'));
+  await writeProject(host, stubs);
 }
 
 describe('73 a plain yes: what is changed afterwards does not run', () => {
@@ -478,27 +488,25 @@ describe('73 a plain yes: what is changed afterwards does not run', () => {
     expect(new Set(forms.map(([command]) => command)).size).toBe(forms.length);
   });
 
-  fault.for(forms)(
+  fault('73 what it cannot cover stays out', async ({ host, onTestFinished }) => {
+    await prepare(host, onTestFinished);
+    const first = await openProject(host, ...FORMS.open);
+    onTestFinished(() => rm(first.home, { recursive: true, force: true }));
+    const entries = first.config.getHookSystem()?.getAllHooks() ?? [];
+    expect(entries.map(({ config, review }) => [config.command, review?.class])).toEqual(
+      FORMS.open.map((command) => [command, 'open']),
+    );
+    await first.consent.allow(entries.flatMap(({ review }) => review ?? []));
+    const { config } = await openProject(host, ...FORMS.open);
+    const after = config.getHookSystem()?.getAllHooks() ?? [];
+    expect(after.map(({ enabled }) => enabled)).toEqual(FORMS.open.map(() => false));
+  });
+
+  fault.for(forms.filter(([, covers]) => covers !== 'open'))(
     '73 %j is %s',
     { timeout: 120_000 },
     async ([command, covers], { host, onTestFinished }) => {
-      const stubs = path.join(host.directory, '..', `${path.basename(host.directory)}-stubs`);
-      onTestFinished(async () => {
-        vi.unstubAllEnvs();
-        await rm(stubs, { recursive: true, force: true });
-      });
-      for (const program of ['semgrep', 'notify-send', 'rg', 'guard', 'x.sh']) {
-        await mkdir(stubs, { recursive: true });
-        await writeFile(path.join(stubs, program), '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 });
-      }
-      // As `npm run` and direnv leave it, with a way in through a link.
-      await symlink(path.join(host.directory, 'bin'), path.join(stubs, 'way'));
-      const own = ['bin', 'node_modules/.bin', 'hooks'].map((each) =>
-        path.join(host.directory, each),
-      );
-      vi.stubEnv('PATH', [...own, path.join(stubs, 'way'), stubs, process.env['PATH']].join(':'));
-      await writeProject(host, stubs);
-
+      await prepare(host, onTestFinished);
       const first = await openProject(host, command);
       onTestFinished(() => rm(first.home, { recursive: true, force: true }));
       const [entry] = first.config.getHookSystem()?.getAllHooks() ?? [];
@@ -506,8 +514,7 @@ describe('73 a plain yes: what is changed afterwards does not run', () => {
       await first.consent.allow(entry?.review ? [entry.review] : []);
       const { config } = await openProject(host, command);
       const [allowed] = config.getHookSystem()?.getAllHooks() ?? [];
-      expect(allowed?.enabled).toBe(covers !== 'open');
-      if (covers === 'open') return;
+      expect(allowed?.enabled).toBe(true);
 
       // As it was allowed, it runs.
       expect((await host.callToolOf(config)).hooks[0]?.exitCode).toBeDefined();
@@ -517,7 +524,7 @@ describe('73 a plain yes: what is changed afterwards does not run', () => {
       const registry = config.getHookSystem()?.getRegistry();
       const isUnnoticed = async () =>
         allowed !== undefined && (await registry?.findObjection(allowed.config)) === undefined;
-      const uncovered = await changeUnnoticed(host, Object.keys(EVIL), isUnnoticed);
+      const uncovered = await changeUnnoticed(host, isUnnoticed);
       expect(uncovered).toContain('bin/bash');
       expect((await host.callToolOf(config)).hooks[0]?.exitCode).toBeDefined();
       expect(host.exists('pwned')).toBe(false);

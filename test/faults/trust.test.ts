@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, vi } from 'vitest';
 import { loadSettings } from '../../src/config/settings/settings.js';
@@ -10,6 +13,10 @@ import { allowAll, openProject, SETTINGS } from './helpers/project.js';
 function project(hooks: readonly CommandHookConfig[], others: object = {}) {
   const groups: HookDefinition[] = [{ hooks }];
   return { enableHooks: true, hooks: { BeforeTool: groups }, ...others };
+}
+
+function remote(url: string): CommandHookConfig {
+  return { type: 'remote', command: '', url, name: 'central', onFailure: 'deny' };
 }
 
 describe('63 before consent', () => {
@@ -117,6 +124,35 @@ describe('64 after a change', () => {
     expect((await host.callToolOf(config)).verdict).toBe('allowed');
     expect(host.exists('pwned')).toBe(false);
   });
+
+  fault.for<[string, (url: string) => CommandHookConfig]>([
+    ['another path', (url) => remote(`${url}/other`)],
+    ['a command', () => hook('touch pwned', { onFailure: 'deny' })],
+    ['no name', (url) => ({ ...remote(`${url}/other`), name: undefined })],
+  ])(
+    '64 a guard that asks a server denies with %s in its place',
+    async ([, change], { host, onTestFinished }) => {
+      const asked: unknown[] = [];
+      const server = createServer((request, response) => {
+        asked.push(request.url);
+        response.end('{ "decision": "allow" }');
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      onTestFinished(() => (server.closeAllConnections(), void server.close()));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const call = async () => host.callToolOf((await openProject(host)).config);
+      await host.write(SETTINGS, project([remote(url)]));
+      await allowAll(host);
+      expect((await call()).verdict).toBe('allowed');
+      await host.write(SETTINGS, project([change(url)]));
+      expect(await call()).toMatchObject({
+        verdict: 'blocked',
+        text: expect.stringContaining('has changed since it was allowed'),
+      });
+      expect(asked).toEqual(['/']);
+      expect(host.exists('pwned')).toBe(false);
+    },
+  );
 
   fault(
     '64 a command that was started ahead gets no input, and is not started again',

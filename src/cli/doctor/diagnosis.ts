@@ -32,9 +32,10 @@ export function describeEnding({ hook, event, outcome, said, timeoutMs }: Observ
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
   if (outcome.exitCode === 0) {
+    const how = hook.url === undefined ? 'exit code 0' : 'the server answered';
     return isMisread(outcome, hook, event)
-      ? 'exit code 0, and what it printed is no answer'
-      : 'exit code 0: it has an answer, or no objection';
+      ? `${how}, and what it printed is no answer`
+      : `${how}: it has an answer, or no objection`;
   }
   return canPrevent(event, said)
     ? 'exit code 2: it blocks'

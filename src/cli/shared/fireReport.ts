@@ -38,7 +38,8 @@ function describeHook(result: HookExecutionResult) {
   return {
     hook: hookIdentity(result.hookConfig),
     success: result.success,
-    exitCode: result.exitCode ?? null,
+    // What a server has answered is read as that of a command that ends with code 0.
+    exitCode: result.hookConfig.url === undefined ? (result.exitCode ?? null) : null,
     signal: result.signal ?? null,
     durationMs: Math.round(result.duration),
     stdout: result.stdout ?? null,

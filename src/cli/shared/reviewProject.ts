@@ -98,7 +98,8 @@ export async function locateHook(
     const found = hooks.findIndex(
       (hook) =>
         isRecord(hook) &&
-        hook['command'] === config.command &&
+        (hook['command'] ?? '') === config.command &&
+        hook['url'] === config.url &&
         hook['name'] === config.name &&
         isDeepStrictEqual(hook['args'], config.args),
     );
