@@ -58,10 +58,15 @@ async function readPrivate(handle: FileHandle, at: string, maxBytes: number): Pr
   return secret;
 }
 
-/** Replaces a secret, and each of its long lines, wherever somebody repeats it. */
+/** Replaces a secret, each of its long lines, and the password of a user, wherever somebody repeats it. */
 export function withoutSecret(text: string, secret: string | undefined): string {
   if (!secret) return text;
-  const parts = new Set([secret, ...secret.split(/[\n:]/u)]);
+  const lines = secret.split('\n');
+  const parts = new Set([
+    secret,
+    ...lines,
+    ...lines.map((line) => line.slice(line.indexOf(':') + 1)),
+  ]);
   let clean = text;
   for (const part of [...parts].toSorted((a, b) => b.length - a.length)) {
     if (part.length >= MIN_MASKED) clean = clean.replaceAll(part, '[token]');
