@@ -393,15 +393,22 @@ function hooksOf(extension: Extension): HookDefinitions | undefined {
   }
 }
 
-/** Of remote hooks, and of the fleet. What a host passes is checked later. */
+/**
+ * Of remote hooks, and of the fleet. What a host passes is checked later. A project does not decide what is masked: it
+ * could make everything unreadable.
+ */
 function tokenVariablesOf({
   hooks,
   extensions,
   fleet,
 }: ConfigOptions & Pick<Settings, 'fleet'>): readonly string[] {
-  const definitions = [hooks, ...(extensions ?? []).map(hooksOf)];
-  const groups = definitions.flatMap((each) => Object.values(each ?? {})).flat();
+  const trusted = (extensions ?? []).filter(({ scope }) => scope !== 'project');
+  const definitions = [hooks, ...trusted.map(hooksOf)];
+  const groups = definitions
+    .flatMap((each) => Object.values(each ?? {}))
+    .flat()
+    .filter((group) => group?.origin?.scope !== 'project');
   const all = [...groups.flatMap((group) => group?.hooks ?? []), fleet];
-  const named = all.map((each) => each?.tokenVariable);
-  return named.filter((variable) => typeof variable === 'string');
+  const named = all.map((each) => each?.tokenVariable).filter((name) => typeof name === 'string');
+  return named.filter((name) => /^\w+$/u.test(name));
 }

@@ -1,9 +1,11 @@
 import { MAX_KEPT_ANSWER_BYTES } from '../process/limits.js';
 import { NOT_RUN, type CommandOutcome } from '../process/runCommand.js';
-import { callFactsOf } from '../protocol/events.js';
+import { requireNoReferences } from '../dialects/httpHook.js';
+import { callFactsOf, failsClosed } from '../protocol/events.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
-import type { CommandHookConfig, ForeignEffects, ToolOutput } from '../protocol/types.js';
+import type { ForeignEffects, ToolOutput } from '../protocol/types.js';
+import { inherited, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookRun, Said } from '../run/hookRun.js';
 import { currentSpanId } from '../trace/span.js';
 import { flag, listOfText, objectOf, text } from '../util/checks.js';
@@ -12,9 +14,16 @@ import { isRecord } from '../util/records.js';
 import { parseFleetAddress } from './address.js';
 import { ask } from './ask.js';
 import { newQuestionId, NOTE_KEY, type Asking, type ServerAnswer } from './question.js';
-import { readSecret, withoutSecret } from './secret.js';
+import { answerWithoutSecret, readSecret, withoutSecret } from './secret.js';
+import { withFiles } from './files.js';
 
 export { closeIdle } from './ask.js';
+
+export interface AskOptions {
+  readonly signal?: AbortSignal;
+  /** Which variables of this process reach the hooks of a project. */
+  readonly environment: HookEnvironmentPolicy;
+}
 
 /**
  * Puts an event to the server of a remote hook, and waits for the answer until the hook's deadline.
@@ -25,23 +34,28 @@ export { closeIdle } from './ask.js';
 export async function askServer(
   run: HookRun,
   input: Uint8Array,
-  signal: AbortSignal | undefined,
+  { signal, environment }: AskOptions,
 ): Promise<CommandOutcome> {
-  const { hook, timeoutMs } = run;
+  const { timeoutMs } = run;
   const startedAt = performance.now();
   let secret: string | undefined;
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
-    const address = await unasked(() => parseFleetAddress(hook.url ?? ''));
-    secret = await unasked(() => readSecret(hook));
+    const hook = await unasked(() => withFiles(run.hook));
+    const variables = hook.ofProject ? inherited(environment, process.env) : process.env;
+    const address = await unasked(() =>
+      parseFleetAddress(hook.url ?? '', (name) => variables[name]),
+    );
+    if (hook.dialect) await unasked(() => requireNoReferences(hook.headers));
+    secret = await unasked(() => readSecret(hook, variables));
     const asking = askingOf(
-      run,
+      { ...run, hook },
       input,
       secret,
       signal ? AbortSignal.any([signal, deadline]) : deadline,
     );
     const answer = await ask(address, asking);
-    return { ...toOutcome(answer, secret, hook), durationMs: since(startedAt) };
+    return { ...toOutcome(answer, secret, run), durationMs: since(startedAt) };
   } catch (error) {
     const durationMs = since(startedAt);
     if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
@@ -90,16 +104,20 @@ function askingOf(
 function toOutcome(
   { status, text: answered, isCut }: ServerAnswer,
   secret: string | undefined,
-  { dialect }: CommandHookConfig,
+  { hook, event }: HookRun,
 ): CommandOutcome {
-  const said = withoutSecret(answered, secret);
+  const said = answerWithoutSecret(answered, secret);
   if (status < 200 || status > 299) throw new Error(refusalOf(status, said));
   if (isCut) throw new Error('was answered with more than it reads');
   // A proxy, and a server that ends, say nothing where a policy says `{}`. Other agents take nothing for a yes.
-  if (said.trim() === '' && dialect === undefined) {
+  if (said.trim() === '' && hook.dialect === undefined) {
     throw new Error(
       `was answered with status ${status} and nothing else: "{}" would say that all is well`,
     );
+  }
+  // For other agents text is no objection. It may be that of a proxy.
+  if (said.trim() !== '' && hook.dialect && failsClosed(hook, event) && !parseAnswer(said)) {
+    throw new Error(`was answered with status ${status} and a text that is no JSON object`);
   }
   return {
     ...NOT_RUN,
@@ -145,6 +163,19 @@ export function readNote(outcome: CommandOutcome): Said {
   return {
     ...outcome,
     stdout: JSON.stringify(said),
-    ...(foreignEffects.is(foreign) && { foreign }),
+    ...(foreignEffects.is(foreign) && { foreign: cleaned(foreign) }),
+  };
+}
+
+/** As the texts of a hook that says the same here. */
+function cleaned({ droppedArguments, toolOutput, contextOfResult, prevents }: ForeignEffects) {
+  const isDenial = toolOutput?.isDenial ?? false;
+  // It is a result, and as long as that has to be.
+  const limit = isDenial ? undefined : Infinity;
+  return {
+    ...(droppedArguments && { droppedArguments }),
+    ...(toolOutput && { toolOutput: { text: sanitizeText(toolOutput.text, limit), isDenial } }),
+    ...(contextOfResult !== undefined && { contextOfResult: sanitizeText(contextOfResult) }),
+    ...(prevents !== undefined && { prevents }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Approver } from '../protocol/approval.js';
 import type { FleetSettings } from '../protocol/fleetSettings.js';
 import { parseFleetAddress } from './address.js';
+import { withFiles } from './files.js';
 import { postTo } from './postApproval.js';
 import { remoteApprover } from './remoteApprover.js';
 import { readSecret } from './secret.js';
@@ -22,7 +23,7 @@ async function open({ url, ...others }: FleetSettings): Promise<Approver> {
   if (url === undefined) {
     throw new Error('"fleet" in the settings has no url: write nats://HOST:PORT/TEAM/AGENT');
   }
-  const { caFile, certFile, keyFile } = others;
-  const secret = await readSecret(others);
+  const { caFile, certFile, keyFile, ...source } = withFiles(others);
+  const secret = await readSecret(source);
   return remoteApprover(postTo(parseFleetAddress(url), { secret, caFile, certFile, keyFile }));
 }

@@ -4,6 +4,7 @@ import { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { notify } from '../util/notify.js';
 import { parseFleetAddress } from './address.js';
+import { withFiles } from './files.js';
 import { readSecret, withoutSecret } from './secret.js';
 import { SpanSender } from './spanSender.js';
 
@@ -52,10 +53,11 @@ export async function joinFleet(
 }
 
 async function openRecord(
-  { url, tokenFile, tokenVariable, caFile, certFile, keyFile }: FleetSettings,
+  settings: FleetSettings,
   { environment, flushMs }: JoinOptions,
   tell: (message: string) => void,
 ): Promise<Membership> {
+  const { url, tokenFile, tokenVariable, caFile, certFile, keyFile } = withFiles(settings);
   if (url === undefined) throw new Error('it has no url: write nats://HOST:PORT/TEAM/AGENT');
   const address = parseFleetAddress(url);
   if (address.kind !== 'nats') {

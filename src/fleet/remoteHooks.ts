@@ -1,5 +1,6 @@
 import type { HookRun } from '../run/hookRun.js';
 import type * as Server from './askServer.js';
+import type { AskOptions } from './askServer.js';
 
 let loaded: Promise<typeof Server> | undefined;
 
@@ -13,10 +14,10 @@ let loaded: Promise<typeof Server> | undefined;
 export async function askRemote(
   run: HookRun,
   input: Uint8Array,
-  { signal }: { readonly signal?: AbortSignal },
+  options: AskOptions,
 ): Promise<void> {
   const { askServer, readNote } = await (loaded ??= import('./askServer.js'));
-  run.outcome = await askServer(run, input, signal);
+  run.outcome = await askServer(run, input, options);
   run.said = readNote(run.outcome);
 }
 

@@ -1,8 +1,11 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { parseAnswer } from '../protocol/readHookOutput.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { requireHome } from '../util/home.js';
+import { isRecord } from '../util/records.js';
+import { NOTE_KEY } from './question.js';
 
 /** What proves who asks: a bearer token over HTTP; over NATS `user:password`, the seed of an nkey, or a creds file. */
 export interface SecretSource {
@@ -18,17 +21,23 @@ const MAX_SECRET_BYTES = 64 * 1024;
 /**
  * Reads a secret.
  *
+ * @param variables where a variable is looked up. Default: those of this process
  * @returns the text without the line break at its end; `undefined` where the source names none
  * @throws Error for a file that others can read, one that is missing, and for an empty secret
  */
-export async function readSecret(source: SecretSource): Promise<string | undefined> {
+export async function readSecret(
+  source: SecretSource,
+  variables: NodeJS.ProcessEnv = process.env,
+): Promise<string | undefined> {
   const { tokenFile, tokenVariable } = source;
   if (tokenFile !== undefined) return readSecretFile(tokenFile);
   if (tokenVariable === undefined) return undefined;
-  const secret = process.env[tokenVariable]?.trim();
-  if (!secret)
-    throw new Error(`the variable ${tokenVariable} (tokenVariable) is not set, or empty`);
-  return secret;
+  const secret = variables[tokenVariable]?.trim();
+  if (secret) return secret;
+  const why = process.env[tokenVariable]
+    ? 'withheld from hooks (hookEnvironment)'
+    : 'not set, or empty';
+  throw new Error(`the variable ${tokenVariable} (tokenVariable) is ${why}`);
 }
 
 /** @throws Error as {@link readSecret} */
@@ -73,6 +82,36 @@ export function withoutSecret(text: string, secret: string | undefined): string 
   }
   return clean;
 }
+
+/**
+ * The same in an answer, whose texts are masked and nothing else: what it is called there, and what a tool or a model is
+ * to get, stays as it is.
+ */
+export function answerWithoutSecret(answer: string, secret: string | undefined): string {
+  if (!secret) return answer;
+  const parsed = parseAnswer(answer);
+  if (!parsed) return withoutSecret(answer, secret);
+  const mask = (value: unknown): unknown => {
+    if (typeof value === 'string') return withoutSecret(value, secret);
+    if (Array.isArray(value)) return value.map(mask);
+    if (!isRecord(value)) return value;
+    const entries = Object.entries(value);
+    return Object.fromEntries(
+      entries.map(([key, item]) => [key, DATA.has(key) ? item : mask(item)]),
+    );
+  };
+  return JSON.stringify(mask(parsed));
+}
+
+const DATA = new Set([
+  'tool_input',
+  'updatedInput',
+  'updatedToolOutput',
+  'updatedMCPToolOutput',
+  'llm_request',
+  'llm_response',
+  NOTE_KEY,
+]);
 
 /** Shorter texts are words that mean something else, too. In characters. */
 const MIN_MASKED = 6;

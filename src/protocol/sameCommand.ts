@@ -41,9 +41,15 @@ const REMOTE_KEYS = [
 type RemoteKey = (typeof REMOTE_KEYS)[number];
 
 /** The same server, asked in the same name. */
-function remoteKey(hook: Pick<CommandHookConfig, 'dialect' | 'moment' | RemoteKey>): string {
+function remoteKey(
+  hook: Pick<CommandHookConfig, 'dialect' | 'moment' | 'extensionPath' | RemoteKey>,
+): string {
   const said = REMOTE_KEYS.map((key) => hook[key]);
-  return JSON.stringify(['remote', said, hook.dialect, hook.moment]);
+  const refersToFolder = said.some(
+    (each) => typeof each === 'string' && EXTENSION_REFERENCE.test(each),
+  );
+  const folder = refersToFolder ? hook.extensionPath : undefined;
+  return JSON.stringify(['remote', said, hook.dialect, hook.moment, folder]);
 }
 
 function ownKey(

@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dialects: names('protocol tools util'),
   run: names('dialects process protocol shell util'),
   trace: names('compose.ts context.ts protocol run tools util'),
-  fleet: names('process protocol run trace util'),
+  fleet: names('dialects process protocol run shell trace util'),
   'fleet.ts': names('fleet protocol'),
   'stack.ts': names('compose.ts context.ts middlewareGuard.ts protocol trace util'),
   approvals: names('confirmation-bus protocol trace util'),

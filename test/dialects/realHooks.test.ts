@@ -74,18 +74,31 @@ describe('hooks for Claude Code', () => {
   it.each<[string, object]>([
     ['if', { command: DENY_BY_CODE, if: 'Bash(rm *)' }],
     ['shell', { command: 'exit 2', shell: 'powershell' }],
-    ['X-Key', { type: 'http', url: 'http://localhost:9/hook', headers: { 'X-Key': '$KEY' } }],
     ['headers', { type: 'http', url: 'http://localhost:9/hook', headers: ['a'] }],
-    ['url', { type: 'http', url: 'http://hooks.example/hook' }],
     ['type', { type: 'prompt', prompt: 'Is this safe? $ARGUMENTS' }],
     ['type', { type: 'agent', prompt: 'Check it.' }],
   ])('a hook with %s that has no meaning here is left out, as an error', async (key, hook) => {
     const { problems, config } = await openProject(sandbox, claude('PreToolUse', hook, 'Bash'));
     const told = problems.map(({ path: at, message }) => `${at}: ${message}`);
-    expect(told).toEqual([expect.stringMatching(/^hooks\.PreToolUse\[0\]\.hooks\[0\].*left out/)]);
+    expect(told).toEqual([
+      expect.stringMatching(/^hooks\.PreToolUse\[0\]\.hooks\[0\].*(?:left out|is ignored)/),
+    ]);
     expect(told[0]).toContain(key);
     await config.getHookSystem()?.initialize();
     expect(config.getHookSystem()?.getAllHooks()).toEqual([]);
+  });
+
+  it.each<[string, object, RegExp]>([
+    [
+      'a header with a variable',
+      { url: 'http://localhost:9/hook', headers: { 'X-Key': '$KEY' } },
+      /was not asked: its header X-Key names a variable/,
+    ],
+    ['no TLS', { url: 'http://hooks.example/hook' }, /was not asked: .*use https/],
+  ])('of the type "http" with %s is not asked, so that a guard denies', async (_, keys, why) => {
+    const hook = { type: 'http', onFailure: 'deny', ...keys };
+    const run = await runWithHooks(sandbox, claude('PreToolUse', hook, 'Bash'), remove);
+    expect(run.toolResponse).toEqual({ error: expect.stringMatching(why) });
   });
 
   it('of the type "http" is a remote hook, with its token and its headers', async () => {

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { isFleetName } from '../../fleet/address.js';
 import type { TlsFiles } from '../../fleet/question.js';
 import { readSecret } from '../../fleet/secret.js';
@@ -41,7 +42,10 @@ export function recordOf(options: FleetOptions): FleetSettings | undefined {
   const { nats, name, tokenFile, record } = options;
   if (nats === undefined || !record) return undefined;
   const url = `${nats.replace(/\/$/u, '')}/${SERVERS}/${name}`;
-  return { url, tokenFile, record, ...tlsOf(options) };
+  const files = Object.entries({ tokenFile, ...tlsOf(options) }).flatMap(([key, file]) =>
+    file === undefined ? [] : [[key, path.resolve(file)] as const],
+  );
+  return { url, record, ...Object.fromEntries(files) };
 }
 
 /** The team of all policy servers. */
