@@ -102,6 +102,12 @@ async function fire(
   return { output: fired?.aggregated.finalOutput, result: fired?.aggregated.results[0], logger };
 }
 
+function maskedVariables(tokenVariable: string, scope: 'project' | 'user') {
+  const remote = { type: 'remote', command: '', url: 'x', tokenVariable } as CommandHookConfig;
+  const hooks = { BeforeTool: [{ origin: { scope }, hooks: [remote] }] };
+  return new Config({ hooks }).getHookEnvironment().tokenVariables;
+}
+
 describe('a remote hook over HTTP', () => {
   it('is asked what a command reads, and its answer counts as what one prints', async () => {
     const policy = await startPolicy(saying({ decision: 'deny', reason: 'not today' }));
@@ -307,15 +313,10 @@ describe('a remote hook over HTTP', () => {
   });
 
   it('of a project does not say what is masked, nor does a pattern', () => {
-    const variablesOf = (tokenVariable: string, scope: 'project' | 'user') => {
-      const remote = { type: 'remote', command: '', url: 'x', tokenVariable } as CommandHookConfig;
-      const hooks = { BeforeTool: [{ origin: { scope }, hooks: [remote] }] };
-      return new Config({ hooks }).getHookEnvironment().tokenVariables;
-    };
-    expect(variablesOf('HOME', 'project')).toEqual([]);
-    expect(variablesOf('*', 'user')).toEqual([]);
-    expect(variablesOf('@secrets', 'user')).toEqual([]);
-    expect(variablesOf('POLICY', 'user')).toEqual(['POLICY']);
+    expect(maskedVariables('HOME', 'project')).toEqual([]);
+    expect(maskedVariables('*', 'user')).toEqual([]);
+    expect(maskedVariables('@secrets', 'user')).toEqual([]);
+    expect(maskedVariables('POLICY', 'user')).toEqual(['POLICY']);
   });
 
   it('is given up with the call', async () => {
