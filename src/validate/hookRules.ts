@@ -129,7 +129,9 @@ export function duplicateName(site: HookSite, { hooks }: Checked): string | unde
   const { name } = site.hook;
   if (name === undefined || name === '') return undefined;
   const first = earlierThan(site, hooks).find(
-    ({ hook }) => hook.name === name && commandLine(hook) !== commandLine(site.hook),
+    ({ hook }) =>
+      hook.name === name &&
+      (hook.url !== site.hook.url || commandLine(hook) !== commandLine(site.hook)),
   );
   return (
     first &&

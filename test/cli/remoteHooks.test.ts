@@ -74,4 +74,11 @@ describe('of a hook that asks a server', () => {
     expect(stdout).toContain('the server answered: it has an answer, or no objection');
     expect(exitCode).toBe(0);
   });
+
+  it('list shows the address without what may be a secret in it', async () => {
+    const settings = await cli.settings(asking({ url: `${url}?token=sk-123&b=1` }));
+    const { stdout } = await cli.run(['list', '--json', '--settings', settings]);
+    expect(stdout).toContain(`${url}?…`);
+    expect(stdout).not.toContain('sk-123');
+  });
 });
