@@ -74,6 +74,9 @@ export function parseNatsServer(text: string): { readonly server: string; readon
   };
 }
 
+export const NO_GEMINI =
+  'policy servers do not read the format of Gemini CLI over NATS: use https://, or a group without a dialect';
+
 /** Whether a host is this machine, whatever its name server says. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/u.test(hostname);

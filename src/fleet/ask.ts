@@ -1,11 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FleetAddress } from './address.js';
+import { NO_GEMINI, type FleetAddress } from './address.js';
 import { closeIdleAgents, postQuestion, type HttpAnswer } from './postQuestion.js';
 import type * as NatsQuestions from './natsQuestions.js';
 import type { Asking, ServerAnswer } from './question.js';
-
-const NO_GEMINI =
-  'policy servers do not read the format of Gemini CLI over NATS: use https://, or a group without a dialect';
 
 /** Loaded with the first question that goes over NATS. */
 let overNats: Promise<typeof NatsQuestions> | undefined;

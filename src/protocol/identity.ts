@@ -11,14 +11,14 @@ export function hookIdentity(
 
 /** A command for people: as it was written, or a program with its arguments, as one would type them; or what is asked. */
 export function commandLine({ command, args, url }: Written): string {
-  return args ? [command, ...args].map(quoteOddWord).join(' ') : command || withoutUser(url);
+  return args ? [command, ...args].map(quoteOddWord).join(' ') : command || withoutSecrets(url);
 }
 
 type Written = Pick<CommandHookConfig, 'command' | 'args' | 'url'>;
 
-/** A password has no place in an address, and is not shown where it stands there all the same. */
-function withoutUser(url = ''): string {
-  return url.replace(/\/\/[^/?#]*@/u, '//…@');
+/** A password or a token has no place in an address, and is not shown where it stands there all the same. */
+function withoutSecrets(url = ''): string {
+  return url.replace(/\/\/[^/?#]*@/u, '//…@').replace(/\?.+/su, '?…');
 }
 
 const REFERENCES = new RegExp(REFERENCE, 'g');

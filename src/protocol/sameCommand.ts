@@ -29,7 +29,8 @@ export function commandKey(
   return key;
 }
 
-const REMOTE_KEYS = [
+/** What tells one question to a server from another. */
+export const REMOTE_KEYS = [
   'url',
   'headers',
   'tokenFile',

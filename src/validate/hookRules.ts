@@ -1,4 +1,5 @@
-import { parseFleetAddress } from '../fleet/address.js';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { NO_GEMINI, parseFleetAddress } from '../fleet/address.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { forbiddenVariables } from '../run/hookEnvironment.js';
 import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
@@ -8,6 +9,7 @@ import { dialects } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
+import { REMOTE_KEYS } from '../protocol/sameCommand.js';
 import { findControl } from '../protocol/sanitizeText.js';
 import { mayMatchTogether } from './matcherRules.js';
 import { findScripts, readScript } from './programs.js';
@@ -68,8 +70,8 @@ function isEmptyList(value: unknown): boolean {
 /** Characters that make a reader see something else than what runs. */
 export function hiddenCharacters({ hooks }: Checked): Slip[] {
   return hooks.flatMap(({ file, at, hook }) =>
-    (['name', 'command', 'args'] as const).flatMap((key) => {
-      const character = findControl([hook[key] ?? []].flat().join(' '));
+    (['name', 'command', 'args', ...REMOTE_KEYS] as const).flatMap((key) => {
+      const character = findControl(textOf(hook[key]));
       if (character === undefined) return [];
       const message = `contains the control character ${unicodeName(character)}, which hides text from its reader; remove it`;
       return { file, at: [...at, key], message };
@@ -77,16 +79,27 @@ export function hiddenCharacters({ hooks }: Checked): Slip[] {
   );
 }
 
+function textOf(value: string | readonly string[] | Readonly<Record<string, string>> = ''): string {
+  return typeof value === 'string' ? value : Object.entries(value).flat().join(' ');
+}
+
 export function pluginType({ hook }: HookSite): string | undefined {
   if (hook.type !== 'plugin') return undefined;
   return 'a plugin cannot be run; use "type": "command" with a command';
 }
 
-export function remoteAddress({ hook }: HookSite): string | undefined {
+export function remoteAddress({ hook, group }: HookSite): string | undefined {
   if (hook.type !== 'remote') return undefined;
   try {
     // What a variable holds is known where the hook runs.
-    parseFleetAddress(hook.url ?? '', () => 'name');
+    const { kind } = parseFleetAddress(hook.url ?? '', () => 'name');
+    if (kind === 'nats' && group.dialect === 'gemini') throw new Error(NO_GEMINI);
+    // NATS carries none of them.
+    const headers = kind === 'http' ? Object.entries(hook.headers ?? {}) : [];
+    for (const [name, value] of headers) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    }
     return undefined;
   } catch (error) {
     return `the server cannot be asked: ${errorMessage(error)}`;
@@ -129,7 +142,9 @@ export function duplicateName(site: HookSite, { hooks }: Checked): string | unde
   const { name } = site.hook;
   if (name === undefined || name === '') return undefined;
   const first = earlierThan(site, hooks).find(
-    ({ hook }) => hook.name === name && commandLine(hook) !== commandLine(site.hook),
+    ({ hook }) =>
+      hook.name === name &&
+      (hook.url !== site.hook.url || commandLine(hook) !== commandLine(site.hook)),
   );
   return (
     first &&

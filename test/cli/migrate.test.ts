@@ -105,6 +105,33 @@ describe('migrate', () => {
     expect(await cli.read(OURS)).toBe(text);
   });
 
+  it('tells hooks apart that ask one server in several names', async () => {
+    const url = 'https://policy.example/v1/events';
+    const asking = (headers: object) => ({ type: 'http', url, headers, allowedEnvVars: ['TOKEN'] });
+    const hooks = [
+      asking({ 'X-Role': 'a' }),
+      asking({ 'X-Role': 'b' }),
+      asking({ Authorization: 'Bearer $TOKEN' }),
+    ];
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks }] } });
+    expect(await migrate('claude')).toMatchObject([{ added: 3, present: 0 }]);
+    const settings = await hooksOf(join(cli.project, OURS));
+    expect(settings.hooks.BeforeTool).toMatchObject([
+      {
+        hooks: [
+          { name: 'policy.example', headers: { 'X-Role': 'a' } },
+          { name: 'policy.example-2', headers: { 'X-Role': 'b' } },
+          { name: 'policy.example-3', tokenVariable: 'TOKEN' },
+        ],
+      },
+    ]);
+    expect(await migrate('claude')).toMatchObject([{ changed: false, added: 0, present: 3 }]);
+
+    // Copied by hand, in the words of Claude Code.
+    await cli.write(OURS, { hooks: { PreToolUse: [{ dialect: 'claude', hooks }] } });
+    expect(await migrate('claude')).toMatchObject([{ added: 0, present: 3 }]);
+  });
+
   it('leaves what was changed here since, and what says that hooks are off', async () => {
     await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [guard] }] } });
     const changed = { ...guard, timeout: 3, name: 'guard' };

@@ -63,4 +63,22 @@ describe('of a hook that asks a server', () => {
     expect(exitCode).toBe(1);
     expect(stdout).toContain('reached no server');
   });
+
+  it('doctor asks no more than an event does, as servers have limits', async () => {
+    server.removeAllListeners('request').on('request', (request, response) => {
+      const isLong = Number(request.headers['content-length']) > 100 * 1024;
+      response.writeHead(isLong ? 413 : 200).end('{}');
+    });
+    await cli.userSettings(asking({ name: 'central' }));
+    const { stdout, exitCode } = await cli.run(['doctor']);
+    expect(stdout).toContain('the server answered: it has an answer, or no objection');
+    expect(exitCode).toBe(0);
+  });
+
+  it('list shows the address without what may be a secret in it', async () => {
+    const settings = await cli.settings(asking({ url: `${url}?token=sk-123&b=1` }));
+    const { stdout } = await cli.run(['list', '--json', '--settings', settings]);
+    expect(stdout).toContain(`${url}?…`);
+    expect(stdout).not.toContain('sk-123');
+  });
 });

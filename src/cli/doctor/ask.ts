@@ -62,7 +62,7 @@ export function inScratch<T>(
         findObjection: (started) => registry.findObjection(started),
         probe: async (seen, next) => {
           run = seen;
-          if (!persistent) pad(seen);
+          if (!persistent && hook.type !== 'remote') pad(seen);
           await next();
         },
       },
@@ -78,7 +78,10 @@ export function inScratch<T>(
   );
 }
 
-/** More than a pipe holds, so that it is taken only where somebody reads. JSON allows spaces behind its first brace. */
+/**
+ * More than a pipe holds, so that it is taken only where somebody reads. JSON allows spaces behind its first brace.
+ * Servers always read, and may refuse what is long.
+ */
 const PADDING = Buffer.alloc(256 * 1024, ' ');
 
 function pad(run: HookRun): void {

@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
+import { commandKey } from '../../protocol/sameCommand.js';
 import type { CommandHookConfig } from '../../protocol/types.js';
-
-type Named = Pick<CommandHookConfig, 'command' | 'args' | 'name' | 'url'>;
 
 /** Names for hooks that have none, by the script or the program that they run. Other commands have other names. */
 export class HookNames {
@@ -13,10 +12,10 @@ export class HookNames {
    * @param disabled names that stay as they are: a hook without a name is disabled by its command
    */
   constructor(
-    hooks: Iterable<Named>,
+    hooks: Iterable<CommandHookConfig>,
     private readonly disabled: ReadonlySet<unknown>,
   ) {
-    for (const hook of hooks) if (hook.name) this.#commands.set(hook.name, commandLine(hook));
+    for (const hook of hooks) if (hook.name) this.#commands.set(hook.name, whatRuns(hook));
   }
 
   named(hook: CommandHookConfig): CommandHookConfig {
@@ -25,8 +24,8 @@ export class HookNames {
     return { type, name: this.#nameFor(hook), ...rest };
   }
 
-  #nameFor(hook: Named): string {
-    const line = commandLine(hook);
+  #nameFor(hook: CommandHookConfig): string {
+    const line = whatRuns(hook);
     const { url } = hook;
     const words = [hook.command, ...(hook.args ?? [])].join(' ');
     const stem = url === undefined ? stemOf(words) : hostOf(url);
@@ -37,6 +36,11 @@ export class HookNames {
     this.#commands.set(name, line);
     return name;
   }
+}
+
+/** Of servers, the address alone does not tell in whose name they are asked. */
+function whatRuns(hook: CommandHookConfig): string {
+  return (hook.type === 'remote' && commandKey(hook)) || commandLine(hook);
 }
 
 const MAX_LENGTH = 40;

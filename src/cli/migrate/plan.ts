@@ -6,6 +6,7 @@ import { carryOver, type CarriedOver, type RemarkKind } from './carryOver.js';
 import { HookNames } from './hookNames.js';
 import { settingsKey, dialects, ourEventName } from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
+import { commandKey } from '../../protocol/sameCommand.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { formatPath } from '../../util/checks.js';
 import type { Position } from '../../util/jsonDocument.js';
@@ -174,15 +175,20 @@ function* knownHooks({ hooks }: Readonly<Record<string, unknown>>): Generator<st
     for (const group of Array.isArray(groups) ? groups.filter(isRecord) : []) {
       const dialect = Object.entries(dialects).find(([each]) => each === group['dialect'])?.[1];
       const event = dialect && settingsKey(dialect, name);
-      const inside = Array.isArray(group['hooks']) ? group['hooks'].filter(isRecord) : [];
-      for (const hook of event ? inside : []) yield keyOf(event, group, hook);
+      // As they are read: the same question to a server can be written in several ways.
+      for (const read of event ? groupsIn({ [name]: [group] }) : []) {
+        for (const hook of read.hooks) yield keyOf(event, read, hook);
+      }
     }
   }
 }
 
 function hooksIn({ hooks = {} }: Readonly<Record<string, unknown>>): CommandHookConfig[] {
-  const groups = Object.values(parseHookDefinitions(hooks).hooks).flat();
-  return groups.flatMap((group) => group.hooks);
+  return groupsIn(hooks).flatMap((group) => group.hooks);
+}
+
+function groupsIn(hooks: unknown): HookDefinition[] {
+  return Object.values(parseHookDefinitions(hooks).hooks).flat();
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -191,8 +197,15 @@ function listOf(value: unknown): readonly unknown[] {
 
 function keyOf(
   event: string | undefined,
-  { dialect, matcher = '' }: Partial<HookDefinition> | Record<string, unknown>,
-  { command, args, url }: Partial<CommandHookConfig> | Record<string, unknown>,
+  { dialect, matcher = '' }: HookDefinition,
+  hook: CommandHookConfig,
 ): string {
-  return JSON.stringify([event, dialect, matcher, command || url, args]);
+  const { type, command, args } = hook;
+  return JSON.stringify([
+    event,
+    dialect,
+    matcher,
+    type === 'remote' ? commandKey(hook) : command,
+    args,
+  ]);
 }
