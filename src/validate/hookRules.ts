@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { NO_GEMINI, parseFleetAddress } from '../fleet/address.js';
+import { withFiles } from '../fleet/files.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { forbiddenVariables } from '../run/hookEnvironment.js';
 import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
@@ -91,7 +92,8 @@ export function pluginType({ hook }: HookSite): string | undefined {
 export function remoteAddress({ hook, group }: HookSite): string | undefined {
   if (hook.type !== 'remote') return undefined;
   try {
-    // What a variable holds is known where the hook runs.
+    // What a variable holds is known where the hook runs, and where its extension lies.
+    withFiles({ extensionPath: '/', ...hook });
     const { kind } = parseFleetAddress(hook.url ?? '', () => 'name');
     if (kind === 'nats' && group.dialect === 'gemini') throw new Error(NO_GEMINI);
     // NATS carries none of them.
