@@ -4,7 +4,7 @@ import { requireNoReferences } from '../dialects/httpHook.js';
 import { callFactsOf, failsClosed } from '../protocol/events.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
-import type { ForeignEffects, ToolOutput } from '../protocol/types.js';
+import type { CommandHookConfig, ForeignEffects, ToolOutput } from '../protocol/types.js';
 import { inherited, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookRun, Said } from '../run/hookRun.js';
 import { currentSpanId } from '../trace/span.js';
@@ -13,9 +13,9 @@ import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
 import { parseFleetAddress } from './address.js';
 import { ask } from './ask.js';
+import { withFiles } from './files.js';
 import { newQuestionId, NOTE_KEY, type Asking, type ServerAnswer } from './question.js';
 import { answerWithoutSecret, readSecret, withoutSecret } from './secret.js';
-import { withFiles } from './files.js';
 
 export { closeIdle } from './ask.js';
 
@@ -41,13 +41,8 @@ export async function askServer(
   let secret: string | undefined;
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
-    const hook = await unasked(() => withFiles(run.hook));
-    const variables = hook.ofProject ? inherited(environment, process.env) : process.env;
-    const address = await unasked(() =>
-      parseFleetAddress(hook.url ?? '', (name) => variables[name]),
-    );
-    if (hook.dialect) await unasked(() => requireNoReferences(hook.headers));
-    secret = await unasked(() => readSecret(hook, variables));
+    const { hook, address, ...prepared } = await prepare(run.hook, environment);
+    secret = prepared.secret;
     const asking = askingOf(
       { ...run, hook },
       input,
@@ -65,10 +60,14 @@ export async function askServer(
   }
 }
 
-/** Does what comes before the question. */
-async function unasked<T>(work: () => T | Promise<T>): Promise<T> {
+/** @throws Error that says why nobody was asked */
+async function prepare(configured: CommandHookConfig, environment: HookEnvironmentPolicy) {
   try {
-    return await work();
+    const hook = withFiles(configured);
+    const variables = hook.ofProject ? inherited(environment, process.env) : process.env;
+    if (hook.dialect) requireNoReferences(hook.headers);
+    const address = parseFleetAddress(hook.url ?? '', (name) => variables[name]);
+    return { hook, address, secret: await readSecret(hook, variables) };
   } catch (error) {
     throw new Error(`was not asked: ${errorMessage(error)}`, { cause: error });
   }
