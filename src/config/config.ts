@@ -17,6 +17,7 @@ import { ConsentGate } from '../trust/consentGate.js';
 import type { CommandHookConfig, HookDefinitions, HookEventName } from '../protocol/types.js';
 import type { HookConsent } from '../trust/consent.js';
 import { openConsent } from '../trust/openConsent.js';
+import { tokenVariablesOf } from './tokenVariables.js';
 import {
   buildStack,
   checkRegistration,
@@ -382,33 +383,4 @@ type StagesOfHooks = Readonly<
 function warmShellsFromEnvironment(): number {
   const count = Number(process.env['HOOKSTACK_WARM_SHELLS'] ?? '16');
   return Number.isSafeInteger(count) && count >= 0 ? count : 16;
-}
-
-/** An extension that cannot be read is told of where its hooks are registered. */
-function hooksOf(extension: Extension): HookDefinitions | undefined {
-  try {
-    return extension.hooks;
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Of remote hooks, and of the fleet. What a host passes is checked later. A project does not decide what is masked: it
- * could make everything unreadable.
- */
-function tokenVariablesOf({
-  hooks,
-  extensions,
-  fleet,
-}: ConfigOptions & Pick<Settings, 'fleet'>): readonly string[] {
-  const trusted = (extensions ?? []).filter(({ scope }) => scope !== 'project');
-  const definitions = [hooks, ...trusted.map(hooksOf)];
-  const groups = definitions
-    .flatMap((each) => Object.values(each ?? {}))
-    .flat()
-    .filter((group) => group?.origin?.scope !== 'project');
-  const all = [...groups.flatMap((group) => group?.hooks ?? []), fleet];
-  const named = all.map((each) => each?.tokenVariable).filter((name) => typeof name === 'string');
-  return named.filter((name) => /^\w+$/u.test(name));
 }

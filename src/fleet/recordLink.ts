@@ -3,7 +3,7 @@ import type { JetStreamClient } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../util/errorMessage.js';
 import type { FleetAddress } from './address.js';
-import { connectNats, loadPackage, type TlsFiles } from './natsConnection.js';
+import { connectNats, loadPackage, watchConnection, type TlsFiles } from './natsConnection.js';
 import { recordSubject } from './recordSubject.js';
 
 export interface LinkOptions extends TlsFiles {
@@ -76,7 +76,10 @@ export class RecordLink {
         const nats = await this.#connect();
         if (signal.aborted) return void nats.close();
         this.#up();
-        void this.#watch(nats);
+        void watchConnection(nats, {
+          onLost: () => this.#down('the connection was lost'),
+          onBack: () => this.#up(),
+        });
         const reason = await nats.closed();
         this.#down(`the connection was closed (${reason ? errorMessage(reason) : 'by it'})`);
       } catch (error) {
@@ -100,13 +103,6 @@ export class RecordLink {
     this.#nats = nats;
     this.#jetstream = jetstream(nats);
     return nats;
-  }
-
-  async #watch(nats: NatsConnection): Promise<void> {
-    for await (const status of nats.status()) {
-      if (status.type === 'disconnect') this.#down('the connection was lost');
-      if (status.type === 'reconnect') this.#up();
-    }
   }
 
   #pause(problem: string): void {

@@ -69,18 +69,16 @@ async function readPrivate(handle: FileHandle, at: string, maxBytes: number): Pr
 
 /** Replaces a secret, each of its long lines, and the password of a user, wherever somebody repeats it. */
 export function withoutSecret(text: string, secret: string | undefined): string {
-  if (!secret) return text;
+  return secret ? maskOf(secret)(text) : text;
+}
+
+function maskOf(secret: string): (text: string) => string {
   const lines = secret.split('\n');
-  const parts = new Set([
-    secret,
-    ...lines,
-    ...lines.map((line) => line.slice(line.indexOf(':') + 1)),
-  ]);
-  let clean = text;
-  for (const part of [...parts].toSorted((a, b) => b.length - a.length)) {
-    if (part.length >= MIN_MASKED) clean = clean.replaceAll(part, '[token]');
-  }
-  return clean;
+  const passwords = lines.map((line) => line.slice(line.indexOf(':') + 1));
+  const parts = [...new Set([secret, ...lines, ...passwords])]
+    .filter((part) => part.length >= MIN_MASKED)
+    .toSorted((a, b) => b.length - a.length);
+  return (text) => parts.reduce((clean, part) => clean.replaceAll(part, '[token]'), text);
 }
 
 /**
@@ -89,10 +87,11 @@ export function withoutSecret(text: string, secret: string | undefined): string 
  */
 export function answerWithoutSecret(answer: string, secret: string | undefined): string {
   if (!secret) return answer;
+  const maskText = maskOf(secret);
   const parsed = parseAnswer(answer);
-  if (!parsed) return withoutSecret(answer, secret);
+  if (!parsed) return maskText(answer);
   const mask = (value: unknown): unknown => {
-    if (typeof value === 'string') return withoutSecret(value, secret);
+    if (typeof value === 'string') return maskText(value);
     if (Array.isArray(value)) return value.map(mask);
     if (!isRecord(value)) return value;
     const entries = Object.entries(value);

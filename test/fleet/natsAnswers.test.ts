@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -64,7 +65,9 @@ describe('KvAnswers', () => {
   });
 
   it('works once on a question that reaches several servers, whoever waits', async () => {
-    const work = counted('{"decision":"deny"}', new Promise((resolve) => setTimeout(resolve, 100)));
+    let arrived = 0;
+    const arrivals = new EventEmitter();
+    const work = counted('{"decision":"deny"}', once(arrivals, 'all'));
     for (let each = 0; each < 2; each++) {
       const { answers } = await openAnswers();
       const door = await openNatsDoor({
@@ -72,12 +75,12 @@ describe('KvAnswers', () => {
         secret: FLEET_SECRETS.policy,
         name: 'test',
         answers: {
-          answer: ({ question, asker }) =>
-            answers.once(
-              `${(asker ?? '').replace('/', '-')}-${question.id}`,
-              question.timeoutMs,
-              work,
-            ),
+          answer: ({ question, asker }) => {
+            arrived += 1;
+            if (arrived === 8) arrivals.emit('all');
+            const name = `${(asker ?? '').replace('/', '-')}-${question.id}`;
+            return answers.once(name, question.timeoutMs, work);
+          },
         },
       });
       closing.push(() => door.close());

@@ -5,7 +5,7 @@ import { isHookEventName } from '../../protocol/events.js';
 import { HookEventName } from '../../protocol/types.js';
 import { admit, type AccessOptions, type Admission, type Rejection } from './access.js';
 import type { Asked, PolicyAnswers, Reply } from './answers.js';
-import { closeServer, makeServer, type ServerSettings } from './httpServer.js';
+import { closeServer, headerOf, makeServer, type ServerSettings } from './httpServer.js';
 import type { Metrics } from './metrics.js';
 import { BodyReader, type NoBody } from './readBody.js';
 
@@ -204,9 +204,3 @@ const JSON_TYPE = 'application/json';
 
 /** Connections are limited: who has no token must not hold them. */
 const PARTING = { Connection: 'close' };
-
-/** One that came twice is none. */
-function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
-  const value = headers[name.toLowerCase()];
-  return typeof value === 'string' ? value : undefined;
-}

@@ -39,14 +39,10 @@ export interface NatsDoor {
  * @throws Error for credentials or files with which there cannot be a connection
  */
 export async function openNatsDoor(options: NatsDoorOptions): Promise<NatsDoor> {
-  const { url, secret, name, caFile, certFile, keyFile, onWarn = () => undefined } = options;
+  const { name, onWarn = () => undefined } = options;
   const door = new Door(options);
   const nats = await SteadyNats.open({
-    url,
-    secret,
-    caFile,
-    certFile,
-    keyFile,
+    ...options,
     onWarn,
     name: `hookstack serve ${name}`,
     onOpen: (connection) => door.open(connection),

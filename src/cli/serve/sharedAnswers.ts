@@ -43,14 +43,10 @@ export class KvAnswers implements SharedAnswers {
 
   /** @throws Error as {@link SteadyNats.open} */
   static async open(options: SharedAnswersOptions): Promise<KvAnswers> {
-    const { url, secret, name, caFile, certFile, keyFile, onWarn = () => undefined } = options;
+    const { name, onWarn = () => undefined } = options;
     const answers = new KvAnswers(options);
     answers.#nats = await SteadyNats.open({
-      url,
-      secret,
-      caFile,
-      certFile,
-      keyFile,
+      ...options,
       onWarn,
       name: `hookstack serve ${name} answers`,
       onOpen: async () => undefined,

@@ -38,15 +38,10 @@ const MAX_PENDING = 1000;
  * @throws Error as `SteadyNats.open`, and where JetStream has no room for the board
  */
 export async function openApprovalDoor(options: ApprovalDoorOptions): Promise<ApprovalDoor> {
-  const { url, secret, name, log, onWarn, caFile, certFile, keyFile } = options;
+  const { name, log, onWarn } = options;
   const board = new LateBoard();
   const nats = await SteadyNats.open({
-    url,
-    secret,
-    caFile,
-    certFile,
-    keyFile,
-    onWarn,
+    ...options,
     name: `hookstack serve ${name} approvals`,
     onOpen: async (connection) => {
       board.begin(await KvBoard.open(connection, { log }));

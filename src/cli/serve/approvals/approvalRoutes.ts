@@ -15,6 +15,7 @@ import {
   write,
   wrongMethod,
 } from './approvalReplies.js';
+import { headerOf } from '../httpServer.js';
 import { BodyReader } from '../readBody.js';
 import { renderApprovals } from './renderApprovals.js';
 import { PAGE, SignIn, type Approvers, type SignInOptions } from './signIn.js';
@@ -100,10 +101,7 @@ class Routes {
       return send(response, 401, { error: 'It is not known who asks: send a token' });
     const body = await this.#questions.read(request);
     if ('why' in body) return refuseBody(response, body.why);
-    const header = (name: string) => {
-      const value = request.headers[name.toLowerCase()];
-      return typeof value === 'string' ? value : undefined;
-    };
+    const header = (name: string) => headerOf(request, name);
     const reply = await answerQuestion(this.board, { from, body: body.text, header });
     write(response, reply.status, reply.body, reply.headers);
   }
