@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
@@ -55,14 +55,32 @@ export async function withTempDir<T>(body: (directory: string) => Promise<T>): P
   }
 }
 
-/** Whether a process still does something. A zombie does not. */
+/**
+ * Whether a process still does something. A zombie does not, and neither does one that was killed: on a busy machine it
+ * may wait long for the processor that it needs to end, which nobody can spare it.
+ */
 export function isRunning(pid: number): boolean {
   try {
+    // First, as SIGKILL waits no longer in a process that has begun to end.
+    if (isKilled(readFileSync(`/proc/${pid}/status`, 'latin1'))) return false;
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return !'ZX'.includes(stat.charAt(stat.lastIndexOf(')') + 2));
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state = 'X', flags] = [fields[0], fields[6]];
+    return !'ZX'.includes(state) && (Number(flags) & EXITING) === 0;
   } catch {
     return false;
   }
+}
+
+/** Of the flags of a process in Linux: that it is on its way out. */
+const EXITING = 0x4;
+
+/** Whether SIGKILL waits for it, by the masks of signals in its `status`. */
+function isKilled(status: string): boolean {
+  const masks = [...status.matchAll(/^(?:SigPnd|ShdPnd):\s*([0-9a-f]+)/gm)];
+  return masks.some(
+    ([, mask]) => (BigInt(`0x${mask}`) >> BigInt(constants.signals.SIGKILL - 1)) & 1n,
+  );
 }
 
 /** Waits until `file` has `count` lines, each of them a pid. What still runs after the test is killed. */
