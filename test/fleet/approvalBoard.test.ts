@@ -170,6 +170,23 @@ describe('a question to a person', () => {
     expect(await first.board.ask(other)).toEqual({ kind: 'open' });
     await vi.waitFor(() => expect(first.board.list()).toEqual([]), { timeout: 5000 });
   });
+
+  it('keeps no more than forty requests of one waiting, whatever they ask', async () => {
+    const { expiresAt: _, ...request } = requestOf();
+    const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 20_000 };
+    const asked = Array.from({ length: 40 }, () => first.board.ask(posed));
+    expect(await first.board.ask(posed)).toEqual({ kind: 'full' });
+    const { key, revision } = await shownOn(first, requestOf({ id: request.id }));
+    const other = { ...posed, from: 'acme/two', waitMs: 1 };
+    expect(await first.board.ask(other)).toEqual({ kind: 'open' });
+    await first.board.takeBack('acme/two', request.id);
+    const approval = { decision: 'allow', by: 'anna' } as const;
+    expect(await first.board.answer(key, revision, approval)).toEqual({ kind: 'counts' });
+    const same = Array.from(asked, () => ({ kind: 'approval', approval }));
+    expect(await Promise.all(asked)).toEqual(same);
+    // There is room again.
+    expect(await first.board.ask(posed)).toEqual({ kind: 'approval', approval });
+  });
 });
 
 describe('a question whose server is lost', () => {

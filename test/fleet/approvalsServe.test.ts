@@ -103,6 +103,47 @@ describe('hookstack serve with --approvers', () => {
     expect(String(stderr)).not.toContain(ANNA);
   });
 
+  it('takes answers of the page that a proxy shows, and of no other', async () => {
+    const { url } = await serve(
+      fleetFiles(),
+      '--nats',
+      nats.url,
+      '--origin',
+      'https://ask.example/',
+    );
+    const sign = (origin: string) =>
+      fetch(`${url}/approvals/sign-in`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Origin: origin },
+        body: JSON.stringify({ token: ANNA }),
+      });
+    const signed = await sign('https://ask.example');
+    expect(signed.status).toBe(200);
+    expect(signed.headers.get('set-cookie')).toMatch(/; SameSite=Strict; .*; Secure$/u);
+    const { csrf } = (await signed.json()) as { csrf: string };
+    const own = {
+      Cookie: signed.headers.get('set-cookie')?.split(';')[0] ?? '',
+      'Hookstack-Csrf': csrf,
+    };
+    const out = (origin: string) =>
+      fetch(`${url}/approvals/sign-out`, { method: 'POST', headers: { ...own, Origin: origin } });
+    for (const foreign of [url, 'https://ask.example:444', 'http://ask.example']) {
+      expect([(await sign(foreign)).status, (await out(foreign)).status]).toEqual([403, 403]);
+    }
+    expect((await out('https://ask.example')).status).toBe(200);
+  });
+
+  it.each([
+    'ask.example',
+    'https://ask.example/approvals',
+    'https://anna@ask.example',
+    'ftp://ask.example',
+    'null',
+  ])('refuses --origin %s', async (origin) => {
+    const served = serve({ approvers: `anna ${ANNA}` }, '--nats', nats.url, '--origin', origin);
+    await expect(served).rejects.toThrow(`--origin ${origin} is no origin: write https://HOST`);
+  });
+
   it('says what is missing', async () => {
     const { url } = await serve({});
     const page = await fetch(`${url}/approvals`);
@@ -111,6 +152,7 @@ describe('hookstack serve with --approvers', () => {
       { error: expect.stringContaining('start it with --nats URL --token-file FILE') as string },
     ]);
     await expect(serve({ approvers: `anna ${ANNA}` })).rejects.toThrow('add --nats');
+    await expect(serve({}, '--origin', 'https://ask.example')).rejects.toThrow('add --approvers');
     await expect(serve({ approvers: `team/agent ${ANNA}` }, '--nats', nats.url)).rejects.toThrow(
       'the name is not NAME',
     );

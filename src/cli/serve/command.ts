@@ -30,6 +30,10 @@ export const serveCommand: CommandSpec = {
       '--approvers <file>',
       'who may answer questions at /approvals: lines NAME TOKEN, in a file of mode 600',
     ),
+    new Option(
+      '--origin <url>',
+      'where browsers find /approvals, behind a proxy: https://HOST; default where it listens',
+    ),
     traceOption(),
   ],
   notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says

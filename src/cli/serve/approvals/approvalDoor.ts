@@ -28,7 +28,7 @@ export interface ApprovalDoor {
 
 const SUBJECT = 'hooks.approve.*.*';
 const QUEUE = 'policy';
-/** Questions that wait here at a time; of more, other servers take some. */
+/** Questions that wait here at a time, of all who ask; of more, other servers take some. */
 const MAX_PENDING = 1000;
 
 /**

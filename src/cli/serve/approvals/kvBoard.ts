@@ -68,7 +68,8 @@ export class KvBoard implements ApprovalBoard {
     const digest = digestOf(request);
     const expiresInMs = Math.round(Math.min(timeoutMs, this.longestMs));
     // Before it is put, so that no answer is missed.
-    const waiting = this.#open.wait(key, this.#closing.signal);
+    const waiting = this.#open.wait(key, from, this.#closing.signal);
+    if (!waiting) return { kind: 'full' };
     try {
       const put = await this.#put(key, { state: 'open', from, digest, expiresInMs, request });
       if (put === 'full') return { kind: 'full' };

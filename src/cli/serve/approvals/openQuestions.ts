@@ -16,6 +16,8 @@ export interface OpenQuestion {
 /** How many questions may be open: of all, and of one who asks. */
 const MAX_OPEN = 200;
 const MAX_OPEN_OF_ONE = 20;
+/** Requests of one who asks that wait at a time: each of its questions, and once more where a connection was lost. */
+const MAX_WAITING_OF_ONE = 2 * MAX_OPEN_OF_ONE;
 
 /** The questions that this server knows to be open, and who waits for their end. */
 export class OpenQuestions {
@@ -24,6 +26,8 @@ export class OpenQuestions {
   readonly #waiting = new Map<string, Set<(over: StoredOver | undefined) => void>>();
   /** Keys of those that are being put, and who asks. */
   readonly #reserved = new Map<string, string>();
+  /** How many requests wait, by who asks. */
+  readonly #waitingOf = new Map<string, number>();
 
   /** @param onLapse called with the key of a question whose time is over */
   constructor(private readonly onLapse: (key: string) => void) {}
@@ -68,9 +72,13 @@ export class OpenQuestions {
   /**
    * Waits for the end of a question, from now on.
    *
-   * @returns `over` gives how it has ended; `undefined` where it has not within some ms, or the signal aborts
+   * @returns `over` gives how it has ended; `undefined` where it has not within some ms, or the signal aborts. There is
+   *   nothing to wait with where too many requests of this asker wait already
    */
-  wait(key: string, signal: AbortSignal) {
+  wait(key: string, from: string, signal: AbortSignal) {
+    const ofOne = (this.#waitingOf.get(from) ?? 0) + 1;
+    if (ofOne > MAX_WAITING_OF_ONE) return undefined;
+    this.#waitingOf.set(from, ofOne);
     let settle!: (over: StoredOver | undefined) => void;
     const ended = new Promise<StoredOver | undefined>((resolve) => (settle = resolve));
     const same = this.#waiting.get(key) ?? new Set();
@@ -89,6 +97,9 @@ export class OpenQuestions {
         signal.removeEventListener('abort', abort);
         same.delete(settle);
         if (same.size === 0) this.#waiting.delete(key);
+        const others = (this.#waitingOf.get(from) ?? 0) - 1;
+        if (others > 0) this.#waitingOf.set(from, others);
+        else this.#waitingOf.delete(from);
       },
     };
   }
