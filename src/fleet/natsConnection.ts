@@ -85,6 +85,24 @@ export function whyNotConnected(error: unknown, server: string): string {
   return `NATS at ${server} does not know this user, or the secret is another one (${why})`;
 }
 
+/** Whether only nobody is there yet: everything else would be the same at the next attempt. */
+export function isAbsence(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = (error.cause ?? error) as NodeJS.ErrnoException;
+  return error.name === 'TimeoutError' || (typeof code === 'string' && ABSENCES.has(code));
+}
+
+const ABSENCES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EPIPE',
+]);
+
 interface Packages {
   '@nats-io/transport-node': typeof Nats;
   '@nats-io/jetstream': typeof JetStream;

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { execa } from 'execa';
 import { describe, expect } from 'vitest';
 import { parseFleetAddress } from '../../src/fleet/address.js';
 import { postTo } from '../../src/fleet/postApproval.js';
@@ -8,13 +7,12 @@ import { remoteApprover } from '../../src/fleet/remoteApprover.js';
 import { requestOf, signIn } from '../fleet/approvalHelpers.js';
 import {
   collectOnce,
+  startCollector,
   joinAs,
   mountSmallDisk,
   readCollected,
   readSpool,
-  writeToken,
 } from '../fleet/recordHelpers.js';
-import { MAIN } from '../cli/helpers.js';
 import { rawClient } from '../helpers/fleetQuestions.js';
 import { FLEET_SECRETS } from '../helpers/natsServer.js';
 import { fixture } from './helpers/childHost.js';
@@ -28,18 +26,8 @@ const AN_HOUR_AHEAD = ['--import', fixture('anHourAhead.mjs')];
 const ANNA = 'token-of-anna-0123456789';
 
 /** Starts a collector that goes on until it is ended. */
-async function startCollector(fleet: Fleet) {
-  const { directory } = fleet.host;
-  const token = writeToken(directory);
-  const args = [
-    '--nats',
-    fleet.nats.url,
-    '--token-file',
-    token,
-    '--out',
-    path.join(directory, 'out'),
-  ];
-  const child = execa(process.execPath, [MAIN, 'collect', ...args], { reject: false });
+async function collectOn(fleet: Fleet) {
+  const child = startCollector(fleet.nats, fleet.host.directory);
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);
     return await child;
@@ -75,7 +63,7 @@ describe('the record', () => {
       await collectOnce(fleet.nats, host.directory);
       await redeliverAfter(fleet, 1);
       const agent = await AgentProcess.start(fleet);
-      const endCollector = await startCollector(fleet);
+      const endCollector = await collectOn(fleet);
       const names: string[] = [];
       const call = async (by: AgentProcess, count: number) => {
         const added = Array.from({ length: count }, (_, n) => `tool${names.length + n}`);
@@ -85,7 +73,7 @@ describe('the record', () => {
       await call(agent, 100);
       await expect.poll(() => collectedTools(fleet), SOON).not.toHaveLength(0);
       await endCollector('SIGKILL');
-      const endSecond = await startCollector(fleet);
+      const endSecond = await collectOn(fleet);
       await call(agent, 50);
       await fleet.nats.kill();
       await call(agent, 50);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { appendFileSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,6 +17,7 @@ import {
   numbered,
   readCollected,
   readSpool,
+  startCollector,
   writeToken,
 } from './recordHelpers.js';
 
@@ -110,6 +112,40 @@ describe('the record of a fleet', () => {
     expect(missing).toBeGreaterThan(0);
     expect(there).toBeGreaterThan(100);
     expect(there + missing).toBe(2000);
+  });
+
+  it('is collected as soon as there is a server, by who was started before it', async () => {
+    await nats.kill();
+    const { sender } = joinAs(nats.port, directory.path);
+    endSpans('early');
+    const collector = startCollector(nats, directory.path);
+    onTestFinished(() => void collector.kill('SIGKILL'));
+    const [warning] = (await once(collector.stderr, 'data')) as [Buffer];
+    expect(String(warning)).toMatch(/^warning: The NATS server .*; it is tried again and again\n$/);
+    await nats.restart();
+    const names = async () => (await readCollected(directory.path)).map(({ name }) => name);
+    await expect.poll(names, { timeout: 10_000 }).toContain('early');
+    await sender.close();
+    collector.kill('SIGTERM');
+    const { exitCode, stdout } = await collector;
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^Wrote \d+ spans?$/)]);
+  });
+
+  it('is waited for by no collector that is to end, or is not let in', async () => {
+    await nats.kill();
+    const collector = startCollector(nats, directory.path);
+    await once(collector.stderr, 'data');
+    collector.kill('SIGTERM');
+    expect((await collector).exitCode).toBe(0);
+    expect((await collectApart(nats, directory.path)).exitCode).toBe(2);
+    await nats.restart();
+    const { exitCode, stderr } = await startCollector(
+      nats,
+      directory.path,
+      '--token-file',
+      writeToken(directory.path, 'policy-but:wrong'),
+    );
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('cannot be used')]);
   });
 
   it('has each span once where a collector is killed before it acknowledges, or there are two', async () => {

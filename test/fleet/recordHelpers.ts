@@ -78,15 +78,20 @@ export async function collectOnce(nats: Pick<TestNats, 'url'>, directory: string
   }
 }
 
-/** Runs `hookstack collect --once` in a process of its own. */
-export async function collectApart(nats: Pick<TestNats, 'url'>, directory: string) {
+/** Runs `hookstack collect` in a process of its own. */
+export function startCollector(
+  nats: Pick<TestNats, 'url'>,
+  directory: string,
+  ...more: readonly string[]
+) {
   const token = writeToken(directory);
   const args = ['--nats', nats.url, '--token-file', token, '--out', path.join(directory, 'out')];
-  const { exitCode, stdout, stderr } = await execa(
-    process.execPath,
-    [MAIN, 'collect', ...args, '--once'],
-    { reject: false },
-  );
+  return execa(process.execPath, [MAIN, 'collect', ...args, ...more], { reject: false });
+}
+
+/** Runs `hookstack collect --once` in a process of its own. */
+export async function collectApart(nats: Pick<TestNats, 'url'>, directory: string) {
+  const { exitCode, stdout, stderr } = await startCollector(nats, directory, '--once');
   return { exitCode, stdout, stderr };
 }
 

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { isAbsence } from '../../fleet/natsConnection.js';
 import { readFleetSpan, type FleetSpan } from '../../fleet/recordSubject.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
@@ -22,12 +23,53 @@ export async function collect({ out, once, ...server }: CollectOptions): Promise
   if (out === undefined) throw new UsageError('Say where the files go: --out DIR');
   await mkdir(out, { recursive: true, mode: 0o700 });
   const { signal, dispose } = watchInterruption();
-  const nats = await connectNatsServer(server, 'hookstack collect');
+  try {
+    const nats = once ? await connectNatsServer(server, NAME) : await waitForServer(server, signal);
+    return nats ? await collectFrom(nats, out, once === true, signal) : 0;
+  } finally {
+    dispose();
+  }
+}
+
+const NAME = 'hookstack collect';
+/** Ms between attempts to connect. */
+const RETRY_MS = 500;
+
+/**
+ * Connects as soon as somebody is there, as parts of a fleet are started in any order.
+ *
+ * @returns `undefined` where it was interrupted before
+ * @throws UsageError for what would be the same at the next attempt
+ */
+async function waitForServer(
+  server: NatsServerOptions,
+  signal: AbortSignal,
+): Promise<NatsConnection | undefined> {
+  let isTold = false;
+  while (!signal.aborted) {
+    try {
+      return await connectNatsServer(server, NAME);
+    } catch (error) {
+      if (!(error instanceof UsageError) || !isAbsence(error.cause)) throw error;
+      if (!isTold) printNotice('warning', `${error.message}; it is tried again and again`);
+      isTold = true;
+    }
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
+}
+
+async function collectFrom(
+  nats: NatsConnection,
+  out: string,
+  once: boolean,
+  signal: AbortSignal,
+): Promise<number> {
   const collector = new Collector(out);
   try {
     const consumer = await openRecord(nats);
     if (!once) printNotice('note', `spans of the fleet are written to ${toVisible(out)}; ^C ends`);
-    await collectAll({ nats, consumer, collector, signal, once: once === true });
+    await collectAll({ nats, consumer, collector, signal, once });
     return 0;
   } catch (error) {
     printNotice(
@@ -36,7 +78,6 @@ export async function collect({ out, once, ...server }: CollectOptions): Promise
     );
     return 1;
   } finally {
-    dispose();
     await atMost(LAST_WORDS_MS, nats.drain());
     await nats.close();
     printLine(collector.report());

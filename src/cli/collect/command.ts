@@ -13,7 +13,7 @@ export const collectCommand: CommandSpec = {
   notes:
     'It makes the stream HOOKS_RECORD where there is none. Several may run at once: for one directory, each span is written once.',
   exitCodes:
-    '0 all that was there is written; 1 a file or the server fails; 2 wrong usage, or no connection',
+    '0 all that was there is written; 1 a file or the server fails; 2 wrong usage, or no connection (without --once it waits for a server that is not there yet)',
   example: `hookstack collect --nats nats://127.0.0.1:4222 --token-file policy.token --out record
 hookstack trace record/2026-11-22.jsonl`,
   load: async () => (await import('./collect.js')).collect,

@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { parseNatsServer } from '../../fleet/address.js';
 import {
   connectNats,
+  isAbsence,
   watchConnection,
   whyNotConnected,
   type TlsFiles,
@@ -46,7 +47,7 @@ export class SteadyNats {
   static async open(options: SteadyNatsOptions): Promise<SteadyNats> {
     const steady = new SteadyNats(options);
     const failure = await steady.#attempt();
-    if (failure instanceof Error && !isAbsence(failure)) throw steady.#explained(failure);
+    if (failure !== undefined && !isAbsence(failure)) throw steady.#explained(failure);
     if (failure !== undefined) void steady.#keepTrying(failure);
     return steady;
   }
@@ -129,20 +130,3 @@ export class SteadyNats {
     return new Error(why, { cause: error });
   }
 }
-
-/** Whether only nobody is there yet: everything else would be the same at the next attempt. */
-function isAbsence(error: Error): boolean {
-  const { code } = (error.cause ?? error) as NodeJS.ErrnoException;
-  return error.name === 'TimeoutError' || (typeof code === 'string' && ABSENCES.has(code));
-}
-
-const ABSENCES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EPIPE',
-]);
