@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import behaviour from './page/page.js?raw';
 import summary from './page/summary.js?raw';
-import style from './page/page.css?raw';
+import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
+import { hashOf, styleOf } from './pageParts.js';
 import type { StorySpan } from './story.js';
 
+const style = styleOf(ownStyle);
 const script = `${summary}\n${behaviour}`;
 
 /**
@@ -30,8 +31,4 @@ export function renderPage(story: readonly StorySpan[], name: string, replay?: s
   };
   // In one pass: inserted text is not searched for marks.
   return template.replaceAll(/POLICY|<!-- \w+ -->/g, (mark) => parts[mark] ?? mark);
-}
-
-function hashOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

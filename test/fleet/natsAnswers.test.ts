@@ -1,31 +1,18 @@
 import { EventEmitter, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PolicyAnswers } from '../../src/cli/serve/answers.js';
 import { openNatsDoor } from '../../src/cli/serve/natsDoor.js';
 import { KvAnswers, type SharedAnswersOptions } from '../../src/cli/serve/sharedAnswers.js';
 import { Config } from '../../src/config/config.js';
-import { closeIdleLinks } from '../../src/fleet/natsQuestions.js';
-import { ask } from '../helpers/fleetQuestions.js';
+import { ask, useNats } from '../helpers/fleetQuestions.js';
 import { hook } from '../helpers/hooks.js';
-import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
+import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
 const temp = useTempDir();
-let nats: TestNats;
-const closing: (() => Promise<unknown>)[] = [];
-
-beforeAll(async () => {
-  nats = await startNats();
-});
-
-afterEach(async () => {
-  await closeIdleLinks();
-  for (const close of closing.splice(0)) await close();
-});
-
-afterAll(() => nats.dispose());
+const { nats, closing } = useNats();
 
 async function openAnswers(options: Partial<SharedAnswersOptions> = {}) {
   const onWarn = vi.fn<(message: string) => void>();

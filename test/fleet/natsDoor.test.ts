@@ -1,25 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import { headers as newHeaders } from '@nats-io/transport-node';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openNatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
-import { closeIdleLinks } from '../../src/fleet/natsQuestions.js';
 import { HEADERS } from '../../src/fleet/question.js';
-import { ask, rawClient } from '../helpers/fleetQuestions.js';
-import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
+import { ask, rawClient, useNats } from '../helpers/fleetQuestions.js';
+import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
 
-let nats: TestNats;
-const closing: (() => Promise<unknown>)[] = [];
-
-beforeAll(async () => {
-  nats = await startNats();
-});
-
-afterEach(async () => {
-  await closeIdleLinks();
-  for (const close of closing.splice(0)) await close();
-});
-
-afterAll(() => nats.dispose());
+const { nats, closing } = useNats();
 
 type Answer = NatsDoorOptions['answers']['answer'];
 

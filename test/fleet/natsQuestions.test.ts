@@ -2,26 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { headers, type Msg } from '@nats-io/transport-node';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { closeIdleLinks } from '../../src/fleet/natsQuestions.js';
+import { describe, expect, it, vi } from 'vitest';
 import { HEADERS } from '../../src/fleet/question.js';
 import { buildFixture } from '../helpers/builtFixture.js';
-import { ask, rawClient } from '../helpers/fleetQuestions.js';
-import { startNats, type TestNats } from '../helpers/natsServer.js';
+import { ask, rawClient, useNats } from '../helpers/fleetQuestions.js';
+import { startNats } from '../helpers/natsServer.js';
 
-let nats: TestNats;
-const closing: (() => Promise<unknown>)[] = [];
-
-beforeAll(async () => {
-  nats = await startNats();
-});
-
-afterEach(async () => {
-  await closeIdleLinks();
-  for (const close of closing.splice(0)) await close();
-});
-
-afterAll(() => nats.dispose());
+const { nats, closing } = useNats();
 
 function answerTo(message: Msg, text: string, id = message.headers?.get(HEADERS.question)) {
   const said = headers();

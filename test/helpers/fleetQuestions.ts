@@ -1,7 +1,24 @@
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { connectNats } from '../../src/fleet/natsConnection.js';
-import { askOverNats, type AskOptions } from '../../src/fleet/natsQuestions.js';
+import { askOverNats, closeIdleLinks, type AskOptions } from '../../src/fleet/natsQuestions.js';
 import { newQuestionId } from '../../src/fleet/question.js';
-import { FLEET_SECRETS, type TestNats } from './natsServer.js';
+import { FLEET_SECRETS, startNats, type TestNats } from './natsServer.js';
+
+/** A server for the tests of a file. What a test adds to `closing` is closed after it, and connections of agents are. */
+export function useNats() {
+  const nats = {} as TestNats;
+  const closing: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    // With its getters.
+    Object.defineProperties(nats, Object.getOwnPropertyDescriptors(await startNats()));
+  });
+  afterEach(async () => {
+    await closeIdleLinks();
+    for (const close of closing.splice(0)) await close();
+  });
+  afterAll(() => nats.dispose());
+  return { nats, closing };
+}
 
 /** The address of an agent of the team `acme`. */
 export function agentAt(nats: TestNats, agent = 'one') {

@@ -1,12 +1,14 @@
-import { createHash } from 'node:crypto';
+import { hashOf, styleOf } from '../../../trace/pageParts.js';
 import behaviour from './page/page.js?raw';
-import style from './page/page.css?raw';
+import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
 
 /** Loads nothing from elsewhere, and runs no script but its own. What it shows comes later, as data. */
 export function renderApprovals(): { readonly html: string; readonly policy: string } {
   return PAGE;
 }
+
+const style = styleOf(ownStyle);
 
 const PAGE = {
   html: template
@@ -24,7 +26,3 @@ const PAGE = {
     "trusted-types 'none'",
   ].join('; '),
 };
-
-function hashOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
-}
