@@ -219,9 +219,12 @@ describe('over TLS', () => {
   const tls = ['--cert', 'server.pem', '--key', 'server.key', '--listen', '0.0.0.0:0'];
 
   it('answers agents with a token, by their name, and nothing over plain HTTP', async () => {
-    await chmod(await cli.write('tokens', `# ours\nacme/one ${TOKEN}\n`), 0o600);
+    const next = `next-${TOKEN}`;
+    const lines = `# ours\nacme/one ${TOKEN}\nacme/one ${next}\n`;
+    await chmod(await cli.write('tokens', lines), 0o600);
     const { url } = await start(...tls, '--tokens', 'tokens');
     expect(url).toMatch(/^https:/u);
+    expect(await askTls(local(url), undefined, next)).toMatchObject({ status: 200 });
     expect(await askTls(local(url), undefined, TOKEN)).toMatchObject({ status: 200 });
     expect(JSON.parse(await cli.read('seen'))).toMatchObject({ agent: 'acme/one/sub' });
     expect(await askTls(local(url))).toMatchObject({ status: 401 });
