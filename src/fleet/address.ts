@@ -74,6 +74,12 @@ export function parseNatsServer(text: string): { readonly server: string; readon
   };
 }
 
+/** @param server `host:port`, of which an IPv6 address stands in brackets */
+export function endpointOf(server: string): { readonly host: string; readonly port: number } {
+  const { hostname, port } = new URL(`tcp://${server}`);
+  return { host: hostname.replaceAll(/[[\]]/gu, ''), port: Number(port) };
+}
+
 export const NO_GEMINI =
   'policy servers do not read the format of Gemini CLI over NATS: use https://, or a group without a dialect';
 

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { endpointOf } from './address.js';
 
 /** What a server says first is one line that begins so, and no longer than this, in bytes. */
 const GREETING = 'INFO ';
@@ -12,10 +13,8 @@ const MAX_GREETING = 64 * 1024;
  * @throws Error where it does not in time, or is something else; or the system's error
  */
 export function awaitGreeting(server: string, timeoutMs: number): Promise<void> {
-  const { hostname, port } = new URL(`tcp://${server}`);
-  const host = hostname.replace(/^\[(.*)\]$/u, '$1');
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port: Number(port) });
+    const socket = connect(endpointOf(server));
     const timer = setTimeout(
       () => socket.destroy(absent('ETIMEDOUT', 'it does not answer; see whether it hangs')),
       timeoutMs,

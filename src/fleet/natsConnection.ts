@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
+import { checkServerIdentity, type ConnectionOptions as TlsConnectionOptions } from 'node:tls';
 import type * as JetStream from '@nats-io/jetstream';
 import type * as Kv from '@nats-io/kv';
 import type * as Nats from '@nats-io/transport-node';
 import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
-import type { FleetAddress } from './address.js';
+import { endpointOf, type FleetAddress } from './address.js';
 import { awaitGreeting } from './awaitGreeting.js';
 import type { TlsFiles } from './question.js';
 
@@ -46,7 +47,7 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
     ignoreClusterUpdates: true,
     ignoreAuthErrorAbort: isSteady,
     ...(inboxPrefix !== undefined && { inboxPrefix }),
-    ...((address.tls || tls) && { tls: tls ?? {} }),
+    ...((address.tls || tls) && { tls: { ...tls, ...certifiedFor(address.server) } }),
     ...(secret !== undefined && { authenticator: authenticatorOf(nats, secret) }),
   };
   await awaitGreeting(address.server, timeoutMs);
@@ -130,6 +131,12 @@ async function readTls({ caFile, certFile, keyFile }: TlsFiles) {
   if (caFile === undefined && certFile === undefined) return undefined;
   const [ca, cert, key] = await Promise.all([caFile, certFile, keyFile].map(readIfNamed));
   return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+}
+
+/** The library would look for `localhost` in the certificate of a server that an IP address names. */
+function certifiedFor(server: string): Pick<TlsConnectionOptions, 'checkServerIdentity'> {
+  const { host } = endpointOf(server);
+  return { checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate) };
 }
 
 async function readIfNamed(file: string | undefined): Promise<string | undefined> {

@@ -140,7 +140,7 @@ describe('hookstack serve with --approvers', () => {
     'ftp://ask.example',
     'null',
   ])('refuses --origin %s', async (origin) => {
-    const served = serve({ approvers: `anna ${ANNA}` }, '--nats', nats.url, '--origin', origin);
+    const served = serve(fleetFiles(), '--nats', nats.url, '--origin', origin);
     await expect(served).rejects.toThrow(`--origin ${origin} is no origin: write https://HOST`);
   });
 
@@ -152,7 +152,12 @@ describe('hookstack serve with --approvers', () => {
       { error: expect.stringContaining('start it with --nats URL --token-file FILE') as string },
     ]);
     await expect(serve({ approvers: `anna ${ANNA}` })).rejects.toThrow('add --nats');
-    await expect(serve({}, '--origin', 'https://ask.example')).rejects.toThrow('add --approvers');
+    const behindProxy = ['--nats', nats.url, '--origin', 'https://ask.example'];
+    const { tokens } = fleetFiles();
+    await expect(serve({ tokens }, ...behindProxy)).rejects.toThrow('add --approvers');
+    await expect(serve({ approvers: `anna ${ANNA}` }, ...behindProxy)).rejects.toThrow(
+      'add a token for each agent (--tokens FILE)',
+    );
     await expect(serve({ approvers: `team/agent ${ANNA}` }, '--nats', nats.url)).rejects.toThrow(
       'the name is not NAME',
     );

@@ -6,6 +6,7 @@ import { nkeys } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNatsDoor } from '../../src/cli/serve/natsDoor.js';
 import { parseFleetAddress } from '../../src/fleet/address.js';
+import { connectNats } from '../../src/fleet/natsConnection.js';
 import { askOverNats, closeIdleLinks, type AskOptions } from '../../src/fleet/natsQuestions.js';
 import { newQuestionId } from '../../src/fleet/question.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
@@ -80,6 +81,31 @@ describe('questions over TLS', () => {
       message: expect.stringMatching(/cannot be used: .*certificate/u),
       isUnasked: true,
     });
+  });
+
+  it('are not asked of a server whose certificate is for another name', async () => {
+    const byCa = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-addext', 'basicConstraints=CA:FALSE'];
+    for (const [name, subject, other] of [
+      ['named', 'DNS:localhost', '127.0.0.1'],
+      ['numbered', 'IP:127.0.0.1', 'localhost'],
+    ] as const) {
+      certify(name, ...byCa, '-addext', `subjectAltName=${subject}`);
+      const files = `cert_file: "${at(`${name}.pem`)}", key_file: "${at(`${name}.key`)}"`;
+      writeFileSync(at(`${name}.conf`), `tls { ${files} }`);
+      const server = await startNats(at(`${name}.conf`));
+      const connect = (host: string) =>
+        connectNats({
+          address: { server: `${host}:${server.port}`, tls: true },
+          name: 'test',
+          caFile,
+        });
+      try {
+        await (await connect(subject.slice(subject.indexOf(':') + 1))).close();
+        await expect(connect(other)).rejects.toThrow(/does not match certificate/u);
+      } finally {
+        await server.dispose();
+      }
+    }
   });
 
   it('are not asked without the certificate that the server wants, or with another seed', async () => {

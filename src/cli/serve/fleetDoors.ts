@@ -4,7 +4,7 @@ import type { TlsFiles } from '../../fleet/question.js';
 import { readSecret } from '../../fleet/secret.js';
 import type { FleetSettings } from '../../protocol/fleetSettings.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import { printNotice, toVisible } from '../shared/terminal.js';
+import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { admit, PEOPLE, readTokens, type Tokens } from './access.js';
 import type { PolicyAnswers, SharedAnswers } from './answers.js';
@@ -26,7 +26,7 @@ export interface FleetOptions {
   /** Whether what hooks of this server do goes to the record. */
   readonly record: boolean;
   readonly approvers?: string;
-  /** `https://HOST`. */
+  /** See `ListeningOptions`. */
   readonly origin?: string;
 }
 
@@ -37,8 +37,6 @@ export interface Fleet {
   readonly tls: TlsFiles;
   readonly name: string;
   readonly approvers?: Tokens;
-  /** Where browsers find the page of questions, where that is not where the server listens. */
-  readonly origin?: string;
 }
 
 /** Where what this server does is recorded: as the agent of its name, of a team of servers. */
@@ -65,15 +63,14 @@ function tlsOf({ natsCa, natsCert, natsKey }: FleetOptions): TlsFiles {
 
 /** @throws UsageError for options that do not fit, and files that cannot be used */
 export async function readFleet(options: FleetOptions): Promise<Fleet> {
-  const { nats: url, tokenFile, name, approvers: file, origin: page } = options;
+  const { nats: url, tokenFile, name, approvers: file, origin } = options;
   if (url === undefined && (tokenFile !== undefined || file !== undefined)) {
     const option = file === undefined ? '--token-file' : '--approvers';
     throw new UsageError(`${option} is of use with NATS only: add --nats nats://HOST:PORT`);
   }
-  if (page !== undefined && file === undefined) {
+  if (origin !== undefined && file === undefined) {
     throw new UsageError('--origin is of use with a page only: add --approvers FILE');
   }
-  const origin = page === undefined ? undefined : originOf(page);
   if (!isFleetName(name)) {
     throw new UsageError('--name is no name for a server: use letters, digits, "-" and "_"');
   }
@@ -92,18 +89,7 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
     tls,
     name,
     ...(approvers && { approvers }),
-    ...(origin !== undefined && { origin }),
   };
-}
-
-/** As browsers write it, without a path. */
-function originOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isOrigin = url && /^https?:$/u.test(url.protocol) && url.href === `${url.origin}/`;
-  if (isOrigin) return url.origin;
-  throw new UsageError(
-    `--origin ${toVisible(text)} is no origin: write https://HOST or https://HOST:PORT, without a path`,
-  );
 }
 
 /** What comes in over NATS, and the page on which people answer. Nothing of it is there without `--nats`. */
@@ -149,8 +135,8 @@ export class FleetDoors {
   }
 
   /** @returns handles requests to the paths of approvals */
-  routes({ access, tls }: Listening): ReturnType<typeof approvalRoutes> {
-    const { approvers, origin } = this.fleet;
+  routes({ access, tls, origin }: Listening): ReturnType<typeof approvalRoutes> {
+    const { approvers } = this.fleet;
     return approvalRoutes({
       board: this.approvals?.board,
       // Who asks must not answer, also where both were given the same token.

@@ -13,6 +13,8 @@ export interface Listening {
   readonly port: number;
   readonly tls?: ServerTls;
   readonly access: AccessOptions;
+  /** Where browsers find the server, where that is not where it listens. */
+  readonly origin?: string;
 }
 
 export interface ListeningOptions {
@@ -22,6 +24,8 @@ export interface ListeningOptions {
   readonly cert?: string;
   readonly key?: string;
   readonly clientCa?: string;
+  /** `https://HOST` of a proxy. */
+  readonly origin?: string;
 }
 
 /**
@@ -32,7 +36,7 @@ export interface ListeningOptions {
 export async function readListening(options: ListeningOptions): Promise<Listening> {
   const { host, port } = parseListen(options.listen);
   checkSafety(host, options);
-  const { tokens: file, cert, key, clientCa } = options;
+  const { tokens: file, cert, key, clientCa, origin } = options;
   const tokens =
     file === undefined ? undefined : await orUsageError(readTokens(file), said('--tokens'));
   const tls = cert !== undefined && key !== undefined && (await readTls(cert, key, clientCa));
@@ -40,8 +44,19 @@ export async function readListening(options: ListeningOptions): Promise<Listenin
     host,
     port,
     ...(tls && { tls }),
+    ...(origin !== undefined && { origin: originOf(origin) }),
     access: { ...(tokens && { tokens }), hasClientCertificates: clientCa !== undefined },
   };
+}
+
+/** As browsers write it, without a path. */
+function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isOrigin = url && /^https?:$/u.test(url.protocol) && url.href === `${url.origin}/`;
+  if (isOrigin) return url.origin;
+  throw new UsageError(
+    `--origin ${toVisible(text)} is no origin: write https://HOST or https://HOST:PORT, without a path`,
+  );
 }
 
 function parseListen(text: string): { readonly host: string; readonly port: number } {
@@ -57,7 +72,7 @@ function parseListen(text: string): { readonly host: string; readonly port: numb
 }
 
 function checkSafety(host: string, options: ListeningOptions): void {
-  const { tokens, cert, key, clientCa } = options;
+  const { tokens, cert, key, clientCa, origin } = options;
   if ((cert === undefined) !== (key === undefined)) {
     throw new UsageError('TLS needs both: --cert FILE and --key FILE');
   }
@@ -66,18 +81,25 @@ function checkSafety(host: string, options: ListeningOptions): void {
       '--client-ca asks for certificates, which needs TLS: add --cert and --key',
     );
   }
+  const isAnybody = tokens === undefined && clientCa === undefined;
+  if (origin !== undefined && isAnybody) {
+    throw new UsageError(
+      `--origin stands for a proxy, behind which other machines look like this one: add ${CREDENTIALS}`,
+    );
+  }
   if (isLoopback(host)) return;
   const missing = [
     cert === undefined && 'TLS (--cert FILE --key FILE)',
-    tokens === undefined &&
-      clientCa === undefined &&
-      'a token for each agent (--tokens FILE) or client certificates (--client-ca FILE)',
+    isAnybody && CREDENTIALS,
   ].filter(Boolean);
   if (missing.length === 0) return;
   throw new UsageError(
     `--listen ${toVisible(host)} can be reached from other machines: add ${missing.join(', and ')}; or listen on 127.0.0.1`,
   );
 }
+
+const CREDENTIALS =
+  'a token for each agent (--tokens FILE) or client certificates (--client-ca FILE)';
 
 async function readTls(
   cert: string,
