@@ -112,6 +112,15 @@ export class QuestionLink {
     const token = message.subject.slice(this.inbox.length + 1);
     const sent = this.#sent.get(token);
     if (!sent) return;
+    try {
+      this.#read(message, sent);
+    } catch {
+      // The library would read no further message.
+      sent.waiting.fail(new QuestionFailed('got an answer with headers that are none', false));
+    }
+  }
+
+  #read(message: Msg, sent: Sent): void {
     const { headers, data } = message;
     if (data.length === 0 && headers?.code === 503) {
       sent.waiting.fail(

@@ -3,7 +3,7 @@ import { headers as newHeaders } from '@nats-io/transport-node';
 import { describe, expect, it, vi } from 'vitest';
 import { openNatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
 import { HEADERS } from '../../src/fleet/question.js';
-import { ask, rawClient, useNats } from '../helpers/fleetQuestions.js';
+import { ask, publishRaw, rawClient, useNats } from '../helpers/fleetQuestions.js';
 import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
 
 const { nats, closing } = useNats();
@@ -98,6 +98,19 @@ describe('openNatsDoor', () => {
     await vi.waitFor(() => expect(onWarn).toHaveBeenCalledTimes(1));
     expect(onWarn.mock.calls[0]?.[0]).toMatch(/acme\/one wants its answer elsewhere/u);
     expect(answer).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    'bad name: x',
+    `${HEADERS.timeout}: 1\r2`,
+    ': x',
+    'no colon',
+    `${HEADERS.question}: \0`,
+  ])('goes on where an agent sends the headers %j', async (lines) => {
+    await openDoor(async () => answered({}));
+    const subject = 'hooks.ask.acme.one';
+    await publishRaw(nats, 'one', { subject, reply: '_INBOX.acme.one.a.1', headers: lines });
+    expect(await ask(nats)).toEqual({ status: 200, text: '{}' });
   });
 
   it('shares the questions with the other doors', async () => {

@@ -5,7 +5,7 @@ import { headers, type Msg } from '@nats-io/transport-node';
 import { describe, expect, it, vi } from 'vitest';
 import { HEADERS } from '../../src/fleet/question.js';
 import { buildFixture } from '../helpers/builtFixture.js';
-import { ask, rawClient, useNats } from '../helpers/fleetQuestions.js';
+import { ask, publishRaw, rawClient, useNats } from '../helpers/fleetQuestions.js';
 import { startNats } from '../helpers/natsServer.js';
 
 const { nats, closing } = useNats();
@@ -85,6 +85,20 @@ describe('askOverNats', () => {
     });
     expect((await ask(nats)).text).toBe('right');
     expect((await ask(nats)).text).toBe('right');
+  });
+
+  it('goes on where an answer has headers that are none', async () => {
+    const broken = { subject: '', headers: 'bad name: x' };
+    const policy = await answerer((message) => {
+      void publishRaw(nats, 'policy', { ...broken, subject: message.reply ?? '' });
+    });
+    await expect(ask(nats)).rejects.toMatchObject({
+      message: 'got an answer with headers that are none',
+      isUnasked: false,
+    });
+    await policy.close();
+    await answerer((message) => answerTo(message, '{}'));
+    expect(await ask(nats)).toMatchObject({ text: '{}' });
   });
 
   it('ends with its signal', async () => {

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import { askOverNats, closeIdleLinks, type AskOptions } from '../../src/fleet/natsQuestions.js';
@@ -56,4 +57,26 @@ export function rawClient(nats: TestNats, user: keyof typeof FLEET_SECRETS, inbo
     name: 'raw',
     ...(inboxPrefix !== undefined && { inboxPrefix }),
   });
+}
+
+/** Publishes `{}` with lines for headers, which the library would not send. */
+export async function publishRaw(
+  { port }: TestNats,
+  user: keyof typeof FLEET_SECRETS,
+  { subject, reply = '', headers }: { subject: string; reply?: string; headers: string },
+): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  const [name, pass] = FLEET_SECRETS[user].split(':');
+  const head = `NATS/1.0\r\n${headers}\r\n\r\n`;
+  socket.write(
+    `CONNECT ${JSON.stringify({ user: name, pass, headers: true, verbose: false })}\r\n`,
+  );
+  socket.write(
+    `HPUB ${subject} ${reply} ${head.length} ${head.length + 2}\r\n${head}{}\r\nPING\r\n`,
+  );
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    if (chunk.includes('PONG\r\n')) break;
+    if (chunk.includes('-ERR')) throw new Error(chunk.toString());
+  }
+  socket.destroy();
 }

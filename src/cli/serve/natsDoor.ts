@@ -3,6 +3,7 @@ import { isFleetName } from '../../fleet/address.js';
 import { loadPackage, type TlsFiles } from '../../fleet/natsConnection.js';
 import { HEADERS, readQuestion, type Question } from '../../fleet/question.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { toOneLine } from '../shared/terminal.js';
 import type { PolicyAnswers, Reply } from './answers.js';
 import { fitAnswer } from './fitAnswer.js';
 import { mayReply } from './replyAddress.js';
@@ -64,7 +65,7 @@ class Door {
   readonly #pending = new Set<Promise<void>>();
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #bytes = 0;
-  #hasWarned = false;
+  readonly #warned = new Set<string>();
   #connection: NatsConnection | undefined;
   #newHeaders!: () => MsgHdrs;
   #drainSubscription: () => Promise<void> = () => Promise.resolve();
@@ -79,7 +80,7 @@ class Door {
     const subscription = connection.subscribe(SUBJECT, {
       queue: QUEUE,
       callback: (error, message) => {
-        if (!error) this.#take(message);
+        if (!error) this.#takeSafely(message);
       },
     });
     this.#drainSubscription = () => subscription.drain();
@@ -95,12 +96,25 @@ class Door {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
   }
 
+  /** The library would read no further message after an error. It throws one where headers are read that are none. */
+  #takeSafely(message: Msg): void {
+    try {
+      this.#take(message);
+    } catch (error) {
+      this.#warnOnce(
+        'unreadable',
+        `A question on ${toOneLine(message.subject)} cannot be read, and gets no answer: ${errorMessage(error)}`,
+      );
+    }
+  }
+
   #take(message: Msg): void {
     const { maxPending = 1000, maxPendingBytes = 128 * 1024 * 1024, longestMs } = this.options;
     const [, , team = '', agent = ''] = message.subject.split('.');
     if (!isFleetName(team) || !isFleetName(agent)) return;
     if (!mayReply(message.reply, team, agent)) {
       return this.#warnOnce(
+        'elsewhere',
         `A question of ${team}/${agent} wants its answer elsewhere than in its _INBOX.${team}.${agent}: it gets none`,
       );
     }
@@ -136,9 +150,9 @@ class Door {
     }
   }
 
-  #warnOnce(message: string): void {
-    if (!this.#hasWarned) this.options.onWarn?.(message);
-    this.#hasWarned = true;
+  #warnOnce(why: 'elsewhere' | 'unreadable', message: string): void {
+    if (!this.#warned.has(why)) this.options.onWarn?.(message);
+    this.#warned.add(why);
   }
 
   #decode(data: Uint8Array): string | undefined {
