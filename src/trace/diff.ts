@@ -9,15 +9,41 @@ const MAX_CHANGED = 100;
 /** In characters; longer values are indented. */
 const MAX_LINE = 80;
 
+/** More places are not told apart: what is left is compared line by line. */
+const MAX_PLACES = 1000;
+
 /** Like a unified diff: for each place, its path behind `@@`, then lines that are gone (`-`) and new ones (`+`). */
 export function diffValues(path: string, before: unknown, after: unknown): string[] {
+  return diffPlaces(path, before, after, { places: MAX_PLACES });
+}
+
+interface Left {
+  places: number;
+}
+
+function diffPlaces(path: string, before: unknown, after: unknown, left: Left): string[] {
   if (isRecord(before) && isRecord(after)) {
     const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-    return [...keys].flatMap((key) =>
-      diffValues(`${path}.${key}`, own(before, key), own(after, key)),
-    );
+    if (takePlaces(keys.size, left)) {
+      return [...keys].flatMap((key) =>
+        diffPlaces(`${path}.${key}`, own(before, key), own(after, key), left),
+      );
+    }
+  } else if (Array.isArray(before) && Array.isArray(after)) {
+    const { start, end } = commonEnds(before, after, isDeepStrictEqual);
+    const count = Math.max(before.length, after.length) - start - end;
+    if (takePlaces(count, left)) {
+      // An inserted or removed item must not make all later ones differ.
+      return Array.from({ length: count }, (_, index) => start + index).flatMap((index) =>
+        diffPlaces(
+          `${path}[${index}]`,
+          index < before.length - end ? before[index] : undefined,
+          index < after.length - end ? after[index] : undefined,
+          left,
+        ),
+      );
+    }
   }
-  if (Array.isArray(before) && Array.isArray(after)) return diffItems(path, before, after);
   const hunks = diffLines(toText(before), toText(after), CONTEXT, MAX_CHANGED);
   return hunks.flatMap((hunk) => [
     `@@ ${path}`,
@@ -29,17 +55,11 @@ function own(record: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** An inserted or removed item must not make all later ones differ. */
-function diffItems(path: string, before: readonly unknown[], after: readonly unknown[]): string[] {
-  const { start, end } = commonEnds(before, after, isDeepStrictEqual);
-  const count = Math.max(before.length, after.length) - start - end;
-  return Array.from({ length: count }, (_, index) => start + index).flatMap((index) =>
-    diffValues(
-      `${path}[${index}]`,
-      index < before.length - end ? before[index] : undefined,
-      index < after.length - end ? after[index] : undefined,
-    ),
-  );
+/** Says whether that many more places may be told apart. */
+function takePlaces(count: number, left: Left): boolean {
+  if (count > left.places) return false;
+  left.places -= count;
+  return true;
 }
 
 /** The line break at the end tells an empty text from none. */

@@ -171,6 +171,18 @@ describe('a question to a person', () => {
     await vi.waitFor(() => expect(first.board.list()).toEqual([]), { timeout: 5000 });
   });
 
+  it('takes no more than some new ones of one agent in a minute', async () => {
+    const server = await startServer(nats, { newInMinute: 3 });
+    const pose = (from: string) => {
+      const { expiresAt: _, ...request } = requestOf();
+      return server.board.ask({ from, request, timeoutMs: 1, waitMs: 500 });
+    };
+    for (let n = 0; n < 3; n++) expect((await pose('acme/one')).kind).not.toBe('full');
+    expect(await pose('acme/one')).toEqual({ kind: 'full' });
+    expect((await pose('acme/two')).kind).not.toBe('full');
+    await server.kill();
+  });
+
   it('keeps no more than forty requests of one waiting, whatever they ask', async () => {
     const { expiresAt: _, ...request } = requestOf();
     const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 20_000 };

@@ -63,7 +63,7 @@ export async function startServer(
   const nc = await connectAs(nats, 'policy');
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const board = await KvBoard.open(nc, { log, ...options });
+  const board = await KvBoard.open(nc, { log, newInMinute: 1000, ...options });
   nc.subscribe('hooks.approve.*.*', {
     queue: 'policy',
     callback: (_, message) => {

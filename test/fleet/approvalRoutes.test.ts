@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 import { requestOf, signIn, startServer, type TestServer } from './approvalHelpers.js';
@@ -29,6 +31,33 @@ async function put(server: TestServer, body: object, authorization = 'Bearer one
     status: response.status,
     headers: response.headers,
     body: await response.json(),
+  };
+}
+
+/** Sends all of a body but its last character, and that when it is told to. */
+function slowly(server: TestServer, path: string, body: string, localAddress = '127.0.0.1') {
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    Origin: server.origin,
+  };
+  const sent = httpRequest(`${server.origin}${path}`, {
+    method: 'POST',
+    headers,
+    localAddress,
+    agent: false,
+  });
+  const status = once(sent, 'response').then(([response]) => {
+    (response as IncomingMessage).resume();
+    return (response as IncomingMessage).statusCode;
+  });
+  status.catch(() => undefined);
+  sent.write(body.slice(0, -1));
+  return {
+    status,
+    isSent: () => sent.socket?.connecting === false && sent.writableLength === 0,
+    finish: () => sent.end(body.slice(-1)),
+    end: () => sent.destroy(),
   };
 }
 
@@ -163,6 +192,68 @@ describe('the page of questions', () => {
     expect(other.lines.join()).not.toContain('token-of');
     await other.kill();
   });
+
+  it('looks at few wrong tokens, also where all of them are sent at once', async () => {
+    const other = await startServer(nats);
+    const bodies = Array.from({ length: 20 }, () =>
+      slowly(other, '/approvals/sign-in', '{"token":"x"}'),
+    );
+    await vi.waitFor(() => expect(bodies.every(({ isSent }) => isSent())).toBe(true));
+    for (const { finish } of bodies) finish();
+    const statuses = await Promise.all(bodies.map(({ status }) => status));
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+    expect(other.lines).toHaveLength(5);
+    await other.kill();
+  });
+
+  it('takes answers whatever somebody sends to the sign-in', async () => {
+    const other = await startServer(nats);
+    const anna = await signIn(other.origin, ANNA);
+    const long = JSON.stringify({ token: 'x'.repeat(4000) });
+    const from = '127.0.0.9';
+    const held = Array.from({ length: 300 }, () => slowly(other, '/approvals/sign-in', long, from));
+    const refused = held.map(({ status }) => status);
+    // One address gets no more than half of the room.
+    await Promise.race(refused);
+    expect((await anna.post('/approvals/sign-out', {}, anna.own)).status).toBe(200);
+    const ben = await signIn(other.origin, BEN);
+    expect(ben.response.status).toBe(200);
+    const answered = await ben.post('/approvals/00', { revision: 1, decision: 'deny' }, ben.own);
+    expect(answered.status).toBe(404);
+    for (const { end } of held) end();
+    await other.kill();
+  });
+
+  it('is told all that is open, as fast as it reads', async () => {
+    const other = await startServer(nats);
+    // Each is some 480 KB, as it is shown: together more than a connection may be behind.
+    const text = 'x'.repeat(240_000);
+    const askers = ['acme/one', 'acme/two'];
+    const asked = Array.from({ length: 40 }, (_each, index) => {
+      const { expiresAt: _, ...request } = requestOf({ input: { text }, originalInput: {} });
+      const from = askers[index % 2] ?? '';
+      return other.board.ask({ from, request, timeoutMs: 20_000, waitMs: 1 });
+    });
+    expect(await Promise.all(asked)).toEqual(Array.from(asked, () => ({ kind: 'open' })));
+    await vi.waitFor(() => expect(other.board.list()).toHaveLength(40));
+    const { cookie } = await signIn(other.origin, ANNA);
+    const stream = await fetch(`${other.origin}/approvals/events`, { headers: { Cookie: cookie } });
+    const told: Uint8Array[] = [];
+    for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+      told.push(chunk);
+      const end = Buffer.concat(told.slice(-2)).toString();
+      if (end.endsWith('event: ready\ndata: {}\n\n')) break;
+    }
+    expect(
+      Buffer.concat(told)
+        .toString()
+        .match(/event: question/g),
+    ).toHaveLength(40);
+    for (const { request } of other.board.list())
+      await other.board.takeBack('acme/one', request.id);
+    await other.kill();
+  });
 });
 
 describe('the path on which agents ask', () => {
@@ -172,6 +263,17 @@ describe('the path on which agents ask', () => {
     expect((await put(first, requestOf({ input: { text: 'x'.repeat(300 * 1024) } }))).status).toBe(
       413,
     );
+    const unseen = await put(first, requestOf({ input: { text: '\u0085'.repeat(10_001) } }));
+    expect([unseen.status, unseen.body]).toEqual([
+      413,
+      { error: expect.stringMatching(/more than 20000 characters that nobody can see/) as string },
+    ]);
+    const nested = Array.from({ length: 12_000 }, (_, index) => [index]);
+    const large = await put(first, requestOf({ input: { nested }, originalInput: { nested: [] } }));
+    expect([large.status, large.body]).toEqual([
+      413,
+      { error: expect.stringMatching(/as a person is shown it, has more than 512 K/) as string },
+    ]);
     expect((await fetch(`${first.origin}/v1/approvals`)).status).toBe(405);
     const { expiresAt: _, ...request } = requestOf();
     const open = await put(first, { ...request, expiresInMs: 5000, waitMs: 1 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diffValues } from '../../src/trace/diff.js';
 
+const numbers = (first: number) => Array.from({ length: 1001 }, (_, index) => first + index);
 const lines = (...items: readonly string[]) => items.join('\n');
 
 describe('the difference of two values', () => {
@@ -56,5 +57,22 @@ describe('the difference of two values', () => {
     },
   ])('is told for $what', ({ before, after, diff }) => {
     expect(diffValues('it', before, after)).toEqual(diff);
+  });
+
+  it('is told line by line where there are more places than somebody reads', () => {
+    const items = diffValues('it', { some: numbers(0) }, { some: numbers(5000) });
+    expect(items.filter((line) => line.startsWith('@@'))).toEqual(['@@ it.some']);
+    expect(items).toContain('+   5000,');
+    const fields = (value: number) =>
+      Object.fromEntries(numbers(0).map((key) => [`k${key}`, value]));
+    expect(diffValues('it', fields(1), { ...fields(1), k500: 2 })).toEqual([
+      '@@ it',
+      '    "k498": 1,',
+      '    "k499": 1,',
+      '-   "k500": 1,',
+      '+   "k500": 2,',
+      '    "k501": 1,',
+      '    "k502": 1,',
+    ]);
   });
 });

@@ -40,6 +40,11 @@ export interface PolicyOptions {
   readonly onLost?: (what: string) => void;
 }
 
+interface Running {
+  readonly controller: AbortController;
+  readonly asker: string | undefined;
+}
+
 /** Ends the hooks of a question, which gets this answer. */
 class Ended extends Error {
   override readonly name = 'Ended';
@@ -55,7 +60,8 @@ class Ended extends Error {
 /** Answers questions of a fleet with the hooks of one `Config`, whichever way they came. */
 export class PolicyAnswers {
   readonly #kept = new KeptAnswers();
-  readonly #running = new Map<Promise<unknown>, AbortController>();
+  /** What hooks work on, also where nobody waits for it any more. */
+  readonly #running = new Map<Promise<unknown>, Running>();
   /** By who asks. */
   readonly #waitingOf = new Map<string, number>();
   /** Questions that wait, for hooks of this server or for the answer of another one. */
@@ -123,7 +129,7 @@ export class PolicyAnswers {
     this.#isDraining = true;
     const over = new Ended('draining', 'The server has ended before its hooks had answered');
     const timer = setTimeout(() => {
-      for (const controller of this.#running.values()) controller.abort(over);
+      for (const { controller } of this.#running.values()) controller.abort(over);
     }, withinMs);
     await Promise.allSettled(this.#running.keys());
     clearTimeout(timer);
@@ -167,7 +173,8 @@ export class PolicyAnswers {
     if (Math.max(this.#running.size, this.#waiting) >= maxConcurrent) {
       return `Its hooks work on ${maxConcurrent} questions already: ${next}`;
     }
-    const own = (asker !== undefined && this.#waitingOf.get(asker)) || 0;
+    const running = [...this.#running.values()].filter((each) => each.asker === asker).length;
+    const own = asker === undefined ? 0 : Math.max(running, this.#waitingOf.get(asker) ?? 0);
     const isOver = own >= Math.max(1, Math.floor(maxConcurrent / 2));
     return isOver ? `Its hooks work on ${own} questions of ${asker} already: ${next}` : undefined;
   }
@@ -178,7 +185,7 @@ export class PolicyAnswers {
     const late = new Ended('late', `Its hooks had not answered after ${Math.round(timeoutMs)} ms`);
     const deadline = setTimeout(() => controller.abort(late), timeoutMs);
     const deciding = this.#decide(asked, read, controller.signal);
-    this.#running.set(deciding, controller);
+    this.#running.set(deciding, { controller, asker: asked.asker });
     const over = () => {
       clearTimeout(deadline);
       this.#running.delete(deciding);

@@ -132,7 +132,7 @@ class Routes {
       return this.#wrong(response, 415, 'Events are sent as application/json, not compressed');
     }
     const format = path === CLAUDE_PATH ? 'claude' : 'own';
-    const body = await this.#bodies.read(request);
+    const body = await this.#bodies.read(request, asker);
     if ('why' in body) return this.#refuseBody(response, body.why, format);
     const question = readQuestion((name) => headerOf(request, name), longestMs);
     const asked: Asked = {

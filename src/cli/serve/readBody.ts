@@ -6,9 +6,13 @@ export type NoBody = 'too_large' | 'no_room' | 'broken' | 'no_text';
 
 type Body = { readonly text: string } | { readonly why: NoBody };
 
-/** Reads bodies, whose bytes are limited for each and for all that are read at a time. */
+/**
+ * Reads bodies, whose bytes are limited for each and for all that are read at a time. Of these one sender gets no more
+ * than half, so that others are heard whatever it sends, and however slowly.
+ */
 export class BodyReader {
   #held = 0;
+  readonly #heldOf = new Map<string, number>();
 
   /**
    * @param maxBytes of one body
@@ -19,15 +23,18 @@ export class BodyReader {
     private readonly maxHeld: number,
   ) {}
 
-  /** @returns `{ text }`; or why it was not read to its end, and nobody should read on */
-  read(request: IncomingMessage): Promise<Body> {
+  /**
+   * @param from who sends it, where that is known
+   * @returns `{ text }`; or why it was not read to its end, and nobody should read on
+   */
+  read(request: IncomingMessage, from: string | undefined): Promise<Body> {
     const announced = Number(request.headers['content-length'] ?? 0);
     if (announced > this.maxBytes) return Promise.resolve({ why: 'too_large' });
     const chunks: Buffer[] = [];
     let size = 0;
     return new Promise((resolve) => {
       const end = (result: Body) => {
-        this.#held -= size;
+        this.#hold(-size, from);
         size = 0;
         chunks.length = 0;
         request.off('data', take);
@@ -35,16 +42,29 @@ export class BodyReader {
       };
       const take = (chunk: Buffer) => {
         size += chunk.length;
-        this.#held += chunk.length;
+        this.#hold(chunk.length, from);
         chunks.push(chunk);
         if (size > this.maxBytes) end({ why: 'too_large' });
-        else if (this.#held > this.maxHeld) end({ why: 'no_room' });
+        else if (this.#isOver(from)) end({ why: 'no_room' });
       };
       request.on('data', take);
       request.once('end', () => end(textOf(chunks)));
       // Also after the end, where it has no effect any more.
       request.once('close', () => end({ why: 'broken' }));
     });
+  }
+
+  #hold(bytes: number, from: string | undefined): void {
+    this.#held += bytes;
+    if (from === undefined) return;
+    const own = (this.#heldOf.get(from) ?? 0) + bytes;
+    if (own > 0) this.#heldOf.set(from, own);
+    else this.#heldOf.delete(from);
+  }
+
+  #isOver(from: string | undefined): boolean {
+    const own = (from !== undefined && this.#heldOf.get(from)) || 0;
+    return this.#held > this.maxHeld || own > this.maxHeld / 2;
   }
 }
 

@@ -38,6 +38,11 @@ export function toVisible(text: string): string {
   return text.replaceAll(INVISIBLE, escapeCharacter);
 }
 
+/** The same, with something else in place of each escape. */
+export function markInvisible(text: string, mark: (escape: string) => string): string {
+  return text.replaceAll(INVISIBLE, (character) => mark(escapeCharacter(character)));
+}
+
 /** Of letters and marks too, some have no shape: code can be written in them. The last one is a blank of Braille. */
 const INVISIBLE =
   /[\p{Cc}\p{Cf}\p{Cn}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u{2800}]/gu;

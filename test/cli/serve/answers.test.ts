@@ -290,6 +290,18 @@ describe('a server that has enough to do', () => {
     for (const reply of working) expect(await reply).toMatchObject({ status: 200 });
   });
 
+  it('counts hooks that have not ended yet, also where nobody waits for them any more', async () => {
+    const deaf = hook("trap '' TERM; until [ -e go ]; do sleep 0.05; done");
+    const { answers } = await open(onCalls(deaf), { maxConcurrent: 4 });
+    const by = (asker: string, id: number) =>
+      answers.answer(about(CALL, { asker, question: { id: `short-${id}`, timeoutMs: 100 } }));
+    for (const id of [1, 2]) expect(await by('acme/one', id)).toMatchObject({ status: 504 });
+    expect(answers.inFlight).toBe(2);
+    expect(await by('acme/one', 3)).toMatchObject({ status: 503 });
+    expect(await by('acme/two', 4)).toMatchObject({ status: 504 });
+    await writeFile(path.join(temp.path, 'go'), '');
+  });
+
   it('ends hooks at the deadline of the question', async () => {
     const { answers, refused } = await open(onCalls(waiting));
     const question = { id: 'late', timeoutMs: 300 };

@@ -164,13 +164,13 @@ describe('a body that is too large', () => {
 });
 
 /** Begins a question, and never ends it. */
-function slowly(url: string, length: number, begin: string) {
+function slowly(url: string, length: number, begin: string, more = '') {
   const socket = connectTo(url);
   const heard = new Promise<string>((resolve) => {
     socket.on('data', (data: Buffer) => resolve(data.toString()));
   });
   socket.write(
-    `POST ${ASK} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${begin}`,
+    `POST ${ASK} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n${more}Content-Length: ${length}\r\n\r\n${begin}`,
   );
   return { socket, heard };
 }
@@ -207,6 +207,7 @@ describe('a door with tokens', () => {
   async function openWithTokens() {
     const tokens = new Tokens();
     tokens.add('acme/one', TOKEN);
+    tokens.add('acme/two', `${TOKEN}2`);
     return open({ access: { tokens, hasClientCertificates: false } });
   }
 
@@ -232,6 +233,21 @@ describe('a door with tokens', () => {
       expect.stringMatching(/^a request was refused: .* \(from 127\.0\.0\.1\)$/u),
     ]);
     expect(log.join('') + answer.body).not.toContain(TOKEN.slice(0, 31));
+  });
+
+  it('hears others, whatever one agent sends, and however slowly', async () => {
+    const { url } = await openWithTokens();
+    const refused: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      const most = 'x'.repeat(MIB - 8);
+      const { heard } = slowly(url, MIB, most, `Authorization: Bearer ${TOKEN}\r\n`);
+      void heard.then((said) => refused.push(said.slice(0, 12)));
+    }
+    await expect.poll(() => refused).toEqual(['HTTP/1.1 503', 'HTTP/1.1 503']);
+    const headers = { Authorization: `Bearer ${TOKEN}2` };
+    const large = CALL.padEnd(MIB);
+    const both = [ask(url, large, headers), ask(url, large, headers)];
+    for (const answer of both) expect(await answer).toMatchObject({ status: 200 });
   });
 
   it('answers whoever has one, and tells everybody that it is well', async () => {

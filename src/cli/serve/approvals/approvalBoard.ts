@@ -18,7 +18,9 @@ export interface Posed {
 export type Outcome =
   | { readonly kind: 'approval'; readonly approval: Approval }
   | { readonly kind: 'open' }
-  | { readonly kind: 'full' | 'taken' };
+  | { readonly kind: 'full' | 'taken' }
+  /** Nobody could read it. `why` ends a sentence about it. */
+  | { readonly kind: 'unreadable'; readonly why: string };
 
 /** What came of an answer. `by` says who was first. */
 export type Counted =

@@ -1,22 +1,25 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { beginStream, send } from './approvalReplies.js';
 import { viewOf } from './approvalView.js';
 import type { ApprovalBoard } from './approvalBoard.js';
+import type { OpenQuestion } from './openQuestions.js';
+import type { StoredOver } from './storedQuestion.js';
 
-const MAX_LISTENERS = 100;
+const MAX_PAGES = 100;
 const HEARTBEAT_MS = 15_000;
 /** A page that reads nothing is let go. In bytes. */
 const MAX_BEHIND = 16 * 1024 * 1024;
 
 /** Tells pages of questions, live: server-sent events. */
 export class ApprovalEvents {
-  readonly #listeners = new Set<ServerResponse>();
+  readonly #pages = new Set<Page>();
 
   constructor(private readonly board: ApprovalBoard) {}
 
   /** @param signal aborts at the end of the session */
   open(response: ServerResponse, signal: AbortSignal): void {
-    if (this.#listeners.size >= MAX_LISTENERS) {
+    if (this.#pages.size >= MAX_PAGES) {
       return send(
         response,
         503,
@@ -24,34 +27,66 @@ export class ApprovalEvents {
         { 'Retry-After': '10' },
       );
     }
-    this.#listeners.add(response);
     beginStream(response);
-    const tell = (event: string, data: object) => {
-      if (response.writableLength > MAX_BEHIND) response.destroy();
-      else response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-    };
+    const page = new Page(response);
+    this.#pages.add(page);
     const stop = this.board.listen((key, question, over) => {
-      if (question) tell('question', viewOf(question));
-      else
-        tell('over', {
-          key,
-          state: over?.state,
-          by: over?.approval?.by,
-          decision: over?.approval?.decision,
-        });
+      if (question) page.show(question);
+      else page.end(key, over);
     });
-    const heartbeat = setInterval(() => tell('alive', {}), HEARTBEAT_MS);
+    const heartbeat = setInterval(() => page.tell('alive', {}), HEARTBEAT_MS);
     const end = () => response.end();
     signal.addEventListener('abort', end);
     response.once('close', () => {
       stop();
       clearInterval(heartbeat);
       signal.removeEventListener('abort', end);
-      this.#listeners.delete(response);
+      this.#pages.delete(page);
     });
     // Those of a connection before are not there any more.
-    tell('begin', {});
-    for (const question of this.board.list()) tell('question', viewOf(question));
-    tell('ready', {});
+    page.tell('begin', {});
+    for (const question of this.board.list()) page.show(question);
+    page.show('ready');
+  }
+}
+
+/** What one page is told. Questions go to it as fast as it reads, unless they are over by then. */
+class Page {
+  readonly #untold = new Map<string, OpenQuestion | 'ready'>();
+  readonly #gone = new AbortController();
+  #isTelling = false;
+
+  constructor(private readonly response: ServerResponse) {
+    response.once('close', () => this.#gone.abort());
+  }
+
+  tell(event: string, data: object): void {
+    if (this.response.writableLength > MAX_BEHIND) this.response.destroy();
+    else this.response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  /** @param what a question; or that all have been told that were there at the beginning */
+  show(what: OpenQuestion | 'ready'): void {
+    this.#untold.set(what === 'ready' ? '' : what.key, what);
+    // It is ended by the end of the page.
+    if (!this.#isTelling) void this.#tellAll().catch(() => undefined);
+  }
+
+  end(key: string, over: StoredOver | undefined): void {
+    this.#untold.delete(key);
+    const { state, approval } = over ?? {};
+    this.tell('over', { key, state, by: approval?.by, decision: approval?.decision });
+  }
+
+  async #tellAll(): Promise<void> {
+    const { signal } = this.#gone;
+    this.#isTelling = true;
+    for (const [key, what] of this.#untold) {
+      this.#untold.delete(key);
+      if (what === 'ready') this.tell(what, {});
+      else this.tell('question', viewOf(what));
+      if (this.response.writableNeedDrain) await once(this.response, 'drain', { signal });
+    }
+    this.#isTelling = false;
   }
 }

@@ -57,6 +57,7 @@ export async function answerQuestion(board: ApprovalBoard, put: PutQuestion): Pr
 function replyTo(outcome: Outcome): Omit<PutReply, 'headers'> {
   if (outcome.kind === 'approval') return { status: 200, body: JSON.stringify(outcome.approval) };
   if (outcome.kind === 'open') return { status: STILL_OPEN, body: '{"state":"open"}' };
+  if (outcome.kind === 'unreadable') return fault(413, `the question ${outcome.why}`);
   if (outcome.kind === 'taken') {
     return fault(409, 'another question has this id: take a new one for each');
   }

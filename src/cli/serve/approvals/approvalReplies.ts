@@ -1,9 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord } from '../../../util/records.js';
-import { BodyReader, type NoBody } from '../readBody.js';
-
-/** Bodies of a person, in bytes. */
-const MAX_SAID_BYTES = 16 * 1024;
+import type { BodyReader, NoBody } from '../readBody.js';
 
 export const JSON_ONLY = 'Send application/json, not compressed';
 
@@ -16,8 +13,6 @@ const GUARDS = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
 };
-
-const saidBodies = new BodyReader(MAX_SAID_BYTES, 64 * MAX_SAID_BYTES);
 
 export function write(response: ServerResponse, status: number, body: string, headers = {}): void {
   if (response.headersSent || response.destroyed) return;
@@ -66,16 +61,22 @@ export function refuseBody(response: ServerResponse, why: NoBody): void {
   send(response, status, { error }, { Connection: 'close' });
 }
 
-/** Reads the JSON object that a person's page sends; `undefined` where it has answered why it cannot. */
+/**
+ * Reads the JSON object that a person's page sends; `undefined` where it has answered why it cannot.
+ *
+ * @param from who sends it
+ */
 export async function readSaid(
   request: IncomingMessage,
   response: ServerResponse,
+  bodies: BodyReader,
+  from: string,
 ): Promise<Record<string, unknown> | undefined> {
   if (!isJson(request)) {
     send(response, 415, { error: JSON_ONLY });
     return undefined;
   }
-  const body = await saidBodies.read(request);
+  const body = await bodies.read(request, from);
   if ('why' in body) {
     refuseBody(response, body.why);
     return undefined;

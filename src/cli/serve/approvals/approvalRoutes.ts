@@ -29,6 +29,7 @@ export interface ApprovalRoutesOptions extends SignInOptions {
   readonly askerOf: (request: IncomingMessage) => string | undefined;
 }
 
+const MAX_ANSWER_BYTES = 16 * 1024;
 /** Of a reason, in characters. */
 const MAX_REASON = 2000;
 
@@ -82,6 +83,7 @@ export function approvalRoutes(
 class Routes {
   readonly #signIn: SignIn;
   readonly #events: ApprovalEvents;
+  readonly #answers = new BodyReader(MAX_ANSWER_BYTES, 64 * MAX_ANSWER_BYTES);
   readonly #questions = new BodyReader(MAX_QUESTION_BYTES, 16 * MAX_QUESTION_BYTES);
 
   constructor(
@@ -99,7 +101,7 @@ class Routes {
     const from = this.options.askerOf(request);
     if (from === undefined)
       return send(response, 401, { error: 'It is not known who asks: send a token' });
-    const body = await this.#questions.read(request);
+    const body = await this.#questions.read(request, from);
     if ('why' in body) return refuseBody(response, body.why);
     const header = (name: string) => headerOf(request, name);
     const reply = await answerQuestion(this.board, { from, body: body.text, header });
@@ -141,7 +143,7 @@ class Routes {
     key: string,
     { name }: ApproverSession,
   ): Promise<void> {
-    const body = await readSaid(request, response);
+    const body = await readSaid(request, response, this.#answers, name);
     if (!body) return;
     const [failure, answer] = said.validate(body);
     if (failure || answer.revision === undefined || answer.decision === undefined) {

@@ -5,6 +5,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Approval } from '../../../protocol/approval.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import type { ApprovalBoard, BoardListener, Counted, Outcome, Posed } from './approvalBoard.js';
+import { whyUnreadable } from './approvalView.js';
 import { openBucket } from './approvalBucket.js';
 import { NatsClock } from './natsClock.js';
 import { OpenQuestions, type OpenQuestion } from './openQuestions.js';
@@ -24,8 +25,16 @@ import {
 export interface KvBoardOptions {
   /** No question waits longer, in ms. Default 24 hours. */
   readonly longestMs?: number;
+  /** How many new questions one agent may put in a minute. Default 20. */
+  readonly newInMinute?: number;
   /** Gets a line for each question that is over. */
   readonly log?: (line: string) => void;
+}
+
+/** What stands on the board under a key. */
+interface Placed {
+  readonly stored: Stored;
+  readonly created: Date;
 }
 
 const DEFAULT_LONGEST_MS = 24 * 3_600_000;
@@ -47,7 +56,7 @@ export class KvBoard implements ApprovalBoard {
   static async open(nc: NatsConnection, options: KvBoardOptions = {}): Promise<KvBoard> {
     const longestMs = options.longestMs ?? DEFAULT_LONGEST_MS;
     const kv = await openBucket(nc, longestMs);
-    const board = new KvBoard(kv, longestMs, options.log ?? (() => undefined));
+    const board = new KvBoard(kv, longestMs, options.log ?? (() => undefined), options.newInMinute);
     await board.#clock.set(kv);
     await board.#watch();
     return board;
@@ -57,10 +66,12 @@ export class KvBoard implements ApprovalBoard {
     private readonly kv: KV,
     private readonly longestMs: number,
     private readonly log: (line: string) => void,
+    newInMinute: number | undefined,
   ) {
     // One for each that waits.
     setMaxListeners(0, this.#closing.signal);
-    this.#open = new OpenQuestions((key) => void this.#expire(key).catch(() => undefined));
+    const onLapse = (key: string) => void this.#expire(key).catch(() => undefined);
+    this.#open = new OpenQuestions(onLapse, newInMinute);
   }
 
   async ask({ from, request, timeoutMs, waitMs }: Posed): Promise<Outcome> {
@@ -72,7 +83,7 @@ export class KvBoard implements ApprovalBoard {
     if (!waiting) return { kind: 'full' };
     try {
       const put = await this.#put(key, { state: 'open', from, digest, expiresInMs, request });
-      if (put === 'full') return { kind: 'full' };
+      if ('kind' in put) return put;
       if (put.stored.digest !== digest) return { kind: 'taken' };
       if (put.stored.state !== 'open') return outcomeOf(put.stored);
       const left = this.#clock.leftOf(put.created, put.stored.expiresInMs);
@@ -122,14 +133,16 @@ export class KvBoard implements ApprovalBoard {
     this.#listeners.clear();
   }
 
-  /** @returns what stands there: this question, or what was there before */
-  async #put(key: string, question: StoredOpen) {
+  /** @returns what stands there: this question, or what was there before; or why it is not put */
+  async #put(key: string, question: StoredOpen): Promise<Placed | Outcome> {
     const release = this.#open.reserve(key, question.from);
-    if (!release) return 'full';
+    if (!release) return { kind: 'full' };
     try {
+      const why = whyUnreadable(question);
+      if (why !== undefined) return { kind: 'unreadable', why };
       await this.kv.create(key, JSON.stringify(question));
       // The time counts from here.
-      return { stored: question as Stored, created: new Date(this.#clock.now()) };
+      return { stored: question, created: new Date(this.#clock.now()) };
     } catch (error) {
       if (!isConflict(error)) throw error;
     } finally {

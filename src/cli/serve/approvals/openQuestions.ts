@@ -19,6 +19,10 @@ const MAX_OPEN_OF_ONE = 20;
 /** Requests of one who asks that wait at a time: each of its questions, and once more where a connection was lost. */
 const MAX_WAITING_OF_ONE = 2 * MAX_OPEN_OF_ONE;
 
+/** Each leaves an entry for as long as the longest question may wait: nobody answers more in a minute. */
+const MAX_NEW_OF_ONE = 20;
+const MINUTE_MS = 60_000;
+
 /** The questions that this server knows to be open, and who waits for their end. */
 export class OpenQuestions {
   readonly #open = new Map<string, OpenQuestion>();
@@ -26,11 +30,19 @@ export class OpenQuestions {
   readonly #waiting = new Map<string, Set<(over: StoredOver | undefined) => void>>();
   /** Keys of those that are being put, and who asks. */
   readonly #reserved = new Map<string, string>();
+  /** When new ones came within the last minute, by who asks. */
+  readonly #newOf = new Map<string, readonly number[]>();
   /** How many requests wait, by who asks. */
   readonly #waitingOf = new Map<string, number>();
 
-  /** @param onLapse called with the key of a question whose time is over */
-  constructor(private readonly onLapse: (key: string) => void) {}
+  /**
+   * @param onLapse called with the key of a question whose time is over
+   * @param newInMinute of one who asks
+   */
+  constructor(
+    private readonly onLapse: (key: string) => void,
+    private readonly newInMinute = MAX_NEW_OF_ONE,
+  ) {}
 
   list(): readonly OpenQuestion[] {
     return [...this.#open.values()];
@@ -64,9 +76,21 @@ export class OpenQuestions {
       askers.push(...this.#reserved.values());
       const ofOne = askers.filter((each) => each === from).length;
       if (askers.length >= MAX_OPEN || ofOne >= MAX_OPEN_OF_ONE) return undefined;
+      if (!this.#takeNew(from)) return undefined;
     }
     this.#reserved.set(key, from);
     return () => this.#reserved.delete(key);
+  }
+
+  #takeNew(from: string): boolean {
+    const since = performance.now() - MINUTE_MS;
+    for (const [asker, times] of this.#newOf) {
+      if ((times.at(-1) ?? 0) <= since) this.#newOf.delete(asker);
+    }
+    const recent = (this.#newOf.get(from) ?? []).filter((time) => time > since);
+    if (recent.length >= this.newInMinute) return false;
+    this.#newOf.set(from, [...recent, performance.now()]);
+    return true;
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toOneLine } from '../../shared/terminal.js';
+import { BodyReader } from '../readBody.js';
 import { readSaid, send } from './approvalReplies.js';
 import {
   ApproverSessions,
@@ -10,6 +11,8 @@ import {
 
 /** Where the page of questions is. */
 export const PAGE = '/approvals';
+
+const MAX_SIGN_IN_BYTES = 4 * 1024;
 
 const CSRF_HEADER = 'hookstack-csrf';
 
@@ -32,6 +35,7 @@ export interface SignInOptions {
 export class SignIn {
   readonly #sessions = new ApproverSessions();
   readonly #failed = new FailedSignIns();
+  readonly #bodies = new BodyReader(MAX_SIGN_IN_BYTES, 256 * MAX_SIGN_IN_BYTES);
 
   constructor(private readonly options: SignInOptions) {}
 
@@ -43,13 +47,11 @@ export class SignIn {
     const refusal = this.#whyForeign(request);
     if (refusal) return send(response, 403, { error: refusal });
     const from = request.socket.remoteAddress ?? '';
-    const waitS = this.#failed.waitS(from);
-    if (waitS !== undefined) {
-      const error = `Too many wrong tokens: try again in ${waitS} s`;
-      return send(response, 429, { error }, { 'Retry-After': String(waitS) });
-    }
-    const body = await readSaid(request, response);
-    if (!body) return;
+    if (this.#hasToWait(response, from)) return;
+    // Not with the room of answers: whoever sends this is not known yet.
+    const body = await readSaid(request, response, this.#bodies, from);
+    // Others of the same address may have tried meanwhile.
+    if (!body || this.#hasToWait(response, from)) return;
     const token = body['token'];
     // Whatever it was, it is a try.
     const name = typeof token === 'string' && token !== '' ? approvers.nameOf(token) : undefined;
@@ -62,6 +64,14 @@ export class SignIn {
     this.options.log(`${toOneLine(name)} has signed in to ${PAGE} from ${toOneLine(from)}`);
     const cookie = this.#cookie(request, session.id, this.#sessions.lifetimeS);
     return send(response, 200, { name, csrf: session.csrf }, { 'Set-Cookie': cookie });
+  }
+
+  #hasToWait(response: ServerResponse, from: string): boolean {
+    const waitS = this.#failed.waitS(from);
+    if (waitS === undefined) return false;
+    const error = `Too many wrong tokens: try again in ${waitS} s`;
+    send(response, 429, { error }, { 'Retry-After': String(waitS) });
+    return true;
   }
 
   find(request: IncomingMessage): ApproverSession | undefined {
