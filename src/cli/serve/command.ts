@@ -19,7 +19,7 @@ export const serveCommand: CommandSpec = {
       '--client-ca <file>',
       'who may ask: clients with a certificate of this authority, whose CN is TEAM/AGENT',
     ),
-    countOption('--max-body <mib>', 'the largest body of a request').default(16),
+    countOption('--max-body <mib>', 'the largest body of a request over HTTP').default(16),
     countOption('--max-concurrent <n>', 'how many questions hooks work on at a time').default(64),
     new Option('--nats <url>', 'answer over NATS, too: nats://HOST:PORT'),
     new Option('--token-file <file>', 'the secret for NATS, in a file of mode 600'),
@@ -32,7 +32,7 @@ export const serveCommand: CommandSpec = {
     ),
     new Option(
       '--origin <url>',
-      'where browsers find /approvals, behind a proxy: https://HOST; default where it listens',
+      'where browsers find /approvals, behind a proxy: https://HOST; default where it listens; needs --tokens or --client-ca',
     ),
     traceOption(),
   ],
