@@ -168,7 +168,7 @@ describe('the record of a fleet', () => {
     expect((await fire('--settings', settings)).stderr).toBe('');
     chmodSync(token, 0o644);
     expect((await fire('--settings', settings)).stderr).toMatch(
-      /"fleet" in the settings has no effect: .*others can read it/,
+      /"record" has no effect in "fleet" of the settings: .*others can read it/,
     );
     await collectOnce(nats, directory.path);
     const collected = await readCollected(directory.path);
