@@ -166,6 +166,10 @@ describe('the record of a fleet', () => {
     const fire = (...args: string[]) =>
       execa(process.execPath, [MAIN, 'fire', 'BeforeTool', ...args], { cwd: directory.path, env });
     expect((await fire('--settings', settings)).stderr).toBe('');
+    writeToken(directory.path, 'one:of-nobody');
+    expect((await fire('--settings', settings)).stderr).toMatch(
+      /Authorization Violation \(compare the user and its secret with .*\); what happens is kept on disk/,
+    );
     chmodSync(token, 0o644);
     expect((await fire('--settings', settings)).stderr).toMatch(
       /"record" has no effect in "fleet" of the settings: .*others can read it/,
