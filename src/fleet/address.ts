@@ -103,10 +103,14 @@ const REFERENCE = /\$(?:\{|%7B)(\w+)(?:\}|%7D)/giu;
 
 function fillIn(path: string, valueOf: (variable: string) => string | undefined): string {
   return path.replaceAll(REFERENCE, (_, name: string) => {
-    const value = name.startsWith('HOOKSTACK_') ? valueOf(name) : undefined;
+    const isOurs = name.startsWith('HOOKSTACK_');
+    const value = isOurs ? valueOf(name) : undefined;
     if (value === undefined || value === '') {
+      const why = isOurs
+        ? 'is not set: set it where the agent starts'
+        : 'does not begin with HOOKSTACK_: rename it';
       throw new Error(
-        `its url names the variable ${name}, which ${name.startsWith('HOOKSTACK_') ? 'is not set' : 'does not begin with HOOKSTACK_'}`,
+        `its url names the variable ${name}, which ${why}, or write the name into the url`,
       );
     }
     return encodeURIComponent(value);

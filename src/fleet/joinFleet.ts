@@ -5,6 +5,7 @@ import { errorMessage } from '../util/errorMessage.js';
 import { notify } from '../util/notify.js';
 import { parseFleetAddress } from './address.js';
 import { withFiles } from './files.js';
+import { RECORD_NEEDS_NATS } from './recordSubject.js';
 import { readSecret, withoutSecret } from './secret.js';
 import { SpanSender } from './spanSender.js';
 
@@ -46,7 +47,7 @@ export async function joinFleet(
     try {
       parts.push(await openRecord(settings, options, tell));
     } catch (error) {
-      tell(`"fleet" in the settings has no effect: ${errorMessage(error)}`);
+      tell(`"record" has no effect in "fleet" of the settings: ${errorMessage(error)}`);
     }
   }
   return { close: async () => void (await Promise.all(parts.map((part) => part.close()))) };
@@ -60,9 +61,7 @@ async function openRecord(
   const { url, tokenFile, tokenVariable, caFile, certFile, keyFile } = withFiles(settings);
   if (url === undefined) throw new Error('it has no url: write nats://HOST:PORT/TEAM/AGENT');
   const address = parseFleetAddress(url);
-  if (address.kind !== 'nats') {
-    throw new Error('the record goes over NATS only: write nats://HOST:PORT/TEAM/AGENT as its url');
-  }
+  if (address.kind !== 'nats') throw new Error(RECORD_NEEDS_NATS);
   const source = { tokenFile, tokenVariable };
   const redact = environment?.redact?.length ? environment.redact : ['@secrets'];
   let secret = await readSecret(source);

@@ -8,6 +8,7 @@ import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { endpointOf, type FleetAddress } from './address.js';
 import { awaitGreeting } from './awaitGreeting.js';
+import { certificateAdvice } from './certificateAdvice.js';
 import type { TlsFiles } from './question.js';
 
 export type { TlsFiles } from './question.js';
@@ -77,13 +78,36 @@ export async function watchConnection(
   }
 }
 
-/** Why there is no connection, in words that end a sentence. */
+/** Why there is no connection, or it is of no use, in words that end a sentence. */
 export function whyNotConnected(error: unknown, server: string): string {
   const why = removeControls(errorMessage(error)).replaceAll('\n', ' ');
-  if (!(error instanceof Error && error.name === 'AuthorizationError')) {
-    return `NATS at ${server} cannot be used: ${why}`;
+  const what = isRefusedUser(error)
+    ? `does not know this user, or the secret is another one (${why})`
+    : `cannot be used: ${why}`;
+  const advice = natsAdvice(error);
+  return `NATS at ${server} ${what}${advice === undefined ? '' : `; ${advice}`}`;
+}
+
+/** What to do about an error of NATS that would be the same at the next attempt; `undefined` for others. */
+export function natsAdvice(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const ofCertificate = certificateAdvice(error, 'as "caFile" in settings, or with --nats-ca');
+  if (ofCertificate !== undefined) return ofCertificate;
+  if (isRefusedUser(error))
+    return 'compare the user and its secret with the configuration of nats-server';
+  if (error.message.includes("does not support 'tls'")) {
+    return 'give nats-server a "tls" block, as tls:// and other machines are asked with TLS only';
   }
-  return `NATS at ${server} does not know this user, or the secret is another one (${why})`;
+  const { name } =
+    error.cause instanceof Error && error.name === 'RequestError' ? error.cause : error;
+  if (name === 'JetStreamNotEnabled') {
+    return 'switch on "jetstream" in the configuration of nats-server, for the account of the policy servers';
+  }
+  return name === 'PermissionViolationError' ? 'use the user of the policy servers' : undefined;
+}
+
+function isRefusedUser(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AuthorizationError';
 }
 
 /** Whether only nobody is there yet: everything else would be the same at the next attempt. */

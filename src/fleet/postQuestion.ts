@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
 import { errorCode, errorMessage } from '../util/errorMessage.js';
+import { certificateAdvice } from './certificateAdvice.js';
 import { headersOf, HEADERS, type Asking, type ServerAnswer, type TlsFiles } from './question.js';
 
 /** What came of one request: an answer, or why there is none. */
@@ -25,8 +26,9 @@ export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer
     signal.throwIfAborted();
     const isUnasked = NEVER_REACHED.has(String(errorCode(error)));
     const what = isUnasked ? 'reached no server' : 'got no answer';
+    const advice = certificateAdvice(error, 'as "caFile"') ?? 'see whether it runs';
     return {
-      error: new Error(`${what} at ${url.origin} (${errorMessage(error)}); see whether it runs`, {
+      error: new Error(`${what} at ${url.origin} (${errorMessage(error)}); ${advice}`, {
         cause: error,
       }),
       isUnasked,

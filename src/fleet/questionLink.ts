@@ -139,7 +139,10 @@ export class QuestionLink {
     const why = removeControls(error.message);
     const isInbox = error.operation === 'subscription';
     const what = isInbox ? 'read its answers' : `ask on ${String(error.subject)}`;
-    const failed = new QuestionFailed(`has a secret with which it may not ${what}: ${why}`, true);
+    const failed = new QuestionFailed(
+      `has a secret with which it may not ${what}: ${why}; TEAM/AGENT in its url must be that of the user whose secret it is`,
+      true,
+    );
     for (const { subject, waiting } of this.#sent.values()) {
       if (isInbox || subject === error.subject) waiting.fail(failed);
     }

@@ -3,7 +3,13 @@ import type { JetStreamClient } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../util/errorMessage.js';
 import type { FleetAddress } from './address.js';
-import { connectNats, loadPackage, watchConnection, type TlsFiles } from './natsConnection.js';
+import {
+  connectNats,
+  loadPackage,
+  natsAdvice,
+  watchConnection,
+  type TlsFiles,
+} from './natsConnection.js';
 import { recordSubject } from './recordSubject.js';
 
 export interface LinkOptions extends TlsFiles {
@@ -83,7 +89,8 @@ export class RecordLink {
         const reason = await nats.closed();
         this.#down(`the connection was closed (${reason ? errorMessage(reason) : 'by it'})`);
       } catch (error) {
-        this.#down(errorMessage(error));
+        const advice = natsAdvice(error);
+        this.#down(`${errorMessage(error)}${advice === undefined ? '' : ` (${advice})`}`);
       }
       await this.#wait();
     }

@@ -8,6 +8,9 @@ export const RECORD_STREAM = 'HOOKS_RECORD';
 /** What it keeps: of each agent its own subject. */
 export const RECORD_SUBJECTS = 'hooks.event.>';
 
+export const RECORD_NEEDS_NATS =
+  'the record goes over NATS only: write nats://HOST:PORT/TEAM/AGENT as its url';
+
 export function recordSubject(team: string, agent: string): string {
   return `hooks.event.${team}.${agent}`;
 }

@@ -1,12 +1,11 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { NO_GEMINI, parseFleetAddress } from '../fleet/address.js';
-import { withFiles } from '../fleet/files.js';
+import { requireAskable } from '../fleet/requireAskable.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { forbiddenVariables } from '../run/hookEnvironment.js';
 import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
 import { nearestName } from '../util/suggestName.js';
 import { unicodeName } from '../util/unicodeName.js';
 import { dialects } from '../dialects/dialects.js';
+import { requireNoReferences } from '../dialects/httpHook.js';
 import { events } from '../protocol/events.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
@@ -89,23 +88,21 @@ export function pluginType({ hook }: HookSite): string | undefined {
   return 'a plugin cannot be run; use "type": "command" with a command';
 }
 
-export function remoteAddress({ hook, group }: HookSite): string | undefined {
+export function remoteAddress({ hook, group, raw }: HookSite): string | undefined {
   if (hook.type !== 'remote') return undefined;
   try {
-    // What a variable holds is known where the hook runs, and where its extension lies.
-    withFiles({ extensionPath: '/', ...hook });
-    const { kind } = parseFleetAddress(hook.url ?? '', () => 'name');
-    if (kind === 'nats' && group.dialect === 'gemini') throw new Error(NO_GEMINI);
-    // NATS carries none of them.
-    const headers = kind === 'http' ? Object.entries(hook.headers ?? {}) : [];
-    for (const [name, value] of headers) {
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
-    }
+    requireAskable(hook, group.dialect);
+    if (group.dialect && !isOfLoader(raw)) requireNoReferences(hook.headers);
     return undefined;
   } catch (error) {
     return `the server cannot be asked: ${errorMessage(error)}`;
   }
+}
+
+/** In the words of another agent; then the loader has reported its headers. */
+function isOfLoader({ hooks }: HookSite['raw']): boolean {
+  const [hook]: readonly unknown[] = Array.isArray(hooks) ? hooks : [];
+  return isRecord(hook) && hook['type'] === 'http';
 }
 
 export function timeoutTooLong({ hook, group }: HookSite): string | undefined {

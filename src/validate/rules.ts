@@ -1,4 +1,5 @@
 import * as command from './commandRules.js';
+import * as fleet from './fleetRules.js';
 import * as hook from './hookRules.js';
 import * as matcher from './matcherRules.js';
 import type { Checked, GroupSite, HookSite, Rule, Said, Severity, Slip } from './types.js';
@@ -21,6 +22,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'matcher-unanchored': eachMatcher('warning', matcher.matcherUnanchored),
   'plugin-type': eachHook('error', 'type', hook.pluginType),
   'remote-address': eachHook('error', 'url', hook.remoteAddress),
+  'fleet-address': { severity: 'error', check: fleet.fleetAddress },
+  'fleet-record': { severity: 'warning', check: fleet.fleetRecord },
   'command-not-understood': eachHook('warning', 'command', command.commandNotUnderstood),
   'command-not-found': eachHook('error', 'command', command.commandNotFound),
   'command-not-executable': eachHook('error', 'command', command.commandNotExecutable),

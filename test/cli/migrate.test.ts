@@ -132,6 +132,24 @@ describe('migrate', () => {
     expect(await migrate('claude')).toMatchObject([{ added: 0, present: 3 }]);
   });
 
+  it('says of a hook that is asked over HTTP on another machine that it never is', async () => {
+    const hooks = [
+      { type: 'prompt' },
+      { type: 'http', url: 'http://127.0.0.1:8787/v1/claude' },
+      { type: 'http', url: 'http://policy.example/v1/claude' },
+    ];
+    await cli.write('.claude/settings.json', {
+      hooks: { PreToolUse: [{ hooks }], PostToolUse: [{ hooks: hooks.slice(2) }] },
+    });
+    const [move] = await migrate('claude');
+    expect(move?.added).toBe(3);
+    const message = expect.stringMatching(/^the hook cannot be asked: .*use https:\/\/$/);
+    expect(move?.remarks.filter(({ path }) => path.endsWith('url'))).toMatchObject([
+      { path: 'hooks.PreToolUse[0].hooks[2].url', kind: 'lost', message },
+      { path: 'hooks.PostToolUse[0].hooks[0].url', message },
+    ]);
+  });
+
   it('leaves what was changed here since, and what says that hooks are off', async () => {
     await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [guard] }] } });
     const changed = { ...guard, timeout: 3, name: 'guard' };

@@ -62,7 +62,7 @@ describe('"fleet" in settings', () => {
     [{ ...MINE, tokenFile: undefined, tokenVariable: 'NO_SUCH' }, /NO_SUCH .* is not set/],
   ])('of %j is a warning, and no failure', async (fleet, problem) => {
     expect(await join(fleet)).toEqual([
-      expect.stringMatching(/^"fleet" in the settings has no effect: /),
+      expect.stringMatching(/^"record" has no effect in "fleet" of the settings: /),
     ]);
     expect((await join(fleet))[0]).toMatch(problem);
   });

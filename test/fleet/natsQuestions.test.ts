@@ -138,7 +138,9 @@ describe('askOverNats', () => {
     });
     const stolen = ask(nats, { agent: 'two' });
     await expect(stolen).rejects.toMatchObject({
-      message: expect.stringMatching(/^has a secret with which it may not/u),
+      message: expect.stringMatching(
+        /^has a secret with which it may not .*; TEAM\/AGENT in its url must be that of the user/u,
+      ),
       isUnasked: true,
     });
     expect((await ask(nats)).text).toBe('ok');

@@ -166,9 +166,13 @@ describe('the record of a fleet', () => {
     const fire = (...args: string[]) =>
       execa(process.execPath, [MAIN, 'fire', 'BeforeTool', ...args], { cwd: directory.path, env });
     expect((await fire('--settings', settings)).stderr).toBe('');
+    writeToken(directory.path, 'one:of-nobody');
+    expect((await fire('--settings', settings)).stderr).toMatch(
+      /Authorization Violation \(compare the user and its secret with .*\); what happens is kept on disk/,
+    );
     chmodSync(token, 0o644);
     expect((await fire('--settings', settings)).stderr).toMatch(
-      /"fleet" in the settings has no effect: .*others can read it/,
+      /"record" has no effect in "fleet" of the settings: .*others can read it/,
     );
     await collectOnce(nats, directory.path);
     const collected = await readCollected(directory.path);

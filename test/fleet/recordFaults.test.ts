@@ -121,7 +121,7 @@ describe('the record of a fleet', () => {
     const collector = startCollector(nats, directory.path);
     onTestFinished(() => void collector.kill('SIGKILL'));
     const [warning] = (await once(collector.stderr, 'data')) as [Buffer];
-    expect(String(warning)).toMatch(/^warning: The NATS server .*; it is tried again and again\n$/);
+    expect(String(warning)).toMatch(/^warning: NATS at .*; it is tried again and again\n$/);
     await nats.restart();
     const names = async () => (await readCollected(directory.path)).map(({ name }) => name);
     await expect.poll(names, { timeout: 10_000 }).toContain('early');
@@ -145,7 +145,10 @@ describe('the record of a fleet', () => {
       '--token-file',
       writeToken(directory.path, 'policy-but:wrong'),
     );
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('cannot be used')]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('compare the user and its secret'),
+    ]);
   });
 
   it('has each span once where a collector is killed before it acknowledges, or there are two', async () => {

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Config } from '../../src/config/config.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
+import { certificateAdvice } from '../../src/fleet/certificateAdvice.js';
 import { withFiles } from '../../src/fleet/files.js';
 import { NOT_RUN } from '../../src/process/runCommand.js';
 import { sanitizeText } from '../../src/protocol/sanitizeText.js';
@@ -225,7 +226,7 @@ describe('a remote hook over HTTP', () => {
     [
       'a variable that may hold a secret',
       async () => 'nats://127.0.0.1:4222/acme/${HOME}',
-      /does not begin with HOOKSTACK_/,
+      /does not begin with HOOKSTACK_: rename it/,
     ],
   ])('fails closed as a guard, and open otherwise, with %s', async (_, urlOf, message) => {
     const url = await urlOf();
@@ -264,7 +265,9 @@ describe('a remote hook over HTTP', () => {
     const withheld = await fire(hook, { scope: 'project', hookEnvironment });
     expect(withheld.output?.reason).toContain('TEST_TOKEN (tokenVariable) is withheld from hooks');
     const noPlace = await fire({ url }, { scope: 'project', hookEnvironment: { inherit: 'none' } });
-    expect(noPlace.logger.warnings.join()).toContain('HOOKSTACK_TEST, which is not set');
+    expect(noPlace.logger.warnings.join()).toContain(
+      'HOOKSTACK_TEST, which is not set: set it where the agent starts, or write the name into',
+    );
     expect(policy.seen).toEqual([]);
     const ofUser = await fire(hook, { hookEnvironment });
     expect(ofUser.output?.isBlockingDecision() ?? false).toBe(false);
@@ -478,7 +481,7 @@ describe('a remote hook over TLS', () => {
       'over TLS',
     );
     expect((await fire({ url: policy.url, ...own, onFailure: 'deny' })).output?.reason).toMatch(
-      /unable to (?:verify|get)|self-signed/,
+      /got no answer at https:\S+ \((?:unable to|self-signed).*\); name the authority of its certificate as "caFile"/,
     );
     expect(
       (
@@ -486,6 +489,17 @@ describe('a remote hook over TLS', () => {
       ).output?.isBlockingDecision(),
     ).toBe(true);
     expect(policy.seen).toHaveLength(1);
+  });
+
+  it('tells what is wrong with a certificate whose authority is believed', () => {
+    const advice = ['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ECONNRESET'].map((code) =>
+      certificateAdvice(Object.assign(new Error('no'), { code }), ''),
+    );
+    expect(advice).toEqual([
+      'renew its certificate',
+      'write a name of its certificate into the url',
+      undefined,
+    ]);
   });
 
   it('is not asked without a certificate that settings name', async () => {

@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { isAbsence } from '../../fleet/natsConnection.js';
+import { isAbsence, natsAdvice } from '../../fleet/natsConnection.js';
 import { readFleetSpan, type FleetSpan } from '../../fleet/recordSubject.js';
-import { errorMessage } from '../../util/errorMessage.js';
+import { errorCode, errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
 import { connectNatsServer, type NatsServerOptions } from '../shared/natsServer.js';
 import { plural, printLine, printNotice, toVisible } from '../shared/terminal.js';
@@ -21,13 +21,24 @@ interface CollectOptions extends NatsServerOptions {
 export async function collect({ out, once, ...server }: CollectOptions): Promise<number> {
   if (server.nats === undefined) throw new UsageError('Say where the fleet is: --nats URL');
   if (out === undefined) throw new UsageError('Say where the files go: --out DIR');
-  await mkdir(out, { recursive: true, mode: 0o700 });
+  await makeDirectory(out);
   const { signal, dispose } = watchInterruption();
   try {
     const nats = once ? await connectNatsServer(server, NAME) : await waitForServer(server, signal);
     return nats ? await collectFrom(nats, out, once === true, signal) : 0;
   } finally {
     dispose();
+  }
+}
+
+/** @throws UsageError where there can be none */
+async function makeDirectory(out: string): Promise<void> {
+  try {
+    await mkdir(out, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const isFile = errorCode(cause) === 'EEXIST';
+    const why = isFile ? 'is a file' : `cannot be used (${errorMessage(cause)})`;
+    throw new UsageError(`--out ${toVisible(out)} ${why}; name a directory`, { cause });
   }
 }
 
@@ -74,7 +85,7 @@ async function collectFrom(
   } catch (error) {
     printNotice(
       'error',
-      `The record could not be collected (${errorMessage(error)}); run it again`,
+      `The record could not be collected (${errorMessage(error)}); ${natsAdvice(error) ?? 'run it again'}`,
     );
     return 1;
   } finally {

@@ -1,6 +1,8 @@
 import type { Path } from '../../util/checks.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { findIdleNames } from '../../../middleware/planner.js';
+import { requireAskable } from '../../fleet/requireAskable.js';
+import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { type DialectName, type HookDefinition, HookEventName } from '../../protocol/types.js';
 import { dialects, foreignMoment, ourEventName, theirEventName } from '../../dialects/dialects.js';
@@ -162,6 +164,12 @@ function carryGroup(
   }
   const hooks: unknown = isRecord(raw) ? raw['hooks'] : undefined;
   if (Array.isArray(hooks) && hooks.length === 0) report(['hooks'], EMPTY);
+  for (const [index, hook] of Array.isArray(hooks) ? hooks.entries() : []) {
+    const fault = whyNeverAsked({ [key]: [{ dialect, hooks: [hook] }] }, dialect);
+    if (fault === undefined) continue;
+    const message = `the hook cannot be asked: ${fault}`;
+    report(['hooks', index, 'url'], message, canBlock ? 'lost' : 'changed');
+  }
   const event = Object.values(HookEventName).find((each) => parsed.hooks[each]?.length);
   const [read = { hooks: [] }] = (event && parsed.hooks[event]) ?? [];
   const { origin: _, moment: _moment, ...carried } = read;
@@ -172,6 +180,19 @@ function carryGroup(
     report(['matcher'], `waits for ${idle.join(', ')}, which never comes here, but ${names}`);
   }
   return carried;
+}
+
+/** @param hooks with one hook, as what was read does not say where it stood among others */
+function whyNeverAsked(hooks: object, dialect: DialectName): string | undefined {
+  const groups = Object.values(parseHookDefinitions(hooks, { scope: 'file' }).hooks).flat();
+  const hook = groups[0]?.hooks[0];
+  if (hook?.type !== 'remote') return undefined;
+  try {
+    requireAskable(hook, dialect);
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
 }
 
 const EMPTY = 'holds no hook, so that there is nothing to carry over';

@@ -36,7 +36,8 @@ export async function connectNatsServer(
   name: string,
 ): Promise<NatsConnection> {
   const address = readServer(nats);
-  const { connectNats } = await import('../../fleet/natsConnection.js');
+  const { connectNats, natsAdvice, whyNotConnected } =
+    await import('../../fleet/natsConnection.js');
   const { readSecret, withoutSecret } = await import('../../fleet/secret.js');
   let secret: string | undefined;
   try {
@@ -44,13 +45,13 @@ export async function connectNatsServer(
     const tls = { caFile: natsCa, certFile: natsCert, keyFile: natsKey };
     return await connectNats({ address, secret, name, ...tls });
   } catch (cause) {
-    const detail = withoutSecret(errorMessage(cause), secret);
-    throw new UsageError(
-      `The NATS server ${address.server} cannot be used: ${detail}; see whether it runs, and whether --nats, --token-file and --nats-ca are right`,
-      { cause },
-    );
+    const why = withoutSecret(whyNotConnected(cause, address.server), secret);
+    const advice = natsAdvice(cause) === undefined ? `; ${LOOK}` : '';
+    throw new UsageError(`${why}${advice}`, { cause });
   }
 }
+
+const LOOK = 'see whether it runs, and whether --nats, --token-file and --nats-ca are right';
 
 function readServer(nats: string): ReturnType<typeof parseNatsServer> {
   try {

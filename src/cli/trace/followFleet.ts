@@ -1,5 +1,6 @@
 import type { SpanRecord } from '../../trace/record.js';
 import { RECORD_STREAM, readFleetSpan, type FleetSpan } from '../../fleet/recordSubject.js';
+import { natsAdvice } from '../../fleet/natsConnection.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { loadJetStream } from '../collect/stream.js';
 import { watchInterruption } from '../shared/interruption.js';
@@ -29,8 +30,9 @@ export async function followFleet(options: NatsServerOptions, json: boolean): Pr
       if (typeof span !== 'string') show(span, json);
     }
   } catch (cause) {
+    const advice = natsAdvice(cause) ?? '"hookstack collect" makes it';
     throw new UsageError(
-      `The record of the fleet cannot be followed (${errorMessage(cause)}); "hookstack collect" makes it`,
+      `The record of the fleet cannot be followed (${errorMessage(cause)}); ${advice}`,
       { cause },
     );
   } finally {

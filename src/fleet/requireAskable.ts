@@ -1,0 +1,22 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { CommandHookConfig, DialectName } from '../protocol/types.js';
+import { NO_GEMINI, parseFleetAddress } from './address.js';
+import { withFiles } from './files.js';
+
+/**
+ * Refuses a remote hook that is asked nowhere, whatever its variables hold.
+ *
+ * @throws Error that says why
+ */
+export function requireAskable(hook: CommandHookConfig, dialect: DialectName | undefined): void {
+  // What a variable holds is known where the hook runs, and where its extension lies.
+  withFiles({ extensionPath: '/', ...hook });
+  const { kind } = parseFleetAddress(hook.url ?? '', () => 'name');
+  if (kind === 'nats' && dialect === 'gemini') throw new Error(NO_GEMINI);
+  // NATS carries none of them.
+  const headers = kind === 'http' ? Object.entries(hook.headers ?? {}) : [];
+  for (const [name, value] of headers) {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+  }
+}
