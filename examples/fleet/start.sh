@@ -37,7 +37,8 @@ await() {
   done
 }
 
-secret() { node -p 'crypto.randomBytes(24).toString("base64url")'; }
+# nats-server takes what begins with a digit for a number.
+secret() { node -p '"s" + crypto.randomBytes(24).toString("base64url")'; }
 FLEET_ONE=$(secret) FLEET_TWO=$(secret) FLEET_POLICY=$(secret)
 printf 'policy:%s\n' "$FLEET_POLICY" >"$directory/policy.token"
 printf 'boss %s\n' "$(secret)" >"$directory/approvers"

@@ -226,7 +226,8 @@ describe('the page of questions', () => {
   });
 
   it('is told all that is open, as fast as it reads', async () => {
-    const other = await startServer(nats);
+    const lonely = await startNats();
+    const other = await startServer(lonely);
     // Each is some 480 KB, as it is shown: together more than a connection may be behind.
     const text = 'x'.repeat(240_000);
     const askers = ['acme/one', 'acme/two'];
@@ -245,14 +246,10 @@ describe('the page of questions', () => {
       const end = Buffer.concat(told.slice(-2)).toString();
       if (end.endsWith('event: ready\ndata: {}\n\n')) break;
     }
-    expect(
-      Buffer.concat(told)
-        .toString()
-        .match(/event: question/g),
-    ).toHaveLength(40);
-    for (const { request } of other.board.list())
-      await other.board.takeBack('acme/one', request.id);
+    const questions = Buffer.concat(told).toString().split('event: question').length - 1;
+    expect(questions).toBe(40);
     await other.kill();
+    await lonely.dispose();
   });
 });
 

@@ -195,7 +195,9 @@ describe('the record of a fleet', () => {
     await vi.waitFor(async () => expect(await collected()).toEqual(['before', 'behind']), 10_000);
     collecting.kill('SIGTERM');
     const { exitCode, stdout } = await collecting;
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'Wrote 2 spans' });
+    // What the server had not been told to be written, when it ended, comes again.
+    expect(stdout).toMatch(/^Wrote 2 spans(?:, 1 were there already)?$/);
+    expect(exitCode).toBe(0);
     await sender.close();
   });
 });
