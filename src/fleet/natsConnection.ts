@@ -78,6 +78,22 @@ export async function watchConnection(
   }
 }
 
+/** What a server that is gone, or hangs, gets before its connection is closed, in ms. */
+export const LAST_WORDS_MS = 2000;
+
+/** @throws Error where NATS has not answered in time; it may say so much later that it is gone */
+export async function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('NATS did not answer in time')), Math.max(0, ms));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Why there is no connection, or it is of no use, in words that end a sentence. */
 export function whyNotConnected(error: unknown, server: string): string {
   const why = removeControls(errorMessage(error)).replaceAll('\n', ' ');

@@ -143,6 +143,17 @@ describe('openNatsDoor', () => {
     expect(door.isConnected()).toBe(false);
   });
 
+  it('closes soon also where NATS hangs', { timeout: 15_000 }, async () => {
+    const hanging = await startNats();
+    const { door } = await openDoor(async () => answered({}), { url: hanging.url });
+    process.kill(hanging.pid, 'SIGSTOP');
+    try {
+      await door.close();
+    } finally {
+      await hanging.dispose();
+    }
+  });
+
   it('says what keeps it from opening', async () => {
     await expect(
       openDoor(async () => answered({}), { secret: 'policy:wrong-one' }),

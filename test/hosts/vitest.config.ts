@@ -24,5 +24,12 @@ export default defineConfig({
       { find: /^hookstack\/([\w-]+)$/u, replacement: path.join(SRC, 'hosts/$1.ts') },
     ],
   },
-  test: { include: ['*.test.ts'], css: true, testTimeout: 30_000, hookTimeout: 30_000 },
+  test: {
+    include: ['*.test.ts'],
+    css: true,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // Not one less than there are cores, as in the configuration of all other tests.
+    maxWorkers: '100%',
+  },
 });

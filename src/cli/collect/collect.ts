@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { isAbsence, natsAdvice } from '../../fleet/natsConnection.js';
+import { isAbsence, LAST_WORDS_MS, natsAdvice, withinMs } from '../../fleet/natsConnection.js';
 import { readFleetSpan, type FleetSpan } from '../../fleet/recordSubject.js';
 import { errorCode, errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
@@ -89,7 +89,7 @@ async function collectFrom(
     );
     return 1;
   } finally {
-    await atMost(LAST_WORDS_MS, nats.drain());
+    await withinMs(nats.drain(), LAST_WORDS_MS).catch(() => undefined);
     await nats.close();
     printLine(collector.report());
   }
@@ -115,20 +115,8 @@ async function collectAll({ nats, consumer, collector, signal, once }: Work): Pr
     await collector.write(batch);
     for (const message of batch) message.ack();
     // It counts once the server knows it; what it does not know comes again.
-    await atMost(LAST_WORDS_MS, nats.flush());
+    await withinMs(nats.flush(), LAST_WORDS_MS).catch(() => undefined);
   }
-}
-
-/** Ms to wait for a server that may be gone. */
-const LAST_WORDS_MS = 2000;
-
-/** Waits for something that may never come, and may fail. */
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  const enough = new AbortController();
-  const tooLong = sleep(ms, undefined, { signal: enough.signal });
-  await Promise.race([work, tooLong]).catch(() => undefined);
-  enough.abort();
-  await tooLong.catch(() => undefined);
 }
 
 /** While the server is gone, nothing comes. */

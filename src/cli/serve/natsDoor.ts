@@ -1,6 +1,6 @@
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { isFleetName } from '../../fleet/address.js';
-import { loadPackage, type TlsFiles } from '../../fleet/natsConnection.js';
+import { LAST_WORDS_MS, loadPackage, withinMs, type TlsFiles } from '../../fleet/natsConnection.js';
 import { HEADERS, readQuestion, type Question } from '../../fleet/question.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { toOneLine } from '../shared/terminal.js';
@@ -92,7 +92,7 @@ class Door {
   }
 
   async drain(): Promise<void> {
-    await this.#drainSubscription().catch(() => undefined);
+    await withinMs(this.#drainSubscription(), LAST_WORDS_MS).catch(() => undefined);
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
   }
 

@@ -1,5 +1,5 @@
 import type { KV } from '@nats-io/kv';
-import { loadPackage, type TlsFiles } from '../../fleet/natsConnection.js';
+import { loadPackage, withinMs, type TlsFiles } from '../../fleet/natsConnection.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import type { Reply, SharedAnswers } from './keptAnswers.js';
@@ -187,16 +187,4 @@ function readReply(text: string): Reply | undefined {
 
 function failed(status: number, error: string): Reply {
   return { status, body: JSON.stringify({ error }) };
-}
-
-async function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('NATS did not answer in time')), Math.max(0, ms));
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -4,8 +4,10 @@ import { parseNatsServer } from '../../fleet/address.js';
 import {
   connectNats,
   isAbsence,
+  LAST_WORDS_MS,
   watchConnection,
   whyNotConnected,
+  withinMs,
   type TlsFiles,
 } from '../../fleet/natsConnection.js';
 import { withoutSecret } from '../../fleet/secret.js';
@@ -65,7 +67,9 @@ export class SteadyNats {
   async close(): Promise<void> {
     this.#closing.abort();
     const connection = this.#connection;
-    if (this.#isUp) await connection?.flush().catch(() => undefined);
+    if (connection && this.#isUp) {
+      await withinMs(connection.flush(), LAST_WORDS_MS).catch(() => undefined);
+    }
     this.#isUp = false;
     await connection?.close();
   }
