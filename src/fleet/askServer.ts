@@ -16,6 +16,7 @@ import { ask } from './ask.js';
 import { withFiles } from './files.js';
 import { newQuestionId, NOTE_KEY, type Asking, type ServerAnswer } from './question.js';
 import { answerWithoutSecret, readSecret, withoutSecret } from './secret.js';
+import { QuestionLate } from './waiting.js';
 
 export { closeIdle } from './ask.js';
 
@@ -54,7 +55,9 @@ export async function askServer(
   } catch (error) {
     const durationMs = since(startedAt);
     if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
-    if (deadline.aborted) return { ...NOT_RUN, ending: 'timeout', durationMs };
+    // The question has a clock of its own, which may be a millisecond ahead.
+    const isLate = deadline.aborted || error instanceof QuestionLate;
+    if (isLate) return { ...NOT_RUN, ending: 'timeout', durationMs };
     const why = new Error(withoutSecret(errorMessage(error), secret), { cause: error });
     return { ...NOT_RUN, ending: 'broken', durationMs, error: why };
   }

@@ -18,6 +18,9 @@ export class QuestionFailed extends Error {
   }
 }
 
+/** There was no answer in time. */
+export class QuestionLate extends QuestionFailed {}
+
 /** A question until it is answered, cancelled, or nobody waits any more. The first of these counts. */
 export class Waiting {
   readonly answer: Promise<FleetAnswer>;
@@ -36,9 +39,11 @@ export class Waiting {
       this.#reject = reject;
     });
     this.#deadline = performance.now() + timeoutMs;
-    const late = () => this.#stop(`got no answer within ${Math.round(timeoutMs)} ms`);
+    const late = () =>
+      this.fail(new QuestionLate(`got no answer within ${Math.round(timeoutMs)} ms`, !this.isSent));
     const timer = setTimeout(late, timeoutMs);
-    const cancel = () => this.#stop('was cancelled before it had an answer');
+    const cancel = () =>
+      this.fail(new QuestionFailed('was cancelled before it had an answer', !this.isSent));
     signal?.addEventListener('abort', cancel);
     this.onOver(() => {
       clearTimeout(timer);
@@ -70,10 +75,6 @@ export class Waiting {
   fail(error: Error): void {
     this.#end();
     this.#reject(error);
-  }
-
-  #stop(why: string): void {
-    this.fail(new QuestionFailed(why, !this.isSent));
   }
 
   #end(): void {

@@ -87,8 +87,8 @@ describe('a policy server', () => {
       server.signal('SIGSTOP');
       const called = await askNumber(agent, 30);
       host.measure('denied after', called.ms, 'ms');
-      // On a busy machine it may fail for another reason before.
-      expect(hasFailed(30, called)).toBe(true);
+      expect(called.text).toContain('timed out');
+      expect(called.ran).toBe(false);
       expect(called.ms).toBeLessThan(1300);
       server.signal('SIGCONT');
       await expect.poll(async () => (await askNumber(agent, 50)).ran, SOON).toBe(true);

@@ -2,7 +2,7 @@ import { headers } from '@nats-io/transport-node';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { execa } from 'execa';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Config } from '../../src/config/config.js';
 import { HEADERS } from '../../src/fleet/question.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
@@ -72,6 +72,38 @@ it('what a full server refuses is put again, under the same id, and the deny of 
     expect(asked).toEqual([expect.any(String), asked[0]]);
   } finally {
     delete process.env['HOOK_TEST_FLEET'];
+    await config.dispose();
+    await server.close();
+    await nats.dispose();
+  }
+});
+
+it('a server that says nothing is a timeout, whichever of two clocks is first', async () => {
+  vi.stubEnv('HOOK_TEST_FLEET', FLEET_SECRETS.one);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const nats = await startNats();
+  const server = await rawClient(nats, 'policy');
+  server.subscribe('hooks.ask.*.*', { callback: () => undefined });
+  await server.flush();
+  const url = `${nats.url}/acme/one`;
+  const hook = {
+    type: 'remote',
+    command: '',
+    url,
+    // No file is read between the starts of the clocks.
+    tokenVariable: 'HOOK_TEST_FLEET',
+    timeout: 300,
+    onFailure: 'deny',
+  } as const;
+  const config = new Config({ enableHooks: true, hooks: { BeforeTool: [{ hooks: [hook] }] } });
+  try {
+    for (let n = 0; n < 5; n++) {
+      const payload = { toolName: 'deploy', toolInput: {} };
+      const fired = await fireHook(config, HookEventName.BeforeTool, payload);
+      const reason = expect.stringContaining('timed out after 300 ms') as string;
+      expect(fired?.aggregated.finalOutput).toMatchObject({ reason });
+    }
+  } finally {
     await config.dispose();
     await server.close();
     await nats.dispose();
