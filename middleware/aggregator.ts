@@ -12,13 +12,13 @@ import { mergeHookResponses } from '../src/protocol/hookTranslator.js';
 import { hookIdentity } from '../src/protocol/identity.js';
 import { isRecord, mergeModelData, mergeRecords } from '../src/util/records.js';
 import type {
-  CommandHookConfig,
   ForeignEffects,
   HookEventName,
   HookExecutionResult,
   HookOutput,
   ToolOutput,
 } from '../src/protocol/types.js';
+import { mergeScopes, mostTrusted, type Spoken } from './scopes.js';
 
 /** Anything that makes one result of many; usually a `HookAggregator`. */
 export interface Aggregator {
@@ -70,6 +70,7 @@ export function aggregateResults(
       unmergeable.push(new Error('The output of a hook could not be merged', { cause }));
     }
   }
+  if (merged && spoken.length > 1) merged = mergeScopes(event, merged, spoken, mergers[strategy]);
   const { decidedBy, ...verdict }: Verdict = isDecided ? decide(spoken, strategy) : {};
   return {
     ...sum,
@@ -81,12 +82,6 @@ export function aggregateResults(
   };
 }
 
-/** One hook, and what it said, resolved. */
-interface Spoken {
-  readonly hookConfig: CommandHookConfig;
-  readonly said: HookOutput;
-}
-
 type Verdict = Pick<HookOutput, 'decision' | 'reason' | 'continue' | 'stopReason'> &
   Pick<AggregatedHookResult, 'decidedBy'>;
 
@@ -95,7 +90,7 @@ function decide(spoken: readonly Spoken[], strategy: MergeStrategy): Verdict {
   const rank = Math.max(...spoken.map(({ said }) => rankOf(said.decision)));
   // All that ask are one question.
   const isReplaced = strategy === 'replacement' && rank !== rankOf('ask');
-  const heard = (hooks: readonly Spoken[]) => (isReplaced ? hooks.slice(-1) : hooks);
+  const heard = (hooks: readonly Spoken[]) => (isReplaced ? mostTrusted(hooks).slice(-1) : hooks);
   const isDecided = rank > rankOf('allow');
   const deciding = heard(spoken.filter(({ said }) => isDecided && rankOf(said.decision) === rank));
   const stopping = heard(spoken.filter(({ said }) => said.continue === false));
@@ -230,6 +225,7 @@ function mergeForeign(first: ForeignEffects | undefined, second: ForeignEffects)
     toolOutput: winningOutput(first.toolOutput, second.toolOutput),
     contextOfResult: joinLines(first.contextOfResult, second.contextOfResult),
     prevents: first.prevents || second.prevents,
+    withheld: joinLines(first.withheld, second.withheld),
   };
 }
 
@@ -248,6 +244,7 @@ function mergeWithFieldReplacement(first: HookOutput, second: HookOutput): HookO
     ...first,
     ...defined(second),
     hookSpecificOutput: mergeSpecific(first.hookSpecificOutput, second.hookSpecificOutput),
+    foreign: second.foreign ? mergeForeign(first.foreign, second.foreign) : first.foreign,
   });
 }
 

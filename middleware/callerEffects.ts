@@ -13,7 +13,6 @@ import {
 } from '../src/context.js';
 import {
   withToolInput,
-  rankOf,
   withToolOutput,
   type ProcessedHookResult,
 } from '../src/protocol/hookOutput.js';
@@ -24,10 +23,12 @@ import {
   readToolSelection,
   type AfterModelHookResult,
 } from '../src/protocol/modelResults.js';
+import { withinTools } from '../src/protocol/allowedTools.js';
 import { collectResponse } from '../src/protocol/response.js';
 import { HookEventName, type HookPayload, type ToolOutput } from '../src/protocol/types.js';
 import type { ToolResult } from '../src/tools/tools.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
+import { maySpeakFor } from './scopes.js';
 
 /** How a call reaches its hooks. `undefined`, synchronously, where there is nothing to do. Never rejects. */
 export type FireHook = <E extends HookEventName>(
@@ -47,7 +48,28 @@ export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolea
     const fired = await firing;
     if (!heed(call, fired)) return;
     const isQuestion = fired.aggregated.finalOutput?.decision === 'ask';
-    if (!isQuestion || (await isPermitted(call, fired))) await next();
+    if (isQuestion && !(await isPermitted(call, fired))) return;
+    call.seenInput = call.input;
+    await next();
+  }
+
+  /**
+   * The operation itself. Where somebody has changed the arguments since the hooks saw them, they see them again first.
+   * Hooks that were ended by an abort did not object, but it is not wanted any more.
+   */
+  async function execute(call: ToolCall, next: Next): Promise<void> {
+    if (isRefused(call)) return;
+    if (call.seenInput && call.seenInput !== call.input)
+      return beforeTool(call, () => execute(call, next));
+    if (call.signal?.aborted) {
+      call.result = cancelled(call.toolName);
+      return;
+    }
+    const startedAt = performance.now();
+    const result = await call.execute(call.input);
+    call.durationMs = Math.round(performance.now() - startedAt);
+    takeResult(call, result);
+    await next();
   }
 
   /**
@@ -73,14 +95,14 @@ export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolea
     const inPlace = await put({ toolName, toolInput, callId, isAsked: true });
     if (inPlace && !heed(call, inPlace)) return false;
     // Other arguments than those that the hooks of the call have seen are put to them as well.
-    const isSeen = isDeepStrictEqual(call.input, toolInput);
-    const again = isSeen
+    const isSame = isDeepStrictEqual(call.input, toolInput);
+    const again = isSame
       ? undefined
       : await put({ toolName, toolInput: call.input, callId, canAsk });
     if (again && !heed(call, again)) return false;
     const last = again && isAsking(again.aggregated) ? again : asked;
-    const isAllowed = rankOf(inPlace?.aggregated.finalOutput?.decision) === rankOf('allow');
-    if (isAllowed && last === asked) return true;
+    const isAnswered = inPlace && last === asked;
+    if (isAnswered && maySpeakFor(inPlace.aggregated, asked.aggregated)) return true;
     const { input, originalInput } = call;
     const { aggregated } = last;
     const subject = { toolName, input, originalInput, callId };
@@ -153,26 +175,12 @@ function replaceResult(call: ToolCall, result: ToolResult, replacement: ToolOutp
   if (call.verdict.kind === 'stop') call.stop(call.verdict.reason, call.verdict);
 }
 
-/** The operation itself. Hooks that were ended by an abort did not object, but it is not wanted any more. */
-async function execute(call: ToolCall, next: Next): Promise<void> {
-  if (isRefused(call)) return;
-  if (call.signal?.aborted) {
-    call.result = cancelled(call.toolName);
-    return;
-  }
-  const startedAt = performance.now();
-  const result = await call.execute(call.input);
-  call.durationMs = Math.round(performance.now() - startedAt);
-  takeResult(call, result);
-  await next();
-}
-
 /** What the stages of the model stack ask of the host. */
 export interface ModelHost {
   /** Whether an event without a tool has to be fired, as far as is known now. */
   hasHooks(event: HookEventName): boolean;
-  /** `hold`: the answer is shown once AfterModel hooks have seen all of it. */
-  getAfterModelDisplay(): 'stream' | 'hold';
+  /** Whether the answer is shown once AfterModel hooks have seen all of it, and not as it comes. */
+  holdsAnswers(): boolean;
   readonly askPerson: AskPerson;
   getDebugLogger(): DebugLogger;
 }
@@ -182,27 +190,36 @@ export function modelStages(fire: FireHook, host: ModelHost) {
   /** Outermost stage: BeforeToolSelection hooks may restrict the tools, or stop the agent. */
   async function beforeToolSelection(call: ModelCall, next: Next): Promise<void> {
     if (isRefused(call)) return;
+    const firing = fire(HookEventName.BeforeToolSelection, { llmRequest: call.request }, call);
+    if (firing) select(call, await firing);
+    if (!isRefused(call)) await next();
+  }
+
+  /** Inside of it: BeforeModel hooks may answer in place of the model, block the call, stop the agent, or change the request. */
+  async function beforeModel(call: ModelCall, next: Next): Promise<void> {
+    if (isRefused(call)) return;
+    const firing = fire(HookEventName.BeforeModel, { llmRequest: call.request }, call);
+    if (firing) await decide(call, await firing);
+    if (!isRefused(call)) await next();
+  }
+
+  function select(call: ModelCall, fired: ProcessedHookResult): void {
     const { request } = call;
-    const firing = fire(HookEventName.BeforeToolSelection, { llmRequest: request }, call);
-    if (!firing) return next();
-    const fired = await firing;
     const read = () => readToolSelection(fired, request);
     const { toolConfig } = understood(HookEventName.BeforeToolSelection, host, read, {});
     if (fired.shouldStop) obey(call, fired, { event: HookEventName.BeforeToolSelection });
     else if (toolConfig && !forbidsTools(request)) {
       // Hooks restrict. Where the host wants no tool at all, there is nothing left to restrict.
-      call.request = { ...request, config: { ...request.config, toolConfig } };
+      const selected = { ...request, config: { ...request.config, toolConfig } };
+      call.request = withinTools(selected, request);
     }
-    await goOnWith(call, fired, next);
+    addNote(call, fired);
+    call.request = call.seenRequest = withinSelection(call);
+    call.selected = call.request;
   }
 
-  /** BeforeModel hooks may answer in place of the model, block the call, stop the agent, or change the request. */
-  async function beforeModel(call: ModelCall, next: Next): Promise<void> {
-    if (isRefused(call)) return;
+  async function decide(call: ModelCall, fired: ProcessedHookResult): Promise<void> {
     const { request } = call;
-    const firing = fire(HookEventName.BeforeModel, { llmRequest: request }, call);
-    if (!firing) return next();
-    const fired = await firing;
     const read = () => readBeforeModel(fired, request);
     const said = understood(HookEventName.BeforeModel, host, read, { blocked: false });
     obey(call, fired);
@@ -218,7 +235,32 @@ export function modelStages(fire: FireHook, host: ModelHost) {
     }
     if (isRefused(call)) answerInstead(call, said.syntheticResponse, fired.suppressOutput);
     else if (said.modifiedRequest) call.request = said.modifiedRequest;
-    await goOnWith(call, fired, next);
+    addNote(call, fired);
+    call.request = call.seenRequest = withinSelection(call);
+  }
+
+  /** The operation itself. It is not begun after an abort, as above. */
+  async function openStream(call: ModelCall, next: Next): Promise<void> {
+    if (isRefused(call)) return;
+    call.signal?.throwIfAborted();
+    if (!isSeen(call)) await seeAgain(call);
+    if (isRefused(call)) return;
+    takeStream(call, await call.open(call.request));
+    await next();
+  }
+
+  /** Whoever stands between the hooks and the model has changed the request, or the tools that it offers. */
+  async function seeAgain(call: ModelCall): Promise<void> {
+    const { BeforeModel, BeforeToolSelection } = HookEventName;
+    if (call.selected && !offersSame(call.selected, call.request)) {
+      const selecting = fire(BeforeToolSelection, { llmRequest: call.request }, call);
+      if (selecting) select(call, await selecting);
+    }
+    call.request = withinSelection(call);
+    const firing = isRefused(call)
+      ? undefined
+      : fire(BeforeModel, { llmRequest: call.request }, call);
+    if (firing) await decide(call, await firing);
   }
 
   /** AfterModel hooks may change or hide the answer, or stop the agent, once all of it has arrived. */
@@ -249,14 +291,26 @@ export function understood<R>(
 }
 
 /** The model reads a message with the request, or where that is not sent, with the next one. */
-async function goOnWith(call: ModelCall, fired: ProcessedHookResult, next: Next): Promise<void> {
-  const note = fired.systemMessage && asSystemNote(fired.systemMessage);
-  if (isRefused(call)) {
-    if (note) call.contextForModel.push(note);
-    return;
-  }
-  if (note) call.request = withMessage(call.request, note);
-  await next();
+function addNote(call: ModelCall, { systemMessage }: ProcessedHookResult): void {
+  if (!systemMessage) return;
+  const note = asSystemNote(systemMessage);
+  if (isRefused(call)) call.contextForModel.push(note);
+  else call.request = withMessage(call.request, note);
+}
+
+/** Whether hooks have answered for the request as it is, as far as they were asked. */
+function isSeen({ request, seenRequest, selected }: ModelCall): boolean {
+  return (!seenRequest || seenRequest === request) && (!selected || offersSame(selected, request));
+}
+
+function offersSame(a: ModelCall['request'], b: ModelCall['request']): boolean {
+  return a.config?.tools === b.config?.tools;
+}
+
+/** What hooks have kept from the model, no other hook gives back, and no middleware. */
+function withinSelection({ request, selected }: ModelCall): ModelCall['request'] {
+  const isSame = !selected || selected.config?.toolConfig === request.config?.toolConfig;
+  return isSame ? request : withinTools(request, selected);
 }
 
 function forbidsTools({ config }: ModelCall['request']): boolean {
@@ -276,21 +330,13 @@ function answerInstead(
   if (!isHidden) call.stream = streamOf(response);
 }
 
-/** The operation itself. It is not begun after an abort, as above. */
-async function openStream(call: ModelCall, next: Next): Promise<void> {
-  if (isRefused(call)) return;
-  call.signal?.throwIfAborted();
-  takeStream(call, await call.open(call.request));
-  await next();
-}
-
 async function* throughAfterModel(
   fire: FireHook,
   host: ModelHost,
   call: ModelCall,
   chunks: AsyncIterable<GenerateContentResponse>,
 ): AsyncGenerator<GenerateContentResponse> {
-  const isHeld = host.getAfterModelDisplay() === 'hold';
+  const isHeld = host.holdsAnswers();
   const seen: GenerateContentResponse[] = [];
   for await (const chunk of chunks) {
     if (isDropped(call)) return;

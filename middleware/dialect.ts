@@ -17,7 +17,7 @@ import { callFactsOf, events, failsClosed } from '../src/protocol/events.js';
 import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../src/protocol/hookOutput.js';
 import type { HookRun, Said } from '../src/run/hookRun.js';
 import { isRecord, isTooDeep, MAX_ANSWER_NESTING } from '../src/util/records.js';
-import { writeInput } from '../src/run/preparedInput.js';
+import { AmbiguousInput, writeInput } from '../src/run/preparedInput.js';
 import { describeNoise, isBrokenJson, parseAnswer } from '../src/protocol/readHookOutput.js';
 import { sanitizeText } from '../src/protocol/sanitizeText.js';
 import type { ForeignEffects, HookInput, ToolOutput } from '../src/protocol/types.js';
@@ -41,7 +41,7 @@ function findClashOf(spoken: Dialect, { event, input }: HookRun): Error | undefi
   const clash = tool && findClash(spoken, tool.name, tool.input);
   return (
     clash &&
-    new Error(
+    new AmbiguousInput(
       `the arguments "${clash[0]}" and "${clash[1]}" have one name in ${spoken.agent}, so that one would hide the other`,
     )
   );

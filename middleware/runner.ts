@@ -1,5 +1,5 @@
 import { composeTrusted, type Middleware, type Next } from '../src/compose.js';
-import type { AnyHookContext } from '../src/context.js';
+import type { AnyHookContext, HookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
 import { defaultTimeoutOf } from '../src/dialects/dialects.js';
 import { errorMessage } from '../src/util/errorMessage.js';
@@ -7,6 +7,7 @@ import { events, failsClosed } from '../src/protocol/events.js';
 import { explainStderr } from '../src/run/exception.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';
 import {
+  AmbiguousInput,
   MAX_HOOK_DEPTH,
   hookDepth,
   prepareInput,
@@ -23,7 +24,7 @@ import {
   unheardReason,
   type HookFailure,
 } from '../src/run/hookFailure.js';
-import type { HookRun, Said } from '../src/run/hookRun.js';
+import type { HookRun, Runner, Said } from '../src/run/hookRun.js';
 import { askRemote } from '../src/fleet/remoteHooks.js';
 import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';
 import {
@@ -49,23 +50,10 @@ import type { FindObjection, StartAhead } from '../src/run/startAhead.js';
 import { traceHook } from '../src/trace/hookSpans.js';
 import { channels } from '../src/trace/span.js';
 import { createSpecificHookOutput } from './aggregator.js';
+import { askAgain } from './askAgain.js';
 import { dialect } from './dialect.js';
 
-/** Anything that runs hooks; usually a `HookRunner`. */
-export interface Runner {
-  executeHooksParallel(
-    hookConfigs: readonly CommandHookConfig[],
-    event: HookEventName,
-    input: HookInput,
-    signal?: AbortSignal,
-  ): Promise<HookExecutionResult[]>;
-  executeHooksSequential(
-    hookConfigs: readonly CommandHookConfig[],
-    event: HookEventName,
-    input: HookInput,
-    signal?: AbortSignal,
-  ): Promise<HookExecutionResult[]>;
-}
+export type { Runner } from '../src/run/hookRun.js';
 
 /** Fourth stage: runs the plan, all hooks at once or one after the other. */
 export function runner(hooks: Runner) {
@@ -75,6 +63,7 @@ export function runner(hooks: Runner) {
     ctx.results = plan.sequential
       ? await hooks.executeHooksSequential(plan.hookConfigs, ctx.event, input, ctx.signal)
       : await hooks.executeHooksParallel(plan.hookConfigs, ctx.event, input, ctx.signal);
+    if (ctx.results.length > 1) ctx.results = await askAgain(ctx as HookContext, hooks);
     await next();
   };
 }
@@ -191,12 +180,12 @@ export async function executeSequential(
   let current = input;
   let isEnded = false;
   for (const hook of hookConfigs) {
-    if (isEnded && hook.ofProject) continue;
+    if (isEnded && hook.scope === 'project') continue;
     const result = await executeHook(hook, event, prepareInput(current, options), options);
     results.push(result);
     if (!result.output) continue;
     if (endsChain(result.output, event)) {
-      if (!hook.ofProject) break;
+      if (hook.scope !== 'project') break;
       // What a project says keeps nobody else from being asked.
       isEnded = true;
     } else if (result.success) current = applyHookOutputToInput(current, result.output, event);
@@ -420,8 +409,12 @@ function findRefusal(
 const NO_PLUGINS = 'has the type "plugin", which cannot be run: use "command"';
 
 function findFaultOf(stdin: Stdin): HookFailure | undefined {
-  if (!(stdin instanceof Error)) return undefined;
-  return { kind: 'input', what: `was not started, because ${stdin.message}` };
+  return stdin instanceof Error ? inputFault(stdin) : undefined;
+}
+
+function inputFault(error: Error): HookFailure {
+  const kind = error instanceof AmbiguousInput ? 'ambiguous' : 'input';
+  return { kind, what: `was not started, because ${error.message}` };
 }
 
 function refused(what: string): HookFailure {
@@ -489,12 +482,17 @@ function withFault(
   const result = {
     ...ended,
     ...(blocksByFailing(hook, event, fault) && {
-      output: denyForFailure(hook, fault, outcome?.stderr),
+      output: { ...stopOf(ended.output), ...denyForFailure(hook, event, fault, outcome?.stderr) },
     }),
     ...(fault.kind !== 'exit' && errorOf(fault, outcome)),
   };
   reportFailure(result, fault, outcome, options);
   return result;
+}
+
+/** A stop is never taken back, whatever else is wrong with an answer. */
+function stopOf(output: HookOutput | undefined): HookOutput {
+  return output?.continue === false ? { continue: false, stopReason: output.stopReason } : {};
 }
 
 function errorOf({ what }: HookFailure, outcome: CommandOutcome | undefined): { error: Error } {

@@ -46,14 +46,14 @@ export function toHookInput<E extends HookEventName>(
   payload: HookPayload<E>,
   session: SessionFacts,
 ): HookEventInput<E> {
-  const common: HookInput = {
+  return {
     session_id: told(session, 'getSessionId') ?? '',
     cwd: session.getWorkingDir(),
     timestamp: new Date().toISOString(),
     hook_event_name: event,
     transcript_path: told(session, 'getTranscriptPath') ?? '',
-  };
-  return { ...common, ...events[event].encode(payload) } as HookEventInput<E>;
+    ...events[event].encode(payload),
+  } satisfies HookInput as HookEventInput<E>;
 }
 
 /** What the host says; `undefined` where it cannot tell, which keeps nobody from their work. */

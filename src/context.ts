@@ -92,6 +92,8 @@ export interface ToolCall {
   readonly state: Map<symbol, unknown>;
   /** The arguments to execute with. Replace it, never modify it. */
   input: Record<string, unknown>;
+  /** Those that BeforeTool hooks have answered for; `undefined` where none was asked. */
+  seenInput: Record<string, unknown> | undefined;
   /** What the tool itself gave; `undefined` when it did not run. */
   executed: ToolResult | undefined;
   /** Milliseconds that the tool took; `undefined` when it did not run. */
@@ -128,6 +130,10 @@ export interface ModelCall {
   readonly state: Map<symbol, unknown>;
   /** The request to send. Replace it, never modify it. */
   request: GenerateContentParameters;
+  /** The one that hooks have answered for; `undefined` where none was asked. */
+  seenRequest: GenerateContentParameters | undefined;
+  /** The one that BeforeToolSelection hooks left: more tools than it has are not offered. */
+  selected: GenerateContentParameters | undefined;
   /**
    * The answer's chunks, for display. Still to be read when `next()` returns, because a stream is only
    * opened then: to see or change chunks, wrap it.
@@ -184,7 +190,7 @@ export function createToolCall(
   const { input, refusal } = copyArguments(toolName, originalInput);
   const result = refusal ?? (signal?.aborted ? cancelled(toolName) : undefined);
   const given = { toolName, originalInput, execute, signal, onHooks, onApproval, callId, session };
-  const slots = { input, result, executed: undefined, durationMs: undefined, verdict: ALLOW };
+  const slots = { input, result, ...UNFILLED_CALL };
   const call: ToolCall = Object.assign(given, slots, {
     state: new Map<symbol, unknown>(),
     contextForModel: [],
@@ -193,6 +199,14 @@ export function createToolCall(
   });
   return Object.seal(call);
 }
+
+/** The slots of a tool call that its layers fill. */
+const UNFILLED_CALL = {
+  seenInput: undefined,
+  executed: undefined,
+  durationMs: undefined,
+  verdict: ALLOW,
+} as const;
 
 function blockTool(call: ToolCall, reason: string, by?: Author): void {
   if (call.verdict.kind === 'stop') {
@@ -268,6 +282,8 @@ export function createModelCall(
     session,
     state: new Map(),
     request: originalRequest,
+    seenRequest: undefined,
+    selected: undefined,
     stream: undefined,
     response: undefined,
     synthetic: false,

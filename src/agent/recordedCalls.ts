@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   array,
   enums,
@@ -16,6 +15,7 @@ import {
 import type { Infer } from 'superstruct';
 import { MAX_TIMEOUT_MS } from '../process/limits.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { readText as readFileText, reasonOf } from '../util/guardedRead.js';
 
 export type RecordedMethod = 'generateContentStream' | 'generateContent';
 
@@ -57,6 +57,9 @@ export async function readRecordedCalls(file: string): Promise<RecordedCall[]> {
     .map(({ content, line }) => parseCall(content, line, `${file}:${line}`));
 }
 
+/** Somebody has chosen it, and its lines may hold long conversations. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
 const RESPONSE_SHAPES = {
   generateContentStream: 'an array of objects, one for each chunk',
   generateContent: 'one object',
@@ -81,10 +84,10 @@ const recordedLine = object({
 
 async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readFileText(file, { maxBytes: MAX_BYTES });
   } catch (cause) {
     throw new Error(
-      `${file}: the recorded calls cannot be read (${errorMessage(cause)}). Name a file that exists and is readable.`,
+      `${file}: the recorded calls cannot be read (${reasonOf(cause)}). Name a file that exists and is readable.`,
       { cause },
     );
   }

@@ -174,13 +174,19 @@ async function askPerson(
   }
 }
 
-/** @returns the same only for what is in nothing different; `undefined` for what JSON cannot tell apart */
-function keyOf({ event, definitions, hooks, toolName, input, sessionId }: Question) {
+/**
+ * What a yes for the session holds for. It has to be in the question, too: a yes is for what was shown.
+ *
+ * @returns the same only for what is in nothing different; `undefined` for what JSON cannot tell apart
+ */
+function keyOf(question: Question): string | undefined {
+  const { event, definitions, hooks, toolName, input, sessionId, workingDir, agent } = question;
   try {
     const text = JSON.stringify(input);
     if (!isDeepStrictEqual(JSON.parse(text), { ...input })) return undefined;
     const sources = hooks.map(({ source }) => source);
-    return JSON.stringify([sessionId, event, sources, definitions, toolName, text]);
+    const where = [sessionId, workingDir, agent];
+    return JSON.stringify([where, event, sources, definitions, toolName, text]);
   } catch {
     return undefined;
   }

@@ -54,6 +54,7 @@ export function questionOf(
     isGuarded: asking.some(({ hookConfig }) => hookConfig.onFailure === 'deny'),
     sessionId: session?.sessionId ?? host.getSessionId(),
     workingDir: session?.cwd ?? host.getWorkingDir(),
+    ...(session?.agent !== undefined && { agent: session.agent }),
   };
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { hookArguments } from './hook/hookArguments.js';
+import { toVisible } from '../util/visible.js';
 import { answerEvent } from './hook/lean.js';
 
 const options = hookArguments(process.argv.slice(2));
@@ -14,6 +15,6 @@ function end(exitCode: number): void {
 /** Agents go on after any other exit code, and guards may not have been asked. */
 function endUnasked(error: unknown): void {
   process.stderr.on('error', () => undefined);
-  process.stderr.write(`The hooks could not be asked: ${String(error)}\n`);
+  process.stderr.write(`The hooks could not be asked: ${toVisible(String(error))}\n`);
   process.exitCode = 2;
 }

@@ -5,7 +5,7 @@ import { COMMANDS } from './commands.js';
 import { addCommand } from './shared/addCommand.js';
 import { closeIdleConnections } from '../fleet/remoteHooks.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { printJsonError, printNotice } from './shared/terminal.js';
+import { printJsonError, printNotice, toVisible } from './shared/terminal.js';
 import { UsageError } from './shared/usageError.js';
 
 /** Runs the command that the command line names. */
@@ -35,7 +35,7 @@ function reportFailure(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
   if (!(error instanceof CommanderError)) {
-    printNotice('error', errorMessage(error));
+    printNotice('error', toVisible(errorMessage(error)));
   }
   if (process.argv.includes('--json')) printJsonError(errorMessage(error).replace(/^error: /, ''));
   const command = process.argv[2];

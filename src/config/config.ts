@@ -10,11 +10,11 @@ import { Approvals } from '../approvals/approvals.js';
 import { questionOf, type AskPerson } from '../approvals/question.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
-import { fireHook, hasHooks } from '../hooks/fireHook.js';
+import { fireHook, hasGuards, hasHooks } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import { ConsentGate } from '../trust/consentGate.js';
-import type { CommandHookConfig, HookDefinitions, HookEventName } from '../protocol/types.js';
+import { HookEventName, type CommandHookConfig, type HookDefinitions } from '../protocol/types.js';
 import type { HookConsent } from '../trust/consent.js';
 import { openConsent } from '../trust/openConsent.js';
 import { tokenVariablesOf } from './tokenVariables.js';
@@ -280,6 +280,14 @@ export class Config implements HookHost {
   }
 
   /**
+   * Whether an answer of the model is kept from the screen until AfterModel hooks have seen it: as `afterModelDisplay`
+   * says, and where one of them is a guard (`onFailure: "deny"`), which may have to withhold it.
+   */
+  holdsAnswers(): boolean {
+    return this.getAfterModelDisplay() === 'hold' || hasGuards(this, HookEventName.AfterModel);
+  }
+
+  /**
    * Adds a middleware to a stack. Without a position it stands outermost, so that hooks see what it rewrote.
    *
    * @throws RangeError when there is no such stack, or the position names no stage of it
@@ -336,7 +344,7 @@ export class Config implements HookHost {
   getModelStack(): Stack<'model'> {
     const host = {
       hasHooks: (event: HookEventName) => hasHooks(this, event),
-      getAfterModelDisplay: () => this.getAfterModelDisplay(),
+      holdsAnswers: () => this.holdsAnswers(),
       askPerson: this.askPerson,
       getDebugLogger: () => this.getDebugLogger(),
     };
@@ -360,7 +368,9 @@ export class Config implements HookHost {
 
   /** Where a hook of this configuration was written: `user`, `project` and others; `host` where none says so. */
   sourceOf(hook: CommandHookConfig): string {
-    const found = this.#hookSystem?.getAllHooks().find(({ config }) => config === hook);
+    const found = this.#hookSystem
+      ?.getAllHooks()
+      .find(({ config, standIn }) => config === hook || standIn?.config === hook);
     // An extension may call itself "user".
     if (found?.extension) return `extension ${found.extension.name}`;
     return found?.origin?.scope ?? 'host';

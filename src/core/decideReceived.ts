@@ -1,10 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
+import { distrustsOf, maySpeakFor } from '../../middleware/scopes.js';
 import { isAsking, refusalOf } from '../approvals/question.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { verdictOf, type Received, type ReplyVerdict } from '../dialects/reverse.js';
 import { fireHook } from '../hooks/fireHook.js';
 import type { ProcessedHookResult } from '../protocol/hookOutput.js';
+import { distrustOf } from '../protocol/identity.js';
 import { HookEventName, type HookPayload } from '../protocol/types.js';
 
 /**
@@ -24,9 +25,19 @@ export async function decideReceived(
   if (verdict.kind === 'ask' && event !== HookEventName.BeforeTool) {
     return askOurselves(config, received, fired, verdict, options);
   }
-  const isChanged =
-    theirEvent === 'PermissionRequest' && verdict.kind === 'allow' && verdict.input !== undefined;
-  return isChanged ? askAgain(config, received, verdict, options) : verdict;
+  if (theirEvent !== 'PermissionRequest' || verdict.kind !== 'allow') return verdict;
+  const isSettled = verdict.input === undefined && !isOutranked(config, fired);
+  return isSettled ? verdict : askAgain(config, received, fired, verdict, options);
+}
+
+/** Whether more trusted hooks than those that allow a call may have asked about it. */
+function isOutranked(config: Config, { aggregated }: ProcessedHookResult): boolean {
+  const allowing = Math.min(...distrustsOf(aggregated, 'allow'));
+  const hooks = config.getHookSystem()?.getAllHooks() ?? [];
+  return hooks.some(
+    ({ eventName, enabled, config: hook }) =>
+      enabled && eventName === HookEventName.BeforeTool && distrustOf(hook) < allowing,
+  );
 }
 
 /** The agent has no question for this. */
@@ -45,22 +56,29 @@ async function askOurselves(
   return { kind: 'block', reason: refusalOf(answer) };
 }
 
-/** Arguments that the hooks of the call have not seen are put to them as well. */
+/** Arguments that the hooks of the call have not seen are put to them as well, and so is what others may not allow. */
 async function askAgain(
   config: Config,
   received: Received,
+  allowing: ProcessedHookResult,
   verdict: ReplyVerdict,
   options: CallOptions,
 ): Promise<ReplyVerdict> {
-  const { toolName, canAsk } = received.payload as HookPayload<HookEventName.BeforeTool>;
-  const payload = { toolName, toolInput: { ...verdict.input }, canAsk };
+  const { toolName, toolInput: given, canAsk } = received.payload as BeforeTool;
+  const toolInput = verdict.input ? { ...verdict.input } : given;
+  const payload = { toolName, toolInput, canAsk };
   const fired = await fireHook(config, HookEventName.BeforeTool, payload, options);
   const again = verdictOf({ ...received, payload }, fired);
+  const both = { ...verdict, hasFailed: verdict.hasFailed || again.hasFailed };
   if (again.kind === 'block' || again.kind === 'stop') return again;
-  if (again.kind === 'ask') {
-    const reason = 'A hook changed the arguments, and others want a person to be asked about them.';
-    return { kind: 'block', reason };
+  const input = again.input ?? verdict.input;
+  if (again.kind !== 'ask' || !fired) return { ...both, input };
+  if (input === undefined) {
+    const mayAllow = maySpeakFor(allowing.aggregated, fired.aggregated);
+    return mayAllow ? both : { ...both, kind: 'none' };
   }
-  const isSame = again.input === undefined || isDeepStrictEqual(again.input, verdict.input);
-  return isSame ? verdict : { ...verdict, input: again.input };
+  const reason = 'A hook changed the arguments, and others want a person to be asked about them.';
+  return { kind: 'block', reason };
 }
+
+type BeforeTool = HookPayload<HookEventName.BeforeTool>;

@@ -158,7 +158,7 @@ export class GeminiChat {
       { model, contents, ...withConfig({ ...generationConfig, ...overrides }) },
       async (request, signal) =>
         recordChunks(await models.generateContentStream(withSignal(request, signal)), received),
-      { signal: abort, onHooks, onApproval, session },
+      { signal: eitherOf(abort, generationConfig?.abortSignal), onHooks, onApproval, session },
     );
     let step: IteratorResult<GenerateContentResponse, ModelTurn> | undefined;
     try {
@@ -183,6 +183,14 @@ export class GeminiChat {
 
 function withConfig(config: GenerateContentConfig): { config?: GenerateContentConfig } {
   return Object.keys(config).length > 0 ? { config } : {};
+}
+
+/** The host may give up one message, or all that is sent with its configuration. */
+function eitherOf(
+  one: AbortSignal | undefined,
+  other: AbortSignal | undefined,
+): AbortSignal | undefined {
+  return one && other ? AbortSignal.any([one, other]) : (one ?? other);
 }
 
 function withSignal(

@@ -15,26 +15,46 @@ interface SeenCall {
  * Synchronous.
  */
 export function isLookedAt(config: Config, call: SeenCall): boolean {
-  try {
-    const stacks = ['tool', 'hook'] as const;
-    if (stacks.some((stack) => config.registrations(stack).length > 0)) return true;
-    if (isTraced('tool') || isTraced('event')) return true;
+  return couldBe(() => {
+    if (hasMiddleware(config) || isTraced('tool') || isTraced('event')) return true;
     const engine = config.getHookSystem()?.engine;
-    return engine !== undefined && (engine.logger.isDebugOn || runsHooks(engine, call));
+    if (!engine) return false;
+    return engine.logger.isDebugOn || runsBefore(engine, call) || runsAfter(engine, call);
+  });
+}
+
+/** Whether a hook or a middleware may want to change or withhold what a tool gives, as far as is known now. */
+export function isResultLookedAt(config: Config, call: SeenCall): boolean {
+  return couldBe(() => {
+    const engine = config.getHookSystem()?.engine;
+    return hasMiddleware(config) || (engine !== undefined && runsAfter(engine, call));
+  });
+}
+
+function couldBe(finding: () => boolean): boolean {
+  try {
+    return finding();
   } catch {
     // Whoever fires the event says what is wrong.
     return true;
   }
 }
 
+function hasMiddleware(config: Config): boolean {
+  const stacks = ['tool', 'hook'] as const;
+  return stacks.some((stack) => config.registrations(stack).length > 0);
+}
+
 /** What a tool that failed gives: some hooks run then only. */
 const FAILED = { error: { message: 'it failed' } };
 
-function runsHooks(engine: HookEngine, { toolName, toolInput }: SeenCall): boolean {
-  const { BeforeTool, AfterTool } = HookEventName;
-  return (
-    hasWork(engine, { event: BeforeTool, payload: { toolName, toolInput } }) ||
-    hasWork(engine, { event: AfterTool, payload: { toolName, toolInput, toolResponse: {} } }) ||
-    hasWork(engine, { event: AfterTool, payload: { toolName, toolInput, toolResponse: FAILED } })
+function runsBefore(engine: HookEngine, payload: SeenCall): boolean {
+  return hasWork(engine, { event: HookEventName.BeforeTool, payload });
+}
+
+function runsAfter(engine: HookEngine, call: SeenCall): boolean {
+  const event = HookEventName.AfterTool;
+  return [{}, FAILED].some((toolResponse) =>
+    hasWork(engine, { event, payload: { ...call, toolResponse } }),
   );
 }

@@ -84,6 +84,7 @@ class ReceivedStages {
     if (verdict.kind === 'block') return call.block(reasonOf(verdict));
     if (verdict.kind === 'stop') return call.stop(reasonOf(verdict));
     if (verdict.input) call.input = { ...verdict.input };
+    call.seenInput = call.input;
     await next();
   };
 

@@ -14,7 +14,12 @@ export const claude: Dialect = {
     files: ['.claude/settings.json'],
     localFiles: ['.claude/settings.local.json'],
     directoryVariable: 'CLAUDE_CONFIG_DIR',
-    notRead: 'managed settings, and hooks of plugins, skills and agents',
+    pluginFiles: [
+      'hooks/hooks.json',
+      'plugins/*/hooks/hooks.json',
+      '.claude/plugins/*/hooks/hooks.json',
+    ],
+    notRead: 'managed settings, and hooks of installed plugins, skills and agents',
   },
   events: CLAUDE_EVENTS,
   moments: {
@@ -35,7 +40,7 @@ export const claude: Dialect = {
   tools: [
     {
       ours: 'run_shell_command',
-      theirs: ['Bash'],
+      theirs: ['Bash', 'PowerShell'],
       response: shellResponse,
       output: shellOutput,
     },

@@ -226,12 +226,11 @@ type MakeResult = (text: string, given: Fields, input: Fields) => unknown;
 
 /** Results of its tools that hold nothing but a text, by our names of the tools. */
 const RESULTS: Readonly<Record<string, MakeResult>> = {
-  run_shell_command: (stdout, { interrupted }) => ({
-    stdout,
-    stderr: '',
-    interrupted: interrupted === true,
-    isImage: false,
-  }),
+  // Bash gives one. What the result of PowerShell looks like is not known.
+  run_shell_command: (stdout, { stdout: given, interrupted }) =>
+    typeof given === 'string'
+      ? { stdout, stderr: '', interrupted: interrupted === true, isImage: false }
+      : undefined,
   read_file: (content, _given, { file_path: filePath }) => {
     const lines = content.split('\n').length;
     const file = { filePath, content, numLines: lines, startLine: 1, totalLines: lines };

@@ -76,6 +76,11 @@ export interface ForeignSettings {
   readonly localFiles?: readonly string[];
   /** The variable that names the directory with the user's own `settings.json`, where there is one. */
   readonly directoryVariable?: string;
+  /**
+   * Where plugins or extensions in a project have hooks, of which `hookstack migrate` tells: it may be one itself. A `*` is
+   * any folder.
+   */
+  readonly pluginFiles: readonly string[];
   /** Other places with hooks, which `hookstack migrate` does not read. */
   readonly notRead: string;
 }

@@ -77,6 +77,11 @@ export function speakerOf(matcher: string): string | undefined {
   return undefined;
 }
 
+/** Whether a tool has a name of ours, so that matchers meet it whatever its agent calls it. */
+export function isKnownTool(ours: string): boolean {
+  return Object.values(dialects).some(({ tools }) => tools.some((words) => words.ours === ours));
+}
+
 /** All words that matchers of a dialect may be compared with at an event without a tool. */
 export function theirSubjects(dialect: Dialect, event: HookEventName): readonly string[] {
   return (events[event].subjects ?? []).map((ours) => theirSubject(dialect, ours));

@@ -8,7 +8,8 @@ export const gemini: Dialect = {
   agent: 'Gemini CLI',
   settings: {
     files: ['.gemini/settings.json'],
-    notRead: 'system settings, and hooks of extensions',
+    pluginFiles: ['hooks/hooks.json', '.gemini/extensions/*/hooks/hooks.json'],
+    notRead: 'system settings, and hooks of installed extensions',
   },
   events: {},
   moments: {},

@@ -5,6 +5,7 @@ import {
   withToolInput,
   type DefaultHookOutput,
   type ProcessedHookResult,
+  areHealthy,
 } from '../protocol/hookOutput.js';
 import { ASKING_EVENTS } from '../protocol/approval.js';
 import { asSystemNote } from '../protocol/llmContent.js';
@@ -109,8 +110,10 @@ export function verdictOf(
   received: Received,
   fired: ProcessedHookResult | undefined,
 ): ReplyVerdict {
-  const output = fired?.aggregated.finalOutput;
-  if (!fired || !output) return { kind: 'none' };
+  if (!fired) return { kind: 'none' };
+  const { finalOutput: output } = fired.aggregated;
+  const hasFailed = !areHealthy(fired.aggregated);
+  if (!output) return { kind: 'none', hasFailed };
   const { event } = received;
   const isRefused = fired.shouldStop || output.isBlockingDecision();
   const replacement = event === HookEventName.AfterTool ? output.foreign?.toolOutput : undefined;
@@ -125,6 +128,7 @@ export function verdictOf(
       fired.systemMessage && asSystemNote(fired.systemMessage),
     ].flatMap((text) => text || []),
     isHidden: fired.suppressOutput,
+    hasFailed,
     changes: output.hookSpecificOutput,
   };
 }

@@ -41,6 +41,8 @@ export interface ReplyVerdict {
   readonly forUser?: readonly string[];
   /** Whether the result is kept from the user. */
   readonly isHidden?: boolean;
+  /** Whether a hook did not do its work, so that what it would have said is not known. */
+  readonly hasFailed?: boolean;
   /** Of the model's events: `llm_request`, `llm_response`, `toolConfig`, as hooks gave them. */
   readonly changes?: Fields | undefined;
 }

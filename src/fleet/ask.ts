@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { NO_GEMINI, type FleetAddress } from './address.js';
+import { readAnswer, type ReadAnswer } from './answerMark.js';
 import { closeIdleAgents, postQuestion, type HttpAnswer } from './postQuestion.js';
 import type * as NatsQuestions from './natsQuestions.js';
 import type { Asking, ServerAnswer } from './question.js';
@@ -15,20 +16,20 @@ const PAUSES_MS = [100, 300, 900];
  * over NATS another one may take, and over HTTP one that reached nobody.
  *
  * @param to `approve` puts it to a person, whose answer takes longer
- * @throws Error, which completes "The hook …", where there is no answer
+ * @throws Error, which completes "The hook …", where there is no answer that is marked as one
  */
 export async function ask(
   address: FleetAddress,
   asking: Asking,
   to: 'ask' | 'approve' = 'ask',
-): Promise<ServerAnswer> {
+): Promise<ReadAnswer> {
   const startedAt = performance.now();
   for (let tries = 0; ; tries++) {
     const left = asking.question.timeoutMs - (performance.now() - startedAt);
     const again = { ...asking, question: { ...asking.question, timeoutMs: left } };
     const answer = await askOnce(address, again, to);
     const pause = pauseAfter(answer, tries);
-    if (pause === undefined || pause >= left) return orThrow(answer);
+    if (pause === undefined || pause >= left) return readAnswer(orThrow(answer), asking);
     await wait(pause, undefined, { signal: asking.signal });
   }
 }

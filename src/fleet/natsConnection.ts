@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { checkServerIdentity, type ConnectionOptions as TlsConnectionOptions } from 'node:tls';
 import type * as JetStream from '@nats-io/jetstream';
 import type * as Kv from '@nats-io/kv';
@@ -6,6 +5,7 @@ import type * as Nats from '@nats-io/transport-node';
 import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { readText } from '../util/guardedRead.js';
 import { endpointOf, type FleetAddress } from './address.js';
 import { awaitGreeting } from './awaitGreeting.js';
 import { certificateAdvice } from './certificateAdvice.js';
@@ -180,7 +180,7 @@ function certifiedFor(server: string): Pick<TlsConnectionOptions, 'checkServerId
 }
 
 async function readIfNamed(file: string | undefined): Promise<string | undefined> {
-  return file === undefined ? undefined : readFile(file, 'utf8');
+  return file === undefined ? undefined : readText(file);
 }
 
 function authenticatorOf(nats: typeof Nats, secret: string): Authenticator {

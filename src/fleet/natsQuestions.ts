@@ -27,7 +27,7 @@ export interface AskOptions extends TlsFiles {
  * Asks a policy server over NATS, on one connection for all questions with the same credentials. A question goes out
  * once or not at all: while there is no connection it waits for at most two seconds after the loss.
  *
- * @returns the first answer that repeats the question's id
+ * @returns what a server said first
  * @throws QuestionFailed where there is none until `question.timeoutMs` is over, or there can be none
  */
 export async function askOverNats(address: NatsAddress, options: AskOptions): Promise<FleetAnswer> {
@@ -66,7 +66,7 @@ async function ask(address: NatsAddress, options: AskOptions, waiting: Waiting):
   for (const [name, value] of entries) headers.set(name, value);
   if (format !== 'own') headers.set(HEADERS.format, format);
   const subject = `hooks.${to}.${address.team}.${address.agent}`;
-  link.send({ subject, id: question.id, headers, text }, waiting);
+  link.send({ subject, headers, text }, waiting);
 }
 
 function loadNats() {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
 import { errorCode, errorMessage } from '../util/errorMessage.js';
+import { readBytesSync } from '../util/guardedRead.js';
 import { certificateAdvice } from './certificateAdvice.js';
-import { headersOf, HEADERS, type Asking, type ServerAnswer, type TlsFiles } from './question.js';
+import { headersOf, type Asking, type ServerAnswer, type TlsFiles } from './question.js';
 
 /** What came of one request: an answer, or why there is none. */
 export type HttpAnswer =
@@ -21,7 +21,7 @@ export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer
   const agent = url.protocol === 'https:' ? secureAgent(asking.tls) : plainAgent;
   try {
     const response = await send(url, agent, asking);
-    return await readAnswer(response, asking);
+    return await receive(response, asking);
   } catch (error) {
     signal.throwIfAborted();
     const isUnasked = NEVER_REACHED.has(String(errorCode(error)));
@@ -76,16 +76,11 @@ function send(
   });
 }
 
-async function readAnswer(
+async function receive(
   response: http.IncomingMessage,
-  { maxAnswerBytes, question }: Asking,
+  { maxAnswerBytes }: Asking,
 ): Promise<HttpAnswer> {
   const { statusCode: status = 0, headers } = response;
-  const answered = headers[HEADERS.question.toLowerCase()];
-  if (answered !== undefined && answered !== question.id) {
-    response.destroy();
-    return { error: new Error('got the answer to another question'), isUnasked: false };
-  }
   const decoder = new StringDecoder('utf8');
   let text = '';
   let bytes = 0;
@@ -132,7 +127,7 @@ function secureAgent(files: TlsFiles): https.Agent {
 
 function readIfNamed(file: string | undefined): Buffer | undefined {
   try {
-    return file === undefined ? undefined : readFileSync(file);
+    return file === undefined ? undefined : readBytesSync(file);
   } catch (error) {
     const why = `was not asked: a file of its certificates cannot be read: ${errorMessage(error)}`;
     throw new Error(why, { cause: error });

@@ -6,8 +6,10 @@ import { randomUUID } from 'node:crypto';
  * lengths and no clock times, so that no two clocks have to agree.
  */
 export const HEADERS = {
-  /** Names the question: the same one again gets the same answer. The answer repeats it. */
+  /** Names the question: the same one again gets the same answer, whose mark repeats it. */
   question: 'Hookstack-Question',
+  /** The protocol that the asker reads. Who says nothing of it is none of ours. */
+  version: 'Hookstack-Version',
   /** Ms that the asker waits, from when he sent it. */
   timeout: 'Hookstack-Timeout',
   /** The span of the hook that asks: what the server does is a part of it. */
@@ -20,12 +22,20 @@ export const HEADERS = {
   status: 'Hookstack-Status',
 } as const;
 
+/** The protocol of questions and answers. One that the other side has to know is a new version. */
+export const PROTOCOL_VERSION = 1;
+
+/** Where an answer is marked as one. */
+export const NOTE_KEY = 'hookstack';
+
 /** A question on its way. */
 export interface Question {
   readonly id: string;
   readonly timeoutMs: number;
   readonly span?: string;
   readonly call?: string;
+  /** Whether the asker reads marks, as agents do that run this library. */
+  readonly readsMarks?: boolean;
 }
 
 /** Files of TLS: whom to believe, and a certificate of one's own. */
@@ -47,6 +57,8 @@ export interface Asking {
   readonly format?: DialectName;
   /** Bytes of the answer to keep. */
   readonly maxAnswerBytes: number;
+  /** Whether the server may be one for another agent, which marks no answer. */
+  readonly mayBeUnmarked?: boolean;
   /** Aborts at the deadline, and when the answer is not wanted any more. */
   readonly signal: AbortSignal;
 }
@@ -58,25 +70,6 @@ export interface ServerAnswer {
   /** Whether some of the text was dropped, as it was too long. */
   readonly isCut: boolean;
 }
-
-/** What a policy server answers to `POST /v1/events/<Event>`: what a hook prints on stdout, and this beside it. */
-export interface FleetNote {
-  /** Whether every hook of the server was healthy. */
-  readonly success: boolean;
-  /** Names of the hooks that decided so. */
-  readonly decidedBy?: readonly string[];
-  readonly hooks: readonly {
-    readonly name: string;
-    readonly success: boolean;
-    readonly durationMs: number;
-    readonly why?: string;
-  }[];
-  /** Effects that only hooks of other agents have. */
-  readonly foreign?: object;
-}
-
-/** Where the note stands in an answer. */
-export const NOTE_KEY = 'hookstack';
 
 export function newQuestionId(): string {
   return randomUUID();
@@ -96,6 +89,7 @@ export function readQuestion(
     timeoutMs: timeout > 0 ? Math.min(timeout, longestMs) : longestMs,
     ...(span !== undefined && SPAN.test(span) && { span }),
     ...(call !== undefined && call.length <= 256 && { call }),
+    ...(header(HEADERS.version) !== undefined && { readsMarks: true }),
   };
 }
 
@@ -114,6 +108,7 @@ const SPAN = /^[0-9a-f]{16}$/u;
 export function headersOf({ id, timeoutMs, span, call }: Question): Record<string, string> {
   return {
     [HEADERS.question]: id,
+    [HEADERS.version]: String(PROTOCOL_VERSION),
     [HEADERS.timeout]: String(Math.max(1, Math.round(timeoutMs))),
     ...(span !== undefined && { [HEADERS.span]: span }),
     ...(call !== undefined && { [HEADERS.call]: encodeURIComponent(call) }),

@@ -2,7 +2,7 @@ import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { watchConnection } from './natsConnection.js';
 import { HEADERS } from './question.js';
-import { QuestionFailed, type FleetAnswer, type Waiting } from './waiting.js';
+import { QuestionFailed, type Waiting } from './waiting.js';
 
 /** Ms after a loss in which questions wait for the connection to come back; later they fail at once. */
 const RETURN_MS = 2000;
@@ -10,14 +10,12 @@ const RETURN_MS = 2000;
 /** What is sent: the subject, and what stands around the text and in it. */
 export interface OutgoingQuestion {
   readonly subject: string;
-  readonly id: string;
   readonly headers: MsgHdrs;
   readonly text: Uint8Array;
 }
 
 interface Sent {
   readonly subject: string;
-  readonly id: string;
   readonly waiting: Waiting;
 }
 
@@ -84,9 +82,9 @@ export class QuestionLink {
   }
 
   /** Sends a question, at once or never. Only while the connection is up, as the library would send it later. */
-  send({ subject, id, headers, text }: OutgoingQuestion, waiting: Waiting): void {
+  send({ subject, headers, text }: OutgoingQuestion, waiting: Waiting): void {
     const token = String((this.#asked += 1));
-    this.#sent.set(token, { subject, id, waiting });
+    this.#sent.set(token, { subject, waiting });
     waiting.onOver(() => this.#sent.delete(token));
     try {
       this.connection.publish(subject, text, { headers, reply: `${this.inbox}.${token}` });
@@ -120,17 +118,18 @@ export class QuestionLink {
     }
   }
 
-  #read(message: Msg, sent: Sent): void {
+  #read(message: Msg, { waiting }: Sent): void {
     const { headers, data } = message;
     if (data.length === 0 && headers?.code === 503) {
-      sent.waiting.fail(
+      waiting.fail(
         new QuestionFailed('got no answer: no policy server is there (no responders)', true),
       );
-    } else if (headers?.get(HEADERS.question) === sent.id) {
-      const answer = readAnswer(message, headers);
-      if (answer) sent.waiting.settle(answer);
-      else sent.waiting.fail(new QuestionFailed('got an answer with a status that is none', false));
+      return;
     }
+    const status = headers?.get(HEADERS.status) || '200';
+    if (/^[1-5]\d\d$/u.test(status)) {
+      waiting.settle({ status: Number(status), text: message.string() });
+    } else waiting.fail(new QuestionFailed('got an answer with a status that is none', false));
   }
 
   /** The server says no: to questions on a subject, or to where answers would come. */
@@ -193,12 +192,6 @@ export class QuestionLink {
 
 /** What headers of ours may take, in bytes. */
 const HEADER_ROOM = 1024;
-
-function readAnswer(message: Msg, headers: MsgHdrs): FleetAnswer | undefined {
-  const status = headers.get(HEADERS.status) || '200';
-  if (!/^[1-5]\d\d$/u.test(status)) return undefined;
-  return { status: Number(status), text: message.string() };
-}
 
 function unreachable(why: string): QuestionFailed {
   return new QuestionFailed(`could not ask: ${why}, and NATS cannot be reached`, true);

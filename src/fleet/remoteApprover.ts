@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readApproval, type Approval, type Approver } from '../protocol/approval.js';
+import { readApproval, tellNumbers, type Approval, type Approver } from '../protocol/approval.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import { isRecord } from '../util/records.js';
 import {
@@ -61,7 +61,7 @@ export function remoteApprover(
   return async (request, { signal }) => {
     const { id } = request;
     const { expiresAt, ...asked } = request;
-    const text = JSON.stringify(asked);
+    const text = JSON.stringify(asked, tellNumbers);
     if (Buffer.byteLength(text) > MAX_QUESTION_BYTES - ROOM_BYTES) {
       throw new Error(`it is larger than ${MAX_QUESTION_BYTES / 1024} KB: no person could read it`);
     }
@@ -71,7 +71,12 @@ export function remoteApprover(
       // In the end the server says that nobody has answered, as it alone knows.
       const wait = Math.round(leftMs > waitMs ? waitMs : leftMs + LAPSE_MS);
       const put: AskedPerson = { ...asked, expiresInMs: Math.ceil(leftMs), waitMs: wait };
-      return post({ id, body: JSON.stringify(put), timeoutMs: wait + graceMs, signal });
+      return post({
+        id,
+        body: JSON.stringify(put, tellNumbers),
+        timeoutMs: wait + graceMs,
+        signal,
+      });
     };
     try {
       return await askUntil(deadline, ask, signal);

@@ -16,9 +16,8 @@ export async function askRemote(
   input: Uint8Array,
   options: AskOptions,
 ): Promise<void> {
-  const { askServer, readNote } = await (loaded ??= import('./askServer.js'));
-  run.outcome = await askServer(run, input, options);
-  run.said = readNote(run.outcome);
+  const { askServer } = await (loaded ??= import('./askServer.js'));
+  Object.assign(run, await askServer(run, input, options));
 }
 
 /** Closes connections on which nobody waits for an answer. The next question opens another one. */

@@ -1,9 +1,9 @@
-import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { parseAnswer } from '../protocol/readHookOutput.js';
-import { errorMessage } from '../util/errorMessage.js';
+import { readText, reasonOf } from '../util/guardedRead.js';
 import { requireHome } from '../util/home.js';
+import { quoteWord } from '../util/quoteWord.js';
 import { isRecord } from '../util/records.js';
 import { NOTE_KEY } from './question.js';
 
@@ -43,28 +43,20 @@ export async function readSecret(
 /** @throws Error as {@link readSecret} */
 export async function readSecretFile(file: string, maxBytes = MAX_SECRET_BYTES): Promise<string> {
   const at = file.startsWith('~/') ? path.join(requireHome(), file.slice(2)) : path.resolve(file);
-  let handle: FileHandle | undefined;
   try {
-    // A pipe must not be waited for.
-    handle = await open(at, constants.O_RDONLY | constants.O_NONBLOCK);
-    return await readPrivate(handle, at, maxBytes);
+    const secret = (
+      await readText(at, { maxBytes, objectTo: (stats) => objectTo(at, stats) })
+    ).trim();
+    if (secret !== '') return secret;
+    throw new Error('it is empty');
   } catch (error) {
-    throw new Error(`the secret in ${at} cannot be used: ${errorMessage(error)}`, { cause: error });
-  } finally {
-    await handle?.close();
+    throw new Error(`the secret in ${at} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
 }
 
-async function readPrivate(handle: FileHandle, at: string, maxBytes: number): Promise<string> {
-  const stats = await handle.stat();
-  if (!stats.isFile()) throw new Error('it is no file');
-  if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
-    throw new Error(`others can read it: chmod 600 ${at}`);
-  }
-  if (stats.size > maxBytes) throw new Error('it is too large for a secret');
-  const secret = (await handle.readFile('utf8')).trim();
-  if (secret === '') throw new Error('it is empty');
-  return secret;
+function objectTo(file: string, { mode }: Stats): string | undefined {
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return undefined;
+  return `others can read it: chmod 600 ${quoteWord(file)}`;
 }
 
 /** Replaces a secret, each of its long lines, and the password of a user, wherever somebody repeats it. */

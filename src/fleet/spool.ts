@@ -5,7 +5,6 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,6 +14,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { openPrivately } from '../trace/privateFile.js';
 import { errorCode } from '../util/errorMessage.js';
+import { readTextSync } from '../util/guardedRead.js';
 import { requireHome } from '../util/home.js';
 
 /** Where spans of an agent wait by default: beside what else is kept of a user. */
@@ -139,7 +139,7 @@ export class Spool {
   }
 
   #open(file: string): Segment {
-    const text = readFileSync(file, 'utf8');
+    const text = readTextSync(file);
     const read = Buffer.byteLength(text);
     const putBack = () =>
       ignoringMissing(() => renameSync(file, file.slice(0, -TAKEN.length) + WAITING));
@@ -195,7 +195,7 @@ export class Spool {
       ignoringMissing(() => {
         const gone = this.#at(`${stampOf(name)}.${this.#me}${TAKEN}`);
         renameSync(this.#at(name), gone);
-        lines += weigh(readFileSync(gone, 'utf8').split('\n').slice(0, -1));
+        lines += weigh(readTextSync(gone).split('\n').slice(0, -1));
         rmSync(gone);
       });
     }

@@ -4,27 +4,28 @@ import {
   makeEmptySuccessResult,
   resolveResult,
 } from '../../middleware/aggregator.js';
-import type { Extension } from '../protocol/entry.js';
 import type { HookHost } from './host.js';
 import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { parseHookDefinitions } from './hookSettings.js';
 import { ALLOW, type HookContext } from '../context.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
+import type { Extension } from '../protocol/entry.js';
 import { events, failsClosed } from '../protocol/events.js';
-import { blocksByFailing, denyForFailure, type HookFailure } from '../run/hookFailure.js';
-import { hookIdentity } from '../protocol/identity.js';
+import { denyForFailure, type HookFailure } from '../run/hookFailure.js';
+import { readDisabled, type PlacedHook } from '../protocol/disabledHooks.js';
+import { hookIdentity, isFromProject, type Provenance } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
-import type {
-  HookDefinition,
-  HookEventName,
-  HookExecutionPlan,
-  HookExecutionResult,
+import {
+  ConfigSource,
+  type HookEventName,
+  type HookExecutionPlan,
+  type HookExecutionResult,
+  type HookOutput,
 } from '../protocol/types.js';
 
 /**
  * The result of an event whose processing itself failed. What was decided before stands. Else it has no output, so the
- * operation goes on, unless a guard (`onFailure: "deny"`) was to be asked, or any hook about an input that could not be
- * made one that hooks read.
+ * operation goes on, unless a guard (`onFailure: "deny"`) was to be asked.
  *
  * @param error what was thrown
  * @param stage what was being done, unless the error says so itself
@@ -40,9 +41,22 @@ export function buildFailureEnvelope(
   return {
     ...makeEmptySuccessResult(),
     success: false,
-    ...(fault.meta.decided ?? denialOfGuards(fault)),
+    ...decisionBesides(fault),
     errors: [fault],
   };
+}
+
+/** What was decided stands. Where a guard had to see something, that is withheld all the same. */
+function decisionBesides(fault: HookPipelineError): FailureMeta['decided'] {
+  const { decided, plan } = fault.meta;
+  const denial = denialOfGuards(fault);
+  if (!decided || !denial || !plan) return decided ?? denial;
+  const { Output, canBlock } = events[plan.eventName];
+  if (canBlock) return decided;
+  const said: HookOutput = decided.finalOutput ?? {};
+  const { decision, reason, foreign, hookSpecificOutput }: HookOutput = denial.finalOutput ?? {};
+  const withheld = { decision, reason, foreign, hookSpecificOutput };
+  return { ...decided, finalOutput: new Output({ ...said, ...withheld }) };
 }
 
 /**
@@ -82,28 +96,33 @@ export function planOfGuards(
   event: HookEventName,
 ): HookExecutionPlan | undefined {
   const isTrusted = attempt(() => !config.needsConsent() && config.isTrustedFolder(), false);
-  const disabled = attempt(() => config.getDisabledHooks(), []);
-  const extensions = attempt(() => config.getExtensions(), []).filter((extension) =>
-    attempt(() => extension.isActive && (isTrusted || extension.scope !== 'project'), false),
-  );
-  const groups = [
-    ...attempt(() => groupsOf(config.getHooks(), event), []).filter(
-      ({ origin }) => isTrusted || origin?.scope !== 'project',
-    ),
-    ...extensions.flatMap((extension: Extension) =>
-      attempt(() => groupsOf(extension.hooks, event), []),
+  const placed: readonly PlacedHook[] = [
+    ...attempt(() => hooksOf(config.getHooks(), event, { source: ConfigSource.Project }), []),
+    ...attempt(() => config.getExtensions(), []).flatMap((each) =>
+      attempt(() => hooksOfExtension(each, event), []),
     ),
   ];
-  const guards = groups
-    .flatMap(({ hooks }) => hooks)
-    .filter((hook) => failsClosed(hook, event) && !disabled.includes(hookIdentity(hook)));
+  const disabled = attempt(() => readDisabled(config.getDisabledHooks(), placed), undefined);
+  const guards = placed
+    .filter((hook) => isTrusted || !isFromProject(hook))
+    .filter((hook) => failsClosed(hook.config, event) && !disabled?.has(hook))
+    .map((hook) => hook.config);
   return guards.length === 0
     ? undefined
     : { eventName: event, hookConfigs: guards, sequential: false };
 }
 
-function groupsOf(raw: unknown, event: HookEventName): readonly HookDefinition[] {
-  return parseHookDefinitions(raw).hooks[event] ?? [];
+/** Its scope is read here, as an object of a host may throw. */
+function hooksOfExtension({ isActive, scope, hooks }: Extension, event: HookEventName) {
+  const place = { source: ConfigSource.Extensions, extension: { scope } };
+  return isActive ? hooksOf(hooks, event, place) : [];
+}
+
+function hooksOf(raw: unknown, event: HookEventName, place: Provenance) {
+  const groups = parseHookDefinitions(raw).hooks[event] ?? [];
+  return groups.flatMap(({ hooks, origin }) =>
+    hooks.map((config) => ({ ...place, origin, config })),
+  );
 }
 
 /** What some work gives, or what counts where it throws. */
@@ -123,15 +142,14 @@ function denialOfGuards({
   const { plan } = meta;
   if (!plan) return undefined;
   const failure: HookFailure = {
-    // What could not be translated is an input that cannot be put to any hook.
     kind: stage === 'translation' ? 'input' : 'refused',
     what: `could not be asked: ${message}`,
   };
   const { eventName, hookConfigs } = plan;
-  const hook = hookConfigs.find((each) => blocksByFailing(each, eventName, failure));
+  const hook = hookConfigs.find((each) => failsClosed(each, eventName));
   return (
     hook && {
-      finalOutput: new events[eventName].Output(denyForFailure(hook, failure)),
+      finalOutput: new events[eventName].Output(denyForFailure(hook, eventName, failure)),
       decidedBy: [hookIdentity(hook)],
     }
   );

@@ -23,6 +23,7 @@ import {
   type ProcessedHookResult,
 } from '../protocol/hookOutput.js';
 import type { HookEventName, HookExecutionResult, HookPayload } from '../protocol/types.js';
+import { failsClosed } from '../protocol/events.js';
 import { reportUntoldFailure } from '../run/hookFailure.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { DebugLogger } from '../util/debugLogger.js';
@@ -169,6 +170,18 @@ export function hasHooks<E extends HookEventName>(
     return engine !== undefined && hasWork(engine, { event, payload });
   } catch {
     // Firing the event says what is wrong.
+    return true;
+  }
+}
+
+/** Whether a guard of an event is configured, whatever its matcher says, as far as is known now. */
+export function hasGuards(host: FiringHost, event: HookEventName): boolean {
+  try {
+    const registry = host.getHookSystem()?.engine.registry;
+    if (registry?.isSettled() === false) return planOfGuards(host, event) !== undefined;
+    const hooks = registry?.getHooksForEvent(event) ?? [];
+    return hooks.some(({ config }) => failsClosed(config, event));
+  } catch {
     return true;
   }
 }

@@ -37,7 +37,7 @@ type RemoteKey =
   | 'certFile'
   | 'keyFile'
   | 'headers';
-type SetByRegistry = 'dialect' | 'moment' | 'extensionPath' | 'ofProject';
+type SetByRegistry = 'dialect' | 'moment' | 'extensionPath' | 'scope';
 type CommandFields = Omit<CommandHookConfig, SetByRegistry | RemoteKey>;
 export type PluginFields = Omit<CommandFields, 'command'> & { readonly command?: string };
 type EitherField =

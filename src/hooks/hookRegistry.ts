@@ -18,13 +18,16 @@ import { dialects } from '../dialects/dialects.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { HookRegistryNotInitializedError } from './errors.js';
 import { relativeEntries } from '../run/hookEnvironment.js';
+import { readDisabled } from '../protocol/disabledHooks.js';
 import { failsClosed } from '../protocol/events.js';
-import { hasFailed } from '../run/hookFailure.js';
-import { hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
+import { hasFailed } from '../protocol/hookOutput.js';
+import { hookIdentity, isFromProject, scopeOf, shortIdentity } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
 
 /** Names of dropped guards in their warning, at most. */
 const MAX_NAMES = 10;
+/** Characters of a name, at most. */
+const MAX_SHOWN = 60;
 
 const SOURCE_PRIORITY: Record<ConfigSource, number> = {
   [ConfigSource.Project]: 1,
@@ -36,6 +39,8 @@ const SOURCE_PRIORITY: Record<ConfigSource, number> = {
 /** The hooks of one Config, checked and in order. All state of the hook system that is not in `Config` is here. */
 export class HookRegistry {
   #entries: HookRegistryEntry[] | undefined;
+  /** The entries, and the guards that stand in for some of them. */
+  #planned: readonly HookRegistryEntry[] = [];
   #reading: Promise<void> | undefined;
   /** The events of which a hook's agent tells moments apart. */
   #eventsWithMoments: ReadonlySet<HookEventName> = new Set();
@@ -101,7 +106,7 @@ export class HookRegistry {
     for (const extension of this.config.getExtensions()) {
       entries.push(...this.#readExtension(extension));
     }
-    this.#warnOfDroppedGuards(entries);
+    this.#switchOff(entries);
     await this.#admit(entries, []);
     this.#logger.debug('hook registry initialized', { hooks: this.#entries?.length });
   }
@@ -119,10 +124,13 @@ export class HookRegistry {
     const admitted = [...(await this.#gate.admit(entries)), ...others];
     this.#unsettled = this.#gate.isSettled ? [] : entries.filter(isFromProject);
     this.#warnOfSearchPath(admitted);
-    this.#eventsWithMoments = new Set(
-      admitted.filter(hasMoments).map(({ eventName }) => eventName),
-    );
     this.#entries = admitted.toSorted((a, b) => orderOf(a) - orderOf(b));
+    // One guard may stand in for several hooks.
+    const planned = this.#entries.flatMap((entry) => [entry, ...listOf(entry.standIn)]);
+    this.#planned = [...new Set(planned)];
+    this.#eventsWithMoments = new Set(
+      this.#planned.filter(hasMoments).map(({ eventName }) => eventName),
+    );
     this.#plans.clear();
   }
 
@@ -132,11 +140,13 @@ export class HookRegistry {
    * @throws HookRegistryNotInitializedError
    */
   getHooksForEvent(event: HookEventName): HookRegistryEntry[] {
-    return this.getAllHooks().filter((entry) => entry.eventName === event && entry.enabled);
+    this.getAllHooks();
+    return this.#planned.filter((entry) => entry.eventName === event && entry.enabled);
   }
 
   /**
-   * Every registered hook, also those that do not run.
+   * Every registered hook as it is written now, also those that do not run. A guard that stands in for one is in its
+   * `standIn`.
    *
    * @throws HookRegistryNotInitializedError
    */
@@ -147,7 +157,8 @@ export class HookRegistry {
 
   /** Whether any hook of an event may run. */
   hasHooksFor(event: HookEventName): boolean {
-    for (const entry of this.getAllHooks()) {
+    this.getAllHooks();
+    for (const entry of this.#planned) {
       if (entry.eventName === event && entry.enabled) return true;
     }
     return false;
@@ -159,7 +170,8 @@ export class HookRegistry {
    * @returns how many hooks have that identity
    */
   setHookEnabled(id: string, enabled: boolean): number {
-    const found = this.getAllHooks().filter(
+    this.getAllHooks();
+    const found = this.#planned.filter(
       (entry) => hookIdentity(entry.config) === id && !isNotAllowed(entry),
     );
     for (const entry of found) {
@@ -178,7 +190,7 @@ export class HookRegistry {
   noteOutcome(result: HookExecutionResult): void {
     const config = result.hookConfig;
     const limit = config.onFailure === 'deny' ? undefined : config.maxConsecutiveFailures;
-    const entry = limit && this.#entries?.find((each) => each.config === config);
+    const entry = limit && this.#planned.find((each) => each.config === config);
     if (!entry) return;
     entry.failures = hasFailed(result) ? entry.failures + 1 : 0;
     if (entry.failures < limit || !entry.enabled) return;
@@ -203,12 +215,12 @@ export class HookRegistry {
    * switched off, with one warning; a guard stays on, to deny.
    */
   findObjection(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
-    return config.ofProject ? this.#askGate(config) : undefined;
+    return config.scope === 'project' ? this.#askGate(config) : undefined;
   }
 
   #askGate(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
     return this.#gate.findObjection(config, (reason, isLasting) => {
-      const entry = this.#entries?.find((each) => each.config === config);
+      const entry = this.#planned.find((each) => each.config === config);
       if (!entry?.enabled || failsClosed(config, entry.eventName)) return;
       if (isLasting) {
         entry.enabled = false;
@@ -235,13 +247,30 @@ export class HookRegistry {
     return plans;
   }
 
+  #switchOff(entries: readonly HookRegistryEntry[]): void {
+    const disabled = readDisabled(this.config.getDisabledHooks(), entries);
+    for (const entry of entries) {
+      if (!entry.enabled || !disabled.has(entry)) continue;
+      entry.enabled = false;
+      entry.skipped = 'disabled';
+    }
+    for (const name of disabled.foreign) {
+      this.#logger.warn(
+        `"${name.slice(0, MAX_SHOWN)}" in disabledHooks of this project has no effect, as it is a hook of somebody else; to switch it off, name it in your own settings: hookstack disable`,
+      );
+    }
+    for (const name of disabled.shared) {
+      this.#logger.warn(
+        `"${name.slice(0, MAX_SHOWN)}" in disabledHooks switches off the hook of this project alone, as other hooks have that name too: those run; to say whose is meant, run hookstack enable, then hookstack disable with --scope`,
+      );
+    }
+    this.#warnOfDroppedGuards(entries.filter((entry) => !disabled.has(entry)));
+  }
+
   /** A guard that is dropped lets pass what its author wanted to be asked about. */
   #warnOfDroppedGuards(entries: readonly HookRegistryEntry[]): void {
     const guards = entries.filter(
-      ({ config, eventName, skipped }) =>
-        skipped === 'untrusted' &&
-        failsClosed(config, eventName) &&
-        !this.config.getDisabledHooks().includes(hookIdentity(config)),
+      ({ config, eventName, skipped }) => skipped === 'untrusted' && failsClosed(config, eventName),
     );
     const names = [...new Set(guards.map(({ config }) => `"${shortIdentity(config)}"`))];
     if (names.length === 0 || this.#hasToldOfGuards) return;
@@ -306,15 +335,16 @@ export class HookRegistry {
   ): HookRegistryEntry {
     const { hooks: _hooks, origin, ...group } = definition;
     const { matcher, sequential } = group;
-    const skipped = this.#reasonToSkip(config, source, origin, extension);
+    const skipped = this.#reasonToSkip(source, origin, extension);
     const enabled = skipped === undefined;
     const extensionPath = extension?.directory;
+    const scope = scopeOf({ source, origin, extension });
     return {
       config: {
         ...(group.dialect === undefined ? config : inDialect(config, group.dialect)),
         ...(group.moment && { moment: group.moment }),
         ...(extensionPath !== undefined && { extensionPath }),
-        ...(isFromProject({ source, origin, extension }) && { ofProject: true }),
+        ...(scope !== undefined && { scope }),
       },
       source,
       eventName,
@@ -330,7 +360,6 @@ export class HookRegistry {
   }
 
   #reasonToSkip(
-    config: CommandHookConfig,
     source: ConfigSource,
     origin: HookOrigin | undefined,
     extension: Extension | undefined,
@@ -339,9 +368,12 @@ export class HookRegistry {
       source === ConfigSource.Extensions
         ? extension?.scope === 'project'
         : !origin || origin.scope === 'project';
-    if (fromProject && !this.config.isTrustedFolder()) return 'untrusted';
-    return this.config.getDisabledHooks().includes(hookIdentity(config)) ? 'disabled' : undefined;
+    return fromProject && !this.config.isTrustedFolder() ? 'untrusted' : undefined;
   }
+}
+
+function listOf<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
 }
 
 /** From here on, a timeout is in ms whatever the dialect. */

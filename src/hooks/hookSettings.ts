@@ -8,7 +8,7 @@ import {
   type HookOrigin,
 } from '../protocol/types.js';
 import { foreignEvent, foreignMoment, ourEventName, dialects } from '../dialects/dialects.js';
-import { events, isHookEventName } from '../protocol/events.js';
+import { failsClosed, isHookEventName } from '../protocol/events.js';
 import { withoutForeignKeys } from '../dialects/foreignKeys.js';
 import {
   describe,
@@ -180,7 +180,7 @@ function reject(expected: string, raw: unknown, report: Report): undefined {
 
 function adviseOnFailure(hook: PluginFields, eventName: HookEventName, report: Report): void {
   if (hook.onFailure !== 'deny') return;
-  if (!events[eventName].canBlock) {
+  if (!failsClosed(hook, eventName)) {
     report(['onFailure'], `has no effect: hooks of ${eventName} cannot block`, 'no-effect');
   }
   if (hook.maxConsecutiveFailures !== undefined) {

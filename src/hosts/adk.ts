@@ -213,7 +213,7 @@ export class HooksPlugin extends BasePlugin {
   }
 
   #isHeld(): boolean {
-    const isHeld = this.#config.getAfterModelDisplay() === 'hold';
+    const isHeld = this.#config.holdsAnswers();
     return isHeld && hasHooks(this.#config, HookEventName.AfterModel);
   }
 

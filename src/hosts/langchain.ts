@@ -133,7 +133,7 @@ function callOptions({ onHooks, onApproval, session }: HooksMiddlewareOptions) {
 
 /** Whether answers are kept from streams until hooks have seen them. */
 function isHeld(config: Config): boolean {
-  return config.getAfterModelDisplay() === 'hold' && hasHooks(config, HookEventName.AfterModel);
+  return config.holdsAnswers() && hasHooks(config, HookEventName.AfterModel);
 }
 
 function isTool({ tools = [] }: ModelRequest, wanted: string): boolean {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { inspect } from 'node:util';
@@ -14,6 +14,7 @@ import { toParts } from '../protocol/llmContent.js';
 import { emptyResponse } from '../protocol/response.js';
 import { HookEventName } from '../protocol/types.js';
 import type { ToolResult } from '../tools/tools.js';
+import { readTextSync } from '../util/guardedRead.js';
 
 /** The version of a package that is installed beside this one; `undefined` where that cannot be known. */
 export function installedVersion(name: string): string | undefined {
@@ -32,7 +33,7 @@ function versionAbove(require: NodeJS.Require, name: string): string | undefined
     for (;;) {
       const file = path.join(directory, 'package.json');
       const found = existsSync(file)
-        ? (JSON.parse(readFileSync(file, 'utf8')) as { name?: string; version?: string })
+        ? (JSON.parse(readTextSync(file)) as { name?: string; version?: string })
         : undefined;
       if (found?.name === name) return found.version;
       if (directory === path.dirname(directory)) return undefined;

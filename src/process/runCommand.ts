@@ -72,8 +72,8 @@ export interface CommandOutcome {
   readonly stdoutHeld: boolean;
   readonly durationMs: number;
   /**
-   * Why the command never started, with the system's `code`; or why it gave no answer, as the end of "The hook …". Present
-   * for `spawn-failed` and `broken` only.
+   * Why the command never started, with the system's `code`; or, as the end of "The hook …", why it gave no answer, and
+   * what of a server has failed that gave one. Present for `spawn-failed` and `broken`, and of a server for `exit`.
    */
   readonly error?: Error & { code?: string };
   /** Of an answer that came from a process that is kept: that process, and whether this was its first event. */

@@ -31,6 +31,8 @@ export interface ApprovalRequest {
   readonly originalInput: Readonly<Record<string, unknown>>;
   readonly sessionId: string;
   readonly workingDir: string;
+  /** Which of several agents makes the call, where the host has said so. */
+  readonly agent?: string;
   /** Ms since 1970; after that the answer is no. */
   readonly expiresAt: number;
 }
@@ -40,7 +42,10 @@ export interface Approval {
   readonly decision: 'allow' | 'deny';
   /** For the model to read, where it is denied. */
   readonly reason?: string;
-  /** The same hooks, tool and input are not asked about again in this session. Of what is allowed only. */
+  /**
+   * The same hooks, tool, input, directory and agent are not asked about again in this session. Of what is allowed
+   * only.
+   */
   readonly remember?: 'session';
   /** Who has decided, for the trace. */
   readonly by?: string;
@@ -82,6 +87,14 @@ export interface Answer extends Approval {
 export type ApprovalObserver = (request: ApprovalRequest, answer?: Answer) => void;
 
 export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000;
+
+/** Ms that a question has to be in sight: what a person does before that was meant for something else. */
+export const MIN_READ_MS = 1000;
+
+/** For `JSON.stringify`: it has no word for some numbers, and would have a person read `null`. */
+export function tellNumbers(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}
 
 /** Before these, a person can be asked. */
 export const ASKING_EVENTS: ReadonlySet<HookEventName> = new Set([

@@ -23,6 +23,8 @@ export interface HookRegistryEntry {
   readonly extension?: Extension;
   /** What the user's consent says, for hooks that need it. */
   readonly review?: ConsentReview;
+  /** The guard that was allowed in its place, as it was then: it denies what it guarded until this hook is allowed. */
+  readonly standIn?: HookRegistryEntry;
   /** Whether it runs. See `skipped` for why not. */
   enabled: boolean;
   /**

@@ -64,6 +64,13 @@ export interface EventDefinition<E extends HookEventName> {
   readonly subjects?: readonly string[];
   /** Whether a block prevents the operation. Elsewhere it is reported and has no such effect. */
   readonly canBlock: boolean;
+  /** Where there is something to withhold once a guard has failed: how a text takes its place. */
+  readonly withhold?: (text: string) => HookOutput;
+  /**
+   * What the payload is after an output; the same one where that changes nothing. There where the operation goes on with
+   * it, so that guards have to see it.
+   */
+  readonly changed?: (payload: HookPayload<E>, output: HookOutput) => HookPayload<E>;
   /** The fields that a script reads besides the common ones. */
   readonly encode: (payload: HookPayload<E>) => Omit<HookEventInput<E>, keyof HookInput>;
   /** Checks fields that come from outside. */
@@ -97,6 +104,10 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
       const changed = withToolInput(input.tool_input, output);
       return changed === input.tool_input ? input : { ...input, tool_input: changed };
     },
+    changed: (payload, output) => {
+      const toolInput = withToolInput(payload.toolInput, output);
+      return toolInput === payload.toolInput ? payload : { ...payload, toolInput };
+    },
     effective: withPermissionAsDecision,
     Output: BeforeToolHookOutput,
   },
@@ -104,6 +115,7 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
     matchOn: toolNameOf,
     momentOf: ({ toolResponse }) => (hasFailed(toolResponse) ? 'failed' : undefined),
     canBlock: false,
+    withhold: (text) => ({ foreign: { toolOutput: { text, isDenial: true } } }),
     encode: ({ toolName, toolInput, toolResponse, callId, durationMs }) => ({
       tool_name: toolName,
       tool_input: toolInput,
@@ -137,11 +149,17 @@ export const events: { readonly [E in HookEventName]: EventDefinition<E> } = {
       const request = mergeModelData({ ...input.llm_request }, change) as unknown;
       return { ...input, llm_request: request as LLMRequest };
     },
+    changed: (payload, output) => {
+      const said = new BeforeModelHookOutput(output);
+      const llmRequest = said.applyLLMRequestModifications(payload.llmRequest);
+      return llmRequest === payload.llmRequest ? payload : { ...payload, llmRequest };
+    },
     effective: withoutIdleResponse,
     Output: BeforeModelHookOutput,
   },
   [HookEventName.AfterModel]: {
     canBlock: false,
+    withhold: (text) => ({ hookSpecificOutput: { llm_response: { candidates: [], text } } }),
     encode: ({ llmRequest, llmResponse }) => ({
       ...encodeRequest({ llmRequest }),
       llm_response: defaultHookTranslator.toHookLLMResponse(llmResponse),
@@ -256,9 +274,19 @@ export function canPrevent(event: HookEventName, { foreign }: HookOutput): boole
   return events[event].canBlock || foreign?.prevents === true;
 }
 
-/** Whether a hook is a guard whose failure blocks. Only events that can block have such guards. */
-export function failsClosed(hook: CommandHookConfig, event: HookEventName): boolean {
-  return hook.onFailure === 'deny' && events[event].canBlock;
+/** Whether a hook is a guard whose failure blocks, or withholds what it was to see, where the event has either. */
+export function failsClosed({ onFailure }: OnFailure, event: HookEventName): boolean {
+  return onFailure === 'deny' && (events[event].canBlock || 'withhold' in events[event]);
+}
+
+type OnFailure = Pick<CommandHookConfig, 'onFailure'>;
+
+/** An output with what a failed guard withholds in its place, where one does. */
+export function withWithheld(event: HookEventName, output: HookOutput): HookOutput {
+  const text = output.foreign?.withheld;
+  const withheld = text === undefined ? undefined : events[event].withhold?.(text);
+  if (!withheld) return output;
+  return { ...output, ...withheld, foreign: { ...output.foreign, ...withheld.foreign } };
 }
 
 /** Narrows text from outside to the name of an event. Names are case-sensitive. */

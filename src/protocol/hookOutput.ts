@@ -38,14 +38,10 @@ export class DefaultHookOutput implements HookOutput {
   declare foreign?: ForeignEffects;
 
   constructor(data: HookOutput = {}) {
-    this.decision = data.decision;
-    this.reason = data.reason;
-    this.continue = data.continue;
-    this.stopReason = data.stopReason;
-    this.suppressOutput = data.suppressOutput;
-    this.systemMessage = data.systemMessage;
-    this.hookSpecificOutput = data.hookSpecificOutput;
-    this.foreign = data.foreign;
+    const { decision, reason, continue: goesOn, stopReason, ...others } = data;
+    const { suppressOutput, systemMessage, hookSpecificOutput, foreign } = others;
+    const shown = { suppressOutput, systemMessage, hookSpecificOutput, foreign };
+    Object.assign(this, { decision, reason, continue: goesOn, stopReason, ...shown });
   }
 
   /** Whether the operation must not go on. `ask` does not block. */
@@ -105,6 +101,17 @@ export interface AggregatedHookResult {
   totalDuration: number;
   /** One entry a hook, in plan order, so that a caller can show which hook said what. */
   results: HookExecutionResult[];
+}
+
+/** Whether a hook did not do its work. A block by exit code 2 is what it is for. */
+export function hasFailed({ error, success, exitCode }: HookExecutionResult): boolean {
+  return error !== undefined || !(success || exitCode === 2);
+}
+
+/** Whether all hooks of an event did their work, and what they said could be merged. */
+export function areHealthy({ success, errors, results }: AggregatedHookResult): boolean {
+  const wereAsked = success || results.length > 0;
+  return wereAsked && errors.length === 0 && !results.some(hasFailed);
 }
 
 /** What BeforeToolSelection hooks may look at: `tools` always passes through unchanged. */
@@ -209,11 +216,11 @@ export function withToolOutput(
   const given = isRecord(error) ? error['type'] : undefined;
   const known = Object.values(ToolErrorType).find((type) => type === given);
   const type = known ?? (isDenial ? ToolErrorType.Blocked : undefined);
-  const hasFailed = isDenial || isRecord(error);
+  const isFailure = isDenial || isRecord(error);
   return {
     llmContent: text,
     returnDisplay: text,
-    ...(hasFailed && { error: { message: text, ...(type && { type }) } }),
+    ...(isFailure && { error: { message: text, ...(type && { type }) } }),
     ...(suppressDisplay === true && { suppressDisplay }),
   };
 }

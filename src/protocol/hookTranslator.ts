@@ -255,7 +255,9 @@ function fromHookCandidate(candidate: Partial<LLMCandidate>, position: number): 
   };
 }
 
-function toReadOnly({ tools, systemInstruction }: GenerateContentConfig = {}) {
+/** What a host hands in may be anything, whatever its type says: what is none of it is for the SDK to refuse. */
+function toReadOnly(config: GenerateContentConfig | undefined) {
+  const { tools, systemInstruction } = config ?? {};
   const declared = (Array.isArray(tools) ? tools : []).flatMap((tool) =>
     isRecord(tool) && Array.isArray(tool['functionDeclarations'])
       ? (tool['functionDeclarations'] as FunctionDeclaration[])
@@ -263,7 +265,8 @@ function toReadOnly({ tools, systemInstruction }: GenerateContentConfig = {}) {
   );
   const described = declared.map((each) => pickDefined(each ?? {}, ['name', 'description']));
   const contents = systemInstruction === undefined ? [] : toContents(systemInstruction);
-  const texts = contents.flatMap(({ parts = [] }) => parts.flatMap((part) => part?.text ?? []));
+  const parts = contents.flatMap((content) => content?.parts ?? []);
+  const texts = parts.flatMap((part) => (typeof part?.text === 'string' ? part.text : []));
   return {
     ...(described.length > 0 && { tools: described as LLMTool[] }),
     ...(texts.length > 0 && { systemInstruction: texts.join('\n') }),

@@ -1,6 +1,6 @@
 import { REFERENCE } from '../shell/expandCommand.js';
 import { quoteWord } from '../util/quoteWord.js';
-import { ConfigSource, type CommandHookConfig } from './types.js';
+import { ConfigSource, HOOK_SCOPES, type CommandHookConfig, type HookScope } from './types.js';
 
 /** How a hook is called in lists, logs and `disabledHooks`: its name, else its command. */
 export function hookIdentity(
@@ -45,6 +45,18 @@ export interface Provenance {
   readonly source: ConfigSource;
   readonly origin?: { readonly scope: string } | undefined;
   readonly extension?: { readonly scope?: string | undefined } | undefined;
+}
+
+/** Whose a hook is; `undefined` for one of the host, or of a file that it was given. */
+export function scopeOf(provenance: Provenance): HookScope | undefined {
+  if (isFromProject(provenance)) return 'project';
+  if (provenance.source === ConfigSource.Extensions) return 'extension';
+  return HOOK_SCOPES.find((scope) => scope === provenance.origin?.scope);
+}
+
+/** How little a hook is trusted: 0 for those of the system and the host, more for others. */
+export function distrustOf({ scope = 'system' }: Pick<CommandHookConfig, 'scope'>): number {
+  return HOOK_SCOPES.indexOf(scope);
 }
 
 /** Whether a hook came with the project, as opposed to one of the user, the system or the host. */

@@ -8,6 +8,9 @@ const CONTROL =
 const ESCAPE_SEQUENCE =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])|\u009b[0-?]+[ -/]*[@-~]/g;
 
+/** Unicode has two more of its own, which hide what is behind them from whoever looks for lines. */
+const END_OF_LINE = /\r\n|[\u2028\u2029]/g;
+
 /** How the hook system marks what it says itself to the model, see `asSystemNote` and `asHookContext`. */
 const MARK = /\[system\]|<\/?hook_context/iu;
 const NOTE = /\[system\]/iuy;
@@ -63,8 +66,8 @@ export function findControl(text: string): string | undefined {
 
 /**
  * Removes control characters other than newline and tab, those of the direction of text too, and terminal escape
- * sequences as a whole.
+ * sequences as a whole. All ends of lines become newlines.
  */
 export function removeControls(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(ESCAPE_SEQUENCE, '').replace(CONTROL, '');
+  return text.replace(END_OF_LINE, '\n').replace(ESCAPE_SEQUENCE, '').replace(CONTROL, '');
 }

@@ -92,7 +92,8 @@ export interface CommandHookConfig {
   readonly env?: Readonly<Record<string, string>>;
   /**
    * What a failure of the hook (start, timeout, crash, signal, unreadable output) means for the operation. Default
-   * `allow`: it goes on. `deny` is for guards, and counts for events that can be blocked.
+   * `allow`: it goes on. `deny` is for guards: it does not. After a tool or the model, where nothing can be prevented,
+   * what they gave is withheld.
    */
   readonly onFailure?: 'allow' | 'deny';
   /** Failures in a row after which the hook is switched off until the next reload. Never for `onFailure: "deny"`. */
@@ -132,9 +133,17 @@ export interface CommandHookConfig {
    * registry; settings cannot say it.
    */
   readonly extensionPath?: string;
-  /** Whether the hook came with the project. Set by the registry; settings cannot say it. */
-  readonly ofProject?: boolean;
+  /** Whose hook it is. Set by the registry; settings cannot say it. Default: the host's own. */
+  readonly scope?: HookScope;
 }
+
+/**
+ * Whose hook it is, from the most trusted to the least: of the system, the host, or a file that it was given; of the
+ * user; of an extension that the user has installed; of the project or one of its extensions. What less trusted hooks
+ * say can only tighten what more trusted ones left.
+ */
+export const HOOK_SCOPES = ['system', 'user', 'extension', 'project'] as const;
+export type HookScope = (typeof HOOK_SCOPES)[number];
 
 /** What a hook may say of the processes that are kept for it. */
 export interface PersistentOptions {
@@ -186,11 +195,11 @@ export interface HookOutput {
   /** Text for the model, never for the user. */
   systemMessage?: string;
   hookSpecificOutput?: Record<string, unknown>;
-  /** Written by the hook's dialect, and never read from what a hook prints. */
+  /** Written by the hook's dialect and its failure, and never read from what a hook prints. */
   foreign?: ForeignEffects;
 }
 
-/** What a hook of another agent wants, where our own format has no word for it. */
+/** What our own format has no word for: what a hook of another agent wants, and what its own failure means. */
 export interface ForeignEffects {
   /** BeforeTool: arguments, by our names, that are gone from those of the call. */
   readonly droppedArguments?: readonly string[];
@@ -200,6 +209,11 @@ export interface ForeignEffects {
   readonly contextOfResult?: string;
   /** PreCompress: the block prevents it. */
   readonly prevents?: boolean;
+  /**
+   * AfterTool, AfterModel: what is read in place of the result, or the answer, as a guard has failed that had to see it.
+   * Nothing that another hook says of it counts beside.
+   */
+  readonly withheld?: string;
 }
 
 /** The text that model and user read in place of what a tool gave. */

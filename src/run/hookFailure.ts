@@ -1,9 +1,9 @@
 import type { DebugLogger } from '../util/debugLogger.js';
 import type { CommandOutcome } from '../process/runCommand.js';
-import { events, failsClosed } from '../protocol/events.js';
+import { events, failsClosed, withWithheld } from '../protocol/events.js';
 import { explainStderr, outlineStderr } from './exception.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
-import { isBlocking } from '../protocol/hookOutput.js';
+import { hasFailed, isBlocking } from '../protocol/hookOutput.js';
 import { hookIdentity, shortIdentity } from '../protocol/identity.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { removeControls, sanitizeText } from '../protocol/sanitizeText.js';
@@ -25,6 +25,7 @@ export type FailureKind =
   | 'protocol'
   | 'refused'
   | 'input'
+  | 'ambiguous'
   | 'untrusted';
 
 /** A hook that did not do what it was started for. */
@@ -49,6 +50,7 @@ export function findFailure(
   const { ending, exitCode, signal, error, stdout, stdoutTruncated, stdoutHeld } = outcome;
   switch (ending) {
     case 'exit':
+      if (error) return { kind: 'protocol', what: error.message };
       if (exitCode === 0 && stdoutTruncated && isPartOfJson(stdout)) {
         return { kind: 'output', what: 'printed more than is read of an answer: print less' };
       }
@@ -83,30 +85,39 @@ function isPartOfJson(text: string): boolean {
 }
 
 /**
- * Whether a failure blocks the operation: that of a guard; and of any hook, if the input cannot be put to it. Arguments
- * that nobody can read would else be the way past all of them.
+ * Whether a failure blocks the operation, or withholds its result: that of a guard; and of any hook where the model has
+ * given one argument twice, as that would be its way past all of them.
  */
 export function blocksByFailing(
   hook: CommandHookConfig,
   event: HookEventName,
   { kind }: HookFailure,
 ): boolean {
-  return failsClosed(hook, event) || (kind === 'input' && events[event].canBlock);
+  return failsClosed(hook, event) || kind === 'ambiguous';
 }
 
 /**
- * What is said in place of a hook whose failure blocks. A model reads it.
+ * What is said in place of a guard that has failed. A model reads it. Where there is something to withhold, its stderr
+ * is not quoted, since it may quote that.
  *
  * @param stderr of a hook that has exited
  */
 export function denyForFailure(
   hook: CommandHookConfig,
+  event: HookEventName,
   { kind, what }: HookFailure,
   stderr = '',
 ): HookOutput {
+  const name = shortIdentity(hook);
+  if (events[event].withhold) {
+    const withheld = sanitizeText(
+      `What was given here is withheld: the hook "${name}" must not be bypassed, and it ${what}`,
+    );
+    return withWithheld(event, { decision: 'deny', reason: withheld, foreign: { withheld } });
+  }
   const outline = kind === 'exit' ? outlineStderr(stderr) : undefined;
   const cause = outline === undefined ? '' : ` (${outline})`;
-  const reason = `The hook "${shortIdentity(hook)}" must not be bypassed, and it ${what}${cause}`;
+  const reason = `The hook "${name}" must not be bypassed, and it ${what}${cause}`;
   return { decision: 'deny', reason: sanitizeText(reason) };
 }
 
@@ -171,11 +182,6 @@ export function reportUntoldFailure(
   );
 }
 
-/** Whether a hook did not do its work. A block by exit code 2 is what it is for. */
-export function hasFailed({ error, success, exitCode }: HookExecutionResult): boolean {
-  return error !== undefined || !(success || exitCode === 2);
-}
-
 /** A block where nothing can be blocked, and where no model reads why: the user is told. */
 export function unheardReason(
   event: HookEventName,
@@ -195,10 +201,10 @@ function consequenceOf(
   isUnclear: boolean,
 ): string {
   if (failure.kind === 'aborted') return 'nobody waits for its answer any more';
-  if (!blocksByFailing(hook, event, failure)) {
-    const hint = isUnclear && events[event].canBlock ? ', as only exit code 2 blocks' : '';
-    return `the operation goes on without it${hint}`;
+  if (blocksByFailing(hook, event, failure)) {
+    const why = failsClosed(hook, event) ? ' (onFailure: "deny")' : '';
+    return `${events[event].canBlock ? 'the operation is blocked' : 'its result is withheld'}${why}`;
   }
-  const why = failsClosed(hook, event) ? ' (onFailure: "deny")' : '';
-  return `the operation is blocked${why}`;
+  const hint = isUnclear && events[event].canBlock ? ', as only exit code 2 blocks' : '';
+  return `the operation goes on without it${hint}`;
 }

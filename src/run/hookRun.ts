@@ -4,8 +4,25 @@ import type {
   CommandHookConfig,
   ForeignEffects,
   HookEventName,
+  HookExecutionResult,
   HookInput,
 } from '../protocol/types.js';
+
+/** Anything that runs hooks; usually a `HookRunner`. */
+export interface Runner {
+  executeHooksParallel(
+    hookConfigs: readonly CommandHookConfig[],
+    event: HookEventName,
+    input: HookInput,
+    signal?: AbortSignal,
+  ): Promise<HookExecutionResult[]>;
+  executeHooksSequential(
+    hookConfigs: readonly CommandHookConfig[],
+    event: HookEventName,
+    input: HookInput,
+    signal?: AbortSignal,
+  ): Promise<HookExecutionResult[]>;
+}
 
 /** What a hook that has ended said: what its answer is read from. */
 export interface Said extends Pick<CommandOutcome, 'ending' | 'exitCode' | 'stdout' | 'stderr'> {

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { safeSearchPath } from '../process/findProgram.js';
 import { findHome } from '../util/home.js';
 import { dialects } from '../dialects/dialects.js';
-import { errorMessage } from '../util/errorMessage.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
 import type { StartOptions } from '../process/startCommand.js';
 import { PERSISTENT_VARIABLE } from '../process/persistent/lines.js';
 import { encodeInput } from '../protocol/encodeInput.js';
 import { inherited, type HookEnvironmentPolicy } from './hookEnvironment.js';
-import { isTooDeep, TOO_DEEP } from '../util/records.js';
+import { findUnwritable } from '../util/findUnwritable.js';
+import { isTooDeep } from '../util/records.js';
 import type { CommandHookConfig, HookInput } from '../protocol/types.js';
 
 /** What of an input tells where and for whom a hook runs. */
@@ -16,6 +16,11 @@ export type SessionFields = Pick<HookInput, 'cwd' | 'session_id'>;
 
 /** What a hook reads; or why that cannot be written. */
 export type Stdin = Uint8Array | Error;
+
+/** What cannot be put to a hook, as the model has said two things in place of one. */
+export class AmbiguousInput extends Error {
+  override readonly name = 'AmbiguousInput';
+}
 
 /** What the hooks of an event have in common: where they run, with which variables, and what they read. */
 export interface PreparedInput {
@@ -58,17 +63,15 @@ export function prepareInput(
  * @param given what is to be written, which must have all of its fields; or what makes it, and may throw as well
  */
 export function writeInput(given: object | (() => object)): Stdin {
+  let input: object = {};
   try {
-    const input: object = typeof given === 'function' ? given() : given;
-    for (const [name, value] of Object.entries(input)) {
-      if (value === undefined && input === given) throw new TypeError(`${name} is undefined`);
-      if (isTooDeep(value)) throw new RangeError(`${name} is ${TOO_DEEP}`);
+    input = typeof given === 'function' ? given() : given;
+    for (const value of Object.values(input) as unknown[]) {
+      if (value === undefined ? input === given : isTooDeep(value)) throw new TypeError();
     }
     return 'llm_request' in input ? encodeInput(input) : Buffer.from(JSON.stringify(input));
-  } catch (error) {
-    return new Error(`its input cannot be written as JSON: ${errorMessage(error)}`, {
-      cause: error,
-    });
+  } catch (cause) {
+    return new Error(`its input cannot be written as JSON: ${findUnwritable(input)}`, { cause });
   }
 }
 
@@ -184,17 +187,17 @@ export function ownVariables(
     args = [],
     env = {},
     extensionPath,
-    ofProject,
-  }: Pick<CommandHookConfig, 'command' | 'args' | 'env' | 'extensionPath' | 'ofProject'>,
+    scope,
+  }: Pick<CommandHookConfig, 'command' | 'args' | 'env' | 'extensionPath' | 'scope'>,
   cwd: string,
 ): Record<string, string> {
   const runsPython = RUNS_PYTHON_CODE.test([command, ...args].join(' '));
   const own = Object.entries(env).filter(([name]) => !OWN_NAMES.has(name));
   return {
-    ...(!ofProject && runsPython && { PYTHONSAFEPATH: '1' }),
+    ...(scope !== 'project' && runsPython && { PYTHONSAFEPATH: '1' }),
     ...Object.fromEntries(own),
     ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
-    ...(ofProject && { PYTHONPYCACHEPREFIX: compiledFolder() }),
+    ...(scope === 'project' && { PYTHONPYCACHEPREFIX: compiledFolder() }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { readStart } from '../util/readStart.js';
+import { readStart } from '../util/guardedRead.js';
 
 /** Bytes of a first line that Linux reads. */
 const MAX_SHEBANG = 255;

@@ -92,6 +92,7 @@ export function describeOutput(
   const changes = changesBy(said, isRecord(input) ? input : {});
   if (said.continue === false) return { verdict: 'stop', reason: said.stopReason, changes };
   if (isBlocking(said.decision)) return { verdict: 'block', reason: said.reason, changes };
+  if (said.decision === 'ask') return { verdict: 'ask', reason: said.reason, changes };
   const isChanged = changes.length > 0 || said.suppressOutput === true;
   return { verdict: isChanged ? 'change' : 'allow', reason: said.reason, changes };
 }

@@ -1,16 +1,16 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout } from 'node:timers/promises';
 import { errorCode } from '../util/errorMessage.js';
+import { readPieces } from '../util/guardedRead.js';
 import { isRecord } from '../util/records.js';
 import type { SpanRecord } from './record.js';
-import { SPAN_KINDS, type SpanKind, type SpanVerdict } from './span.js';
+import { SPAN_KINDS, SPAN_VERDICTS, type SpanKind, type SpanVerdict } from './span.js';
 
 /** In UTF-16 code units. */
 const MAX_LINE = 64 * 1024 * 1024;
 
-const VERDICTS: ReadonlySet<unknown> = new Set(['allow', 'change', 'block', 'stop', 'fail']);
+const VERDICTS: ReadonlySet<unknown> = new Set(SPAN_VERDICTS);
 
 /**
  * Gives spans in the order in which they ended, and the numbers of unreadable lines, from 1.
@@ -36,8 +36,9 @@ async function* readLines(file: string): AsyncGenerator<string> {
   let pieces: string[] = [];
   let length = 0;
   let number = 1;
-  for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
-    const [first = '', ...others] = chunk.split('\n');
+  const decoder = new StringDecoder('utf8');
+  for await (const chunk of readPieces(file)) {
+    const [first = '', ...others] = decoder.write(chunk).split('\n');
     pieces.push(first);
     length += first.length;
     if (length > MAX_LINE) throw new Error(`line ${number} is longer than ${MAX_LINE} characters`);
@@ -48,7 +49,7 @@ async function* readLines(file: string): AsyncGenerator<string> {
       length = other.length;
     }
   }
-  yield pieces.join('');
+  yield pieces.join('') + decoder.end();
 }
 
 /** How often a file that is followed is looked at, in ms. */
@@ -73,10 +74,10 @@ export async function* followTrace(file: string, signal: AbortSignal): AsyncGene
       await setTimeout(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
       continue;
     }
-    for await (const chunk of createReadStream(file, { start: position, end: size - 1 })) {
+    for await (const chunk of readPieces(file, { start: position, end: size })) {
       if (signal.aborted) return;
-      position += (chunk as Buffer).length;
-      for (const line of lines.read(chunk as Buffer)) {
+      position += chunk.length;
+      for (const line of lines.read(chunk)) {
         const span = readSpan(line);
         if (span) yield span;
       }

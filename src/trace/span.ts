@@ -19,7 +19,10 @@ export const SPAN_KINDS = [
 export type SpanKind = (typeof SPAN_KINDS)[number];
 
 /** What came of a span: `change` where something is not what it was before, `fail` where it broke. */
-export type SpanVerdict = 'allow' | 'change' | 'block' | 'stop' | 'fail';
+export type SpanVerdict = (typeof SPAN_VERDICTS)[number];
+
+/** `ask`: a person is to be asked; what came of it is a span of its own. */
+export const SPAN_VERDICTS = ['allow', 'ask', 'change', 'block', 'stop', 'fail'] as const;
 
 /** Something that was replaced while a span lasted. */
 export interface SpanChange {

@@ -1,9 +1,9 @@
-import { chmod, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { ConsentItem } from '../protocol/entry.js';
 import { readGuardedFile } from '../util/guardedFile.js';
+import { readBytes } from '../util/guardedRead.js';
 import { writeAtomically } from '../util/writeAtomically.js';
-import { READ_FLAGS } from '../util/readStart.js';
 import { sha256 } from './consentItem.js';
 
 /** In bytes. What is longer is not kept, and shown as a whole when it has changed. */
@@ -79,14 +79,6 @@ async function keep(
 }
 
 async function readSmallText(file: string): Promise<string | undefined> {
-  const handle = await open(file, READ_FLAGS).catch(() => undefined);
-  try {
-    const stats = await handle?.stat();
-    if (!handle || !stats?.isFile() || stats.size > MAX_TEXT) return undefined;
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_TEXT), 0, MAX_TEXT, 0);
-    const text = buffer.toString('utf8', 0, bytesRead);
-    return text.includes('\0') ? undefined : text;
-  } finally {
-    await handle?.close();
-  }
+  const bytes = await readBytes(file, { maxBytes: MAX_TEXT }).catch(() => undefined);
+  return bytes?.includes(0) ? undefined : bytes?.toString();
 }

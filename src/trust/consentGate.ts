@@ -1,15 +1,16 @@
 import type { HookGate } from '../hooks/host.js';
 import type { HookConsent } from './consent.js';
 import type { ConsentReview, ConsentItem, HookRegistryEntry } from '../protocol/entry.js';
-import { itemOfHook, type ProjectHook } from './consentItem.js';
+import { isSameDefinition, itemOfHook, type ProjectHook } from './consentItem.js';
 import { readFields } from '../util/checks.js';
 import { FILE_GROUP_FIELDS, readHookFields } from '../hooks/hookFields.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { harmOf } from './harm.js';
+import { readDisabled } from '../protocol/disabledHooks.js';
 import { failsClosed } from '../protocol/events.js';
 import { commandKey } from '../protocol/sameCommand.js';
-import { commandLine, hookIdentity, isFromProject, shortIdentity } from '../protocol/identity.js';
+import { commandLine, isFromProject, shortIdentity } from '../protocol/identity.js';
 import { HookEventName, MOMENTS, type CommandHookConfig } from '../protocol/types.js';
 
 const ADVICE = adviseFor('it');
@@ -35,11 +36,13 @@ export interface ConsentHost {
 export class ConsentGate implements HookGate {
   readonly #hooks = new WeakMap<CommandHookConfig, ProjectHook>();
   /** Guards that were allowed and that the project has replaced: they never start, and deny for this reason. */
-  readonly #denials = new WeakMap<CommandHookConfig, string>();
+  readonly #denials = new WeakMap<CommandHookConfig, Denial>();
   #consent: HookConsent | undefined;
   #isSettled = true;
   /** The guards of the project that were allowed when the project was last looked at. */
   #guards: readonly HookRegistryEntry[] = [];
+  /** Guards that deny in the place of hooks that are different from what was allowed, by the digest of that. */
+  readonly #standIns = new Map<string, HookRegistryEntry>();
   readonly #told = new Set<string>();
   /** By why they are skipped: one change of a file may concern all hooks of its folder. */
   #skips = new Map<string, HookRegistryEntry[]>();
@@ -88,7 +91,7 @@ export class ConsentGate implements HookGate {
     const hook = this.#hooks.get(config);
     if (!hook) {
       const denial = this.#denials.get(config);
-      return denial && `was not started, because it ${denial}; ${ADVICE}`;
+      return denial && `was not started, because it ${reasonOf(denial)}; ${ADVICE}`;
     }
     const tell = (reason: string | undefined, isLasting = true) => {
       if (reason === undefined) return undefined;
@@ -124,6 +127,7 @@ export class ConsentGate implements HookGate {
     const hooks = ofProject.map(toProjectHook);
     const reviews = await this.#consent.review(hooks);
     this.#skips = new Map();
+    this.#standIns.clear();
     const admitted = new Map(
       ofProject.map((entry, index) => {
         const [hook, review] = [hooks[index], reviews[index]];
@@ -132,7 +136,8 @@ export class ConsentGate implements HookGate {
       }),
     );
     this.#tellSkips();
-    this.#guards = [...admitted.values()].filter(
+    const planned = [...admitted.values(), ...this.#standIns.values()];
+    this.#guards = planned.filter(
       ({ enabled, config, eventName }) => enabled && failsClosed(config, eventName),
     );
     this.#isSettled = !reviews.some(({ isTemporary }) => isTemporary);
@@ -200,21 +205,44 @@ export class ConsentGate implements HookGate {
       return { ...entry, review };
     }
     const guard = previous && asItWas(entry, previous.definition);
-    if (guard && failsClosed(guard.config, guard.eventName) && !this.#isOff(guard)) {
-      // The user relied on this guard, and it cannot be asked: so it is planned where it was, and denies.
+    const counts = guard && failsClosed(guard.config, guard.eventName) && !this.#isOff(guard);
+    // The user relied on this guard, and it cannot be asked: so it is planned where it was, and denies.
+    if (counts && isSameDefinition(previous, review.item)) {
       this.#keepSkip(entry, `${reason}, and blocks what it guarded`);
-      if (commandKey(guard.config) === commandKey(entry.config))
-        this.#hooks.set(guard.config, hook);
-      else this.#denials.set(guard.config, reason);
-      return { ...guard, review };
+      this.#hooks.set(entry.config, hook);
+      return { ...entry, review, enabled: true, skipped: undefined };
     }
-    if (status !== 'new') this.#keepSkip(entry, reason);
+    const standIn = counts ? this.#standInOf(guard, previous, entry, { hook, reason }) : undefined;
+    const blocks = standIn
+      ? `, and what "${shortIdentity(standIn.config)}" guarded is blocked`
+      : '';
+    if (status !== 'new') this.#keepSkip(entry, `${reason}${blocks}`);
     const skipped = status === 'refused' ? 'refused' : 'untrusted';
-    return { ...entry, review, enabled: false, skipped };
+    return { ...entry, review, enabled: false, skipped, ...(standIn && { standIn }) };
   }
 
-  #isOff({ config }: HookRegistryEntry): boolean {
-    return this.config.getDisabledHooks().includes(hookIdentity(config));
+  /** One for all hooks that took the place of the same guard. */
+  #standInOf(
+    guard: HookRegistryEntry,
+    { digest }: ConsentItem,
+    { config }: HookRegistryEntry,
+    { hook, reason }: { readonly hook: ProjectHook; readonly reason: string },
+  ): HookRegistryEntry {
+    const known = this.#standIns.get(digest);
+    const standIn = known ?? guard;
+    this.#standIns.set(digest, standIn);
+    const denial = this.#denials.get(standIn.config);
+    if (denial) denial.names.push(shortIdentity(config));
+    else if (known === undefined && commandKey(guard.config) === commandKey(config)) {
+      this.#hooks.set(guard.config, hook);
+    } else if (known === undefined) {
+      this.#denials.set(guard.config, { guard, reason, names: [shortIdentity(config)] });
+    }
+    return standIn;
+  }
+
+  #isOff(guard: HookRegistryEntry): boolean {
+    return readDisabled(this.config.getDisabledHooks(), [guard]).has(guard);
   }
 
   #tellNew(count: number): void {
@@ -233,6 +261,20 @@ export class ConsentGate implements HookGate {
     });
     return refuse(entry, `is refused: ${refusal}`);
   }
+}
+
+/** Why a guard denies that is not there as it was allowed. */
+interface Denial {
+  readonly guard: HookRegistryEntry;
+  readonly reason: string;
+  /** Of the hooks in its place. */
+  readonly names: string[];
+}
+
+function reasonOf({ guard, reason, names }: Denial): string {
+  const others = names.filter((name) => name !== shortIdentity(guard.config)).slice(0, MAX_TOLD);
+  if (others.length === 0) return reason;
+  return `${reason}, and in its place is now ${others.map((name) => `"${name}"`).join(', ')}`;
 }
 
 function adviseFor(them: string): string {
@@ -268,7 +310,7 @@ function asItWas(
     ...(dialect && { dialect }),
     ...(moment && { moment }),
     ...(extensionPath && { extensionPath }),
-    ofProject: true,
+    scope: 'project' as const,
   };
   return {
     ...entry,

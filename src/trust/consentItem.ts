@@ -26,7 +26,7 @@ export function itemOfHook(
   covered: { readonly class: ConsentClass; readonly files: FileDigests },
 ): ConsentItem {
   // Set by the registry, or said of every hook: neither changes anything of what runs.
-  const { extensionPath: _path, ofProject: _of, shell: _bash, ...fields } = config;
+  const { extensionPath: _path, scope: _scope, shell: _bash, ...fields } = config;
   const definition = sortKeys<ConsentItem['definition']>({
     ...group,
     ...fields,

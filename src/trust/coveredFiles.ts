@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, type Dirent } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { readdirSync, type Dirent, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findObjection } from '../util/guardedFile.js';
+import { piecesOf, reasonOf, withRegularFile } from '../util/guardedRead.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/room.js';
 import type { CommandCoverage } from './commandCoverage.js';
@@ -10,7 +10,6 @@ import type { ConsentClass, FileDigests } from '../protocol/entry.js';
 import { linkStatsOf, shownPath } from './fileSystem.js';
 import { NO_FILES, watchFiles, type FileWatch, type Found } from './fileWatch.js';
 import { isInside, realPathOf, statsOf } from '../util/paths.js';
-import { READ_FLAGS } from '../util/readStart.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 
 /** The files that consent to something covers, as they are now. */
@@ -131,7 +130,7 @@ export class FileCoverage {
         files.push([name, `${await this.#digest(each.real)}${led}`]);
       } catch (error) {
         if (error instanceof OverBudget || isShortage(error)) throw error;
-        refusal ??= `${name}: ${errorMessage(error)}`;
+        refusal ??= `${name}: ${reasonOf(error)}`;
       }
     }
     return {
@@ -265,23 +264,16 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-async function digestFile(file: string, budget: ReviewBudget): Promise<string> {
-  const handle = await open(file, READ_FLAGS);
-  try {
-    const stats = await handle.stat();
-    const objection = findObjection(file, stats, true);
-    if (objection !== undefined) throw new Error(objection);
-    budget.read(stats.size);
+function digestFile(file: string, budget: ReviewBudget): Promise<string> {
+  const limits = {
+    maxBytes: Infinity,
+    objectTo: (stats: Stats) => findObjection(file, stats, true),
+  };
+  return withRegularFile(file, limits, async (handle, { size }) => {
+    budget.read(size);
     const hash = createHash('sha256');
     // What grows meanwhile has changed, which the next look notices.
-    for await (const chunk of handle.createReadStream({
-      autoClose: false,
-      end: Math.max(0, stats.size - 1),
-    })) {
-      hash.update(chunk as Uint8Array);
-    }
+    for await (const piece of piecesOf(file, handle, { end: size })) hash.update(piece);
     return `sha256:${hash.digest('hex')}`;
-  } finally {
-    await handle.close();
-  }
+  });
 }

@@ -1,5 +1,6 @@
 import type { ProblemKind } from './checks.js';
 import type { Position } from './jsonDocument.js';
+import { toVisible } from './visible.js';
 
 /** One settings file. */
 export interface SettingsFile {
@@ -35,10 +36,13 @@ export function fileError(
   return { scope, file, line, column, path: '', message, severity: 'error' };
 }
 
-/** One line for a terminal or a log: `file:line:column: path: message`. */
+/**
+ * One line for a terminal or a log: `file:line:column: path: message`. What would hide something in it, or end the line,
+ * is escaped.
+ */
 export function formatProblem(problem: FileProblem): string {
   const { file, line, column, path, message } = problem;
   const where = path === '' ? '' : `${path}: `;
-  // A directory's name may hold a newline or an escape sequence.
-  return `${file}:${line}:${column}: ${where}${message}`.replaceAll(/\p{Cc}/gu, '\uFFFD');
+  // A name of a file, or of what stands in it, may hold a newline or an escape sequence.
+  return toVisible(`${file}:${line}:${column}: ${where}${message}`);
 }

@@ -1,10 +1,9 @@
-import type { Stats } from 'node:fs';
-import { constants, open, type FileHandle } from 'node:fs/promises';
-import { isPrivateGroup } from './privateGroup.js';
-import { isShortage, waitForDescriptors } from './room.js';
+import { constants, type Stats } from 'node:fs';
 import { errorCode, errorMessage } from './errorMessage.js';
+import { readText, RefusedFile, withRegularFile, type ReadLimits } from './guardedRead.js';
+import { isPrivateGroup } from './privateGroup.js';
 import { quoteWord } from './quoteWord.js';
-import { READ_FLAGS } from './readStart.js';
+import { isShortage } from './room.js';
 
 export type GuardedReading =
   | { readonly status: 'read'; readonly text: string }
@@ -23,8 +22,6 @@ export interface GuardedFileOptions {
   readonly maxBytes?: number;
 }
 
-const MAX_BYTES = 16 * 1024 * 1024;
-
 /**
  * Reads a file that decides which commands run, unless somebody else could have written it.
  *
@@ -38,7 +35,7 @@ export async function readGuardedFile(
   file: string,
   options: GuardedFileOptions,
 ): Promise<GuardedReading> {
-  return withGuardedFile(file, options, readText);
+  return guarded(readText(file, limitsOf(file, options)));
 }
 
 /** The same as {@link readGuardedFile}, without reading it: the text is empty, and no size is too large. */
@@ -46,53 +43,28 @@ export async function checkGuardedFile(
   file: string,
   { groupMayWrite }: Pick<GuardedFileOptions, 'groupMayWrite'>,
 ): Promise<GuardedReading> {
-  return withGuardedFile(file, { groupMayWrite, maxBytes: Infinity }, async () => '');
+  const limits = limitsOf(file, { groupMayWrite, maxBytes: Infinity });
+  return guarded(withRegularFile(file, limits, async () => ''));
 }
 
-async function withGuardedFile(
-  file: string,
-  { groupMayWrite, maxBytes = MAX_BYTES }: GuardedFileOptions,
-  read: (handle: FileHandle, maxBytes: number) => Promise<string | undefined>,
-): Promise<GuardedReading> {
-  let handle: FileHandle | undefined;
+function limitsOf(file: string, { groupMayWrite, maxBytes }: GuardedFileOptions): ReadLimits {
+  return { maxBytes, objectTo: (stats) => findObjection(file, stats, groupMayWrite) };
+}
+
+async function guarded(read: Promise<string>): Promise<GuardedReading> {
   try {
-    handle = await waitForDescriptors(() => open(file, READ_FLAGS));
-    const stats = await handle.stat();
-    const reason = findObjection(file, stats, groupMayWrite);
-    if (reason !== undefined) return { status: 'refused', reason };
-    const text = stats.size > maxBytes ? undefined : await read(handle, maxBytes);
-    if (text !== undefined) return { status: 'read', text };
-    const limit = `${maxBytes.toLocaleString('en')} bytes`;
-    return {
-      status: 'refused',
-      reason: `it is larger than the ${limit} that are read of it; make it smaller, or remove it`,
-    };
+    return { status: 'read', text: await read };
   } catch (error) {
     return explainFailure(error);
-  } finally {
-    await handle?.close();
   }
 }
 
-/** `undefined` for a file that has grown too large meanwhile. */
-async function readText(handle: FileHandle, maxBytes: number): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  const stream = handle.createReadStream({ end: maxBytes, autoClose: false });
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  const bytes = Buffer.concat(chunks);
-  return bytes.length > maxBytes ? undefined : new TextDecoder().decode(bytes);
-}
-
-/** Why a file must not decide what runs: it is not a regular file, or somebody else could have written it. */
+/** Why a file must not decide what runs: somebody else could have written it. */
 export function findObjection(
   file: string,
   stats: Stats,
   groupMayWrite: boolean,
 ): string | undefined {
-  if (!stats.isFile()) {
-    const kind = stats.isDirectory() ? 'a directory' : 'no regular file';
-    return `it is ${kind}; put a file there, or remove it`;
-  }
   const me = process.getuid?.();
   if (me === undefined) return undefined;
 
@@ -112,6 +84,7 @@ function formatMode({ mode }: Stats): string {
 }
 
 function explainFailure(error: unknown): GuardedReading {
+  if (error instanceof RefusedFile) return { status: 'refused', reason: error.reason };
   const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return { status: 'missing' };
   return {

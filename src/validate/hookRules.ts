@@ -7,12 +7,14 @@ import { unicodeName } from '../util/unicodeName.js';
 import { dialects } from '../dialects/dialects.js';
 import { requireNoReferences } from '../dialects/httpHook.js';
 import { events } from '../protocol/events.js';
-import { commandLine, hookIdentity } from '../protocol/identity.js';
+import { readDisabled, type PlacedHook } from '../protocol/disabledHooks.js';
+import { commandLine } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
 import { REMOTE_KEYS } from '../protocol/sameCommand.js';
 import { findControl } from '../protocol/sanitizeText.js';
 import { mayMatchTogether } from './matcherRules.js';
 import { findScripts, readScript } from './programs.js';
+import { ConfigSource } from '../protocol/types.js';
 import type { Checked, CheckedFile, HookSite, Slip } from './types.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -121,7 +123,8 @@ export function refusedVariable({ hook, file }: HookSite): string | undefined {
 
 /** The same command again, where both may match. */
 export function duplicateCommand(site: HookSite, { hooks, settings }: Checked): string | undefined {
-  const isOff = ({ hook }: HookSite) => settings.disabledHooks.includes(hookIdentity(hook));
+  const disabled = readDisabled(settings.disabledHooks, hooks.map(placed));
+  const isOff = (other: HookSite) => disabled.has(placed(other));
   if (site.key === undefined || isOff(site)) return undefined;
   const same = earlierThan(site, hooks).filter(
     (other) => other.key === site.key && !isOff(other) && mayMatchTogether(other, site),
@@ -131,6 +134,13 @@ export function duplicateCommand(site: HookSite, { hooks, settings }: Checked): 
   const counting =
     isOfProject(first) && !isOfProject(site) ? 'and this one counts' : 'which counts';
   return `the same command as at ${place(first, site)}, ${counting}: it runs once; remove one`;
+}
+
+function placed({ hook: config, file }: HookSite): PlacedHook {
+  const { source: origin, extensionPath } = file;
+  return extensionPath === undefined
+    ? { config, source: ConfigSource.Project, origin }
+    : { config, source: ConfigSource.Extensions, extension: { scope: origin.scope } };
 }
 
 function isOfProject({ file }: HookSite): boolean {

@@ -3,7 +3,7 @@ import { readHookInPart, type PartialReading } from '../shell/readCommand.js';
 import { REFERENCE } from '../shell/expandCommand.js';
 import { readShebang } from '../shell/shebang.js';
 import { statsOf } from '../util/paths.js';
-import { readStart } from '../util/readStart.js';
+import { readStart } from '../util/guardedRead.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';
 import { findProgram, isExecutable } from '../process/findProgram.js';
 import type { Checked, HookSite } from './types.js';
@@ -96,7 +96,7 @@ export function canStart(program: string, { hook }: HookSite): boolean {
 /** The beginning of a script; `''` where it cannot be read, or is not a file. */
 export function readScript(file: string): string {
   try {
-    return statsOf(file)?.isFile() ? readStart(file, MAX_SCRIPT_BYTES).toString('utf8') : '';
+    return readStart(file, MAX_SCRIPT_BYTES).toString('utf8');
   } catch {
     return '';
   }

@@ -196,6 +196,25 @@ describe('a hook that asks', () => {
   });
 
   it.each([
+    ['in another directory', { cwd: '/srv/other' }],
+    ['for another agent', { agent: 'other' }],
+    ['in another session', { sessionId: 'other' }],
+  ])('is asked again about the same call %s', async (_, change) => {
+    const { approver, asked } = approverOf({ decision: 'allow', remember: 'session' });
+    const { config } = await call([saying(ASK)], { approver });
+    const before = asked.length;
+    const session = { sessionId: 's', cwd: '/srv/one', agent: 'one' };
+    for (const each of [session, { ...session, ...change }, session, { ...session, ...change }]) {
+      await executeToolWithHooks(config, 'rm', { path: '.' }, done, { session: each });
+    }
+    expect(asked.length - before).toBe(2);
+    expect(asked.at(-1)).toMatchObject({
+      workingDir: 'cwd' in change ? change.cwd : '/srv/one',
+      agent: 'agent' in change ? change.agent : 'one',
+    });
+  });
+
+  it.each([
     ['a number that JSON has no word for', { to: null }, { to: Infinity }],
     ['a date', { to: '2026-01-01T00:00:00.000Z' }, { to: new Date('2026-01-01') }],
   ])('is asked again about what JSON cannot tell apart: %s', async (_, first, second) => {

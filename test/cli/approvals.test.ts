@@ -136,6 +136,20 @@ describe('run on a terminal', () => {
     expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
   });
 
+  it('takes no answer within the first second, which was meant for the question before', async () => {
+    const args = await open([answer(write('a.txt')), answer('Done.')], {
+      approvals: { timeout: 900 },
+    });
+    const { subprocess, screen, wait, type } = onTerminal(args);
+    await wait('Hooks ask you');
+    const typing = setInterval(() => type('y\r'), 300);
+    await subprocess;
+    clearInterval(typing);
+    expect(screen.shown).toContain('nobody answered within 1 s');
+    expect(screen.shown).not.toContain(PROMPT);
+    expect(existsSync(join(cli.project, 'a.txt'))).toBe(false);
+  });
+
   it('is ended by ^C at once, also before the prompt is there', async () => {
     const args = await open([answer(write('a.txt')), answer('Done.')]);
     const { subprocess, screen, wait, type } = onTerminal(args);

@@ -386,7 +386,7 @@ describe('what fire is given', () => {
 describe('fire refuses, with exit code 1,', () => {
   it.each([
     { args: ['beforetoll'], says: `There is no event "beforetoll"; did you mean 'BeforeTool'?` },
-    { args: ['\u001b[31mred\u0007'], says: 'error: There is no event "red"' },
+    { args: ['\u001b[31mred\u0007'], says: String.raw`no event "\x1b[31mred\x07"` },
     { args: ['BeforeTool', '--input', '{'], says: '--input is not JSON (' },
     {
       args: ['BeforeTool', '--input', '[]'],

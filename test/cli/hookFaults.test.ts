@@ -199,6 +199,42 @@ describe('a mark of a running event', () => {
     expect(stdout).toContain('"permissionDecision":"deny"');
   });
 
+  it.each([
+    ['claude', 'PreToolUse'],
+    ['gemini', 'BeforeTool'],
+  ] as const)(
+    'that the environment has is no way past a guard where it names the session: %s',
+    async (agent, name) => {
+      await haveHook(cli, { command: 'cat > /dev/null', name: 'guard', onFailure: 'deny' });
+      const env = { HOOKSTACK_RUNNING: 's1 BeforeTool' };
+      const event = { ...call, hook_event_name: name };
+      expect(await send(cli, agent, event, '', env)).toMatchObject({
+        exitCode: 2,
+        stdout: '',
+        stderr: expect.stringMatching(
+          /^Blocked, as hooks could not be asked \("guard"\): .*HOOKSTACK_RUNNING/u,
+        ) as string,
+      });
+      const others = { ...event, session_id: 's2' };
+      expect(await send(cli, agent, others, '', env)).toMatchObject({ exitCode: 0, json: {} });
+    },
+  );
+
+  it('is none where hooks are started: a guard that must not be started denies', async () => {
+    const env = { HOOKSTACK_DEPTH: '3' };
+    await haveHook(cli, { command: 'exit 0', name: 'guard', onFailure: 'deny' });
+    for (const [agent, name] of Object.entries({ claude: 'PreToolUse', gemini: 'BeforeTool' })) {
+      const event = { ...call, hook_event_name: name };
+      const { stdout } = await send(cli, agent as 'claude' | 'gemini', event, '', env);
+      expect(stdout).toMatch(/"(?:permissionDecision|decision)":"deny".*3 deep already/u);
+    }
+    await haveHook(cli, { command: 'exit 0' });
+    const { json } = await send(cli, 'claude', call, '', env);
+    expect(json).toEqual({
+      systemMessage: expect.stringContaining('3 deep already') as string,
+    });
+  });
+
   it('ends what runs itself without a session, too', async () => {
     const again = `echo >> runs; p='${MAIN}'; '${process.execPath}' "$p" 'hook' --from claude`;
     await cli.userSettings({
@@ -289,7 +325,9 @@ describe('the project of an event', () => {
 
   it('has hooks that are not allowed: they are skipped, and the user reads so at the start', async () => {
     await cli.projectSettings({ SessionStart: group('true'), BeforeTool: group('exit 2') });
-    expect((await send(cli, 'claude', call)).json).toEqual({});
+    expect((await send(cli, 'claude', call)).json).toEqual({
+      systemMessage: expect.stringContaining('"exit 2"') as string,
+    });
     const start = { hook_event_name: 'SessionStart', source: 'startup' };
     expect((await send(cli, 'claude', start)).json).toMatchObject({
       systemMessage: expect.stringContaining('hookstack trust') as string,

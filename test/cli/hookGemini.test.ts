@@ -75,7 +75,8 @@ it('has all events of Gemini CLI in its table', () => {
   expect(Object.keys(EVENTS).toSorted()).toEqual([...receivableEvents('gemini')].toSorted());
 });
 
-const CAN_BLOCK = new Set(['BeforeTool', 'BeforeAgent', 'AfterAgent', 'BeforeModel']);
+/** A denial after a tool replaces its result there. */
+const CAN_BLOCK = new Set(['BeforeTool', 'AfterTool', 'BeforeAgent', 'AfterAgent', 'BeforeModel']);
 
 it.each(Object.entries(EVENTS))(
   'a guard that fails denies what can be denied: %s',
@@ -85,6 +86,7 @@ it.each(Object.entries(EVENTS))(
     expect(exitCode).toBe(0);
     const text = JSON.stringify(json);
     expect(/"(?:deny|block)"/u.test(text)).toBe(CAN_BLOCK.has(event));
+    expect(/What was given here is withheld/.test(text)).toBe(/After(?:Tool|Model)/.test(event));
     expect(text).toContain('exited with code 7');
   },
 );

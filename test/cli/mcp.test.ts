@@ -81,16 +81,6 @@ describe('calls of tools', () => {
     expect(textOf(await client.call('echo', { a: 1 }))).toBe('{"a":1,"b":10}');
   });
 
-  it('that hooks left alone reach the server byte for byte', async () => {
-    const notes = path.join(cli.project, 'notes');
-    const client = await open({ BeforeTool: group('true') }, { env: { NOTES: notes } });
-    const line =
-      '{ "id":1.0,"method":"tools/call", "jsonrpc":"2.0","params":{"arguments":{"n":12345678901234567890},"name":"echo"}}';
-    client.say(line);
-    await client.waitFor(({ id }) => id === 1);
-    expect((await readFile(notes, 'utf8')).trim()).toBe(line);
-  });
-
   it('that stop the agent are errors, with what the tool gave', async () => {
     const client = await open({
       AfterTool: group(saying({ continue: false, stopReason: 'enough' })),
@@ -162,17 +152,6 @@ describe('keys that some readers take for others', () => {
     expect(error).toMatchObject({ code });
   });
 
-  it.each(['1e400', '[-1e400]', '{"a":1e400}'])(
-    'is refused with a number that hooks cannot read: %s',
-    async (amount) => {
-      const client = await open({ BeforeTool: group('exit 2', { matcher: 'secret$' }) });
-      const params = `{"name":"echo","arguments":{"amount":${amount}}}`;
-      client.say(`{"jsonrpc":"2.0","id":"n","method":"tools/call","params":${params}}`);
-      const { error } = await client.waitFor(({ id }) => id === 'n');
-      expect(error).toMatchObject({ code: -32_602, message: expect.stringContaining('too large') });
-    },
-  );
-
   it.each([
     ['an answer', '{"jsonrpc":"2.0","id":1,"result":{},"Method":"tools/call"}'],
     ['a notification', '{"jsonrpc":"2.0","method":"notifications/x","ID":1}'],
@@ -236,6 +215,11 @@ describe('results of tools', () => {
     'inputAndMore',
     'blob',
     'extra',
+    'annotated',
+    'blockMeta',
+    'resourceMeta',
+    'oddKind',
+    'meta',
     'oddError',
   ])('of the form %s are seen by hooks, and replaced', async (tool) => {
     const seen = group(keepingInput('seen.json'));
@@ -279,24 +263,6 @@ describe('results of tools', () => {
       content: [{ type: 'text', text: 'gone' }],
       isError: true,
     });
-  });
-
-  it('show hooks everything that a model could read', async () => {
-    const client = await open({ AfterTool: group(keepingInput('seen.json')) });
-    await client.initialize();
-    const { result } = await client.call('mixed');
-    expect(result?.['content']).toHaveLength(3);
-    expect(JSON.parse(await cli.read('seen.json'))).toMatchObject({
-      tool_response: {
-        llmContent: [
-          { text: 'A picture:' },
-          { inlineData: { data: 'AAAA', mimeType: 'image/png' } },
-          { text: 'file:///a\ninner' },
-        ],
-      },
-    });
-    await client.call('hidden');
-    expect(await cli.read('seen.json')).toContain('SECRET');
   });
 
   it('of tools that failed are told to hooks as failures', async () => {

@@ -236,7 +236,7 @@ describe('migrate', () => {
       ['hooks.SessionStart[0].matcher', expect.stringContaining('compact, which never comes here')],
     ]);
     const { stdout } = await cli.run(['migrate', '--from', 'claude']);
-    expect(stdout).toContain('Not looked at: managed settings, and hooks of plugins');
+    expect(stdout).toContain('Not looked at: managed settings, and hooks of installed plugins');
 
     await cli.write('.gemini/settings.json', {
       hooksConfig: { notifications: false, unknown: 1 },
@@ -480,6 +480,58 @@ describe('migrate', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({
       next: ['hookstack doctor', 'hookstack test'],
     });
+  });
+
+  it('says of a hook whose files nobody can know how it is allowed', async () => {
+    const hook = { type: 'command', command: 'npm run guard' };
+    await cli.write('.claude/settings.json', {
+      hooks: { PreToolUse: [{ hooks: [hook, { ...hook, command: 'exit 2' }] }] },
+    });
+    const { stdout } = await cli.run(['migrate', '--from', 'claude']);
+    expect(stdout).toContain(
+      'Not allowed yet: 2 hooks. To see and allow, run: hookstack trust; of these, 1 hook can be',
+    );
+    expect(stdout).toContain('hookstack trust --open');
+    const asked = await cli.run(['trust']);
+    expect(asked.stderr).toContain(
+      'hookstack trust --yes, or with what is open: hookstack trust --open',
+    );
+    expect(await cli.run(['trust', '--open'])).toMatchObject({ exitCode: 0 });
+    const again = await cli.run(['migrate', '--from', 'claude']);
+    expect(again.stdout).not.toContain('Not allowed yet');
+  });
+
+  it.each([
+    ['claude', 'hooks/hooks.json', 'PreToolUse'],
+    ['claude', 'plugins/guard/hooks/hooks.json', 'PreToolUse'],
+    ['claude', '.claude/plugins/guard/hooks/hooks.json', 'PreToolUse'],
+    ['gemini', 'hooks/hooks.json', 'BeforeTool'],
+    ['gemini', '.gemini/extensions/guard/hooks/hooks.json', 'BeforeTool'],
+  ])('tells of hooks of %s that a plugin has: %s', async (from, file, event) => {
+    const command = '${CLAUDE_PLUGIN_ROOT}/guard.sh';
+    const hooks = { [event]: [{ hooks: [{ type: 'command', command }] }] };
+    await cli.write(file, { description: 'Guards', hooks });
+    const { exitCode, stdout } = await cli.run(['migrate', '--from', from]);
+    expect(stdout).toContain(
+      `Lost guards: what they stop there is not stopped here\n${cli.project}`,
+    );
+    expect(stdout).toContain(`${file}:1:1: hooks: hooks of a plugin or an extension are not taken`);
+    expect(stdout).toContain('No hook is taken over.');
+    expect(stdout).not.toContain('There are no settings');
+    expect(exitCode).toBe(1);
+  });
+
+  it('tells of hooks of a plugin beside those that it takes over, and of what it cannot read', async () => {
+    await cli.write('plugins/a/hooks/hooks.json', { hooks: { SessionEnd: [{ hooks: [guard] }] } });
+    await cli.write('plugins/b/hooks/hooks.json', '{');
+    await cli.write('plugins/c/hooks/hooks.json', { hooks: {} });
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [guard] }] } });
+    const [{ added, remarks } = { added: 0, remarks: [] }] = await migrate('claude');
+    expect(added).toBe(1);
+    expect(remarks).toMatchObject([
+      { file: join(cli.project, 'plugins/b/hooks/hooks.json'), kind: 'lost' },
+      { file: join(cli.project, 'plugins/a/hooks/hooks.json'), kind: 'changed' },
+    ]);
   });
 
   it.each([

@@ -29,7 +29,6 @@ it.each([2, 1])(
     const guards = { BeforeTool: group('sh hooks/guard.sh', { name: 'guard' }) };
     await cli.write('hooks/guard.sh', 'exit 2');
     await cli.projectSettings(guards);
-    await cli.userSettings({ AfterTool: group('true', { name: 'noisy' }) });
     await cli.run(['trust', '--yes']);
     const file = join(cli.home, '.llxprt/trusted-hooks.json');
     if (form === 1) await makeOld(file);

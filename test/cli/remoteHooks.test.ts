@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandHookConfig } from '../../src/protocol/types.js';
+import { marked } from '../helpers/marked.js';
 import { Cli } from './helpers.js';
 
 const cli = new Cli();
@@ -10,7 +11,7 @@ let server: Server;
 let url: string;
 
 beforeEach(async () => {
-  server = createServer((_, response) => response.end('{ "decision": "deny", "reason": "no" }'));
+  server = createServer((request, response) => response.end(answerTo(request)));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/events`;
 });
@@ -19,6 +20,10 @@ afterEach(() => {
   server.closeAllConnections();
   server.close();
 });
+
+function answerTo({ headers }: IncomingMessage): string {
+  return JSON.stringify(marked(headers['hookstack-question'], { decision: 'deny', reason: 'no' }));
+}
 
 function asking(...hooks: object[]) {
   const remote = hooks.map((hook) => ({ type: 'remote', url, timeout: 5000, ...hook }));
@@ -65,9 +70,9 @@ describe('of a hook that asks a server', () => {
   });
 
   it('doctor asks no more than an event does, as servers have limits', async () => {
-    server.removeAllListeners('request').on('request', (request, response) => {
+    server.removeAllListeners('request').on('request', (request: IncomingMessage, response) => {
       const isLong = Number(request.headers['content-length']) > 100 * 1024;
-      response.writeHead(isLong ? 413 : 200).end('{}');
+      response.writeHead(isLong ? 413 : 200).end(answerTo(request));
     });
     await cli.userSettings(asking({ name: 'central' }));
     const { stdout, exitCode } = await cli.run(['doctor']);

@@ -23,6 +23,24 @@ async function check(test: unknown, command = 'echo "no .env" >&2; exit 2') {
 const ask = saying({ decision: 'ask', reason: 'It is production.' });
 const change = saying({ hookSpecificOutput: { tool_input: { file_path: 'b' } } });
 
+/** Starts `test --watch`. `seen` gives what it has said when its tests have run, of which a text is a part. */
+function watch(...args: string[]) {
+  const watching = cli.start(['test', '--watch', ...args]);
+  let output = '';
+  for (const stream of [watching.stdout, watching.stderr]) {
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  }
+  const seen = async (text: string) => {
+    const options = { timeout: 20_000, interval: 20 };
+    await vi.waitFor(() => expect(output).toContain(text), options);
+    await vi.waitFor(() => expect(output).toContain('waiting for a change'), options);
+    const said = output;
+    output = '';
+    return said;
+  };
+  return { watching, seen };
+}
+
 describe('test', () => {
   it('tells a question to a person from leave and from a block', async () => {
     const asking = { event: 'BeforeTool', expect: { decision: 'ask', reason: '/production/' } };
@@ -340,16 +358,7 @@ describe('test', () => {
     const hook = { name: 'hook' };
     const settings = await cli.settings({ BeforeTool: group('sh hooks/guard.sh', hook) });
     await cli.write('one.hooktest.json', { event: 'BeforeTool', expect: { decision: 'block' } });
-    const watching = cli.start(['test', '--watch', '--settings', settings]);
-    let output = '';
-    for (const stream of [watching.stdout, watching.stderr]) {
-      stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    }
-    const seen = async (text: string) => {
-      await vi.waitFor(() => expect(output).toContain(text), { timeout: 20_000, interval: 20 });
-      await vi.waitFor(() => expect(output).toContain('waiting for a change'), { timeout: 20_000 });
-      output = '';
-    };
+    const { watching, seen } = watch('--settings', settings);
     await seen('1 passed, 0 failed');
     await cli.write('hooks/guard.sh', 'exit 0 # changed\n');
     await seen('0 passed, 1 failed');
@@ -361,6 +370,27 @@ describe('test', () => {
     await seen('error: ');
     watching.kill('SIGINT');
     expect(await watching).toMatchObject({ signal: 'SIGINT' });
+  });
+
+  it('says with --watch that a changed hook is not tested, and names --trust', async () => {
+    await cli.write('hooks/guard.sh', 'exit 2\n');
+    await cli.projectSettings({ BeforeTool: group('sh hooks/guard.sh', { name: 'hook' }) });
+    await cli.write('one.hooktest.json', { event: 'BeforeTool', expect: { decision: 'block' } });
+    await cli.run(['trust', '--yes']);
+    const { watching, seen } = watch();
+    expect(await seen('1 passed, 0 failed')).not.toContain('--trust');
+    await cli.write('hooks/guard.sh', 'exit 2 # changed\n');
+    const output = await seen('0 passed, 1 failed');
+    expect(output).toContain('1 hook of this project is not tested');
+    expect(output).toContain('start again with --trust');
+    watching.kill('SIGINT');
+    await watching;
+    const trusting = watch('--trust');
+    expect(await trusting.seen('1 passed, 0 failed')).not.toContain('not tested');
+    await cli.write('hooks/guard.sh', 'exit 2 # changed again\n');
+    expect(await trusting.seen('1 passed, 0 failed')).not.toContain('not tested');
+    trusting.watching.kill('SIGINT');
+    await trusting.watching;
   });
 
   it('takes no --json and no -u beside --watch', async () => {

@@ -286,22 +286,22 @@ const disabledHere = () =>
   `disabled by name in ${join(cli.project, '.llxprt/settings.json')}; to switch it on: hookstack enable noisy`;
 
 describe('trust in the settings', () => {
-  const guards = { BeforeTool: group('sh guard.sh', { name: 'guard' }) };
+  const guards = {
+    BeforeTool: group('sh guard.sh', { name: 'guard' }),
+    AfterTool: group('true', { name: 'noisy' }),
+  };
 
-  beforeEach(async () => {
-    await cli.userSettings({ AfterTool: group('true', { name: 'noisy' }) });
-    await cli.projectSettings(guards, { disabledHooks: ['noisy'] });
-  });
+  beforeEach(() => cli.projectSettings(guards, { disabledHooks: ['noisy'] }));
 
   it('is asked with the hooks, and makes them count as written', async () => {
     const before = await reasonOfNoisy();
-    expect(before.reason).toBeNull();
+    expect(before.reason).toContain('untrusted');
     expect(before.stderr).toContain(
       'disabledHooks: ignored, as what this file sets has not been allowed yet; to see and allow it, run in the project: hookstack trust',
     );
     expect(await cli.run(['trust', '--check'])).toMatchObject({
       exitCode: 1,
-      stderr: 'error: not allowed: 1 hook and the settings; see with: hookstack trust',
+      stderr: 'error: not allowed: 2 hooks and the settings; see with: hookstack trust',
     });
     const { exitCode, stdout, stderr } = await cli.run(['trust', '--yes']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -311,11 +311,13 @@ describe('trust in the settings', () => {
     disabledHooks: ["noisy"]
     enableHooks: true
 `);
-    expect(stdout).toContain('Allowed: 1 hook and the settings.');
+    expect(stdout).toContain('Allowed: 2 hooks and the settings.');
     expect(await reasonOfNoisy()).toEqual({ reason: disabledHere(), stderr: '' });
     expect(await cli.run(['trust', '--check'])).toMatchObject({ exitCode: 0, stderr: '' });
-    expect((await cli.run(['untrust'])).stdout).toBe('No longer allowed: 1 hook and the settings.');
-    expect((await reasonOfNoisy()).reason).toBeNull();
+    expect((await cli.run(['untrust'])).stdout).toBe(
+      'No longer allowed: 2 hooks and the settings.',
+    );
+    expect((await reasonOfNoisy()).reason).toContain('untrusted');
   });
 
   it('ends when one of them changes, for them alone, and says which', async () => {
@@ -336,12 +338,21 @@ describe('trust in the settings', () => {
     const { stdout: digest } = await cli.run(['trust', '--lock']);
     const env = { HOOKSTACK_TRUST_LOCK: digest };
     expect(await reasonOfNoisy(env)).toEqual({ reason: disabledHere(), stderr: '' });
-    expect((await reasonOfNoisy()).reason).toBeNull();
+    expect((await reasonOfNoisy()).reason).toContain('untrusted');
+  });
+
+  it('has no say over hooks of others, which is told', async () => {
+    await cli.userSettings({ AfterTool: group('true', { name: 'mine' }) });
+    await cli.projectSettings(guards, { disabledHooks: ['mine'] });
+    await cli.run(['trust', '--yes']);
+    const { stdout, stderr } = await cli.run(['list']);
+    expect(stdout).not.toContain('disabled by name');
+    expect(stderr).toContain('"mine" in disabledHooks of this project has no effect');
   });
 
   it('can be refused on a terminal, where the hooks are allowed', async () => {
-    const { exitCode, shown } = await onTerminal('trust', 'n\n', 'y\n');
-    expect(shown).toContain('1 of 2: Settings [new]');
+    const { exitCode, shown } = await onTerminal('trust', 'n\n', 'y\n', 'y\n');
+    expect(shown).toContain('1 of 3: Settings [new]');
     expect(exitCode).toBe(1);
     expect((await reasonOfNoisy()).reason).toBeNull();
     await fire();

@@ -435,6 +435,9 @@ describe('executeToolWithHooks', () => {
   });
 });
 
+const configWith = (onFailure: 'allow' | 'deny') =>
+  createConfig({ BeforeTool: [{ hooks: [hook('true', { onFailure })] }] });
+
 describe('the triggers', () => {
   it('return what the hooks said', async () => {
     const config = createConfig({
@@ -469,11 +472,11 @@ describe('the triggers', () => {
     expect(await fireBeforeToolHook(silent, 'x', {})).toBeUndefined();
   });
 
-  it('block when the arguments cannot be shown to hooks', async () => {
-    const config = createConfig(beforeTool({ decision: 'allow' }));
+  it('block when the arguments cannot be shown to a guard, and go on without other hooks', async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
-    expect(await fireBeforeToolHook(config, 'x', cyclic)).toMatchObject({
+    expect(await fireBeforeToolHook(configWith('allow'), 'x', cyclic)).toBeUndefined();
+    expect(await fireBeforeToolHook(configWith('deny'), 'x', cyclic)).toMatchObject({
       decision: 'deny',
       reason: expect.stringMatching(
         /its input cannot be written as JSON: tool_input is nested .* without end/,

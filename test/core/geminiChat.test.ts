@@ -219,6 +219,34 @@ describe('a call that does not come to its end', () => {
     expect((await ask('once more')).shown).toEqual(['again']);
   });
 
+  it.each([true, false])(
+    "heeds the host's own signal, midway (hooks on: %s)",
+    async (enableHooks) => {
+      const host = new AbortController();
+      const { chat } = await startChat({
+        answers: [reply('one', 'two', 'three')],
+        hooks: { AfterModel: atOnce(sandbox.says({})) },
+        config: { enableHooks },
+        generationConfig: { abortSignal: host.signal },
+      });
+      const reading = async () => {
+        for await (const _event of chat.sendMessageStream('go')) host.abort();
+      };
+      await expect(reading()).rejects.toThrow(/abort/i);
+      expect(chat.getHistory()).toEqual(earlier);
+    },
+  );
+
+  it("sends nothing where the host's own signal was aborted before", async () => {
+    const { chat, sent } = await startChat({
+      answers: [reply('one')],
+      generationConfig: { abortSignal: AbortSignal.abort() },
+    });
+    const signal = new AbortController().signal;
+    await expect(readToEnd(chat.sendMessageStream('go', { signal }))).rejects.toThrow(/abort/i);
+    expect(sent()).toEqual([]);
+  });
+
   it('sends nothing when it was aborted before', async () => {
     const { chat, sent } = await startChat({ answers: [reply('never')] });
     const signal = AbortSignal.abort();

@@ -95,7 +95,6 @@ const args = fc.dictionary(
 
 describe('what Claude Code calls', () => {
   it.each([
-    ['run_shell_command', 'Bash'],
     ['write_file', 'Write'],
     ['replace', 'Edit'],
     ['read_file', 'Read'],
@@ -112,9 +111,12 @@ describe('what Claude Code calls', () => {
     expect(ourToolName(claude, theirs)).toBe(ours);
   });
 
-  it('task is Agent, and was Task', () => {
-    expect(theirToolNames(claude, 'task')).toEqual(['Agent', 'Task']);
-    for (const theirs of ['Agent', 'Task']) expect(ourToolName(claude, theirs)).toBe('task');
+  it.each([
+    ['task', ['Agent', 'Task']],
+    ['run_shell_command', ['Bash', 'PowerShell']],
+  ])('%s has several names', (ours, theirs) => {
+    expect(theirToolNames(claude, ours)).toEqual(theirs);
+    for (const name of theirs) expect(ourToolName(claude, name)).toBe(ours);
   });
 
   it.each([

@@ -77,15 +77,25 @@ describe('onFailure: "deny"', () => {
     expect(sent()).toEqual([]);
   });
 
-  fault('has no effect where nothing can be blocked, and a warning says so', async ({ host }) => {
+  fault('withholds what a tool gave, and a warning says so', async ({ host }) => {
     const config = host.createConfig({ hooks: { AfterTool: [{ hooks: [guard('exit 1')] }] } });
-    const { verdict, text } = await host.callToolOf(config);
-    expect({ verdict, text }).toEqual({ verdict: 'allowed', text: 'done' });
+    const { text } = await host.callToolOf(config);
+    expect(text).toMatch(/withheld.*must not be bypassed.*exited with code 1/);
     expect(host.warnings).toEqual([
-      expect.stringMatching(/AfterTool\[0\].*onFailure: has no effect.*cannot block/),
-      expect.stringMatching(/exited with code 1; the operation goes on/),
+      expect.stringMatching(/exited with code 1; its result is withheld \(onFailure: "deny"\)/),
     ]);
   });
+
+  fault(
+    'has no effect where there is nothing to withhold, and a warning says so',
+    async ({ host }) => {
+      const hooks = { SessionStart: [{ hooks: [guard('exit 1')] }] };
+      await host.createConfig({ hooks }).getHookSystem()?.initialize();
+      expect(host.warnings).toEqual([
+        expect.stringMatching(/SessionStart\[0\].*onFailure: has no effect.*cannot block/),
+      ]);
+    },
+  );
 });
 
 describe('maxConsecutiveFailures', () => {

@@ -269,12 +269,15 @@ describe('a hook system that cannot start', () => {
     expect((await host.callToolOf(config)).verdict).toBe('blocked');
   });
 
-  fault('72 goes on without a guard, and at events that cannot be blocked', async ({ host }) => {
-    expect((await host.callToolOf(open(host, [PLAIN]))).verdict).toBe('allowed');
-    const config = open(host, []);
-    config.hooks = { [HookEventName.AfterTool]: [{ hooks: [GUARD] }] };
-    expect((await host.callToolOf(config)).verdict).toBe('allowed');
-  });
+  fault(
+    '72 goes on without a guard, and withholds a result from one after the tool',
+    async ({ host }) => {
+      expect((await host.callToolOf(open(host, [PLAIN]))).verdict).toBe('allowed');
+      const config = open(host, []);
+      config.hooks = { [HookEventName.AfterTool]: [{ hooks: [GUARD] }] };
+      expect((await host.callToolOf(config)).text).toMatch(/withheld.*"guard"/);
+    },
+  );
 
   fault(
     '72 does not block for a guard of a project that is not trusted, or that is switched off',
@@ -304,6 +307,22 @@ describe('a hook system that cannot start', () => {
       });
       expect(await host.callToolOf(config)).toMatchObject({ verdict: 'blocked', text: 'guarded' });
       expect(host.warnings).toEqual([expect.stringContaining('"broken" cannot be read')]);
+    },
+  );
+
+  fault.for(['isActive', 'scope'])(
+    '72 an extension of which "%s" cannot be read keeps no guard from it',
+    async (key, { host }) => {
+      const hooks = { BeforeTool: [{ hooks: [PLAIN] }] };
+      const broken = Object.defineProperty({ name: 'broken', isActive: true, hooks }, key, {
+        get: () => {
+          throw new Error('unreadable');
+        },
+      });
+      const config = open(host, [GUARD], { extensions: [broken] });
+      const { verdict, text } = await host.callToolOf(config);
+      expect(verdict).toBe('blocked');
+      expect(text).toMatch(/"guard" must not be bypassed.*broken/);
     },
   );
 });

@@ -124,15 +124,23 @@ describe.each(Object.entries(WAYS))('a tool call through %s', (_, callTool) => {
   });
 
   fault.for(['claude', 'gemini', undefined] as const)(
-    '79 with arguments that are no JSON is blocked where a hook (%s) was to read them',
+    '79 with arguments that are no JSON is blocked where a guard (%s) was to read them',
     async (dialect, { host }) => {
       const observer = hook(': > ran', { name: 'observer' });
       const definition = { hooks: [observer], ...(dialect && { dialect }) };
-      const { type, text, runs } = await callTool(host, definition, { size: 1n });
+      expect((await callTool(host, definition, { size: 1n })).runs).toBe(1);
+      const guard = { ...observer, name: 'guard', onFailure: 'deny' } as const;
+      const guarded = { ...definition, hooks: [guard] };
+      const { type, text, runs } = await callTool(host, guarded, { size: 1n });
       expect({ type, runs }).toEqual({ type: ToolErrorType.Blocked, runs: 0 });
-      expect(text).toMatch(/"observer".*its input cannot be written as JSON.*BigInt/);
+      expect(text).toMatch(
+        /"guard".*its input cannot be written as JSON: tool_input\.size is a BigInt/,
+      );
       expect(host.exists('ran')).toBe(false);
-      expect(host.warnings).toEqual([expect.stringMatching(/"observer".*operation is blocked/)]);
+      expect(host.warnings).toEqual([
+        expect.stringMatching(/"observer".*operation goes on/),
+        expect.stringMatching(/"guard".*operation is blocked/),
+      ]);
     },
   );
 });
@@ -152,9 +160,10 @@ describe('a call of the model', () => {
     expect(chat.getHistory()).toEqual([]);
   });
 
-  fault('79 whose request is no JSON is blocked where a hook was to read it', async ({ host }) => {
+  fault('79 whose request is no JSON is blocked where a guard was to read it', async ({ host }) => {
     const { models, sent } = await sandbox.startModel(reply('hello'));
-    const hooks = { BeforeModel: [{ hooks: [hook(': > ran', { name: 'observer' })] }] };
+    const guard = hook(': > ran', { name: 'guard', onFailure: 'deny' });
+    const hooks = { BeforeModel: [{ hooks: [guard] }] };
     const generationConfig = { temperature: 1n as unknown as number };
     const config = host.createConfig({ hooks });
     const chat = new GeminiChat({ config, models, model: 'm', generationConfig });

@@ -7,6 +7,7 @@ import { describe, expect, vi } from 'vitest';
 import { loadSettings } from '../../src/config/settings/settings.js';
 import type { CommandHookConfig, HookDefinition } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';
+import { marked } from '../helpers/marked.js';
 import { fault, type Host } from './helpers/host.js';
 import { allowAll, openProject, SETTINGS } from './helpers/project.js';
 
@@ -135,7 +136,8 @@ describe('64 after a change', () => {
       const asked: unknown[] = [];
       const server = createServer((request, response) => {
         asked.push(request.url);
-        response.end('{ "decision": "allow" }');
+        const id = request.headers['hookstack-question'];
+        response.end(JSON.stringify(marked(id, { decision: 'allow' })));
       });
       await once(server.listen(0, '127.0.0.1'), 'listening');
       onTestFinished(() => (server.closeAllConnections(), void server.close()));

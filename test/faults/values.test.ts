@@ -203,14 +203,20 @@ function watchingTool(seen: Record<string, unknown>[]): Tool {
 }
 
 /** No hook is started, the tool is not called, and the reason says why: the hook could not be asked. */
-async function expectRefused(host: Host, toolInput: Record<string, unknown>, why: RegExp) {
+/** A plain hook is left out, and a guard denies. */
+async function expectUnread(host: Host, toolInput: Record<string, unknown>, why: RegExp) {
   const plain = hook(': > ran', { name: 'plain' });
-  const { verdict, hooks, text, input } = await host.callTool([plain], { toolInput });
+  expect((await host.callTool([plain], { toolInput })).verdict).toBe('allowed');
+  const guard = { ...plain, name: 'guard', onFailure: 'deny' } as const;
+  const { verdict, hooks, text, input } = await host.callTool([guard], { toolInput });
   expect({ verdict, input }).toEqual({ verdict: 'blocked', input: undefined });
   expect(text).toMatch(why);
   expect(host.exists('ran')).toBe(false);
   expect(hooks).toMatchObject([{ success: false, error: { message: expect.stringMatching(why) } }]);
-  expect(host.warnings).toEqual([expect.stringMatching(/"plain" was not started.*is blocked$/)]);
+  expect(host.warnings).toEqual([
+    expect.stringMatching(/"plain" was not started.*goes on without it$/),
+    expect.stringMatching(/"guard" was not started.*is blocked \(onFailure: "deny"\)$/),
+  ]);
 }
 
 describe('what a tool is called with', () => {
@@ -224,16 +230,16 @@ describe('what a tool is called with', () => {
   };
 
   fault.for([
-    ['BigInt', { size: 1n }, /BigInt/],
-    ['throwing toJSON', { it: throwing }, /not me/],
+    ['BigInt', { size: 1n }, /tool_input\.size is a BigInt/],
+    ['throwing toJSON', { it: throwing }, /tool_input\.it cannot be read/],
   ] as const)('45 %s: no spawn, a clear failure', ([, toolInput, why], { host }) =>
-    expectRefused(host, toolInput, why),
+    expectUnread(host, toolInput, why),
   );
 
   fault('45 undefined: no spawn, a clear failure', async ({ host }) => {
     // As a host in JavaScript may do.
     const nothing: unknown = undefined;
-    await expectRefused(host, nothing as Record<string, unknown>, /tool_input is undefined/);
+    await expectUnread(host, nothing as Record<string, unknown>, /tool_input is missing/);
   });
 
   fault.for([

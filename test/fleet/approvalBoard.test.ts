@@ -44,6 +44,15 @@ async function shownOn({ board }: TestServer, { id }: ApprovalRequest) {
 }
 
 describe('a question to a person', () => {
+  it('says which numbers will run, also where JSON has no word for them', async () => {
+    const request = requestOf({ input: { to: Infinity, from: NaN }, originalInput: {} });
+    const asked = ask(request);
+    const { key, revision, request: shown } = await shownOn(first, request);
+    await first.board.answer(key, revision, { decision: 'deny', by: 'anna' });
+    await asked;
+    expect(shown.input).toEqual({ to: 'Infinity', from: 'NaN' });
+  });
+
   it('is shown by all servers, and answered at any of them, with who did', async () => {
     const request = requestOf();
     const asked = ask(request);

@@ -25,11 +25,11 @@ describe('openApprovalDoor', () => {
     const thief = await rawClient(nats, 'one', '_INBOX.acme.one');
     onTestFinished(() => thief.close());
     const nothing = JSON.stringify({ takeBack: 'x' });
-    // The answer to it, {}, is all that this command needs.
+    // An answer to it is all that this command needs.
     const reply = '$JS.API.STREAM.DELETE.KV_hookstack_approvals';
     thief.publish('hooks.approve.acme.one', nothing, { reply });
     const answer = await thief.request('hooks.approve.acme.one', nothing, { timeout: 4000 });
-    expect(answer.string()).toBe('{}');
+    expect(answer.json()).toEqual({ hookstack: { version: 1, question: 'x' } });
     const policy = await rawClient(nats, 'policy');
     onTestFinished(() => policy.close());
     const { streams } = await jetstreamManager(policy);

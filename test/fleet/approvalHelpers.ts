@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { approvalRoutes } from '../../src/cli/serve/approvals/approvalRoutes.js';
 import { answerQuestion, type PutReply } from '../../src/cli/serve/approvals/approvalQuestions.js';
@@ -47,6 +48,8 @@ export interface TestServer {
   readonly nc: NatsConnection;
   readonly origin: string;
   readonly lines: string[];
+  /** As a network that fails for a moment. */
+  drop(): void;
   /** As a crash: nothing is said to anybody. */
   kill(): Promise<void>;
 }
@@ -85,7 +88,8 @@ export async function startServer(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const kill = () => end(server, nc, board);
-  return { board, nc, origin, lines, kill };
+  const drop = () => server.closeAllConnections();
+  return { board, nc, origin, lines, drop, kill };
 }
 
 async function respond(message: Msg, answering: Promise<PutReply>): Promise<void> {
@@ -123,5 +127,44 @@ export async function signIn(origin: string, token: string) {
   const setCookie = response.headers.get('set-cookie') ?? '';
   const cookie = setCookie.split(';')[0] ?? '';
   const own = { Cookie: cookie, 'Hookstack-Csrf': csrf };
-  return { response, name, csrf, cookie, setCookie, post, own };
+  return { response, origin, name, csrf, cookie, setCookie, post, own };
+}
+
+type Person = Awaited<ReturnType<typeof signIn>>;
+
+/** What a page is told of a question. An answer repeats it. */
+export interface Shown {
+  readonly key: string;
+  readonly revision: number;
+  readonly digest: string;
+}
+
+/** Reads the stream of the page until there is a question, or that one. */
+export async function shownTo(person: Person, key?: string): Promise<Shown & { from: string }> {
+  const stream = await fetch(`${person.origin}/approvals/events`, {
+    headers: { Cookie: person.cookie },
+  });
+  let text = '';
+  for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    for (const [, data = ''] of text.matchAll(/event: question\ndata: (.*)\n\n/gu)) {
+      const told = JSON.parse(data) as Shown & { from: string };
+      if (key === undefined || told.key === key) return told;
+    }
+  }
+  throw new Error('the stream has ended');
+}
+
+/** Answers once the question has been shown for long enough. */
+export async function answerTo(
+  { post, own }: Person,
+  { key, revision, digest }: Shown,
+  said: object,
+): Promise<Response> {
+  const body = { revision, digest, ...said };
+  for (;;) {
+    const response = await post(`/approvals/${key}`, body, own);
+    if (response.status !== 425) return response;
+    await setTimeout(50);
+  }
 }

@@ -2,7 +2,14 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
-import { requestOf, signIn, startServer, type TestServer } from './approvalHelpers.js';
+import {
+  answerTo,
+  requestOf,
+  shownTo,
+  signIn,
+  startServer,
+  type TestServer,
+} from './approvalHelpers.js';
 
 const ANNA = 'token-of-anna-0123456789';
 const BEN = 'token-of-ben-0123456789';
@@ -91,22 +98,21 @@ describe('the page of questions', () => {
     expect(anna.setCookie).toMatch(
       /^hookstack_\d+=[\w-]{43}; Path=\/approvals; HttpOnly; SameSite=Strict; Max-Age=43200$/,
     );
-    const { key, revision, asked } = await putAndShow();
-    const path = `/approvals/${key}`;
-    const allowed = await anna.post(
-      path,
-      { revision, decision: 'allow', reason: 'fine' },
-      anna.own,
-    );
+    const { key, asked } = await putAndShow();
+    const [toAnna, toBen] = await Promise.all([shownTo(anna, key), shownTo(ben, key)]);
+    const allowed = await answerTo(anna, toAnna, { decision: 'allow', reason: 'fine' });
     expect(allowed.status).toBe(200);
-    const denied = await ben.post(path, { revision, decision: 'deny' }, ben.own);
+    const denied = await answerTo(ben, toBen, { decision: 'deny' });
     expect([denied.status, await denied.json()]).toEqual([
       409,
       { error: 'already answered by anna' },
     ]);
-    const { status, body, headers } = await asked;
-    expect([status, body]).toEqual([200, { decision: 'allow', reason: 'fine', by: 'anna' }]);
-    expect(headers.get('hookstack-question')).toMatch(/^question-/);
+    const hookstack = { version: 1, question: expect.stringMatching(/^question-/) as string };
+    const { status, body } = await asked;
+    expect([status, body]).toEqual([
+      200,
+      { decision: 'allow', reason: 'fine', by: 'anna', hookstack },
+    ]);
     expect(first.lines).toContain('anna allowed acme/one (run_shell_command): fine');
   });
 
@@ -142,29 +148,56 @@ describe('the page of questions', () => {
     ].map(({ status }) => status);
     expect(statuses).toEqual([401, 401, 403, 403, 401, 403, 403, 403, 403, 403, 415, 415]);
     expect(first.board.list().map((question) => question.key)).toContain(key);
-    const denied = await anna.post(path, { revision, decision: 'deny' }, anna.own);
+    const denied = await answerTo(anna, await shownTo(anna, key), { decision: 'deny' });
     expect(denied.status).toBe(200);
-    expect((await asked).body).toEqual({ decision: 'deny', by: 'anna' });
+    const hookstack: unknown = expect.anything();
+    expect((await asked).body).toEqual({ decision: 'deny', by: 'anna', hookstack });
   });
 
   it('refuses what is no answer, and an answer to nothing', async () => {
     const anna = await signIn(first.origin, ANNA);
-    const { key, revision, asked } = await putAndShow();
+    const { key, asked } = await putAndShow();
     const post = async (path: string, body: unknown) =>
       (await anna.post(path, body, anna.own)).status;
     const path = `/approvals/${key}`;
-    expect(await post(path, { revision, decision: 'maybe' })).toBe(422);
-    expect(await post(path, { decision: 'allow' })).toBe(422);
-    expect(await post(path, { revision, decision: 'allow', by: 'ben' })).toBe(422);
+    const shown = await shownTo(anna, key);
+    const { revision, digest } = shown;
+    expect(await post(path, { revision, digest, decision: 'maybe' })).toBe(422);
+    expect(await post(path, { digest, decision: 'allow' })).toBe(422);
+    expect(await post(path, { revision, decision: 'allow' })).toBe(422);
+    expect(await post(path, { revision, digest, decision: 'allow', by: 'ben' })).toBe(422);
     expect(await post(path, '{')).toBe(400);
     expect(await post(path, '"x'.padEnd(20_000, 'x'))).toBe(413);
-    expect(await post(path, { revision: revision + 1, decision: 'allow' })).toBe(404);
-    expect(await post(`/approvals/${'0'.repeat(64)}`, { revision, decision: 'allow' })).toBe(404);
-    expect(await post('/approvals/..%2f', { revision, decision: 'allow' })).toBe(404);
-    expect(await post(path, { revision, decision: 'deny', remember: 'session' })).toBe(200);
-    expect((await asked).body).toEqual({ decision: 'deny', by: 'anna' });
+    const allow = { revision, digest, decision: 'allow' };
+    expect(await post(`/approvals/${'0'.repeat(64)}`, allow)).toBe(404);
+    expect(await post('/approvals/..%2f', allow)).toBe(404);
+    const denied = await answerTo(anna, shown, { decision: 'deny', remember: 'session' });
+    expect(denied.status).toBe(200);
+    const hookstack: unknown = expect.anything();
+    expect((await asked).body).toEqual({ decision: 'deny', by: 'anna', hookstack });
     // Once more, as a replay would.
-    expect(await post(path, { revision, decision: 'allow' })).toBe(409);
+    expect(await post(path, allow)).toBe(409);
+  });
+
+  it('takes a yes for what it has shown to the same person, and for nothing else', async () => {
+    const [anna, ben] = await Promise.all([signIn(first.origin, ANNA), signIn(first.origin, BEN)]);
+    const [one, other] = await Promise.all([putAndShow(), putAndShow()]);
+    const shown = await shownTo(anna, one.key);
+    const otherShown = await shownTo(anna, other.key);
+    const allow = { decision: 'allow' };
+    const statuses = [
+      await answerTo(ben, shown, allow),
+      await answerTo(anna, { ...shown, revision: shown.revision + 1 }, allow),
+      await answerTo(anna, { ...shown, digest: otherShown.digest }, allow),
+      await answerTo(anna, { ...otherShown, key: one.key }, allow),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([404, 409, 409, 409]);
+    const open = first.board.list().map(({ key }) => key);
+    expect(open).toEqual(expect.arrayContaining([one.key, other.key]));
+    for (const each of [shown, otherShown]) {
+      expect((await answerTo(anna, each, { decision: 'deny' })).status).toBe(200);
+    }
+    await Promise.all([one.asked, other.asked]);
   });
 
   it('ends a session, and the stream of whoever looked on', async () => {
@@ -219,7 +252,8 @@ describe('the page of questions', () => {
     expect((await anna.post('/approvals/sign-out', {}, anna.own)).status).toBe(200);
     const ben = await signIn(other.origin, BEN);
     expect(ben.response.status).toBe(200);
-    const answered = await ben.post('/approvals/00', { revision: 1, decision: 'deny' }, ben.own);
+    const answer = { revision: 1, digest: '', decision: 'deny' };
+    const answered = await ben.post('/approvals/00', answer, ben.own);
     expect(answered.status).toBe(404);
     for (const { end } of held) end();
     await other.kill();
@@ -263,7 +297,11 @@ describe('the path on which agents ask', () => {
     const unseen = await put(first, requestOf({ input: { text: '\u0085'.repeat(10_001) } }));
     expect([unseen.status, unseen.body]).toEqual([
       413,
-      { error: expect.stringMatching(/more than 20000 characters that nobody can see/) as string },
+      {
+        error: expect.stringMatching(
+          /more than 20000 characters that nobody can see, or that look/,
+        ) as string,
+      },
     ]);
     const nested = Array.from({ length: 12_000 }, (_, index) => [index]);
     const large = await put(first, requestOf({ input: { nested }, originalInput: { nested: [] } }));
@@ -274,7 +312,8 @@ describe('the path on which agents ask', () => {
     expect((await fetch(`${first.origin}/v1/approvals`)).status).toBe(405);
     const { expiresAt: _, ...request } = requestOf();
     const open = await put(first, { ...request, expiresInMs: 5000, waitMs: 1 });
-    expect([open.status, open.body]).toEqual([202, { state: 'open' }]);
+    const hookstack = { version: 1, question: request.id };
+    expect([open.status, open.body]).toEqual([202, { state: 'open', hookstack }]);
     expect((await put(first, { takeBack: request.id })).status).toBe(200);
     await vi.waitFor(() => expect(first.board.list()).toEqual([]));
   });

@@ -40,16 +40,28 @@ describe.skipIf(!chromiumPath)('the page of approvals, in a browser', () => {
     await nats.dispose();
   });
 
-  function ask(change: Parameters<typeof requestOf>[0]) {
+  function ask(change: Parameters<typeof requestOf>[0], signal?: AbortSignal) {
     const approvals = new Approvals(
-      remoteApprover(postOver(agent, 'one')),
+      // What is taken back is so soon.
+      remoteApprover(postOver(agent, 'one'), { waitMs: 300 }),
       { timeout: 20_000 },
       new DebugLogger('test'),
     );
-    return approvals.ask({ ...requestOf(change), definitions: [], isGuarded: false });
+    const question = { ...requestOf(change), definitions: [], isGuarded: false };
+    return approvals.ask(question, { signal });
   }
 
-  const shownText = () => page.locator('article').innerText();
+  /** Waits until all questions have been in their place for long enough to be answered. */
+  async function settled() {
+    await expect.poll(() => page.locator('article.fresh').count(), { timeout: 15_000 }).toBe(0);
+  }
+
+  async function answer(name: 'Allow' | 'Deny') {
+    await settled();
+    await page.getByRole('button', { name }).click();
+  }
+
+  const shownText = () => page.locator('article:not(.dead)').innerText();
 
   it('lets somebody in with his token only', async () => {
     await page.getByLabel('Your token').fill('wrong');
@@ -78,7 +90,7 @@ describe.skipIf(!chromiumPath)('the page of approvals, in a browser', () => {
     expect(text).toMatch(/1\d s left/);
     await page.getByLabel('Reason').fill('only the cache');
     await page.getByLabel('do not ask again in this session').check();
-    await page.getByRole('button', { name: 'Allow' }).click();
+    await answer('Allow');
     expect(await asked).toEqual({
       decision: 'allow',
       reason: 'only the cache',
@@ -111,12 +123,119 @@ describe.skipIf(!chromiumPath)('the page of approvals, in a browser', () => {
     // Nothing is wider than a small screen.
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(400);
     // By keyboard.
+    await settled();
     await page.getByLabel('Reason').focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await asked).toEqual({ decision: 'deny', by: 'anna', source: 'person' });
+  });
+
+  it('shows look-alike letters as the terminal does, in everything that a question says', async () => {
+    const TWIN = 'd\u0435ploy';
+    const asked = ask({
+      toolName: TWIN,
+      callId: TWIN,
+      hooks: [{ name: TWIN, source: TWIN, reason: TWIN }],
+      input: { [TWIN]: TWIN, nested: { [TWIN]: [TWIN] } },
+      originalInput: { [TWIN]: TWIN },
+      sessionId: TWIN,
+      workingDir: TWIN,
+      agent: TWIN,
+    });
+    await page.getByText('1 question waits.').waitFor();
+    const text = await shownText();
+    expect(text).not.toContain('\u0435');
+    expect(text.split('d\\u{435}ploy').length).toBeGreaterThan(11);
+    await answer('Deny');
+    expect(await asked).toMatchObject({ decision: 'deny' });
+    expect(await page.locator('#over').innerText()).not.toContain('\u0435');
+  });
+
+  it('keeps the place of a question that is taken back: another does not come under the pointer', async () => {
+    const over = new AbortController();
+    const harmless = ask({ input: { command: 'ls' } }, over.signal);
+    await page.getByText('1 question waits.').waitFor();
+    const dangerous = ask({ input: { command: 'rm -rf /' } });
+    await page.getByText('2 questions wait.').waitFor();
+    await settled();
+    const box = await page.getByRole('button', { name: 'Allow' }).first().boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 5, (box?.y ?? 0) + 5];
+    await page.mouse.move(x, y);
+    over.abort();
+    await page.getByText('1 question waits.').waitFor();
+    await settled();
+    await page.mouse.click(x, y);
+    // Whatever came of that has been sent before this is.
+    const denied = answer('Deny').then(() => dangerous);
+    expect(await Promise.race([dangerous, denied])).toMatchObject({
+      decision: 'deny',
+      source: 'person',
+    });
+    expect(await harmless).toMatchObject({ decision: 'deny', source: 'failure' });
+  });
+
+  it('takes no click on what has only just come, or come to its place', async () => {
+    await page.evaluate(`new MutationObserver(([{ addedNodes }], observer) => {
+      addedNodes[0].querySelector('.allow').click();
+      observer.disconnect();
+    }).observe(document.querySelector('#questions'), { childList: true })`);
+    const asked = ask({});
+    await page.getByText('Nothing was sent').waitFor();
+    await settled();
+    await page.evaluate(`document.querySelector('.told').textContent = '';
+      document.querySelector('#questions').style.marginTop = '40px';
+      document.querySelector('.allow').click()`);
+    await page.getByText('Nothing was sent').waitFor();
+    expect(server.board.list()).toHaveLength(1);
+    await page.evaluate(`document.querySelector('#questions').style.marginTop = ''`);
+    await expect.poll(() => page.locator('article.fresh').count()).toBe(1);
+    await answer('Allow');
+    expect(await asked).toMatchObject({ decision: 'allow', by: 'anna' });
+  });
+
+  it('has no other question under the keys, once one is taken back', async () => {
+    const over = new AbortController();
+    const harmless = ask({}, over.signal);
+    await page.getByText('1 question waits.').waitFor();
+    await settled();
+    await page.getByRole('button', { name: 'Allow' }).focus();
+    const dangerous = ask({});
+    await page.getByText('2 questions wait.').waitFor();
+    over.abort();
+    await page.getByText('1 question waits.').waitFor();
+    await settled();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Space');
+    const denied = answer('Deny').then(() => dangerous);
+    expect(await Promise.race([dangerous, denied])).toMatchObject({ decision: 'deny' });
+    await harmless;
+  });
+
+  it('keeps its places where the connection is lost, and clears them when a person says so', async () => {
+    const over = new AbortController();
+    const first = ask({ input: { command: 'first' } }, over.signal);
+    await page.getByText('1 question waits.').waitFor();
+    const second = ask({ input: { command: 'second' } });
+    await page.getByText('2 questions wait.').waitFor();
+    const dead = page.locator('article.dead');
+    const before = await dead.count();
+    const place = () => page.getByText('second', { exact: true }).boundingBox();
+    const there = await place();
+    server.drop();
+    await page.getByText('The connection was lost').waitFor();
+    over.abort();
+    await first;
+    await page.getByText('1 question waits.').waitFor();
+    expect(await dead.count()).toBe(before + 1);
+    expect((await place())?.y).toBeCloseTo(there?.y ?? 0, 0);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    expect(await dead.count()).toBe(0);
+    await answer('Deny');
+    expect(await second).toMatchObject({ decision: 'deny', by: 'anna' });
+    // The browser itself says that the connection was lost.
+    faults.length = 0;
   });
 
   it('shows what is open to whoever comes later, and nothing after the sign-out', async () => {

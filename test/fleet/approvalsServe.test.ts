@@ -8,7 +8,7 @@ import { postTo } from '../../src/fleet/postApproval.js';
 import { remoteApprover, type PostApproval } from '../../src/fleet/remoteApprover.js';
 import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
 import { Cli } from '../cli/helpers.js';
-import { requestOf, signIn } from './approvalHelpers.js';
+import { answerTo, requestOf, shownTo, signIn } from './approvalHelpers.js';
 
 const cli = new Cli();
 const running: ReturnType<Cli['start']>[] = [];
@@ -54,26 +54,12 @@ function fleetFiles() {
   };
 }
 
-/** Reads the stream of the page until there is a question. */
-async function nextQuestion(url: string, cookie: string) {
-  const stream = await fetch(`${url}/approvals/events`, { headers: { Cookie: cookie } });
-  let text = '';
-  for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
-    text += Buffer.from(chunk).toString();
-    const data = /event: question\ndata: (.*)\n\n/u.exec(text)?.[1];
-    if (data !== undefined)
-      return JSON.parse(data) as { key: string; revision: number; from: string };
-  }
-  throw new Error('the stream has ended');
-}
-
 async function askAndAllow(url: string, post: PostApproval) {
   const anna = await signIn(url, ANNA);
   const approve = remoteApprover(post);
   const asked = Promise.resolve(approve(requestOf(), { signal: new AbortController().signal }));
-  const { key, revision, from } = await nextQuestion(url, anna.cookie);
-  const answer = { revision, decision: 'allow' };
-  expect((await anna.post(`/approvals/${key}`, answer, anna.own)).status).toBe(200);
+  const { from, ...shown } = await shownTo(anna);
+  expect((await answerTo(anna, shown, { decision: 'allow' })).status).toBe(200);
   return { from, said: await asked };
 }
 

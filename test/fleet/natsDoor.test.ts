@@ -44,7 +44,7 @@ describe('openNatsDoor', () => {
     expect(answer).toHaveBeenCalledWith({
       format: 'own',
       text: '{"agent":"two"}',
-      question: { ...question, timeoutMs: expect.closeTo(4000, -3) as number },
+      question: { ...question, timeoutMs: expect.closeTo(4000, -3) as number, readsMarks: true },
       asker: 'acme/one',
     });
     await ask(nats, { agent: 'two', secret: FLEET_SECRETS.two, format: 'claude' });
@@ -81,7 +81,8 @@ describe('openNatsDoor', () => {
     const deny = await ask(nats, { json: '{"decision":"deny","reason":"never"}' });
     expect(deny).toEqual({ status: 200, text: '{"decision":"deny","reason":"never"}' });
     const specific = { hookEventName: 'PreToolUse', permissionDecision: 'deny' };
-    const json = JSON.stringify({ hookSpecificOutput: specific });
+    const hookstack = { version: 1, question: 'q-1', success: false };
+    const json = JSON.stringify({ hookSpecificOutput: specific, hookstack });
     expect((await ask(nats, { json })).text).toBe(json);
     const asks = await ask(nats, { json: '{"decision":"ask"}' });
     expect(asks).toMatchObject({ status: 500, text: expect.stringContaining('max_payload') });

@@ -9,13 +9,13 @@ import { Config } from '../../src/config/config.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
 import { certificateAdvice } from '../../src/fleet/certificateAdvice.js';
 import { withFiles } from '../../src/fleet/files.js';
-import { NOT_RUN } from '../../src/process/runCommand.js';
 import { sanitizeText } from '../../src/protocol/sanitizeText.js';
 import { MAX_KEPT_ANSWER_BYTES } from '../../src/process/limits.js';
 import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
 import type { HookEnvironmentPolicy } from '../../src/run/hookEnvironment.js';
-import { readNote } from '../../src/fleet/askServer.js';
+import { markAnswer, readAnswer } from '../../src/fleet/answerMark.js';
 import { traceToFile } from '../../src/trace/traceFile.js';
+import { marked } from '../helpers/marked.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { makeCertificates } from './certificates.js';
@@ -67,8 +67,11 @@ async function startPolicy(answer: Answer, tls?: https.ServerOptions, port = 0):
   return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${at}/v1/events`, server, seen };
 }
 
-function saying(answer: object): Answer {
-  return (_, response) => response.end(JSON.stringify(answer));
+function saying(said: object | ((headers: http.IncomingHttpHeaders) => object), note = {}): Answer {
+  return ({ headers }, response) => {
+    const answer = typeof said === 'function' ? said(headers) : said;
+    response.end(JSON.stringify(marked(headers['hookstack-question'], answer, note)));
+  };
 }
 
 async function fire(
@@ -150,21 +153,17 @@ describe('a remote hook over HTTP', () => {
 
   it('reads the note of a policy server beside the answer, with what only hooks of other agents say', async () => {
     const policy = await startPolicy(
-      saying({
-        systemMessage: 'seen',
-        hookstack: {
-          success: true,
-          hooks: [],
-          foreign: { droppedArguments: ['to'], prevents: 'nonsense', __proto__: 1 },
-        },
-      }),
+      saying(
+        { systemMessage: 'seen' },
+        { foreign: { droppedArguments: ['to'], prevents: 'nonsense', __proto__: 1 } },
+      ),
     );
     const { output, logger } = await fire({ url: policy.url });
     expect(output?.systemMessage).toBe('seen');
     expect(output?.foreign).toBeUndefined();
     expect(logger.warnings).toEqual([]);
     const good = await startPolicy(
-      saying({ hookstack: { success: true, hooks: [], foreign: { droppedArguments: ['to'] } } }),
+      saying({}, { success: true, hooks: [], foreign: { droppedArguments: ['to'] } }),
     );
     expect((await fire({ url: good.url })).output?.foreign).toEqual({ droppedArguments: ['to'] });
   });
@@ -189,7 +188,7 @@ describe('a remote hook over HTTP', () => {
     [
       'one that answers nonsense',
       async () => (await startPolicy((_, response) => response.end('{"decision":'))).url,
-      /printed something other than a JSON object/,
+      /status 200 and no JSON object/,
     ],
     [
       'one that redirects',
@@ -204,11 +203,7 @@ describe('a remote hook over HTTP', () => {
     [
       'one that answers another question',
       async () =>
-        (
-          await startPolicy((_, response) =>
-            response.setHeader('Hookstack-Question', 'x').end('{}'),
-          )
-        ).url,
+        (await startPolicy((_, response) => response.end(JSON.stringify(marked('x'))))).url,
       /answer to another question/,
     ],
     [
@@ -249,7 +244,7 @@ describe('a remote hook over HTTP', () => {
   it('takes only JSON from the server of a guard, also in the format of another agent', async () => {
     const policy = await startPolicy((_, response) => response.end('<html>It works</html>'));
     const guard = await fire({ url: policy.url, onFailure: 'deny' }, { dialect: 'claude' });
-    expect(guard.output?.reason).toContain('a text that is no JSON object');
+    expect(guard.output?.reason).toContain('status 200 and no JSON object');
     const other = await fire({ url: policy.url }, { dialect: 'claude' });
     expect(other.output?.isBlockingDecision() ?? false).toBe(false);
   });
@@ -306,8 +301,9 @@ describe('a remote hook over HTTP', () => {
       contextOfResult: text,
       more: 'than is known',
     };
-    const stdout = JSON.stringify({ hookstack: { foreign } });
-    const read = readNote({ ...NOT_RUN, ending: 'exit', exitCode: 0, durationMs: 1, stdout });
+    const question = { id: 'q', timeoutMs: 1 };
+    const answer = markAnswer({}, question, { success: true, foreign });
+    const read = readAnswer({ status: 200, text: answer, isCut: false }, { question });
     expect(read.foreign).toEqual({
       toolOutput: { text: sanitizeText(text), isDenial: false },
       contextOfResult: sanitizeText(text),
@@ -331,9 +327,9 @@ describe('a remote hook over HTTP', () => {
 
   it('asks again where nobody can have answered, and never otherwise', async () => {
     let refusals = 2;
-    const full = await startPolicy((_, response) => {
+    const full = await startPolicy((asked, response) => {
       if (refusals-- > 0) response.writeHead(503).end('{}');
-      else response.end('{"decision":"deny","reason":"at last"}');
+      else saying({ decision: 'deny', reason: 'at last' })(asked, response);
     });
     expect((await fire({ url: full.url })).output?.reason).toBe('at last');
     expect(new Set(full.seen.map(({ headers }) => headers['hookstack-question'])).size).toBe(1);
@@ -345,8 +341,8 @@ describe('a remote hook over HTTP', () => {
   });
 
   it.each<[string, Answer, RegExp]>([
-    ['nothing', (_, response) => response.end(), /status 200 and nothing else/],
-    ['status 204', (_, response) => response.writeHead(204).end(), /status 204 and nothing else/],
+    ['nothing', (_, response) => response.end(), /status 200 and no JSON object/],
+    ['status 204', (_, response) => response.writeHead(204).end(), /status 204 and no JSON object/],
     [
       'spaces without end',
       (_, response) => response.end(' '.repeat(2 * MAX_KEPT_ANSWER_BYTES)),
@@ -394,15 +390,22 @@ describe('the secret of a remote hook', () => {
   }
 
   it('is sent as a bearer token, and hidden wherever the server repeats it', async () => {
-    const policy = await startPolicy(({ headers }, response) =>
-      response.end(
-        JSON.stringify({ decision: 'deny', reason: `you said ${headers.authorization}` }),
-      ),
+    const policy = await startPolicy(
+      saying(({ authorization }) => ({ decision: 'deny', reason: `you said ${authorization}` })),
     );
     const { output, result } = await fire({ url: policy.url, tokenFile: secretFile() });
     expect(policy.seen[0]?.headers.authorization).toBe(`Bearer ${SECRET}`);
     expect(output?.reason).toBe('you said Bearer [token]');
     expect(JSON.stringify(result)).not.toContain(SECRET);
+  });
+
+  it('is hidden where the server names a failed hook by it', async () => {
+    const hooks = [{ name: SECRET, success: false }];
+    const policy = await startPolicy(saying({}, { success: false, hooks }));
+    const guard = { url: policy.url, tokenFile: secretFile(), onFailure: 'deny' } as const;
+    const { output, logger } = await fire(guard);
+    expect(output?.reason).toContain('own hooks have failed ("[token]")');
+    expect(logger.warnings.join()).not.toContain(SECRET);
   });
 
   it('comes from a variable, too', async () => {
@@ -455,7 +458,7 @@ describe('the secret of a remote hook', () => {
     ['that others can read', () => secretFile(SECRET, 0o644), /others can read it: chmod 600/],
     ['that is empty', () => secretFile('\n'), /it is empty/],
     ['that is not there', () => '/nowhere/token', /cannot be used: ENOENT/],
-    ['that is a directory', () => directory.path, /it is no file/],
+    ['that is a directory', () => directory.path, /it is a directory/],
   ])('is not sent from a file %s, and nothing is asked', async (_, make, message) => {
     const policy = await startPolicy(saying({}));
     const { output } = await fire({ url: policy.url, tokenFile: make(), onFailure: 'deny' });

@@ -8,6 +8,7 @@ import { HEADERS } from '../../src/fleet/question.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { rawClient } from '../helpers/fleetQuestions.js';
+import { marked } from '../helpers/marked.js';
 import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
@@ -54,9 +55,9 @@ it('what a full server refuses is put again, under the same id, and the deny of 
       const id = message.headers?.get(HEADERS.question);
       asked.push(id);
       const said = headers();
-      said.set(HEADERS.question, id ?? '');
       if (asked.length === 1) said.set(HEADERS.status, '503');
-      const answer = asked.length === 1 ? { error: 'full' } : { decision: 'deny', reason: 'free' };
+      const deny = marked(id, { decision: 'deny', reason: 'free' });
+      const answer = asked.length === 1 ? { error: 'full' } : deny;
       message.respond(JSON.stringify(answer), { headers: said });
     },
   });

@@ -14,7 +14,7 @@ import {
 } from '../../src/protocol/types.js';
 import { healthy, hook } from '../helpers/hooks.js';
 
-const { BeforeTool, AfterTool } = HookEventName;
+const { BeforeTool, AfterTool, SessionStart } = HookEventName;
 const STAGES = Object.keys(PIPELINE_ERROR_CODES) as (keyof typeof PIPELINE_ERROR_CODES)[];
 
 describe('makeEmptySuccessResult', () => {
@@ -107,8 +107,17 @@ describe('the envelope of a plan with a guard', () => {
     expect(finalOutput?.getEffectiveReason()).toMatch(/"guard".*broken/);
   });
 
-  it('says nothing where the event cannot be blocked, or no hook is a guard', () => {
+  it('withholds what a tool gave', () => {
     const late = { event: AfterTool, plan: plan(AfterTool) };
+    const { finalOutput } = buildFailureEnvelope('broken', 'execution', late);
+    expect(finalOutput?.foreign?.toolOutput).toEqual({
+      text: expect.stringMatching(/withheld.*"guard".*broken/),
+      isDenial: true,
+    });
+  });
+
+  it('says nothing where there is nothing to withhold, or no hook is a guard', () => {
+    const late = { event: SessionStart, plan: plan(SessionStart) };
     const without = { event: BeforeTool, plan: { ...plan(BeforeTool), hookConfigs: [hook('y')] } };
     expect(buildFailureEnvelope('broken', 'execution', late).finalOutput).toBeUndefined();
     expect(buildFailureEnvelope('broken', 'execution', without).finalOutput).toBeUndefined();

@@ -279,8 +279,16 @@ describe('fireHook', () => {
     expect(fired?.aggregated).toMatchObject({ success: false, finalOutput: undefined });
   });
 
-  it('blocks, and says so, when the payload is no JSON that a hook could read', async () => {
+  it('goes on without a hook, and says so, when the payload is no JSON that it could read', async () => {
     const { config, logger } = createConfig({ BeforeTool: [{ hooks: [hook('true')] }] });
+    const fired = await fireHook(config, BeforeTool, { toolName: 'x', toolInput: { size: 1n } });
+    expect(fired?.aggregated).toMatchObject({ success: false, finalOutput: undefined });
+    expect(logger.warnings).toEqual([expect.stringContaining('tool_input.size is a BigInt')]);
+  });
+
+  it('blocks, and says so, when it is none that a guard could read', async () => {
+    const guard = hook('true', { onFailure: 'deny' });
+    const { config, logger } = createConfig({ BeforeTool: [{ hooks: [guard] }] });
     const fired = await fireHook(config, BeforeTool, { toolName: 'x', toolInput: { size: 1n } });
     expect(fired?.aggregated).toMatchObject({
       success: false,

@@ -149,7 +149,7 @@ describe('a group that carries an origin', () => {
   it('is told once of what was read from a file', async () => {
     const raw = {
       BeforeTool: [{ hooks: [{ type: 'command' }, { ...hook('x'), timeout: 5, on: 1 }] }],
-      AfterTool: [{ hooks: [hook('x', { onFailure: 'deny' })] }],
+      SessionStart: [{ hooks: [hook('x', { onFailure: 'deny' })] }],
     };
     const file = join(temp.path, 'settings.json');
     await writeFile(file, JSON.stringify({ hooks: raw }), { mode: 0o644 });
@@ -158,7 +158,7 @@ describe('a group that carries an origin', () => {
       'hooks.BeforeTool[0].hooks[0].command',
       'hooks.BeforeTool[0].hooks[1].timeout',
       'hooks.BeforeTool[0].hooks[1].on',
-      'hooks.AfterTool[0].hooks[0].onFailure',
+      'hooks.SessionStart[0].hooks[0].onFailure',
     ]);
     expect(await warningsOf(settings.hooks)).toEqual([]);
   });

@@ -72,7 +72,7 @@ const toolStages = stagesOf(STAGES.tool, (fire, config) => toolStagesOf(fire, co
 const modelStages = stagesOf(STAGES.model, (fire, config) =>
   modelStagesOf(fire, {
     hasHooks: (event) => hasHooks(config, event),
-    getAfterModelDisplay: () => config.getAfterModelDisplay(),
+    holdsAnswers: () => config.holdsAnswers(),
     askPerson: config.askPerson,
     getDebugLogger: () => config.getDebugLogger(),
   }),

@@ -45,7 +45,7 @@ async function open(
   });
   const stages = modelStages(fire, {
     hasHooks: (event) => hasHooks(config, event),
-    getAfterModelDisplay: () => config.getAfterModelDisplay(),
+    holdsAnswers: () => config.holdsAnswers(),
     askPerson: config.askPerson,
     getDebugLogger: () => logger,
   });

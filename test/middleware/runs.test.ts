@@ -77,7 +77,7 @@ const denies = (name: string) => saying({ decision: 'deny' }, { name, dialect: '
 
 const silent = saying({}, { name: 'silent', dialect: 'claude' });
 
-const project = { ofProject: true } as const;
+const project = { scope: 'project' } as const;
 
 const change = saying(specific({ tool_input: { a: 1 } }));
 
@@ -238,15 +238,20 @@ describe('a hook that is not started', () => {
     expect(result.error?.message ?? 'deep already').toContain('deep already');
   });
 
-  it.each([undefined, 'claude'] as const)(
-    'because its input cannot be written as JSON, blocks (dialect %s)',
-    async (dialect) => {
+  it.each([
+    [undefined, undefined],
+    ['claude', undefined],
+    [undefined, 'deny'],
+    ['claude', 'deny'],
+  ] as const)(
+    'because its input cannot be written as JSON, is left out, and denies as a guard (%s, %s)',
+    async (dialect, onFailure) => {
       const input = beforeToolInput(temp.path, { number: 1n });
-      const { result, records } = await run(hook(': >ran', dialect && { dialect }), { input });
-      expect(result.error?.message).toMatch(
-        /was not started, because its input cannot be written as JSON/,
-      );
-      expect(result.output?.decision).toBe('deny');
+      const given = { ...(dialect && { dialect }), ...(onFailure && { onFailure }) };
+      const { result, records } = await run(hook(': >ran', given), { input });
+      const why = 'was not started, because its input cannot be written as JSON: ';
+      expect(result.error?.message).toContain(`${why}tool_input.number is a BigInt`);
+      expect(result.output?.decision).toBe(onFailure);
       expect(records[0]?.details).toMatchObject({ kind: 'input' });
       await expect(temp.readLines('ran')).rejects.toThrow('ENOENT');
     },

@@ -167,6 +167,12 @@ describe('the spans of an agent', () => {
       hookSays: { verdict: 'stop', reason: 'enough' },
     },
     {
+      what: 'a question, where nobody can be asked and the tool runs',
+      event: BeforeTool,
+      hook: () => ({ [BeforeTool]: atOnce(sandbox.says({ decision: 'ask', reason: 'sure?' })) }),
+      hookSays: { verdict: 'ask', reason: 'sure?' },
+    },
+    {
       what: 'a failure, after which the tool runs',
       event: BeforeTool,
       hook: () => ({ [BeforeTool]: atOnce(sandbox.runs('exit 3')) }),
@@ -193,8 +199,9 @@ describe('the spans of an agent', () => {
     expect(find(spans, 'hook')).toMatchObject({ event, ...hookSays });
     const { verdict } = find(spans, 'hook');
     expect(find(spans, 'event', event).verdict).toBe(verdict);
-    // The tool goes on where a hook fails.
-    expect(find(spans, 'tool', 'write_file').verdict).toBe(verdict === 'fail' ? 'allow' : verdict);
+    // The tool goes on where a hook fails, and where nobody is there to say no.
+    const goesOn = verdict === 'fail' || verdict === 'ask';
+    expect(find(spans, 'tool', 'write_file').verdict).toBe(goesOn ? 'allow' : verdict);
   });
 
   it.each<{ what: string; hook: object; decidedBy: string[] }>([

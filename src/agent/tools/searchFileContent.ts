@@ -1,4 +1,3 @@
-import fs from 'node:fs/promises';
 import { defineTool } from './defineTool.js';
 import { findFiles } from './findFiles.js';
 import { nonEmptyText, optional, text } from './parameters.js';
@@ -6,6 +5,7 @@ import { printable } from './printable.js';
 import { decodeText } from './textFile.js';
 import type { ToolResult } from '../../tools/tools.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { readBytes } from '../../util/guardedRead.js';
 import { invalid, limitedSteps } from './toolFailure.js';
 import { kindOf, requireKind, type WorkspacePath } from './workspace.js';
 
@@ -96,9 +96,7 @@ async function searchFiles(
 /** `undefined` when the file is binary, too large, or cannot be read. */
 async function readLines(file: WorkspacePath): Promise<string[] | undefined> {
   try {
-    const { size } = await fs.stat(file.real);
-    if (size > MAX_FILE_BYTES) return undefined;
-    const content = decodeText(await fs.readFile(file.real));
+    const content = decodeText(await readBytes(file.real, { maxBytes: MAX_FILE_BYTES }));
     return content
       ?.replace(/^\uFEFF/, '')
       .replace(/\r?\n$/, '')

@@ -1,7 +1,8 @@
 import { closeSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { openPrivately } from '../../trace/privateFile.js';
+import { piecesOf, withRegularFile } from '../../util/guardedRead.js';
 import { readSpan } from '../../trace/readTrace.js';
 import type { FleetSpan } from '../../fleet/recordSubject.js';
 import { whileLocked } from '../../trust/fileLock.js';
@@ -32,12 +33,8 @@ export class DayFile {
     // Makes it where it is missing, and no link is followed.
     closeSync(openPrivately(this.#file, 'append'));
     return whileLocked(this.#file, async () => {
-      const handle = await open(this.#file, 'r+');
-      try {
-        return await this.#addTo(handle, spans);
-      } finally {
-        await handle.close();
-      }
+      const limits = { maxBytes: Infinity, isOwn: true };
+      return withRegularFile(this.#file, limits, (handle) => this.#addTo(handle, spans));
     });
   }
 
@@ -68,10 +65,9 @@ export class DayFile {
       this.#ids.clear();
     }
     if (size === this.#read) return;
-    const input = handle.createReadStream({ start: this.#read, end: size - 1, autoClose: false });
     let end = this.#read;
     let rest = Buffer.alloc(0);
-    for await (const chunk of input as AsyncIterable<Buffer>) {
+    for await (const chunk of piecesOf(this.#file, handle, { start: this.#read, end: size })) {
       rest = Buffer.concat([rest, chunk]);
       for (let at = rest.indexOf(LINE_BREAK); at >= 0; at = rest.indexOf(LINE_BREAK)) {
         const span = readSpan(rest.toString('utf8', 0, at));

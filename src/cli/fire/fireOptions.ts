@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { EventFields } from '../../protocol/hookValidators.js';
 import { HookEventName, type Moment } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { readText } from '../../util/guardedRead.js';
 import { isRecord } from '../../util/records.js';
+import { MAX_INPUT_BYTES } from '../hook/readInput.js';
 import { makeFields, usedBy, type Given } from '../shared/eventFields.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { printNotice } from '../shared/terminal.js';
@@ -67,7 +68,7 @@ async function readValue(option: string, value: string | undefined): Promise<str
   if (value === '-') return text(process.stdin);
   if (!value?.startsWith('@')) return value;
   return orUsageError(
-    readFile(value.slice(1), 'utf8'),
+    readText(value.slice(1), { maxBytes: MAX_INPUT_BYTES }),
     (detail) => `${option} ${value}: the file cannot be read (${detail})`,
   );
 }

@@ -16,6 +16,11 @@ export class HostLogger extends CliLogger {
     this.told.push(message);
   }
 
+  /** What is on stderr already. */
+  tell(message: string): void {
+    this.told.push(message);
+  }
+
   override extend(part: string): HostLogger {
     const told = part === 'registry' && !this.tellsAll ? [] : this.told;
     return new HostLogger(`${this.namespace}:${part}`, this.tellsAll, told);

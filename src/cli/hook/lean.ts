@@ -1,9 +1,10 @@
-import { readFileSync, realpathSync, statSync, writeSync } from 'node:fs';
+import { realpathSync, statSync, writeSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { allNamesOf } from '../../dialects/eventNames.js';
 import type { DialectName } from '../../protocol/types.js';
 import { errorCode } from '../../util/errorMessage.js';
+import { readTextSync } from '../../util/guardedRead.js';
 import { findHome } from '../../util/home.js';
 import { isRecord } from '../../util/records.js';
 import { findProjectRoot, isThere } from '../shared/projectRoot.js';
@@ -100,15 +101,18 @@ function mayHaveHooks(directory: string, input: HookInputReading): boolean {
   }
 }
 
-/** Of an event that is not known, nothing is known but that hooks stand under this key. */
+/**
+ * Of an event that is not known, nothing is known but that hooks stand under this key. At the start of a session, the
+ * person is told of all hooks that do not run, whatever their event.
+ */
 function namesIn(input: HookInputReading): readonly string[] {
   const event = 'value' in input && isRecord(input.value) && input.value['hook_event_name'];
-  const names = typeof event === 'string' ? allNamesOf(event) : [];
+  const names = typeof event === 'string' && event !== 'SessionStart' ? allNamesOf(event) : [];
   return names.length > 0 ? names : ['hooks'];
 }
 
 function mayName(file: string, names: readonly string[]): boolean {
   if (!isThere(file)) return false;
-  const text = readFileSync(file, 'utf8');
+  const text = readTextSync(file);
   return [String.raw`\u`, ...names].some((each) => text.includes(each));
 }

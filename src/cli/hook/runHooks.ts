@@ -19,13 +19,14 @@ import { notLongAfter } from '../../util/notLongAfter.js';
 import { whyOff } from '../shared/obstacles.js';
 import { isOwnHook } from '../shared/ownHook.js';
 import { SilentLogger } from '../shared/silentLogger.js';
-import { printNotice, toOneLine } from '../shared/terminal.js';
+import { printNotice, toOneLine, toVisibleLines } from '../shared/terminal.js';
 import { withTrace } from '../shared/withTrace.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
 import { surviveCrashes, type Crash } from './crash.js';
 import { HostLogger } from './hostLogger.js';
 import type { HookOptions } from './hookArguments.js';
 import type { HookInputReading } from './readInput.js';
+import { tellAtStart, tellWhatMatters } from './tellPerson.js';
 import { block, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js';
 
 /** Agents give a hook ten minutes, as `install` says; what is said later, nobody reads. */
@@ -78,21 +79,25 @@ async function answer(
   const { sessionId } = received.identity;
   if (sessionId !== undefined) {
     const mark = `${sessionId} ${received.event}`;
-    if (process.env[RUNNING] === mark) return pass(RUNS_ITSELF);
+    if (process.env[RUNNING] === mark) return refuseUnread(options, RUNS_WITHIN, received.event);
     process.env[RUNNING] = mark;
   }
   const isStart = received.event === HookEventName.SessionStart;
   const logger = new HostLogger('llxprt:core:hooks', isStart);
   try {
-    const { config, settings } = await openHooks(received, options, logger);
+    const workspace = await openHooks(received, options, logger);
+    const { config, settings } = workspace;
     const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
     const verdict = await withTrace(recording, config, () => decide(received, config, crash));
-    return await write(received, { ...verdict, forUser: logger.told });
+    if (isStart)
+      tellAtStart(workspace, logger.extend('planner')).forEach((each) => logger.tell(each));
+    else tellWhatMatters(received, workspace).forEach((each) => logger.tell(each));
+    return await write(received, { ...verdict, forUser: logger.told.map(toVisibleLines) });
   } catch (error) {
     // The guards that may be in the settings are not known.
     const reason = `The hooks could not be asked: ${errorMessage(error)}`;
     if (!mayPrevent(received)) return pass(reason);
-    return write(received, { kind: 'block', reason });
+    return write(received, { kind: 'block', reason, forUser: logger.told.map(toVisibleLines) });
   }
 }
 
@@ -104,12 +109,14 @@ const NOT_AROUND = {
 
 /**
  * Names the event that is running, for hooks that would run all hooks again. An environment that comes from elsewhere
- * cannot name it: nobody knows the id of a session before it is there.
+ * could name it, too, so that it is no way past a guard.
  */
 const RUNNING = 'HOOKSTACK_RUNNING';
 
 const RUNS_ITSELF =
   'one of the hooks runs all hooks of the project again, which has no effect; take it out of the settings';
+
+const RUNS_WITHIN = `${RUNNING} says that ${RUNS_ITSELF}; where none does, unset ${RUNNING}`;
 
 async function openHooks(
   { event }: Received,
@@ -216,9 +223,15 @@ async function findGuards(
   const { config } = await openWorkspace({ cwd, cwdSource, settings, trust }, { isQuiet: true });
   if (!config.getEnableHooks()) return [];
   const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
-  const guards = registry
-    .getAllHooks()
-    .filter(({ enabled, eventName }) => enabled && (event ?? eventName) === eventName)
+  const guards = (event ? [event] : Object.values(HookEventName))
+    .flatMap((each) => registry.getHooksForEvent(each))
     .filter((entry) => failsClosed(entry.config, entry.eventName));
-  return [...new Set(guards.map((entry) => hookIdentity(entry.config)))];
+  const policies = config
+    .getExtensions()
+    .filter(
+      ({ scope, middleware = [] }) =>
+        scope !== 'project' && middleware.some(({ policy }) => policy),
+    );
+  const names = guards.map((entry) => hookIdentity(entry.config));
+  return [...new Set([...names, ...policies.map(({ name }) => name)])];
 }

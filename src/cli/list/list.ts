@@ -73,7 +73,7 @@ function formatHooks(
 function formatHook(hook: ListedHook): string {
   const state = hook.enabled
     ? paint('green', 'active')
-    : paint('yellow', `not run: ${hook.reason}`);
+    : paint('yellow', `not run: ${toVisible(hook.reason ?? '')}`);
   const written = commandLine({ ...hook, args: hook.args ?? undefined });
   return [
     `  ${toVisible(hook.hook)} [${state}]`,

@@ -32,8 +32,10 @@ export interface Call extends CallFacts {
   /** Of the request that is to be answered; `undefined` while there is none. */
   id: Id | undefined;
   message: Message;
-  /** The line of the client, where it can be sent as it is. */
-  line: Buffer | undefined;
+  /** The line of the client. */
+  line: Buffer;
+  /** Whether it is with the server, and hooks are to see what it gives before the client does. */
+  isResultSeen?: boolean;
   readonly over: AbortController;
   /** Gives up the answer of the server. */
   stopWaiting?: () => void;
@@ -41,7 +43,7 @@ export interface Call extends CallFacts {
 
 /** An answer that is none of the tool yet, and so not for hooks. */
 export class Untouched extends Error {
-  constructor(readonly line: Buffer) {
+  constructor(readonly answer: Message | Buffer) {
     super('The call goes on between client and server');
   }
 }

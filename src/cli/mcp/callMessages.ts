@@ -13,19 +13,7 @@ export function problemOf(message: Message): string | undefined {
   if (zero !== undefined) return `params has ${zero}`;
   const isObject = typeof given === 'object' && !Array.isArray(given);
   if (given !== undefined && !isObject) return 'params.arguments must be an object';
-  if (holdsInfinity(given)) {
-    return 'params.arguments has a number that is too large, which hooks would read as null: write it as a text';
-  }
   return undefined;
-}
-
-function holdsInfinity(value: unknown): boolean {
-  const waiting = [value];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (next === Infinity || next === -Infinity) return true;
-    if (typeof next === 'object' && next !== null) waiting.push(...Object.values(next));
-  }
-  return false;
 }
 
 /** Why an answer cannot be told from others. A reader could take the part of it that hooks have not looked at. */
@@ -37,11 +25,6 @@ export function problemOfAnswer({ error = null, result }: Message): string | und
 /** Whether it is an error about what could not be read, and no answer to any request. */
 export function isForNobody({ id = null, error, result }: Message): boolean {
   return id === null && isRecord(error) && result === undefined;
-}
-
-/** The same call with other arguments. */
-export function withArguments(message: Message, input: Record<string, unknown>): Message {
-  return { ...message, params: { ...recordIn(message, 'params'), arguments: input } };
 }
 
 const TASK = [

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Approver } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { findInexact } from '../../util/exactJson.js';
 import { isRecord } from '../../util/records.js';
 import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';
@@ -10,6 +11,7 @@ import { errorAnswer, isId, isTooDeep, parseLine, recordIn, RpcError } from './r
 import type { Id, Message } from './rpc.js';
 import { isForNobody, problemOfAnswer } from './callMessages.js';
 import type { CallHost, Receiver } from './call.js';
+import { progressToSend } from './forwarding.js';
 import { ToolCalls } from './toolCalls.js';
 
 interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
@@ -87,11 +89,18 @@ export class McpProxy {
     if (isTooDeep(message, line.length)) this.#refuseMessage(message, 'is nested too deeply');
     else if (!Array.isArray(message)) this.#sort(message, asOneLine(line));
     else if (this.#version === VERSION_WITH_BATCHES && message.length > 0) {
-      for (const each of message) this.#sort(each, toLine(each));
+      this.#takeBatch(message, line);
     } else {
       const why = 'a line must hold one message: this version of the protocol has no batches';
       this.#refuse(null, RpcError.InvalidRequest, why);
     }
+  }
+
+  /** Its messages go on one by one, and so are written anew. */
+  #takeBatch(messages: readonly unknown[], line: Buffer): void {
+    const inexact = findInexact(line.toString());
+    if (inexact !== undefined) return this.#refuse(null, RpcError.InvalidRequest, inexact);
+    for (const each of messages) this.#sort(each, toLine(each));
   }
 
   #isOpen(id: Id): boolean {
@@ -222,17 +231,19 @@ export class McpProxy {
     }
     if (Array.isArray(message) && message.length === 0) return this.#nonsense.note();
     const isDeep = isTooDeep(message, line.length);
-    const messages: unknown[] = Array.isArray(message) ? message : [message];
+    const isBatch = Array.isArray(message);
+    const inexact = isBatch && !isDeep ? findInexact(line.toString()) : undefined;
+    const problem = isDeep ? 'a message that is nested too deeply' : inexact;
+    const messages: readonly unknown[] = isBatch ? (message as unknown[]) : [message];
     for (const each of messages) {
-      if (isDeep) this.#dropDeep(each);
-      else this.#pass(each, Array.isArray(message) ? toLine(each) : asOneLine(line));
+      if (problem !== undefined) this.#drop(each, problem);
+      else this.#pass(each, isBatch ? toLine(each) : asOneLine(line));
     }
   }
 
-  #dropDeep(message: unknown): void {
+  #drop(message: unknown, problem: string): void {
     const { id, method } = recordIn(message);
-    if (method === undefined && isId(id))
-      this.#failAnswer(id, 'a message that is nested too deeply');
+    if (method === undefined && isId(id)) this.#failAnswer(id, problem);
     else this.#nonsense.note();
   }
 
@@ -256,8 +267,10 @@ export class McpProxy {
         ? this.#failAnswer(id, lookalike)
         : this.#nonsense.note();
     }
-    if (typeof method === 'string') client.send(line);
-    else if (isId(id)) this.#takeAnswer(id, message, line);
+    if (typeof method === 'string') {
+      const hasWords = method === 'notifications/progress' && this.#calls.isResultAwaited;
+      client.send(hasWords ? progressToSend(message) : line);
+    } else if (isId(id)) this.#takeAnswer(id, message, line);
     else if (isForNobody(message)) client.send(toLine(message));
     else return this.#nonsense.note();
     this.#nonsense.forget();

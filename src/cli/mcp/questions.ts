@@ -15,7 +15,7 @@ const SCHEMA = {
       type: 'string',
       title: 'May it run?',
       description:
-        '"yes, for the whole session": the same tool with the same arguments is not asked about again',
+        '"yes, for the whole session": the same hooks do not ask about the same tool with the same arguments again',
       enum: Object.values(ANSWERS),
     },
     reason: { type: 'string', title: 'Why not?', description: 'For the model, if it is no' },

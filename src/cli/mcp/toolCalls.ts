@@ -1,18 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/config.js';
-import { isLookedAt } from '../../core/isLookedAt.js';
+import { isLookedAt, isResultLookedAt } from '../../core/isLookedAt.js';
 import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
 import type { Approval, ApprovalRequest, Approver } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isTooDeep } from '../../util/records.js';
 import { Untouched, type Call, type CallFacts, type CallHost } from './call.js';
-import { isUnfinished, problemOf, withArguments } from './callMessages.js';
+import { isUnfinished, problemOf } from './callMessages.js';
+import {
+  answerInstead,
+  answerToSend,
+  callToSend,
+  readableAnswer,
+  unfinishedToSend,
+  whyNotReadable,
+  type Received,
+} from './forwarding.js';
 import { PlainCalls } from './plainCalls.js';
 import { canElicit, Elicitations } from './questions.js';
 import { errorAnswer, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { isOwnState, Suspensions } from './suspensions.js';
-import { answerInstead, applyHooks, readAnswer, type ReadAnswer } from './toolResult.js';
+import { readAnswer } from './toolResult.js';
 import { ToolOffer } from './toolSelection.js';
 
 const META = 'io.modelcontextprotocol/';
@@ -54,6 +63,11 @@ export class ToolCalls {
     return this.#calls.size;
   }
 
+  /** Whether a result is on its way that hooks are to see before the client does. */
+  get isResultAwaited(): boolean {
+    return [...this.#calls.values()].some(({ isResultSeen = false }) => isResultSeen);
+  }
+
   has(id: Id): boolean {
     return this.#calls.has(id);
   }
@@ -64,7 +78,7 @@ export class ToolCalls {
     const problem = problemOf(message);
     if (problem !== undefined) return client.send(errorAnswer(id, RpcError.InvalidParams, problem));
     const state = recordIn(message, 'params')['requestState'];
-    if (isOwnState(state)) return this.#resume(id, message, state);
+    if (isOwnState(state)) return this.#resume(id, message, line, state);
     const facts = this.#read(message);
     if (this.#isPlain(facts)) return this.#passOn(id, line);
     const call: Call = { ...facts, id, message, line, over: new AbortController() };
@@ -81,9 +95,13 @@ export class ToolCalls {
   }
 
   /** Whether nobody looks at it, as far as is known now: no promise is made for it. */
-  #isPlain({ tool, given, canAsk }: CallFacts): boolean {
-    const config = this.#configs.get(canAsk);
-    if (!config || !this.offer.isAll || isTooDeep(given)) return false;
+  #isPlain(facts: CallFacts): boolean {
+    const config = this.#configs.get(facts.canAsk);
+    return config !== undefined && this.offer.isAll && this.#isUnseen(config, facts);
+  }
+
+  #isUnseen(config: Config, { tool, given }: CallFacts): boolean {
+    if (isTooDeep(given)) return false;
     return !isLookedAt(config, { toolName: this.host.fullName(tool), toolInput: given });
   }
 
@@ -108,7 +126,7 @@ export class ToolCalls {
       const answer = await this.#throughHooks(call);
       if (answer) this.#finish(call, answer);
     } catch (error) {
-      if (error instanceof Untouched) this.#finish(call, error.line);
+      if (error instanceof Untouched) this.#finish(call, error.answer);
       else if (call.id !== undefined) {
         const message = `hookstack could not pass this call on: ${errorMessage(error)}`;
         this.#finish(call, errorAnswer(call.id, RpcError.Internal, message));
@@ -122,10 +140,18 @@ export class ToolCalls {
     this.#configs.set(call.canAsk, config);
     const toolName = this.host.fullName(call.tool);
     const refusal = await this.offer.refusalOf(config, toolName, call.given);
-    if (refusal)
-      return call.id === undefined ? undefined : answerInstead(refusal, call.id, call.isModern);
-    let read: { answer: ReadAnswer; line: Buffer } | undefined;
+    if (call.id === undefined) return undefined;
+    if (refusal) return answerInstead(refusal, call.id, call.isModern);
+    if (this.#isUnseen(config, call)) {
+      this.#calls.delete(call.id);
+      this.#passOn(call.id, call.line);
+      return undefined;
+    }
+    const problem = whyNotReadable(call.message, call.line);
+    if (problem !== undefined) return errorAnswer(call.id, RpcError.InvalidParams, problem);
+    let read: Received | undefined;
     const execute = async (input: Record<string, unknown>) => {
+      call.isResultSeen = isResultLookedAt(config, { toolName, toolInput: input });
       read = await this.#askServer(call, input);
       return read.answer.given;
     };
@@ -140,33 +166,28 @@ export class ToolCalls {
     const { id } = call;
     if (id === undefined) return undefined;
     if (!read) return answerInstead(final, id, call.isModern);
-    const { answer, line } = read;
-    return applyHooks(answer, final, id) ?? line;
+    return answerToSend(read, final, id, call.isResultSeen === true);
   }
 
   /** @throws Untouched where the server has no result yet */
-  async #askServer(
-    call: Call,
-    input: Record<string, unknown>,
-  ): Promise<{ answer: ReadAnswer; line: Buffer }> {
-    const { id, message, line: given } = call;
+  async #askServer(call: Call, input: Record<string, unknown>): Promise<Received> {
+    const { id, message } = call;
     const { signal } = call.over;
     signal.throwIfAborted();
     if (id === undefined) throw new Error('nobody waits for it any more');
-    const isSame = given !== undefined && isDeepStrictEqual(input, call.given);
-    const sent = isSame ? given : withArguments(message, input);
-    const [answer, line] = await new Promise<[Message, Buffer]>((resolve, reject) => {
+    const [said, line] = await new Promise<[Message, Buffer]>((resolve, reject) => {
       call.stopWaiting = () => {
         this.host.forget(id);
         reject(new Error('nobody waits for it any more'));
       };
-      this.host.sendToServer(id, sent, (...received) => resolve(received));
+      this.host.sendToServer(id, callToSend(message, input), (...received) => resolve(received));
     });
+    const answer = call.isResultSeen ? readableAnswer(said, line, id) : said;
     if (isUnfinished(answer)) {
       this.#tellTask(answer);
-      throw new Untouched(line);
+      throw new Untouched(call.isResultSeen ? unfinishedToSend(answer, id) : line);
     }
-    return { answer: readAnswer(answer), line };
+    return { answer: readAnswer(answer), said, line };
   }
 
   #tellTask(answer: Message): void {
@@ -184,7 +205,7 @@ export class ToolCalls {
     return approval;
   }
 
-  #resume(id: Id, message: Message, state: string): void {
+  #resume(id: Id, message: Message, line: Buffer, state: string): void {
     const { client } = this.host;
     const waiting = this.#suspensions.get(state);
     const params = recordIn(message, 'params');
@@ -194,6 +215,8 @@ export class ToolCalls {
       return client.send(answerInstead(result, id, true));
     }
     const { call, settle } = waiting;
+    const problem = whyNotReadable(message, line);
+    if (problem !== undefined) return client.send(errorAnswer(id, RpcError.InvalidParams, problem));
     const isSame =
       params['name'] === call.tool && isDeepStrictEqual(recordIn(params, 'arguments'), call.given);
     if (!isSame) {
@@ -203,7 +226,6 @@ export class ToolCalls {
     }
     const { inputResponses, requestState } = recordIn(call.message, 'params');
     call.message = { ...message, params: { ...params, inputResponses, requestState } };
-    call.line = undefined;
     call.id = id;
     this.#calls.set(id, call);
     settle(recordIn(params, 'inputResponses'));

@@ -1,30 +1,38 @@
 import type { Part } from '@google/genai';
 import { isDeepStrictEqual } from 'node:util';
-import { toParts } from '../../protocol/llmContent.js';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
+import { findInexact } from '../../util/exactJson.js';
 import { isRecord } from '../../util/records.js';
-import { recordIn, RpcError, type Id, type Message } from './rpc.js';
+import { recordIn, type Message } from './rpc.js';
 
-/** A server's answer to a call, as hooks see it, and which part of that stands for which block of the answer. */
-export interface ReadAnswer {
-  readonly answer: Message;
-  readonly given: ToolResult;
-  readonly blocks: ReadonlyMap<Part, unknown>;
+/** A block of an answer, and the parts in which hooks read all of it. */
+export interface ShownBlock {
+  readonly block: unknown;
+  readonly parts: readonly Part[];
 }
 
-/** Reads the answer of a server. Everything that a model could read is in `llmContent`, which hooks look at. */
+/** A server's answer to a call, and how hooks see it. */
+export interface ReadAnswer {
+  /** The part of the answer that hooks see, and so all of it that may go on. */
+  readonly shown: { readonly result: Message } | { readonly error: unknown };
+  readonly given: ToolResult;
+  readonly blocks: readonly ShownBlock[];
+}
+
+/** Names the server in each of its results, since 2026-07-28. No client needs it, and no hook. */
+const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+
+/** Reads the answer of a server. Everything that may go on to the client is in `llmContent`, which hooks look at. */
 export function readAnswer(answer: Message): ReadAnswer {
-  if (answer['error'] !== undefined) return readError(answer);
-  const result = recordIn(answer, 'result');
-  const given = listOf(result['content']);
-  const blocks = new Map<Part, unknown>(given.map((block) => [toPart(block), block]));
-  const texts = [...blocks.keys()].map(({ text }) => text ?? '');
-  const parts = [...blocks.keys()];
+  if (answer['error'] !== undefined) return readError(answer['error']);
+  const result = withoutServerInfo(recordIn(answer, 'result'));
+  const blocks = listOf(result['content']).map(toShown);
+  const texts = blocks.map(({ parts: [first] }) => first?.text ?? '');
+  const parts = blocks.flatMap((block) => block.parts);
   const {
     content: _content,
     structuredContent,
     isError,
-    _meta,
     resultType = 'complete',
     ...rest
   } = result;
@@ -42,7 +50,7 @@ export function readAnswer(answer: Message): ReadAnswer {
   const isText = parts.length === 1 && first?.text !== undefined;
   const message = texts.filter((text) => text !== '').join('\n');
   return {
-    answer,
+    shown: { result },
     blocks,
     given: {
       llmContent: isText ? (first.text ?? '') : parts,
@@ -52,171 +60,68 @@ export function readAnswer(answer: Message): ReadAnswer {
   };
 }
 
+function withoutServerInfo(result: Message): Message {
+  const { _meta, ...rest } = result;
+  if (!isRecord(_meta) || !Object.hasOwn(_meta, SERVER_INFO)) return result;
+  const { [SERVER_INFO]: _server, ...others } = _meta;
+  return Object.keys(others).length === 0 ? rest : { ...rest, _meta: others };
+}
+
 /** What is no list is shown to hooks all the same, since a client could read it. */
 function listOf(content: unknown): readonly unknown[] {
   if (content === undefined) return [];
   return Array.isArray(content) ? (content as unknown[]) : [content];
 }
 
-function readError(answer: Message): ReadAnswer {
-  const { message, code, ...rest } = recordIn(answer, 'error');
-  const text = typeof message === 'string' ? message : JSON.stringify(answer['error']);
+function readError(said: unknown): ReadAnswer {
+  const { message, code, ...rest } = recordIn(said);
+  const text = typeof message === 'string' ? message : JSON.stringify(said);
   const others = typeof code === 'number' ? rest : { ...rest, ...(code !== undefined && { code }) };
   const isAll = typeof message !== 'string' || Object.keys(others).length === 0;
   const part = { text };
   const error = { message: text, type: ToolErrorType.Failed };
   const llmContent = isAll ? text : [part, { text: JSON.stringify(others) }];
   return {
-    answer,
-    blocks: new Map<Part, unknown>(isAll ? [] : [[part, textBlock(text)]]),
+    shown: { error: said },
+    blocks: isAll ? [] : [{ block: textBlock(text), parts: [part] }],
     given: { llmContent, returnDisplay: '', error },
   };
 }
 
-function toPart(block: unknown): Part {
-  const { type, text, data, mimeType, resource } = isRecord(block) ? block : {};
-  if (type === 'text' && typeof text === 'string' && hasOnly(block, 'text')) return { text };
-  const isMedium = type === 'image' || type === 'audio';
-  const isKnown = isMedium && hasOnly(block, 'data', 'mimeType');
-  if (isKnown && typeof data === 'string' && typeof mimeType === 'string') {
-    return { inlineData: { mimeType, data } };
-  }
-  if (type === 'resource' && hasOnly(block, 'resource')) {
-    const { uri, text: inner, mimeType: kind = '' } = recordIn(resource);
-    const isPlain = hasOnly(resource, 'uri', 'text', 'mimeType') && typeof kind === 'string';
-    if (isPlain && typeof uri === 'string' && typeof inner === 'string') {
-      return { text: `${uri}\n${inner}` };
-    }
-  }
-  return { text: JSON.stringify(block) ?? '' };
+/** The texts and media of a block as they are, and all else of it as JSON, such as `annotations` and `_meta`. */
+function toShown(block: unknown): ShownBlock {
+  const [part, rest] = readBlock(recordIn(block));
+  if (!part) return { block, parts: [{ text: JSON.stringify(block) ?? '' }] };
+  const isAll = Object.keys(rest).length === 0;
+  return { block, parts: isAll ? [part] : [part, { text: JSON.stringify(rest) }] };
 }
 
-/** Whether a block has nothing else that a model could read: then hooks would have to see it. */
-function hasOnly(block: unknown, ...keys: readonly string[]): boolean {
-  const known = new Set(['type', 'annotations', '_meta', ...keys]);
-  return Object.keys(recordIn(block)).every((key) => known.has(key));
+function readBlock({ type, ...block }: Message): [Part | undefined, Message] {
+  const { text, data, mimeType, resource, ...rest } = block;
+  const known = Object.keys(block).length - Object.keys(rest).length;
+  if (type === 'text' && typeof text === 'string' && known === 1) return [{ text }, rest];
+  if ((type === 'image' || type === 'audio') && known === 2) {
+    const isMedium = typeof data === 'string' && typeof mimeType === 'string';
+    if (isMedium) return [{ inlineData: { mimeType, data } }, rest];
+  }
+  if (type === 'resource' && known === 1) {
+    const { uri, text: inner, ...others } = recordIn(resource);
+    if (typeof uri === 'string' && typeof inner === 'string') {
+      const more = Object.keys(others).length > 0 && { resource: others };
+      return [{ text: `${uri}\n${inner}` }, { ...rest, ...more }];
+    }
+  }
+  return [undefined, rest];
 }
 
 /** Servers repeat structured content as a text, for clients that do not know it. */
 function repeats(texts: readonly string[], structured: unknown): boolean {
   return texts.some((text) => {
-    if (!/^\s*[{[]/u.test(text)) return false;
-    try {
-      return isDeepStrictEqual(JSON.parse(text), structured);
-    } catch {
-      return false;
-    }
+    if (!/^\s*[{[]/u.test(text) || findInexact(text) !== undefined) return false;
+    return isDeepStrictEqual(JSON.parse(text), structured);
   });
 }
 
-/**
- * The server's answer with what hooks have made of it.
- *
- * @param id of the request that is answered
- * @returns `undefined` where they have left it as it is
- */
-export function applyHooks(
-  { answer, given, blocks }: ReadAnswer,
-  final: ToolResult,
-  id: Id,
-): Message | undefined {
-  const { stopReason } = final;
-  const isSame = final.llmContent === given.llmContent && final.error === given.error;
-  if (isSame && stopReason === undefined) return undefined;
-  const { content, isWhole } = contentOf(given, final, blocks);
-  if (answer['error'] !== undefined) {
-    const error = recordIn(answer, 'error');
-    const code = typeof error['code'] === 'number' ? error['code'] : RpcError.Internal;
-    const kept = isWhole ? error : {};
-    return { jsonrpc: '2.0', id, error: { code, ...kept, message: textOf(content) } };
-  }
-  if (stopReason !== undefined) content.push(textBlock(`The agent is to stop: ${stopReason}`));
-  const { structuredContent, isError: _failed, ...rest } = recordIn(answer, 'result');
-  const kept = isWhole ? { ...rest, structuredContent } : withoutHidden(rest);
-  const replaced = isWhole ? undefined : replacementOf(structuredContent, content);
-  const isLost = !isWhole && structuredContent !== undefined && replaced === undefined;
-  const isError = final.error !== undefined || isLost;
-  const structured = replaced && { structuredContent: replaced };
-  return {
-    jsonrpc: '2.0',
-    id,
-    result: { ...kept, content, ...structured, ...(isError && { isError }) },
-  };
-}
-
-interface Block {
-  readonly [key: string]: unknown;
-}
-
-/** The blocks of a result, and whether nothing of what the server gave is missing. */
-function contentOf(
-  { llmContent: before }: ToolResult,
-  { llmContent: after }: ToolResult,
-  blocks: ReadonlyMap<Part, unknown>,
-): { content: unknown[]; isWhole: boolean } {
-  if (typeof before === 'string') {
-    const note =
-      typeof after === 'string' && after.startsWith(before) && after.slice(before.length);
-    if (note === '') return { content: wholeContent(before, blocks), isWhole: true };
-    if (typeof note === 'string' && note.startsWith('\n\n')) {
-      const content = [...wholeContent(before, blocks), textBlock(note.trimStart())];
-      return { content, isWhole: true };
-    }
-  }
-  const parts = toParts(after);
-  const known: readonly unknown[] = Array.isArray(before) ? before : [];
-  const isWhole = Array.isArray(before) && known.every((part) => parts.includes(part as Part));
-  // Structured content that no text repeats stays in its own place.
-  const shown = parts.filter((part) => blocks.has(part) || !isWhole || !known.includes(part));
-  return { content: shown.map((part) => blocks.get(part) ?? toBlock(part)), isWhole };
-}
-
-function wholeContent(text: string, blocks: ReadonlyMap<Part, unknown>): unknown[] {
-  return blocks.size > 0 ? [...blocks.values()] : text === '' ? [] : [textBlock(text)];
-}
-
-function toBlock({ text, inlineData, ...others }: Part): Block {
-  if (text !== undefined) return textBlock(text.replace(/^\n\n/u, ''));
-  const { data, mimeType = '' } = inlineData ?? {};
-  if (data === undefined) return textBlock(JSON.stringify(others));
-  return { type: mimeType.startsWith('audio/') ? 'audio' : 'image', data, mimeType };
-}
-
-function textBlock(text: string): Block {
+export function textBlock(text: string): { readonly type: 'text'; readonly text: string } {
   return { type: 'text', text };
-}
-
-function textOf(content: readonly unknown[]): string {
-  const texts = content.map((block) => recordIn(block)['text']);
-  return texts.filter((text) => typeof text === 'string').join('\n\n');
-}
-
-/** A replaced result takes the place of structured content too, where it is an object in JSON. */
-function replacementOf(structured: unknown, content: readonly unknown[]): object | undefined {
-  if (structured === undefined) return undefined;
-  try {
-    const replaced: unknown = JSON.parse(textOf(content));
-    return isRecord(replaced) ? replaced : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What of a result is for programs may repeat what was replaced; what the protocol needs may not be missing. */
-function withoutHidden({ _meta, resultType }: Message): Message {
-  const known = Object.entries(isRecord(_meta) ? _meta : {}).filter(([key]) =>
-    key.startsWith('io.modelcontextprotocol/'),
-  );
-  return {
-    ...(known.length > 0 && { _meta: Object.fromEntries(known) }),
-    ...(resultType !== undefined && { resultType: 'complete' }),
-  };
-}
-
-/** The answer to a call that has not reached its server. */
-export function answerInstead(result: ToolResult, id: Id, isModern: boolean): Message {
-  const content = toParts(result.llmContent).map(toBlock);
-  const isError = result.error !== undefined;
-  const kind = isModern && { resultType: 'complete' };
-  return { jsonrpc: '2.0', id, result: { content, ...(isError && { isError }), ...kind } };
 }

@@ -116,7 +116,7 @@ function withAllowedTools(
     const { name } = recordIn(tool);
     return allowed === undefined || (typeof name === 'string' && allowed.has(fullName(name)));
   });
-  if (kept.length === tools.length) return undefined;
+  if (allowed === undefined) return undefined;
   return { ...answer, result: { ...recordIn(answer, 'result'), tools: kept } };
 }
 

@@ -50,6 +50,14 @@ export function carryOver(settings: Record<string, unknown>, dialect: DialectNam
   };
 }
 
+/** Whether a hook of it could stop what the agent does. */
+export function mayBlock({ groups }: CarriedOver, dialect: DialectName): boolean {
+  return groups.some(({ key }) => {
+    const event = ourEventName(dialects[dialect], key);
+    return event !== undefined && events[event].canBlock;
+  });
+}
+
 type Report = (path: Path, message: string, kind?: RemarkKind) => unknown;
 
 const READ_KEYS: ReadonlySet<string> = new Set(['$schema', 'hooksConfig', 'disableAllHooks']);

@@ -30,8 +30,11 @@ interface Migration {
   readonly json?: boolean;
 }
 
-/** @throws UsageError when settings cannot be read, or the project's would be written elsewhere */
-export async function migrate({ from, ...others }: MigrateOptions): Promise<void> {
+/**
+ * @returns the exit code: 0 done, or nothing to do; 1 there are hooks of plugins alone, which are not taken over
+ * @throws UsageError when settings cannot be read, or the project's would be written elsewhere
+ */
+export async function migrate({ from, ...others }: MigrateOptions): Promise<number> {
   if (from === undefined) {
     const commands = DIALECT_NAMES.map((name) => `hookstack migrate --from ${name}`);
     throw new UsageError(`Say whose hooks to take over: ${commands.join(', or ')}`);
@@ -50,6 +53,12 @@ export async function migrate({ from, ...others }: MigrateOptions): Promise<void
   const told = [obstacles.off, obstacles.notAllowed].filter((each) => each !== undefined);
   if (options.json) printJson({ from, dryRun, notRead, files, obstacles: told, next });
   else printLine(formatMoves(moves, { obstacles: told, next }, options));
+  return isInVain(moves) ? 1 : 0;
+}
+
+function isInVain(moves: readonly Move[]): boolean {
+  const hasPlugins = moves.some(({ plugins }) => plugins.length > 0);
+  return hasPlugins && moves.every(({ added, present }) => added + present === 0);
 }
 
 /** Where which settings are read and written. In the home directory, the settings are the user's. */
@@ -129,6 +138,7 @@ function formatMoves(
   return [
     ...formatRemarks(paint('red', LOST), ofKind('lost')),
     ...found.flatMap((move) => formatMove(move, dryRun)),
+    ...(isInVain(found) ? ['No hook is taken over.'] : []),
     ...formatRemarks('\nNot carried over, or worth a look:', ofKind('changed')),
     '',
     ...(others.length > 0 ? [`Nothing to do with hooks: ${others.join(', ')}.`] : []),

@@ -2,10 +2,10 @@ import type { JsonEdit } from '../../config/settings/editJson.js';
 import { editSettings, planSettings } from '../../config/settings/editSettings.js';
 import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import type { DialectName, CommandHookConfig, HookDefinition } from '../../protocol/types.js';
-import { carryOver, type CarriedOver, type RemarkKind } from './carryOver.js';
+import { carryOver, mayBlock, type CarriedOver, type RemarkKind } from './carryOver.js';
 import { HookNames } from './hookNames.js';
-import { settingsKey, dialects, ourEventName } from '../../dialects/dialects.js';
-import { events } from '../../protocol/events.js';
+import { findPlugins, type PluginHooks } from './plugins.js';
+import { settingsKey, dialects } from '../../dialects/dialects.js';
 import { commandKey } from '../../protocol/sameCommand.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { formatPath } from '../../util/checks.js';
@@ -23,6 +23,8 @@ export interface Move {
   /** Files that were looked for. */
   readonly places: readonly string[];
   readonly sources: readonly Source[];
+  /** Whose hooks are left where they are. */
+  readonly plugins: readonly PluginHooks[];
   /** Of all sources, and of what was left where it is: lost guards first, then by file and line. */
   readonly remarks: readonly Remark[];
   readonly before: string;
@@ -60,19 +62,22 @@ export async function planMove(
   let counts = { added: 0, present: 0 };
   let left = 0;
   const change = planSettings(target, (current) => {
-    const { edits, ...found } = planEdits(current, sources);
-    counts = found;
-    left = planEdits(current, [...sources, ...local]).added - found.added;
+    const { edits, ...counted } = planEdits(current, sources);
+    counts = counted;
+    left = planEdits(current, [...sources, ...local]).added - counted.added;
     return edits;
   });
   const { before, after } = await orUsageError(change, (detail) => detail);
+  const plugins = scope === 'project' ? await findPlugins(directory, from) : [];
   const remarks = [
+    ...plugins.map((plugin) => remarkPlugin(plugin, from)),
     ...sources.flatMap((source) => source.remarks),
     ...local.flatMap((source) => remarkLeft(source, left, from)),
   ];
   const sorted = [...remarks.filter(isLost), ...remarks.filter((remark) => !isLost(remark))];
   const looked = [...places, ...apart];
-  return { scope, target, places: looked, sources, remarks: sorted, before, after, ...counts };
+  const found = { places: looked, sources, plugins, remarks: sorted };
+  return { scope, target, ...found, before, after, ...counts };
 }
 
 function isLost({ kind }: Remark): boolean {
@@ -82,13 +87,15 @@ function isLost({ kind }: Remark): boolean {
 /** @param left hooks of it that are in no other file */
 function remarkLeft({ file, carried, remarks }: Source, left: number, from: DialectName): Remark[] {
   const message = `${left === 1 ? '1 hook is' : `${left} hooks are`} yours alone here, and left out, as the file of the project is for everybody; to put it there all the same, run: hookstack migrate --from ${from} --scope local`;
-  const mayBlock = carried.groups.some(({ key }) => {
-    const event = ourEventName(dialects[from], key);
-    return event !== undefined && events[event].canBlock;
-  });
-  const kind = mayBlock ? 'lost' : 'changed';
+  const kind = mayBlock(carried, from) ? 'lost' : 'changed';
   const place = { file, line: 1, column: 1, path: 'hooks' };
   return [...(left > 0 ? [{ ...place, message, kind } as const] : []), ...remarks.filter(isLost)];
+}
+
+function remarkPlugin({ file, mayStop }: PluginHooks, from: DialectName): Remark {
+  const message = `hooks of a plugin or an extension are not taken over: copy those that you need to .llxprt/settings.json, into groups with "dialect": "${from}"`;
+  const kind = mayStop ? 'lost' : 'changed';
+  return { file, line: 1, column: 1, path: 'hooks', message, kind };
 }
 
 async function readSources(files: readonly string[], from: DialectName): Promise<Source[]> {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApprovalRequest } from '../../protocol/approval.js';
+import { tellNumbers, type ApprovalRequest } from '../../protocol/approval.js';
 import { HookEventName } from '../../protocol/types.js';
 import { diffValues } from '../../trace/diff.js';
+import { reveal } from '../shared/reveal.js';
 import { paint, plural } from '../shared/terminal.js';
-import { reveal } from './lookalikes.js';
 
 /** What is longer is cut, and it is said how much: of each text, and of each of its lines. */
 const MAX_ROWS = { hook: 12, other: 60 };
@@ -28,7 +28,7 @@ const NEXT: Partial<Record<HookEventName, string>> = {
  * @param columns of the terminal: a line that the terminal wraps itself would go on without that mark
  */
 export function formatQuestion(request: ApprovalRequest, columns?: number): string {
-  const { event, hooks, toolName, input, originalInput, workingDir, expiresAt } = request;
+  const { event, hooks, toolName, input, originalInput, workingDir, agent, expiresAt } = request;
   const isChanged = !isDeepStrictEqual(input, originalInput);
   const quote = (text: string, rows = MAX_ROWS.other) =>
     quoteWithin(text, Math.max(MIN_COLUMNS, columns || 80), rows);
@@ -54,13 +54,9 @@ export function formatQuestion(request: ApprovalRequest, columns?: number): stri
     ...quote(JSON.stringify(input, tellNumbers, 2)),
     'in:',
     ...quote(workingDir),
+    ...(agent === undefined ? [] : ['agent:', ...quote(agent)]),
     `No answer within ${formatMinutes(minutes)} means no.`,
   ].join('\n');
-}
-
-/** JSON has no word for some numbers, and would show `null`. */
-function tellNumbers(_key: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
 function formatChange(before: object, after: object): string {

@@ -3,7 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WriteStream } from 'node:tty';
 import expand from '@inquirer/expand';
 import input from '@inquirer/input';
-import type { Approval, ApprovalRequest, Approver } from '../../protocol/approval.js';
+import {
+  MIN_READ_MS,
+  type Approval,
+  type ApprovalRequest,
+  type Approver,
+} from '../../protocol/approval.js';
 import { formatQuestion } from './questionText.js';
 
 /** Ms without a key, after which what was typed ahead has come. */
@@ -54,7 +59,7 @@ async function choose(signal: AbortSignal): Promise<Approval> {
         { key: 'y', name: 'Yes, this once', value: 'once' },
         {
           key: 's',
-          name: 'Yes, and all of this session for the same hooks, tool and input',
+          name: 'Yes, all session: for the same hooks, tool, input, directory and agent',
           value: 'session',
         },
         { key: 'n', name: 'No', value: 'no' },
@@ -107,6 +112,8 @@ function hangUp(): void {
 /** A prompt must not be answered by what was typed before anybody could read it. */
 async function dropTypedAhead(signal: AbortSignal): Promise<void> {
   const { stdin } = process;
+  // What comes soon after it was meant for what stood there before.
+  const readable = performance.now() + MIN_READ_MS;
   let isQuiet = false;
   const note = () => {
     isQuiet = false;
@@ -115,7 +122,7 @@ async function dropTypedAhead(signal: AbortSignal): Promise<void> {
   stdin.on('data', note);
   stdin.resume();
   try {
-    while (!isQuiet) {
+    while (!isQuiet || performance.now() < readable) {
       isQuiet = true;
       // Whoever goes on typing is not asked yet.
       await delay(QUIET_MS, undefined, { signal });

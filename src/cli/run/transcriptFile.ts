@@ -1,9 +1,9 @@
-import { lstatSync, mkdirSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../../config/config.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import { requireHome } from '../../util/home.js';
 import { isInside, realPathOf } from '../../util/paths.js';
+import { makePrivate, ownFolder } from '../shared/privateFolder.js';
 import { printNotice, toVisible } from '../shared/terminal.js';
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
@@ -31,23 +31,12 @@ export function placeTranscript(config: Config, transcript: string | false | und
 
 /** It must be out of reach of what is done in the project. */
 function openSessions(project: string): string {
-  const own = path.join(requireHome(), '.llxprt');
-  mkdirSync(own, { recursive: true, mode: 0o700 });
-  const sessions = path.join(realPathOf(own) ?? own, 'sessions');
+  const sessions = ownFolder('sessions');
   if (isInside(sessions, realPathOf(project) ?? project)) {
     throw new Error(`${sessions} is a part of the project`);
   }
   makePrivate(sessions);
   return sessions;
-}
-
-function makePrivate(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const stats = lstatSync(folder);
-  const isOwn = stats.uid === (process.getuid?.() ?? stats.uid);
-  if (!stats.isDirectory() || !isOwn || (stats.mode & 0o022) !== 0) {
-    throw new Error(`${folder} must be a folder of yours that nobody else can write, and no link`);
-  }
 }
 
 /** Removes only what was made here. The transcript of a running session is younger. */

@@ -1,5 +1,11 @@
-import { NOTE_KEY, type FleetNote } from '../../fleet/question.js';
-import type { DefaultHookOutput, ProcessedHookResult } from '../../protocol/hookOutput.js';
+import { markAnswer, type FleetNote } from '../../fleet/answerMark.js';
+import type { Question } from '../../fleet/question.js';
+import {
+  areHealthy,
+  hasFailed,
+  type DefaultHookOutput,
+  type ProcessedHookResult,
+} from '../../protocol/hookOutput.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { HookExecutionResult } from '../../protocol/types.js';
@@ -8,13 +14,20 @@ import { errorMessage } from '../../util/errorMessage.js';
 /** What became of a question, for the figures. */
 export type QuestionVerdict = 'none' | 'allow' | 'ask' | 'block' | 'stop' | 'fail';
 
-/** The answer to a question for which no hook is there. */
-export const NOTHING_TO_SAY = JSON.stringify({ [NOTE_KEY]: { success: true, hooks: [] } });
-
-/** What hooks decided, as JSON that a hook would print, with a note about the hooks beside it. */
-export function answerTextOf(fired: ProcessedHookResult): string {
+/**
+ * What hooks decided, as JSON that a hook would print, with a note about the hooks beside it.
+ *
+ * @param fired `undefined` where no hook is there for the question
+ */
+export function answerTextOf(question: Question, fired: ProcessedHookResult | undefined): string {
+  if (!fired) return markAnswer({}, question, { success: true, hooks: [] });
   const { finalOutput } = fired.aggregated;
-  return JSON.stringify({ ...(finalOutput && printed(finalOutput)), [NOTE_KEY]: noteOf(fired) });
+  return markAnswer(finalOutput ? printed(finalOutput) : {}, question, noteOf(fired));
+}
+
+/** An answer in the format of another agent, which knows no marks: it has one where the asker reads them. */
+export function foreignAnswerText(question: Question, said: object, success = true): string {
+  return question.readsMarks ? markAnswer(said, question, { success }) : JSON.stringify(said);
 }
 
 /** A block counts wherever it stands in an output, so that nobody has to look for it. */
@@ -29,9 +42,9 @@ function printed(output: DefaultHookOutput): object {
 }
 
 function noteOf({ aggregated }: ProcessedHookResult): FleetNote {
-  const { success, decidedBy, results, finalOutput } = aggregated;
+  const { decidedBy, results, finalOutput } = aggregated;
   return {
-    success,
+    success: areHealthy(aggregated),
     ...(decidedBy && { decidedBy }),
     hooks: results.map(noteOfHook),
     ...(finalOutput?.foreign && { foreign: finalOutput.foreign }),
@@ -41,11 +54,12 @@ function noteOf({ aggregated }: ProcessedHookResult): FleetNote {
 /** In characters. */
 const MAX_WHY = 1000;
 
-function noteOfHook({ hookConfig, success, duration, error, why }: HookExecutionResult) {
+function noteOfHook(result: HookExecutionResult) {
+  const { hookConfig, duration, error, why } = result;
   const told = why ?? (error && errorMessage(error));
   return {
     name: hookIdentity(hookConfig),
-    success,
+    success: !hasFailed(result),
     durationMs: Math.round(duration * 10) / 10,
     ...(told !== undefined && { why: removeControls(told).slice(0, MAX_WHY) }),
   };
@@ -53,10 +67,10 @@ function noteOfHook({ hookConfig, success, duration, error, why }: HookExecution
 
 /** One word for what hooks decided. */
 export function verdictWord(fired: ProcessedHookResult): QuestionVerdict {
-  const { finalOutput, success } = fired.aggregated;
+  const { finalOutput } = fired.aggregated;
   if (fired.shouldStop) return 'stop';
   if (finalOutput?.isBlockingDecision()) return 'block';
   if (finalOutput?.decision === 'ask') return 'ask';
-  if (!success) return 'fail';
+  if (!areHealthy(fired.aggregated)) return 'fail';
   return finalOutput ? 'allow' : 'none';
 }

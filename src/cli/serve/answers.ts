@@ -7,7 +7,12 @@ import { fireHook, hasHooks } from '../../hooks/fireHook.js';
 import { HookEventName } from '../../protocol/types.js';
 import { withinRemoteSpan } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import { answerTextOf, NOTHING_TO_SAY, verdictWord, type QuestionVerdict } from './answerText.js';
+import {
+  answerTextOf,
+  foreignAnswerText,
+  verdictWord,
+  type QuestionVerdict,
+} from './answerText.js';
 import { KeptAnswers, type Reply, type SharedAnswers } from './keptAnswers.js';
 import { readAsked, UnreadableQuestion, type Asked, type ReadQuestion } from './readAsked.js';
 
@@ -86,11 +91,15 @@ export class PolicyAnswers {
     try {
       if (this.#isDraining) return this.#refuse(asked, 'draining', 'The server is about to end');
       read = readAsked(asked);
-      if (!read) return { status: 200, body: '{}' };
+      if (!read) return { status: 200, body: foreignAnswerText(asked.question, {}) };
       const { event, payload } = read;
       if (hasHooks(this.options.config, event, payload)) return await this.#answerOnce(asked, read);
       this.#tellAnswered(read, 'none', start);
-      return { status: 200, body: read.received ? '{}' : NOTHING_TO_SAY };
+      const { question } = asked;
+      const body = read.received
+        ? foreignAnswerText(question, {})
+        : answerTextOf(question, undefined);
+      return { status: 200, body };
     } catch (error) {
       if (!(error instanceof UnreadableQuestion)) {
         return this.#refuse(
@@ -101,7 +110,7 @@ export class PolicyAnswers {
         );
       }
       this.options.onRefused?.('unreadable');
-      return this.refusal(asked.format, error.status, error.message);
+      return this.refusal(asked, error.status, error.message);
     }
   }
 
@@ -111,11 +120,17 @@ export class PolicyAnswers {
    *
    * @param event where it is known
    */
-  refusal(format: Asked['format'], status: number, why: string, event?: HookEventName): Reply {
+  refusal(
+    { format, question }: Pick<Asked, 'format' | 'question'>,
+    status: number,
+    why: string,
+    event?: HookEventName,
+  ): Reply {
     const retry = status === 503 && { retryAfterS: 1 };
     if (format === 'claude' && this.#isGuarded(event)) {
       const reason = `Blocked, as the policy server could not ask its hooks: ${why}`;
-      return { status: 200, body: JSON.stringify({ decision: 'block', reason }), ...retry };
+      const body = foreignAnswerText(question, { decision: 'block', reason });
+      return { status: 200, body, ...retry };
     }
     return { status, body: JSON.stringify({ error: why }), ...retry };
   }
@@ -211,12 +226,12 @@ export class PolicyAnswers {
         const { json, lost } = replyTo(received, verdict);
         for (const each of lost) onLost?.(each);
         this.#tellAnswered(read, verdict.kind, start);
-        return JSON.stringify(json);
+        return foreignAnswerText(asked.question, json, !verdict.hasFailed);
       }
       const fired = await fireHook(config, event, payload, options);
       signal.throwIfAborted();
       this.#tellAnswered(read, fired ? verdictWord(fired) : 'none', start);
-      return fired ? answerTextOf(fired) : NOTHING_TO_SAY;
+      return answerTextOf(asked.question, fired);
     });
   }
 
@@ -224,14 +239,9 @@ export class PolicyAnswers {
     this.options.onAnswered?.({ event, verdict, durationMs: performance.now() - start });
   }
 
-  #refuse(
-    { format }: Asked,
-    refusal: keyof typeof STATUS,
-    why: string,
-    event?: HookEventName,
-  ): Reply {
+  #refuse(asked: Asked, refusal: keyof typeof STATUS, why: string, event?: HookEventName): Reply {
     this.options.onRefused?.(refusal);
-    return this.refusal(format, STATUS[refusal], why, event);
+    return this.refusal(asked, STATUS[refusal], why, event);
   }
 }
 

@@ -1,4 +1,4 @@
-import { isBlocking } from '../../protocol/hookOutput.js';
+import { denies, stops, withMarkOf } from '../../fleet/answerMark.js';
 import { MAX_HOOK_TEXT } from '../../protocol/sanitizeText.js';
 import { isRecord } from '../../util/records.js';
 import type { Reply } from './keptAnswers.js';
@@ -22,24 +22,19 @@ export function fitAnswer(answer: Reply, maxBytes: number): Reply {
 
 function coreOf(body: string): object | undefined {
   const said: unknown = JSON.parse(body);
-  if (!isRecord(said)) return undefined;
+  if (!isRecord(said) || !(denies(said) || stops(said))) return undefined;
   const { hookSpecificOutput: specific } = said;
-  const permission = isRecord(specific) ? specific['permissionDecision'] : undefined;
-  const stops = said['continue'] === false;
-  const behavior = isRecord(specific) && isRecord(specific['decision']) && specific['decision'];
-  const isDenied = behavior && behavior['behavior'] === 'deny';
-  if (!isBlocking(said['decision']) && !isBlocking(permission) && !isDenied && !stops) {
-    return undefined;
-  }
-  return {
+  const permission = isRecord(specific) ? specific['decision'] : undefined;
+  const isDenied = isRecord(permission) && permission['behavior'] === 'deny';
+  return withMarkOf(said, {
     ...pick(said, ['decision', 'continue', 'reason', 'stopReason']),
     ...(isRecord(specific) && {
       hookSpecificOutput: {
         ...pick(specific, ['hookEventName', 'permissionDecision', 'permissionDecisionReason']),
-        ...(isDenied && { decision: pick(behavior, ['behavior', 'message', 'interrupt']) }),
+        ...(isDenied && { decision: pick(permission, ['behavior', 'message', 'interrupt']) }),
       },
     }),
-  };
+  });
 }
 
 function pick(from: Readonly<Record<string, unknown>>, keys: readonly string[]): object {

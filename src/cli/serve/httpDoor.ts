@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HEADERS, readQuestion } from '../../fleet/question.js';
+import { readQuestion } from '../../fleet/question.js';
 import { isHookEventName } from '../../protocol/events.js';
 import { HookEventName } from '../../protocol/types.js';
 import { admit, type AccessOptions, type Admission, type Rejection } from './access.js';
@@ -132,9 +132,9 @@ class Routes {
       return this.#wrong(response, 415, 'Events are sent as application/json, not compressed');
     }
     const format = path === CLAUDE_PATH ? 'claude' : 'own';
-    const body = await this.#bodies.read(request, asker);
-    if ('why' in body) return this.#refuseBody(response, body.why, format);
     const question = readQuestion((name) => headerOf(request, name), longestMs);
+    const body = await this.#bodies.read(request, asker);
+    if ('why' in body) return this.#refuseBody(response, body.why, { format, question });
     const asked: Asked = {
       format,
       text: body.text,
@@ -142,10 +142,14 @@ class Routes {
       ...(event && { event }),
       ...(asker !== undefined && { asker }),
     };
-    this.#reply(response, await answers.answer(asked), { [HEADERS.question]: question.id });
+    this.#reply(response, await answers.answer(asked));
   }
 
-  #refuseBody(response: ServerResponse, why: NoBody, format: Asked['format']): void {
+  #refuseBody(
+    response: ServerResponse,
+    why: NoBody,
+    asked: Pick<Asked, 'format' | 'question'>,
+  ): void {
     if (why === 'broken') return;
     const { answers, metrics, maxBody } = this.options;
     metrics.refused('too_large');
@@ -154,7 +158,7 @@ class Routes {
       no_room: { status: 503, error: 'Too many large bodies are on their way: ask again' },
       no_text: { status: 400, error: 'The body is not UTF-8' },
     }[why];
-    this.#reply(response, answers.refusal(format, status, error));
+    this.#reply(response, answers.refusal(asked, status, error));
   }
 
   #refuse(response: ServerResponse, { status, error }: Rejection): void {
@@ -171,9 +175,9 @@ class Routes {
     this.#send(response, status, { error }, headers);
   }
 
-  #reply(response: ServerResponse, { status, body, retryAfterS }: Reply, headers = {}): void {
+  #reply(response: ServerResponse, { status, body, retryAfterS }: Reply): void {
     const retry = retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) };
-    this.#write(response, status, body, { 'Content-Type': JSON_TYPE, ...headers, ...retry });
+    this.#write(response, status, body, { 'Content-Type': JSON_TYPE, ...retry });
   }
 
   #send(response: ServerResponse, status: number, body: object, headers = {}): void {

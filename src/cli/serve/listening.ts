@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { isLoopback } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
+import { readText } from '../../util/guardedRead.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { toVisible } from '../shared/terminal.js';
 import { readTokens, type AccessOptions } from './access.js';
@@ -107,10 +107,10 @@ async function readTls(
   clientCa: string | undefined,
 ): Promise<ServerTls> {
   const tls = {
-    cert: await orUsageError(readFile(cert, 'utf8'), said('--cert')),
+    cert: await orUsageError(readText(cert), said('--cert')),
     key: await orUsageError(readSecretFile(key), said('--key')),
     ...(clientCa !== undefined && {
-      ca: await orUsageError(readFile(clientCa, 'utf8'), said('--client-ca')),
+      ca: await orUsageError(readText(clientCa), said('--client-ca')),
     }),
   };
   await orUsageError(

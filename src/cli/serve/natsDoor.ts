@@ -125,7 +125,7 @@ class Door {
     const { length } = message.data;
     if (this.#pending.size >= maxPending || this.#bytes + length > maxPendingBytes) {
       const error = 'The server has as many questions as it can hold: ask again, or start another';
-      return this.#respond(message, question.id, { status: 503, body: JSON.stringify({ error }) });
+      return this.#respond(message, { status: 503, body: JSON.stringify({ error }) });
     }
     this.#bytes += length;
     const work = this.#answer(message, question, `${team}/${agent}`).finally(() => {
@@ -139,12 +139,12 @@ class Door {
     const text = this.#decode(message.data);
     if (text === undefined) {
       const body = JSON.stringify({ error: 'The question is no UTF-8' });
-      return this.#respond(message, question.id, { status: 400, body });
+      return this.#respond(message, { status: 400, body });
     }
     const format = message.headers?.get(HEADERS.format) === 'claude' ? 'claude' : 'own';
     try {
       const reply = await this.options.answers.answer({ format, text, question, asker });
-      this.#respond(message, question.id, reply);
+      this.#respond(message, reply);
     } catch (error) {
       this.options.onWarn?.(`A question of ${asker} got no answer: ${errorMessage(error)}`);
     }
@@ -164,12 +164,11 @@ class Door {
   }
 
   /** What cannot be sent now is no answer: its asker has lost the connection, too. */
-  #respond(message: Msg, id: string, reply: Reply): void {
+  #respond(message: Msg, reply: Reply): void {
     if (!this.isUp()) return;
     const max = this.#connection?.info?.max_payload ?? 1024 * 1024;
     const { status, body } = fitAnswer(reply, max - HEADER_ROOM);
     const headers = this.#newHeaders();
-    headers.set(HEADERS.question, id);
     if (status !== 200) headers.set(HEADERS.status, String(status));
     message.respond(body, { headers });
   }

@@ -31,11 +31,13 @@ export function findReasons(
   context: PlanContext | undefined,
 ) {
   const logger = plannerLogger();
-  const entries = registry.getAllHooks().filter(({ eventName }) => eventName === event);
+  const entries = registry
+    .getAllHooks()
+    .filter(({ eventName, standIn }) => eventName === event || standIn?.eventName === event);
   const budget = new MatcherBudget();
   const substitutes = findSubstitutes(
-    entries
-      .filter(({ enabled }) => enabled)
+    registry
+      .getHooksForEvent(event)
       .filter((entry) => isConcerned(registry, entry, context, logger, budget)),
   );
   const reasons = entries.map((entry) => {
@@ -43,8 +45,9 @@ export function findReasons(
     const always = findReason(entry, true, origins);
     const reason =
       always ?? whyNotNow(entry, context) ?? whyNotItself(entry, substitutes.get(entry), context);
+    const { standIn = isChangedGuard(entry) ? entry : undefined } = entry;
     /** A guard that has changed since it was allowed, so that it denies unasked. */
-    const blocks = isChangedGuard(entry) && substitutes.get(entry) === entry;
+    const blocks = standIn !== undefined && substitutes.get(standIn) === standIn;
     return { entry, reason, isOff: always !== null, blocks };
   });
   return { reasons, substitutes };

@@ -3,6 +3,7 @@ import type { SettingsOrigins } from '../../config/settings/settings.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { normalizeTimeout } from '../../process/normalizeTimeout.js';
+import { hookScope, scopedName } from '../../protocol/disabledHooks.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import { findSubstitutes } from '../../protocol/sameCommand.js';
 import { HookEventName } from '../../protocol/types.js';
@@ -143,17 +144,22 @@ export function describeEntries(
 
 /** Why a hook does not run, whatever the event; `null` for one that would. */
 export function findReason(
-  { skipped, config, review }: HookRegistryEntry,
+  entry: HookRegistryEntry,
   enableHooks: boolean,
   origins?: SettingsOrigins,
 ): string | null {
+  const { skipped, config, review, standIn } = entry;
   if (skipped === 'disabled') {
-    const files = origins?.disabledHooks.get(hookIdentity(config)) ?? [];
+    const names = [scopedName(hookScope(entry), hookIdentity(config)), hookIdentity(config)];
+    const files = names.flatMap((name) => origins?.disabledHooks.get(name) ?? []);
     const where = ['disabled by name', ...files.map(({ file }) => file)].join(' in ');
     return `${where}; to switch it on: hookstack enable ${asWord(hookIdentity(config))}`;
   }
   if (skipped === 'refused') return review?.reason?.replace(/^is (?=refused)/u, '') ?? skipped;
   const doubt = review?.reason === undefined ? '' : `: it ${review.reason}; ${TRUST}`;
+  if (skipped === 'untrusted' && standIn) {
+    return `untrusted, and what "${hookIdentity(standIn.config)}" guarded is blocked${doubt}`;
+  }
   if (skipped !== undefined) return `${skipped}${skipped === 'untrusted' ? doubt : ''}`;
   if (config.type === 'plugin') return `type ${config.type} cannot be run`;
   if (isChangedGuard({ skipped, review })) return `untrusted, and denies${doubt}`;

@@ -35,12 +35,21 @@ export function obstaclesOf(
 ): Obstacles {
   const left = isTrustedRun({}) ? [] : items.filter(({ review }) => review.status !== 'allowed');
   const count = countItems(left.map(({ review }) => review.item));
+  const at = cwdWords(cwd);
   return {
     off: whyOff(workspace),
     ...(left.length > 0 && {
-      notAllowed: `Not allowed yet: ${count}. To see and allow, run: hookstack trust${cwdWords(cwd)}`,
+      notAllowed: `Not allowed yet: ${count}. To see and allow, run: hookstack trust${at}${openWords(left, at)}`,
     }),
   };
+}
+
+/** What is open is allowed neither by --yes, nor by one answer for all. */
+function openWords(left: readonly ReviewedItem[], at: string): string {
+  const open = left.filter(({ review }) => review.class === 'open' && review.status !== 'refused');
+  if (open.length === 0) return '';
+  const count = countItems(open.map(({ review }) => review.item));
+  return `; of these, ${count} can be allowed by definition only, with a yes each, or by: hookstack trust --open${at}`;
 }
 
 /** With what to do; `undefined` where hooks are on. */

@@ -1,6 +1,9 @@
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { removeControls } from '../../protocol/sanitizeText.js';
+import { INVISIBLE, toVisible } from '../../util/visible.js';
+
+export { toVisible } from '../../util/visible.js';
 
 const MAX_LINE = 200;
 
@@ -33,32 +36,9 @@ export function toOneLine(text: string, limit = MAX_LINE): string {
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
 }
 
-/** The whole text on one line, with escapes: who judges a command must see all that the shell runs. */
-export function toVisible(text: string): string {
-  return text.replaceAll(INVISIBLE, escapeCharacter);
-}
-
-/** The same, with something else in place of each escape. */
-export function markInvisible(text: string, mark: (escape: string) => string): string {
-  return text.replaceAll(INVISIBLE, (character) => mark(escapeCharacter(character)));
-}
-
-/** Of letters and marks too, some have no shape: code can be written in them. The last one is a blank of Braille. */
-const INVISIBLE =
-  /[\p{Cc}\p{Cf}\p{Cn}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u{2800}]/gu;
-
-const SHORT_ESCAPES: Readonly<Record<string, string>> = {
-  '\n': String.raw`\n`,
-  '\r': String.raw`\r`,
-  '\t': String.raw`\t`,
-};
-
-function escapeCharacter(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  const hex = code.toString(16);
-  if (code > 0xffff) return `\\u{${hex}}`;
-  const long = code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`;
-  return SHORT_ESCAPES[character] ?? long;
+/** As {@link toVisible}, but its lines stay lines. */
+export function toVisibleLines(text: string): string {
+  return text.split(/\r?\n/u).map(toVisible).join('\n');
 }
 
 /** The whole text on one line, without control characters. */

@@ -2,7 +2,6 @@ import type { JsonEdit } from '../../config/settings/editJson.js';
 import { editSettings, type SettingsDecision } from '../../config/settings/editSettings.js';
 import { findSettingsFiles, settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { adviseTrust } from '../../config/settings/settingsLayer.js';
-import { suggestName } from '../../util/suggestName.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { warnIfOff } from '../shared/obstacles.js';
@@ -11,19 +10,26 @@ import { editAsAllowed, type OwnEdit } from '../shared/ownEdit.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
 import { printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
 import { requireHome } from '../../util/home.js';
+import { plainName, scopedName } from '../../protocol/disabledHooks.js';
+import type { HookScope } from '../../protocol/types.js';
 import { UsageError } from '../shared/usageError.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
+import { allOf, choose, disables, ofWhom, requireHook, type MeantHook } from './meantHook.js';
 
 interface SwitchOptions extends Omit<WorkspaceOptions, 'settings'> {
   /** In place of a name. */
   readonly all?: boolean;
   readonly project?: boolean;
   readonly user?: boolean;
+  /** Whose hook is meant. */
+  readonly scope?: HookScope;
 }
 
 /** What has become of one hook. */
 interface Switched {
   readonly hook: string;
+  /** Whose it is, where one hook alone is meant. */
+  readonly scope?: HookScope;
   readonly enabled: boolean;
   /** Files in which that is new. */
   readonly changed: readonly string[];
@@ -35,19 +41,29 @@ interface Switched {
 export async function disable(name: string | undefined, options: SwitchOptions): Promise<number> {
   checkName(name, options);
   const { workspace, entries } = await openHooks(options);
-  if (name !== undefined) requireHook(name, namesOf(entries));
-  const chosen = chosenScopes(options)[0];
+  const [chosen] = chosenScopes(options);
+  const meant =
+    name === undefined
+      ? allOf(entries).filter((hook) => maySwitch(chosen, hook))
+      : [await choose(name, entries, options)];
   const switched: Switched[] = [];
   const objections = new Map<string, string>();
-  for (const hook of name === undefined ? namesOf(entries) : [name]) {
-    const scope = chosen ?? scopeOf(hook, entries);
+  for (const hook of meant) {
+    const scope = chosen ?? (hook.scope === 'project' ? 'project' : 'user');
     const file = await fileOf(scope, workspace);
+    if (!maySwitch(scope, hook)) throw new UsageError(notOfProject(hook));
     const { changed, objection } = await edit(scope, file, workspace, (current) =>
-      addName(file, current, hook),
+      addName(file, scope, current, hook, entries),
     );
-    if (objection !== undefined) objections.set(hook, objection);
+    if (objection !== undefined) objections.set(hook.name, objection);
     const enabled = objection !== undefined;
-    switched.push({ hook, enabled, changed: changed ? [file] : [], disabledIn: [file] });
+    switched.push({
+      hook: hook.name,
+      scope: hook.scope,
+      enabled,
+      changed: changed ? [file] : [],
+      disabledIn: [file],
+    });
   }
   if (options.json) printSwitched(switched, options);
   else if (switched.length === 0) printLine('No hook is configured: there is nothing to disable');
@@ -63,26 +79,35 @@ export async function enable(name: string | undefined, options: SwitchOptions): 
   checkName(name, options);
   const { workspace, entries } = await openHooks(options);
   const { disabledHooks } = workspace.origins;
-  if (name !== undefined) requireHook(name, [...namesOf(entries), ...disabledHooks.keys()]);
-  const scopes = chosenScopes(options);
+  const known = [...namesOf(entries), ...[...disabledHooks.keys()].map(plainName)];
+  if (name !== undefined) requireHook(name, known);
+  const isMeant = (scope: Scope, each: unknown) =>
+    name === undefined || disables(scope, each, { name, scope: options.scope }, entries);
   /** The files that do not disable a hook any more. */
   const changed = new Map<string, string[]>();
+  const scopes = chosenScopes(options);
   for (const scope of scopes.length > 0 ? scopes : await ownScopes(workspace)) {
     const file = await fileOf(scope, workspace);
-    const isMeant = (each: unknown) => options.all === true || each === name;
     await edit(scope, file, workspace, (current) => {
-      for (const each of new Set(listOf(current).filter(isMeant))) {
-        changed.set(String(each), [...(changed.get(String(each)) ?? []), file]);
+      for (const each of new Set(listOf(current).filter((entry) => isMeant(scope, entry)))) {
+        const hook = plainName(String(each));
+        changed.set(hook, [...(changed.get(hook) ?? []), file]);
       }
-      return removeNames(current, isMeant);
+      return removeNames(current, (each) => isMeant(scope, each));
     });
   }
-  const disabled = new Set([...disabledHooks.keys(), ...changed.keys()]);
-  const switched = (name === undefined ? [...disabled] : [name]).map((hook) => {
+  const listed = [...disabledHooks].flatMap(([entry, files]) =>
+    files.map(({ file, scope }) => ({ entry, file, scope })),
+  );
+  const names = new Set([...listed.map(({ entry }) => plainName(entry)), ...changed.keys()]);
+  const switched = (name === undefined ? [...names] : [name]).map((hook) => {
     const files = changed.get(hook) ?? [];
-    const disabledIn = (disabledHooks.get(hook) ?? [])
-      .map(({ file }) => file)
-      .filter((file) => !files.includes(file));
+    const left = listed
+      .filter(({ file }) => !files.includes(file))
+      .filter(({ entry, scope }) =>
+        disables(scope, entry, { name: hook, scope: options.scope }, entries),
+      );
+    const disabledIn = [...new Set(left.map(({ file }) => file))];
     return { hook, enabled: disabledIn.length === 0, changed: files, disabledIn };
   });
   if (options.json) printSwitched(switched, options);
@@ -101,9 +126,9 @@ function printSwitched(switched: readonly Switched[], { all }: SwitchOptions): v
   printJson(all ? { hooks: switched } : switched[0]);
 }
 
-function tellDisabled({ hook, enabled, changed, disabledIn }: Switched): void {
+function tellDisabled({ hook, scope, enabled, changed, disabledIn }: Switched): void {
   const state = `${enabled ? 'named in disabledHooks' : 'disabled'}${changed.length > 0 ? '' : ' already'}`;
-  printLine(toOneLine(`"${hook}" is ${state} in ${disabledIn.join(', ')}`));
+  printLine(toOneLine(`"${hook}" ${ofWhom(scope)} is ${state} in ${disabledIn.join(', ')}`));
 }
 
 function tellEnabled({ hook, changed, disabledIn }: Switched): void {
@@ -138,11 +163,6 @@ function chosenScopes(options: SwitchOptions): Scope[] {
   return SCOPES.filter((scope) => options[scope] === true);
 }
 
-function scopeOf(name: string, entries: readonly HookRegistryEntry[]): Scope {
-  const named = entries.filter(({ config }) => hookIdentity(config) === name);
-  return named.every(({ origin }) => origin?.scope === 'project') ? 'project' : 'user';
-}
-
 /** In the home directory, the user's settings are the only ones. */
 async function ownScopes({ config }: Workspace): Promise<Scope[]> {
   const files = findSettingsFiles({ workingDir: config.getWorkingDir() });
@@ -155,27 +175,33 @@ async function fileOf(scope: Scope, { config }: Workspace): Promise<string> {
     : await projectSettingsToWrite(config.getWorkingDir());
 }
 
+function maySwitch(scope: Scope | undefined, hook: MeantHook): boolean {
+  return scope !== 'project' || hook.scope === 'project';
+}
+
+function notOfProject(hook: MeantHook): string {
+  return `"${toOneLine(hook.name)}" is a hook ${ofWhom(hook.scope)}, which the settings of a project cannot switch off; leave --project out`;
+}
+
 function namesOf(entries: readonly HookRegistryEntry[]): string[] {
   return [...new Set(entries.map(({ config }) => hookIdentity(config)))];
 }
 
-function requireHook(name: string, known: readonly string[]): void {
-  if (known.includes(name)) return;
-  const hint = known.length === 0 ? 'none is configured' : suggestName(name, known);
-  throw new UsageError(`There is no hook "${toOneLine(name)}"; ${toOneLine(hint)}`);
-}
-
+/** A name in the project's file is of the project in any case; elsewhere the scope stands before it. */
 function addName(
   file: string,
+  scope: Scope,
   { disabledHooks }: Readonly<Record<string, unknown>>,
-  name: string,
+  hook: MeantHook,
+  entries: readonly HookRegistryEntry[],
 ): JsonEdit[] {
-  if (disabledHooks === undefined) return [{ path: ['disabledHooks'], value: [name] }];
+  const value = scope === 'project' ? hook.name : scopedName(hook.scope, hook.name);
+  if (disabledHooks === undefined) return [{ path: ['disabledHooks'], value: [value] }];
   if (!Array.isArray(disabledHooks)) {
     throw new Error(`${file} is not changed: its disabledHooks is not an array; fix it first`);
   }
-  if (disabledHooks.includes(name)) return [];
-  return [{ path: ['disabledHooks', disabledHooks.length], value: name, isInsertion: true }];
+  if (disabledHooks.some((each) => disables(scope, each, hook, entries))) return [];
+  return [{ path: ['disabledHooks', disabledHooks.length], value, isInsertion: true }];
 }
 
 /** The whole list with the last name; else from the end, as each removal moves what comes after it. */

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config/config.js';
 import { replaceFile } from '../../config/settings/editSettings.js';
 import { fireHook } from '../../hooks/fireHook.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { maskSecrets } from '../../run/hookEnvironment.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { readText } from '../../util/guardedRead.js';
 import { suggestName } from '../../util/suggestName.js';
 import { completeFields, decodeFields } from '../shared/eventFields.js';
 import { describeFiring, whyOf, type FireReport } from '../shared/fireReport.js';
@@ -65,7 +65,7 @@ type Outcome = Partial<
 
 async function tryTest(file: string, workspace: Workspace, update: boolean): Promise<Outcome> {
   const { config } = workspace;
-  const source = await readFile(file, 'utf8');
+  const source = await readText(file);
   const parsed = parseHookTest(source);
   if ('problems' in parsed) {
     return { problems: parsed.problems.map((problem) => `${file}:${problem}`) };

@@ -38,12 +38,13 @@ export async function test(paths: readonly string[], options: TestOptions): Prom
     });
   const run = (workspace: Workspace) => runTests(paths, workspace, options);
   if (!options.watch) return run(await open());
-  const { watchTests } = await import('./watchTests.js');
+  const { tellNotAllowed, watchTests } = await import('./watchTests.js');
   return watchTests(paths, options, async (onOpen) => {
     const workspace = await open();
     onOpen(workspace);
     try {
       await run(workspace);
+      tellNotAllowed(workspace);
     } finally {
       await workspace.config.dispose();
     }

@@ -6,7 +6,7 @@ import { stampOf } from '../../trust/fileWatch.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { statsOf } from '../../util/paths.js';
 import type { WorkspaceOptions } from '../shared/options.js';
-import { printLine, printNotice, toVisible } from '../shared/terminal.js';
+import { plural, printLine, printNotice, toVisible } from '../shared/terminal.js';
 import { resolveWorkingDir, type Workspace } from '../shared/workspace.js';
 import { findTests } from './findTests.js';
 
@@ -33,6 +33,18 @@ export async function watchTests(
     printLine(`\n${toVisible(changed.join(', '))} changed`);
     stamps = await look();
   }
+}
+
+/** Whoever changes a hook takes back that it is allowed: so the tests would fail after each change. */
+export function tellNotAllowed({ config }: Workspace): void {
+  const system = config.getHookSystem();
+  const hooks = system?.isInitialized() ? system.getAllHooks() : [];
+  const left = hooks.filter(({ review = { status: 'allowed' } }) => review.status !== 'allowed');
+  if (left.length === 0) return;
+  printNotice(
+    'warning',
+    `${plural(left.length, 'hook')} of this project ${left.length === 1 ? 'is' : 'are'} not tested, as you have not allowed what is there now, and each change of a hook takes that back; to test hooks as they are while you work on them, start again with --trust`,
+  );
 }
 
 type Stamps = ReadonlyMap<string, string>;

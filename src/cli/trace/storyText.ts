@@ -8,6 +8,7 @@ import { paint, toOneLine, type TextStyle } from '../shared/terminal.js';
 
 const STYLES: Record<SpanVerdict, TextStyle> = {
   allow: 'green',
+  ask: 'cyan',
   change: 'blue',
   block: 'red',
   stop: 'magenta',

@@ -1,16 +1,17 @@
 import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConsentReview } from '../../protocol/entry.js';
 import type { HookConsent } from '../../trust/consent.js';
 import { compareItems } from '../../trust/consentChanges.js';
 import { sha256 } from '../../trust/consentItem.js';
-import { errorMessage } from '../../util/errorMessage.js';
+import { readBytes, reasonOf } from '../../util/guardedRead.js';
 import { diffLines } from '../../util/lineDiff.js';
 import { paint, toVisible } from '../shared/terminal.js';
 
 /** Lines shown around a change. */
 const CONTEXT = 3;
+/** As much as consent covers. */
+const MAX_BYTES = 32 * 1024 * 1024;
 /** More changed lines are not matched. */
 const MAX_CHANGED = 1000;
 
@@ -31,7 +32,7 @@ export async function linesOf(
 ): Promise<readonly string[]> {
   const shown = toVisible(name);
   try {
-    const bytes = await readFile(resolve(consent.project, name));
+    const bytes = await readBytes(resolve(consent.project, name), { maxBytes: MAX_BYTES });
     // What is shown must be what is allowed.
     if (!item.files[name]?.startsWith(sha256(bytes))) throw new Error('it is being changed');
     if (!isUtf8(bytes)) {
@@ -48,7 +49,7 @@ export async function linesOf(
       ...wholeOf(shown, text),
     ];
   } catch (error) {
-    return [`--- ${shown} cannot be shown: ${errorMessage(error)}`];
+    return [`--- ${shown} cannot be shown: ${reasonOf(error)}`];
   }
 }
 

@@ -144,8 +144,9 @@ async function agree(
   if (yes || open) return allowable.filter((item) => open || !isOpen(item));
   if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent);
   if (!json) await printChanges(allowable, consent);
+  const withOpen = allowable.some(isOpen) ? ', or with what is open: hookstack trust --open' : '';
   const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';
-  printNotice('error', `not allowed: ${count(allowable)}; ${advice}`);
+  printNotice('error', `not allowed: ${count(allowable)}; ${advice}${withOpen}`);
   return [];
 }
 

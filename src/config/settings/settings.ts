@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { ofProject } from '../../protocol/disabledHooks.js';
 import { joinHookDefinitions } from '../../hooks/hookSettings.js';
 import type { FileProblem, SettingsFile } from '../../util/fileProblem.js';
 import type { Settings } from './settingsKeys.js';
@@ -21,7 +22,7 @@ export interface LoadedSettings {
 export interface SettingsOrigins {
   /** The one whose `enableHooks` counts; undefined where none says anything. */
   readonly enableHooks: SettingsFile | undefined;
-  /** Those that name a hook in `disabledHooks`, by that name. */
+  /** Those that name a hook in `disabledHooks`, by that name; names of a project's file begin with `project:`. */
   readonly disabledHooks: ReadonlyMap<string, readonly SettingsFile[]>;
   /** The one whose `approvals` counts, where one has them. */
   readonly approvals: SettingsFile | undefined;
@@ -40,7 +41,7 @@ export interface LoadSettingsOptions extends SettingsPlaces {
 
 /**
  * Reads the settings of project, user and system. Scalars of the first override those of the next, hooks
- * and `disabledHooks` add up. Comments and trailing commas are fine; a missing file is normal.
+ * and `disabledHooks` add up; those of the project concern its own hooks alone, and begin with `project:`. Comments and trailing commas are fine; a missing file is normal.
  *
  * What is wrong in a file is a problem in the result and leaves the other files alone; never a throw.
  */
@@ -63,7 +64,8 @@ export async function loadSettingsFile(file: string): Promise<LoadedSettings> {
 }
 
 /** What several files say together; the one with the highest priority comes first. */
-export function mergeLayers(layers: readonly Layer[]): LoadedSettings {
+export function mergeLayers(read: readonly Layer[]): LoadedSettings {
+  const layers = read.map(bindNames);
   const said: Layer['scalars'] = {};
   const rising = [
     ...layers.map(({ source, yielding }) => ({ source, scalars: yielding })),
@@ -88,6 +90,13 @@ export function mergeLayers(layers: readonly Layer[]): LoadedSettings {
       approvals: sayingLast('approvals'),
     },
   };
+}
+
+/** Of `disabledHooks`, as it depends on the file which hooks a name means. */
+function bindNames(layer: Layer): Layer {
+  const { disabledHooks } = layer.scalars;
+  if (layer.source.scope !== 'project' || !disabledHooks) return layer;
+  return { ...layer, scalars: { ...layer.scalars, disabledHooks: disabledHooks.map(ofProject) } };
 }
 
 function findDisablers(layers: readonly Layer[]): Map<string, readonly SettingsFile[]> {

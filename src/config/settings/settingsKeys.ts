@@ -18,7 +18,7 @@ export interface Settings {
   readonly enableHooks: boolean;
   /** Groups by event: the project's first, then the user's, then the system's, each with its `origin`. */
   readonly hooks: HookDefinitions;
-  /** Names of hooks that do not run: those of all files. */
+  /** Names of hooks that do not run: those of all files. `user:NAME` means the user's alone; so do other scopes. */
   readonly disabledHooks: readonly string[];
   /** `hold` shows a model's answer only after the AfterModel hooks have seen it. */
   readonly afterModelDisplay?: 'stream' | 'hold';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readText } from '../../util/guardedRead.js';
 import type { Scenario } from './types.js';
 
 /** Ms within which what ends with a turn is to have ended. */
@@ -42,7 +42,7 @@ export class Abortion {
 
 /** Whether the process that is named in a file still runs when it should have ended long since. */
 export async function outlives(file: string): Promise<boolean> {
-  const pid = Number(await readFile(file, 'utf8').catch(() => undefined));
+  const pid = Number(await readText(file).catch(() => undefined));
   if (!(pid > 0)) return false;
   const limit = performance.now() + END_MS;
   while (isRunning(pid)) {

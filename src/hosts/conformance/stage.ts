@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Config } from '../../config/config.js';
 import type { HookDefinitions } from '../../protocol/types.js';
 import { DebugLogger } from '../../util/debugLogger.js';
+import { readText } from '../../util/guardedRead.js';
 import { Abortion, outlives } from './abortion.js';
 import { READ_DIR, WAITING_FILE } from './scenarioHooks.js';
 import { makeTools, toAnswer } from './script.js';
@@ -164,9 +165,7 @@ async function abortOnceRead(directory: string, abortion: Abortion, ended: Abort
 /** What hooks have noted completely. */
 async function readAll(directory: string): Promise<Seen['read']> {
   const files = await readdir(directory);
-  const texts = await Promise.all(
-    files.map((file) => readFile(path.join(directory, file), 'utf8')),
-  );
+  const texts = await Promise.all(files.map((file) => readText(path.join(directory, file))));
   const inputs = texts.flatMap((text) => {
     try {
       return JSON.parse(text) as Seen['read'][number];

@@ -6,7 +6,7 @@ const ROW_PX = 28;
 const NARROW_PX = 720;
 /** What the label of a time on the axis takes. */
 const TICK_PX = 64;
-const VERDICTS = ['allow', 'change', 'block', 'stop', 'fail'];
+const VERDICTS = ['allow', 'ask', 'change', 'block', 'stop', 'fail'];
 const byId = (id) => document.getElementById(id);
 const grid = byId('grid');
 const rows = byId('rows');

@@ -40,7 +40,10 @@ async function measure({ name, minimumMs }) {
     count += batch;
     elapsedMs = performance.now() - startedAt;
   } while (elapsedMs < minimumMs);
-  if (isOurs) assert.deepEqual(answer, NO_HOOKS);
+  if (isOurs) {
+    const { question } = answer.hookstack;
+    assert.deepEqual(answer, { hookstack: { ...NO_HOOKS.hookstack, question } });
+  }
   return elapsedMs / count;
 }
 

@@ -9,8 +9,10 @@ export const TOOL_INPUT = {
   description: 'Runs the tests of what was changed',
 };
 
-/** The answer where no hook matches. */
-export const NO_HOOKS = { hookstack: { success: true, hooks: [] } };
+/** The answer where no hook matches, to a question with an id of the usual length. */
+export const NO_HOOKS = {
+  hookstack: { version: 1, question: 'asker-12345-12345', success: true, hooks: [] },
+};
 
 /**
  * @param {string} toolName

@@ -77,6 +77,7 @@ function posting(url) {
         'content-type': 'application/json',
         'content-length': body.byteLength,
         'hookstack-question': nextId(ASKER),
+        'hookstack-version': '1',
         'hookstack-timeout': String(TIMEOUT_MS),
       };
       const request = http.request(url, { method: 'POST', agent, headers }, (response) => {

@@ -78,11 +78,14 @@ describe('what is answered', () => {
   it('is what hooks decided, with a note about them', async () => {
     const output = { decision: 'block', reason: 'no', systemMessage: 'hint' };
     const { answers, answered } = await open(onCalls(saying(output, { name: 'guard' })));
-    const reply = await answers.answer(about(CALL));
+    const asked = about(CALL);
+    const reply = await answers.answer(asked);
     expect(reply.status).toBe(200);
     expect(told(reply)).toEqual({
       ...output,
       hookstack: {
+        version: 1,
+        question: asked.question.id,
         success: true,
         decidedBy: ['guard'],
         hooks: [{ name: 'guard', success: true, durationMs: expect.any(Number) as number }],
@@ -109,10 +112,35 @@ describe('what is answered', () => {
     });
   });
 
+  it('in the format of another agent has a mark where its asker reads marks', async () => {
+    const { answers } = await open(onCalls(saying({}), hook('exit 3')));
+    const fields = { hook_event_name: 'PreToolUse', tool_name: 'Write', tool_input: {} };
+    const asked = about({ ...fields, session_id: 's' }, { format: 'claude' });
+    expect(told(await answers.answer(asked))).not.toHaveProperty('hookstack');
+    const question = { id: 'of an agent of ours', timeoutMs: 20_000, readsMarks: true };
+    expect(told(await answers.answer({ ...asked, question }))).toMatchObject({
+      hookstack: { version: 1, question: question.id, success: false },
+    });
+    const unread = { ...asked, question, text: '{"hook_event_name":1}' };
+    const guarded = await open(onCalls(saying({}, { onFailure: 'deny' })));
+    expect(told(await guarded.answers.answer(unread))).toMatchObject({
+      decision: 'block',
+      hookstack: { version: 1, question: question.id },
+    });
+  });
+
+  it('has no failed hook where one blocks by exit code 2', async () => {
+    const { answers } = await open(onCalls(hook('exit 2')));
+    expect(told(await answers.answer(about(CALL)))).toMatchObject({
+      hookstack: { success: true, hooks: [{ success: true }] },
+    });
+  });
+
   it('is nothing where no hook matches', async () => {
     const { answers, answered } = await open(onCalls(saying({ decision: 'block' })));
-    const reply = await answers.answer(about({ ...CALL, tool_name: 'read_file' }));
-    expect(told(reply)).toEqual({ hookstack: { success: true, hooks: [] } });
+    const asked = about({ ...CALL, tool_name: 'read_file' });
+    const hookstack = { version: 1, question: asked.question.id, success: true, hooks: [] };
+    expect(told(await answers.answer(asked))).toEqual({ hookstack });
     expect(answered).toMatchObject([{ verdict: 'none' }]);
   });
 });

@@ -95,7 +95,7 @@ describe('loadSettings', () => {
     expect((await load({ trustProject: true })).settings).toEqual({
       enableHooks: false,
       hooks: {},
-      disabledHooks: ['a', 'b', 'c', 'd'],
+      disabledHooks: ['project:a', 'project:b', 'b', 'c', 'd'],
       afterModelDisplay: 'hold',
       maxStopHookRetries: 3,
     });
@@ -172,12 +172,12 @@ describe('loadSettings', () => {
     expect(review).toMatchObject({ status: 'new', item: { kind: 'settings' } });
     await consent.allowSettings(review);
     const { settings, problems } = await load();
-    expect(settings).toMatchObject({ disabledHooks: ['a'], afterModelDisplay: 'hold' });
+    expect(settings).toMatchObject({ disabledHooks: ['project:a'], afterModelDisplay: 'hold' });
     expect(problems).toEqual([]);
     expect((await load({ trustProject: false })).settings.disabledHooks).toEqual([]);
 
     await write(project, '{ "afterModelDisplay": "hold", /* as before */ "disabledHooks": ["a"] }');
-    expect((await load()).settings.disabledHooks).toEqual(['a']);
+    expect((await load()).settings.disabledHooks).toEqual(['project:a']);
     await write(project, { disabledHooks: ['a', 'b'], afterModelDisplay: 'hold' });
     expect((await load()).settings).toMatchObject({
       disabledHooks: [],
@@ -515,7 +515,7 @@ describe('formatProblem', () => {
 
   it('shows no control character of a file name', () => {
     expect(formatProblem({ ...problem, file: '/a\n\u001B[2Jb' })).toBe(
-      '/a\uFFFD\uFFFD[2Jb:3:5: hooks.Nope: unknown event',
+      String.raw`/a\n\x1b[2Jb:3:5: hooks.Nope: unknown event`,
     );
   });
 });

@@ -117,7 +117,7 @@ export const hookDescriptions: { readonly [K in keyof PluginFields]-?: string } 
     'Milliseconds until the hook is ended; seconds in groups with "dialect": "claude". Default: 60000; in a dialect, that of its agent.',
   env: 'Added to the environment of the hook.',
   onFailure:
-    'What a failure of the hook means for the operation: "allow", it goes on, or "deny", it is blocked. Default: "allow".',
+    'What a failure of the hook means for the operation: "allow", it goes on, or "deny", it is blocked; after a tool or the model, what they gave is withheld. Default: "allow".',
   maxConsecutiveFailures: 'Failures in a row after which the hook is switched off. Default: never.',
   prestart:
     'Start the command before its event comes, so that it waits on its stdin. For commands that do nothing before they read it. Default: false.',
@@ -153,7 +153,8 @@ export const groupDescriptions: { readonly [K in keyof FileGroupFields]-?: strin
 /** The keys of settings.json besides `hooks`. */
 export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } = {
   enableHooks: 'Hooks run only where this is true. Default: false.',
-  disabledHooks: 'Hooks that do not run: their names, or the commands of those without one.',
+  disabledHooks:
+    'Hooks that do not run: their names, or the commands of those without one. "user:NAME" means the one of the user alone; so do system, extension and project. In a project, only hooks of the project are meant.',
   afterModelDisplay:
     'When the answer of the model is shown: "stream", as it arrives, or "hold", once the AfterModel hooks have answered. Default: "stream".',
   maxStopHookRetries:

@@ -64,12 +64,11 @@ async function subscribe(
 ): Promise<void> {
   const { headers } = await loadPackage('@nats-io/transport-node');
   let pending = 0;
-  const respond = (message: Msg, { status, body, headers: said }: PutReply) => {
+  const respond = (message: Msg, { status, body }: PutReply) => {
     if (connection.isClosed()) return;
-    const all = headers();
-    for (const [name, value] of Object.entries(said)) all.set(name, value);
-    if (status !== 200) all.set(HEADERS.status, String(status));
-    message.respond(body, { headers: all });
+    const said = headers();
+    if (status !== 200) said.set(HEADERS.status, String(status));
+    message.respond(body, { headers: said });
   };
   const take = async (message: Msg, from: string) => {
     pending += 1;
@@ -94,20 +93,12 @@ async function subscribe(
 
 async function answer(board: ApprovalBoard, message: Msg, from: string): Promise<PutReply> {
   const header = (name: string) => message.headers?.get(name) || undefined;
-  const reply = await answerQuestion(board, {
-    from,
-    body: message.string(),
-    header,
-  });
-  // Whoever asks knows the answer by it, also one that refuses.
-  const id = header(HEADERS.question);
-  return { ...reply, headers: { ...(id && { [HEADERS.question]: id }), ...reply.headers } };
+  return answerQuestion(board, { from, body: message.string(), header });
 }
 
 const FULL: PutReply = {
   status: 503,
   body: '{"error":"too many questions wait at this server: ask again"}',
-  headers: {},
 };
 
 /** A board that may not be there yet, as NATS is not. */

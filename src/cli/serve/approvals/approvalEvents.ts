@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { beginStream, send } from './approvalReplies.js';
-import { viewOf } from './approvalView.js';
+import { show, viewOf } from './approvalView.js';
 import type { ApprovalBoard } from './approvalBoard.js';
+import type { ApproverSession } from './approverSessions.js';
 import type { OpenQuestion } from './openQuestions.js';
+import type { ShownQuestions } from './shownQuestions.js';
 import type { StoredOver } from './storedQuestion.js';
 
 const MAX_PAGES = 100;
@@ -17,8 +19,8 @@ export class ApprovalEvents {
 
   constructor(private readonly board: ApprovalBoard) {}
 
-  /** @param signal aborts at the end of the session */
-  open(response: ServerResponse, signal: AbortSignal): void {
+  /** Until the session ends. */
+  open(response: ServerResponse, { over: { signal }, shown }: ApproverSession): void {
     if (this.#pages.size >= MAX_PAGES) {
       return send(
         response,
@@ -28,7 +30,7 @@ export class ApprovalEvents {
       );
     }
     beginStream(response);
-    const page = new Page(response);
+    const page = new Page(response, shown);
     this.#pages.add(page);
     const stop = this.board.listen((key, question, over) => {
       if (question) page.show(question);
@@ -56,7 +58,10 @@ class Page {
   readonly #gone = new AbortController();
   #isTelling = false;
 
-  constructor(private readonly response: ServerResponse) {
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly shown: ShownQuestions,
+  ) {
     response.once('close', () => this.#gone.abort());
   }
 
@@ -75,7 +80,14 @@ class Page {
   end(key: string, over: StoredOver | undefined): void {
     this.#untold.delete(key);
     const { state, approval } = over ?? {};
-    this.tell('over', { key, state, by: approval?.by, decision: approval?.decision });
+    const by = show(approval?.by ?? '');
+    this.tell('over', { key, state, by, decision: approval?.decision });
+  }
+
+  #tellQuestion(question: OpenQuestion): void {
+    const view = viewOf(question);
+    this.shown.add(view.key, view);
+    this.tell('question', view);
   }
 
   async #tellAll(): Promise<void> {
@@ -84,7 +96,7 @@ class Page {
     for (const [key, what] of this.#untold) {
       this.#untold.delete(key);
       if (what === 'ready') this.tell(what, {});
-      else this.tell('question', viewOf(what));
+      else this.#tellQuestion(what);
       if (this.response.writableNeedDrain) await once(this.response, 'drain', { signal });
     }
     this.#isTelling = false;

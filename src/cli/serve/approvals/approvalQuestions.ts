@@ -1,5 +1,6 @@
 import { MAX_QUESTION_BYTES, STILL_OPEN } from '../../../fleet/approvalEnvelope.js';
-import { HEADERS, readQuestion } from '../../../fleet/question.js';
+import { markAnswer } from '../../../fleet/answerMark.js';
+import { readQuestion } from '../../../fleet/question.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import type { ApprovalBoard, Outcome } from './approvalBoard.js';
 import { readApprovalRequest } from './readApprovalRequest.js';
@@ -12,11 +13,10 @@ export interface PutQuestion {
   readonly header: (name: string) => string | undefined;
 }
 
-/** What it gets: JSON, and headers around it. The status is that of HTTP. */
+/** What it gets: JSON. The status is that of HTTP. */
 export interface PutReply {
   readonly status: number;
   readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 const LONGEST_QUESTION_MS = 24 * 3_600_000;
@@ -36,7 +36,7 @@ export async function answerQuestion(board: ApprovalBoard, put: PutQuestion): Pr
   try {
     if ('takeBack' in request) {
       await board.takeBack(put.from, request.takeBack);
-      return { status: 200, body: '{}', headers: {} };
+      return { status: 200, body: markAnswer({}, { id: request.takeBack }) };
     }
     const { expiresInMs, waitMs, ...asked } = request;
     const outcome = await board.ask({
@@ -45,7 +45,7 @@ export async function answerQuestion(board: ApprovalBoard, put: PutQuestion): Pr
       timeoutMs: expiresInMs ?? readQuestion(put.header, LONGEST_QUESTION_MS).timeoutMs,
       waitMs: Math.min(waitMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS),
     });
-    return { ...replyTo(outcome), headers: { [HEADERS.question]: request.id } };
+    return replyTo(request, outcome);
   } catch (error) {
     return fault(
       503,
@@ -54,9 +54,13 @@ export async function answerQuestion(board: ApprovalBoard, put: PutQuestion): Pr
   }
 }
 
-function replyTo(outcome: Outcome): Omit<PutReply, 'headers'> {
-  if (outcome.kind === 'approval') return { status: 200, body: JSON.stringify(outcome.approval) };
-  if (outcome.kind === 'open') return { status: STILL_OPEN, body: '{"state":"open"}' };
+function replyTo(request: { readonly id: string }, outcome: Outcome): PutReply {
+  if (outcome.kind === 'approval') {
+    return { status: 200, body: markAnswer(outcome.approval, request) };
+  }
+  if (outcome.kind === 'open') {
+    return { status: STILL_OPEN, body: markAnswer({ state: 'open' }, request) };
+  }
   if (outcome.kind === 'unreadable') return fault(413, `the question ${outcome.why}`);
   if (outcome.kind === 'taken') {
     return fault(409, 'another question has this id: take a new one for each');
@@ -65,5 +69,5 @@ function replyTo(outcome: Outcome): Omit<PutReply, 'headers'> {
 }
 
 function fault(status: number, error: string): PutReply {
-  return { status, body: JSON.stringify({ error }), headers: {} };
+  return { status, body: JSON.stringify({ error }) };
 }

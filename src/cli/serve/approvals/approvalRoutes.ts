@@ -3,6 +3,7 @@ import { APPROVALS_PATH, MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvel
 import type { Approval } from '../../../protocol/approval.js';
 import { expecting, objectOf, oneOf, positiveCount, text } from '../../../util/checks.js';
 import { ApprovalEvents } from './approvalEvents.js';
+import { show } from './approvalView.js';
 import { answerQuestion } from './approvalQuestions.js';
 import type { ApproverSession } from './approverSessions.js';
 import type { ApprovalBoard, Counted } from './approvalBoard.js';
@@ -18,7 +19,8 @@ import {
 import { headerOf } from '../httpServer.js';
 import { BodyReader } from '../readBody.js';
 import { renderApprovals } from './renderApprovals.js';
-import { PAGE, SignIn, type Approvers, type SignInOptions } from './signIn.js';
+import type { ShownAs } from './shownQuestions.js';
+import { PAGE, pageSession, SignIn, type Approvers, type SignInOptions } from './signIn.js';
 
 export interface ApprovalRoutesOptions extends SignInOptions {
   /** Where questions wait; without one nobody can be asked. */
@@ -34,17 +36,17 @@ const MAX_ANSWER_BYTES = 16 * 1024;
 const MAX_REASON = 2000;
 
 /** What a person answers. */
-interface Said {
-  readonly revision: number;
+interface Said extends ShownAs {
   readonly decision: 'allow' | 'deny';
   readonly reason?: string;
   readonly remember?: 'session';
 }
 
 const said = objectOf<Said>(
-  `{ "revision": number, "decision": "allow" | "deny", "reason": text of up to ${MAX_REASON} characters, "remember": "session" }`,
+  `{ "revision": number, "digest": text, "decision": "allow" | "deny", "reason": text of up to ${MAX_REASON} characters, "remember": "session" }`,
   {
     revision: positiveCount,
+    digest: text,
     decision: oneOf('allow', 'deny'),
     reason: expecting<string>('text', (value) => text.is(value) && value.length <= MAX_REASON),
     remember: oneOf('session'),
@@ -105,7 +107,7 @@ class Routes {
     if ('why' in body) return refuseBody(response, body.why);
     const header = (name: string) => headerOf(request, name);
     const reply = await answerQuestion(this.board, { from, body: body.text, header });
-    write(response, reply.status, reply.body, reply.headers);
+    write(response, reply.status, reply.body);
   }
 
   async page(
@@ -128,8 +130,8 @@ class Routes {
     if (!session) return send(response, 401, { error: 'Sign in first, with your token' });
     if (path === '/session' || path === '/events') {
       if (method !== 'GET') return wrongMethod(response, 'GET');
-      if (path === '/events') return this.#events.open(response, session.over.signal);
-      return send(response, 200, { name: session.name, csrf: session.csrf });
+      if (path === '/events') return this.#events.open(response, session);
+      return send(response, 200, pageSession(session));
     }
     const refusal = this.#signIn.whyForged(request, session);
     if (refusal) return send(response, 403, { error: refusal });
@@ -141,17 +143,18 @@ class Routes {
     request: IncomingMessage,
     response: ServerResponse,
     key: string,
-    { name }: ApproverSession,
+    { name, shown }: ApproverSession,
   ): Promise<void> {
     const body = await readSaid(request, response, this.#answers, name);
     if (!body) return;
     const [failure, answer] = said.validate(body);
-    if (failure || answer.revision === undefined || answer.decision === undefined) {
-      return send(response, 422, {
-        error: `The answer cannot be read: ${failure?.message ?? 'it lacks a key'}`,
-      });
+    const { revision, digest, decision, reason, remember } = failure ? {} : answer;
+    if (revision === undefined || digest === undefined || decision === undefined) {
+      const what = failure?.message ?? 'it lacks a key; load the page anew';
+      return send(response, 422, { error: `The answer cannot be read: ${what}` });
     }
-    const { revision, decision, reason, remember } = answer;
+    const not = shown.whyNot(key, { revision, digest });
+    if (not) return send(response, not.status, { error: not.error });
     const approval: Approval & { by: string } = {
       decision,
       ...(reason && { reason }),
@@ -170,7 +173,7 @@ class Routes {
 
 function replyTo(counted: Counted): { readonly status: number; readonly error?: string } {
   if (counted.kind !== 'answered') return REPLIES[counted.kind];
-  return { status: 409, error: `already answered by ${counted.by}` };
+  return { status: 409, error: `already answered by ${show(counted.by)}` };
 }
 
 const REPLIES = {

@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { ShownQuestions } from './shownQuestions.js';
 
 /** Somebody who is signed in. */
 export interface ApproverSession {
@@ -7,6 +8,8 @@ export interface ApproverSession {
   readonly name: string;
   /** A cross-site request cannot know it. */
   readonly csrf: string;
+  /** What the pages of this session have shown. */
+  readonly shown: ShownQuestions;
   /** Aborts at the end of the session. */
   readonly over: AbortController;
 }
@@ -31,7 +34,8 @@ export class ApproverSessions {
     const id = randomBytes(32).toString('base64url');
     const csrf = randomBytes(32).toString('base64url');
     const until = performance.now() + this.lifetimeMs;
-    const session = { id, name, csrf, over: new AbortController(), until };
+    const shown = new ShownQuestions();
+    const session = { id, name, csrf, shown, over: new AbortController(), until };
     this.#sessions.set(id, session);
     return session;
   }

@@ -50,6 +50,7 @@ const FIELDS: readonly (readonly [keyof ReadRequest, Check<unknown>, 'optional'?
   ['originalInput', data as Check<unknown>],
   ['sessionId', text as Check<unknown>],
   ['workingDir', text as Check<unknown>],
+  ['agent', text as Check<unknown>, 'optional'],
   ['expiresInMs', positiveCount as Check<unknown>, 'optional'],
   ['waitMs', positiveCount as Check<unknown>, 'optional'],
 ];

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MIN_READ_MS } from '../../../protocol/approval.js';
 import { toOneLine } from '../../shared/terminal.js';
 import { BodyReader } from '../readBody.js';
 import { readSaid, send } from './approvalReplies.js';
+import { show } from './approvalView.js';
 import {
   ApproverSessions,
   FailedSignIns,
@@ -29,6 +31,11 @@ export interface SignInOptions {
   readonly origin?: string | undefined;
   /** Gets a line for each sign-in, and each wrong token. */
   readonly log: (line: string) => void;
+}
+
+/** What a page has to know of its session. */
+export function pageSession({ name, csrf }: ApproverSession) {
+  return { name: show(name), csrf, readMs: MIN_READ_MS };
 }
 
 /** Lets people in who have a token, and knows which requests are theirs. */
@@ -63,7 +70,7 @@ export class SignIn {
     const session = this.#sessions.begin(name);
     this.options.log(`${toOneLine(name)} has signed in to ${PAGE} from ${toOneLine(from)}`);
     const cookie = this.#cookie(request, session.id, this.#sessions.lifetimeS);
-    return send(response, 200, { name, csrf: session.csrf }, { 'Set-Cookie': cookie });
+    return send(response, 200, pageSession(session), { 'Set-Cookie': cookie });
   }
 
   #hasToWait(response: ServerResponse, from: string): boolean {

@@ -2,20 +2,31 @@
 
 /** Less time than this is pointed out, in ms. */
 const SHORT_MS = 30_000;
-/** How many that are over are shown. */
+/** How many that are over are listed. */
 const MAX_OVER = 50;
+/** How often it is looked whether a question has moved, in ms. */
+const LOOK_MS = 100;
+/** Ms after which nobody is on the way to a question that is over. */
+const LEFT_MS = 30_000;
 const byId = (id) => document.getElementById(id);
-/** Questions that are shown, by key: the element, when its time is over, and what shows that. */
+/** Open questions by key: what shows them, where, since when there, and until when. */
 const shown = new Map();
+/** Of those, what a new connection has not told again yet. */
+const untold = new Set();
 let session;
 let source;
+let cards = 0;
+let isLooking = false;
+let lastOver = 0;
 
 void begin();
 
 async function begin() {
   byId('sign-in').addEventListener('submit', (event) => void signIn(event));
   byId('sign-out').addEventListener('click', () => void signOut());
+  byId('clear').addEventListener('click', clear);
   setInterval(countDown, 1000);
+  setInterval(look, LOOK_MS);
   await resume();
 }
 
@@ -49,16 +60,19 @@ async function signOut() {
 
 function open(begun) {
   session = begun;
-  byId('who').textContent = `signed in as ${session.name}`;
+  byId('who').replaceChildren('signed in as ', ...marked(session.name));
   for (const id of ['board', 'sign-out']) byId(id).hidden = false;
   byId('sign-in').hidden = true;
   say('Connecting …');
   source?.close();
   source = new EventSource('/approvals/events');
   source.addEventListener('begin', () => {
-    for (const key of shown.keys()) remove(key);
+    for (const key of shown.keys()) untold.add(key);
   });
-  source.addEventListener('ready', count);
+  source.addEventListener('ready', () => {
+    for (const key of untold) end({ key });
+    count();
+  });
   source.addEventListener('question', ({ data }) => add(JSON.parse(data)));
   source.addEventListener('over', ({ data }) => end(JSON.parse(data)));
   source.addEventListener('error', () => {
@@ -71,8 +85,10 @@ function open(begun) {
 function close() {
   session = undefined;
   source?.close();
-  for (const key of shown.keys()) remove(key);
-  byId('over').replaceChildren();
+  shown.clear();
+  untold.clear();
+  for (const id of ['questions', 'over']) byId(id).replaceChildren();
+  clear();
   byId('over-head').hidden = true;
   byId('who').textContent = '';
   for (const id of ['board', 'sign-out']) byId(id).hidden = true;
@@ -108,25 +124,35 @@ function count() {
 }
 
 function add(question) {
-  const { key } = question;
-  if (shown.has(key)) return;
+  const { key, digest } = question;
+  untold.delete(key);
+  if (shown.get(key)?.digest === digest) return;
+  // Another one in its place would be answered for it.
+  end({ key });
   const left = element('span', { class: 'left' });
-  const title = element('h2', { id: `title-${key}` });
+  const title = element('h2', { id: `title-${(cards += 1)}` });
   title.append(...marked(question.from), ' · ', ...marked(question.tool ?? question.event));
-  const card = element('article', { 'aria-labelledby': title.id, tabindex: '-1' });
+  const card = element('article', {
+    class: 'fresh',
+    'aria-labelledby': title.id,
+    tabindex: '-1',
+  });
   const head = element('div', { class: 'head' });
   head.append(title, left);
-  card.append(head, facts(question), ...what(question), answers(question, title));
+  const form = answers(question, title);
+  card.append(head, facts(question), ...what(question), form);
   const item = element('li');
   item.append(card);
+  // Behind all others: nothing moves that somebody may be pointing at.
   byId('questions').append(item);
   const subject = `${question.from} · ${question.tool ?? question.event}`;
-  shown.set(key, { item, left, what: subject, until: performance.now() + question.leftMs });
+  const until = performance.now() + question.leftMs;
+  shown.set(key, { item, card, head, left, digest, what: subject, until, since: Infinity });
   countDown();
   count();
 }
 
-function facts({ event, hooks, session: id, directory, call }) {
+function facts({ event, hooks, session: id, directory, agent, call }) {
   const list = element('dl');
   for (const { name, source: where, reason } of hooks) {
     list.append(
@@ -138,6 +164,7 @@ function facts({ event, hooks, session: id, directory, call }) {
     ['Event', event],
     ['Session', id],
     ['Directory', directory],
+    ['Agent', agent],
     ['Call', call],
   ];
   for (const [name, value] of rows) {
@@ -161,13 +188,16 @@ function what({ input, diff }) {
   return [...parts, element('h3', {}, 'Changed by hooks'), block];
 }
 
-function answers({ key, revision, tool, from }, title) {
+function answers({ key, revision, digest, tool, from }, title) {
   const form = element('form', { class: 'answer' });
-  const id = `reason-${key}`;
+  const id = `reason-${cards}`;
   const reason = element('input', { id, class: 'reason', maxlength: '2000', autocomplete: 'off' });
   const remember = element('input', { type: 'checkbox' });
   const keep = element('label');
-  keep.append(remember, ' do not ask again in this session');
+  keep.append(
+    remember,
+    ' do not ask again in this session: same hooks, tool, arguments, directory and agent',
+  );
   const told = element('p', { class: 'told', role: 'alert' });
   const buttons = ['allow', 'deny'].map((decision) => {
     const text = decision === 'allow' ? 'Allow' : 'Deny';
@@ -176,7 +206,7 @@ function answers({ key, revision, tool, from }, title) {
       { type: 'button', class: decision, 'aria-describedby': title.id },
       text,
     );
-    button.addEventListener('click', () => void send(decision));
+    button.addEventListener('click', (event) => void send(decision, event));
     return button;
   });
   // Enter in the field must not decide.
@@ -184,11 +214,16 @@ function answers({ key, revision, tool, from }, title) {
   form.append(element('label', { for: id }, 'Reason'), reason, ...buttons, keep, told);
   return form;
 
-  async function send(decision) {
+  async function send(decision, event) {
+    if (!isInSight(key, event)) {
+      told.textContent = TOO_SOON;
+      return;
+    }
     for (const button of buttons) button.disabled = true;
     told.textContent = '';
     const { ok, status, body } = await post(`/approvals/${key}`, {
       revision,
+      digest,
       decision,
       ...(reason.value !== '' && { reason: reason.value }),
       ...(decision === 'allow' && remember.checked && { remember: 'session' }),
@@ -197,9 +232,48 @@ function answers({ key, revision, tool, from }, title) {
     const isOver = [404, 409, 410].includes(status);
     if (isOver)
       return note(key, `${from} · ${tool ?? ''}: your answer did not count, ${body.error}`);
-    told.textContent = body.error;
+    told.replaceChildren(...marked(body.error));
     for (const button of buttons) button.disabled = false;
     if (status === 401) close();
+  }
+}
+
+const TOO_SOON =
+  'Nothing was sent: the question has only just come here. Read it, and answer again.';
+
+/**
+ * Whether a question had been in its place for long enough when somebody clicked, or pressed a key. The time is that of
+ * the event: the page may have been busy since.
+ */
+function isInSight(key, { timeStamp }) {
+  notePlaces();
+  return timeStamp - (shown.get(key)?.since ?? Infinity) >= session.readMs;
+}
+
+function look() {
+  if (isLooking) return;
+  isLooking = true;
+  // Not while the page is hidden.
+  requestAnimationFrame(() => {
+    isLooking = false;
+    notePlaces();
+    const isIdle = shown.size === 0 && performance.now() - lastOver > LEFT_MS;
+    const list = byId('questions');
+    if (isIdle && !list.matches(':hover') && !list.contains(document.activeElement)) clear();
+  });
+}
+
+/** Since when each question is where it is. Scrolling does not count: the person does that. */
+function notePlaces() {
+  const now = performance.now();
+  for (const known of shown.values()) {
+    const { left, top, width, height } = known.item.getBoundingClientRect();
+    const place = [left + scrollX, top + scrollY, width, height].map(Math.round).join();
+    if (known.place !== place) {
+      known.place = place;
+      known.since = now;
+    }
+    known.card.classList.toggle('fresh', now - known.since < session.readMs);
   }
 }
 
@@ -211,22 +285,35 @@ function end({ key, state, by, decision }) {
   note(key, `${known.what}: ${how[state] ?? 'gone'}`);
 }
 
-/** Moves a question to those that are over. */
+/** What was open is over. */
 function note(key, text) {
   const known = shown.get(key);
-  const hadFocus = known?.item.contains(document.activeElement);
-  remove(key);
+  shown.delete(key);
+  untold.delete(key);
+  if (known) bury(known, text);
   byId('over-head').hidden = false;
   const time = new Date().toLocaleTimeString();
   byId('over').prepend(textOf('li', `${time} ${text}`));
   while (byId('over').childElementCount > MAX_OVER) byId('over').lastElementChild.remove();
   count();
-  if (hadFocus) document.querySelector('article')?.focus();
 }
 
-function remove(key) {
-  shown.get(key)?.item.remove();
-  shown.delete(key);
+/** A card keeps its place, without anything to click: no other one comes under the pointer. */
+function bury({ item, card, head, left }, text) {
+  const hadFocus = card.contains(document.activeElement);
+  lastOver = performance.now();
+  item.style.height = `${item.getBoundingClientRect().height}px`;
+  left.replaceChildren('over');
+  card.replaceChildren(head, textOf('p', text));
+  card.className = 'dead';
+  if (hadFocus) card.focus({ preventScroll: true });
+  byId('clear').disabled = false;
+}
+
+/** Takes away what is over. All others move then, and count as new for a moment. */
+function clear() {
+  for (const dead of document.querySelectorAll('article.dead')) dead.parentElement.remove();
+  byId('clear').disabled = true;
 }
 
 function countDown() {
@@ -249,7 +336,11 @@ function textOf(tag, text) {
 function marked(text) {
   return text.split(/(\u{E000}[^\u{E001}]*\u{E001})/u).map((part) => {
     if (!part.startsWith('\u{E000}')) return part;
-    return element('mark', { title: 'a character that cannot be seen' }, part.slice(1, -1));
+    return element(
+      'mark',
+      { title: 'a character that cannot be seen, or that looks like another' },
+      part.slice(1, -1),
+    );
   });
 }
 

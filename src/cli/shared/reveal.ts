@@ -1,4 +1,4 @@
-import { toVisible } from '../shared/terminal.js';
+import { markInvisible } from '../../util/visible.js';
 
 const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
 const LETTER = /\p{L}/gu;
@@ -10,15 +10,31 @@ const OTHER =
 const ONLY_TWINS =
   /^(?=.*\p{L})(?=.{2})[АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧαινορυօոսհ\p{N}_]+$/u;
 /** Letters and digits that may be variants of others, such as wide or bold ones. */
-const MAYBE_VARIANT = /[\p{L}\p{Nd}\p{Nl}]/gu;
+const MAYBE_VARIANT = /(?![\0-\x7f])[\p{L}\p{Nd}\p{Nl}]/gu;
 /** Slashes, dots, colons, hyphens and blanks that are none; but the blank of Chinese and Japanese. */
 const OTHER_SIGN = /[\u2044\u2215\u29f8\u2024\u2236\ua789\u2010\u2011\u2212]|(?![ \u3000])\p{Zs}/gu;
 /** More marks on one letter would cover the lines around it. */
 const PILED = /(?<=\p{M}{3})\p{M}/gu;
 
-/** What looks like something else becomes an escape, and so does what a terminal would hide or obey. */
+/** Around each escape of {@link revealMarked}. They stand nowhere else in what it gives. */
+export const MARK = { open: '\u{E000}', close: '\u{E001}' } as const;
+const MARKS = /[\u{E000}\u{E001}]/gu;
+const ONLY_VISIBLE = /^[\x20-\x7e]*$/u;
+
+/**
+ * A text as a person is shown it who is to judge it, on one line: what looks like something else becomes an escape, and
+ * so does what nobody would see, and what a terminal or a browser would obey. The one way in which questions are shown.
+ */
 export function reveal(text: string): string {
+  return revealMarked(text).replaceAll(MARKS, '');
+}
+
+/** The same, with {@link MARK} around each escape, so that it can be told from what was written like one. */
+export function revealMarked(text: string): string {
+  // The usual case, which is faster to read.
+  if (ONLY_VISIBLE.test(text)) return text;
   const marked = text
+    .replaceAll(MARKS, escapeLetter)
     .replaceAll(WORD, (word) => {
       if (ONLY_TWINS.test(word)) return word.replaceAll(LETTER, escapeLetter);
       return LATIN.test(word) ? word.replaceAll(OTHER, escapeLetter) : word;
@@ -26,7 +42,9 @@ export function reveal(text: string): string {
     .replaceAll(MAYBE_VARIANT, (letter) => (isVariant(letter) ? escapeLetter(letter) : letter))
     .replaceAll(OTHER_SIGN, escapeLetter)
     .replaceAll(PILED, escapeLetter);
-  return toVisible(marked);
+  return markInvisible(marked, (escape, character) =>
+    character === MARK.open || character === MARK.close ? character : inMarks(escape),
+  );
 }
 
 function isVariant(letter: string): boolean {
@@ -35,5 +53,9 @@ function isVariant(letter: string): boolean {
 }
 
 function escapeLetter(letter: string): string {
-  return `\\u{${letter.codePointAt(0)?.toString(16) ?? ''}}`;
+  return inMarks(`\\u{${letter.codePointAt(0)?.toString(16) ?? ''}}`);
+}
+
+function inMarks(escape: string): string {
+  return `${MARK.open}${escape}${MARK.close}`;
 }

@@ -1,0 +1,131 @@
+import { resolveOutput, withWithheld } from '../src/protocol/events.js';
+import { rankOf, type AggregatedHookResult } from '../src/protocol/hookOutput.js';
+import { distrustOf } from '../src/protocol/identity.js';
+import type {
+  CommandHookConfig,
+  ForeignEffects,
+  HookDecision,
+  HookEventName,
+  HookOutput,
+} from '../src/protocol/types.js';
+import { isRecord } from '../src/util/records.js';
+
+/** One hook, and what it said, resolved. */
+export interface Spoken {
+  readonly hookConfig: CommandHookConfig;
+  readonly said: HookOutput;
+}
+
+type Merge = (first: HookOutput, second: HookOutput) => HookOutput;
+type Specific = Readonly<Record<string, unknown>>;
+
+/**
+ * What hooks of several scopes said together: within a scope as the event has it, then over the scopes by trust, where
+ * less trusted ones only tighten. Texts that are read beside the result add up in plan order, and so does what is neither
+ * of both.
+ *
+ * @param inPlanOrder the same, merged without a look at scopes
+ */
+export function mergeScopes(
+  event: HookEventName,
+  inPlanOrder: HookOutput,
+  spoken: readonly Spoken[],
+  merge: Merge,
+): HookOutput {
+  const merged = isOfOneScope(spoken) ? inPlanOrder : mergeByTrust(inPlanOrder, spoken, merge);
+  return withWithheld(event, merged);
+}
+
+function mergeByTrust(
+  inPlanOrder: HookOutput,
+  spoken: readonly Spoken[],
+  merge: Merge,
+): HookOutput {
+  // From the least trusted to the most trusted, whose word counts over that of the others.
+  const scopes = byScope(spoken).map((hooks) => hooks.map(({ said }) => said).reduce(merge, {}));
+  const framed = scopes.reduce(merge, {});
+  const specifics = scopes.map(({ hookSpecificOutput }) => hookSpecificOutput ?? {});
+  const kept = specifics.findLast((specific) => specific['llm_response'] !== undefined);
+  const toolConfig = intersect(specifics);
+  const specific = {
+    ...inPlanOrder.hookSpecificOutput,
+    ...pick(framed.hookSpecificOutput, ['tool_input', 'llm_request']),
+    ...pick(kept, ['llm_response']),
+    ...(toolConfig && { toolConfig }),
+  };
+  return {
+    ...inPlanOrder,
+    systemMessage: linesOf(spoken.map(({ said }) => said.systemMessage)),
+    suppressOutput: scopes.some((scope) => scope.suppressOutput) || inPlanOrder.suppressOutput,
+    ...(inPlanOrder.hookSpecificOutput && { hookSpecificOutput: specific }),
+    ...(inPlanOrder.foreign && { foreign: mergeEffects(inPlanOrder.foreign, scopes) }),
+  };
+}
+
+function isOfOneScope([first, ...others]: readonly Spoken[]): boolean {
+  return others.every(({ hookConfig }) => hookConfig.scope === first?.hookConfig.scope);
+}
+
+/** What a more trusted hook made of a result stays, also where a less trusted one denies. */
+function mergeEffects(inPlanOrder: ForeignEffects, scopes: readonly HookOutput[]): ForeignEffects {
+  const replacing = scopes.findLast(({ foreign }) => foreign?.toolOutput);
+  return { ...inPlanOrder, toolOutput: replacing?.foreign?.toolOutput };
+}
+
+/** The tools that all scopes allow, in the most restrictive mode of any; none is `NONE`. */
+function intersect(specifics: readonly Specific[]): Specific | undefined {
+  const configs = specifics.map((specific) => specific['toolConfig']).filter(isRecord);
+  if (configs.length === 0) return undefined;
+  const lists = configs.map((config) => config['allowedFunctionNames']).filter(isList);
+  const [first, ...others] = lists;
+  const names = first?.filter((name) => others.every((list) => list.includes(name)));
+  const modes = new Set(configs.map((config) => config['mode']));
+  const mode = ['NONE', 'ANY', 'AUTO'].find((each) => modes.has(each));
+  if (mode === 'NONE' || names?.length === 0) return { mode: 'NONE', allowedFunctionNames: [] };
+  return { ...(mode && { mode }), ...(names && { allowedFunctionNames: names }) };
+}
+
+/** Those of one scope are together, the least trusted first. */
+function byScope(spoken: readonly Spoken[]): Spoken[][] {
+  const scopes = new Map<number, Spoken[]>();
+  for (const each of spoken) {
+    const distrust = distrustOf(each.hookConfig);
+    scopes.set(distrust, [...(scopes.get(distrust) ?? []), each]);
+  }
+  return [...scopes].toSorted(([a], [b]) => b - a).map(([, hooks]) => hooks);
+}
+
+/** Of several hooks those of the most trusted scope. */
+export function mostTrusted(spoken: readonly Spoken[]): readonly Spoken[] {
+  return byScope(spoken).at(-1) ?? [];
+}
+
+/**
+ * Whether what hooks allow answers in place of a person what others ask: one of those that allow is trusted as much as
+ * each that asks.
+ */
+export function maySpeakFor(allowing: AggregatedHookResult, asking: AggregatedHookResult): boolean {
+  if (rankOf(allowing.finalOutput?.decision) !== rankOf('allow')) return false;
+  return Math.min(...distrustsOf(allowing, 'allow')) <= Math.min(...distrustsOf(asking, 'ask'));
+}
+
+/** How little the hooks are trusted that have decided so. */
+export function distrustsOf({ results }: AggregatedHookResult, decision: HookDecision): number[] {
+  return results.flatMap(({ hookConfig, eventName, output }) => {
+    const said = output && resolveOutput(eventName, output).decision;
+    return rankOf(said) === rankOf(decision) ? [distrustOf(hookConfig)] : [];
+  });
+}
+
+function linesOf(texts: readonly (string | undefined)[]): string | undefined {
+  return texts.flatMap((text) => text ?? []).join('\n') || undefined;
+}
+
+function pick(from: Specific | undefined, fields: readonly string[]): Specific {
+  const given = Object.entries(from ?? {});
+  return Object.fromEntries(given.filter(([name]) => fields.includes(name)));
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}

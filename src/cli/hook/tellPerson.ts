@@ -1,0 +1,121 @@
+import { isConcerned, isOfMoment, planContext } from '../../../middleware/planner.js';
+import type { Received } from '../../dialects/reverse.js';
+import { allNamesOf } from '../../dialects/eventNames.js';
+import { isKnownTool } from '../../dialects/dialects.js';
+import type { HookRegistry } from '../../hooks/hookRegistry.js';
+import type { HookRegistryEntry } from '../../protocol/entry.js';
+import { failsClosed } from '../../protocol/events.js';
+import { shortIdentity } from '../../protocol/identity.js';
+import { HookEventName, type HookPayload } from '../../protocol/types.js';
+import type { DebugLogger } from '../../util/debugLogger.js';
+import { formatProblem, type FileProblem } from '../../util/fileProblem.js';
+import { SilentLogger } from '../shared/silentLogger.js';
+import type { Workspace } from '../shared/workspace.js';
+import { isNewInSession } from './toldBefore.js';
+
+// What a person has to know of hooks that do not run, as the agent shows nobody what is on stderr. All of it goes through
+// here: at the start of a session everything, and later what matters to the event, once in a session.
+
+/** In all lists: of problems, of hooks. */
+const MAX_LISTED = 10;
+
+/**
+ * At the start of a session: what is wrong in the settings, and with matchers. Which hooks are not allowed, the registry
+ * says.
+ *
+ * @param planning tells what is wrong with the matchers that are tried
+ */
+export function tellAtStart({ config, problems }: Workspace, planning: DebugLogger): string[] {
+  const registry = registryOf({ config });
+  for (const entry of registry?.getAllHooks() ?? []) {
+    if (registry && MATCHED.has(entry.eventName)) concerns(registry, entry, NO_TOOL, planning);
+  }
+  const shown = problems.slice(0, MAX_LISTED).map(formatProblem);
+  const more = problems.length - shown.length;
+  return more > 0 ? [...shown, `${more} more problems of settings: hookstack validate`] : shown;
+}
+
+const MATCHED: ReadonlySet<HookEventName> = new Set([
+  HookEventName.BeforeTool,
+  HookEventName.AfterTool,
+]);
+
+/** No tool has this name: a matcher that matches it names none. */
+const NO_TOOL = { toolName: ' ' };
+
+/** At another event: what would have looked at it and did not, as far as that has not been told in this session. */
+export function tellWhatMatters(received: Received, workspace: Workspace): string[] {
+  const registry = registryOf(workspace);
+  const notes = [
+    ...leftOutOf(received, workspace.problems),
+    ...(registry ? [...notAllowed(received, registry), ...unknownTool(received, registry)] : []),
+  ];
+  const { sessionId } = received.identity;
+  const project = workspace.config.getWorkingDir();
+  return notes.filter((note) => isNewInSession(sessionId, `${project}\n${note}`));
+}
+
+/** None while hooks are off. */
+function registryOf({ config }: Pick<Workspace, 'config'>): HookRegistry | undefined {
+  const system = config.getHookSystem();
+  return system?.isInitialized() ? system.getRegistry() : undefined;
+}
+
+function leftOutOf({ theirEvent }: Received, problems: readonly FileProblem[]): string[] {
+  const names = allNamesOf(theirEvent);
+  return problems
+    .filter(({ path }) => names.includes(/^hooks\.(\w+)/u.exec(path)?.[1] ?? ''))
+    .slice(0, MAX_LISTED)
+    .map(formatProblem);
+}
+
+function notAllowed(received: Received, registry: HookRegistry): string[] {
+  const context = planContext(received);
+  const left = registry
+    .getAllHooks()
+    .filter(({ eventName }) => eventName === received.event)
+    .filter(({ skipped }) => skipped === 'untrusted' || skipped === 'refused')
+    .filter((entry) => concerns(registry, entry, context));
+  if (left.length === 0) return [];
+  const names = left.slice(0, MAX_LISTED).map(({ config, review }) => {
+    const why = review?.reason === undefined ? '' : ` (it ${review.reason})`;
+    return `"${shortIdentity(config)}"${why}`;
+  });
+  const more = left.length > names.length ? ` and ${left.length - names.length} more` : '';
+  return [
+    `Hooks of this project do not run at ${received.event}: ${names.join(', ')}${more}; to see and allow them, run in the project: hookstack trust`,
+  ];
+}
+
+/** A guard of some tools does not see one that does the same by another name. */
+function unknownTool(received: Received, registry: HookRegistry): string[] {
+  if (received.event !== HookEventName.BeforeTool) return [];
+  const { toolName } = received.payload as HookPayload<HookEventName.BeforeTool>;
+  if (isKnownTool(toolName)) return [];
+  const context = planContext(received);
+  const hooks = registry
+    .getHooksForEvent(received.event)
+    .filter(({ config }) => isOfMoment(config, context?.moment));
+  const naming = hooks.filter((entry) => !concerns(registry, entry, NO_TOOL));
+  const guards = naming.filter(isGuard);
+  const looking = [...hooks.filter(isGuard), ...naming];
+  if (guards.length === 0 || looking.some((each) => concerns(registry, each, context))) return [];
+  const names = [...new Set(guards.map(({ config }) => `"${shortIdentity(config)}"`))];
+  return [
+    `No guard looks at ${toolName}: it is no tool that is known here, and no matcher names it. If it can do what ${names.slice(0, MAX_LISTED).join(', ')} is there for, add its name to the matcher`,
+  ];
+}
+
+function isGuard({ config, eventName }: HookRegistryEntry): boolean {
+  return failsClosed(config, eventName);
+}
+
+/** @param logger default: what is wrong with a matcher is told elsewhere */
+function concerns(
+  registry: HookRegistry,
+  entry: HookRegistryEntry,
+  context: ReturnType<typeof planContext>,
+  logger: DebugLogger = new SilentLogger('llxprt:core:hooks:planner'),
+): boolean {
+  return isConcerned(registry, entry, context, logger);
+}

@@ -1,0 +1,168 @@
+import { isBlocking } from '../protocol/hookOutput.js';
+import { parseAnswer } from '../protocol/readHookOutput.js';
+import { sanitizeText } from '../protocol/sanitizeText.js';
+import type { ForeignEffects, ToolOutput } from '../protocol/types.js';
+import { flag, listOfText, objectOf, text } from '../util/checks.js';
+import { isRecord } from '../util/records.js';
+import {
+  HEADERS,
+  NOTE_KEY,
+  PROTOCOL_VERSION,
+  type Asking,
+  type Question,
+  type ServerAnswer,
+} from './question.js';
+import { answerWithoutSecret, withoutSecret } from './secret.js';
+
+/** What hooks of a policy server did, beside the mark of its answer. */
+export interface FleetNote {
+  /** Whether every hook of the server was healthy. */
+  readonly success: boolean;
+  /** Names of the hooks that decided so. */
+  readonly decidedBy?: readonly string[];
+  readonly hooks?: readonly {
+    readonly name: string;
+    readonly success: boolean;
+    readonly durationMs: number;
+    readonly why?: string;
+  }[];
+  /** Effects that only hooks of other agents have. */
+  readonly foreign?: object;
+}
+
+/** An answer that is one, or the refusal of a server. */
+export interface ReadAnswer {
+  readonly status: number;
+  /** All that the server said, without the secret. */
+  readonly text: string;
+  /** The same without the mark: what a hook would have printed. */
+  readonly said: string;
+  readonly foreign?: ForeignEffects;
+  /** That hooks of the server have failed, in words that complete "The hook …". */
+  readonly fault?: string;
+}
+
+/**
+ * Marks an answer as one to this question.
+ *
+ * @param said what a hook would print
+ * @returns JSON
+ */
+export function markAnswer(said: object, { id }: Pick<Question, 'id'>, note?: FleetNote): string {
+  return JSON.stringify({
+    ...said,
+    [NOTE_KEY]: { version: PROTOCOL_VERSION, question: id, ...note },
+  });
+}
+
+/** A part of an answer, with the mark of the whole. */
+export function withMarkOf(answer: Readonly<Record<string, unknown>>, part: object): object {
+  const mark = answer[NOTE_KEY];
+  if (!isRecord(mark)) return part;
+  const { version, question, success } = mark;
+  return { ...part, [NOTE_KEY]: { version, question, success } };
+}
+
+/**
+ * Reads what a server said. Of what is no refusal, only what is marked is an answer.
+ *
+ * @throws Error, which completes "The hook …", for anything else
+ */
+export function readAnswer(
+  answer: ServerAnswer,
+  asking: Pick<Asking, 'question' | 'secret' | 'mayBeUnmarked'>,
+): ReadAnswer {
+  const { status, isCut } = answer;
+  const said = answerWithoutSecret(answer.text, asking.secret);
+  if (status < 200 || status > 299) return { status, text: said, said };
+  if (isCut) throw new Error('was answered with more than it reads');
+  const parsed = parseAnswer(said);
+  const isUnmarked = parsed?.[NOTE_KEY] === undefined;
+  if (isUnmarked && asking.mayBeUnmarked) return { status, text: said, said };
+  if (!parsed) throw new Error(`was answered with status ${status} and no JSON object: ${ADVICE}`);
+  const { [NOTE_KEY]: mark, ...rest } = parsed;
+  return { status, text: said, said: JSON.stringify(rest), ...readMark(mark, asking) };
+}
+
+const ADVICE = `have the server write "${NOTE_KEY}": { "version": ${PROTOCOL_VERSION}, "question": ID } beside its answer, with the ID of the header ${HEADERS.question}`;
+
+function readMark(
+  mark: unknown,
+  { question: { id }, secret }: Pick<Asking, 'question' | 'secret'>,
+): Pick<ReadAnswer, 'foreign' | 'fault'> {
+  if (!isRecord(mark) || typeof mark['version'] !== 'number') {
+    throw new Error(`was answered with what is not marked as an answer: ${ADVICE}`);
+  }
+  const { version, question, success = true, hooks, foreign } = mark;
+  if (version !== PROTOCOL_VERSION) throw new Error(mismatchOf(version));
+  if (question !== id) throw new Error(`was given the answer to another question: ${ADVICE}`);
+  return {
+    ...(foreignEffects.is(foreign) && { foreign: cleaned(foreign) }),
+    ...(success !== true && { fault: withoutSecret(faultOf(hooks), secret) }),
+  };
+}
+
+function mismatchOf(version: number): string {
+  const older =
+    version > PROTOCOL_VERSION ? 'update hookstack where the agent runs' : 'update the server';
+  return `was answered in version ${version} of the protocol, and version ${PROTOCOL_VERSION} is read here: ${older}`;
+}
+
+/** By their names alone, as their words may quote what a guard has to withhold. */
+function faultOf(hooks: unknown): string {
+  const failed = (Array.isArray(hooks) ? hooks : []).flatMap((hook: unknown) =>
+    isRecord(hook) && hook['success'] !== true && text.is(hook['name']) ? [hook['name']] : [],
+  );
+  const names = failed.map((name) => `"${name}"`).join(', ');
+  const which = names && ` (${sanitizeText(names).slice(0, MAX_NAMES)})`;
+  return `was answered by a server whose own hooks have failed${which}: see what it logs`;
+}
+
+/** In characters. */
+const MAX_NAMES = 300;
+
+const foreignEffects = objectOf<ForeignEffects>('effects of hooks of other agents', {
+  droppedArguments: listOfText,
+  toolOutput: objectOf<ToolOutput>('a text', { text, isDenial: flag }),
+  contextOfResult: text,
+  prevents: flag,
+  withheld: text,
+});
+
+/** As the texts of a hook that says the same here. */
+function cleaned({
+  droppedArguments,
+  toolOutput,
+  contextOfResult,
+  prevents,
+  withheld,
+}: ForeignEffects): ForeignEffects {
+  const isDenial = toolOutput?.isDenial ?? false;
+  // It is a result, and as long as that has to be.
+  const limit = isDenial ? undefined : Infinity;
+  return {
+    ...(droppedArguments && { droppedArguments }),
+    ...(toolOutput && { toolOutput: { text: sanitizeText(toolOutput.text, limit), isDenial } }),
+    ...(contextOfResult !== undefined && { contextOfResult: sanitizeText(contextOfResult) }),
+    ...(prevents !== undefined && { prevents }),
+    ...(withheld !== undefined && { withheld: sanitizeText(withheld) }),
+  };
+}
+
+/** Whether an answer, in whichever format, ends the agent. */
+export function stops(said: Readonly<Record<string, unknown>>): boolean {
+  return said['continue'] === false;
+}
+
+/** Whether an answer, in whichever format, is a no. */
+export function denies({
+  decision,
+  hookSpecificOutput: specific,
+}: Readonly<Record<string, unknown>>): boolean {
+  if (isBlocking(decision)) return true;
+  if (!isRecord(specific)) return false;
+  const { permissionDecision, decision: permission } = specific;
+  return (
+    isBlocking(permissionDecision) || (isRecord(permission) && permission['behavior'] === 'deny')
+  );
+}

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { globSync } from 'tinyglobby';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+/** What may be done in some files only: the door, and those who may stand at it. */
+interface Door {
+  readonly door: string;
+  /** What goes through it, as it is written in code. */
+  readonly what: RegExp;
+  readonly only: readonly string[];
+  /** A line that goes round it. */
+  readonly round: string;
+}
+
+const DOORS: readonly Door[] = [
+  {
+    door: 'a tool is run, and a model called, where it is known what hooks have seen',
+    what: /\bcall\.(?:execute|open)\(/,
+    only: ['middleware/callerEffects.ts'],
+    round: 'call.result = await call.execute(changed);',
+  },
+  {
+    door: 'what hooks have seen is noted where they have answered',
+    what: /\bcall\.(?:seenInput|seenRequest|selected) = /,
+    only: ['middleware/callerEffects.ts', 'src/core/receivedCall.ts'],
+    round: 'call.seenInput = call.input;',
+  },
+  {
+    door: 'a plan is run, and guards are asked again, by the runner',
+    what: /\.executeHooks(?:Parallel|Sequential)\(/,
+    only: ['middleware/runner.ts', 'middleware/askAgain.ts', 'src/hooks/hookRunner.ts'],
+    round: 'await hooks.executeHooksParallel(some, event, input);',
+  },
+  {
+    door: 'answers of several scopes are merged by trust',
+    what: /\b(?:distrustOf|mergeScopes|mostTrusted)\(/,
+    only: [
+      'src/protocol/identity.ts',
+      'middleware/scopes.ts',
+      'middleware/aggregator.ts',
+      'middleware/askAgain.ts',
+      'src/core/decideReceived.ts',
+    ],
+    round: 'if (distrustOf(hook) > 0) continue;',
+  },
+  {
+    door: 'what is said in place of a guard that failed is written in one place',
+    what: /foreign\??\.withheld|foreign: \{ withheld/,
+    only: ['src/protocol/events.ts', 'src/run/hookFailure.ts'],
+    round: "return { foreign: { withheld: 'it failed' } };",
+  },
+  {
+    door: 'servers are asked where it is read whether their answers are some',
+    what: /\b(?:postQuestion|askOverNats)\(/,
+    only: ['src/fleet/ask.ts', 'src/fleet/postQuestion.ts', 'src/fleet/natsQuestions.ts'],
+    round: 'const { text } = await postQuestion(url, asking);',
+  },
+  {
+    door: 'an answer of a server is marked, and read, in one file',
+    what: /\bNOTE_KEY\b/,
+    only: ['src/fleet/answerMark.ts', 'src/fleet/question.ts', 'src/fleet/secret.ts'],
+    round: 'const { [NOTE_KEY]: note } = JSON.parse(text);',
+  },
+];
+
+/** The code of a source, without its comments. */
+function readCode(file: string): string {
+  return readFileSync(path.join(ROOT, file), 'utf8')
+    .replaceAll(/\/\*[^]*?\*\//g, '')
+    .replaceAll(/^\s*\/\/.*$/gm, '');
+}
+
+const sources = new Map(
+  globSync(['src/**/*.ts', 'middleware/*.ts'], { cwd: ROOT }).map((file) => [file, readCode(file)]),
+);
+
+/** Who goes through without being one of those who may. */
+function strangers({ what, only }: Door, code: ReadonlyMap<string, string>): string[] {
+  return [...code].flatMap(([file, text]) =>
+    what.test(text) && !only.includes(file) ? [file] : [],
+  );
+}
+
+describe.each(DOORS)('$door', (door) => {
+  it('and nowhere else', () => {
+    expect(strangers(door, sources)).toEqual([]);
+  });
+
+  it('by all that are named', () => {
+    expect(door.only.filter((file) => !door.what.test(sources.get(file) ?? ''))).toEqual([]);
+  });
+
+  it('which is noticed where somebody goes round it', () => {
+    const changed = new Map([...sources, ['src/hosts/new.ts', door.round]]);
+    expect(strangers(door, changed)).toEqual(['src/hosts/new.ts']);
+  });
+});
