@@ -71,7 +71,7 @@ async function allow(address: string, token: string): Promise<void> {
     // A question that has only just come takes no click.
     await expect.poll(() => page.locator('article.fresh').count(), { timeout: 15_000 }).toBe(0);
     await page.getByRole('button', { name: 'Allow' }).click();
-    await page.getByText('allowed by boss').waitFor();
+    await page.locator('article').getByText('allowed by boss').waitFor();
   } finally {
     await browser.close();
   }
