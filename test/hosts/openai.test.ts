@@ -236,6 +236,65 @@ describe('agents that hand over to each other', () => {
   });
 });
 
+describe('an agent as a tool', () => {
+  const call = [{ id: 'call_0', name: 'inner', args: { input: 'Add.' } }];
+  const asTool = { toolName: 'inner', toolDescription: 'Adds.' };
+  const inner = () => new Agent({ name: 'inner', tools: [add()], model: saying([ADD]).model });
+  const outer = (...tools: ReturnType<Agent['asTool']>[]) =>
+    new Agent({ name: 'outer', tools, model: saying(call).model });
+  const hooks = () => ({ BeforeTool: answering(NO, '^add$') });
+
+  it('is told once where it has no hooks', async () => {
+    const debugLogger = new Warnings('test');
+    const config = makeConfig(hooks(), { debugLogger });
+    const agent = withHooks(config, outer(inner().asTool(asTool)));
+    await run(agent, 'Go.');
+    expect(debugLogger.said).toEqual([
+      expect.stringContaining('the agent that is the tool "inner"'),
+    ]);
+  });
+
+  it('is an error with strict, also where it comes later', async () => {
+    const config = makeConfig(hooks());
+    const strict = { strict: true };
+    const uncovered = inner().asTool(asTool);
+    expect(() => withHooks(config, outer(uncovered), strict)).toThrow('the tool "inner"');
+    const agent = withHooks(config, outer(), strict);
+    agent.tools.push(uncovered);
+    await expect(run(agent, 'Go.')).rejects.toThrow('the tool "inner"');
+  });
+
+  it('is nothing to tell where it has hooks', async () => {
+    const debugLogger = new Warnings('test');
+    const config = makeConfig(hooks(), { debugLogger });
+    const strict = { strict: true };
+    const covered = withHooks(config, inner(), strict).asTool(asTool);
+    await run(withHooks(config, outer(covered), strict), 'Go.');
+    expect(debugLogger.said).toEqual([]);
+  });
+});
+
+describe('a tool that hooks have not allowed', () => {
+  const toolConfig = { mode: 'ANY', allowedFunctionNames: ['add'] };
+  const many = Array.from({ length: 1001 }, (_each, at) => String(at));
+
+  it.each([
+    ['one id twice', ['1', '1']],
+    ['1,001 calls in one answer', many],
+  ])('does not run: %s', { timeout: 120_000 }, async (_way, ids) => {
+    const ran: unknown[] = [];
+    const parameters = z.object({});
+    const execute = () => ran.push('del');
+    const del = tool({ name: 'del', description: 'Deletes.', parameters, execute });
+    const { model } = saying(ids.map((id) => ({ id, name: 'del', args: {} })));
+    const config = makeConfig({
+      BeforeToolSelection: answering({ hookSpecificOutput: { toolConfig } }),
+    });
+    await run(withHooks(config, new Agent({ name: 'a', tools: [add(), del], model })), 'Go.');
+    expect(ran).toEqual([]);
+  });
+});
+
 describe('tools that come later', () => {
   it('have hooks in a copy that the host makes of the agent', async () => {
     const said = saying([ADD]);
