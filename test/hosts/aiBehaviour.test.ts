@@ -45,6 +45,9 @@ function answering(answer: unknown) {
   ];
 }
 
+const names = (allowedFunctionNames: string[], mode = 'ANY') =>
+  answering({ hookSpecificOutput: { toolConfig: { mode, allowedFunctionNames } } });
+
 const redaction = answering({ hookSpecificOutput: { llm_response: { text: '[redacted]' } } });
 const stopping = answering({ continue: false, stopReason: 'Enough.' });
 
@@ -397,8 +400,6 @@ describe.each(VERSIONS)('hookstack/ai with AI SDK $version', ({ sdk, Model }) =>
   });
 
   describe('a tool that hooks have not allowed', () => {
-    const names = (allowedFunctionNames: string[], mode = 'ANY') =>
-      answering({ hookSpecificOutput: { toolConfig: { mode, allowedFunctionNames } } });
     const many = Array.from({ length: 1001 }, (_each, at) => call(String(at), 'del'));
     const WAYS: [string, Content, ReturnType<typeof names>][] = [
       ['one id twice', [call('1', 'del'), call('1', 'del')], names(['look'])],

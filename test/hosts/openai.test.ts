@@ -236,18 +236,18 @@ describe('agents that hand over to each other', () => {
   });
 });
 
-describe('an agent as a tool', () => {
-  const call = [{ id: 'call_0', name: 'inner', args: { input: 'Add.' } }];
-  const asTool = { toolName: 'inner', toolDescription: 'Adds.' };
-  const inner = () => new Agent({ name: 'inner', tools: [add()], model: saying([ADD]).model });
-  const outer = (...tools: ReturnType<Agent['asTool']>[]) =>
-    new Agent({ name: 'outer', tools, model: saying(call).model });
-  const hooks = () => ({ BeforeTool: answering(NO, '^add$') });
+const INNER_CALL = [{ id: 'call_0', name: 'inner', args: { input: 'Add.' } }];
+const INNER_TOOL = { toolName: 'inner', toolDescription: 'Adds.' };
+const innerAgent = () => new Agent({ name: 'inner', tools: [add()], model: saying([ADD]).model });
+const outerAgent = (...tools: ReturnType<Agent['asTool']>[]) =>
+  new Agent({ name: 'outer', tools, model: saying(INNER_CALL).model });
+const hooksOfAdd = () => ({ BeforeTool: answering(NO, '^add$') });
 
+describe('an agent as a tool', () => {
   it('is told once where it has no hooks', async () => {
     const debugLogger = new Warnings('test');
-    const config = makeConfig(hooks(), { debugLogger });
-    const agent = withHooks(config, outer(inner().asTool(asTool)));
+    const config = makeConfig(hooksOfAdd(), { debugLogger });
+    const agent = withHooks(config, outerAgent(innerAgent().asTool(INNER_TOOL)));
     await run(agent, 'Go.');
     expect(debugLogger.said).toEqual([
       expect.stringContaining('the agent that is the tool "inner"'),
@@ -255,21 +255,21 @@ describe('an agent as a tool', () => {
   });
 
   it('is an error with strict, also where it comes later', async () => {
-    const config = makeConfig(hooks());
+    const config = makeConfig(hooksOfAdd());
     const strict = { strict: true };
-    const uncovered = inner().asTool(asTool);
-    expect(() => withHooks(config, outer(uncovered), strict)).toThrow('the tool "inner"');
-    const agent = withHooks(config, outer(), strict);
+    const uncovered = innerAgent().asTool(INNER_TOOL);
+    expect(() => withHooks(config, outerAgent(uncovered), strict)).toThrow('the tool "inner"');
+    const agent = withHooks(config, outerAgent(), strict);
     agent.tools.push(uncovered);
     await expect(run(agent, 'Go.')).rejects.toThrow('the tool "inner"');
   });
 
   it('is nothing to tell where it has hooks', async () => {
     const debugLogger = new Warnings('test');
-    const config = makeConfig(hooks(), { debugLogger });
+    const config = makeConfig(hooksOfAdd(), { debugLogger });
     const strict = { strict: true };
-    const covered = withHooks(config, inner(), strict).asTool(asTool);
-    await run(withHooks(config, outer(covered), strict), 'Go.');
+    const covered = withHooks(config, innerAgent(), strict).asTool(INNER_TOOL);
+    await run(withHooks(config, outerAgent(covered), strict), 'Go.');
     expect(debugLogger.said).toEqual([]);
   });
 });
