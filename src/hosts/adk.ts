@@ -7,6 +7,7 @@ import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { isLookedAt } from '../core/isLookedAt.js';
 import { openToolCall } from '../core/coreToolHookTriggers.js';
+import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
 import { openModelCall, seeFurtherAnswer, type OpenModelCall } from '../core/openModelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
@@ -26,7 +27,6 @@ import {
   toToolResult,
   uncoveredOf,
 } from './adk/translate.js';
-import { refusalOf } from './allowedCalls.js';
 import { endAgent, orAborted, Runs } from './adk/runs.js';
 import type { Maybe } from './either.js';
 import { requireVersion, tellUncovered, textOf } from './shared.js';
@@ -90,8 +90,10 @@ export class HooksPlugin extends BasePlugin {
     const { invocationContext: context, functionCallId: callId } = toolContext;
     const run = this.#runs.of(context);
     if (run.stopReason !== undefined) return { error: run.stopReason };
-    const refusal = refusalOf(tool.name, run.asked.get(context)?.allowed);
-    if (refusal) return toToolAnswer(refusal);
+    const allowed = run.asked.get(context)?.allowed;
+    if (allowed && !allowed.includes(tool.name)) {
+      return toToolAnswer(notAllowed(tool.name, allowed));
+    }
     if (!isLookedAt(this.#config, { toolName: tool.name, toolInput: toolArgs })) return undefined;
     const options = this.#optionsOf(context, callId);
     const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);

@@ -193,7 +193,7 @@ function takeCalls(
   const calls = parts.filter(isToolCall);
   memory.noteAnswer(
     turn,
-    calls.map(({ toolCallId }) => toolCallId),
+    calls.map(({ toolCallId: id, toolName: name }) => ({ id, name })),
   );
   const elsewhere = parts.find((part) => part.type === 'tool-call' && !isToolCall(part));
   if (elsewhere) tellUncovered(config, ranElsewhere(String(elsewhere.toolName)), strict);

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
 import { isLookedAt } from '../core/isLookedAt.js';
+import { notAllowed } from '../core/coreToolScheduler.js';
 import { callModelWithHooks, finishTurn } from '../core/modelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
 import { namesLeft } from '../protocol/allowedTools.js';
@@ -17,7 +18,6 @@ import { addMark, lastAnswer, readMark, stopOf } from './langchain/marks.js';
 import { toModelResponse, type HostCall, type Message } from './langchain/messages.js';
 import { applyRequest, toAnswer, toModelRequest } from './langchain/modelCall.js';
 import { failure, runTool, toToolAnswer, toToolResult, type Given } from './langchain/toolCall.js';
-import { refusalOf } from './allowedCalls.js';
 import type { Either } from './either.js';
 import { installedVersion, requireVersion, tellUncovered, textOf } from './shared.js';
 
@@ -64,8 +64,9 @@ export function hooksMiddleware(
     const call: HostCall = request.toolCall;
     const { stopped, allowedTools } = readMark(lastAnswer(state.messages));
     if (stopped !== undefined) return addMark(failure(call, stopped), { stopped });
-    const refusal = refusalOf(call.name, allowedTools);
-    if (refusal) return failure(call, textOf(refusal));
+    if (allowedTools && !allowedTools.includes(call.name)) {
+      return failure(call, textOf(notAllowed(call.name, allowedTools)));
+    }
     const toolInput = call.args ?? {};
     if (!isLookedAt(config, { toolName: call.name, toolInput })) return handler(request);
     const calling = optionsOf(runtime, call.id);

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import type { CallSession } from '../protocol/types.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
-import { coveredAgentTool, decideAs, isUncoveredAgentTool, mcpToolsOf } from './openai/agents.js';
+import { decideAs, mcpToolsOf } from './openai/agents.js';
 import { HookDecisionError, hookModel, type ModelHost } from './openai/model.js';
 import { HookedTools } from './openai/tools.js';
 import type {
@@ -91,12 +91,8 @@ class HookedAgents {
     const { onHooks, onApproval, session } = this.options;
     const options = { onHooks, onApproval, session: { agent: agent.name, ...session } };
     const getAllTools = copy.getAllTools.bind(copy);
-    const hook = <T extends AnyTool>(tool: T, name?: string) => {
-      this.#tellOfAgent(tool);
-      return this.#tools.hook(tool, options, name);
-    };
-    const asTool = copy.asTool.bind(copy);
-    copy.asTool = (...given) => coveredAgentTool(asTool(...given));
+    const hook = <T extends AnyTool>(tool: T, name?: string) =>
+      this.#tools.hook(tool, options, name);
     copy.tools = copy.tools.map((tool) => hook(tool));
     for (const tool of copy.tools) this.#tellUncovered(tool);
     copy.model = this.#hookModel(agent, options);
@@ -122,7 +118,7 @@ class HookedAgents {
       onRequest: ({ tools }) => {
         for (const tool of tools) this.#tellUncovered(tool);
       },
-      onCalls: (turn, ids) => this.#tools.expect(turn, ids),
+      onCalls: (turn, calls) => this.#tools.expect(turn, calls),
       onStop: (reason) => this.options.onStop?.(reason),
       nameOf: (tool) => this.#tools.nameOf(tool),
       takeStop: (callIds) => this.#tools.takeStopOf(callIds),
@@ -153,16 +149,6 @@ class HookedAgents {
       if (agent.outputType !== 'text') throw new HookDecisionError('stop', reason);
       return { isFinalOutput: true, isInterrupted: undefined, finalOutput: reason };
     };
-  }
-
-  /** What another agent does as a tool runs in a run of its own, whose agent is not to be found. */
-  #tellOfAgent(tool: AnyTool): void {
-    if (!isUncoveredAgentTool(tool)) return;
-    tellUncovered(
-      this.config,
-      `hookstack/openai: no hooks run for the tools and the model of the agent that is the tool "${tool.name}": make that tool of an agent with hooks, as in withHooks(config, agent).asTool(…)`,
-      this.options.strict,
-    );
   }
 
   /** A tool may be one that the host found meanwhile, so the model's request is looked at as well. */

@@ -45,9 +45,6 @@ function answering(answer: unknown) {
   ];
 }
 
-const names = (allowedFunctionNames: string[], mode = 'ANY') =>
-  answering({ hookSpecificOutput: { toolConfig: { mode, allowedFunctionNames } } });
-
 const redaction = answering({ hookSpecificOutput: { llm_response: { text: '[redacted]' } } });
 const stopping = answering({ continue: false, stopReason: 'Enough.' });
 
@@ -396,71 +393,6 @@ describe.each(VERSIONS)('hookstack/ai with AI SDK $version', ({ sdk, Model }) =>
     expect(mock.doGenerateCalls[1]?.prompt.at(-1)).toEqual({
       role: 'user',
       content: [{ type: 'text', text: '[System] Be brief.' }],
-    });
-  });
-
-  describe('a tool that hooks have not allowed', () => {
-    const many = Array.from({ length: 1001 }, (_each, at) => call(String(at), 'del'));
-    const WAYS: [string, Content, ReturnType<typeof names>][] = [
-      ['one id twice', [call('1', 'del'), call('1', 'del')], names(['look'])],
-      ['an empty id', [call('', 'del'), call('', 'del')], names(['look'])],
-      ['1,001 calls in one answer', many, names(['look'])],
-      ['a name that the host repairs', [call('1', 'Del')], names(['look'])],
-      ['mode NONE', [call('1', 'del'), call('1', 'Del')], names([], 'NONE')],
-    ];
-
-    it.each(WAYS)('does not run: %s', async (_way, content, restriction) => {
-      const setup = setUp({ BeforeToolSelection: restriction });
-      const ran: unknown[] = [];
-      const tools = setup.hooks.wrapTools({ look: look(), del: look((input) => ran.push(input)) });
-      const options = {
-        tools,
-        stopWhen,
-        ...base,
-        experimental_repairToolCall: async ({
-          toolCall,
-        }: {
-          toolCall: ReturnType<typeof call>;
-        }) => ({
-          ...toolCall,
-          toolName: toolCall.toolName.toLowerCase(),
-        }),
-      };
-      await sdk.generateText({ model: wrapped(model(content), setup), ...options } as never);
-      const streamed = sdk.streamText({
-        model: wrapped(model(content), setup),
-        ...options,
-        onError,
-      } as never);
-      await streamed.consumeStream();
-      expect(ran).toEqual([]);
-    });
-
-    it('does not run once a person has approved it, in another process either', async () => {
-      const ran: unknown[] = [];
-      const setUpAgain = () => {
-        const setup = setUp({ BeforeToolSelection: names(['look']) });
-        const del = { ...look((input) => ran.push(input)), needsApproval: true };
-        return { setup, tools: setup.hooks.wrapTools({ look: look(), del }) };
-      };
-      const before = setUpAgain();
-      const asked = await sdk.generateText({
-        model: wrapped(model([call('1', 'del')]), before.setup),
-        tools: before.tools,
-        ...base,
-      });
-      const request = asked.content.find(({ type }) => type === 'tool-approval-request');
-      const { approvalId } = request as unknown as { approvalId: string };
-      const messages = [
-        { role: 'user', content: 'Go.' },
-        ...asked.response.messages,
-        { role: 'tool', content: [{ type: 'tool-approval-response', approvalId, approved: true }] },
-      ];
-      for (const { setup, tools } of [before, setUpAgain()]) {
-        const next = { model: wrapped(model(), setup), tools, maxRetries: 0 };
-        await sdk.generateText({ ...next, messages: structuredClone(messages) } as never);
-      }
-      expect(ran).toEqual([]);
     });
   });
 

@@ -236,65 +236,6 @@ describe('agents that hand over to each other', () => {
   });
 });
 
-const INNER_CALL = [{ id: 'call_0', name: 'inner', args: { input: 'Add.' } }];
-const INNER_TOOL = { toolName: 'inner', toolDescription: 'Adds.' };
-const innerAgent = () => new Agent({ name: 'inner', tools: [add()], model: saying([ADD]).model });
-const outerAgent = (...tools: ReturnType<Agent['asTool']>[]) =>
-  new Agent({ name: 'outer', tools, model: saying(INNER_CALL).model });
-const hooksOfAdd = () => ({ BeforeTool: answering(NO, '^add$') });
-
-describe('an agent as a tool', () => {
-  it('is told once where it has no hooks', async () => {
-    const debugLogger = new Warnings('test');
-    const config = makeConfig(hooksOfAdd(), { debugLogger });
-    const agent = withHooks(config, outerAgent(innerAgent().asTool(INNER_TOOL)));
-    await run(agent, 'Go.');
-    expect(debugLogger.said).toEqual([
-      expect.stringContaining('the agent that is the tool "inner"'),
-    ]);
-  });
-
-  it('is an error with strict, also where it comes later', async () => {
-    const config = makeConfig(hooksOfAdd());
-    const strict = { strict: true };
-    const uncovered = innerAgent().asTool(INNER_TOOL);
-    expect(() => withHooks(config, outerAgent(uncovered), strict)).toThrow('the tool "inner"');
-    const agent = withHooks(config, outerAgent(), strict);
-    agent.tools.push(uncovered);
-    await expect(run(agent, 'Go.')).rejects.toThrow('the tool "inner"');
-  });
-
-  it('is nothing to tell where it has hooks', async () => {
-    const debugLogger = new Warnings('test');
-    const config = makeConfig(hooksOfAdd(), { debugLogger });
-    const strict = { strict: true };
-    const covered = withHooks(config, innerAgent(), strict).asTool(INNER_TOOL);
-    await run(withHooks(config, outerAgent(covered), strict), 'Go.');
-    expect(debugLogger.said).toEqual([]);
-  });
-});
-
-describe('a tool that hooks have not allowed', () => {
-  const toolConfig = { mode: 'ANY', allowedFunctionNames: ['add'] };
-  const many = Array.from({ length: 1001 }, (_each, at) => String(at));
-
-  it.each([
-    ['one id twice', ['1', '1']],
-    ['1,001 calls in one answer', many],
-  ])('does not run: %s', { timeout: 120_000 }, async (_way, ids) => {
-    const ran: unknown[] = [];
-    const parameters = z.object({});
-    const execute = () => ran.push('del');
-    const del = tool({ name: 'del', description: 'Deletes.', parameters, execute });
-    const { model } = saying(ids.map((id) => ({ id, name: 'del', args: {} })));
-    const config = makeConfig({
-      BeforeToolSelection: answering({ hookSpecificOutput: { toolConfig } }),
-    });
-    await run(withHooks(config, new Agent({ name: 'a', tools: [add(), del], model })), 'Go.');
-    expect(ran).toEqual([]);
-  });
-});
-
 describe('tools that come later', () => {
   it('have hooks in a copy that the host makes of the agent', async () => {
     const said = saying([ADD]);

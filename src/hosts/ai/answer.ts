@@ -1,6 +1,5 @@
 import type { GenerateContentResponse, Part } from '@google/genai';
 import type { ModelTurn } from '../../core/modelCall.js';
-import { allowedNames } from '../../protocol/allowedTools.js';
 import { answerParts, answerText, createResponse } from '../../protocol/response.js';
 import { isRecord } from '../../util/records.js';
 import { markOf, refusalOf } from '../mark.js';
@@ -19,21 +18,6 @@ export function isToolCall(
   part: AnyPart,
 ): part is AnyPart & { toolCallId: string; toolName: string } {
   return part.type === 'tool-call' && part.providerExecuted !== true;
-}
-
-/** A call says itself which tools hooks have allowed: it may run in a later request, and in another process. */
-export function sayingAllowed(part: AnyPart, { request }: ModelTurn): AnyPart {
-  const allowedTools = allowedNames(request);
-  if (!allowedTools || !isToolCall(part)) return part;
-  const own = isRecord(part.providerMetadata) ? part.providerMetadata : {};
-  return { ...part, providerMetadata: { ...own, hookstack: { allowedTools: [...allowedTools] } } };
-}
-
-/** What a call says to be allowed, in what the SDK has kept of it. */
-export function allowedOf(metadata: unknown): string[] | undefined {
-  const own = isRecord(metadata) ? metadata['hookstack'] : undefined;
-  const names = isRecord(own) ? own['allowedTools'] : undefined;
-  return Array.isArray(names) ? names.map(String) : undefined;
 }
 
 /** What hooks see of parts of an answer. */
@@ -141,11 +125,7 @@ export function toGenerated(turn: ModelTurn, given: Generated = NO_ANSWER): Gene
   const content = isChanged
     ? answerParts(turn.response).flatMap((part) => toGivenPart(part))
     : given.content;
-  return {
-    ...given,
-    ...end,
-    content: content.filter(isLeft).map((part) => sayingAllowed(part, turn)),
-  };
+  return { ...given, ...end, content: content.filter(isLeft) };
 }
 
 export function textOf(parts: readonly AnyPart[]): string {

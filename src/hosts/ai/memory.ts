@@ -1,21 +1,22 @@
 import type { ModelTurn } from '../../core/modelCall.js';
-import type { ToolResult } from '../../tools/tools.js';
-import { AllowedCalls } from '../allowedCalls.js';
-import { RecentMap } from '../shared.js';
+import { RecentMap, RefusedCalls } from '../shared.js';
 
 /** What is known of tool calls, by their ids: between the model's answer, the tools, and the next request. */
 export class CallMemory {
-  readonly #allowed = new AllowedCalls();
+  readonly #refused = new RefusedCalls();
   readonly #stops = new RecentMap<{ readonly reason: string; isSeen: boolean }>();
   readonly #changed = new RecentMap<string>();
   readonly #notes = new RecentMap<readonly string[]>();
 
   /** Takes an answer of the model, with the calls that are left of it. */
-  noteAnswer(turn: ModelTurn, ids: readonly string[]): void {
-    this.#allowed.note(turn, ids);
-    for (const id of ids) this.#notes.delete(id);
-    const [first] = ids;
-    if (first !== undefined && turn.notes.length > 0) this.#notes.set(first, turn.notes);
+  noteAnswer(
+    turn: ModelTurn,
+    calls: readonly { readonly id: string; readonly name: string }[],
+  ): void {
+    this.#refused.note(turn, calls);
+    for (const { id } of calls) this.#notes.delete(id);
+    const [first] = calls;
+    if (first && turn.notes.length > 0) this.#notes.set(first.id, turn.notes);
   }
 
   /** What the model is to read with the results of these calls. */
@@ -27,16 +28,10 @@ export class CallMemory {
    * A call begins; its id may be one that was there before, or is in another conversation just now. So a stop that nobody
    * has heeded yet stays. Gives why the call must not run.
    */
-  begin(
-    id: string | undefined,
-    name: string,
-    carried: readonly string[] | undefined,
-  ): ToolResult | undefined {
-    if (id !== undefined) {
-      if (this.#stops.get(id)?.isSeen) this.#stops.delete(id);
-      this.#changed.delete(id);
-    }
-    return this.#allowed.begin(id, name, carried);
+  begin(id: string, name: string): string | undefined {
+    if (this.#stops.get(id)?.isSeen) this.#stops.delete(id);
+    this.#changed.delete(id);
+    return this.#refused.take(id, name);
   }
 
   noteStop(id: string, reason: string): void {

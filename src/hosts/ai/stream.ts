@@ -1,15 +1,7 @@
 import type { GenerateContentResponse } from '@google/genai';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { answerText } from '../../protocol/response.js';
-import {
-  endOf,
-  isToolCall,
-  leftOf,
-  NO_ANSWER,
-  sayingAllowed,
-  textInstead,
-  toResponse,
-} from './answer.js';
+import { endOf, isToolCall, leftOf, NO_ANSWER, textInstead, toResponse } from './answer.js';
 import type { AnyPart } from './types.js';
 
 /** Where chunks carry the part of the stream that they were made of. */
@@ -89,7 +81,7 @@ function* restOf(
       isPending = false;
       yield* textBlock(text);
     }
-    if (!isNew || !isText) yield sayingAllowed(part, turn);
+    if (!isNew || !isText) yield part;
   }
   if (isPending) yield* textBlock(text);
   const finish = came.find(({ type }) => type === 'finish');

@@ -1,8 +1,7 @@
 import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
 import { isRecord } from '../../util/records.js';
-import { callTool, textOf } from '../shared.js';
-import { allowedOf, isToolCall } from './answer.js';
+import { callTool } from '../shared.js';
 import type { CallMemory } from './memory.js';
 import { ToolRefusedError } from './refusal.js';
 import type { AnyTool, ToolRunOptions } from './types.js';
@@ -21,8 +20,8 @@ export function wrapTool(
   return Object.assign(copy, {
     execute: async (input: unknown, options: ToolRunOptions = {}) => {
       const { toolCallId: callId, abortSignal: signal } = options;
-      const refusal = memory.begin(callId, name, allowedWith(options));
-      if (refusal) throw new ToolRefusedError(textOf(refusal), name);
+      const refusal = callId === undefined ? undefined : memory.begin(callId, name);
+      if (refusal !== undefined) throw new ToolRefusedError(refusal, name);
       const isObject = isRecord(input);
       const outcome = await callTool(
         config,
@@ -45,13 +44,6 @@ export function wrapTool(
           : toModelOutput.call(tool, given),
     }),
   });
-}
-
-/** What was allowed for a call that somebody had to approve first, as the conversation says. */
-function allowedWith({ toolCallId, messages = [] }: ToolRunOptions): string[] | undefined {
-  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
-  const call = parts.findLast((part) => isToolCall(part) && part.toolCallId === toolCallId);
-  return call && allowedOf((call as { readonly providerOptions?: unknown }).providerOptions);
 }
 
 /** What a tool gives in the end. What it gives on the way is kept back, as hooks have not seen it. */

@@ -83,8 +83,6 @@ export interface ModelMiddleware {
 export interface ToolRunOptions {
   readonly toolCallId?: string;
   readonly abortSignal?: AbortSignal | undefined;
-  /** What was sent to the model for this step. */
-  readonly messages?: readonly { readonly content: string | readonly AnyPart[] }[];
 }
 
 /** A tool, as far as it is wrapped. */

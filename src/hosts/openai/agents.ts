@@ -1,25 +1,11 @@
 import type {
   Agent,
-  AnyTool,
   DecideFinalOutput,
   FinalOutput,
   FunctionTool,
   McpServer,
   ToolOutcome,
 } from './types.js';
-
-/** Tools that are agents with hooks. */
-const covered = new WeakSet<AnyTool>();
-
-export function coveredAgentTool<T extends AnyTool>(tool: T): T {
-  covered.add(tool);
-  return tool;
-}
-
-/** Whether a tool is an agent whose own tools may run without hooks. Tools of agents alone can be listened to. */
-export function isUncoveredAgentTool(tool: AnyTool): boolean {
-  return 'on' in tool && typeof tool.on === 'function' && !covered.has(tool);
-}
 
 const GO_ON: FinalOutput = { isFinalOutput: false, isInterrupted: undefined };
 

@@ -34,7 +34,7 @@ export interface ModelHost {
   /** Called with the requests, before the model is. */
   onRequest(request: ModelRequest): void;
   /** Called with every answer that calls tools. */
-  onCalls(turn: ModelTurn, ids: readonly string[]): void;
+  onCalls(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void;
   onStop(reason: string): void;
   /** What hooks know a tool by that the model has under this name. */
   readonly nameOf: NameOf;
@@ -137,7 +137,7 @@ class HookedCall {
     if (calls.length > 0)
       this.host.onCalls(
         turn,
-        calls.map(({ id = '' }) => id),
+        calls.map(({ id = '', name = '' }) => ({ id, name })),
       );
     return output;
   }

@@ -4,9 +4,7 @@ import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { withNotes } from '../../protocol/llmContent.js';
 import type { ToolResult } from '../../tools/tools.js';
-import { AllowedCalls } from '../allowedCalls.js';
-import { RecentMap, textOf } from '../shared.js';
-import { coveredAgentTool } from './agents.js';
+import { RecentMap, RefusedCalls } from '../shared.js';
 import { readArguments } from './items.js';
 import { toToolOutput, toToolResult } from './toolOutput.js';
 import type { AnyTool, FunctionTool, InvocationDetails } from './types.js';
@@ -16,7 +14,7 @@ export class HookedTools {
   readonly #hooked = new WeakMap<AnyTool, AnyTool>();
   /** What hooks know them by, by the names that the model reads. */
   readonly #names = new Map<string, string>();
-  readonly #allowed = new AllowedCalls();
+  readonly #refused = new RefusedCalls();
   readonly #notes = new RecentMap<readonly string[]>();
   /** Why hooks ended a run, by the context that the host keeps for it. */
   readonly #stops = new WeakMap<object, { readonly reason: string; readonly callId?: string }>();
@@ -31,10 +29,13 @@ export class HookedTools {
   }
 
   /** What hooks said of an answer that calls tools, for these calls. */
-  expect(turn: ModelTurn, ids: readonly string[]): void {
-    this.#allowed.note(turn, ids);
-    const [first] = ids;
-    if (first !== undefined && turn.notes.length > 0) this.#notes.set(first, turn.notes);
+  expect(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void {
+    this.#refused.note(
+      turn,
+      calls.map(({ id, name }) => ({ id, name: this.nameOf(name) })),
+    );
+    const [first] = calls;
+    if (first && turn.notes.length > 0) this.#notes.set(first.id, turn.notes);
   }
 
   /** What hooks know a tool by that the model has under this name. */
@@ -75,7 +76,7 @@ export class HookedTools {
     ) as T & FunctionTool;
     hooked.invoke = (context, input, details) =>
       this.#invoke(tool, name, { context, input, details: details ?? {} }, options);
-    this.#hooked.set(tool, hooked).set(coveredAgentTool(hooked), hooked);
+    this.#hooked.set(tool, hooked).set(hooked, hooked);
     this.#names.set(tool.name, name);
     return hooked;
   }
@@ -88,8 +89,8 @@ export class HookedTools {
   ): Promise<unknown> {
     const { toolCall, signal } = details;
     const callId = toolCall?.callId;
-    const refusal = this.#allowed.begin(callId, name);
-    if (refusal) return textOf(refusal);
+    const refusal = this.#refused.take(callId, name);
+    if (refusal !== undefined) return refusal;
     const args = readArguments(input);
     if (!args) return `The tool "${tool.name}" was not run: its arguments are no JSON object.`;
     let output: unknown;

@@ -133,7 +133,6 @@ export interface Agent {
   handoffs: readonly (Agent | Handoff)[];
   toolUseBehavior: string | { readonly stopAtToolNames: readonly string[] } | DecideFinalOutput;
   clone(changes: object): Agent;
-  asTool(...given: unknown[]): AnyTool;
   getMcpTools(...given: unknown[]): Promise<readonly FunctionTool[]>;
   getAllTools(...given: unknown[]): Promise<readonly AnyTool[]>;
 }
