@@ -9,17 +9,16 @@ import { isLookedAt } from '../core/isLookedAt.js';
 import { openToolCall } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
-import { openModelCall, seeFurtherAnswer, type OpenModelCall } from '../core/openModelCall.js';
+import { openModelCall, seeFurtherAnswer } from '../core/openModelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
 import { allowedNames } from '../protocol/allowedTools.js';
 import { functionCallsOf } from '../protocol/response.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
+import { isLeft, stopAnswer, toAnswer, withoutWords } from './adk/answer.js';
 import {
   applyRequest,
   replaceArguments,
-  stopAnswer,
-  toAnswer,
   toChangedAnswer,
   toModelRequest,
   toModelResponse,
@@ -159,7 +158,7 @@ export class HooksPlugin extends BasePlugin {
       Object.hasOwn(llmRequest.toolsDict, name),
     );
     applyRequest(llmRequest, call.request, allowed);
-    run.asked.set(context, { call, allowed });
+    run.asked.set(context, { call, allowed, isChanged: false });
     run.open.add(call);
     return undefined;
   }
@@ -171,14 +170,24 @@ export class HooksPlugin extends BasePlugin {
     if (llmResponse.partial) return this.#isHeld() ? {} : undefined;
     const { invocationContext: context } = callbackContext;
     const run = this.#runs.of(context);
-    const call = run.asked.get(context)?.call;
+    const asked = run.asked.get(context);
+    if (!asked) return undefined;
+    const isAwaited = this.#isHeld() && run.open.has(asked.call);
     // What is no answer but counts tokens comes last, and is not for hooks.
-    if (!call || !(llmResponse.content || llmResponse.errorCode)) return undefined;
-    if (!run.open.delete(call)) return this.#seeAnother(call, callbackContext, llmResponse);
-    const turn = await orAborted(context, call.finish(toModelResponse(llmResponse)));
+    if (!llmResponse.content && !llmResponse.errorCode) {
+      return asked.isChanged || isAwaited ? withoutWords(llmResponse) : undefined;
+    }
+    const isFirst = run.open.delete(asked.call);
+    const answer = toModelResponse(llmResponse);
+    // The host may give one answer in several pieces, such as text and calls of tools: hooks see each.
+    const seeing = isFirst
+      ? asked.call.finish(answer)
+      : seeFurtherAnswer(this.#config, asked.call.request, answer, this.#optionsOf(context));
+    const turn = await orAborted(context, seeing);
     if (!turn) return undefined;
     this.#heed(turn, callbackContext);
-    return toAnswer(turn, llmResponse);
+    asked.isChanged ||= !isLeft(turn, llmResponse);
+    return toAnswer(turn, llmResponse, asked.isChanged);
   }
 
   async onModelErrorCallback(event: ModelEvent & { error: Error }): Promise<undefined> {
@@ -190,17 +199,6 @@ export class HooksPlugin extends BasePlugin {
 
   async afterRunCallback({ invocationContext }: RunEvent): Promise<void> {
     await this.#runs.end(invocationContext);
-  }
-
-  /** The host may give one answer in several pieces, such as text and calls of tools: hooks see each. */
-  async #seeAnother({ request }: OpenModelCall, callbackContext: Context, given: LlmResponse) {
-    const { invocationContext: context } = callbackContext;
-    const answer = toModelResponse(given);
-    const seeing = seeFurtherAnswer(this.#config, request, answer, this.#optionsOf(context));
-    const turn = await orAborted(context, seeing);
-    if (!turn) return undefined;
-    this.#heed(turn, callbackContext);
-    return toAnswer(turn, given);
   }
 
   #heed({ verdict, notes, response }: ModelTurn, callbackContext: Context): void {

@@ -17,7 +17,14 @@ import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { addMark, lastAnswer, readMark, stopOf } from './langchain/marks.js';
 import { toModelResponse, type HostCall, type Message } from './langchain/messages.js';
 import { applyRequest, toAnswer, toModelRequest } from './langchain/modelCall.js';
-import { failure, runTool, toToolAnswer, toToolResult, type Given } from './langchain/toolCall.js';
+import {
+  failure,
+  runTool,
+  toRan,
+  toToolAnswer,
+  type Given,
+  type Ran,
+} from './langchain/toolCall.js';
 import type { Either } from './either.js';
 import { installedVersion, requireVersion, tellUncovered, textOf } from './shared.js';
 
@@ -70,12 +77,11 @@ export function hooksMiddleware(
     const toolInput = call.args ?? {};
     if (!isLookedAt(config, { toolName: call.name, toolInput })) return handler(request);
     const calling = optionsOf(runtime, call.id);
-    let ran: { given: Given; result: ReturnType<typeof toToolResult> } | undefined;
+    let ran: Ran | undefined;
     const execute = async (args: Record<string, unknown>) => {
       const run = () => handler({ ...request, toolCall: { ...request.toolCall, args } });
       const given = await runTool(call, run, calling.signal);
-      ran = { given, result: toToolResult(given, call) };
-      return ran.result;
+      return (ran = toRan(given, call, state.messages)).result;
     };
     const result = await executeToolWithHooks(config, call.name, toolInput, execute, calling);
     if (!ran) calling.signal?.throwIfAborted();

@@ -4,7 +4,7 @@ import type { CallSession } from '../protocol/types.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { decideAs, mcpToolsOf } from './openai/agents.js';
 import { HookDecisionError, hookModel, type ModelHost } from './openai/model.js';
-import { HookedTools } from './openai/tools.js';
+import { coverAgent, HookedTools, runsUncovered } from './openai/tools.js';
 import type {
   Agent,
   AnyTool,
@@ -91,8 +91,10 @@ class HookedAgents {
     const { onHooks, onApproval, session } = this.options;
     const options = { onHooks, onApproval, session: { agent: agent.name, ...session } };
     const getAllTools = copy.getAllTools.bind(copy);
-    const hook = <T extends AnyTool>(tool: T, name?: string) =>
-      this.#tools.hook(tool, options, name);
+    const hook = <T extends AnyTool>(tool: T, name?: string) => {
+      this.#tellOfAgent(tool);
+      return this.#tools.hook(tool, options, name);
+    };
     copy.tools = copy.tools.map((tool) => hook(tool));
     for (const tool of copy.tools) this.#tellUncovered(tool);
     copy.model = this.#hookModel(agent, options);
@@ -107,6 +109,8 @@ class HookedAgents {
     };
     // Tools may be added later.
     copy.getAllTools = async (...given) => (await getAllTools(...given)).map((tool) => hook(tool));
+    const asTool = copy.asTool.bind(copy);
+    copy.asTool = (wanted) => coverAgent(asTool(wanted));
     // A copy that the host makes of the copy would lose the functions above.
     copy.clone = (changes) => this.hook(agent.clone(changes));
   }
@@ -149,6 +153,16 @@ class HookedAgents {
       if (agent.outputType !== 'text') throw new HookDecisionError('stop', reason);
       return { isFinalOutput: true, isInterrupted: undefined, finalOutput: reason };
     };
+  }
+
+  /** The SDK keeps to itself which agent a tool runs, so that nobody can give it hooks afterwards. */
+  #tellOfAgent(tool: AnyTool): void {
+    if (!runsUncovered(tool)) return;
+    tellUncovered(
+      this.config,
+      `hookstack/openai: no hooks run inside of the tool "${tool.name}": it runs an agent, whose own tools and model hooks do not see. Give that agent hooks first: withHooks(config, agent).asTool(…)`,
+      this.options.strict,
+    );
   }
 
   /** A tool may be one that the host found meanwhile, so the model's request is looked at as well. */

@@ -53,6 +53,18 @@ const DOORS: readonly Door[] = [
     round: "return { foreign: { withheld: 'it failed' } };",
   },
   {
+    door: 'what a command of LangChain says is read, and written, in one file',
+    what: /\bgoto\b|\bupdate\?*\.messages\b|\bupdate\[/,
+    only: ['src/hosts/langchain/commands.ts'],
+    round: 'const messages = given.update.messages;',
+  },
+  {
+    door: 'raw data of a provider goes on by the files that know whether hooks changed the answer',
+    what: /\bproviderData\b|\b(?:groundingMetadata|citationMetadata|customMetadata)\b/,
+    only: ['src/hosts/adk/answer.ts', 'src/hosts/openai/answer.ts', 'src/hosts/openai/types.ts'],
+    round: 'return { ...given, providerData: raw };',
+  },
+  {
     door: 'servers are asked where it is read whether their answers are some',
     what: /\b(?:postQuestion|askOverNats)\(/,
     only: ['src/fleet/ask.ts', 'src/fleet/postQuestion.ts', 'src/fleet/natsQuestions.ts'],

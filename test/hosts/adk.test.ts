@@ -105,6 +105,11 @@ function textsOf({ content }: Event): string[] {
   });
 }
 
+/** What the model gave of an event. */
+function given({ content, groundingMetadata, customMetadata }: Event) {
+  return { content, groundingMetadata, customMetadata };
+}
+
 function agentOf(llm: MockLlm, tools: BaseTool[] = [], name = 'helper') {
   return new LlmAgent({ name, model: llm, tools });
 }
@@ -125,12 +130,12 @@ describe('the plugin and tools', () => {
 
   it('leaves changed arguments in the events of the session, as ADK lends its own object', async () => {
     const change = answering({ hookSpecificOutput: { tool_input: { path: 'b.txt' } } });
-    const given: unknown[] = [];
-    const tool = toolOf('read', (args) => given.push(args));
+    const ran: unknown[] = [];
+    const tool = toolOf('read', (args) => ran.push(args));
     const llm = new ScriptedLlm([[call('read', { path: 'a.txt' })]]);
     const hooks = { BeforeTool: [{ hooks: [change] }] };
     const { stored } = await run(agentOf(llm, [tool]), { hooks });
-    expect(given).toEqual([{ path: 'b.txt' }]);
+    expect(ran).toEqual([{ path: 'b.txt' }]);
     const calls = stored.flatMap(({ content }) => content?.parts ?? []);
     expect(calls.find(({ functionCall }) => functionCall)?.functionCall?.args).toEqual({
       path: 'b.txt',
@@ -246,6 +251,66 @@ describe('the plugin and models', () => {
     const hooks = { AfterModel: [{ hooks: [REDACT] }] };
     const { texts } = await run(agentOf(new ScriptedLlm([answer])), { hooks });
     expect(texts).toEqual(['[redacted]', '[redacted]']);
+  });
+
+  const SAID = 'The password is hunter2.';
+  const BESIDE = {
+    groundingMetadata: { groundingSupports: [{ segment: { text: SAID } }] },
+    citationMetadata: { citations: [{ title: SAID }] },
+    outputTranscription: { text: SAID },
+    customMetadata: { raw: SAID },
+    modelVersion: 'mock-1',
+    usageMetadata: { totalTokenCount: 3 },
+  };
+
+  /** An answer that says it in all places, in three events. */
+  function repeating(): LlmResponse[] {
+    const image = { inlineData: { mimeType: 'image/png', data: 'AA==' } };
+    const others = [
+      { text: SAID, thought: true },
+      { codeExecutionResult: { output: SAID } },
+      { inlineData: { mimeType: 'audio/wav', data: SAID } },
+      image,
+    ];
+    return [
+      { content: { role: 'model', parts: [...others, { text: SAID }] }, ...BESIDE },
+      { content: { role: 'model', parts: [call('read')] }, ...BESIDE },
+      { ...BESIDE, turnComplete: true },
+    ];
+  }
+
+  it('withholds thoughts and metadata of an answer that a hook has redacted', async () => {
+    const llm = new ScriptedLlm([repeating()]);
+    const hooks = { AfterModel: [{ hooks: [REDACT] }] };
+    const { events, stored } = await run(agentOf(llm, [toolOf('read')]), { hooks });
+    expect(JSON.stringify([events, stored, llm.requests])).not.toContain('hunter2');
+    expect(events[0]?.content?.parts).toEqual([
+      expect.objectContaining({ inlineData: { mimeType: 'image/png', data: 'AA==' } }),
+      { text: '[redacted]' },
+    ]);
+    expect(events[0]).toMatchObject({ modelVersion: 'mock-1', usageMetadata: {} });
+  });
+
+  it('withholds them where a guard fails, which holds the answer', async () => {
+    const broken = { type: 'command' as const, command: 'exit 1', onFailure: 'deny' as const };
+    const hooks = { AfterModel: [{ hooks: [broken] }] };
+    const pieces = [{ content: { role: 'model', parts: [{ text: SAID, thought: true }] } }, BESIDE];
+    const partial = pieces.map((each) => ({ ...each, partial: true }));
+    // What belongs to an answer may come before it.
+    const llm = new ScriptedLlm([[...partial, BESIDE, ...repeating()]]);
+    const { events, stored } = await run(agentOf(llm, [toolOf('read')]), { hooks, stream: true });
+    expect(JSON.stringify([events, stored, llm.requests])).not.toContain('hunter2');
+    expect(JSON.stringify(events)).toContain('withheld');
+  });
+
+  it('leaves thoughts and metadata where no hook changes the answer', async () => {
+    const answer = repeating();
+    const hooks = { AfterModel: [{ hooks: [nothing] }] };
+    const tools = [toolOf('read')];
+    const { events } = await run(agentOf(new ScriptedLlm([answer]), tools), { hooks });
+    const bare = await run(agentOf(new ScriptedLlm([repeating()]), tools), {});
+    expect(events.map(given)).toEqual(bare.events.map(given));
+    expect(JSON.stringify(events)).toContain('hunter2');
   });
 
   it('says which hook stops at a later event of an answer', async () => {

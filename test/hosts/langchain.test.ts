@@ -1,8 +1,13 @@
-import { Command, interrupt, MemorySaver } from '@langchain/langgraph';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { Command, interrupt, MemorySaver, Send } from '@langchain/langgraph';
 import {
   AIMessage,
   createAgent,
   fakeModel,
+  HumanMessage,
   providerStrategy,
   tool,
   ToolMessage,
@@ -98,6 +103,81 @@ describe('the middleware and tools', () => {
     expect(toolTexts(messages)[0]).toMatch(/^It ran\.\n\n[^]*Lint it\./);
   });
 
+  /** What the agent's model reads after a tool that gives this, and what an AfterTool hook reads of it. */
+  async function afterCommand(given: ConstructorParameters<typeof Command>[0], answer?: object) {
+    const replace = answering(answer ?? {});
+    const file = path.join(await mkdtemp(path.join(tmpdir(), 'hookstack-langchain-')), 'read');
+    const command = `tee "$READ" > /dev/null; ${replace.command}`;
+    const hook = { ...replace, command, env: { ...replace.env, READ: file } };
+    const dialect = answer === SECRET ? ('claude' as const) : undefined;
+    const model = calling('read').respond(new AIMessage('Done.'));
+    const others = { tools: [toolOf('read', () => new Command(given))] };
+    const hooks = { AfterTool: [{ ...(dialect && { dialect }), hooks: [hook] }] };
+    await agentOf(model, middlewareOf(hooks), others).invoke(INPUT);
+    const read = await readFile(file, 'utf8');
+    await rm(path.dirname(file), { recursive: true });
+    return { read, texts: model.calls[1]?.messages.slice(2).map(({ text }) => text), model };
+  }
+
+  const SECRET = { hookSpecificOutput: { updatedToolOutput: 'It is secret.' } };
+  const OWN = new ToolMessage({ content: 'It ran.', tool_call_id: 'id-read' });
+  const BESIDE = [
+    ['a message', new HumanMessage('The password is hunter2.')],
+    ['blocks', new HumanMessage({ content: [{ type: 'text', text: 'It is hunter2.' }] })],
+    ['plain data', { role: 'user', content: 'The password is hunter2.' }],
+    ['a pair', ['human', 'The password is hunter2.']],
+    ['a text', 'The password is hunter2.'],
+    [
+      'calls',
+      new AIMessage({ content: '', tool_calls: [{ name: 'a', args: { b: 'hunter2' }, id: 'c' }] }),
+    ],
+  ] as const;
+
+  it.each(BESIDE)('shows hooks what a command says beside the tool: %s', async (_form, said) => {
+    const list = [OWN, said];
+    const kept = await afterCommand({ update: { messages: list } });
+    expect(kept.read).toContain('hunter2');
+    expect(kept.texts).toHaveLength(2);
+    for (const update of [{ messages: list }, [['messages', list]] as [string, unknown][]]) {
+      const { texts, read } = await afterCommand({ update }, SECRET);
+      expect(read).toContain('hunter2');
+      expect(texts).toEqual(['It is secret.']);
+    }
+  });
+
+  it('withholds what a command says beside the tool, where a guard fails', async () => {
+    const list = [OWN, new HumanMessage('The password is hunter2.')];
+    const tools = [toolOf('read', () => new Command({ update: { messages: list } }))];
+    const broken = { type: 'command' as const, command: 'exit 1', onFailure: 'deny' as const };
+    const hooks = { AfterTool: [{ hooks: [broken] }] };
+    const { messages } = await agentOf(calling('read'), middlewareOf(hooks), { tools }).invoke(
+      INPUT,
+    );
+    expect(JSON.stringify(messages)).toContain('withheld');
+    expect(JSON.stringify(messages)).not.toContain('hunter2');
+  });
+
+  it('shows what a command sends to a node, and does not send what a hook replaces', async () => {
+    const messages = [OWN, new HumanMessage('The password is hunter2.')];
+    const given = { update: { messages: [OWN] }, goto: [new Send('model_request', { messages })] };
+    expect((await afterCommand(given)).read).toContain('hunter2');
+    const { model } = await afterCommand(given, SECRET);
+    expect(JSON.stringify(model.calls.slice(1))).not.toContain('hunter2');
+  });
+
+  it('adds to the message of the tool, where a command says more', async () => {
+    const list = [OWN, new HumanMessage('Now look.')];
+    const note = { hookSpecificOutput: { additionalContext: 'Lint it.' } };
+    const { texts } = await afterCommand({ update: { messages: list } }, note);
+    expect(texts).toEqual([expect.stringMatching(/^It ran\.\n\n[^]*Lint it\./), 'Now look.']);
+  });
+
+  it('shows hooks nothing that the conversation holds already', async () => {
+    const { read, texts } = await afterCommand({ update: { messages: [OWN] } });
+    expect(JSON.parse(read)).toMatchObject({ tool_response: { llmContent: 'It ran.' } });
+    expect(texts).toEqual(['It ran.']);
+  });
+
   it('keeps images of a result, and adds to its text', async () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
     const message = new ToolMessage({
@@ -156,19 +236,56 @@ async function shown(config?: ConfigOptions) {
   return texts;
 }
 
+/** An answer with its words in all places where providers repeat them. */
+function repeating() {
+  const said = 'The password is hunter2.';
+  const message = new AIMessage({
+    content: [
+      { type: 'thinking', thinking: said, signature: 'x' },
+      { type: 'text', text: said },
+    ],
+    additional_kwargs: { reasoning_content: said, audio: { transcript: said } },
+    response_metadata: { model_name: 'mock', output: [{ text: said }], logprobs: { said } },
+  });
+  return Object.assign(message, { usage_metadata: undefined });
+}
+
 describe('the middleware and models', () => {
   it('cannot keep an answer from a stream of messages, unless it is held', async () => {
     expect(await shown()).toEqual(['The password is hunter2.']);
     expect(await shown({ afterModelDisplay: 'hold' })).toEqual(['[redacted]']);
   });
 
-  it('keeps blocks that are no text where they are', async () => {
-    const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'x' };
-    const content = [thinking, { type: 'text', text: 'The password is hunter2.' }];
+  it('keeps blocks without words where they are', async () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
+    const content = [image, { type: 'text', text: 'The password is hunter2.' }];
     const model = fakeModel().respond(new AIMessage({ content }));
     const agent = agentOf(model, middlewareOf({ AfterModel: [{ hooks: [REDACT] }] }));
     const { messages } = await agent.invoke(INPUT);
-    expect(messages.at(-1)?.content).toEqual([thinking, { type: 'text', text: '[redacted]' }]);
+    expect(messages.at(-1)?.content).toEqual([image, { type: 'text', text: '[redacted]' }]);
+  });
+
+  it('withholds reasoning and metadata of an answer that a hook has redacted', async () => {
+    const answer = repeating();
+    const model = fakeModel().respond(answer).respond(new AIMessage('Done.'));
+    const others = { checkpointer: new MemorySaver() };
+    const agent = agentOf(model, middlewareOf({ AfterModel: [{ hooks: [REDACT] }] }), others);
+    const thread = { configurable: { thread_id: 'one' } };
+    const { messages } = await agent.invoke(INPUT, thread);
+    expect(messages.at(-1)?.content).toEqual([{ type: 'text', text: '[redacted]' }]);
+    expect(messages.at(-1)?.response_metadata).toEqual({ model_name: 'mock' });
+    expect(JSON.stringify(messages)).not.toContain('hunter2');
+    expect(inspect(messages, { depth: 9 })).not.toContain('hunter2');
+    await agent.invoke(INPUT, thread);
+    expect(inspect(model.calls[1]?.messages, { depth: 9 })).not.toContain('hunter2');
+  });
+
+  it('leaves reasoning and metadata where no hook changes the answer', async () => {
+    const answer = repeating();
+    const model = fakeModel().respond(answer);
+    const agent = agentOf(model, middlewareOf({ AfterModel: [{ hooks: [nothing] }] }));
+    const { messages } = await agent.invoke(INPUT);
+    expect(messages.at(-1)).toBe(answer);
   });
 
   it('gives answers and requests on as they are, where no hook changes them', async () => {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   Agent,
   applyPatchTool,
@@ -7,10 +8,14 @@ import {
   Runner,
   shellTool,
   tool,
+  Usage,
   webSearchTool,
   type Computer,
+  type Model,
   type ModelProvider,
   type ModelRequest,
+  type ModelResponse,
+  type StreamEvent,
 } from '@openai/agents';
 import { Config, DebugLogger, type ConfigOptions } from 'hookstack';
 import { HookDecisionError, withHooks } from 'hookstack/openai';
@@ -354,6 +359,182 @@ describe('tools that cannot be covered', () => {
     const late = withHooks(config, new Agent({ name: 'a', model }), { strict: true });
     late.tools.push(webSearchTool());
     await expect(run(late, 'Go.')).rejects.toThrow('web_search');
+  });
+});
+
+function makeAdder() {
+  const inner = saying([ADD]);
+  return { inner, agent: new Agent({ name: 'adder', tools: [add()], model: inner.model }) };
+}
+
+describe('an agent as a tool', () => {
+  const PICK = [{ id: 'call_0', name: 'adder', args: { input: 'Add.' } }];
+
+  function outer(tools: Agent['tools']) {
+    return new Agent({ name: 'a', tools, model: saying(PICK).model });
+  }
+
+  it('is warned of once, wherever it comes from', async () => {
+    const debugLogger = new Warnings('test');
+    const config = makeConfig({ BeforeTool: answering(NO, '^add$') }, { debugLogger });
+    const asTool = makeAdder().agent.asTool({ toolName: 'adder' });
+    withHooks(config, outer([asTool]));
+    await run(withHooks(config, outer([asTool])), 'Go.');
+    expect(debugLogger.said).toEqual([
+      expect.stringMatching(/no hooks run inside of the tool "adder".*withHooks.*asTool/),
+    ]);
+    const later = makeConfig({}, { debugLogger });
+    const agent = withHooks(later, new Agent({ name: 'a', model: saying().model }));
+    agent.tools.push({ ...asTool, name: 'late' });
+    await run(agent, 'Go.');
+    expect(debugLogger.said[1]).toContain('"late"');
+  });
+
+  it('is an error with `strict`, also where it comes later', async () => {
+    const config = makeConfig({ BeforeTool: answering(NO, '^add$') });
+    const { agent, inner } = makeAdder();
+    const asTool = agent.asTool({ toolName: 'adder' });
+    const strict = { strict: true };
+    expect(() => withHooks(config, outer([asTool]), strict)).toThrow('"adder"');
+    expect(() =>
+      withHooks(config, new Agent({ name: 'b', model: 'none', handoffs: [outer([asTool])] }), {
+        ...strict,
+        modelProvider: { getModel: () => inner.model },
+      }),
+    ).toThrow('"adder"');
+    const late = withHooks(config, outer([]), strict);
+    late.tools.push(asTool);
+    await expect(run(late, 'Go.')).rejects.toThrow('"adder"');
+    expect(inner.requests).toEqual([]);
+  });
+
+  it('is fine where it has hooks itself, by any copy of it', async () => {
+    const debugLogger = new Warnings('test');
+    const config = makeConfig({ BeforeTool: answering(NO, '^add$') }, { debugLogger });
+    const { agent, inner } = makeAdder();
+    const hooked = withHooks(config, agent);
+    for (const each of [hooked, hooked.clone({})]) {
+      const asTool = each.asTool({ toolName: 'adder' });
+      await run(
+        withHooks(config, outer([asTool, { ...asTool, name: 'other' }]), { strict: true }),
+        'Go.',
+      );
+    }
+    expect(JSON.stringify(inner.requests.map(({ input }) => input))).toContain('Not that.');
+    expect(debugLogger.said).toEqual([]);
+  });
+});
+
+describe('what a model gives beside its text', () => {
+  const SAID = 'The password is hunter2.';
+  const REDACT = { hookSpecificOutput: { llm_response: { text: '[redacted]' } } };
+  const raw = { output_text: SAID };
+
+  /** An answer that says it in all places where providers repeat it. */
+  function answer(): ModelResponse {
+    return {
+      usage: new Usage({ requests: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 }),
+      responseId: 'resp_1',
+      providerData: raw,
+      output: [
+        {
+          type: 'reasoning',
+          id: 'rs_1',
+          content: [{ type: 'input_text', text: SAID }],
+          rawContent: [{ type: 'reasoning_text', text: SAID }],
+          providerData: { encrypted_content: 'x', summary: SAID },
+        },
+        {
+          type: 'message',
+          role: 'assistant',
+          status: 'completed',
+          content: [
+            { type: 'refusal', refusal: SAID },
+            { type: 'audio', audio: 'AA==', transcript: SAID },
+            { type: 'image', image: 'data:image/png;base64,AA==' },
+            { type: 'output_text', text: SAID, providerData: { logprobs: SAID } },
+          ],
+          providerData: raw,
+        },
+        { type: 'unknown', providerData: raw },
+      ],
+    };
+  }
+
+  const model: Model = {
+    getResponse: async () => answer(),
+    async *getStreamedResponse(): AsyncIterable<StreamEvent> {
+      const { usage, output } = answer();
+      yield { type: 'response_started', providerData: raw };
+      yield { type: 'model', event: { type: 'response.reasoning_text.delta', delta: SAID } };
+      yield { type: 'output_text_delta', delta: SAID, providerData: raw };
+      const response = { id: 'resp_1', usage, output, providerData: raw };
+      yield { type: 'response_done', response: response as never, providerData: raw };
+    },
+  };
+  const agent = new Agent({ name: 'a', model });
+
+  async function streamed(hooks: Hooks, options?: ConfigOptions) {
+    const result = await run(withHooks(makeConfig(hooks, options), agent), 'Go.', { stream: true });
+    const events: unknown[] = [];
+    for await (const event of result) {
+      events.push(event.type === 'raw_model_stream_event' ? event.data : event);
+    }
+    await result.completed;
+    return { result, events };
+  }
+
+  it('is withheld where a hook has redacted the text', async () => {
+    const result = await run(
+      withHooks(makeConfig({ AfterModel: answering(REDACT) }), agent),
+      'Go.',
+    );
+    expect(result.finalOutput).toBe('[redacted]');
+    expect(inspect(result.rawResponses, { depth: 9 })).not.toContain('hunter2');
+    expect(inspect(result.history, { depth: 9 })).not.toContain('hunter2');
+    expect(result.rawResponses[0]).toMatchObject({ responseId: 'resp_1' });
+    expect(result.rawResponses[0]?.output).toEqual([
+      { type: 'reasoning', id: 'rs_1', content: [], providerData: { encrypted_content: 'x' } },
+      {
+        type: 'message',
+        role: 'assistant',
+        status: 'completed',
+        content: [
+          { type: 'image', image: 'data:image/png;base64,AA==' },
+          { type: 'output_text', text: '[redacted]' },
+        ],
+      },
+    ]);
+  });
+
+  it.each([
+    ['redacts', answering(REDACT), { afterModelDisplay: 'hold' } as const],
+    ['stops', answering({ ...REDACT, ...STOP }), { afterModelDisplay: 'hold' } as const],
+    [
+      'fails, and is a guard,',
+      [{ hooks: [{ type: 'command' as const, command: 'exit 1', onFailure: 'deny' as const }] }],
+      {},
+    ],
+  ])('never reaches a stream that is held, where a hook %s', async (_what, hooks, options) => {
+    const { result, events } = await streamed({ AfterModel: hooks }, options);
+    expect(events.length).toBeGreaterThan(2);
+    expect(inspect(events, { depth: 12 })).not.toContain('hunter2');
+    expect(inspect(result.rawResponses, { depth: 9 })).not.toContain('hunter2');
+    expect(result.finalOutput).not.toContain('hunter2');
+  });
+
+  it('is withheld where a hook after the model blocks', async () => {
+    const blocking = {
+      hooks: [{ type: 'command' as const, command: 'exit 1', onFailure: 'deny' as const }],
+    };
+    const result = await run(withHooks(makeConfig({ AfterModel: [blocking] }), agent), 'Go.');
+    expect(inspect(result.rawResponses, { depth: 9 })).not.toContain('hunter2');
+  });
+
+  it('comes as it was where no hook changes the text', async () => {
+    const config = makeConfig({ AfterModel: answering({}) });
+    const result = await run(withHooks(config, agent), 'Go.');
+    expect(result.rawResponses).toEqual([answer()]);
   });
 });
 

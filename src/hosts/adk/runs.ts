@@ -17,7 +17,12 @@ export interface Run {
   /** The last model call of each agent, and the tools that it allows. */
   readonly asked: WeakMap<
     InvocationContext,
-    { readonly call: OpenModelCall; readonly allowed: readonly string[] | undefined }
+    {
+      readonly call: OpenModelCall;
+      readonly allowed: readonly string[] | undefined;
+      /** Hooks changed a piece of its answer. */
+      isChanged: boolean;
+    }
   >;
   /** Model calls without an answer yet. */
   readonly open: Set<OpenModelCall>;

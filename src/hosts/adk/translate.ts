@@ -8,13 +8,10 @@ import type {
 // The types are the host's own.
 // @ts-ignore
 import type { InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
-import type { ModelTurn } from '../../core/modelCall.js';
 import { toContents } from '../../protocol/messages.js';
 import { createResponse } from '../../protocol/response.js';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
 import { isRecord } from '../../util/records.js';
-import type { Maybe } from '../either.js';
-import { markOf, refusalOf, type HooksMark } from '../mark.js';
 import { asText, textOf } from '../shared.js';
 
 /** The host runs the tool with the object that it lends to plugins. */
@@ -105,34 +102,6 @@ export function toModelResponse(answer: LlmResponse): GenerateContentResponse {
     candidates: [{ index: 0, content, ...(finishReason && { finishReason }) }],
     ...(usageMetadata && { usageMetadata }),
   });
-}
-
-/** What the host goes on with; `undefined` where hooks left the answer as it was given. */
-export function toAnswer(turn: ModelTurn, given?: LlmResponse): Maybe<LlmResponse> {
-  const refusal = refusalOf(turn);
-  const content = refusal === undefined ? contentOf(turn.response) : textContent(refusal);
-  const mark = markOf(turn);
-  const parts = given?.content?.parts ?? [];
-  const isSame = content.parts?.every((part, at) => part === parts[at]);
-  if (given && !mark && isSame && content.parts?.length === parts.length) return undefined;
-  return { ...given, content, ...(mark && marked(mark, given)) };
-}
-
-/** The answer by which a stopped agent ends. */
-export function stopAnswer(reason: string): LlmResponse {
-  return { content: textContent(reason), ...marked({ stopped: reason }) };
-}
-
-function marked(hookstack: HooksMark, given?: LlmResponse): Pick<LlmResponse, 'customMetadata'> {
-  return { customMetadata: { ...given?.customMetadata, hookstack } };
-}
-
-function contentOf({ candidates }: GenerateContentResponse): Content {
-  return candidates?.[0]?.content ?? { role: 'model', parts: [] };
-}
-
-function textContent(text: string): Content {
-  return { role: 'model', parts: [{ text }] };
 }
 
 /** Why hooks do not see all of what an agent can do, in a sentence each. */

@@ -91,12 +91,38 @@ export function toMessages(contents: readonly Content[]): Message[] {
 
 /** A copy of a message with the texts that hooks left, and without the calls of tools that are gone. */
 export function withParts(message: Message, parts: readonly Carrying<Part>[]): Message {
+  const isWithheld = message.type === 'ai' && textIn(parts) !== textIn(partsOf(message));
   const content =
     typeof message.content === 'string'
-      ? parts.map((part) => part.text ?? '').join('')
-      : parts.flatMap(toBlocks);
+      ? textIn(parts)
+      : parts.flatMap(toBlocks).filter((block) => !isWithheld || isWithoutWords(block));
   const calls = parts.flatMap((part) => part[CALL] ?? []);
-  return copyWith(message, { content, ...(message.tool_calls && { tool_calls: calls }) });
+  const others = isWithheld ? withoutWords(message) : {};
+  return copyWith(message, {
+    content,
+    ...(message.tool_calls && { tool_calls: calls }),
+    ...others,
+  });
+}
+
+function textIn(parts: readonly Part[]): string {
+  return parts.map((part) => part.text ?? '').join('');
+}
+
+/** Of a model's message whose text hooks have replaced: reasoning and the like would say it all the same. */
+function isWithoutWords(block: unknown): boolean {
+  const type = isRecord(block) ? String(block['type']) : '';
+  return /^(?:text|redacted_thinking)$|image|tool|function/i.test(type);
+}
+
+/** Providers repeat in there what the model said, as it said it. The host sends some of it back to the model. */
+function withoutWords({ additional_kwargs: kwargs = {}, response_metadata: data = {} }: Message) {
+  const kept = Object.entries(kwargs).filter(([key]) => /tool_call|function_call/i.test(key));
+  const plain = Object.entries(data).filter(([, value]) => typeof value !== 'object');
+  return {
+    additional_kwargs: Object.fromEntries(kept),
+    response_metadata: Object.fromEntries(plain),
+  };
 }
 
 /** The blocks of a content, some of which hooks or middleware may have put there. */

@@ -1,66 +1,65 @@
+import type { Part } from '@google/genai';
 // Classes and types are those of the host.
 // @ts-ignore
 import { ToolInvocationError, ToolMessage, type AgentMiddleware } from 'langchain';
+import { toParts } from '../../protocol/llmContent.js';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
 import { isRecord } from '../../util/records.js';
-import type { Either, Maybe } from '../either.js';
+import type { Either } from '../either.js';
 import { textOf } from '../shared.js';
+import { furtherParts, messageIn, withMessage } from './commands.js';
 import { addMark } from './marks.js';
-import { copyOf, copyWith, toBlocks, toToolContent, type HostCall } from './messages.js';
+import { copyWith, toBlocks, toToolContent, type HostCall } from './messages.js';
 
 /** What a tool gives the host: a message, or a command with a message in it. */
 export type Given = Awaited<ReturnType<NonNullable<AgentMiddleware['wrapToolCall']>>>;
 
-/** The message for the model; `undefined` in a command without one. */
-function messageIn(given: Given, id: string | undefined): Maybe<ToolMessage> {
-  if (ToolMessage.isInstance(given)) return given;
-  return messagesOf(given).find((each) => ToolMessage.isInstance(each) && each.tool_call_id === id);
-}
-
-function messagesOf(command: object): ToolMessage[] {
-  const { update } = command as { readonly update?: unknown };
-  const messages = isRecord(update) ? update['messages'] : undefined;
-  return Array.isArray(messages) ? messages : [];
+/** What a tool gave, and what hooks read of it. */
+export interface Ran {
+  readonly given: Given;
+  readonly result: ToolResult;
+  /** What it says to the model beside its own message. */
+  readonly further: readonly Part[];
+  /** The conversation so far. */
+  readonly known: readonly unknown[];
 }
 
 /** What a tool gave, as hooks read it. */
-export function toToolResult(given: Given, { id }: HostCall): ToolResult {
+export function toRan(given: Given, { id }: HostCall, known: readonly unknown[]): Ran {
   const message = messageIn(given, id);
-  const llmContent = message ? toToolContent(message.content) : '';
+  const own = message ? toToolContent(message.content) : '';
+  const further = furtherParts(given, message, known);
+  const llmContent = further.length > 0 ? [...toParts(own), ...further] : own;
   const text = textOf({ llmContent, returnDisplay: '' });
   const isFailure = message?.status === 'error';
-  return {
-    llmContent,
-    returnDisplay: text,
-    ...(isFailure && { error: { type: ToolErrorType.Failed, message: text } }),
-  };
+  const error = isFailure && { error: { type: ToolErrorType.Failed, message: text } };
+  return { given, result: { llmContent, returnDisplay: text, ...error }, further, known };
 }
 
 /** What the host goes on with: what the tool gave, with what hooks made of it. */
-export function toToolAnswer(
-  result: ToolResult,
-  call: HostCall,
-  ran: { readonly given: Given; readonly result: ToolResult } | undefined,
-): Given {
+export function toToolAnswer(result: ToolResult, call: HostCall, ran: Ran | undefined): Given {
   const { llmContent, stopReason: stopped, error } = result;
   const mark = stopped === undefined ? {} : { stopped };
-  const message = ran && messageIn(ran.given, call.id);
-  if (!ran || !message) {
+  const own = ran && messageIn(ran.given, call.id);
+  if (!ran || !own) {
     const isChanged = !ran || llmContent !== ran.result.llmContent || stopped !== undefined;
     return isChanged ? addMark(failure(call, textOf(result)), mark) : ran.given;
   }
   const isSame = llmContent === ran.result.llmContent;
   if (isSame && stopped === undefined) return ran.given;
-  const content = Array.isArray(llmContent)
-    ? llmContent.flatMap((part) => toBlocks(typeof part === 'string' ? { text: part } : part))
-    : textOf(result);
+  const parts = toParts(llmContent);
+  const isLeft = toParts(ran.result.llmContent).every((part, at) => parts[at] === part);
+  const left = isLeft ? parts.filter((part) => !ran.further.includes(part)) : parts;
+  const isText = left.every((part) => part.text !== undefined);
+  const content =
+    typeof llmContent === 'string' || (isText && typeof own.content === 'string')
+      ? textOf({ ...result, llmContent: left })
+      : left.flatMap(toBlocks);
   const isRefused = error?.type === ToolErrorType.Blocked;
   const fields = { ...(!isSame && { content }), ...(isRefused && { status: 'error' }) };
-  const changed = addMark(copyWith(message, fields), mark);
-  if (ran.given === message) return changed;
-  const { update } = ran.given as { readonly update?: object };
-  const messages = messagesOf(ran.given).map((each) => (each === message ? changed : each));
-  return Object.assign(copyOf(ran.given), { update: { ...update, messages } });
+  const changed = addMark(copyWith(own, fields), mark);
+  if (ran.given === own) return changed;
+  return withMessage(ran.given, { own, changed, isLeft: isSame || isLeft, known: ran.known });
 }
 
 /** A message that tells the model why a tool did not run, or how it failed. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Content, GenerateContentResponse, Part } from '@google/genai';
-import { answerText, createResponse, functionCallsOf } from '../../protocol/response.js';
+import { createResponse } from '../../protocol/response.js';
 import { isRecord } from '../../util/records.js';
 import type { Item, ModelUsage, Piece } from './types.js';
 
@@ -91,40 +91,6 @@ export function toResponse(
   });
 }
 
-/**
- * What the model gave, after hooks and middleware. Where they changed its text, the last message has the new one, and
- * no other message has any.
- *
- * @param said all that the model said, as they have read it
- */
-export function toOutput(
-  response: GenerateContentResponse,
-  output: readonly Item[],
-  said: string,
-): Item[] {
-  const text = answerText(response);
-  const calls = new Map(functionCallsOf(response).map((call) => [call.id, call]));
-  const lastText = output.findLastIndex((item) => textOf([item]) !== '');
-  const items = output.flatMap((item, position): Item[] => {
-    if (item.type === 'function_call') {
-      const call = calls.get(item.callId);
-      if (!call) return [];
-      if (isDeepStrictEqual(call.args, argumentsOf(item))) return [item];
-      return [{ ...item, arguments: JSON.stringify(call.args) }];
-    }
-    if (text === said || !isMessage(item)) return [item];
-    return withText(item, position === lastText ? text : '');
-  });
-  return text !== said && lastText < 0 && text !== '' ? [...items, message('model', text)] : items;
-}
-
-function withText(item: Item, text: string): Item[] {
-  const content: readonly Piece[] = Array.isArray(item.content) ? item.content : [];
-  const others = content.filter((piece) => !isText(piece));
-  if (text !== '') return [{ ...item, content: [...others, { type: 'output_text', text }] }];
-  return others.length > 0 ? [{ ...item, content: others }] : [];
-}
-
 /** All that the model said. */
 export function textOf(output: readonly Item[]): string {
   return output
@@ -134,7 +100,8 @@ export function textOf(output: readonly Item[]): string {
     .join('');
 }
 
-function isMessage({ type, role }: Item): boolean {
+/** What somebody has said. */
+export function isMessage({ type, role }: Item): boolean {
   return role !== undefined && (type === undefined || type === 'message');
 }
 
@@ -143,7 +110,7 @@ function isText(piece: Piece): piece is Piece & { readonly text: string } {
 }
 
 /** Of a call whose arguments cannot be read, there are none: the host itself refuses it. */
-function argumentsOf({ arguments: given = '' }: Item): Record<string, unknown> {
+export function argumentsOf({ arguments: given = '' }: Item): Record<string, unknown> {
   return readArguments(given) ?? {};
 }
 

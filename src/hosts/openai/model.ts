@@ -9,7 +9,8 @@ import {
 } from '../../core/modelCall.js';
 import { answerText, createResponse, functionCallsOf } from '../../protocol/response.js';
 import { stoppedTurn } from '../shared.js';
-import { message, textOf, toOutput, toResponse } from './items.js';
+import { toModelResponse, toOutput } from './answer.js';
+import { message, textOf, toResponse } from './items.js';
 import { toParameters, toRequest, type NameOf } from './requests.js';
 import type { Item, Model, ModelRequest, ModelResponse, ModelUsage, StreamEvent } from './types.js';
 
@@ -73,7 +74,7 @@ export function hookModel(
         return only(toResponse(given.output, call.said, given.usage));
       });
       const turn = await finishTurn(chunks);
-      return { usage: noUsage(), ...given, output: call.end(turn, given?.output) };
+      return call.end(turn, given ?? { usage: noUsage(), output: [] });
     },
 
     async *getStreamedResponse(request) {
@@ -83,10 +84,10 @@ export function hookModel(
         toChunks(call, (await find()).getStreamedResponse(changed), (event) => (done = event)),
       );
       const turn = yield* toEvents(chunks);
-      const given = done?.response;
       const id = `hookstack-${randomUUID()}`;
-      const response = { id, usage: noUsage(), ...given, output: call.end(turn, given?.output) };
-      yield { type: 'response_done', ...done, response };
+      const given = done?.response ?? { id, usage: noUsage(), output: [] };
+      const response = call.end(turn, given);
+      yield response === given && done ? done : { type: 'response_done', response };
     },
   };
 }
@@ -121,7 +122,11 @@ class HookedCall {
   }
 
   /** What the host's agent acts upon. */
-  end(turn: ModelTurn, given: readonly Item[] = []): Item[] {
+  end<R extends ModelResponse>(turn: ModelTurn, given: R): R {
+    return toModelResponse(given, this.#output(turn, given.output));
+  }
+
+  #output(turn: ModelTurn, given: readonly Item[]): Item[] {
     const { verdict, response, blocked, synthetic } = turn;
     if (verdict.kind === 'stop') this.host.onStop(verdict.reason);
     const text = answerText(response);

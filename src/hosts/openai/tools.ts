@@ -132,3 +132,18 @@ interface Invocation {
 function isFunctionTool(tool: AnyTool): tool is FunctionTool {
   return tool.type === 'function' && typeof (tool as Partial<FunctionTool>).invoke === 'function';
 }
+
+/** Of tools that run an agent which has hooks itself. A copy of the tool has it as well. */
+const COVERED = Symbol('covered');
+
+/** Says of a tool that runs an agent that this agent has hooks. */
+export function coverAgent<T extends AnyTool>(tool: T): T {
+  return Object.assign(tool, { [COVERED]: true });
+}
+
+/** Whether a tool runs an agent that has no hooks. Only such tools have events to listen to. */
+export function runsUncovered(tool: AnyTool): boolean {
+  return (
+    isFunctionTool(tool) && 'on' in tool && typeof tool.on === 'function' && !(COVERED in tool)
+  );
+}

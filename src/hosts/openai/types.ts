@@ -1,5 +1,6 @@
 /** What the adapter reads of an item of the conversation. */
 export interface Item {
+  readonly id?: string;
   readonly type?: string;
   readonly role?: string;
   readonly content?: string | readonly Piece[];
@@ -7,6 +8,7 @@ export interface Item {
   readonly callId?: string;
   readonly arguments?: string;
   readonly output?: unknown;
+  readonly providerData?: unknown;
 }
 
 /** What the adapter reads of a piece of a message, or of what a tool gave. */
@@ -58,6 +60,7 @@ export interface ModelUsage {
 export interface ModelResponse {
   readonly usage: ModelUsage;
   readonly output: readonly Item[];
+  readonly providerData?: unknown;
 }
 
 export interface StreamEvent {
@@ -131,6 +134,7 @@ export interface Agent {
   model: string | Model;
   tools: readonly AnyTool[];
   handoffs: readonly (Agent | Handoff)[];
+  asTool(options: object): AnyTool;
   toolUseBehavior: string | { readonly stopAtToolNames: readonly string[] } | DecideFinalOutput;
   clone(changes: object): Agent;
   getMcpTools(...given: unknown[]): Promise<readonly FunctionTool[]>;
