@@ -21,7 +21,7 @@ describe('what the proxy of MCP sends on of a call', () => {
   it('is what callToSend has made, or the line of one that nobody looks at', () => {
     expect(placesOf(/\.sendToServer\(/)).toEqual([
       'toolCalls.ts: this.host.sendToServer(id, line, (_answer, answered) => {',
-      'toolCalls.ts: this.host.sendToServer(id, callToSend(message, input), (...received) =>',
+      'toolCalls.ts: this.host.sendToServer(id, callToSend(message, input), (...received) => resolve(received));',
     ]);
     expect(placesOf(/#server\?\.send\(/)).toEqual([
       // Answers to requests of the server, notifications, and what has been looked at above.

@@ -15,10 +15,12 @@ function filesWith(pattern: RegExp, files = ['src/**/*.ts', 'middleware/*.ts']):
 
 describe('a question to a person', () => {
   it('is made into text by two files, which show it through reveal.ts alone', () => {
-    // Of a request, and not of a call.
     const shows = filesWith(/\boriginalInput\b/, ['src/cli/**/*.ts']);
     expect(shows).toEqual([
       'src/cli/run/questionText.ts',
+      // What a call was, once it is scheduled or over.
+      'src/cli/run/runOutput.ts',
+      'src/cli/run/textOutput.ts',
       `${APPROVALS}/approvalView.ts`,
       // Its name, among the keys that are kept.
       `${APPROVALS}/readApprovalRequest.ts`,

@@ -68,6 +68,8 @@ async function allow(address: string, token: string): Promise<void> {
     await page.getByLabel('Your token').fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('acme/two wants to deploy deploy/prices.yaml.').waitFor();
+    // A question that has only just come takes no click.
+    await expect.poll(() => page.locator('article.fresh').count(), { timeout: 15_000 }).toBe(0);
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.getByText('allowed by boss').waitFor();
   } finally {

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { parseFleetAddress } from '../../src/fleet/address.js';
 import { postTo } from '../../src/fleet/postApproval.js';
 import { remoteApprover } from '../../src/fleet/remoteApprover.js';
-import { requestOf, signIn } from '../fleet/approvalHelpers.js';
+import { answerTo, requestOf, shownTo, signIn } from '../fleet/approvalHelpers.js';
 import {
   collectOnce,
   startCollector,
@@ -179,11 +179,12 @@ describe('clocks', () => {
       for (const { url } of [ahead, late]) {
         const asked = Promise.resolve(ask(20_000));
         const anna = await signIn(url, ANNA);
-        const { key, revision, leftMs } = await nextQuestion(url, anna.cookie);
+        const shown = await shownTo(anna);
+        const { leftMs } = shown;
         host.measure('time left', leftMs, 'ms of 20,000');
         expect(leftMs).toBeGreaterThan(15_000);
         expect(leftMs).toBeLessThanOrEqual(20_000);
-        await anna.post(`/approvals/${key}`, { revision, decision: 'allow' }, anna.own);
+        await answerTo(anna, shown, { decision: 'allow' });
         expect(await asked).toEqual({ decision: 'allow', by: 'anna' });
       }
       const startedAt = performance.now();
@@ -193,17 +194,3 @@ describe('clocks', () => {
     },
   );
 });
-
-/** Reads the stream of the page until there is a question. */
-async function nextQuestion(url: string, cookie: string) {
-  const stream = await fetch(`${url}/approvals/events`, { headers: { Cookie: cookie } });
-  let text = '';
-  for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
-    text += Buffer.from(chunk).toString();
-    const data = /event: question\ndata: (.*)\n\n/u.exec(text)?.[1];
-    if (data !== undefined) {
-      return JSON.parse(data) as { key: string; revision: number; leftMs: number };
-    }
-  }
-  throw new Error('the stream has ended');
-}

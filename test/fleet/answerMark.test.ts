@@ -60,12 +60,17 @@ async function call(
   const config = new Config({ enableHooks: true, hooks: { [event]: [group] }, debugLogger });
   onTestFinished(() => config.dispose());
   let ran = false;
-  const { llmContent, error } = await executeToolWithHooks(config, 'write_file', {}, async () => {
-    ran = true;
-    return { llmContent: 'the result', returnDisplay: 'the result' };
-  });
+  const { llmContent, stopReason } = await executeToolWithHooks(
+    config,
+    'write_file',
+    {},
+    async () => {
+      ran = true;
+      return { llmContent: 'the result', returnDisplay: 'the result' };
+    },
+  );
   const read = toParts(llmContent).map((part) => part.text);
-  const isStopped = error?.type === 'stop_execution';
+  const isStopped = stopReason !== undefined;
   return { ran, isStopped, text: read.join(''), warnings: debugLogger.warnings.join('\n') };
 }
 

@@ -137,10 +137,13 @@ export interface Shown {
   readonly key: string;
   readonly revision: number;
   readonly digest: string;
+  readonly from: string;
+  /** Ms until the answer is no. */
+  readonly leftMs: number;
 }
 
 /** Reads the stream of the page until there is a question, or that one. */
-export async function shownTo(person: Person, key?: string): Promise<Shown & { from: string }> {
+export async function shownTo(person: Person, key?: string): Promise<Shown> {
   const stream = await fetch(`${person.origin}/approvals/events`, {
     headers: { Cookie: person.cookie },
   });
@@ -148,7 +151,7 @@ export async function shownTo(person: Person, key?: string): Promise<Shown & { f
   for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
     text += Buffer.from(chunk).toString();
     for (const [, data = ''] of text.matchAll(/event: question\ndata: (.*)\n\n/gu)) {
-      const told = JSON.parse(data) as Shown & { from: string };
+      const told = JSON.parse(data) as Shown;
       if (key === undefined || told.key === key) return told;
     }
   }
@@ -158,7 +161,7 @@ export async function shownTo(person: Person, key?: string): Promise<Shown & { f
 /** Answers once the question has been shown for long enough. */
 export async function answerTo(
   { post, own }: Person,
-  { key, revision, digest }: Shown,
+  { key, revision, digest }: Pick<Shown, 'key' | 'revision' | 'digest'>,
   said: object,
 ): Promise<Response> {
   const body = { revision, digest, ...said };

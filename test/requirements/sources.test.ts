@@ -158,6 +158,8 @@ describe('the sources', () => {
         'setRawMode',
       ],
       'src/cli/shared/terminal.ts': ['node:tty', 'isTTY', 'isTTY'],
+      // Of several hooks of one name, which is meant.
+      'src/cli/switch/meantHook.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
       'src/cli/trust/trust.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
     });
   });
