@@ -273,7 +273,7 @@ function matches(
   return match === 'yes' || (match === 'undecided' && failsClosed(config, eventName));
 }
 
-/** Tests a matcher. What an expression that is not valid was to match is not known. */
+/** Tests a matcher. What an expression that is not valid was to match is not known; who read it has told so. */
 function tryReading(
   reading: Exclude<MatcherReading, 'all'>,
   name: string,
@@ -288,13 +288,7 @@ function tryReading(
       warn(
         `took longer than ${MATCH_LIMIT_MS} ms for the tool "${name.slice(0, 100)}": simplify it`,
       );
-      return 'undecided';
-    }
-    if (otherwise === 'nothing') {
-      warn('is not a valid regular expression and matches nothing; guards are asked all the same');
-      return 'undecided';
-    }
-    warn('is not a valid regular expression and is compared as literal text');
-    return expression === name ? 'yes' : 'no';
+    } else if (otherwise === 'itself' && expression === name) return 'yes';
+    return 'undecided';
   }
 }

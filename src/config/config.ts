@@ -12,6 +12,7 @@ import { DebugLogger } from '../util/debugLogger.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { fireHook, hasGuards, hasHooks } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
+import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import { ConsentGate } from '../trust/consentGate.js';
 import { HookEventName, type CommandHookConfig, type HookDefinitions } from '../protocol/types.js';
@@ -114,12 +115,13 @@ export class Config implements HookHost {
   #hookEnvironment: HookEnvironmentPolicy | undefined;
 
   /**
-   * @throws TypeError for an option that does not exist, an `approver` that is no function, or `approvals` that are none
+   * @throws TypeError for an option that does not exist, an `approver` that is no function, `approvals` that are none, or
+   *   hooks of which a part would be left out or have no effect. What `loadSettings` has read and told is no reason
    * @throws RangeError when a limit makes no sense
    */
   constructor(options: ConfigOptions = {}) {
     requireKnown('Config', options, OPTIONS);
-    const { maxParallelHooks = 1, approver, approvals } = options;
+    const { maxParallelHooks = 1, approver, approvals, hooks, extensions } = options;
     if (approver !== undefined && typeof approver !== 'function') {
       throw new TypeError('approver must be a function: (request, { signal }) => answer');
     }
@@ -130,6 +132,7 @@ export class Config implements HookHost {
         `maxParallelHooks must be a whole number of 1 or more, and is ${String(maxParallelHooks)}`,
       );
     }
+    requireWholeHooks(hooks, extensions);
     this.#options = options;
     this.#sessionId = options.sessionId ?? randomUUID();
     this.#transcriptPath = options.transcriptPath;

@@ -1,7 +1,6 @@
 import type { Extension, HookRegistryEntry, Match } from '../protocol/entry.js';
 import type { HookGate, HookHost } from './host.js';
-import { parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
-import { formatPath } from '../util/checks.js';
+import { formatGiven, readGivenHooks } from './givenHooks.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import {
   type DialectName,
@@ -22,7 +21,6 @@ import { readDisabled } from '../protocol/disabledHooks.js';
 import { failsClosed } from '../protocol/events.js';
 import { hasFailed } from '../protocol/hookOutput.js';
 import { hookIdentity, isFromProject, scopeOf, shortIdentity } from '../protocol/identity.js';
-import { isRecord } from '../util/records.js';
 
 /** Names of dropped guards in their warning, at most. */
 const MAX_NAMES = 10;
@@ -310,13 +308,8 @@ export class HookRegistry {
     source: ConfigSource,
     extension?: Extension,
   ): HookRegistryEntry[] {
-    const { hooks, problems } = parseHookDefinitions(raw);
-    for (const problem of problems) {
-      if (isReported(raw, problem)) continue;
-      this.#logger.warn(
-        `${[at, formatPath(problem.path)].filter(Boolean).join('.')}: ${problem.message}`,
-      );
-    }
+    const { hooks, problems } = readGivenHooks(raw);
+    for (const problem of problems) this.#logger.warn(formatGiven(at, problem));
     return Object.values(HookEventName).flatMap((eventName) =>
       (hooks[eventName] ?? []).flatMap((definition) =>
         definition.hooks.map((config) =>
@@ -396,16 +389,4 @@ function orderOf(entry: HookRegistryEntry): number {
 
 function isNotAllowed({ skipped }: HookRegistryEntry): boolean {
   return skipped === 'untrusted' || skipped === 'refused';
-}
-
-/**
- * Whether a problem was told when the settings file was read from which the group's `origin` is. That reading has left
- * out all that is wrong, and kept what is only unlikely.
- */
-function isReported(raw: unknown, { path, kind }: SettingsProblem): boolean {
-  if (kind !== 'unlikely-value' && kind !== 'no-effect') return false;
-  const [event, index] = path;
-  const groups = isRecord(raw) ? raw[String(event)] : undefined;
-  const group: unknown = Array.isArray(groups) ? groups[Number(index)] : undefined;
-  return isRecord(group) && group['origin'] !== undefined;
 }

@@ -7,8 +7,14 @@ import {
   type HookDefinitions,
   type HookOrigin,
 } from '../protocol/types.js';
-import { foreignEvent, foreignMoment, ourEventName, dialects } from '../dialects/dialects.js';
-import { failsClosed, isHookEventName } from '../protocol/events.js';
+import {
+  dialects,
+  foreignEvent,
+  foreignMoment,
+  ourEventName,
+  readMatcher,
+} from '../dialects/dialects.js';
+import { events, failsClosed, isHookEventName } from '../protocol/events.js';
 import { withoutForeignKeys } from '../dialects/foreignKeys.js';
 import {
   describe,
@@ -21,6 +27,7 @@ import {
   type Report,
 } from '../util/checks.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { isExpression } from '../util/limitedRegExp.js';
 import { isRecord } from '../util/records.js';
 import { suggestName } from '../util/suggestName.js';
 import {
@@ -144,6 +151,7 @@ function parseGroup(
   reportUnknownKeys(raw, table, report);
   const fields = readFields(raw, table, 'group', report);
   if (fields === undefined) return undefined;
+  checkMatcher(fields, eventName, report);
   const spoken = fields.dialect && dialects[fields.dialect];
   const found = spoken && foreignMoment(spoken, key);
   return {
@@ -154,6 +162,22 @@ function parseGroup(
       parseHook(hook, eventName, spoken, reportHook),
     ),
   };
+}
+
+/** What an expression that is not valid was to match is not known. */
+function checkMatcher(
+  group: Pick<FileGroupFields, 'matcher' | 'dialect'>,
+  eventName: HookEventName,
+  report: Report,
+): void {
+  const { matchOn, dialectsMatchOn } = events[eventName];
+  if (!matchOn && !(group.dialect && dialectsMatchOn)) return;
+  const reading = readMatcher(group, eventName);
+  if (reading === 'all' || 'names' in reading || isExpression(reading.expression)) return;
+  const instead =
+    reading.otherwise === 'nothing' ? 'matches nothing' : 'is compared as literal text';
+  const message = `${describe(group.matcher)} is not a valid regular expression and ${instead}; guards are asked all the same; correct it`;
+  report(['matcher'], message, 'matcher-invalid');
 }
 
 function parseHook(

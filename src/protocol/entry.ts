@@ -38,7 +38,7 @@ export interface HookRegistryEntry {
 
 type HookGroup = Omit<HookDefinition, 'hooks' | 'origin'>;
 
-/** What came of trying a matcher. `undecided`: it took too long. */
+/** What came of trying a matcher. `undecided`: it took too long, or is no expression. */
 export type Match = 'yes' | 'no' | 'undecided';
 
 /** An extension as far as hooks are concerned. */

@@ -28,7 +28,8 @@ export type Check<T> = Struct<T, JsonSchema>;
 /**
  * Kinds of problem. A `value` of a wrong shape and an `unknown-event` are ignored, and so are an `unknown-key` and a
  * `misplaced-key`, which are rather a slip; an `unlikely-value` counts, and one with `no-effect` has none here. What is
- * `unsupported` would make a hook do something else than was meant, and so the hook is left out.
+ * `unsupported` would make a hook do something else than was meant, and so the hook is left out. A matcher that is
+ * `matcher-invalid` is kept.
  */
 export type ProblemKind =
   | 'value'
@@ -38,7 +39,8 @@ export type ProblemKind =
   | 'misplaced-key'
   | 'repeated-key'
   | 'unlikely-value'
-  | 'no-effect';
+  | 'no-effect'
+  | 'matcher-invalid';
 
 /** A message, or what makes it, where that takes long and nobody may want it. */
 export type Message = string | (() => string);

@@ -28,6 +28,14 @@ export function testWithLimit(pattern: string, flags: string, text: string): boo
   }
 }
 
+export function isExpression(text: string): boolean {
+  try {
+    return new RegExp(text) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
 export function isTimeout(error: unknown): boolean {
   return errorCode(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

@@ -4,7 +4,7 @@ import { suggestName } from '../util/suggestName.js';
 import { theirToolNames } from '../dialects/translate.js';
 import { dialects, readMatcher, speakerOf } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
-import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
+import { isExpression, MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { referenceTools } from '../agent/tools/referenceTools.js';
 import { findAttacks, hasRecheck } from './attackSearch.js';
 import type { Checked, GroupSite, Said } from './types.js';
@@ -50,14 +50,6 @@ function matchesTool({ group, event }: GroupSite, toolName: string): boolean {
   return matchesGroup(group, event, { toolName });
 }
 
-export const matcherInvalid: MatcherRule = (site) => {
-  const reading = expressionOf(site);
-  if (reading === undefined || isRegExp(reading.expression)) return undefined;
-  const instead =
-    reading.otherwise === 'nothing' ? 'matches nothing' : 'is compared as literal text';
-  return `is not a valid regular expression and ${instead}; correct it`;
-};
-
 /** A source, reason or trigger that another agent has and this one has not. */
 export const matcherNeverMet: MatcherRule = (site) => {
   if (isTooLong(site)) return undefined;
@@ -78,7 +70,7 @@ export const matcherUnknownTool: MatcherRule = (site) => {
   const matcher = matcherOf(site);
   const expression = expressionOf(site)?.expression;
   if (matcher === undefined || FOREIGN.test(matcher)) return undefined;
-  if (expression !== undefined && !isRegExp(expression)) return undefined;
+  if (expression !== undefined && !isExpression(expression)) return undefined;
   // The tools of another agent are known by its names, whether or not they are here.
   const words = site.group.dialect ? dialects[site.group.dialect].tools : [];
   const tools = [...KNOWN_TOOLS, ...words.map(({ ours }) => ours)];
@@ -159,7 +151,7 @@ async function search({ groups }: Checked) {
   const sites = groups.flatMap((site) => {
     const matcher = expressionOf(site)?.expression ?? '';
     // Exponential time takes a group that is repeated.
-    return /\)[*+{]/u.test(matcher) && isRegExp(matcher) ? [{ site, matcher }] : [];
+    return /\)[*+{]/u.test(matcher) && isExpression(matcher) ? [{ site, matcher }] : [];
   });
   const attacks = await findAttacks(sites.map(({ matcher }) => matcher));
   return new Map(sites.map(({ site, matcher }) => [site, attacks.get(matcher)]));
@@ -181,12 +173,4 @@ function expressionOf(
 
 function isTooLong({ group: { matcher = '' } }: Pick<GroupSite, 'group'>): boolean {
   return matcher.length > MAX_EXPRESSION_LENGTH;
-}
-
-function isRegExp(matcher: string): boolean {
-  try {
-    return new RegExp(matcher) instanceof RegExp;
-  } catch {
-    return false;
-  }
 }

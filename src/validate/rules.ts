@@ -12,7 +12,6 @@ export const rules: Readonly<Record<string, Rule>> = {
   'hooks-off': { severity: 'warning', check: hook.hooksOff },
   'unknown-key': { severity: 'warning', check: hook.unknownTopLevelKey },
   'empty-hooks': { severity: 'warning', check: hook.emptyHooks },
-  'matcher-invalid': eachMatcher('error', matcher.matcherInvalid),
   'matcher-catastrophic': eachMatcher('error', matcher.matcherCatastrophic),
   'matcher-undecided': eachMatcher('warning', matcher.matcherUndecided),
   'matcher-glob': eachMatcher('warning', matcher.matcherGlob),
@@ -49,6 +48,7 @@ export const loaderSeverities = {
   'repeated-key': 'warning',
   'unlikely-value': 'warning',
   'no-effect': 'warning',
+  'matcher-invalid': 'error',
   untrusted: 'warning',
 } as const;
 

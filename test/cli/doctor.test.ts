@@ -280,10 +280,17 @@ describe('doctor', () => {
     const examined = await examine('cat > /dev/null', { matcher });
     expect(examined).toMatchObject({ status: 'ok', tool: matcher, healthy: false, exitCode: 1 });
     expect(examined.rules).toEqual(['matcher-invalid']);
+    const unanchored = await cli.settings({
+      BeforeTool: group('cat > /dev/null', { matcher: 'write' }),
+    });
+    expect((await cli.run(['doctor', '--settings', unanchored])).stdout).toMatch(
+      /\n\nSettings:\n.*\[matcher-unanchored\]\n\n1 of 1 hooks run, 0 with something wrong; settings: 0 errors, 1 warning$/u,
+    );
     const settings = await cli.settings({ BeforeTool: group('cat > /dev/null', { matcher }) });
-    const { stdout } = await cli.run(['doctor', '--settings', settings]);
+    const { stdout, stderr } = await cli.run(['doctor', '--settings', settings]);
+    expect(stderr).toContain("'write_[' is not a valid regular expression");
     expect(stdout).toMatch(
-      /\n\nSettings:\n.*\[matcher-invalid\]\n\n1 of 1 hooks run, 0 with something wrong; settings: 1 error, 0 warnings$/u,
+      /\n\n1 of 1 hooks run, 0 with something wrong; settings: 1 error, 0 warnings$/u,
     );
   });
 

@@ -42,7 +42,11 @@ describe('at the start of a session, whatever events have hooks', () => {
   it.each([
     ['an event that does not exist', { BeforeTools: group('true') }, 'hooks.BeforeTools: unknown'],
     ['a hook without a command', { BeforeTool: [{ hooks: [{ type: 'command' }] }] }, 'command:'],
-    ['a matcher that is no expression', { BeforeTool: group('true', { matcher: '(' }) }, '"("'],
+    [
+      'a matcher that is no expression',
+      { BeforeTool: group('true', { matcher: '(' }) },
+      "matcher: '('",
+    ],
   ])('and what is left out: %s', async (_, hooks, text) => {
     await cli.userSettings(hooks as never);
     expect((await send(cli, 'claude', start)).json).toMatchObject(containing(text));
@@ -86,6 +90,15 @@ describe('when it matters', () => {
     expect(await told(read)).toContain('hooks.BeforeTool[0].hooks[0].command');
     expect(await told(read)).toBe('');
     expect(await told({ hook_event_name: 'UserPromptSubmit', prompt: 'hello' })).toBe('');
+  });
+
+  it('a matcher that is no expression is told of at its event, once, and its guard is asked', async () => {
+    const deny = group('echo no >&2; exit 2', { ...GUARD, matcher: '(' });
+    await cli.userSettings({ BeforeTool: deny });
+    const { json } = await send(cli, 'claude', calling('Execute'));
+    expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+    expect(json).toMatchObject(containing("hooks.BeforeTool[0].matcher: '('"));
+    expect(await told(read)).toBe('');
   });
 
   it('what is remembered is for the user alone, and bounded', async () => {

@@ -75,9 +75,23 @@ describe('a settings file', () => {
   fault('34 invalid regular expression: literal, warned', async ({ host }) => {
     const groups = [{ matcher: 'write_(', hooks: [hook('exit 2', { name: 'guard' })] }];
     await host.write(SETTINGS, { hooks: { BeforeTool: groups } });
-    expect(await callWithSettings(host, 'write_file')).toMatchObject({ verdict: 'allowed' });
-    expect(host.warnings).toEqual([expect.stringMatching(/"write_\(".*"guard".*literal text/)]);
+    expect(await callWithSettings(host, 'write_file')).toMatchObject({
+      verdict: 'allowed',
+      problems: [
+        {
+          path: 'hooks.BeforeTool[0].matcher',
+          message: expect.stringMatching(/'write_\(' is not .*literal text/),
+        },
+      ],
+    });
     expect(await callWithSettings(host, 'write_(')).toMatchObject({ verdict: 'blocked' });
+    expect(host.warnings).toEqual([]);
+  });
+
+  fault('34 invalid regular expression: a guard is asked about every tool', async ({ host }) => {
+    const guard = hook('exit 2', { name: 'guard', onFailure: 'deny' });
+    await host.write(SETTINGS, { hooks: { BeforeTool: [{ matcher: '(', hooks: [guard] }] } });
+    expect(await callWithSettings(host, 'write_file')).toMatchObject({ verdict: 'blocked' });
   });
 
   fault('36 duplicate commands: one run', async ({ host }) => {

@@ -90,7 +90,8 @@ describe('onFailure: "deny"', () => {
     'has no effect where there is nothing to withhold, and a warning says so',
     async ({ host }) => {
       const hooks = { SessionStart: [{ hooks: [guard('exit 1')] }] };
-      await host.createConfig({ hooks }).getHookSystem()?.initialize();
+      const config = host.createChangingConfig(hooks);
+      await config.getHookSystem()?.initialize();
       expect(host.warnings).toEqual([
         expect.stringMatching(/SessionStart\[0\].*onFailure: has no effect.*cannot block/),
       ]);
@@ -147,8 +148,8 @@ describe('maxConsecutiveFailures', () => {
   });
 
   fault('never switches a guard off', async ({ host }) => {
-    const config = host.createConfig({
-      hooks: { BeforeTool: [{ hooks: [guard('exit 1', { maxConsecutiveFailures: 2 })] }] },
+    const config = host.createChangingConfig({
+      BeforeTool: [{ hooks: [guard('exit 1', { maxConsecutiveFailures: 2 })] }],
     });
     for (let call = 0; call < 4; call++) {
       expect(await host.callToolOf(config)).toMatchObject({ verdict: 'blocked' });

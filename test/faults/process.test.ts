@@ -230,8 +230,9 @@ describe.each(STARTS)('started %s', (start) => {
     fault.for([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
       '28 of %s gives way to the default',
       async (timeout, { host }) => {
-        const { verdict } = await host.callTool([hook(command, { timeout })]);
-        expect(verdict).toBe('blocked');
+        const hooks = { BeforeTool: [{ hooks: [hook(command, { timeout })] }] };
+        const config = host.createChangingConfig(hooks);
+        expect((await host.callToolOf(config)).verdict).toBe('blocked');
         expect(host.warnings).toEqual([
           expect.stringMatching(/BeforeTool\[0\].hooks\[0\].timeout: .*above 0/),
         ]);

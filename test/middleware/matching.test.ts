@@ -6,7 +6,6 @@ import {
   MatcherBudget,
   matchesGroup,
 } from '../../middleware/planner.js';
-import { Config } from '../../src/config/config.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../src/protocol/entry.js';
 import {
@@ -16,6 +15,7 @@ import {
   type Moment,
 } from '../../src/protocol/types.js';
 import { startStopwatch } from '../../src/util/stopwatch.js';
+import { ChangingConfig } from '../faults/helpers/changingConfig.js';
 import { hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
@@ -28,7 +28,8 @@ const LONG_NAME = `${'a'.repeat(140)}!`;
 /** The entries of one group, as a registry knows them. */
 async function entriesOf(group: HookDefinition, event: HookEventName = BeforeTool) {
   const logger = new RecordingLogger();
-  const config = new Config({ enableHooks: true, hooks: { [event]: [group] } });
+  const config = new ChangingConfig({ enableHooks: true });
+  config.hooks = { [event]: [group] };
   const registry = new HookRegistry(config, logger);
   await registry.initialize();
   return { registry, logger, entries: registry.getAllHooks() };
@@ -81,7 +82,7 @@ describe('the time that the matchers of a project share', () => {
 });
 
 describe('a matcher that is not a regular expression', () => {
-  it('of ours is text, and of Claude Code matches nothing but asks guards', async () => {
+  it('of ours is text, and of Claude Code matches nothing, but guards are asked', async () => {
     const hooks = [hook('./lax.sh'), hook('./guard.sh', { onFailure: 'deny' })];
     const isAsked = async (dialect: DialectName | undefined, toolName: string) => {
       const group = { matcher: '(write', hooks, ...(dialect && { dialect }) };
@@ -90,18 +91,20 @@ describe('a matcher that is not a regular expression', () => {
       return { asked, warnings: logger.warnings };
     };
     expect((await isAsked(undefined, '(write')).asked).toEqual([true, true]);
-    expect((await isAsked(undefined, 'write')).asked).toEqual([false, false]);
+    const other = await isAsked(undefined, 'write');
+    expect(other.asked).toEqual([false, true]);
+    expect(other.warnings).toEqual([expect.stringMatching(/'\(write'.*literal text; guards/)]);
     const { asked, warnings } = await isAsked('claude', '(write');
     expect(asked).toEqual([false, true]);
-    expect(warnings).toEqual([expect.stringMatching(/"\(write".*matches nothing; guards/)]);
+    expect(warnings).toEqual([expect.stringMatching(/'\(write'.*matches nothing; guards/)]);
   });
 
-  it('is quoted in its warning up to a length, with the name of the tool', async () => {
+  it('is quoted in its warning up to a length, with its place', async () => {
     const matcher = `(${'x'.repeat(300)}`;
-    const { registry, logger, entries } = await entriesOf({ matcher, hooks: [hook('./x.sh')] });
-    isConcerned(registry, entries[0]!, { toolName: 'any' }, logger);
-    expect(logger.warnings).toEqual([expect.stringMatching(/"\(x{199}".*"\.\/x\.sh".*literal/)]);
-    expect(logger.records.at(-1)?.details).toEqual({ event: BeforeTool });
+    const { logger } = await entriesOf({ matcher, hooks: [hook('./x.sh')] });
+    expect(logger.warnings).toEqual([
+      expect.stringMatching(/^hooks\.BeforeTool\[0\]\.matcher: '\(x{59}'\.\.\. 241 .*literal/),
+    ]);
   });
 
   it('or takes too long is told with the first hundred characters of the tool', async () => {
@@ -109,8 +112,11 @@ describe('a matcher that is not a regular expression', () => {
     const { registry, logger, entries } = await entriesOf({ matcher: ENDLESS, hooks });
     isConcerned(registry, entries[0]!, { toolName: LONG_NAME }, logger);
     expect(logger.warnings).toEqual([
-      expect.stringMatching(/longer than 50 ms for the tool "a{100}": simplify it/),
+      expect.stringMatching(
+        /"\.\/x\.sh" took longer than 50 ms for the tool "a{100}": simplify it/,
+      ),
     ]);
+    expect(logger.records.at(-1)?.details).toEqual({ event: BeforeTool });
   });
 });
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { planContext, planner, type PlanContext, type Planner } from '../../middleware/planner.js';
-import { Config, type ConfigOptions } from '../../src/config/config.js';
+import type { ConfigOptions } from '../../src/config/config.js';
 import type { AnyHookContext } from '../../src/context.js';
 import { textResponse } from '../../src/protocol/response.js';
 import { HookPlanner } from '../../src/hooks/hookPlanner.js';
@@ -18,6 +18,7 @@ import {
   type HookExecutionPlan,
   type HookPayload,
 } from '../../src/protocol/types.js';
+import { ChangingConfig } from '../faults/helpers/changingConfig.js';
 import { chain, hook, hookContext } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
@@ -26,7 +27,9 @@ const { BeforeTool, AfterTool, BeforeModel } = HookEventName;
 
 async function createPlanner(hooks: HookDefinitions, options: ConfigOptions = {}) {
   const logger = new RecordingLogger();
-  const registry = new HookRegistry(new Config({ enableHooks: true, hooks, ...options }), logger);
+  const config = new ChangingConfig({ enableHooks: true, ...options });
+  config.hooks = hooks;
+  const registry = new HookRegistry(config, logger);
   await registry.initialize();
   return { plans: new HookPlanner(registry, logger), registry, logger };
 }
@@ -179,13 +182,23 @@ describe('matchers', () => {
     expect((await isMatching(matcher, toolName)).matches).toBe(expected);
   });
 
-  it('warns of an invalid expression, with the name of the hook', async () => {
+  it('warns of an invalid expression when it is read, with its place, and once', async () => {
     const hooks = [hook('./guard.sh', { name: 'guard' })];
     const { plans, logger } = await createPlanner({ BeforeTool: [{ matcher: '(', hooks }] });
-    plans.createExecutionPlan(BeforeTool, { toolName: 'x' });
-    expect(logger.warnings).toEqual([expect.stringMatching(/"guard".*literal/)]);
-    expect(logger.warnings[0]).toContain('"("');
+    const warnings = [expect.stringMatching(/^hooks\.BeforeTool\[0\]\.matcher: '\(' .*literal/)];
+    expect(logger.warnings).toEqual(warnings);
+    for (const toolName of ['x', 'y']) plans.createExecutionPlan(BeforeTool, { toolName });
+    expect(logger.warnings).toEqual(warnings);
   });
+
+  it.each([['(', 'mcp__['] as const, ['^(a+)+$', `${'a'.repeat(40)}!`] as const])(
+    'that cannot be decided ask a guard about every tool: %s',
+    async (matcher, toolName) => {
+      const hooks = [hook('./lax.sh'), hook('./guard.sh', { onFailure: 'deny' })];
+      const { plans } = await createPlanner({ BeforeTool: [{ matcher, hooks }] });
+      expect(commands(plans.createExecutionPlan(BeforeTool, { toolName }))).toEqual(['./guard.sh']);
+    },
+  );
 
   it('does not let a matcher run code or see the host', async () => {
     const { matches } = await isMatching('"); globalThis.escaped = true; ("', 'x');

@@ -89,9 +89,8 @@ async function answer(
     const { config, settings } = workspace;
     const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
     const verdict = await withTrace(recording, config, () => decide(received, config, crash));
-    if (isStart)
-      tellAtStart(workspace, logger.extend('planner')).forEach((each) => logger.tell(each));
-    else tellWhatMatters(received, workspace).forEach((each) => logger.tell(each));
+    const notes = isStart ? tellAtStart(workspace) : tellWhatMatters(received, workspace);
+    for (const note of notes) logger.tell(note);
     return await write(received, { ...verdict, forUser: logger.told.map(toVisibleLines) });
   } catch (error) {
     // The guards that may be in the settings are not known.

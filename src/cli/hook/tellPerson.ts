@@ -7,7 +7,6 @@ import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { failsClosed } from '../../protocol/events.js';
 import { shortIdentity } from '../../protocol/identity.js';
 import { HookEventName, type HookPayload } from '../../protocol/types.js';
-import type { DebugLogger } from '../../util/debugLogger.js';
 import { formatProblem, type FileProblem } from '../../util/fileProblem.js';
 import { SilentLogger } from '../shared/silentLogger.js';
 import type { Workspace } from '../shared/workspace.js';
@@ -19,26 +18,12 @@ import { isNewInSession } from './toldBefore.js';
 /** In all lists: of problems, of hooks. */
 const MAX_LISTED = 10;
 
-/**
- * At the start of a session: what is wrong in the settings, and with matchers. Which hooks are not allowed, the registry
- * says.
- *
- * @param planning tells what is wrong with the matchers that are tried
- */
-export function tellAtStart({ config, problems }: Workspace, planning: DebugLogger): string[] {
-  const registry = registryOf({ config });
-  for (const entry of registry?.getAllHooks() ?? []) {
-    if (registry && MATCHED.has(entry.eventName)) concerns(registry, entry, NO_TOOL, planning);
-  }
+/** At the start of a session: what is wrong in the settings. Which hooks are not allowed, the registry says. */
+export function tellAtStart({ problems }: Workspace): string[] {
   const shown = problems.slice(0, MAX_LISTED).map(formatProblem);
   const more = problems.length - shown.length;
   return more > 0 ? [...shown, `${more} more problems of settings: hookstack validate`] : shown;
 }
-
-const MATCHED: ReadonlySet<HookEventName> = new Set([
-  HookEventName.BeforeTool,
-  HookEventName.AfterTool,
-]);
 
 /** No tool has this name: a matcher that matches it names none. */
 const NO_TOOL = { toolName: ' ' };
@@ -110,12 +95,11 @@ function isGuard({ config, eventName }: HookRegistryEntry): boolean {
   return failsClosed(config, eventName);
 }
 
-/** @param logger default: what is wrong with a matcher is told elsewhere */
 function concerns(
   registry: HookRegistry,
   entry: HookRegistryEntry,
   context: ReturnType<typeof planContext>,
-  logger: DebugLogger = new SilentLogger('llxprt:core:hooks:planner'),
 ): boolean {
-  return isConcerned(registry, entry, context, logger);
+  // What is wrong with a matcher is told elsewhere.
+  return isConcerned(registry, entry, context, new SilentLogger('llxprt:core:hooks:planner'));
 }

@@ -1,10 +1,11 @@
 import type { Config } from '../../config/config.js';
+import { isFault } from '../../hooks/givenHooks.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
 import { plural, printLine, printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { withTrace } from '../shared/withTrace.js';
-import { openWorkspace } from '../shared/workspace.js';
+import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { whyHooksAreOff } from '../shared/hookColumns.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
 import { FleetDoors, readFleet, recordOf, type Fleet, type FleetOptions } from './fleetDoors.js';
@@ -35,18 +36,37 @@ export async function serve(options: ServeOptions): Promise<number> {
   }
   const listening = await readListening(options);
   const fleet = await readFleet(options);
-  const { config, origins } = await openWorkspace({ settings, cwd });
+  const workspace = await openWorkspace({ settings, cwd });
+  const { config, origins } = workspace;
   if (!config.getEnableHooks()) {
     const why = whyHooksAreOff(origins.enableHooks?.file);
     throw new UsageError(`No hook would answer, as ${why}: write "enableHooks": true into it`);
   }
   try {
     await config.getHookSystem()?.initialize();
+    requireHooks(workspace, settings);
     const recording = { trace: options.trace, fleet: recordOf(options) };
     return await withTrace(recording, config, () => listen(config, listening, fleet, options));
   } finally {
     await config.dispose();
   }
+}
+
+/** Agents take the answer of a server for a yes of all that its settings say. */
+function requireHooks({ config, problems }: Workspace, settings: string): void {
+  const faults = problems
+    .filter(({ path }) => path === '' || /^hooks\b/u.test(path))
+    .filter(isFault);
+  if (faults.length > 0) {
+    const places = faults.map(({ line, column }) => `${settings}:${line}:${column}`).join(', ');
+    throw new UsageError(
+      `The server does not start, as not all of its hooks would run as they are written; correct what is told above: ${places}`,
+    );
+  }
+  const hooks = config.getHookSystem()?.getAllHooks() ?? [];
+  if (hooks.some(({ enabled }) => enabled)) return;
+  const advice = hooks.length > 0 ? 'take one out of its disabledHooks' : 'add one';
+  throw new UsageError(`The server does not start, as no hook of ${settings} would run: ${advice}`);
 }
 
 async function listen(

@@ -116,8 +116,15 @@ export class FileCheck {
   }
 }
 
+const GRAVE: ReadonlySet<FileProblem['kind']> = new Set([
+  'value',
+  'unsupported',
+  'unknown-event',
+  'matcher-invalid',
+]);
+
 function isGrave(kind: FileProblem['kind']): boolean {
-  return kind === 'value' || kind === 'unsupported' || kind === 'unknown-event';
+  return GRAVE.has(kind);
 }
 
 /** Why a file with too many hooks is refused; `undefined` for one with fewer. */

@@ -136,6 +136,47 @@ describe('a start that is refused', () => {
     await refused([], /--settings FILE/u);
     const off = await cli.write('off.json', { enableHooks: false });
     await refused(['--settings', off], /enableHooks is false/u);
+    const none = await cli.write('none.json', { enableHooks: true, hooks: { BeforeTool: [] } });
+    await refused(['--settings', none], /no hook of .*none\.json would run: add one/u);
+    const disabled = await cli.settings(
+      { BeforeTool: [{ hooks: [hook('true', { name: 'only' })] }] },
+      { disabledHooks: ['only'] },
+    );
+    await refused(['--settings', disabled], /no hook .*take one out of its disabledHooks/u);
+  });
+
+  const good = { hooks: [hook('true')] };
+
+  it.each<[what: string, hooks: object, say: RegExp]>([
+    ['an event that is misspelt', { BeforeTools: [good] }, /did you mean 'BeforeTool'/u],
+    ['a hook without a command', { BeforeTool: [{ hooks: [{ type: 'command' }] }] }, /command/u],
+    ['a matcher that is no expression', { BeforeTool: [{ ...good, matcher: '(' }] }, /guards/u],
+    [
+      'an unknown key',
+      { BeforeTool: [{ hooks: [{ ...hook('true'), onFaliure: 'deny' }] }] },
+      /did you mean 'onFailure'/u,
+    ],
+    ['a group without hooks', { BeforeTool: [{ matcher: 'x' }] }, /hooks: expected an array/u],
+    ['a number', { BeforeTool: [{ hooks: [hook('true', { timeout: -1 })] }] }, /above 0/u],
+    [
+      'a guard where nothing is guarded',
+      { SessionStart: [{ hooks: [hook('true', { onFailure: 'deny' })] }] },
+      /cannot block/u,
+    ],
+  ])('is one of which a part would not run as it is written: %s', async (_, hooks, say) => {
+    const all = JSON.stringify({ ...hooks, AfterTool: [good] });
+    const file = await cli.write('flawed.json', `{ "enableHooks": true,\n  "hooks": ${all} }`);
+    await refused(['--settings', file, '--listen', '127.0.0.1:0'], say);
+    const { stderr } = await cli.run(['serve', '--settings', file]);
+    const [, place = ''] = /^warning: (\S+): hooks\./u.exec(stderr) ?? [];
+    expect(place).toMatch(/flawed\.json:2:\d+$/u);
+    expect(stderr.split('\n')[1]).toMatch(/^error: The server does not start, /u);
+    expect(stderr.endsWith(`: ${place}`)).toBe(true);
+  });
+
+  it('is not one with a timeout that is only short', async () => {
+    settings = await cli.settings({ BeforeTool: [{ hooks: [hook('true', { timeout: 900 })] }] });
+    expect((await start()).url).toContain('http://');
   });
 
   it.each([

@@ -18,6 +18,7 @@ import { countWarmShells } from '../../../src/process/warmShells.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { hook } from '../../helpers/hooks.js';
 import { RecordingLogger, type LogRecord } from '../../helpers/recordingLogger.js';
+import { ChangingConfig } from './changingConfig.js';
 import { findProcesses, isExpecting, kill } from './leftovers.js';
 
 declare module 'vitest' {
@@ -118,6 +119,14 @@ export class Host {
 
   createConfig(options: ConfigOptions): Config {
     const config = new Config({ ...this.defaults, ...this.#keeping(options) });
+    this.#configs.add(config);
+    return config;
+  }
+
+  /** One whose hooks came later than its constructor, so that what is wrong with them is told, and not thrown. */
+  createChangingConfig(hooks: HookDefinitions, options: ConfigOptions = {}): ChangingConfig {
+    const config = new ChangingConfig({ ...this.defaults, ...options });
+    config.hooks = this.#keeping({ hooks }).hooks ?? {};
     this.#configs.add(config);
     return config;
   }

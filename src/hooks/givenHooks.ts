@@ -1,0 +1,77 @@
+import type { Extension } from '../protocol/entry.js';
+import type { HookDefinitions } from '../protocol/types.js';
+import { formatPath } from '../util/checks.js';
+import { isRecord } from '../util/records.js';
+import { parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
+
+/** Definitions that a host has, from code or from settings files. */
+interface GivenHooks {
+  readonly hooks: HookDefinitions;
+  /** What nobody has told yet. */
+  readonly problems: readonly SettingsProblem[];
+}
+
+export function readGivenHooks(raw: unknown): GivenHooks {
+  const { hooks, problems } = parseHookDefinitions(raw);
+  return { hooks, problems: problems.filter((problem) => !isReported(raw, problem)) };
+}
+
+/**
+ * Refuses definitions of which a part would be left out or have no effect: who gives them in code has nobody who reads
+ * warnings. A value that is only unlikely counts as it is.
+ *
+ * @throws TypeError that names every problem
+ */
+export function requireWholeHooks(raw: unknown, extensions: readonly Extension[] = []): void {
+  const faults = raw === undefined ? [] : findFaults('hooks', raw);
+  for (const extension of extensions) faults.push(...faultsOf(extension));
+  if (faults.length === 0) return;
+  throw new TypeError(
+    `Config has hooks that would not run as they are written: correct them\n${faults.join('\n')}`,
+  );
+}
+
+function faultsOf(extension: Extension): string[] {
+  try {
+    const { name, isActive, hooks } = extension;
+    return isActive && hooks ? findFaults(`extension ${name}: hooks`, hooks) : [];
+  } catch {
+    // Who reads the hooks says so, and reads the others.
+    return [];
+  }
+}
+
+function findFaults(at: string, raw: unknown): string[] {
+  return readGivenHooks(raw)
+    .problems.filter(isFault)
+    .map((problem) => `- ${formatGiven(at, problem)}`);
+}
+
+/** Whether something is not as it was written. */
+export function isFault({ kind }: { readonly kind?: string }): boolean {
+  return kind !== 'unlikely-value';
+}
+
+/** @param at what was given */
+export function formatGiven(at: string, { path, message }: SettingsProblem): string {
+  return `${[at, formatPath(path)].filter(Boolean).join('.')}: ${message}`;
+}
+
+/**
+ * Whether a problem was told when the settings file was read from which the group's `origin` is. That reading has left
+ * out all that is wrong, and kept what is only unlikely.
+ */
+function isReported(raw: unknown, { path, kind }: SettingsProblem): boolean {
+  if (!KEPT.has(kind)) return false;
+  const [event, index] = path;
+  const groups = isRecord(raw) ? raw[String(event)] : undefined;
+  const group: unknown = Array.isArray(groups) ? groups[Number(index)] : undefined;
+  return isRecord(group) && group['origin'] !== undefined;
+}
+
+/** Of these, what was written is there still. */
+const KEPT: ReadonlySet<SettingsProblem['kind']> = new Set([
+  'unlikely-value',
+  'no-effect',
+  'matcher-invalid',
+]);
