@@ -92,6 +92,15 @@ describe('when it matters', () => {
     expect(await told({ hook_event_name: 'UserPromptSubmit', prompt: 'hello' })).toBe('');
   });
 
+  it.each([
+    ['that is broken', '{ "enableHooks": true, "hooks": { "PreToolUse": [', 'not valid JSON'],
+    ['whose hooks are none', '{ "enableHooks": true, "hooks": ["BeforeTool"] }', 'hooks: expected'],
+  ])('a file of the project %s may have had a hook of any event', async (_, text, what) => {
+    await cli.write('.llxprt/settings.json', text);
+    expect(await told(read)).toContain(what);
+    expect(await told(calling('Bash'))).toBe('');
+  });
+
   it('a matcher that is no expression is told of at its event, once, and its guard is asked', async () => {
     const deny = group('echo no >&2; exit 2', { ...GUARD, matcher: '(' });
     await cli.userSettings({ BeforeTool: deny });
