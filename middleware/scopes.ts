@@ -45,12 +45,15 @@ function mergeByTrust(
   const scopes = byScope(spoken).map((hooks) => hooks.map(({ said }) => said).reduce(merge, {}));
   const framed = scopes.reduce(merge, {});
   const specifics = scopes.map(({ hookSpecificOutput }) => hookSpecificOutput ?? {});
-  const kept = specifics.findLast((specific) => specific['llm_response'] !== undefined);
+  const answering = scopes.findLast(
+    (scope) => scope.continue === false || scope.hookSpecificOutput?.['llm_response'] !== undefined,
+  );
   const toolConfig = intersect(specifics);
   const specific = {
     ...inPlanOrder.hookSpecificOutput,
     ...pick(framed.hookSpecificOutput, ['tool_input', 'llm_request']),
-    ...pick(kept, ['llm_response']),
+    // Where a more trusted hook has stopped without one, none is in its place.
+    llm_response: answering?.hookSpecificOutput?.['llm_response'],
     ...(toolConfig && { toolConfig }),
   };
   return {

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { verdictOf, type Received, type ReplyVerdict } from '../dialects/reverse.js';
 import { fireHook } from '../hooks/fireHook.js';
+import { events, type EventDefinition } from '../protocol/events.js';
 import type { ProcessedHookResult } from '../protocol/hookOutput.js';
 import { distrustOf } from '../protocol/identity.js';
 import { HookEventName, type HookPayload } from '../protocol/types.js';
@@ -41,16 +42,20 @@ function isOutranked(config: Config, { aggregated }: ProcessedHookResult): boole
 }
 
 /** The agent has no question for this. */
-async function askOurselves(
+async function askOurselves<E extends HookEventName>(
   config: Config,
-  { event, payload }: Received,
+  { event, payload }: Received<E>,
   { aggregated }: ProcessedHookResult,
   verdict: ReplyVerdict,
   options: CallOptions,
 ): Promise<ReplyVerdict> {
-  if (!isAsking(aggregated)) return verdict;
-  const input = { ...payload };
-  const subject = { input, originalInput: input };
+  const { finalOutput: output } = aggregated;
+  if (!output || !isAsking(aggregated)) return verdict;
+  const { changed }: EventDefinition<E> = events[event];
+  const subject = {
+    input: { ...(changed?.(payload, output) ?? payload) },
+    originalInput: { ...payload },
+  };
   const answer = await config.askPerson(event, aggregated, subject, options);
   if (answer.decision === 'allow') return { ...verdict, kind: 'none' };
   return { kind: 'block', reason: refusalOf(answer) };

@@ -2,7 +2,9 @@ import type { GenerateContentParameters, GenerateContentResponse } from '@google
 import { describe, expect, it } from 'vitest';
 import { Config } from '../../src/config/config.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
+import { decideReceived } from '../../src/core/decideReceived.js';
 import { callModelWithHooks, finishTurn } from '../../src/core/modelCall.js';
+import { receive } from '../../src/dialects/reverse.js';
 import { allowedNames } from '../../src/protocol/allowedTools.js';
 import { textResponse } from '../../src/protocol/response.js';
 import type {
@@ -343,6 +345,17 @@ describe('what a more trusted hook made of a result', () => {
     },
   );
 
+  it('an answer of the model is not brought back where a more trusted hook has stopped at it', async () => {
+    const stops = saying({ continue: false, stopReason: 'enough' });
+    const echoes = saying({ hookSpecificOutput: { llm_response: {} } });
+    const AfterModel = [groupOf('user', stops), groupOf('project', echoes)];
+    for (const order of [AfterModel, AfterModel.toReversed()]) {
+      const { turn } = await callModel(createConfig({ AfterModel: order }));
+      expect(turn.verdict.kind).toBe('stop');
+      expect(turn.response.text).toBe('enough');
+    }
+  });
+
   it('is hidden also where a less trusted one shows it', async () => {
     const AfterModel = [
       groupOf('user', saying({ suppressOutput: true })),
@@ -399,6 +412,32 @@ describe('a person whom a hook wants to be asked', () => {
     const { ran } = await callTool(config);
     expect([count, ran.length]).toEqual([questions, 1 - questions]);
   });
+});
+
+it('a person is asked about the request of another agent as hooks have left it', async () => {
+  const asks = hook(`grep -q forbidden && echo '{"decision":"ask"}' || true`);
+  const questions: unknown[] = [];
+  const config = new Config({
+    enableHooks: true,
+    workingDir: temp.path,
+    trustedFolder: true,
+    debugLogger: new RecordingLogger(),
+    hooks: { BeforeModel: [groupOf('user', asks), groupOf('project', says('forbidden'))] },
+    approver: async ({ input, originalInput }) => {
+      questions.push(input, originalInput);
+      return { decision: 'deny' };
+    },
+  });
+  const messages = [{ role: 'user', content: 'hello' }];
+  const json = { hook_event_name: 'BeforeModel', llm_request: { model: 'm', messages } };
+  const received = receive('gemini', json);
+  if (!received) throw new Error('There is no such event');
+  const verdict = await decideReceived(config, received, { session: received.identity });
+  expect(verdict.kind).toBe('block');
+  expect(questions.map((each) => JSON.stringify(each).includes('forbidden'))).toEqual([
+    true,
+    false,
+  ]);
 });
 
 describe('a guard that fails', () => {
