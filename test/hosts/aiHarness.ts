@@ -35,6 +35,11 @@ export function aiHarness(version: keyof typeof VERSIONS): Harness {
   };
 }
 
+const repairName: ai7.ToolCallRepairFunction<ai7.ToolSet> = async ({ toolCall, tools }) => {
+  const toolName = toolCall.toolName.toLowerCase();
+  return Object.hasOwn(tools, toolName) ? { ...toolCall, toolName } : null;
+};
+
 async function run(turn: Turn, version: keyof typeof VERSIONS) {
   const { sdk, Model } = VERSIONS[version];
   const hooks = aiHooks(turn.config, { session: turn.session });
@@ -62,6 +67,8 @@ async function run(turn: Turn, version: keyof typeof VERSIONS) {
     prompt: turn.prompt,
     abortSignal: turn.signal,
     maxRetries: 0,
+    // As hosts do for models that get names nearly right.
+    experimental_repairToolCall: repairName,
   };
   if (!turn.stream) {
     const result = await sdk.generateText(options);

@@ -16,6 +16,15 @@ const PLANNER = 'middleware/planner.ts';
 const SOURCES = 'test/requirements/sources.test.ts';
 const APPROVALS = 'test/approvals/approvals.test.ts';
 
+const SCOPES = 'middleware/scopes.ts';
+const HOSTILE = 'test/properties/hostileAnswers.test.ts';
+
+/** The test of hostile answers around something, for hooks of some shape. */
+const hostile = (shape, around) => [
+  HOSTILE,
+  `whatever others say: ${shape} nothing gets past the hooks of the user around ${around}`,
+];
+
 /**
  * What is broken (`edits`: file, text that stands there once, text in its place), and the test, by file and title, that
  * must fail.
@@ -291,6 +300,59 @@ const BREAKS = [
       'the sources take names of events as the enum, except where they come from outside',
     ],
   },
+  ...[
+    [
+      'no guard is asked again',
+      [
+        'middleware/runner.ts',
+        'if (ctx.results.length > 1) ctx.results',
+        'if (!ctx.results) ctx.results',
+      ],
+      hostile('own formats', 'a tool'),
+    ],
+    [
+      'the last words of hooks that were asked again are lost',
+      [
+        'middleware/askAgain.ts',
+        'results = withLastWords(results, said);',
+        'results = [...results];',
+      ],
+      hostile('own formats', 'a tool'),
+    ],
+    [
+      'the project is trusted most',
+      [SCOPES, 'toSorted(([a], [b]) => b - a)', 'toSorted(([a], [b]) => a - b)'],
+      hostile('own formats', 'the model'),
+    ],
+    [
+      'tools are united over scopes',
+      [SCOPES, '    ...(toolConfig && { toolConfig }),\n', ''],
+      hostile('own formats', 'the model'),
+    ],
+    [
+      'what a more trusted hook has stopped at is brought back',
+      [SCOPES, '(scope) => scope.continue === false || scope', '(scope) => scope'],
+      hostile('own formats', 'the model'),
+    ],
+    [
+      'tools that hooks took away are given back by BeforeModel',
+      [EFFECTS, 'return isSame ? request : withinTools(request, selected);', 'return request;'],
+      hostile('own formats', 'the model'),
+    ],
+    [
+      'what a failed guard withholds is read',
+      ['src/protocol/events.ts', 'if (!withheld) return output;', 'return output;'],
+      hostile('a guard of the user, and Claude of the project', 'a tool'),
+    ],
+    [
+      'a server that marks nothing has answered',
+      ['src/fleet/answerMark.ts', 'if (isUnmarked && asking.mayBeUnmarked)', 'if (isUnmarked)'],
+      [
+        HOSTILE,
+        'whatever a server says that is no answer, nothing gets past the guard that asks it',
+      ],
+    ],
+  ].map(([what, edit, test]) => ({ id: 'Scopes, guards, answers', what, edits: [edit], test })),
 ];
 
 const UNPROVED = 'does not pass without the break: correct the test, or name another one';

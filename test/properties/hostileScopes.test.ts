@@ -1,0 +1,4 @@
+import { testShapes } from './hostile/hosts.js';
+import { SCOPES } from './hostile/worlds.js';
+
+testShapes(SCOPES);
