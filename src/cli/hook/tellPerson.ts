@@ -46,12 +46,17 @@ function registryOf({ config }: Pick<Workspace, 'config'>): HookRegistry | undef
   return system?.isInitialized() ? system.getRegistry() : undefined;
 }
 
+/** What is wrong with a whole file may have left out hooks of any event. */
 function leftOutOf({ theirEvent }: Received, problems: readonly FileProblem[]): string[] {
   const names = allNamesOf(theirEvent);
   return problems
-    .filter(({ path }) => names.includes(/^hooks\.(\w+)/u.exec(path)?.[1] ?? ''))
+    .filter(({ path }) => /^(?:hooks)?$/u.test(path) || names.includes(eventIn(path)))
     .slice(0, MAX_LISTED)
     .map(formatProblem);
+}
+
+function eventIn(path: string): string {
+  return /^hooks\.(\w+)/u.exec(path)?.[1] ?? '';
 }
 
 function notAllowed(received: Received, registry: HookRegistry): string[] {
