@@ -2,6 +2,7 @@ import type { GenerateContentResponse } from '@google/genai';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { answerText } from '../../protocol/response.js';
 import { endOf, isToolCall, leftOf, NO_ANSWER, textInstead, toResponse } from './answer.js';
+import { marked, type CallMark } from './answers.js';
 import type { AnyPart } from './types.js';
 
 /** Where chunks carry the part of the stream that they were made of. */
@@ -27,13 +28,14 @@ type Turn = AsyncGenerator<GenerateContentResponse, ModelTurn, undefined>;
  * because the host runs them at once, and hooks may still drop them.
  *
  * @param first what the turn gave first
- * @param onEnd is told how the call ended, and whether text was shown that a hook has changed since
+ * @param onEnd is told how the call ended, and whether text was shown that a hook has changed since; gives what calls of
+ *   tools are to carry
  */
 export async function* toStream(
   turn: Turn,
   first: IteratorResult<GenerateContentResponse, ModelTurn>,
   came: readonly AnyPart[],
-  onEnd: (turn: ModelTurn, isShownUnchanged: boolean) => void,
+  onEnd: (turn: ModelTurn, isShownUnchanged: boolean) => CallMark | undefined,
 ): AsyncGenerator<AnyPart> {
   const shown = new Set<AnyPart>();
   let text = '';
@@ -57,8 +59,8 @@ export async function* toStream(
     if (!step.done) await turn.return(undefined as never);
   }
   const ended = step.value;
-  onEnd(ended, text !== '' && text !== answerText(ended.response));
-  yield* restOf(ended, came, shown, text);
+  const mark = onEnd(ended, text !== '' && text !== answerText(ended.response));
+  for (const part of restOf(ended, came, shown, text)) yield marked(part, mark);
 }
 
 function* restOf(

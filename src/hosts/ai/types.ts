@@ -13,6 +13,8 @@ export interface AnyPart {
   readonly finishReason?: unknown;
   readonly usage?: unknown;
   readonly providerMetadata?: unknown;
+  /** The same, in a message. */
+  readonly providerOptions?: unknown;
 }
 
 export interface PromptMessage {
@@ -83,6 +85,8 @@ export interface ModelMiddleware {
 export interface ToolRunOptions {
   readonly toolCallId?: string;
   readonly abortSignal?: AbortSignal | undefined;
+  /** What came before the answer that calls the tool; of a call that was approved, up to the approval. */
+  readonly messages?: readonly PromptMessage[] | undefined;
 }
 
 /** A tool, as far as it is wrapped. */

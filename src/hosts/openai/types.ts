@@ -7,6 +7,8 @@ export interface Item {
   readonly callId?: string;
   readonly arguments?: string;
   readonly output?: unknown;
+  /** What the host keeps with the item, and stores, and sends to the provider. */
+  readonly providerData?: Record<string, unknown>;
 }
 
 /** What the adapter reads of a piece of a message, or of what a tool gave. */
@@ -78,7 +80,7 @@ export interface ModelProvider {
 }
 
 export interface InvocationDetails {
-  readonly toolCall?: { readonly callId: string };
+  readonly toolCall?: { readonly callId: string; readonly providerData?: unknown };
   readonly signal?: AbortSignal;
 }
 
