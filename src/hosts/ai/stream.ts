@@ -69,7 +69,7 @@ function* restOf(
   shown: ReadonlySet<AnyPart>,
   shownText: string,
 ): Generator<AnyPart> {
-  const left = leftOf(turn, came.map(deltaOf).join(''));
+  const left = leftOf(turn, came, came.map(deltaOf).join(''));
   const isInstead = turn.synthetic || turn.blocked;
   const text = isInstead ? textInstead(turn) : left.text;
   // What was shown cannot be taken back.
@@ -89,7 +89,7 @@ function* restOf(
   const finish = came.find(({ type }) => type === 'finish');
   const { finishReason, usage } = NO_ANSWER;
   const last = finish ?? { type: 'finish', finishReason, usage };
-  if (finish || isInstead) yield { ...last, ...endOf(turn, last) };
+  if (finish || isInstead) yield { ...last, ...endOf(turn, last, left.isTouched) };
 }
 
 function deltaOf({ type, delta }: AnyPart): string {

@@ -58,6 +58,7 @@ export interface Generated {
   readonly usage: unknown;
   readonly warnings: readonly unknown[];
   readonly providerMetadata?: unknown;
+  readonly response?: { readonly body?: unknown };
 }
 
 export interface Streamed {
