@@ -108,9 +108,9 @@ export class CoreToolScheduler {
     const { config, onHooks, session } = this.#options;
     const onApproval: ApprovalObserver = (...told) => this.#noteApproval(record, turn, ...told);
     const tool = this.#tools.get(record.name);
-    const mayRun = !allowedTools || allowedTools.includes(record.name);
-    if (record.result || !tool || !mayRun) {
-      return this.#refuse(record, allowedTools, mayRun ? undefined : restrictedBy);
+    const refusal = allowedTools && this.#restrict(record.name, allowedTools);
+    if (record.result || !tool || refusal) {
+      return this.#refuse(record, refusal, refusal && restrictedBy);
     }
     this.#tell({ ...record, status: 'executing' });
     const context = { workingDir: config.getWorkingDir(), signal };
@@ -161,23 +161,19 @@ export class CoreToolScheduler {
   /** No hook is asked, and no middleware runs. */
   #refuse(
     record: ToolCallRecord,
-    allowedTools: readonly string[] | undefined,
+    restriction: ToolResult | undefined,
     by: readonly string[] | undefined,
   ): CompletedToolCall {
-    const result = record.result ?? this.#refusalOf(record.name, allowedTools);
+    const result =
+      record.result ?? restriction ?? unknownTool(record.name, [...this.#tools.keys()]);
     traceRefusal(record.name, record.originalInput, result, by);
     return this.#tell({ ...record, status: 'error', result });
   }
 
-  #refusalOf(name: string, allowedTools: readonly string[] | undefined): ToolResult {
-    if (!allowedTools || allowedTools.includes(name)) {
-      return unknownTool(name, [...this.#tools.keys()]);
-    }
-    // Whatever else hooks wrote there is no name, and not for the model to read.
-    return notAllowed(
-      name,
-      allowedTools.filter((each) => this.#tools.has(each)),
-    );
+  /** Whatever else hooks wrote there is no name, and not for the model to read. */
+  #restrict(name: string, allowedTools: readonly string[]): ToolResult | undefined {
+    const isKnown = (each: string) => each === name || this.#tools.has(each);
+    return notAllowed(name, allowedTools.filter(isKnown));
   }
 }
 
@@ -209,8 +205,17 @@ function toRecord({ id, name = '', args = {} }: FunctionCall): ToolCallRecord {
   return result ? { ...call, status: 'error', result } : { ...call, status: 'scheduled' };
 }
 
-/** The result of a call that hooks do not allow, as they have restricted the tools. */
-export function notAllowed(name: string, allowed: readonly string[]): ToolResult {
+/**
+ * Whether an answer may call a tool, for everybody who runs one: the result of a call that it may not make.
+ *
+ * @param name of what would run, whatever the model has called it
+ * @param allowed by the answer's request; `undefined` without a restriction
+ */
+export function notAllowed(
+  name: string,
+  allowed: readonly string[] | undefined,
+): ToolResult | undefined {
+  if (!allowed || allowed.includes(name)) return undefined;
   const names =
     allowed.length > 0
       ? `only these may be called: ${allowed.join(', ')}`

@@ -89,10 +89,8 @@ export class HooksPlugin extends BasePlugin {
     const { invocationContext: context, functionCallId: callId } = toolContext;
     const run = this.#runs.of(context);
     if (run.stopReason !== undefined) return { error: run.stopReason };
-    const allowed = run.asked.get(context)?.allowed;
-    if (allowed && !allowed.includes(tool.name)) {
-      return toToolAnswer(notAllowed(tool.name, allowed));
-    }
+    const refusal = notAllowed(tool.name, run.asked.get(context)?.allowed);
+    if (refusal) return toToolAnswer(refusal);
     if (!isLookedAt(this.#config, { toolName: tool.name, toolInput: toolArgs })) return undefined;
     const options = this.#optionsOf(context, callId);
     const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);

@@ -6,6 +6,7 @@ import type { CallSession } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { isToolCall, toGenerated, toResponse } from './ai/answer.js';
+import { marked, type CallMark } from './ai/answers.js';
 import { CallMemory } from './ai/memory.js';
 import { toParams, toRequest, withMessages } from './ai/request.js';
 import { toChunks, toStream } from './ai/stream.js';
@@ -65,7 +66,7 @@ export interface AiHooks {
 export function aiHooks(config: Config, options: AiHooksOptions = {}): AiHooks {
   requireKnown('aiHooks()', options, OPTIONS);
   const { onHooks, onApproval, session, strict = false } = options;
-  const memory = new CallMemory();
+  const memory = new CallMemory(config);
   const callOptions = (signal?: AbortSignal, callId?: string): CallOptions => ({
     signal,
     callId,
@@ -109,8 +110,11 @@ function modelMiddleware(around: Around): ModelMiddleware {
         }),
       );
       const generated = toGenerated(turn, given);
-      takeCalls(around, turn, generated.content);
-      return generated as Given;
+      const mark = takeCalls(around, turn, generated.content);
+      return {
+        ...generated,
+        content: generated.content.map((part) => marked(part, mark)),
+      } as Given;
     },
 
     async wrapStream<Given>({ params, model }: WrapOptions) {
@@ -123,10 +127,11 @@ function modelMiddleware(around: Around): ModelMiddleware {
       // What fails before the answer begins has to fail here, where the SDK tries again.
       const first = await turn.next();
       const parts = toStream(turn, first, came, (ended, isStale) => {
-        takeCalls(around, ended, came);
+        const mark = takeCalls(around, ended, came);
         if (isStale && ended.verdict.kind === 'allow') {
           tellUncovered(around.config, STALE, around.strict);
         }
+        return mark;
       });
       return { ...opened, stream: ReadableStream.from(parts) } as Given;
     },
@@ -144,6 +149,7 @@ function callModel(
   open: (params: CallParams) => Promise<AsyncIterable<GenerateContentResponse>>,
 ): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
   requireSpecification(model);
+  memory.noteRequest(given);
   const ids = idsOfResults(given);
   const params = withMessages(given, memory.notesFor(ids));
   const request = toRequest(model.modelId, params);
@@ -189,14 +195,14 @@ function takeCalls(
   { config, memory, strict }: Around,
   turn: ModelTurn,
   parts: readonly AnyPart[],
-): void {
-  const calls = parts.filter(isToolCall);
-  memory.noteAnswer(
+): CallMark | undefined {
+  const mark = memory.noteAnswer(
     turn,
-    calls.map(({ toolCallId: id, toolName: name }) => ({ id, name })),
+    parts.filter(isToolCall).map(({ toolCallId }) => toolCallId),
   );
   const elsewhere = parts.find((part) => part.type === 'tool-call' && !isToolCall(part));
   if (elsewhere) tellUncovered(config, ranElsewhere(String(elsewhere.toolName)), strict);
+  return mark;
 }
 
 function notExecuted(name: string): string {

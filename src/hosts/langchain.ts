@@ -71,9 +71,8 @@ export function hooksMiddleware(
     const call: HostCall = request.toolCall;
     const { stopped, allowedTools } = readMark(lastAnswer(state.messages));
     if (stopped !== undefined) return addMark(failure(call, stopped), { stopped });
-    if (allowedTools && !allowedTools.includes(call.name)) {
-      return failure(call, textOf(notAllowed(call.name, allowedTools)));
-    }
+    const refusal = notAllowed(call.name, allowedTools);
+    if (refusal) return failure(call, textOf(refusal));
     const toolInput = call.args ?? {};
     if (!isLookedAt(config, { toolName: call.name, toolInput })) return handler(request);
     const calling = optionsOf(runtime, call.id);

@@ -7,9 +7,7 @@ import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
 import { isLookedAt } from '../core/isLookedAt.js';
-import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
-import { allowedNames } from '../protocol/allowedTools.js';
 import { toParts } from '../protocol/llmContent.js';
 import { emptyResponse } from '../protocol/response.js';
 import { HookEventName } from '../protocol/types.js';
@@ -182,38 +180,6 @@ export class RecentMap<V> {
   delete(key: string): void {
     this.#entries.delete(key);
   }
-}
-
-/** Remembers the calls of tools that hooks did not allow, between the model's answer and the tools. */
-export class RefusedCalls {
-  readonly #texts = new RecentMap<string>();
-
-  /** Takes the calls of an answer. */
-  note(
-    { request }: Pick<ModelTurn, 'request'>,
-    calls: readonly { readonly id: string; readonly name: string }[],
-  ): void {
-    const allowed = allowedNames(request);
-    if (!allowed) return;
-    for (const { id, name } of calls) {
-      if (!allowed.includes(name))
-        this.#texts.set(keyOf(id, name), textOf(notAllowed(name, allowed)));
-    }
-  }
-
-  /** What the model is to read in place of what the tool would give; asked once for a call. */
-  take(id: string | undefined, name: string): string | undefined {
-    if (id === undefined || this.#texts.size === 0) return undefined;
-    const key = keyOf(id, name);
-    const text = this.#texts.get(key);
-    this.#texts.delete(key);
-    return text;
-  }
-}
-
-/** Conversations may have calls with the same id at the same time. */
-function keyOf(id: string, name: string): string {
-  return JSON.stringify([id, name]);
 }
 
 /** How a model call ends that is not made, because a tool before it stopped the agent. */

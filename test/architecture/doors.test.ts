@@ -76,6 +76,30 @@ const DOORS: readonly Door[] = [
     only: ['src/fleet/answerMark.ts', 'src/fleet/question.ts', 'src/fleet/secret.ts'],
     round: 'const { [NOTE_KEY]: note } = JSON.parse(text);',
   },
+  {
+    door: 'whether an answer may call a tool is decided by one function, which says no where that is not known',
+    what: /\b(?:notAllowed|refusalOfCall)\((?!received)|llowed(?:Tools|Names)?\)?\??\.includes\((?:\w+\.)?name\)\) (?:return|throw)/,
+    only: [
+      'src/core/coreToolScheduler.ts',
+      'src/hosts/allowed.ts',
+      'src/hosts/langchain.ts',
+      'src/hosts/adk.ts',
+      'src/hosts/ai/memory.ts',
+      'src/hosts/openai/tools.ts',
+    ],
+    round: 'if (!allowedTools.includes(call.name)) return refuse(call);',
+  },
+  {
+    door: 'what a call carries of what its answer may call is written and read in one file',
+    what: /\b(?:allowedBy|readAllowed)\(/,
+    only: [
+      'src/hosts/allowed.ts',
+      'src/hosts/ai/memory.ts',
+      'src/hosts/openai/model.ts',
+      'src/hosts/openai/tools.ts',
+    ],
+    round: 'const allowed = readAllowed(call.providerData);',
+  },
 ];
 
 /** The code of a source, without its comments. */

@@ -167,8 +167,8 @@ describe('clocks', () => {
       const args = ['--approvers', fleet.writeSecret('approvers', `anna ${ANNA}`)];
       const behind = { CLOCK_SHIFT_MS: String(-HOUR_MS) };
       const [ahead, late] = await Promise.all([
-        fleet.serve([], { args, node: AN_HOUR_AHEAD }),
-        fleet.serve([], { args, node: AN_HOUR_AHEAD, env: behind }),
+        fleet.serve(POLICY, { args, node: AN_HOUR_AHEAD }),
+        fleet.serve(POLICY, { args, node: AN_HOUR_AHEAD, env: behind }),
       ]);
       const address = parseFleetAddress(`${fleet.nats.url}/acme/one`);
       const approve = remoteApprover(postTo(address, { secret: FLEET_SECRETS.one }));

@@ -12,6 +12,8 @@ import { answerTo, requestOf, shownTo, signIn } from './approvalHelpers.js';
 
 const cli = new Cli();
 const running: ReturnType<Cli['start']>[] = [];
+/** A server without any does not start. */
+const SILENT = { type: 'command', command: 'cat > /dev/null' } as const;
 const AGENT = 'token-of-the-agent-0123456789';
 const ANNA = 'token-of-anna-0123456789';
 
@@ -23,7 +25,7 @@ afterAll(async () => {
   await closeIdleLinks();
   await nats.dispose();
 });
-beforeEach(async () => void (settings = await cli.settings({})));
+beforeEach(async () => void (settings = await cli.settings({ BeforeTool: [{ hooks: [SILENT] }] })));
 afterEach(async () => {
   for (const each of running.splice(0)) {
     each.kill('SIGKILL');

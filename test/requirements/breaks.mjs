@@ -352,7 +352,12 @@ const BREAKS = [
         'whatever a server says that is no answer, nothing gets past the guard that asks it',
       ],
     ],
-  ].map(([what, edit, test]) => ({ id: 'Scopes, guards, answers', what, edits: [edit], test })),
+  ].map(([what = '', edit, test]) => ({
+    id: 'Scopes, guards, answers',
+    what: String(what),
+    edits: [edit],
+    test,
+  })),
 ];
 
 const UNPROVED = 'does not pass without the break: correct the test, or name another one';

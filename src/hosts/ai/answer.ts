@@ -75,27 +75,41 @@ export function textInstead(turn: ModelTurn): string {
   return answerText(turn.response) || (refusalOf(turn) ?? '');
 }
 
-/** The parts of the model's answer that are left, and whether its text is another one. */
-export function leftOf(turn: ModelTurn, givenText: string) {
+/** What hooks can see of an answer, or what says nothing of it. */
+function isSeen({ type }: AnyPart): boolean {
+  return /^(?:text|stream-start|response-metadata|error|finish)/.test(type);
+}
+
+/**
+ * The parts of the model's answer that are left, and whether its text is another one. Where hooks took anything of it
+ * away, it might come back in what they could not see.
+ */
+export function leftOf(turn: ModelTurn, given: readonly AnyPart[], givenText: string) {
   const kept = new Set(answerParts(turn.response).map(originOf));
   const isStopped = turn.verdict.kind === 'stop';
   const text = answerText(turn.response);
+  const isChanged = text !== givenText;
+  const isKept = (part: AnyPart) => !isStopped && kept.has(part);
+  const isTouched =
+    isInstead(turn) || isStopped || isChanged || !given.filter(isToolCall).every(isKept);
   return {
     text,
-    isChanged: text !== givenText,
-    isLeft: (part: AnyPart) => !isToolCall(part) || (!isStopped && kept.has(part)),
+    isChanged,
+    isTouched,
+    isLeft: (part: AnyPart) => (isToolCall(part) ? isKept(part) : !isTouched || isSeen(part)),
   };
 }
 
-/** How the answer ends. */
+/** How the answer ends. What is said of one that hooks have touched may quote it. */
 export function endOf(
   turn: ModelTurn,
   { finishReason, providerMetadata }: Pick<AnyPart, 'finishReason' | 'providerMetadata'>,
+  isTouched: boolean,
 ) {
   const { verdict } = turn;
-  if (verdict.kind === 'allow') return { finishReason };
+  const own = !isTouched && isRecord(providerMetadata) ? providerMetadata : undefined;
+  if (verdict.kind === 'allow') return { finishReason, providerMetadata: own };
   const { kind } = verdict;
-  const own = isRecord(providerMetadata) ? providerMetadata : {};
   return {
     finishReason: {
       unified: kind === 'stop' || turn.synthetic ? 'stop' : 'other',
@@ -117,11 +131,15 @@ export const NO_ANSWER: Generated = {
 
 /** What the host gets of an answer that came in one piece. */
 export function toGenerated(turn: ModelTurn, given: Generated = NO_ANSWER): Generated {
-  const end = endOf(turn, given);
+  const { isChanged, isTouched, isLeft } = leftOf(turn, given.content, textOf(given.content));
+  const { body: _, ...response } = given.response ?? {};
+  const end = {
+    ...endOf(turn, given, isTouched),
+    ...(isTouched && given.response && { response }),
+  };
   if (isInstead(turn)) {
     return { ...given, ...end, content: [{ type: 'text', text: textInstead(turn) }] };
   }
-  const { isChanged, isLeft } = leftOf(turn, textOf(given.content));
   const content = isChanged
     ? answerParts(turn.response).flatMap((part) => toGivenPart(part))
     : given.content;
@@ -135,5 +153,5 @@ export function textOf(parts: readonly AnyPart[]): string {
 function toGivenPart(part: Part): AnyPart[] {
   const origin = originOf(part);
   if (part.text === undefined || part.text === origin?.text) return origin ? [origin] : [];
-  return [{ ...origin, type: 'text', text: part.text }];
+  return [{ type: 'text', text: part.text }];
 }

@@ -1,22 +1,43 @@
+import type { Config } from '../../config/config.js';
 import type { ModelTurn } from '../../core/modelCall.js';
-import { RecentMap, RefusedCalls } from '../shared.js';
+import { allowedBy, readAllowed, refusalOfCall } from '../allowed.js';
+import { RecentMap } from '../shared.js';
+import { Answers, approvedCall, type CallMark } from './answers.js';
+import type { CallParams, ToolRunOptions } from './types.js';
 
 /** What is known of tool calls, by their ids: between the model's answer, the tools, and the next request. */
 export class CallMemory {
-  readonly #refused = new RefusedCalls();
+  readonly #answers = new Answers();
   readonly #stops = new RecentMap<{ readonly reason: string; isSeen: boolean }>();
   readonly #changed = new RecentMap<string>();
   readonly #notes = new RecentMap<readonly string[]>();
 
-  /** Takes an answer of the model, with the calls that are left of it. */
-  noteAnswer(
-    turn: ModelTurn,
-    calls: readonly { readonly id: string; readonly name: string }[],
-  ): void {
-    this.#refused.note(turn, calls);
-    for (const { id } of calls) this.#notes.delete(id);
-    const [first] = calls;
-    if (first && turn.notes.length > 0) this.#notes.set(first.id, turn.notes);
+  constructor(readonly config: Config) {}
+
+  /** Takes an answer of the model, with its calls. Gives what these are to carry, if anything. */
+  noteAnswer(turn: ModelTurn, ids: readonly string[]): CallMark | undefined {
+    for (const id of ids) this.#notes.delete(id);
+    const [first] = ids;
+    if (first === undefined) return undefined;
+    if (turn.notes.length > 0) this.#notes.set(first, turn.notes);
+    const allowedTools = allowedBy(this.config, turn);
+    const answer = this.#answers.note(allowedTools ?? 'all', ids);
+    return allowedTools && { allowedTools, answer };
+  }
+
+  /** The model is asked to go on from these messages. */
+  noteRequest({ prompt }: CallParams): void {
+    this.#answers.end(prompt);
+  }
+
+  /** Why a call must not run. */
+  refusalOf(
+    name: string,
+    { toolCallId: id, messages }: ToolRunOptions,
+  ): Promise<string | undefined> {
+    const approved = approvedCall(messages, id);
+    const allowed = approved ? readAllowed(approved.providerOptions) : this.#answers.allowedFor(id);
+    return refusalOfCall(this.config, name, allowed);
   }
 
   /** What the model is to read with the results of these calls. */
@@ -26,12 +47,11 @@ export class CallMemory {
 
   /**
    * A call begins; its id may be one that was there before, or is in another conversation just now. So a stop that nobody
-   * has heeded yet stays. Gives why the call must not run.
+   * has heeded yet stays.
    */
-  begin(id: string, name: string): string | undefined {
+  begin(id: string): void {
     if (this.#stops.get(id)?.isSeen) this.#stops.delete(id);
     this.#changed.delete(id);
-    return this.#refused.take(id, name);
   }
 
   noteStop(id: string, reason: string): void {

@@ -2,6 +2,7 @@ import type { GenerateContentResponse } from '@google/genai';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { answerText } from '../../protocol/response.js';
 import { endOf, isToolCall, leftOf, NO_ANSWER, textInstead, toResponse } from './answer.js';
+import { marked, type CallMark } from './answers.js';
 import type { AnyPart } from './types.js';
 
 /** Where chunks carry the part of the stream that they were made of. */
@@ -27,13 +28,14 @@ type Turn = AsyncGenerator<GenerateContentResponse, ModelTurn, undefined>;
  * because the host runs them at once, and hooks may still drop them.
  *
  * @param first what the turn gave first
- * @param onEnd is told how the call ended, and whether text was shown that a hook has changed since
+ * @param onEnd is told how the call ended, and whether text was shown that a hook has changed since; gives what calls of
+ *   tools are to carry
  */
 export async function* toStream(
   turn: Turn,
   first: IteratorResult<GenerateContentResponse, ModelTurn>,
   came: readonly AnyPart[],
-  onEnd: (turn: ModelTurn, isShownUnchanged: boolean) => void,
+  onEnd: (turn: ModelTurn, isShownUnchanged: boolean) => CallMark | undefined,
 ): AsyncGenerator<AnyPart> {
   const shown = new Set<AnyPart>();
   let text = '';
@@ -57,8 +59,8 @@ export async function* toStream(
     if (!step.done) await turn.return(undefined as never);
   }
   const ended = step.value;
-  onEnd(ended, text !== '' && text !== answerText(ended.response));
-  yield* restOf(ended, came, shown, text);
+  const mark = onEnd(ended, text !== '' && text !== answerText(ended.response));
+  for (const part of restOf(ended, came, shown, text)) yield marked(part, mark);
 }
 
 function* restOf(
@@ -67,7 +69,7 @@ function* restOf(
   shown: ReadonlySet<AnyPart>,
   shownText: string,
 ): Generator<AnyPart> {
-  const left = leftOf(turn, came.map(deltaOf).join(''));
+  const left = leftOf(turn, came, came.map(deltaOf).join(''));
   const isInstead = turn.synthetic || turn.blocked;
   const text = isInstead ? textInstead(turn) : left.text;
   // What was shown cannot be taken back.
@@ -87,7 +89,7 @@ function* restOf(
   const finish = came.find(({ type }) => type === 'finish');
   const { finishReason, usage } = NO_ANSWER;
   const last = finish ?? { type: 'finish', finishReason, usage };
-  if (finish || isInstead) yield { ...last, ...endOf(turn, last) };
+  if (finish || isInstead) yield { ...last, ...endOf(turn, last, left.isTouched) };
 }
 
 function deltaOf({ type, delta }: AnyPart): string {

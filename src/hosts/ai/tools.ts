@@ -20,7 +20,8 @@ export function wrapTool(
   return Object.assign(copy, {
     execute: async (input: unknown, options: ToolRunOptions = {}) => {
       const { toolCallId: callId, abortSignal: signal } = options;
-      const refusal = callId === undefined ? undefined : memory.begin(callId, name);
+      if (callId !== undefined) memory.begin(callId);
+      const refusal = await memory.refusalOf(name, options);
       if (refusal !== undefined) throw new ToolRefusedError(refusal, name);
       const isObject = isRecord(input);
       const outcome = await callTool(

@@ -13,6 +13,8 @@ export interface AnyPart {
   readonly finishReason?: unknown;
   readonly usage?: unknown;
   readonly providerMetadata?: unknown;
+  /** The same, in a message. */
+  readonly providerOptions?: unknown;
 }
 
 export interface PromptMessage {
@@ -56,6 +58,7 @@ export interface Generated {
   readonly usage: unknown;
   readonly warnings: readonly unknown[];
   readonly providerMetadata?: unknown;
+  readonly response?: { readonly body?: unknown };
 }
 
 export interface Streamed {
@@ -83,6 +86,8 @@ export interface ModelMiddleware {
 export interface ToolRunOptions {
   readonly toolCallId?: string;
   readonly abortSignal?: AbortSignal | undefined;
+  /** What came before the answer that calls the tool; of a call that was approved, up to the approval. */
+  readonly messages?: readonly PromptMessage[] | undefined;
 }
 
 /** A tool, as far as it is wrapped. */

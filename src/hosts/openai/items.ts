@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Content, GenerateContentResponse, Part } from '@google/genai';
 import { createResponse } from '../../protocol/response.js';
 import { isRecord } from '../../util/records.js';
+import type { Allowed } from '../allowed.js';
 import type { Item, ModelUsage, Piece } from './types.js';
 
 /** Under these, contents and parts carry what they were made of. */
@@ -122,4 +123,21 @@ export function readArguments(given: string): Record<string, unknown> | undefine
   } catch {
     return undefined;
   }
+}
+
+/** Items whose calls of tools carry which tools their answer may call, through what the host stores. */
+export function withAllowed(items: readonly Item[], allowedTools: Allowed | undefined): Item[] {
+  return items.map((item) => {
+    if (!allowedTools || item.type !== 'function_call') return item;
+    return { ...item, providerData: { ...item.providerData, hookstack: { allowedTools } } };
+  });
+}
+
+/** The same items without it, as a provider refuses what it does not know. */
+export function withoutAllowed(items: readonly Item[]): Item[] {
+  return items.map((item) => {
+    if (!item.providerData || !('hookstack' in item.providerData)) return item;
+    const { hookstack: _, ...providerData } = item.providerData;
+    return { ...item, providerData };
+  });
 }

@@ -8,9 +8,10 @@ import {
   type ModelTurn,
 } from '../../core/modelCall.js';
 import { answerText, createResponse, functionCallsOf } from '../../protocol/response.js';
+import { allowedBy } from '../allowed.js';
 import { stoppedTurn } from '../shared.js';
 import { toModelResponse, toOutput } from './answer.js';
-import { message, textOf, toResponse } from './items.js';
+import { message, textOf, toResponse, withAllowed } from './items.js';
 import { toParameters, toRequest, type NameOf } from './requests.js';
 import type { Item, Model, ModelRequest, ModelResponse, ModelUsage, StreamEvent } from './types.js';
 
@@ -144,7 +145,7 @@ class HookedCall {
         turn,
         calls.map(({ id = '', name = '' }) => ({ id, name })),
       );
-    return output;
+    return withAllowed(output, allowedBy(this.host.config, turn));
   }
 
   #refusal({ verdict, response }: ModelTurn): Item[] {

@@ -1,7 +1,7 @@
 import type { GenerateContentConfig, GenerateContentParameters } from '@google/genai';
 import { namesLeft } from '../../protocol/allowedTools.js';
 import { toContents as toContentList } from '../../protocol/messages.js';
-import { toContents, toItems } from './items.js';
+import { toContents, toItems, withoutAllowed } from './items.js';
 import type { ModelRequest, ModelSettings } from './types.js';
 
 type CallingConfig = NonNullable<
@@ -83,12 +83,13 @@ export function toRequest(
 ): ModelRequest {
   const { systemInstruction } = changed.config ?? {};
   const isAsGiven = changed.contents === given.contents;
+  const input = isAsGiven ? request.input : toItems(toContentList(changed.contents));
   const allowed = namesLeft(given, changed);
   return {
     ...request,
     signal,
     modelSettings: { ...request.modelSettings, ...changedSettings(given, changed) },
-    ...(!isAsGiven && { input: toItems(toContentList(changed.contents)) }),
+    input: typeof input === 'string' ? input : withoutAllowed(input),
     ...(typeof systemInstruction === 'string' && { systemInstructions: systemInstruction }),
     ...(allowed && {
       tools: request.tools.filter(({ name }) => allowed.includes(nameOf(name))),

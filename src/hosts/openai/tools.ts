@@ -4,7 +4,8 @@ import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { withNotes } from '../../protocol/llmContent.js';
 import type { ToolResult } from '../../tools/tools.js';
-import { RecentMap, RefusedCalls } from '../shared.js';
+import { readAllowed, refusalOfCall } from '../allowed.js';
+import { RecentMap } from '../shared.js';
 import { readArguments } from './items.js';
 import { toToolOutput, toToolResult } from './toolOutput.js';
 import type { AnyTool, FunctionTool, InvocationDetails } from './types.js';
@@ -14,7 +15,6 @@ export class HookedTools {
   readonly #hooked = new WeakMap<AnyTool, AnyTool>();
   /** What hooks know them by, by the names that the model reads. */
   readonly #names = new Map<string, string>();
-  readonly #refused = new RefusedCalls();
   readonly #notes = new RecentMap<readonly string[]>();
   /** Why hooks ended a run, by the context that the host keeps for it. */
   readonly #stops = new WeakMap<object, { readonly reason: string; readonly callId?: string }>();
@@ -30,10 +30,6 @@ export class HookedTools {
 
   /** What hooks said of an answer that calls tools, for these calls. */
   expect(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void {
-    this.#refused.note(
-      turn,
-      calls.map(({ id, name }) => ({ id, name: this.nameOf(name) })),
-    );
     const [first] = calls;
     if (first && turn.notes.length > 0) this.#notes.set(first.id, turn.notes);
   }
@@ -89,7 +85,8 @@ export class HookedTools {
   ): Promise<unknown> {
     const { toolCall, signal } = details;
     const callId = toolCall?.callId;
-    const refusal = this.#refused.take(callId, name);
+    const carried = readAllowed(toolCall?.providerData);
+    const refusal = await refusalOfCall(this.config, name, carried);
     if (refusal !== undefined) return refusal;
     const args = readArguments(input);
     if (!args) return `The tool "${tool.name}" was not run: its arguments are no JSON object.`;

@@ -8,7 +8,8 @@ export interface Item {
   readonly callId?: string;
   readonly arguments?: string;
   readonly output?: unknown;
-  readonly providerData?: unknown;
+  /** What the host keeps with the item, and stores, and sends to the provider. */
+  readonly providerData?: Record<string, unknown>;
 }
 
 /** What the adapter reads of a piece of a message, or of what a tool gave. */
@@ -81,7 +82,7 @@ export interface ModelProvider {
 }
 
 export interface InvocationDetails {
-  readonly toolCall?: { readonly callId: string };
+  readonly toolCall?: { readonly callId: string; readonly providerData?: unknown };
   readonly signal?: AbortSignal;
 }
 

@@ -1,0 +1,61 @@
+import type { Config } from '../config/config.js';
+import { notAllowed } from '../core/coreToolScheduler.js';
+import type { ModelTurn } from '../core/modelCall.js';
+import { allowedNames } from '../protocol/allowedTools.js';
+import { HookEventName } from '../protocol/types.js';
+import { isRecord } from '../util/records.js';
+import { textOf } from './shared.js';
+
+/** The tools that an answer may call, as it is carried with its calls through what a host stores. */
+export type Allowed = readonly string[] | 'all';
+
+/** What the calls of an answer carry; `undefined` where nobody restricts tools. */
+export function allowedBy(config: Config, { request }: Pick<ModelTurn, 'request'>) {
+  return allowedNames(request) ?? (mayRestrict(config) ? ('all' as const) : undefined);
+}
+
+/** Hooks that may restrict tools are asked about each request. So a call that carries nothing is none that they know. */
+function mayRestrict(config: Config): boolean {
+  try {
+    const registry = config.getHookSystem()?.engine.registry;
+    if (!registry) return false;
+    return (
+      !registry.isSettled() ||
+      registry.getHooksForEvent(HookEventName.BeforeToolSelection).length > 0
+    );
+  } catch {
+    return true;
+  }
+}
+
+/** Reads what a call carries under our name in the data of a provider. */
+export function readAllowed(data: unknown): Allowed | undefined {
+  const mark = isRecord(data) ? data['hookstack'] : undefined;
+  const allowed = isRecord(mark) ? mark['allowedTools'] : undefined;
+  if (allowed === 'all') return allowed;
+  return Array.isArray(allowed) ? allowed.map(String) : undefined;
+}
+
+/**
+ * Why a call that may have waited for long must not run, as the model is to read it.
+ *
+ * @param name of the tool that would run
+ * @param carried by the call
+ */
+export async function refusalOfCall(
+  config: Config,
+  name: string,
+  carried: Allowed | undefined,
+): Promise<string | undefined> {
+  // It may be the first that happens in this process. What fails here leaves it open which hooks there are.
+  if (carried === undefined)
+    await config
+      .getHookSystem()
+      ?.initialize()
+      .catch(() => undefined);
+  if (carried === undefined && mayRestrict(config)) {
+    return `The tool "${name}" was not run: hooks restrict the tools, and it is not known any more whether this call is allowed. Call the tool again.`;
+  }
+  const refusal = notAllowed(name, carried === 'all' ? undefined : carried);
+  return refusal && textOf(refusal);
+}
