@@ -64,6 +64,18 @@ const DOORS: readonly Door[] = [
     only: ['src/fleet/answerMark.ts', 'src/fleet/question.ts', 'src/fleet/secret.ts'],
     round: 'const { [NOTE_KEY]: note } = JSON.parse(text);',
   },
+  {
+    door: 'a main thread that does not come back is ended by one thread beside it',
+    what: /\bnew (?:Watchdog|Worker)\(/,
+    only: ['src/cli/shared/watchdog.ts', 'src/cli/hook/runHooks.ts', 'src/cli/mcp/mcp.ts'],
+    round: 'const worker = new Worker(file);',
+  },
+  {
+    door: 'hooks for another agent run where it is known what ends them',
+    what: /\brunHooks\(/,
+    only: ['src/cli/hook/lean.ts', 'src/cli/hook/runHooks.ts'],
+    round: 'return runHooks(options, input, true);',
+  },
 ];
 
 /** The code of a source, without its comments. */
