@@ -6,8 +6,13 @@ import { killGroups, type ProcessGroup } from './processGroup.js';
  * between start and tracking would end the host, and nobody would end the group.
  */
 export function watchHost(): void {
-  stopWatching ??= onExit(() => killGroups([...live]));
+  stopWatching ??= onExit(killTrackedGroups);
   lookForIdleness();
+}
+
+/** To be called by a host that ends in a way which nothing can watch. */
+export function killTrackedGroups(): void {
+  killGroups([...live]);
 }
 
 /**

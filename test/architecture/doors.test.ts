@@ -61,7 +61,14 @@ const DOORS: readonly Door[] = [
   {
     door: 'raw data of a provider goes on by the files that know whether hooks changed the answer',
     what: /\bproviderData\b|\b(?:groundingMetadata|citationMetadata|customMetadata)\b/,
-    only: ['src/hosts/adk/answer.ts', 'src/hosts/openai/answer.ts', 'src/hosts/openai/types.ts'],
+    only: [
+      'src/hosts/adk/answer.ts',
+      'src/hosts/openai/answer.ts',
+      'src/hosts/openai/types.ts',
+      // Our own word in it.
+      'src/hosts/openai/items.ts',
+      'src/hosts/openai/tools.ts',
+    ],
     round: 'return { ...given, providerData: raw };',
   },
   {
@@ -99,6 +106,18 @@ const DOORS: readonly Door[] = [
       'src/hosts/openai/tools.ts',
     ],
     round: 'const allowed = readAllowed(call.providerData);',
+  },
+  {
+    door: 'a main thread that does not come back is ended by one thread beside it',
+    what: /\bnew Watchdog\(|watchdogThread/,
+    only: ['src/cli/shared/watchdog.ts', 'src/cli/hook/runHooks.ts', 'src/cli/mcp/mcp.ts'],
+    round: "import thread from './watchdogThread.js?raw';",
+  },
+  {
+    door: 'hooks for another agent run where it is known what ends them',
+    what: /\brunHooks\(/,
+    only: ['src/cli/hook/lean.ts', 'src/cli/hook/runHooks.ts'],
+    round: 'return runHooks(options, input, true);',
   },
 ];
 

@@ -5,6 +5,7 @@ import {
   HookType,
   type CommandHookConfig,
   type HookDefinition,
+  type HookDefinitions,
   type HookEventInput,
   type HookExecutionResult,
   type HookOutput,
@@ -32,6 +33,17 @@ export function blocking(reason: string): CommandHookConfig {
 /** A command that keeps a copy of what the hook reads in `file`, in the hook's directory. */
 export function keepInput(file: string): string {
   return `cat > ${file}`;
+}
+
+/** Hooks as they are once they have been read from the user's file: what is wrong in them was told then. */
+export function asLoaded(hooks: HookDefinitions): HookDefinitions {
+  const origin = { scope: 'user' } as const;
+  return Object.fromEntries(
+    Object.entries(hooks).map(([event, groups]) => [
+      event,
+      groups?.map((group) => ({ ...group, origin })),
+    ]),
+  );
 }
 
 /** Hooks that run one after the other. */

@@ -27,6 +27,7 @@ import { ask, inputs, startHandler, startHost } from '../confirmation-bus/helper
 import { readToEnd } from '../core/helpers/chats.js';
 import { chunk, reply, stream } from '../core/helpers/modelAnswers.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
+import { ChangingConfig } from '../helpers/changingConfig.js';
 import { beforeToolInput, healthy, hook, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
@@ -46,10 +47,14 @@ const answer = (...parts: string[]) =>
 
 async function open(hooks: unknown, options: ConfigOptions = {}) {
   const logger = new RecordingLogger();
-  const config = sandbox.createConfig(hooks as HookDefinitions, {
+  const { workingDir } = sandbox;
+  const config = new ChangingConfig({
+    enableHooks: true,
+    workingDir,
     debugLogger: logger,
     ...options,
   });
+  config.hooks = hooks as HookDefinitions;
   const system = config.getHookSystem();
   if (!system) throw new Error('hooks are off');
   await system.initialize();

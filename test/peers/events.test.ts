@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  Config,
   HookEventName,
   HookSystem,
   HookSystemNotInitializedError,
@@ -25,6 +24,7 @@ import {
   startHandler,
   startHost,
 } from '../confirmation-bus/helpers.js';
+import { ChangingConfig } from '../helpers/changingConfig.js';
 import { blocking, hook, keepInput, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -37,14 +37,14 @@ const eventNames = Object.values(HookEventName);
 
 function createSystem(hooks: HookDefinitions, options: ConfigOptions = {}) {
   const logger = new RecordingLogger();
-  const config = new Config({
+  const config = new ChangingConfig({
     enableHooks: true,
     sessionId: 'session',
     workingDir: temp.path,
     debugLogger: logger,
-    hooks,
     ...options,
   });
+  config.hooks = hooks;
   const system = config.getHookSystem();
   if (!system) throw new Error('hooks are off');
   return { config, system, logger };

@@ -8,7 +8,7 @@ import {
   type HookDefinition,
   type HookDefinitions,
 } from '../../src/index.js';
-import { hook } from '../helpers/hooks.js';
+import { asLoaded, hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
 // What the planners of Gemini CLI and LLxprt are tested for. Where ours differs, see differences.test.ts.
@@ -61,7 +61,9 @@ describe('a matcher', () => {
     ['[not-closed', '[not-closed', true],
     ['[not-closed', 'other-tool', false],
   ])('%j and the tool %j: %s', async (matcher, toolName, matches) => {
-    const planned = await plan({ BeforeTool: [group('./hook.sh', matcher)] }, { toolName });
+    const planned = await plan(asLoaded({ BeforeTool: [group('./hook.sh', matcher)] }), {
+      toolName,
+    });
     expect(planned).toEqual(matches ? ['./hook.sh'] : null);
   });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
-  Config,
   ConfigSource,
   HookEventName,
   HookRegistry,
   type ConfigOptions,
   type HookDefinitions,
 } from '../../src/index.js';
+import { ChangingConfig } from '../helpers/changingConfig.js';
 import { hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
@@ -14,9 +14,11 @@ import { RecordingLogger } from '../helpers/recordingLogger.js';
 
 const { BeforeTool, AfterTool, Notification } = HookEventName;
 
+/** Also of a host that hands over more than `Config` takes. */
 async function register(hooks: unknown, options: ConfigOptions = {}) {
   const logger = new RecordingLogger();
-  const config = new Config({ enableHooks: true, ...options, hooks: hooks as HookDefinitions });
+  const config = new ChangingConfig({ enableHooks: true, ...options });
+  config.hooks = hooks as HookDefinitions;
   const registry = new HookRegistry(config, logger);
   await registry.initialize();
   const running = (event = BeforeTool) =>

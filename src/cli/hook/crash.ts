@@ -1,14 +1,17 @@
 import { writeSync } from 'node:fs';
+import { killTrackedGroups } from '../../process/liveGroups.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { printNotice, toOneLine } from '../shared/terminal.js';
+import type { Watchdog } from '../shared/watchdog.js';
+import { LIMITS } from '../shared/limits.js';
 import { ANSWERED, BLOCKED } from './writeAnswer.js';
 
 /** Ms that hooks have to end after a crash. */
 const GRACE_MS = 6000;
-/** Ms for everything: hooks are ended before, and agents wait for 600,000. Middleware may heed neither. */
-const LONGEST_MS = 597_000;
 /** Ms between the answer and the end of the process, where code of an extension would keep it alive. */
 const AFTER_ANSWER_MS = 500;
+/** The same, where the main thread does not come back to its timers. */
+const BLOCKED_AFTER_ANSWER_MS = 2000;
 
 /** What faults outside of any call may do to an answer. */
 export interface Crash {
@@ -16,19 +19,22 @@ export interface Crash {
   readonly signal: AbortSignal;
   /** Nothing is prevented by a block: from here on, the event passes without an answer. */
   passes(): void;
-  /** The answer is written, and counts. */
-  over(): void;
+  /** A block withholds what nothing prevents: the last words say it, as no exit code does. */
+  withholds(): void;
+  /** The answer is written, and counts; or the reason why the event is blocked. */
+  over(exitCode: number): void;
 }
 
 /**
  * From here on, a process that ends without an answer blocks. Code of extensions runs in it, which may throw when nobody
  * waits, or wait for what never comes; agents take every exit code but one for a yes, and their own time limit as well.
  */
-export function surviveCrashes(): Crash {
+export function surviveCrashes(watchdog: Watchdog): Crash {
   const crash = new AbortController();
   let exitCode: number | undefined = BLOCKED;
+  let withholds = false;
   let why = 'the process ended before the hooks had answered';
-  endWithin(LONGEST_MS);
+  endWithin(LIMITS.all);
   process.on('uncaughtException', (error: unknown) => {
     const fault = toOneLine(`an extension failed: ${errorMessage(error)}`);
     if (exitCode === undefined || crash.signal.aborted) return printNotice('warning', fault);
@@ -37,15 +43,25 @@ export function surviveCrashes(): Crash {
     crash.abort(error);
   });
   process.once('exit', () => {
-    if (exitCode === undefined) return;
-    process.exitCode = exitCode;
-    if (exitCode === BLOCKED) say(`Blocked, as ${why}\n`);
+    if (exitCode !== undefined) process.exitCode = exitCode;
+    if (exitCode === BLOCKED) say(2, `Blocked, as ${why}\n`);
+    if (exitCode === BLOCKED && withholds) {
+      say(1, watchdog.words.out);
+      watchdog.isSilent = true;
+    }
+    watchdog.endIfStuck(killTrackedGroups);
   });
   return {
     signal: crash.signal,
-    passes: () => void (exitCode = ANSWERED),
-    over: () => {
+    passes: () => {
+      exitCode = ANSWERED;
+      watchdog.isSilent = true;
+    },
+    withholds: () => void (withholds = true),
+    over: (answered) => {
       exitCode = undefined;
+      if (answered === ANSWERED) watchdog.isSilent = true;
+      watchdog.expectWithin(BLOCKED_AFTER_ANSWER_MS);
       endWithin(AFTER_ANSWER_MS);
     },
   };
@@ -56,9 +72,9 @@ function endWithin(ms: number): void {
 }
 
 /** Streams write nothing more by now. */
-function say(text: string): void {
+function say(output: 1 | 2, text = ''): void {
   try {
-    writeSync(2, text);
+    writeSync(output, text);
   } catch {
     // The exit code says it.
   }

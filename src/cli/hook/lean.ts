@@ -1,4 +1,4 @@
-import { realpathSync, statSync, writeSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync, writeSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { allNamesOf } from '../../dialects/eventNames.js';
@@ -7,7 +7,7 @@ import { errorCode } from '../../util/errorMessage.js';
 import { readTextSync } from '../../util/guardedRead.js';
 import { findHome } from '../../util/home.js';
 import { isRecord } from '../../util/records.js';
-import { findProjectRoot, isThere } from '../shared/projectRoot.js';
+import { findProjectRoot, isThere, PROJECT_MARKERS } from '../shared/projectRoot.js';
 import type { HookOptions } from './hookArguments.js';
 import { readInput, type HookInputReading } from './readInput.js';
 
@@ -20,14 +20,15 @@ import { readInput, type HookInputReading } from './readInput.js';
 export async function answerEvent(options: HookOptions): Promise<number> {
   const input = await readInput();
   const { directory, source } = projectDirectory(options, input);
-  if (options.settings === undefined && !mayHaveHooks(directory, input)) {
+  const place = options.settings === undefined ? placeOfHooks(directory, input) : 'anywhere';
+  if (place === 'nowhere') {
     // Streams take a while to load. Where stdout is empty, agents read stderr.
     if ('problem' in input) say(2, `note: ${input.problem}; no hooks are there\n`);
     say(1, '{}\n');
     return 0;
   }
   const { runHooks } = await import('./runHooks.js');
-  return runHooks({ ...options, cwd: directory, cwdSource: source }, input);
+  return runHooks({ ...options, cwd: directory, cwdSource: source }, input, place === 'own');
 }
 
 /** What cannot be written here has nothing to say. */
@@ -85,20 +86,35 @@ function isFolder(file: string): boolean {
 }
 
 /**
- * Whether any settings may hold hooks of an event. They do not where no name of the event is in their text, as long as
- * nothing in it is written with escapes. Nothing else goes on meanwhile, so that files are read at once.
+ * Where hooks of an event may be: nowhere; in settings that are the user's or the system's, and nobody else says what is
+ * looked at; or anywhere. They are in no settings whose text has no name of the event, as long as nothing in it is written
+ * with escapes. Nothing else goes on meanwhile, so that files are read at once.
  */
-function mayHaveHooks(directory: string, input: HookInputReading): boolean {
+function placeOfHooks(directory: string, input: HookInputReading): 'nowhere' | 'own' | 'anywhere' {
   try {
-    const { root } = findProjectRoot(realpathSync(directory));
+    const { root } = findProjectRoot(realpathSync(directory), PROJECT_MARKERS, isThereItself);
     const names = namesIn(input);
     const home = findHome();
-    const folders = [root, ...(home === undefined ? [] : [home])].map(extensionsIn);
+    if (isThereItself(extensionsIn(root))) return 'anywhere';
+    if (home !== undefined && isThere(extensionsIn(home))) return 'anywhere';
     const files = findSettingsFiles({ workingDir: root });
-    return folders.some(isThere) || files.some(({ file }) => mayName(file, names));
+    if (!files.some(({ file }) => mayName(file, names))) return 'nowhere';
+    return files.some(({ scope, file }) => scope === 'project' && isThere(file))
+      ? 'anywhere'
+      : 'own';
   } catch {
-    return true;
+    return 'anywhere';
   }
+}
+
+/** @throws Error at a link of a project, which may lead to a drive that never answers: nothing watches over this process yet */
+function isThereItself(file: string): boolean {
+  for (const each of [dirname(file), file]) {
+    const stats = lstatSync(each, { throwIfNoEntry: false });
+    if (!stats) return false;
+    if (stats.isSymbolicLink()) throw new Error('a link is followed under watch only');
+  }
+  return true;
 }
 
 /**

@@ -2,13 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
 import { decideReceived } from '../../core/decideReceived.js';
 import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
-import {
-  receive,
-  reply,
-  UnreadableEvent,
-  type Received,
-  type ReplyVerdict,
-} from '../../dialects/reverse.js';
+import { reply, type Received, type ReplyVerdict } from '../../dialects/reverse.js';
 import { dialects } from '../../dialects/dialects.js';
 import { closeIdleConnections } from '../../fleet/remoteHooks.js';
 import { events, failsClosed } from '../../protocol/events.js';
@@ -21,61 +15,73 @@ import { isOwnHook } from '../shared/ownHook.js';
 import { SilentLogger } from '../shared/silentLogger.js';
 import { printNotice, toOneLine, toVisibleLines } from '../shared/terminal.js';
 import { withTrace } from '../shared/withTrace.js';
+import { Watchdog } from '../shared/watchdog.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
 import { surviveCrashes, type Crash } from './crash.js';
 import { HostLogger } from './hostLogger.js';
 import type { HookOptions } from './hookArguments.js';
+import { LIMITS } from '../shared/limits.js';
 import type { HookInputReading } from './readInput.js';
+import { lastWords, readEvent, refusalOf, type EventReading } from './refusal.js';
 import { tellAtStart, tellWhatMatters } from './tellPerson.js';
-import { block, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js';
+import { block, BLOCKED, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js';
 
-/** Agents give a hook ten minutes, as `install` says; what is said later, nobody reads. */
-const DEADLINE_MS = 590_000;
 /** For hooks to end after that, in ms: middleware may not heed it, and wait on. */
 const GRACE_MS = 3000;
 /** For the record of the fleet, in ms: the agent waits. What is not sent by then, the next one sends. */
 const FLUSH_MS = 500;
 
+/** Ms until the watchdog is started where only what is the user's own runs, and is looked at: mostly, it is over by then. */
+const WATCH_DELAY_MS = 1000;
+
 /**
  * Runs all hooks of the project for one event of an agent, and answers in its format. Never rejects: what goes wrong
  * blocks what can be blocked, unless it is known that no guard is there.
  *
+ * @param isOwn whether nobody but the user has a say in what runs here, and in which files are looked at
  * @returns the exit code
  */
-export async function runHooks(options: HookOptions, input: HookInputReading): Promise<number> {
+export async function runHooks(
+  options: HookOptions,
+  input: HookInputReading,
+  isOwn: boolean,
+): Promise<number> {
   surviveOutputs();
   keepStdout();
-  const crash = surviveCrashes();
+  const event = readEvent(options, input);
+  // The agent has waited since the process began.
+  const left = LIMITS.blocked - performance.now();
+  const watchdog = new Watchdog(lastWords(event), left, isOwn ? WATCH_DELAY_MS : 0);
+  const crash = surviveCrashes(watchdog);
+  let exitCode = BLOCKED;
   try {
-    return await answerInput(options, input, crash);
+    exitCode = await answerInput(options, event, crash);
+    return exitCode;
   } finally {
-    crash.over();
+    crash.over(exitCode);
     await closeIdleConnections();
   }
 }
 
 async function answerInput(
   options: HookOptions,
-  input: HookInputReading,
+  event: EventReading,
   crash: Crash,
 ): Promise<number> {
+  if ('problem' in event) return refuseUnread(options, event.problem, event.event);
+  const { received } = event;
+  if (!received) return pass('hooks have no such event here, and none was run');
+  // Until it is known which hooks there are, a guard may be among them.
+  if (events[received.event].withhold) crash.withholds();
+  else if (!mayPrevent(received)) crash.passes();
   try {
-    if ('problem' in input) return await refuseUnread(options, input.problem);
-    const received = receive(options.from, input.value);
-    if (!received) return await pass('hooks have no such event here, and none was run');
-    if (!mayPrevent(received)) crash.passes();
-    return await answer(received, options, crash.signal);
+    return await answer(received, options, crash);
   } catch (error) {
-    const event = error instanceof UnreadableEvent ? error.event : undefined;
-    return refuseUnread(options, errorMessage(error), event);
+    return refuseUnread(options, errorMessage(error));
   }
 }
 
-async function answer(
-  received: Received,
-  options: HookOptions,
-  crash: AbortSignal,
-): Promise<number> {
+async function answer(received: Received, options: HookOptions, crash: Crash): Promise<number> {
   const { sessionId } = received.identity;
   if (sessionId !== undefined) {
     const mark = `${sessionId} ${received.event}`;
@@ -84,19 +90,27 @@ async function answer(
   }
   const isStart = received.event === HookEventName.SessionStart;
   const logger = new HostLogger('llxprt:core:hooks', isStart);
+  let fails: 'open' | 'closed' = mayPrevent(received) ? 'closed' : 'open';
   try {
     const workspace = await openHooks(received, options, logger);
     const { config, settings } = workspace;
+    if (isWithheld(received, config)) fails = 'closed';
+    else if (fails === 'open') crash.passes();
     const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
-    const verdict = await withTrace(recording, config, () => decide(received, config, crash));
+    const verdict = await withTrace(recording, config, () =>
+      decide(received, config, crash.signal),
+    );
     const notes = isStart ? tellAtStart(workspace) : tellWhatMatters(received, workspace);
     for (const note of notes) logger.tell(note);
     return await write(received, { ...verdict, forUser: logger.told.map(toVisibleLines) });
   } catch (error) {
     // The guards that may be in the settings are not known.
     const reason = `The hooks could not be asked: ${errorMessage(error)}`;
-    if (!mayPrevent(received)) return pass(reason);
-    return write(received, { kind: 'block', reason, forUser: logger.told.map(toVisibleLines) });
+    if (fails === 'open') return pass(reason);
+    return write(received, {
+      ...refusalOf(received, reason),
+      forUser: logger.told.map(toVisibleLines),
+    });
   }
 }
 
@@ -156,7 +170,7 @@ async function decide(
   config: Config,
   crash: AbortSignal,
 ): Promise<ReplyVerdict> {
-  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const deadline = AbortSignal.timeout(LIMITS.hooks);
   const signal = AbortSignal.any([deadline, crash]);
   const options = { signal, session: received.identity };
   const deciding = opensCall(config, received)
@@ -199,6 +213,13 @@ const MAX_NOTE = 1000;
 /** Whether a block of an event prevents anything. An agent that was sent back once is not sent back for a fault again. */
 function mayPrevent({ event, payload }: Received): boolean {
   return events[event].canBlock && !('stopHookActive' in payload && payload.stopHookActive);
+}
+
+/** Whether a guard has to read what was given before anybody else does. */
+function isWithheld({ event }: Received, config: Config): boolean {
+  const registry = events[event].withhold && config.getHookSystem()?.getRegistry();
+  const hooks = registry?.getHooksForEvent(event) ?? [];
+  return hooks.some((entry) => failsClosed(entry.config, entry.eventName));
 }
 
 /** What hooks have not read must be no way past a guard. */

@@ -2,7 +2,9 @@ import { Console } from 'node:console';
 import type { Config } from '../../config/config.js';
 import { whyHooksAreOff } from '../shared/hookColumns.js';
 import type { WorkspaceOptions } from '../shared/options.js';
+import { LIMITS } from '../shared/limits.js';
 import { printNotice, toVisible } from '../shared/terminal.js';
+import { Watchdog } from '../shared/watchdog.js';
 import { UsageError } from '../shared/usageError.js';
 import { withTrace } from '../shared/withTrace.js';
 import { addMiddleware, openWorkspace, type Workspace } from '../shared/workspace.js';
@@ -27,6 +29,7 @@ export async function mcp(command: readonly string[], options: McpOptions): Prom
   globalThis.console = new Console(process.stderr);
   const configs = new Map<boolean, Promise<Config>>();
   const configFor = (canAsk: boolean) => {
+    if (configs.size === 0) watch(name, workspace);
     const config = configs.get(canAsk) ?? prepare(workspace, canAsk);
     configs.set(canAsk, config);
     return config;
@@ -74,6 +77,20 @@ function tellState(name: string, { config, origins }: Workspace): void {
       'a client of MCP is to start this command, and speaks through stdin; "hookstack mcp install" tells one to',
     );
   }
+}
+
+/** Ms for which the main thread may be busy with one thing: as long as a middleware may take. */
+const BUSY_MS = Math.min(60_000, LIMITS.blocked);
+
+/**
+ * A main thread that does not come back would have the client wait for ever. The end of the process is an answer to all of
+ * its requests, and no yes. Where nothing runs that could keep it, nothing is watched, which takes memory.
+ */
+function watch(name: string, { config, settings }: Workspace): void {
+  if (config.getExtensions().length === 0 && Object.keys(settings.hooks ?? {}).length === 0) return;
+  const why = `the process of the hooks does not go on, and was ended after ${BUSY_MS} ms: look at code of extensions, and at drives that do not answer`;
+  const watchdog = new Watchdog({ err: `error: the MCP server "${name}": ${why}\n` }, BUSY_MS);
+  setInterval(() => watchdog.expectWithin(BUSY_MS), BUSY_MS / 10).unref();
 }
 
 async function prepare(workspace: Workspace, canAsk: boolean): Promise<Config> {

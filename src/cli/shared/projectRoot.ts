@@ -20,20 +20,22 @@ export interface ProjectRoot {
  * below a folder of somebody else, or that everybody may write, such as /tmp: others could put a project there.
  *
  * @param start a real path
+ * @param has whether a marker is there
  */
 export function findProjectRoot(
   start: string,
   markers: readonly string[] = PROJECT_MARKERS,
+  has = isThere,
 ): ProjectRoot {
   const home = realPathOf(findHome() ?? '/');
   const owners = [statSync(start).uid, process.getuid?.()];
   for (let folder = start; ; folder = dirname(folder)) {
     if (folder !== start && !isOwn(folder, owners)) break;
     for (const marker of markers) {
-      if (isThere(join(folder, marker))) return { root: folder, marker };
+      if (has(join(folder, marker))) return { root: folder, marker };
     }
     const isTop = folder === parse(folder).root || dirname(folder) === home || folder === home;
-    if (isTop || isThere(join(folder, '.git'))) break;
+    if (isTop || has(join(folder, '.git'))) break;
   }
   return { root: start };
 }
