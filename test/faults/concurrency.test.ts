@@ -8,7 +8,7 @@ import { ToolErrorType, type Tool } from '../../src/tools/tools.js';
 import { reply } from '../core/helpers/modelAnswers.js';
 import { blocking, hook, saying } from '../helpers/hooks.js';
 import { makeTempDir } from '../process/helpers.js';
-import { ChangingConfig } from './helpers/changingConfig.js';
+import { ChangingConfig } from '../helpers/changingConfig.js';
 import { compilePackage, type CompiledPackage } from './helpers/childHost.js';
 import { fault, TIMED } from './helpers/host.js';
 

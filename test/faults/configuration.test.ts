@@ -3,7 +3,7 @@ import { describe, expect, vi } from 'vitest';
 import { formatProblem } from '../../src/util/fileProblem.js';
 import type { CommandHookConfig } from '../../src/protocol/types.js';
 import { chain, hook } from '../helpers/hooks.js';
-import { ChangingConfig } from './helpers/changingConfig.js';
+import { ChangingConfig } from '../helpers/changingConfig.js';
 import { fault, TIMED, type Host } from './helpers/host.js';
 
 const SETTINGS = '.llxprt/settings.json';

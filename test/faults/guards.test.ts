@@ -6,7 +6,7 @@ import { readToEnd } from '../core/helpers/chats.js';
 import { reply } from '../core/helpers/modelAnswers.js';
 import { useSandbox } from '../core/helpers/sandbox.js';
 import { hook } from '../helpers/hooks.js';
-import { ChangingConfig } from './helpers/changingConfig.js';
+import { ChangingConfig } from '../helpers/changingConfig.js';
 import { fault } from './helpers/host.js';
 
 /** A guard that runs this command. */

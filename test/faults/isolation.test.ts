@@ -6,7 +6,7 @@ import type { ConfigOptions } from '../../src/config/config.js';
 import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';
 import { makeTempDir } from '../process/helpers.js';
-import { ChangingConfig } from './helpers/changingConfig.js';
+import { ChangingConfig } from '../helpers/changingConfig.js';
 import { compilePackage, fixture, type CompiledPackage } from './helpers/childHost.js';
 import { fault, type Host } from './helpers/host.js';
 import { allowAll, openProject, writeSettings } from './helpers/project.js';

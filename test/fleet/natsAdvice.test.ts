@@ -19,7 +19,9 @@ type Command = 'collect' | 'trace' | 'serve';
 
 async function run(command: Command, url: string, secret: string = FLEET_SECRETS.policy) {
   const settings = path.join(temp.path, 'settings.json');
-  writeFileSync(settings, '{ "enableHooks": true, "hooks": {} }');
+  // A server without any hook does not start.
+  const hooks = { BeforeTool: [{ hooks: [{ type: 'command', command: 'cat > /dev/null' }] }] };
+  writeFileSync(settings, JSON.stringify({ enableHooks: true, hooks }));
   const own = {
     collect: ['--out', path.join(temp.path, 'out'), '--once'],
     trace: [],

@@ -15,7 +15,7 @@ import {
   type Moment,
 } from '../../src/protocol/types.js';
 import { startStopwatch } from '../../src/util/stopwatch.js';
-import { ChangingConfig } from '../faults/helpers/changingConfig.js';
+import { ChangingConfig } from '../helpers/changingConfig.js';
 import { hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 

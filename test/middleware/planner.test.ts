@@ -18,7 +18,7 @@ import {
   type HookExecutionPlan,
   type HookPayload,
 } from '../../src/protocol/types.js';
-import { ChangingConfig } from '../faults/helpers/changingConfig.js';
+import { ChangingConfig } from '../helpers/changingConfig.js';
 import { chain, hook, hookContext } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';

@@ -18,7 +18,7 @@ import { countWarmShells } from '../../../src/process/warmShells.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { hook } from '../../helpers/hooks.js';
 import { RecordingLogger, type LogRecord } from '../../helpers/recordingLogger.js';
-import { ChangingConfig } from './changingConfig.js';
+import { ChangingConfig } from '../../helpers/changingConfig.js';
 import { findProcesses, isExpecting, kill } from './leftovers.js';
 
 declare module 'vitest' {
