@@ -15,7 +15,7 @@ export function allowedBy(config: Config, { request }: Pick<ModelTurn, 'request'
 }
 
 /** Hooks that may restrict tools are asked about each request. So a call that carries nothing is none that they know. */
-function mayRestrict(config: Config): boolean {
+export function mayRestrict(config: Config): boolean {
   try {
     const registry = config.getHookSystem()?.engine.registry;
     if (!registry) return false;
