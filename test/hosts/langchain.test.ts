@@ -66,7 +66,7 @@ function toolTexts(messages: readonly BaseMessage[]): string[] {
   return messages.filter(({ type }) => type === 'tool').map(({ text }) => text);
 }
 
-function bare({ id, content, tool_calls: calls }: AIMessage): AIMessage {
+function unmarked({ id, content, tool_calls: calls }: AIMessage): AIMessage {
   return new AIMessage({ id, content, tool_calls: calls });
 }
 
@@ -94,7 +94,7 @@ describe('an answer that does not say what it may call', () => {
   }
 
   it('runs nothing where hooks may restrict the tools', async () => {
-    const { ran, said } = await ranAfter(LOOK, bare);
+    const { ran, said } = await ranAfter(LOOK, unmarked);
     expect(ran).toEqual([]);
     expect(said).toContain('it is not known any more whether this call is allowed');
   });
