@@ -1,6 +1,7 @@
 import type { Extension } from '../protocol/entry.js';
 import { randomUUID } from 'node:crypto';
 import type { HooksRunnerSettings, Settings } from './settings/settingsKeys.js';
+import { flag, listOfText, oneOf, type Check } from '../util/checks.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import { modelStages, toolStages, type FireHook } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
@@ -67,6 +68,24 @@ export interface ConfigOptions {
   readonly debugLogger?: DebugLogger;
 }
 
+/** Where another value would count as none, or as any: hooks would be off, or those of a project on. */
+const KINDS = {
+  enableHooks: flag,
+  trustedFolder: flag,
+  keepHooks: flag,
+  disabledHooks: listOfText,
+  afterModelDisplay: oneOf('stream', 'hold'),
+};
+
+/** @throws TypeError that names the option */
+function requireKinds(options: ConfigOptions): void {
+  for (const [name, kind] of Object.entries(KINDS)) {
+    const value: unknown = options[name as keyof typeof KINDS];
+    const [wrong] = value === undefined ? [] : (kind as Check<unknown>).validate(value);
+    if (wrong) throw new TypeError(`Config: ${name}: ${wrong.message}`);
+  }
+}
+
 /** Also `maxStopHookRetries` and `fleet`, which others read: what `loadSettings` gives is passed as it is. */
 const OPTIONS: OptionNames<ConfigOptions & Settings> = {
   sessionId: true,
@@ -115,7 +134,7 @@ export class Config implements HookHost {
   #hookEnvironment: HookEnvironmentPolicy | undefined;
 
   /**
-   * @throws TypeError for an option that does not exist, an `approver` that is no function, `approvals` that are none, or
+   * @throws TypeError for an option that does not exist, or of another kind, an `approver` that is no function, `approvals` that are none, or
    *   hooks of which a part would be left out or have no effect. What `loadSettings` has read and told is no reason
    * @throws RangeError when a limit makes no sense
    */
@@ -132,6 +151,7 @@ export class Config implements HookHost {
         `maxParallelHooks must be a whole number of 1 or more, and is ${String(maxParallelHooks)}`,
       );
     }
+    requireKinds(options);
     requireWholeHooks(hooks, extensions);
     this.#options = options;
     this.#sessionId = options.sessionId ?? randomUUID();

@@ -1,6 +1,6 @@
 import type { Extension } from '../protocol/entry.js';
 import type { HookDefinitions } from '../protocol/types.js';
-import { formatPath } from '../util/checks.js';
+import { formatPath, type Path } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
 import { parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
 
@@ -42,9 +42,51 @@ function faultsOf(extension: Extension): string[] {
 }
 
 function findFaults(at: string, raw: unknown): string[] {
-  return readGivenHooks(raw)
-    .problems.filter(isFault)
-    .map((problem) => `- ${formatGiven(at, problem)}`);
+  return [...readGivenHooks(raw).problems.filter(isFault), ...findHidden(raw)].map(
+    (problem) => `- ${formatGiven(at, problem)}`,
+  );
+}
+
+/** As deep as definitions are: events, groups, hooks, and the variables of one. */
+const MAX_DEPTH = 7;
+
+type Fault = Pick<SettingsProblem, 'path' | 'message'>;
+
+/** What code would find in the definitions, and whoever reads them does not. */
+function findHidden(raw: unknown, path: Path = []): Fault[] {
+  if (typeof raw !== 'object' || raw === null || path.length > MAX_DEPTH) return [];
+  try {
+    const own = Object.entries(Object.getOwnPropertyDescriptors(raw));
+    const isList = Array.isArray(raw);
+    const within = own.flatMap(([key, { value }]) =>
+      findHidden(value, [...path, isList ? Number(key) : key]),
+    );
+    return isList
+      ? within
+      : [...hiddenNames(raw).map((name) => hidden([...path, name])), ...within];
+  } catch {
+    // Who reads it says so.
+    return [];
+  }
+}
+
+function hidden(path: Path): Fault {
+  return { path, message: 'is inherited, or not enumerable, and ignored; write a plain object' };
+}
+
+/** Names of values that an object has, and does not list. Methods are no values. */
+function hiddenNames(raw: object): string[] {
+  const listed = new Set(Object.keys(raw));
+  const has = chainOf(raw).flatMap((at) => Object.entries(Object.getOwnPropertyDescriptors(at)));
+  const names = has.flatMap(([name, { value }]) => (typeof value === 'function' ? [] : name));
+  return [...new Set(names)].filter((name) => !listed.has(name));
+}
+
+/** An object, and what it inherits from, without that from which all do. */
+function chainOf(raw: object): object[] {
+  const above = Object.getPrototypeOf(raw) as object | null;
+  const isPlain = above === null || Object.getPrototypeOf(above) === null;
+  return isPlain ? [raw] : [raw, ...chainOf(above)];
 }
 
 /** Whether something is not as it was written. */
@@ -53,7 +95,7 @@ export function isFault({ kind }: { readonly kind?: string }): boolean {
 }
 
 /** @param at what was given */
-export function formatGiven(at: string, { path, message }: SettingsProblem): string {
+export function formatGiven(at: string, { path, message }: Fault): string {
   return `${[at, formatPath(path)].filter(Boolean).join('.')}: ${message}`;
 }
 

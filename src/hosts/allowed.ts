@@ -15,7 +15,7 @@ export function allowedBy(config: Config, { request }: Pick<ModelTurn, 'request'
 }
 
 /** Hooks that may restrict tools are asked about each request. So a call that carries nothing is none that they know. */
-function mayRestrict(config: Config): boolean {
+export function mayRestrict(config: Config): boolean {
   try {
     const registry = config.getHookSystem()?.engine.registry;
     if (!registry) return false;
@@ -56,6 +56,11 @@ export async function refusalOfCall(
   if (carried === undefined && mayRestrict(config)) {
     return `The tool "${name}" was not run: hooks restrict the tools, and it is not known any more whether this call is allowed. Call the tool again.`;
   }
-  const refusal = notAllowed(name, carried === 'all' ? undefined : carried);
+  return whyNotAllowed(name, carried);
+}
+
+/** Why an answer may not call what has this name, as the model is to read it. */
+export function whyNotAllowed(name: string, allowed: Allowed | undefined): string | undefined {
+  const refusal = notAllowed(name, allowed === 'all' ? undefined : allowed);
   return refusal && textOf(refusal);
 }

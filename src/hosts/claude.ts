@@ -8,7 +8,7 @@ import {
   type Received,
   type ReplyVerdict,
 } from '../dialects/reverse.js';
-import { hasHooks } from '../hooks/fireHook.js';
+import { hasGuards, hasHooks } from '../hooks/fireHook.js';
 import { events } from '../protocol/events.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
@@ -96,7 +96,7 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     if (!isAround && !hasHooks(config, received.event, received.payload)) return {};
     const session = sessionOf(received);
     const verdict = await withDeadline(signal, (ended) =>
-      decide(calls, received, { onHooks, onApproval, session, signal: ended }),
+      decide(config, calls, received, { onHooks, onApproval, session, signal: ended }),
     );
     if (verdict.kind === 'stop') onStop?.(verdict.reason ?? '');
     const { json, lost } = reply(received, verdict);
@@ -129,6 +129,7 @@ function readEvent(config: Config, input: object): Received | ClaudeAnswer {
 }
 
 async function decide(
+  config: Config,
   calls: ToolCalls,
   received: Received,
   options: CallOptions & { readonly signal: AbortSignal },
@@ -142,9 +143,18 @@ async function decide(
     const { event, payload } = received;
     // An agent that was sent back once is not sent back for a fault again.
     const isSentBack = 'stopHookActive' in payload && payload.stopHookActive;
-    if (!events[event].canBlock || isSentBack) return { kind: 'none' };
-    return { kind: 'block', reason: `The hooks could not be asked: ${errorMessage(error)}` };
+    const reason = `The hooks could not be asked: ${errorMessage(error)}`;
+    if (events[event].canBlock) return isSentBack ? { kind: 'none' } : { kind: 'block', reason };
+    if (!mustBeSeen(config, event)) return { kind: 'none' };
+    const withheld = events[event].withhold?.(`What was given here is withheld. ${reason}`);
+    return { kind: 'none', output: withheld?.foreign?.toolOutput };
   }
+}
+
+/** Whether a guard, or a middleware that is a policy, has to see what was given before the model does. */
+function mustBeSeen(config: Config, event: HookEventName): boolean {
+  const around = [...config.registrations('tool'), ...config.registrations('hook')];
+  return around.some(({ policy }) => policy) || hasGuards(config, event);
 }
 
 /** Who is meant, as the same object as long as it is the same: hooks of one session share what was made for it. */

@@ -8,12 +8,12 @@ import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
 import { isLookedAt } from '../core/isLookedAt.js';
-import { notAllowed } from '../core/coreToolScheduler.js';
 import { callModelWithHooks, finishTurn } from '../core/modelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
 import { namesLeft } from '../protocol/allowedTools.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
+import { mayRestrict, readAllowed, refusalOfCall } from './allowed.js';
 import { addMark, lastAnswer, readMark, stopOf } from './langchain/marks.js';
 import { toModelResponse, type HostCall, type Message } from './langchain/messages.js';
 import { applyRequest, toAnswer, toModelRequest } from './langchain/modelCall.js';
@@ -26,7 +26,7 @@ import {
   type Ran,
 } from './langchain/toolCall.js';
 import type { Either } from './either.js';
-import { installedVersion, requireVersion, tellUncovered, textOf } from './shared.js';
+import { installedVersion, requireVersion, tellUncovered } from './shared.js';
 
 export type { MessageMark } from './langchain/marks.js';
 export type { HooksMark } from './mark.js';
@@ -69,10 +69,11 @@ export function hooksMiddleware(
   ): Promise<Given> {
     const { runtime, state } = request;
     const call: HostCall = request.toolCall;
-    const { stopped, allowedTools } = readMark(lastAnswer(state.messages));
+    const answer = lastAnswer(state.messages);
+    const { stopped } = readMark(answer);
     if (stopped !== undefined) return addMark(failure(call, stopped), { stopped });
-    const refusal = notAllowed(call.name, allowedTools);
-    if (refusal) return failure(call, textOf(refusal));
+    const refusal = await refusalOfCall(config, call.name, readAllowed(answer?.response_metadata));
+    if (refusal !== undefined) return failure(call, refusal);
     const toolInput = call.args ?? {};
     if (!isLookedAt(config, { toolName: call.name, toolInput })) return handler(request);
     const calling = optionsOf(runtime, call.id);
@@ -111,7 +112,8 @@ export function hooksMiddleware(
     const turn = await finishTurn(callModelWithHooks(config, asked, open, calling));
     if (asked.model !== turn.request.model) tellOfModel(config, turn.request.model);
     const allowed = namesLeft(asked, turn.request)?.filter((name) => isTool(request, name));
-    return toAnswer(turn, given, allowed) as AIMessage;
+    const isFree = !allowed && callsTools(given) && mayRestrict(config);
+    return toAnswer(turn, given, isFree ? 'all' : allowed) as AIMessage;
   }
 
   return createMiddleware({ name: 'hookstack', wrapToolCall, wrapModelCall });
@@ -149,6 +151,11 @@ function isTool({ tools = [] }: ModelRequest, wanted: string): boolean {
 function hidden(model: ModelRequest['model']): ModelRequest['model'] {
   const bindable = model as unknown as { withConfig(config: object): typeof model };
   return bindable.withConfig({ tags: ['nostream'] });
+}
+
+/** Whether the host runs tools for an answer. It runs none where it has made structured output of that. */
+function callsTools(given: { readonly whole: unknown; readonly message: Message } | undefined) {
+  return given?.whole === given?.message && (given?.message.tool_calls ?? []).length > 0;
 }
 
 /** With structured output, the host gives more than the message. */

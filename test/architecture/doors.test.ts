@@ -101,6 +101,7 @@ const DOORS: readonly Door[] = [
     what: /\b(?:allowedBy|readAllowed)\(/,
     only: [
       'src/hosts/allowed.ts',
+      'src/hosts/langchain.ts',
       'src/hosts/ai/memory.ts',
       'src/hosts/openai/model.ts',
       'src/hosts/openai/tools.ts',

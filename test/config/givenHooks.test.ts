@@ -150,3 +150,56 @@ describe('what loadSettings has read and told', () => {
     expect(() => new Config({ workingDir, extensions })).not.toThrow();
   });
 });
+
+describe('what no reader of definitions finds', () => {
+  const deny = { onFailure: 'deny' };
+  const guard = { ...hook('exit 1'), ...deny };
+  class Guard {
+    readonly type = 'command';
+    readonly command = 'exit 1';
+    get onFailure() {
+      return 'deny';
+    }
+  }
+
+  it.each([
+    ['an event', Object.create({ BeforeTool: [{ hooks: [guard] }] }), 'BeforeTool'],
+    ['all events, in a map', new Map([['BeforeTool', [{ hooks: [guard] }]]]), 'size'],
+    [
+      'a matcher',
+      { BeforeTool: [Object.assign(Object.create({ matcher: 'x' }), { hooks: [guard] })] },
+      'BeforeTool[0].matcher',
+    ],
+    [
+      'a failure, by a class',
+      { BeforeTool: [{ hooks: [new Guard()] }] },
+      'BeforeTool[0].hooks[0].onFailure',
+    ],
+    [
+      'a failure, not enumerable',
+      { BeforeTool: [{ hooks: [Object.defineProperty(hook('exit 1'), 'onFailure', deny)] }] },
+      'BeforeTool[0].hooks[0].onFailure',
+    ],
+    [
+      'a variable',
+      { BeforeTool: [{ hooks: [{ ...guard, env: Object.create({ STRICT: '1' }) as object }] }] },
+      'BeforeTool[0].hooks[0].env.STRICT',
+    ],
+  ])('is refused: %s', (_what, hooks: object, place) => {
+    const problem = `hooks.${place}: is inherited, or not enumerable`;
+    expect(() => make(hooks)).toThrow(problem);
+    const extension = { name: 'x', isActive: true, path: temp.path, hooks };
+    expect(() => make({}, { extensions: [extension] })).toThrow(`extension x: ${problem}`);
+  });
+
+  it('is none of a class with methods, and of objects without a prototype', () => {
+    class Group {
+      readonly hooks = [guard];
+      describe() {
+        return 'A guard.';
+      }
+    }
+    const bare = Object.assign(Object.create(null) as object, { BeforeTool: [new Group()] });
+    expect(() => make(bare)).not.toThrow();
+  });
+});

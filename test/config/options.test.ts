@@ -62,3 +62,22 @@ describe('hooks without the switch', () => {
     (options) => expect(warningsOf(options)).toEqual([]),
   );
 });
+
+describe('an option of another kind', () => {
+  it.each([
+    ['enableHooks', 'true', 'expected true or false'],
+    ['enableHooks', 1, 'expected true or false'],
+    ['trustedFolder', 'false', 'expected true or false'],
+    ['keepHooks', 'no', 'expected true or false'],
+    ['disabledHooks', 'one', 'expected an array of strings'],
+    ['afterModelDisplay', 'Hold', "expected 'stream' or 'hold'"],
+  ])('is refused by Config: %s %j', (name, value, message) => {
+    const options = unknown({ hooks, [name]: value });
+    expect(() => new Config(options)).toThrow(TypeError);
+    expect(() => new Config(options)).toThrow(`Config: ${name}: ${message}`);
+  });
+
+  it('is no matter where it is undefined', () => {
+    expect(() => new Config(unknown({ enableHooks: undefined }))).not.toThrow();
+  });
+});

@@ -2,7 +2,7 @@ import { query, type Options } from '@anthropic-ai/claude-agent-sdk';
 import { Config, DebugLogger, type ConfigOptions, type ToolCall } from 'hookstack';
 import { claudeHooks } from 'hookstack/claude';
 import path from 'node:path';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { findSnippets, readDocument } from '../docs/markdown.js';
 import { Workbench } from '../docs/workbench.js';
 import type { Answer } from './claudeLoop.js';
@@ -105,6 +105,31 @@ describe('an event of Claude Code', () => {
     const answer = await fire(config, 'PreToolUse', { tool_name: 'Bash', tool_input: 'ls' });
     expect(answer.hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' });
     expect(await fire(config, 'PostToolUse', { tool_input: 'ls' })).toEqual({});
+  });
+
+  it.each([
+    ['withheld where a guard has not seen it', 'deny' as const, 'is withheld'],
+    ['left where none had to see it', 'allow' as const, undefined],
+  ])('that takes too long after a tool is %s', async (_what, onFailure, said) => {
+    const { setTimeout: set } = globalThis;
+    const soon = (work: () => void, ms = 0) => set(work, ms > 500_000 && ms < 600_000 ? 50 : ms);
+    vi.stubGlobal('setTimeout', soon);
+    try {
+      const slow = { type: 'command' as const, command: 'sleep 5', timeout: 900_000, onFailure };
+      const config = makeConfig(
+        { AfterTool: [{ hooks: [slow] }] },
+        { debugLogger: new Warnings('test') },
+      );
+      const [group] = claudeHooks(config).PostToolUse;
+      const who = { session_id: 'one', cwd: process.cwd(), transcript_path: '' };
+      const event = { hook_event_name: 'PostToolUse', ...who, ...BASH, tool_response: 'A secret.' };
+      const { signal } = new AbortController();
+      const answer = await group?.hooks[0]?.(event, 'call_1', { signal });
+      if (said === undefined) expect(answer).toEqual({});
+      else expect(JSON.stringify(answer)).toContain(said);
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it('is answered without a deadline or a listener where no hook matches', async () => {

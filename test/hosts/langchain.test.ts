@@ -6,6 +6,7 @@ import { Command, interrupt, MemorySaver, Send } from '@langchain/langgraph';
 import {
   AIMessage,
   createAgent,
+  createMiddleware,
   fakeModel,
   HumanMessage,
   providerStrategy,
@@ -64,6 +65,44 @@ function calling(...names: string[]) {
 function toolTexts(messages: readonly BaseMessage[]): string[] {
   return messages.filter(({ type }) => type === 'tool').map(({ text }) => text);
 }
+
+function unmarked({ id, content, tool_calls: calls }: AIMessage): AIMessage {
+  return new AIMessage({ id, content, tool_calls: calls });
+}
+
+describe('an answer that does not say what it may call', () => {
+  const LOOK = answering({
+    hookSpecificOutput: { toolConfig: { mode: 'ANY', allowedFunctionNames: ['look'] } },
+  });
+
+  /** An answer in which another middleware has put this in place of what ours left. */
+  async function ranAfter(hook: typeof LOOK, replace: (answer: AIMessage) => AIMessage) {
+    const ran: string[] = [];
+    const del = toolOf('del', () => ran.push('del'));
+    const other = createMiddleware({
+      name: 'other',
+      afterModel: ({ messages }) => {
+        const last = messages.at(-1);
+        const calls = AIMessage.isInstance(last) && (last.tool_calls ?? []).length > 0;
+        return calls ? { messages: [replace(last)] } : undefined;
+      },
+    });
+    const middleware = [middlewareOf({ BeforeToolSelection: [{ hooks: [hook] }] }), other];
+    const agent = createAgent({ model: calling('del'), tools: [del, toolOf('look')], middleware });
+    const { messages } = await agent.invoke(INPUT);
+    return { ran, said: toolTexts(messages).join() };
+  }
+
+  it('runs nothing where hooks may restrict the tools', async () => {
+    const { ran, said } = await ranAfter(LOOK, unmarked);
+    expect(ran).toEqual([]);
+    expect(said).toContain('it is not known any more whether this call is allowed');
+  });
+
+  it('is none where hooks have left it, and did not restrict it', async () => {
+    expect((await ranAfter(nothing, (answer) => answer)).ran).toEqual(['del']);
+  });
+});
 
 describe('the middleware and tools', () => {
   it('tells the model of a tool that throws, as LangChain does without middleware', async () => {

@@ -17,6 +17,7 @@ import {
   type ModelResponse,
   type StreamEvent,
 } from '@openai/agents';
+import { assistantMessage, ScriptedModel } from '@openai/agents/testing';
 import { Config, DebugLogger, type ConfigOptions } from 'hookstack';
 import { HookDecisionError, withHooks } from 'hookstack/openai';
 import { describe, expect, expectTypeOf, it } from 'vitest';
@@ -48,6 +49,9 @@ function answering(answer: object, matcher = '') {
 }
 
 const NO = { decision: 'block', reason: 'Not that.' };
+const ONLY_ADD = {
+  hookSpecificOutput: { toolConfig: { mode: 'ANY', allowedFunctionNames: ['add'] } },
+};
 const STOP = { continue: false, stopReason: 'Enough.' };
 
 function add(execute: (numbers: { a: number; b: number }) => unknown = ({ a, b }) => a + b) {
@@ -227,6 +231,74 @@ describe('agents that hand over to each other', () => {
     const onStop = (reason: string) => void stopped.push(reason);
     const result = await run(withHooks(hooks, agent, { onStop }), 'Go.');
     expect([result.finalOutput, stopped, other.requests]).toEqual(['Enough.', ['Enough.'], []]);
+  });
+
+  describe('that hooks keep from the model', () => {
+    const transfer = { id: 'call_0', name: 'transfer_to_other', args: {} };
+
+    function setUp(calls: (typeof ADD | typeof transfer)[], outputType?: z.ZodObject) {
+      const other = saying('On we go.');
+      const said = saying(calls);
+      const given = new Agent({
+        name: 'triage',
+        tools: [add()],
+        model: said.model,
+        handoffs: [new Agent({ name: 'other', model: other.model })],
+        ...(outputType && { outputType }),
+      });
+      const config = makeConfig({ BeforeToolSelection: answering(ONLY_ADD) });
+      return { agent: withHooks(config, given), other, said };
+    }
+
+    it('are not gone to, also where it calls them', async () => {
+      const { agent, other } = setUp([transfer]);
+      const { finalOutput, lastAgent } = await run(agent, 'Go.');
+      expect(finalOutput).toMatch(
+        /"transfer_to_other" was not run.*only these may be called: add/u,
+      );
+      expect([lastAgent?.name, other.requests]).toEqual(['triage', []]);
+    });
+
+    it('are not gone to beside a tool, whose result says so', async () => {
+      const { agent, other, said } = setUp([ADD, transfer]);
+      const { finalOutput } = await run(agent, 'Go.');
+      expect([finalOutput, other.requests]).toEqual(['Done.', []]);
+      expect(JSON.stringify(outputs(said))).toContain('transfer_to_other');
+    });
+
+    it('are not gone to where the output has a schema', async () => {
+      const { agent, other } = setUp([transfer], z.object({ sum: z.number() }));
+      const error = await run(agent, 'Go.').catch((e: unknown) => e);
+      expect(error).toMatchObject({ name: 'HookDecisionError', kind: 'block' });
+      expect(other.requests).toEqual([]);
+    });
+  });
+
+  it.each([
+    ['hooks do not allow it', { BeforeToolSelection: answering(ONLY_ADD) }],
+    ['hooks stop the agent', { AfterModel: answering(STOP) }],
+  ])('run no shell where %s', async (_why, hooks: Hooks) => {
+    const ran: unknown[] = [];
+    const shell = shellTool({
+      shell: {
+        run: async (action) => {
+          ran.push(action);
+          return { output: [] };
+        },
+      },
+    });
+    const call = {
+      type: 'shell_call' as const,
+      callId: 'call_0',
+      status: 'completed' as const,
+      action: { commands: ['rm -r /'] },
+    };
+    const answers = [[assistantMessage('Now.'), call], [assistantMessage('Done.')]];
+    const model = new ScriptedModel(answers);
+    const agent = new Agent({ name: 'a', tools: [add(), shell], model });
+    const config = makeConfig(hooks, { debugLogger: new Warnings('test') });
+    await run(withHooks(config, agent), 'Go.');
+    expect(ran).toEqual([]);
   });
 
   it('have hooks where one is a tool of the other', async () => {

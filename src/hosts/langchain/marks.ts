@@ -2,6 +2,7 @@
 // @ts-ignore
 import type { BaseMessage } from 'langchain';
 import type { Maybe } from '../either.js';
+import type { Allowed } from '../allowed.js';
 import type { HooksMark } from '../mark.js';
 import { copyWith } from './messages.js';
 
@@ -9,8 +10,8 @@ import { copyWith } from './messages.js';
 export interface MessageMark extends HooksMark {
   /** What the model is to read with the next request. */
   readonly notes?: readonly string[];
-  /** The only tools whose calls may run. */
-  readonly allowedTools?: readonly string[];
+  /** The only tools whose calls may run. Where hooks may restrict them, calls of an answer without it do not. */
+  readonly allowedTools?: Allowed;
 }
 
 /** A copy of a message that carries what hooks decided; without anything to carry, the message. */

@@ -5,6 +5,7 @@ import { AIMessage, SystemMessage, type ModelRequest } from 'langchain';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { namesLeft } from '../../protocol/allowedTools.js';
 import { toContents } from '../../protocol/messages.js';
+import type { Allowed } from '../allowed.js';
 import { markOf, refusalOf } from '../mark.js';
 import { addMark } from './marks.js';
 import { toContent, toMessages, toModelResponse, withParts, type Message } from './messages.js';
@@ -118,13 +119,13 @@ function textOf(instruction: Parameters<typeof toContents>[0] | undefined): stri
 export function toAnswer(
   turn: ModelTurn,
   given: { readonly whole: unknown; readonly message: Message } | undefined,
-  allowedTools: readonly string[] | undefined,
+  allowedTools: Allowed | undefined,
 ): Message {
   const { notes, response } = turn;
   const mark = {
     ...markOf(turn),
     ...(notes.length > 0 && { notes: [...notes] }),
-    ...(allowedTools && { allowedTools: [...allowedTools] }),
+    ...(allowedTools && { allowedTools }),
   };
   const parts = response.candidates?.[0]?.content?.parts ?? [];
   const refusal = refusalOf(turn);

@@ -12,6 +12,7 @@ import { allowedBy } from '../allowed.js';
 import { stoppedTurn } from '../shared.js';
 import { toModelResponse, toOutput } from './answer.js';
 import { message, textOf, toResponse, withAllowed } from './items.js';
+import { isCall, withinAllowed } from './restriction.js';
 import { toParameters, toRequest, type NameOf } from './requests.js';
 import type { Item, Model, ModelRequest, ModelResponse, ModelUsage, StreamEvent } from './types.js';
 
@@ -135,26 +136,29 @@ class HookedCall {
     if (verdict.kind === 'block' || blocked) return this.#refusal(turn);
     const output = toOutput(response, given, this.said);
     if (verdict.kind === 'stop') {
-      return text === ''
-        ? this.#refusal(turn)
-        : output.filter(({ type }) => type !== 'function_call');
+      return text === '' ? this.#refusal(turn) : output.filter((item) => !isCall(item));
     }
-    const calls = functionCallsOf(toResponse(output, ''));
+    const allowed = allowedBy(this.host.config, turn);
+    const { left, refusals } = withinAllowed(output, this.request, allowed, this.host.nameOf);
+    const calls = functionCallsOf(toResponse(left, ''));
     if (calls.length > 0)
       this.host.onCalls(
-        turn,
+        { ...turn, notes: [...turn.notes, ...refusals] },
         calls.map(({ id = '', name = '' }) => ({ id, name })),
       );
-    return withAllowed(output, allowedBy(this.host.config, turn));
+    else if (refusals.length > 0) return [...left, this.#saying('block', refusals.join('\n'))];
+    return withAllowed(left, allowed);
   }
 
   #refusal({ verdict, response }: ModelTurn): Item[] {
     if (verdict.kind === 'allow') return [message('model', answerText(response))];
-    // A reason is no output of the schema that the agent has to keep to.
-    if (this.request.outputType !== 'text') {
-      throw new HookDecisionError(verdict.kind, verdict.reason);
-    }
-    return [message('model', verdict.reason)];
+    return [this.#saying(verdict.kind, verdict.reason)];
+  }
+
+  /** A reason is no output of the schema that the agent has to keep to. */
+  #saying(kind: string, reason: string): Item {
+    if (this.request.outputType !== 'text') throw new HookDecisionError(kind, reason);
+    return message('model', reason);
   }
 }
 
