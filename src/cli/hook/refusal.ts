@@ -8,6 +8,7 @@ import {
 import { events } from '../../protocol/events.js';
 import type { HookEventName } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { isRecord } from '../../util/records.js';
 import type { LastWords } from '../shared/watchdog.js';
 import type { HookOptions } from './hookArguments.js';
 import type { HookInputReading } from './readInput.js';
@@ -15,7 +16,12 @@ import type { HookInputReading } from './readInput.js';
 /** What an agent has sent; `undefined` for an event of its own that is none here. */
 export type EventReading =
   | { readonly received: Received | undefined }
-  | { readonly problem: string; readonly event?: HookEventName | undefined };
+  | {
+      readonly problem: string;
+      readonly event?: HookEventName | undefined;
+      /** What can be answered where the event is known, though not what happened. */
+      readonly unread?: Received | undefined;
+    };
 
 export function readEvent({ from }: HookOptions, input: HookInputReading): EventReading {
   if ('problem' in input) return input;
@@ -23,8 +29,25 @@ export function readEvent({ from }: HookOptions, input: HookInputReading): Event
     return { received: receive(from, input.value) };
   } catch (error) {
     const event = error instanceof UnreadableEvent ? error.event : undefined;
-    return { problem: errorMessage(error), event };
+    return { problem: errorMessage(error), event, unread: event && unreadOf(from, event, input) };
   }
+}
+
+function unreadOf(
+  dialect: HookOptions['from'],
+  event: HookEventName,
+  { value }: { readonly value: unknown },
+): Received {
+  const fields = isRecord(value) ? value : {};
+  const payload = { toolName: '' } as Received['payload'];
+  return {
+    dialect,
+    theirEvent: String(fields['hook_event_name']),
+    event,
+    payload,
+    identity: {},
+    fields,
+  };
 }
 
 /** What is answered in place of hooks that have not: a block, or where that comes too late, that something is withheld. */
@@ -43,7 +66,7 @@ const STUCK =
 
 /** What an agent is told of a process that cannot say anything any more, and has no exit code of its own. */
 export function lastWords(event: EventReading): Required<LastWords> {
-  const received = 'received' in event ? event.received : undefined;
+  const received = 'received' in event ? event.received : event.unread;
   // Agents read this form at all events, besides those of their own.
   const json = received
     ? reply(received, refusalOf(received, `Blocked, as ${STUCK}`)).json
