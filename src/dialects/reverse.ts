@@ -15,6 +15,8 @@ import { claudeReverse } from './claudeReverse.js';
 import type { Fields } from './dialect.js';
 import { foreignMoment, theirEventName } from './dialects.js';
 import { geminiReverse } from './geminiReverse.js';
+import { recordOf } from './answers.js';
+import { findReverseClash } from './reverseArguments.js';
 import { readPayload, textField } from './reversePayloads.js';
 import type {
   Received,
@@ -103,6 +105,17 @@ function identityOf(fields: Fields): ReceivedIdentity {
   };
   const known = Object.entries(identity).filter(([, value]) => value !== undefined);
   return Object.fromEntries(known);
+}
+
+/** Why a call must not run that hooks have looked at: they may have read another argument than the tool will. */
+export function ambiguityOf({ dialect, event, payload, fields }: Received): string | undefined {
+  if (event !== HookEventName.BeforeTool) return undefined;
+  const { toolName } = payload as HookPayload<HookEventName.BeforeTool>;
+  const { spoken } = reverseDialects[dialect];
+  const clash = findReverseClash(spoken, toolName, recordOf(fields['tool_input']));
+  if (!clash) return undefined;
+  const [theirs, ours] = clash;
+  return `The arguments "${theirs}" and "${ours}" are one and the same for hooks, so that they would not see which of them ${spoken.agent} uses: leave "${ours}" out.`;
 }
 
 /** What the hooks of a received event decided, as far as that counts for this event. */
