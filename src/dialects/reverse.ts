@@ -10,7 +10,7 @@ import {
 import { ASKING_EVENTS } from '../protocol/approval.js';
 import { asSystemNote } from '../protocol/llmContent.js';
 import { HookEventName, type DialectName, type HookPayload } from '../protocol/types.js';
-import { canPrevent } from '../protocol/events.js';
+import { canPrevent, events } from '../protocol/events.js';
 import { claudeReverse } from './claudeReverse.js';
 import type { Fields } from './dialect.js';
 import { foreignMoment, theirEventName } from './dialects.js';
@@ -46,6 +46,8 @@ export class UnreadableEvent extends Error {
     message: string,
     /** The event, where that could be read. */
     readonly event?: HookEventName,
+    /** What can be answered nevertheless. Of what happened, it knows nothing. */
+    readonly unread?: Received,
   ) {
     super(message);
   }
@@ -72,7 +74,15 @@ export function receive(name: DialectName, json: unknown): Received | undefined 
   }
   const payload = attempt(() => readPayload(reverse, event, theirEvent, json));
   if (typeof payload === 'string') {
-    throw new UnreadableEvent(`${agent} sent ${theirEvent} without ${payload}`, event);
+    const nothing = { toolName: '' } as Received['payload'];
+    throw new UnreadableEvent(`${agent} sent ${theirEvent} without ${payload}`, event, {
+      dialect: name,
+      theirEvent,
+      event,
+      payload: nothing,
+      identity: {},
+      fields: json,
+    });
   }
   return { dialect: name, theirEvent, event, payload, identity: identityOf(json), fields: json };
 }
@@ -201,6 +211,17 @@ function changedInput({ event, payload }: Received, output: DefaultHookOutput) {
   const { toolInput } = payload as HookPayload<HookEventName.BeforeTool>;
   const changed = withToolInput(toolInput, output);
   return changed === toolInput ? undefined : changed;
+}
+
+/** What is answered in place of hooks that have not: a block, or where that comes too late, that something is withheld. */
+export function refusedVerdict({ event }: Received, reason: string): ReplyVerdict {
+  const withheld = events[event].withhold?.(`What was given here is withheld. ${reason}`);
+  return {
+    kind: withheld ? 'none' : 'block',
+    reason,
+    output: withheld?.foreign?.toolOutput,
+    changes: withheld?.hookSpecificOutput,
+  };
 }
 
 /** Puts a verdict into the format of the agent that sent the event. */

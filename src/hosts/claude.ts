@@ -4,12 +4,14 @@ import type { CallOptions } from '../context.js';
 import {
   receivableEvents,
   receive,
+  refusedVerdict,
   reply,
+  UnreadableEvent,
   type Received,
   type ReplyVerdict,
 } from '../dialects/reverse.js';
 import { hasHooks } from '../hooks/fireHook.js';
-import { events } from '../protocol/events.js';
+import { events, failsClosed } from '../protocol/events.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { notLongAfter } from '../util/notLongAfter.js';
@@ -92,11 +94,12 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
   return async (input, _toolUseId, { signal }) => {
     if (!isAround && !config.getEnableHooks()) return {};
     const received = readEvent(config, input);
+    if ('refused' in received) return received.refused;
     if (!('event' in received)) return received;
     if (!isAround && !hasHooks(config, received.event, received.payload)) return {};
     const session = sessionOf(received);
     const verdict = await withDeadline(signal, (ended) =>
-      decide(calls, received, { onHooks, onApproval, session, signal: ended }),
+      decide(config, calls, received, { onHooks, onApproval, session, signal: ended }),
     );
     if (verdict.kind === 'stop') onStop?.(verdict.reason ?? '');
     const { json, lost } = reply(received, verdict);
@@ -108,13 +111,21 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
 }
 
 /** What cannot be read is refused where that prevents something: a hook that throws would let it pass. */
-function readEvent(config: Config, input: object): Received | ClaudeAnswer {
+function readEvent(
+  config: Config,
+  input: object,
+): Received | ClaudeAnswer | { readonly refused: Promise<ClaudeAnswer> } {
   try {
     return receive('claude', input) ?? {};
   } catch (error) {
     const reason = `The hooks could not be asked: ${errorMessage(error)}`;
     const { hook_event_name: event } = input as { hook_event_name?: unknown };
+    const { unread } = error instanceof UnreadableEvent ? error : {};
     config.getDebugLogger().warn(`hookstack/claude: ${reason}`);
+    if (unread && events[unread.event].withhold) {
+      const refused = refuse(config, unread, reason);
+      return { refused: refused.then((verdict) => reply(unread, verdict).json) };
+    }
     if (event === 'UserPromptSubmit') return { decision: 'block', reason };
     if (event === 'PermissionRequest') {
       const decision = { behavior: 'deny', message: reason } as const;
@@ -129,6 +140,7 @@ function readEvent(config: Config, input: object): Received | ClaudeAnswer {
 }
 
 async function decide(
+  config: Config,
   calls: ToolCalls,
   received: Received,
   options: CallOptions & { readonly signal: AbortSignal },
@@ -139,11 +151,30 @@ async function decide(
     options.signal.throwIfAborted();
     return verdict;
   } catch (error) {
-    const { event, payload } = received;
-    // An agent that was sent back once is not sent back for a fault again.
-    const isSentBack = 'stopHookActive' in payload && payload.stopHookActive;
-    if (!events[event].canBlock || isSentBack) return { kind: 'none' };
-    return { kind: 'block', reason: `The hooks could not be asked: ${errorMessage(error)}` };
+    return refuse(config, received, `The hooks could not be asked: ${errorMessage(error)}`);
+  }
+}
+
+/** What nothing prevents any more is withheld where a guard had to see it. */
+async function refuse(config: Config, received: Received, reason: string): Promise<ReplyVerdict> {
+  const { event, payload } = received;
+  // An agent that was sent back once is not sent back for a fault again.
+  const isSentBack = 'stopHookActive' in payload && payload.stopHookActive;
+  const { canBlock, withhold } = events[event];
+  const counts = withhold ? await isGuarded(config, event) : canBlock && !isSentBack;
+  return counts ? refusedVerdict(received, reason) : { kind: 'none' };
+}
+
+async function isGuarded(config: Config, event: HookEventName): Promise<boolean> {
+  const system = config.getHookSystem();
+  if (!system) return false;
+  try {
+    await system.initialize();
+    const hooks = system.getRegistry().getHooksForEvent(event);
+    return hooks.some((entry) => failsClosed(entry.config, entry.eventName));
+  } catch {
+    // There may be one.
+    return true;
   }
 }
 

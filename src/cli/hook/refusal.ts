@@ -1,14 +1,12 @@
 import {
   receive,
+  refusedVerdict,
   reply,
   UnreadableEvent,
   type Received,
-  type ReplyVerdict,
 } from '../../dialects/reverse.js';
-import { events } from '../../protocol/events.js';
 import type { HookEventName } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import { isRecord } from '../../util/records.js';
 import type { LastWords } from '../shared/watchdog.js';
 import type { HookOptions } from './hookArguments.js';
 import type { HookInputReading } from './readInput.js';
@@ -28,37 +26,9 @@ export function readEvent({ from }: HookOptions, input: HookInputReading): Event
   try {
     return { received: receive(from, input.value) };
   } catch (error) {
-    const event = error instanceof UnreadableEvent ? error.event : undefined;
-    return { problem: errorMessage(error), event, unread: event && unreadOf(from, event, input) };
+    const { event, unread } = error instanceof UnreadableEvent ? error : {};
+    return { problem: errorMessage(error), event, unread };
   }
-}
-
-function unreadOf(
-  dialect: HookOptions['from'],
-  event: HookEventName,
-  { value }: { readonly value: unknown },
-): Received {
-  const fields = isRecord(value) ? value : {};
-  const payload = { toolName: '' } as Received['payload'];
-  return {
-    dialect,
-    theirEvent: String(fields['hook_event_name']),
-    event,
-    payload,
-    identity: {},
-    fields,
-  };
-}
-
-/** What is answered in place of hooks that have not: a block, or where that comes too late, that something is withheld. */
-export function refusalOf({ event }: Received, reason: string): ReplyVerdict {
-  const withheld = events[event].withhold?.(`What was given here is withheld. ${reason}`);
-  return {
-    kind: withheld ? 'none' : 'block',
-    reason,
-    output: withheld?.foreign?.toolOutput,
-    changes: withheld?.hookSpecificOutput,
-  };
 }
 
 const STUCK =
@@ -69,7 +39,7 @@ export function lastWords(event: EventReading): Required<LastWords> {
   const received = 'received' in event ? event.received : event.unread;
   // Agents read this form at all events, besides those of their own.
   const json = received
-    ? reply(received, refusalOf(received, `Blocked, as ${STUCK}`)).json
+    ? reply(received, refusedVerdict(received, `Blocked, as ${STUCK}`)).json
     : { decision: 'block', reason: `Blocked, as ${STUCK}` };
   return { out: `${JSON.stringify(json)}\n`, err: `Blocked, as ${STUCK}\n` };
 }

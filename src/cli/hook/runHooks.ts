@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
 import { decideReceived } from '../../core/decideReceived.js';
 import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
-import { reply, type Received, type ReplyVerdict } from '../../dialects/reverse.js';
+import { refusedVerdict, reply, type Received, type ReplyVerdict } from '../../dialects/reverse.js';
 import { dialects } from '../../dialects/dialects.js';
 import { closeIdleConnections } from '../../fleet/remoteHooks.js';
 import { events, failsClosed } from '../../protocol/events.js';
@@ -22,7 +22,7 @@ import { HostLogger } from './hostLogger.js';
 import type { HookOptions } from './hookArguments.js';
 import { LIMITS } from '../shared/limits.js';
 import type { HookInputReading } from './readInput.js';
-import { lastWords, readEvent, refusalOf, type EventReading } from './refusal.js';
+import { lastWords, readEvent, type EventReading } from './refusal.js';
 import { tellAtStart, tellWhatMatters } from './tellPerson.js';
 import { block, BLOCKED, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js';
 
@@ -114,7 +114,7 @@ async function answer(received: Received, options: HookOptions, crash: Crash): P
     const reason = `The hooks could not be asked: ${errorMessage(error)}`;
     if (fails === 'open') return pass(reason);
     return write(received, {
-      ...refusalOf(received, reason),
+      ...refusedVerdict(received, reason),
       forUser: logger.told.map(toVisibleLines),
     });
   }
@@ -245,7 +245,7 @@ async function refuseUnread(
   if (guards.length === 0) return pass(`${problem}; no guard is there, so it goes on`);
   const names = guards.map((name) => `"${toOneLine(name)}"`).join(', ');
   const reason = `hooks could not be asked (${names}): ${toOneLine(problem, MAX_NOTE)}`;
-  if (unread && withholds) return write(unread, refusalOf(unread, `As ${reason}`));
+  if (unread && withholds) return write(unread, refusedVerdict(unread, `As ${reason}`));
   return block(`Blocked, as ${reason}`);
 }
 
