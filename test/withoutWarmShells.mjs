@@ -38,6 +38,7 @@ const LEFT_OUT = [
   'test/cli/serve/',
   'test/faults/fleet',
   // Ask processes that stay, which are started by the host in any case.
+  'test/properties/hostile',
   'test/faults/persistent',
   'test/properties/persistent.test.ts',
   'test/dialects/persistentAsk.test.ts',

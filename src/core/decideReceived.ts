@@ -2,7 +2,7 @@ import { distrustsOf, maySpeakFor } from '../../middleware/scopes.js';
 import { isAsking, refusalOf } from '../approvals/question.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import { verdictOf, type Received, type ReplyVerdict } from '../dialects/reverse.js';
+import { ambiguityOf, verdictOf, type Received, type ReplyVerdict } from '../dialects/reverse.js';
 import { fireHook } from '../hooks/fireHook.js';
 import { events, type EventDefinition } from '../protocol/events.js';
 import type { ProcessedHookResult } from '../protocol/hookOutput.js';
@@ -23,6 +23,10 @@ export async function decideReceived(
   const fired = await fireHook(config, event, payload, options);
   const verdict = verdictOf(received, fired);
   if (!fired) return verdict;
+  const ambiguity = ambiguityOf(received);
+  if (ambiguity !== undefined && verdict.kind !== 'block' && verdict.kind !== 'stop') {
+    return { kind: 'block', reason: ambiguity };
+  }
   if (verdict.kind === 'ask' && event !== HookEventName.BeforeTool) {
     return askOurselves(config, received, fired, verdict, options);
   }

@@ -10,11 +10,13 @@ import {
 import { ASKING_EVENTS } from '../protocol/approval.js';
 import { asSystemNote } from '../protocol/llmContent.js';
 import { HookEventName, type DialectName, type HookPayload } from '../protocol/types.js';
-import { canPrevent } from '../protocol/events.js';
+import { canPrevent, events } from '../protocol/events.js';
 import { claudeReverse } from './claudeReverse.js';
 import type { Fields } from './dialect.js';
 import { foreignMoment, theirEventName } from './dialects.js';
 import { geminiReverse } from './geminiReverse.js';
+import { recordOf } from './answers.js';
+import { findReverseClash } from './reverseArguments.js';
 import { readPayload, textField } from './reversePayloads.js';
 import type {
   Received,
@@ -44,6 +46,8 @@ export class UnreadableEvent extends Error {
     message: string,
     /** The event, where that could be read. */
     readonly event?: HookEventName,
+    /** What can be answered nevertheless. Of what happened, it knows nothing. */
+    readonly unread?: Received,
   ) {
     super(message);
   }
@@ -70,7 +74,15 @@ export function receive(name: DialectName, json: unknown): Received | undefined 
   }
   const payload = attempt(() => readPayload(reverse, event, theirEvent, json));
   if (typeof payload === 'string') {
-    throw new UnreadableEvent(`${agent} sent ${theirEvent} without ${payload}`, event);
+    const nothing = { toolName: '' } as Received['payload'];
+    throw new UnreadableEvent(`${agent} sent ${theirEvent} without ${payload}`, event, {
+      dialect: name,
+      theirEvent,
+      event,
+      payload: nothing,
+      identity: {},
+      fields: json,
+    });
   }
   return { dialect: name, theirEvent, event, payload, identity: identityOf(json), fields: json };
 }
@@ -103,6 +115,17 @@ function identityOf(fields: Fields): ReceivedIdentity {
   };
   const known = Object.entries(identity).filter(([, value]) => value !== undefined);
   return Object.fromEntries(known);
+}
+
+/** Why a call must not run that hooks have looked at: they may have read another argument than the tool will. */
+export function ambiguityOf({ dialect, event, payload, fields }: Received): string | undefined {
+  if (event !== HookEventName.BeforeTool) return undefined;
+  const { toolName } = payload as HookPayload<HookEventName.BeforeTool>;
+  const { spoken } = reverseDialects[dialect];
+  const clash = findReverseClash(spoken, toolName, recordOf(fields['tool_input']));
+  if (!clash) return undefined;
+  const [theirs, ours] = clash;
+  return `The arguments "${theirs}" and "${ours}" are one and the same for hooks, so that they would not see which of them ${spoken.agent} uses: leave "${ours}" out.`;
 }
 
 /** What the hooks of a received event decided, as far as that counts for this event. */
@@ -188,6 +211,17 @@ function changedInput({ event, payload }: Received, output: DefaultHookOutput) {
   const { toolInput } = payload as HookPayload<HookEventName.BeforeTool>;
   const changed = withToolInput(toolInput, output);
   return changed === toolInput ? undefined : changed;
+}
+
+/** What is answered in place of hooks that have not: a block, or where that comes too late, that something is withheld. */
+export function refusedVerdict({ event }: Received, reason: string): ReplyVerdict {
+  const withheld = events[event].withhold?.(`What was given here is withheld. ${reason}`);
+  return {
+    kind: withheld ? 'none' : 'block',
+    reason,
+    output: withheld?.foreign?.toolOutput,
+    changes: withheld?.hookSpecificOutput,
+  };
 }
 
 /** Puts a verdict into the format of the agent that sent the event. */

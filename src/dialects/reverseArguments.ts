@@ -10,18 +10,31 @@ export function ourArguments(
   tool: string,
   theirInput: Arguments,
 ): Record<string, unknown> {
-  const words = dialect.tools.find(({ ours }) => ours === tool);
-  const ofTheirs = new Map(
-    (words?.own ?? []).flatMap((ours) => {
-      const theirs = words?.arguments?.[ours];
-      return theirs === undefined ? [] : [[theirs, ours] as const];
-    }),
-  );
+  const ofTheirs = new Map(renamed(dialect, tool));
   const pairs = Object.entries(theirInput).map(([theirs, value]) => {
     const ours = ofTheirs.get(theirs);
     return [ours === undefined || Object.hasOwn(theirInput, ours) ? theirs : ours, value] as const;
   });
   return Object.fromEntries(pairs);
+}
+
+/** Two arguments that are one: our hooks would read the one, and the agent's tool the other. */
+export function findReverseClash(
+  dialect: Dialect,
+  tool: string,
+  theirInput: Arguments,
+): readonly [theirs: string, ours: string] | undefined {
+  return renamed(dialect, tool).find((names) =>
+    names.every((name) => Object.hasOwn(theirInput, name)),
+  );
+}
+
+function renamed(dialect: Dialect, tool: string): (readonly [theirs: string, ours: string])[] {
+  const words = dialect.tools.find(({ ours }) => ours === tool);
+  return (words?.own ?? []).flatMap((ours) => {
+    const theirs = words?.arguments?.[ours];
+    return theirs === undefined ? [] : [[theirs, ours] as const];
+  });
 }
 
 /** What an agent is to run its tool with, by its names; what nobody changed stays as it came. */

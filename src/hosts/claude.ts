@@ -4,7 +4,9 @@ import type { CallOptions } from '../context.js';
 import {
   receivableEvents,
   receive,
+  refusedVerdict,
   reply,
+  UnreadableEvent,
   type Received,
   type ReplyVerdict,
 } from '../dialects/reverse.js';
@@ -92,6 +94,7 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
   return async (input, _toolUseId, { signal }) => {
     if (!isAround && !config.getEnableHooks()) return {};
     const received = readEvent(config, input);
+    if ('refused' in received) return received.refused;
     if (!('event' in received)) return received;
     if (!isAround && !hasHooks(config, received.event, received.payload)) return {};
     const session = sessionOf(received);
@@ -108,13 +111,21 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
 }
 
 /** What cannot be read is refused where that prevents something: a hook that throws would let it pass. */
-function readEvent(config: Config, input: object): Received | ClaudeAnswer {
+function readEvent(
+  config: Config,
+  input: object,
+): Received | ClaudeAnswer | { readonly refused: Promise<ClaudeAnswer> } {
   try {
     return receive('claude', input) ?? {};
   } catch (error) {
     const reason = `The hooks could not be asked: ${errorMessage(error)}`;
     const { hook_event_name: event } = input as { hook_event_name?: unknown };
+    const { unread } = error instanceof UnreadableEvent ? error : {};
     config.getDebugLogger().warn(`hookstack/claude: ${reason}`);
+    if (unread && events[unread.event].withhold) {
+      const refused = refuse(config, unread, reason);
+      return { refused: refused.then((verdict) => reply(unread, verdict).json) };
+    }
     if (event === 'UserPromptSubmit') return { decision: 'block', reason };
     if (event === 'PermissionRequest') {
       const decision = { behavior: 'deny', message: reason } as const;
@@ -140,21 +151,30 @@ async function decide(
     options.signal.throwIfAborted();
     return verdict;
   } catch (error) {
-    const { event, payload } = received;
-    // An agent that was sent back once is not sent back for a fault again.
-    const isSentBack = 'stopHookActive' in payload && payload.stopHookActive;
-    const reason = `The hooks could not be asked: ${errorMessage(error)}`;
-    if (events[event].canBlock) return isSentBack ? { kind: 'none' } : { kind: 'block', reason };
-    if (!mustBeSeen(config, event)) return { kind: 'none' };
-    const withheld = events[event].withhold?.(`What was given here is withheld. ${reason}`);
-    return { kind: 'none', output: withheld?.foreign?.toolOutput };
+    return refuse(config, received, `The hooks could not be asked: ${errorMessage(error)}`);
   }
 }
 
+/** What nothing prevents any more is withheld where a guard had to see it. */
+async function refuse(config: Config, received: Received, reason: string): Promise<ReplyVerdict> {
+  const { event, payload } = received;
+  // An agent that was sent back once is not sent back for a fault again.
+  const isSentBack = 'stopHookActive' in payload && payload.stopHookActive;
+  const { canBlock, withhold } = events[event];
+  const counts = withhold ? await mustBeSeen(config, event) : canBlock && !isSentBack;
+  return counts ? refusedVerdict(received, reason) : { kind: 'none' };
+}
+
 /** Whether a guard, or a middleware that is a policy, has to see what was given before the model does. */
-function mustBeSeen(config: Config, event: HookEventName): boolean {
+async function mustBeSeen(config: Config, event: HookEventName): Promise<boolean> {
   const around = [...config.registrations('tool'), ...config.registrations('hook')];
-  return around.some(({ policy }) => policy) || hasGuards(config, event);
+  if (around.some(({ policy }) => policy)) return true;
+  // Where it fails, there may be a guard.
+  await config
+    .getHookSystem()
+    ?.initialize()
+    .catch(() => undefined);
+  return hasGuards(config, event);
 }
 
 /** Who is meant, as the same object as long as it is the same: hooks of one session share what was made for it. */

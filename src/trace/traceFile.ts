@@ -1,6 +1,7 @@
-import { closeSync, writeFileSync } from 'node:fs';
+import { closeSync, lstatSync, writeFileSync } from 'node:fs';
 import { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { readStart } from '../util/guardedRead.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { notify } from '../util/notify.js';
 import { listenToSpans } from './listenToSpans.js';
@@ -44,6 +45,7 @@ class TraceWriter implements TraceFile {
     private readonly options: TraceFileOptions,
   ) {
     try {
+      refuseOther(file);
       this.#descriptor = openPrivately(file, 'append');
     } catch (error) {
       this.#giveUp(error);
@@ -98,5 +100,20 @@ class TraceWriter implements TraceFile {
     process.off('exit', this.#close);
     closeSync(this.#descriptor);
     this.#descriptor = undefined;
+  }
+}
+
+/** What every line of a trace begins with. */
+const BEGIN = '{"id":"';
+
+/**
+ * A name of a file may come from an environment that a project has set, and what models say stands in a trace: nothing is
+ * appended to a file of another kind, such as one that a shell reads.
+ */
+function refuseOther(file: string): void {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (!stats?.isFile() || stats.size === 0) return;
+  if (readStart(file, BEGIN.length).toString() !== BEGIN) {
+    throw new Error('it holds something else than a trace');
   }
 }

@@ -41,9 +41,34 @@ describe('what cannot be read of an event', () => {
 
   it('passes at an event that nothing can block', async () => {
     await haveHook(cli, { onFailure: 'deny' });
-    const text = '{"hook_event_name": "PostToolUse", "tool_input": {}}';
-    const { exitCode, json } = await send(cli, 'claude', text);
+    const text = '{"hook_event_name": "BeforeToolSelection"}';
+    const { exitCode, json } = await send(cli, 'gemini', text);
     expect({ exitCode, json }).toEqual({ exitCode: 0, json: {} });
+  });
+
+  it('is withheld after a tool, where a guard had to see it', async () => {
+    await haveHook(cli, { onFailure: 'deny', name: 'guard' });
+    const nested = '['.repeat(5000) + '"secret"' + ']'.repeat(5000);
+    const text = `{"hook_event_name": "PostToolUse", "tool_name": "mcp__x__y", "tool_input": {}, "tool_response": ${nested}}`;
+    const { exitCode, json } = await send(cli, 'claude', text);
+    expect(exitCode).toBe(0);
+    expect(json).toMatchObject({
+      hookSpecificOutput: {
+        updatedToolOutput: [
+          { text: expect.stringContaining('hooks could not be asked ("guard")') as string },
+        ],
+      },
+    });
+    await haveHook(cli);
+    expect((await send(cli, 'claude', text)).json).toEqual({});
+  });
+
+  it('ends the agent where a result has no form that is known', async () => {
+    await haveHook(cli, { onFailure: 'deny' });
+    const text = '{"hook_event_name": "PostToolUse", "tool_input": {}}';
+    expect((await send(cli, 'claude', text)).json).toMatchObject({ continue: false });
+    const after = '{"hook_event_name": "AfterTool", "tool_input": {}}';
+    expect((await send(cli, 'gemini', after)).json).toMatchObject({ decision: 'deny' });
   });
 
   it('passes with a note at an event that is none of ours', async () => {
@@ -87,7 +112,10 @@ describe('a fault', () => {
   });
 
   it('of the settings blocks what can be blocked, as guards may be in there', async () => {
-    await cli.write(`${cli.home}/.llxprt/settings.json`, '{ "hooks": { "BeforeTool": [ } }');
+    await cli.write(
+      `${cli.home}/.llxprt/settings.json`,
+      '{ "hooks": { "BeforeTool": [ }, "AfterTool": [] }',
+    );
     const { exitCode, json } = await send(cli, 'claude', call);
     expect(exitCode).toBe(0);
     expect(json).toMatchObject({
@@ -96,8 +124,26 @@ describe('a fault', () => {
         permissionDecisionReason: expect.stringContaining('settings.json:1:') as string,
       },
     });
-    const after = { ...call, hook_event_name: 'PostToolUse', tool_response: '' };
-    expect((await send(cli, 'claude', after)).json).toEqual({});
+    const after = { ...call, hook_event_name: 'PostToolUse', tool_response: 'secret' };
+    const withheld = { updatedToolOutput: expect.stringContaining('withheld') as string };
+    const { json: afterwards } = await send(cli, 'claude', after);
+    expect(afterwards).toMatchObject({ hookSpecificOutput: withheld });
+    const end = { hook_event_name: 'SessionEnd', reason: 'other' };
+    expect((await send(cli, 'claude', end)).json).toEqual({});
+  });
+
+  it('of settings that the tool itself has broken withholds what it gave', async () => {
+    await haveHook(cli, { onFailure: 'deny' });
+    await cli.write('.llxprt/settings.json', { disabledHooks: ['none'] });
+    await cli.run(['trust', '--yes']);
+    expect((await send(cli, 'claude', call)).json).toEqual({});
+    await cli.write('.llxprt/settings.json', '{');
+    const after = { tool_name: 'run_shell_command', tool_input: {}, tool_response: {} };
+    const { json } = await send(cli, 'gemini', { ...after, hook_event_name: 'AfterTool' });
+    expect(json).toMatchObject({ decision: 'deny' });
+    const model = { llm_request: { messages: [] }, llm_response: { text: 'secret' } };
+    const said = await send(cli, 'gemini', { ...model, hook_event_name: 'AfterModel' });
+    expect(JSON.stringify(said.json)).toContain('withheld');
   });
 
   it('of the command line blocks, too', async () => {

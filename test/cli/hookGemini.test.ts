@@ -147,6 +147,21 @@ describe('what hooks change of an event of Gemini CLI', () => {
     expect(stderr).toContain('note: Gemini CLI, BeforeTool: A hook removed arguments (dir_path)');
   });
 
+  it('is nothing where arguments have two names, of which hooks know one: it denies', async () => {
+    const twice = { command: 'ls', dir_path: '/etc', directory: '.' };
+    const sent = { ...tool, hook_event_name: 'BeforeTool', tool_input: twice };
+    await haveHook(cli);
+    for (const said of [{}, SAID.allow, SAID.ask]) {
+      expect((await send(cli, 'gemini', sent, said)).json).toMatchObject({
+        decision: 'deny',
+        reason: expect.stringContaining('"dir_path" and "directory" are one') as string,
+      });
+    }
+    expect((await send(cli, 'gemini', sent, SAID.block)).json).toMatchObject(DENIED);
+    await cli.userSettings({});
+    expect((await send(cli, 'gemini', sent)).json).toEqual({});
+  });
+
   it('takes the place of a result in all versions of it', async () => {
     await haveForeignHook(cli, 'gemini', 'AfterTool');
     const sent = { hook_event_name: 'AfterTool', ...EVENTS['AfterTool'] };

@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, symlink } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Cli, group } from './helpers.js';
@@ -130,6 +130,9 @@ describe('when it matters', () => {
     await mkdir(join(cli.home, '.llxprt'));
     await symlink(elsewhere, join(cli.home, '.llxprt', 'told'));
     expect(await told(read)).toContain('"guard"');
+    expect(await told(read)).toContain('"guard"');
+    await rm(join(cli.home, '.llxprt', 'told'));
+    await writeFile(join(cli.home, '.llxprt', 'told'), '');
     expect(await told(read)).toContain('"guard"');
     expect(await readdir(elsewhere)).toEqual(['file']);
   });

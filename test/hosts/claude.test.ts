@@ -250,6 +250,27 @@ describe('middleware of the tool stack', () => {
     expect(answer).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   });
 
+  it.each([
+    ['guard', 'deny' as const, expect.stringContaining('withheld') as string],
+    ['other hook', 'allow' as const, undefined],
+  ])(
+    'withholds for a guard alone what has not been seen in time, or cannot be read: %s',
+    async (_who, onFailure, text) => {
+      const hooks = [{ type: 'command' as const, command: 'sleep 5', onFailure }];
+      const [group] = claudeHooks(makeConfig({ AfterTool: [{ hooks }] })).PostToolUse ?? [];
+      const nested = JSON.parse('['.repeat(5000) + ']'.repeat(5000)) as unknown;
+      for (const given of ['secret', nested]) {
+        const event = { hook_event_name: 'PostToolUse', session_id: 's', cwd: '', ...BASH };
+        const signal = AbortSignal.timeout(100);
+        const answer = await group?.hooks[0]?.({ ...event, tool_response: given }, 'c', { signal });
+        const output: unknown = given === nested && text ? [{ type: 'text', text }] : text;
+        const expected = text ? { hookSpecificOutput: { updatedToolOutput: output } } : {};
+        expect(answer).toMatchObject(expected);
+        if (!text) expect(answer).toEqual({});
+      }
+    },
+  );
+
   it('sees arguments that somebody else allows', async () => {
     const said = { behavior: 'allow', updatedInput: { command: 'rm -r /' } };
     const [asked] = answering({ hookSpecificOutput: { decision: said } });

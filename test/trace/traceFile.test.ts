@@ -66,6 +66,18 @@ describe('a trace file', () => {
     expect(problems).toEqual([expect.stringMatching(/^The trace .+ cannot be written \(E\w+/)]);
   });
 
+  it('is no file that holds something else, which stays as it is', async () => {
+    const file = inDirectory('settings.json');
+    await writeFile(file, '{"a":1}', { mode: 0o644 });
+    const problems: string[] = [];
+    const trace = traceToFile(file, { onProblem: (message) => problems.push(message) });
+    expect(await fire()).toBe(true);
+    trace.close();
+    expect(problems).toEqual([expect.stringContaining('holds something else than a trace')]);
+    expect(await readFile(file, 'utf8')).toBe('{"a":1}');
+    expect((await stat(file)).mode & 0o777).toBe(0o644);
+  });
+
   it('has every span of a process that exits right after', async () => {
     const host = `
       import { Config, executeToolWithHooks, traceToFile } from '${import.meta.dirname}/../../dist/index.js';

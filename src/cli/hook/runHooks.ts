@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
 import { decideReceived } from '../../core/decideReceived.js';
 import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
-import { reply, type Received, type ReplyVerdict } from '../../dialects/reverse.js';
+import { refusedVerdict, reply, type Received, type ReplyVerdict } from '../../dialects/reverse.js';
 import { dialects } from '../../dialects/dialects.js';
 import { closeIdleConnections } from '../../fleet/remoteHooks.js';
 import { events, failsClosed } from '../../protocol/events.js';
@@ -22,7 +22,7 @@ import { HostLogger } from './hostLogger.js';
 import type { HookOptions } from './hookArguments.js';
 import { LIMITS } from '../shared/limits.js';
 import type { HookInputReading } from './readInput.js';
-import { lastWords, readEvent, refusalOf, type EventReading } from './refusal.js';
+import { lastWords, readEvent, type EventReading } from './refusal.js';
 import { tellAtStart, tellWhatMatters } from './tellPerson.js';
 import { block, BLOCKED, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js';
 
@@ -68,7 +68,10 @@ async function answerInput(
   event: EventReading,
   crash: Crash,
 ): Promise<number> {
-  if ('problem' in event) return refuseUnread(options, event.problem, event.event);
+  if ('problem' in event) {
+    if (event.event && events[event.event].withhold) crash.withholds();
+    return refuseUnread(options, event.problem, event.event, event.unread);
+  }
   const { received } = event;
   if (!received) return pass('hooks have no such event here, and none was run');
   // Until it is known which hooks there are, a guard may be among them.
@@ -85,17 +88,20 @@ async function answer(received: Received, options: HookOptions, crash: Crash): P
   const { sessionId } = received.identity;
   if (sessionId !== undefined) {
     const mark = `${sessionId} ${received.event}`;
-    if (process.env[RUNNING] === mark) return refuseUnread(options, RUNS_WITHIN, received.event);
+    if (process.env[RUNNING] === mark)
+      return refuseUnread(options, RUNS_WITHIN, received.event, received);
     process.env[RUNNING] = mark;
   }
   const isStart = received.event === HookEventName.SessionStart;
   const logger = new HostLogger('llxprt:core:hooks', isStart);
-  let fails: 'open' | 'closed' = mayPrevent(received) ? 'closed' : 'open';
+  // Until it is known which hooks there are, a guard may be among them.
+  const mayFail = mayPrevent(received) || events[received.event].withhold !== undefined;
+  let fails: 'open' | 'closed' = mayFail ? 'closed' : 'open';
   try {
     const workspace = await openHooks(received, options, logger);
     const { config, settings } = workspace;
-    if (isWithheld(received, config)) fails = 'closed';
-    else if (fails === 'open') crash.passes();
+    fails = mayPrevent(received) || isWithheld(received, config) ? 'closed' : 'open';
+    if (fails === 'open') crash.passes();
     const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
     const verdict = await withTrace(recording, config, () =>
       decide(received, config, crash.signal),
@@ -108,7 +114,7 @@ async function answer(received: Received, options: HookOptions, crash: Crash): P
     const reason = `The hooks could not be asked: ${errorMessage(error)}`;
     if (fails === 'open') return pass(reason);
     return write(received, {
-      ...refusalOf(received, reason),
+      ...refusedVerdict(received, reason),
       forUser: logger.told.map(toVisibleLines),
     });
   }
@@ -222,17 +228,25 @@ function isWithheld({ event }: Received, config: Config): boolean {
   return hooks.some((entry) => failsClosed(entry.config, entry.eventName));
 }
 
-/** What hooks have not read must be no way past a guard. */
+/**
+ * What hooks have not read must be no way past a guard.
+ *
+ * @param unread what is answered to: where a guard had to see what was given, that is withheld
+ */
 async function refuseUnread(
   options: HookOptions,
   problem: string,
   event?: HookEventName,
+  unread?: Received,
 ): Promise<number> {
-  if (event && !events[event].canBlock) return pass(problem);
+  const withholds = event !== undefined && events[event].withhold !== undefined;
+  if (event && !events[event].canBlock && !withholds) return pass(problem);
   const guards = await findGuards(options, event).catch((error: unknown) => [errorMessage(error)]);
   if (guards.length === 0) return pass(`${problem}; no guard is there, so it goes on`);
   const names = guards.map((name) => `"${toOneLine(name)}"`).join(', ');
-  return block(`Blocked, as hooks could not be asked (${names}): ${toOneLine(problem, MAX_NOTE)}`);
+  const reason = `hooks could not be asked (${names}): ${toOneLine(problem, MAX_NOTE)}`;
+  if (unread && withholds) return write(unread, refusedVerdict(unread, `As ${reason}`));
+  return block(`Blocked, as ${reason}`);
 }
 
 async function findGuards(

@@ -15,13 +15,25 @@ const MAX_NOTES = 1000;
  */
 export function isNewInSession(sessionId: string | undefined, note: string): boolean {
   if (sessionId === undefined) return true;
+  const name = createHash('sha256').update(`${sessionId}\n${note}`).digest('hex');
   try {
-    const folder = ownFolder('told');
-    makePrivate(folder);
-    forgetOld(folder);
-    const name = createHash('sha256').update(`${sessionId}\n${note}`).digest('hex');
-    // An empty file is enough. It is made, or there already; a link is not followed.
-    closeSync(openSync(path.join(folder, name), 'wx', 0o600));
+    return makeFile(path.join(openFolder(), name));
+  } catch {
+    return true;
+  }
+}
+
+function openFolder(): string {
+  const folder = ownFolder('told');
+  makePrivate(folder);
+  forgetOld(folder);
+  return folder;
+}
+
+/** An empty file is enough. It is made, or there already; a link is not followed. */
+function makeFile(file: string): boolean {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
     return true;
   } catch (error) {
     return errorCode(error) !== 'EEXIST';

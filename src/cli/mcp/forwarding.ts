@@ -50,7 +50,12 @@ export function unfinishedToSend(answer: Message, id: Id): Message {
 /** How far a call is, without words: what a tool gives is for its hooks first. */
 export function progressToSend({ method, params }: Message): Message {
   const { progressToken, progress, total } = recordIn(params);
-  return { jsonrpc: '2.0', method, params: { progressToken, progress, total } };
+  const known = { progressToken, progress: asNumber(progress), total: asNumber(total) };
+  return { jsonrpc: '2.0', method, params: known };
+}
+
+function asNumber(said: unknown): number | undefined {
+  return typeof said === 'number' ? said : undefined;
 }
 
 /** What the server has answered, as hooks read it, and as it came. */
