@@ -22,7 +22,11 @@ const rawText = {
 /** `npm link` makes the program executable once, and a build writes it anew. */
 const executable = {
   name: 'executable',
-  writeBundle: ({ dir }) => chmod(path.join(dir, 'cli.cjs'), 0o755),
+  async writeBundle({ dir }) {
+    const client = path.join(dir, 'hookstack-hook.sh');
+    await copyFile('src/cli/resident/client.sh', client);
+    await Promise.all([client, path.join(dir, 'cli.cjs')].map((file) => chmod(file, 0o755)));
+  },
 };
 
 /**

@@ -6,6 +6,7 @@ import { requireHome } from '../util/home.js';
 import { quoteWord } from '../util/quoteWord.js';
 import { isRecord } from '../util/records.js';
 import { NOTE_KEY } from './question.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 /** What proves who asks: a bearer token over HTTP; over NATS `user:password`, the seed of an nkey, or a creds file. */
 export interface SecretSource {
@@ -27,14 +28,14 @@ const MAX_SECRET_BYTES = 64 * 1024;
  */
 export async function readSecret(
   source: SecretSource,
-  variables: NodeJS.ProcessEnv = process.env,
+  variables: NodeJS.ProcessEnv = hostEnvironment(),
 ): Promise<string | undefined> {
   const { tokenFile, tokenVariable } = source;
   if (tokenFile !== undefined) return readSecretFile(tokenFile);
   if (tokenVariable === undefined) return undefined;
   const secret = variables[tokenVariable]?.trim();
   if (secret) return secret;
-  const why = process.env[tokenVariable]
+  const why = hostEnvironment()[tokenVariable]
     ? 'withheld from hooks (hookEnvironment)'
     : 'not set, or empty';
   throw new Error(`the variable ${tokenVariable} (tokenVariable) is ${why}`);

@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { findHome } from '../util/home.js';
 import { isInside, realPathOf } from '../util/paths.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 /**
  * Looks a program up on a search path, whose relative entries are skipped: they name a directory of whatever project
@@ -11,7 +12,7 @@ import { isInside, realPathOf } from '../util/paths.js';
  */
 export function findProgram(
   name: string,
-  searchPath = process.env['PATH'] ?? '',
+  searchPath = hostEnvironment()['PATH'] ?? '',
 ): string | undefined {
   return searchPath
     .split(path.delimiter)

@@ -1,5 +1,6 @@
 import { delimiter, isAbsolute } from 'node:path';
 import { removeControls } from '../protocol/sanitizeText.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 /** Which variables of the host reach its hooks. */
 export interface HookEnvironmentPolicy {
@@ -67,7 +68,7 @@ const FORBIDDEN = new RegExp(
 export function maskSecrets(
   text: string,
   policy: HookEnvironmentPolicy,
-  host: NodeJS.ProcessEnv = process.env,
+  host: NodeJS.ProcessEnv = hostEnvironment(),
 ): string {
   return secretMasker(policy, host)(text);
 }
@@ -75,7 +76,7 @@ export function maskSecrets(
 /** The same for many texts. Spans ask for it one after the other, so it is made anew only when a value has changed. */
 export function secretMasker(
   policy: HookEnvironmentPolicy,
-  host: NodeJS.ProcessEnv = process.env,
+  host: NodeJS.ProcessEnv = hostEnvironment(),
 ): (text: string) => string {
   const redact = maskedPatterns(policy);
   if (redact.length === 0) return (text) => text;

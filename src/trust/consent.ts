@@ -9,6 +9,7 @@ import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
 import { consentFileIn, readConsents, writeConsents } from './consentStore.js';
 import { readAllowedText } from './allowedTexts.js';
 import { readLock } from './hooksLock.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 /** What `HookConsent.open` takes. */
 export interface ConsentOptions {
@@ -48,7 +49,7 @@ export class HookConsent {
   static async open({
     workingDir,
     home,
-    trustedLock = process.env['HOOKSTACK_TRUST_LOCK'],
+    trustedLock = hostEnvironment()['HOOKSTACK_TRUST_LOCK'],
   }: ConsentOptions): Promise<HookConsent> {
     const path = resolve(workingDir);
     const project = await realpath(path).catch(() => path);

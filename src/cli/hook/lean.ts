@@ -1,14 +1,13 @@
-import { lstatSync, realpathSync, statSync, writeSync } from 'node:fs';
-import { dirname, isAbsolute } from 'node:path';
+import { lstatSync, realpathSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { allNamesOf } from '../../dialects/eventNames.js';
-import type { DialectName } from '../../protocol/types.js';
-import { errorCode } from '../../util/errorMessage.js';
 import { readTextSync } from '../../util/guardedRead.js';
 import { findHome } from '../../util/home.js';
 import { isRecord } from '../../util/records.js';
 import { findProjectRoot, isThere, PROJECT_MARKERS } from '../shared/projectRoot.js';
 import type { HookOptions } from './hookArguments.js';
+import { projectDirectory } from './projectDirectory.js';
 import { readInput, type HookInputReading } from './readInput.js';
 
 /**
@@ -19,7 +18,7 @@ import { readInput, type HookInputReading } from './readInput.js';
  */
 export async function answerEvent(options: HookOptions): Promise<number> {
   const input = await readInput();
-  const { directory, source } = projectDirectory(options, input);
+  const { directory, source } = projectDirectory(options, input, process.cwd());
   const place = options.settings === undefined ? placeOfHooks(directory, input) : 'anywhere';
   if (place === 'nowhere') {
     // Streams take a while to load. Where stdout is empty, agents read stderr.
@@ -37,51 +36,6 @@ function say(output: 1 | 2, text: string): void {
     writeSync(output, text);
   } catch {
     // No answer is the same as an empty one.
-  }
-}
-
-/** Where agents say which project is open. The agent itself may be in another directory by now. */
-const PROJECT_VARIABLES: Readonly<Record<DialectName, string>> = {
-  claude: 'CLAUDE_PROJECT_DIR',
-  gemini: 'GEMINI_PROJECT_DIR',
-};
-
-/** @returns what names the directory, where that is no option, in `source` */
-function projectDirectory(
-  { from, cwd }: HookOptions,
-  input: HookInputReading,
-): { readonly directory: string; readonly source?: string } {
-  if (cwd !== undefined) return { directory: cwd };
-  const fields = 'value' in input && isRecord(input.value) ? input.value : {};
-  const variable = PROJECT_VARIABLES[from];
-  const said = [
-    { value: process.env[variable], source: variable },
-    { value: fields['cwd'], source: 'the "cwd" of the event,' },
-  ];
-  for (const { value, source } of said) {
-    if (isPath(value)) return { directory: nearestFolder(value), source };
-  }
-  return { directory: process.cwd(), source: 'the current directory' };
-}
-
-/** The system has no longer ones, and each folder of it costs a look. */
-const MAX_PATH = 4096;
-
-function isPath(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_PATH && isAbsolute(value);
-}
-
-/** Agents may go on in a folder that is gone by now, and it was part of the project. */
-function nearestFolder(directory: string): string {
-  const above = dirname(directory);
-  return above === directory || isFolder(directory) ? directory : nearestFolder(above);
-}
-
-function isFolder(file: string): boolean {
-  try {
-    return statSync(file).isDirectory();
-  } catch (error) {
-    return errorCode(error) === 'EACCES';
   }
 }
 

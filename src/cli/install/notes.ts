@@ -33,7 +33,7 @@ export async function notesOn(
 ): Promise<string[]> {
   const { agent } = dialects[into];
   const isMissing =
-    entry.command.startsWith('hookstack ') && findProgram('hookstack') === undefined;
+    /^hookstack/.test(entry.command) && findProgram(entry.command.split(' ')[0] ?? '') === undefined;
   const { off, notAllowed } = scope === 'user' ? {} : await findObstacles(directory, cwd);
   const { present, sources } = await planMove(directory, into, scope);
   const files = sources.map((source) => source.file).join(', ');

@@ -5,6 +5,7 @@ import { isRecord } from '../../util/records.js';
 import type { DialectName } from '../../protocol/types.js';
 import { areOwnHooks } from './ownHook.js';
 import { printNotice } from './terminal.js';
+import { hostEnvironment } from '../../util/surroundings.js';
 
 /** Whose settings of another agent are meant: the project's, what is one person's there, or the user's. */
 export type ForeignScope = 'project' | 'local' | 'user';
@@ -20,7 +21,7 @@ export function foreignSettingsIn(
   scope: ForeignScope,
 ): readonly string[] {
   const { files, localFiles = [], directoryVariable } = dialects[name].settings;
-  const configured = directoryVariable && process.env[directoryVariable];
+  const configured = directoryVariable && hostEnvironment()[directoryVariable];
   if (scope === 'user' && configured) return [path.resolve(configured, 'settings.json')];
   return (scope === 'local' ? localFiles : files).map((file) => path.join(directory, file));
 }

@@ -1,7 +1,7 @@
 import type { Approver } from '../../protocol/approval.js';
 import { realpath, stat } from 'node:fs/promises';
 import type { ConsentReview } from '../../protocol/entry.js';
-import { Config } from '../../config/config.js';
+import { Config, type ConfigOptions } from '../../config/config.js';
 import type { UseExtensionMiddlewareOptions } from '../../extensions/extensionMiddleware.js';
 import {
   loadSettings,
@@ -19,6 +19,7 @@ import { tellForeignHooks } from './foreignSettings.js';
 import { whyHooksAreOff } from './hookColumns.js';
 import { printNotice, toVisible } from './terminal.js';
 import { orUsageError, UsageError } from './usageError.js';
+import { hostEnvironment } from '../../util/surroundings.js';
 
 export interface Workspace {
   readonly config: Config;
@@ -51,6 +52,8 @@ interface WorkspaceNeeds {
   readonly needsAllFiles?: boolean;
   /** No more than one event comes. Default false. */
   readonly firesOnce?: boolean;
+  /** Default: makes a new one. */
+  readonly makeConfig?: (options: ConfigOptions) => Config;
   /** Start persistent hooks for each event. Default: where no more than one comes. */
   readonly startsEachHook?: boolean;
   /** Import the middleware of extensions. Default false. */
@@ -99,8 +102,9 @@ export async function openWorkspace(
   if (!hasHooks && !isIncomplete && !needs.isQuiet && options.settings === undefined)
     await tellForeignHooks(workingDir);
   const ofFleet = await approverOfFleet(settings);
+  const { makeConfig: make = (options) => new Config(options) } = needs;
   const makeConfig = (asked?: Approver) =>
-    new Config({
+    make({
       ...settings,
       extensions,
       workingDir,
@@ -143,7 +147,7 @@ export function unreadableFiles(problems: readonly FileProblem[]): string[] {
 
 /** If so, a guard may be in a file of the project that cannot be read. */
 async function isAllowed(project: string): Promise<boolean> {
-  if (process.env['HOOKSTACK_TRUST_LOCK']) return true;
+  if (hostEnvironment()['HOOKSTACK_TRUST_LOCK']) return true;
   const { consentFileIn, readConsents } = await import('../../trust/consentStore.js');
   const { content } = await readConsents(consentFileIn());
   return content?.has(project) === true;
@@ -161,7 +165,7 @@ export async function addMiddleware(
 }
 
 export function isTrustedRun({ trust }: Pick<WorkspaceOptions, 'trust'>): boolean {
-  return trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
+  return trust === true || hostEnvironment()['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
 }
 
 /**

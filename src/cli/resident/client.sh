@@ -1,0 +1,241 @@
+#!/bin/sh
+# hookstack-hook AGENT: one event of an agent, answered by the process that stays ("hookstack resident"), and by
+# "hookstack hook --from AGENT" wherever that one cannot. Starts no Node where it need not.
+case $0 in */*) here=${0%/*} ;; *) here=$(dirname "$(command -v -- "$0")") ;; esac
+case $here in /*) ;; *) here=$PWD/$here ;; esac
+program=$here/hookstack
+[ -x "$program" ] || program=$here/cli.cjs
+if [ "$1" = --cold ]; then
+  # What a process that cannot be started would ask, nobody asks: where a guard is configured, that is a no.
+  shift
+  for guards in "/run/user/$(id -u)/hookstack/guards" "$HOME/.llxprt/run/guards"; do
+    [ -r "$guards" ] || continue
+    while IFS= read -r place; do
+      case $PWD/ in "${place%/}"/*) hasGuards=1 ;; esac
+    done <"$guards"
+  done
+  [ "${hasGuards-}" ] || exec "$program" hook --from "$@"
+  # What runs in the background reads from nothing, unless it is told so.
+  exec 3<&0
+  "$program" hook --from "$@" <&3 3<&- &
+  child=$!
+  exec 3<&-
+  trap 'kill -TERM $child 2>/dev/null' TERM INT HUP
+  wait "$child"
+  code=$?
+  while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done
+  case $code in 0 | 2) exit $code ;; esac
+  echo "Blocked, as $program ended with exit code $code, and a guard is configured; look at: hookstack doctor" >&2
+  exit 2
+fi
+if [ "${HOOKSTACK_RESIDENT-1}" != 0 ] && [ -x /usr/bin/perl ] &&
+  # These have Perl run other code, or read and write in another way.
+  [ -z "${PERL5OPT+x}${PERL5LIB+x}${PERLLIB+x}${PERL5DB+x}${PERLIO+x}${PERL_UNICODE+x}${PERL_SIGNALS+x}${PERL_BADLANG+x}" ]; then
+  PERL_BADLANG=0 exec /usr/bin/perl -x -- "$0" "$program" "$@"
+fi
+exec /bin/sh "$0" --cold "$@"
+#!perl
+use Socket qw(PF_UNIX SOCK_STREAM SOL_SOCKET SO_PEERCRED sockaddr_un);
+delete $ENV{PERL_BADLANG};
+$SIG{PIPE} = 'IGNORE';
+
+# Bytes. What is larger is not held twice.
+my $MAX_INPUT = 8 * 1024 * 1024;
+# Seconds: until the resident has said that it has the event, and between two signs that it is still at it.
+my ($HEARD, $ALIVE) = (1.5, 5);
+# Seconds after which a start that came to nothing is tried again.
+my $AGAIN = 20;
+
+my ($program, $agent, @options) = @ARGV;
+my $startedAt = time;
+my $isControl = defined $agent && $agent =~ /^(?:status|stop)$/;
+my ($input, $isWhole) = read_input();
+cold() unless defined $agent && $agent =~ /^\w+$/ && !@options && $isWhole;
+cold() if grep { /^HOOKSTACK_(?!RESIDENT$)/ } keys %ENV;
+my $folder = folder() // cold();
+my $socket = socket_in($folder) // cold();
+my $answer = ask($socket);
+cold() unless defined $answer;
+my ($code, $out, $err) = @$answer;
+say_all(\*STDERR, $err);
+# The exit code of an answer that nobody could be given is that of a block.
+$code = 2 if !say_all(\*STDOUT, $out) && $out !~ /^\{\}?\s*$/;
+exit $code;
+
+sub read_input {
+  binmode STDIN;
+  my $read = '';
+  while (length $read <= $MAX_INPUT) {
+    my $got = sysread STDIN, $read, 65536, length $read;
+    return ($read, 1) if defined $got && $got == 0;
+    next if defined $got || $!{EINTR};
+    return ($read, 0);
+  }
+  return ($read, 0);
+}
+
+# A folder of this user that nobody else can look into. None that the environment names, as that may come from a project,
+# but for the home directory, in which the user's own settings are.
+sub folder {
+  my ($run, $home) = ("/run/user/$<", $ENV{HOME});
+  my $parent = is_private($run) ? $run : undef;
+  if (!defined $parent) {
+    return undef unless defined $home && $home =~ m{^/};
+    $parent = "$home/.llxprt";
+    mkdir $parent, 0700;
+  }
+  my $folder = defined $home && is_private($run) ? "$run/hookstack" : "$parent/run";
+  mkdir $folder, 0700;
+  return is_private($folder) ? $folder : undef;
+}
+
+sub is_private {
+  my @stat = lstat shift;
+  return @stat && -d _ && $stat[4] == $< && ($stat[2] & 077) == 0;
+}
+
+# One for each installed package: another version, and the same one installed anew, has another file.
+sub socket_in {
+  my ($folder) = @_;
+  my @stat = stat $0 or return undef;
+  return "$folder/" . join('-', @stat[0, 1, 9]) . '.sock';
+}
+
+sub ask {
+  my ($path) = @_;
+  my $state = state();
+  my @there = lstat $path;
+  return start($path, $state) unless @there;
+  return undef unless -S _ && $there[4] == $<;
+  socket(my $link, PF_UNIX, SOCK_STREAM, 0) or return undef;
+  connect($link, sockaddr_un($path)) or return start($path, $state);
+  if (my $peer = eval { getsockopt($link, SOL_SOCKET, SO_PEERCRED) }) {
+    return undef unless (unpack 'i3', $peer)[1] == $<;
+  }
+  my $cwd = readlink('/proc/self/cwd') // eval { require Cwd; Cwd::getcwd() } // return undef;
+  my $head = join "\0", $agent, $cwd, $state, (map { "$_=$ENV{$_}" } sort keys %ENV), '', '';
+  my $said = hear($link, $head . $input);
+  if (!defined $said) {
+    # Where it is stopped, or stuck, the next event finds another one.
+    unlink $path if ((lstat $path)[1] // 0) == $there[1];
+    return undef;
+  }
+  return undef unless $said =~ s/^\.*=(\d+) (\d+) (\d+)\n//;
+  my ($exit, $outBytes, $errBytes) = ($1, $2, $3);
+  return undef unless length $said == $outBytes + $errBytes && $exit =~ /^[02]$/;
+  return [$exit, substr($said, 0, $outBytes), substr($said, $outBytes)];
+}
+
+# All that comes until the other side has ended; undef where it falls silent.
+sub hear {
+  my ($link, $words) = @_;
+  my ($sent, $said, $patience) = (0, '', $HEARD);
+  my $fd = fileno $link;
+  while (1) {
+    my ($reads, $writes) = ('', '');
+    vec($reads, $fd, 1) = 1;
+    vec($writes, $fd, 1) = 1 if $sent < length $words;
+    my $ready = select $reads, $writes, undef, $patience;
+    next if $ready < 0 && $!{EINTR};
+    return undef if $ready <= 0;
+    if (vec $writes, $fd, 1) {
+      # In small pieces, so that it does not wait where nobody reads.
+      my $wrote = send $link, substr($words, $sent, 65536), 0x40;
+      if (defined $wrote) { $sent += $wrote }
+      elsif (!$!{EAGAIN} && !$!{EINTR}) { return undef }
+      shutdown $link, 1 if $sent >= length $words;
+    }
+    next unless vec $reads, $fd, 1;
+    my $got = sysread $link, $said, 65536, length $said;
+    next if !defined $got && ($!{EINTR} || $!{EAGAIN});
+    return undef unless defined $got;
+    return $said if $got == 0;
+    $patience = $ALIVE;
+  }
+}
+
+# Whatever a process inherits of the one that starts it: where that is not the same, hooks would notice.
+sub state {
+  my @words = (umask, getpriority(0, 0), "$(", "$)");
+  if (-e '/proc/self/limits') {
+    push @words, map { slurp("/proc/self/$_") } qw(limits oom_score_adj attr/current);
+    push @words, grep { /^(?:Cap|NoNewPrivs|Seccomp:|Cpus_allowed:)/ } split /^/, slurp('/proc/self/status');
+    push @words, map { readlink "/proc/self/ns/$_" } qw(mnt net pid user ipc uts);
+  } else {
+    push @words, `ulimit -a; ulimit -Ha`;
+  }
+  my $text = join ';', map { $_ // '' } @words;
+  $text =~ s/\s+/ /g;
+  return $text;
+}
+
+sub slurp {
+  open my $file, '<', shift or return '';
+  local $/;
+  return <$file> // '';
+}
+
+# The next event finds it; this one does not wait.
+sub start {
+  my ($path, $state) = @_;
+  return undef if $isControl;
+  (my $mark = $path) =~ s/sock$/starts/;
+  my @mark = lstat $mark;
+  return undef if @mark && abs(time - $mark[9]) < $AGAIN;
+  unlink $mark;
+  require Fcntl;
+  sysopen my $file, $mark, Fcntl::O_CREAT() | Fcntl::O_EXCL() | Fcntl::O_WRONLY(), 0600 or return undef;
+  close $file;
+  require POSIX;
+  my $child = fork // return undef;
+  if ($child) { waitpid $child, 0; return undef }
+  POSIX::setsid();
+  POSIX::_exit(0) if fork;
+  chdir '/';
+  open STDIN, '<', '/dev/null';
+  open STDOUT, '>', '/dev/null';
+  open STDERR, '>', '/dev/null';
+  my %kept = map { $_ => $ENV{$_} } grep { /^(?:PATH|HOME|TMPDIR|TZ|(?:NODE|SSL|OPENSSL)_\w+)$/ } keys %ENV;
+  %ENV = (%kept, HOOKSTACK_RESIDENT_STATE => $state);
+  exec $program, 'resident', 'serve', '--socket', $path or POSIX::_exit(1);
+}
+
+# The event is answered by a process of its own, which reads what was read here.
+sub cold {
+  exit 1 if $isControl;
+  # Agents wait for ten minutes.
+  my $waited = time - $startedAt;
+  $ENV{HOOKSTACK_TIMEOUT} = (600 - $waited) * 1000 if $waited > 1 && !defined $ENV{HOOKSTACK_TIMEOUT};
+  pipe my $reader, my $writer or exit 2;
+  my $feeder = fork // exit 2;
+  if (!$feeder) {
+    close $reader;
+    close STDOUT;
+    close STDERR;
+    feed($writer);
+    exit 0;
+  }
+  close $writer;
+  open STDIN, '<&', $reader or exit 2;
+  close $reader;
+  exec '/bin/sh', $0, '--cold', (defined $agent ? $agent : ()), @options;
+  exit 2;
+}
+
+sub feed {
+  my ($writer) = @_;
+  binmode $writer;
+  return unless say_all($writer, $input);
+  return if $isWhole;
+  while (my $got = sysread STDIN, my $more, 65536) { return unless say_all($writer, $more) }
+}
+
+sub say_all {
+  my ($to, $text) = @_;
+  for (my $at = 0; $at < length $text;) {
+    my $wrote = syswrite $to, $text, length($text) - $at, $at;
+    if (defined $wrote) { $at += $wrote }
+    elsif (!$!{EINTR} && !$!{EAGAIN}) { return 0 }
+  }
+  return 1;
+}

@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config } from '../../config/config.js';
+import { failsClosed } from '../../protocol/events.js';
+import { writeAtomically } from '../../util/writeAtomically.js';
+
+/** Stands for all projects. */
+const EVERYWHERE = '/';
+
+/**
+ * Notes beside the socket in which projects a guard is configured, for a client that can start nothing which could ask
+ * it: a folder on each line.
+ */
+export async function noteGuards(folder: string, config: Config): Promise<void> {
+  const system = config.getHookSystem();
+  await system?.initialize();
+  const guards = (system?.getAllHooks() ?? []).filter(
+    ({ enabled, config: hook, eventName }) => enabled && failsClosed(hook, eventName),
+  );
+  const project = config.getWorkingDir();
+  const wanted = new Map([
+    [EVERYWHERE, guards.some(({ config: hook }) => hook.scope !== 'project')],
+    [project, guards.some(({ config: hook }) => hook.scope === 'project')],
+  ]);
+  const file = path.join(folder, 'guards');
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const lines = new Set(text.split('\n').filter((line) => line !== ''));
+  for (const [place, hasGuards] of wanted) {
+    if (place.includes('\n')) continue;
+    if (hasGuards) lines.add(place);
+    else lines.delete(place);
+  }
+  const updated = [...lines].map((line) => `${line}\n`).join('');
+  if (updated !== text) await writeAtomically(file, updated, 0o600);
+}
