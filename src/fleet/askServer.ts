@@ -70,7 +70,8 @@ export async function askServer(
 async function prepare(configured: CommandHookConfig, environment: HookEnvironmentPolicy) {
   try {
     const hook = withFiles(configured);
-    const variables = hook.scope === 'project' ? inherited(environment, hostEnvironment()) : hostEnvironment();
+    const variables =
+      hook.scope === 'project' ? inherited(environment, hostEnvironment()) : hostEnvironment();
     if (hook.dialect) requireNoReferences(hook.headers);
     const address = parseFleetAddress(hook.url ?? '', (name) => variables[name]);
     return { hook, address, secret: await readSecret(hook, variables) };

@@ -33,7 +33,8 @@ export async function notesOn(
 ): Promise<string[]> {
   const { agent } = dialects[into];
   const isMissing =
-    /^hookstack/.test(entry.command) && findProgram(entry.command.split(' ')[0] ?? '') === undefined;
+    /^hookstack/.test(entry.command) &&
+    findProgram(entry.command.split(' ')[0] ?? '') === undefined;
   const { off, notAllowed } = scope === 'user' ? {} : await findObstacles(directory, cwd);
   const { present, sources } = await planMove(directory, into, scope);
   const files = sources.map((source) => source.file).join(', ');

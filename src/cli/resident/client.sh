@@ -8,12 +8,12 @@ program=$here/hookstack
 if [ "$1" = --cold ]; then
   # What a process that cannot be started would ask, nobody asks: where a guard is configured, that is a no.
   shift
-  for guards in "/run/user/$(id -u)/hookstack/guards" "$HOME/.llxprt/run/guards"; do
-    [ -r "$guards" ] || continue
+  guards=$HOME/.llxprt/run/guards
+  if [ -r "$guards" ]; then
     while IFS= read -r place; do
       case $PWD/ in "${place%/}"/*) hasGuards=1 ;; esac
     done <"$guards"
-  done
+  fi
   [ "${hasGuards-}" ] || exec "$program" hook --from "$@"
   # What runs in the background reads from nothing, unless it is told so.
   exec 3<&0
@@ -74,19 +74,14 @@ sub read_input {
   return ($read, 0);
 }
 
-# A folder of this user that nobody else can look into. None that the environment names, as that may come from a project,
-# but for the home directory, in which the user's own settings are.
+# A folder of this user that nobody else can look into: beside the user's own settings, and nowhere that another variable
+# names, as that may come from a project.
 sub folder {
-  my ($run, $home) = ("/run/user/$<", $ENV{HOME});
-  my $parent = is_private($run) ? $run : undef;
-  if (!defined $parent) {
-    return undef unless defined $home && $home =~ m{^/};
-    $parent = "$home/.llxprt";
-    mkdir $parent, 0700;
-  }
-  my $folder = defined $home && is_private($run) ? "$run/hookstack" : "$parent/run";
-  mkdir $folder, 0700;
-  return is_private($folder) ? $folder : undef;
+  my $home = $ENV{HOME};
+  return undef unless defined $home && $home =~ m{^/};
+  my $own = "$home/.llxprt";
+  mkdir $_, 0700 for $isControl ? () : ($own, "$own/run");
+  return is_private("$own/run") ? "$own/run" : undef;
 }
 
 sub is_private {
@@ -94,15 +89,19 @@ sub is_private {
   return @stat && -d _ && $stat[4] == $< && ($stat[2] & 077) == 0;
 }
 
-# One for each installed package: another version, and the same one installed anew, has another file.
+# One for each installed package, as another version, and the same one installed anew, has another file; and one for each
+# start of the machine, since several may share a home.
 sub socket_in {
   my ($folder) = @_;
   my @stat = stat $0 or return undef;
-  return "$folder/" . join('-', @stat[0, 1, 9]) . '.sock';
+  my $boot = substr slurp('/proc/sys/kernel/random/boot_id'), 0, 8;
+  return "$folder/" . join('-', @stat[0, 1, 9], $boot) . '.sock';
 }
 
 sub ask {
   my ($path) = @_;
+  # A longer one would be cut off, and name another.
+  return undef if length $path > 100;
   my $state = state();
   my @there = lstat $path;
   return start($path, $state) unless @there;

@@ -41,7 +41,9 @@ export function readRequest(bytes: Buffer): ResidentRequest | undefined {
 }
 
 function isWanted(text: string): text is ResidentRequest['wants'] {
-  return text === 'status' || text === 'stop' || (DIALECT_NAMES as readonly string[]).includes(text);
+  return (
+    text === 'status' || text === 'stop' || (DIALECT_NAMES as readonly string[]).includes(text)
+  );
 }
 
 /** Says that the event was heard, or that it is still being answered. */
@@ -50,9 +52,5 @@ export const STILL_HERE = '.';
 /** What the client is to print, and its exit code. */
 export function formatReply(exitCode: number, out: string, err: string): Buffer {
   const [said, aside] = [Buffer.from(out), Buffer.from(err)];
-  return Buffer.concat([
-    Buffer.from(`=${exitCode} ${said.length} ${aside.length}\n`),
-    said,
-    aside,
-  ]);
+  return Buffer.concat([Buffer.from(`=${exitCode} ${said.length} ${aside.length}\n`), said, aside]);
 }

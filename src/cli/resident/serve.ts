@@ -1,4 +1,4 @@
-import { lstatSync, renameSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { removeControls } from '../../protocol/sanitizeText.js';
@@ -14,7 +14,7 @@ import { UsageError } from '../shared/usageError.js';
 import { openWorkspace } from '../shared/workspace.js';
 import { noteGuards } from './guards.js';
 import { formatReply, readRequest, STILL_HERE, type ResidentRequest } from './request.js';
-import { KeptWorkspaces, NeedsOwnProcess } from './workspaces.js';
+import { isCurrent, KeptWorkspaces, NeedsOwnProcess } from './workspaces.js';
 
 /** The resident ends after this many ms without an event, and lets go of the projects without one. */
 const IDLE_MS = 600_000;
@@ -27,6 +27,8 @@ const MAX_READING = 128 * 1024 * 1024;
 /** Events at a time: of all, and from one directory. What is more is answered by processes of their own. */
 const MAX_EVENTS = 256;
 const MAX_OF_ONE = 64;
+/** Ms. */
+const OLD_MS = 30 * 24 * 3600 * 1000;
 
 export interface ServeOptions {
   readonly socket: string;
@@ -42,13 +44,23 @@ const STATE = 'HOOKSTACK_RESIDENT_STATE';
  */
 export async function serveEvents({ socket }: ServeOptions): Promise<void> {
   const state = process.env[STATE];
-  if (state === undefined || !/\/[\d-]+\.sock$/u.test(socket)) {
+  if (state === undefined || !/\/[\da-f-]+\.sock$/u.test(socket)) {
     throw new UsageError('hookstack resident serve is started by hookstack-hook only');
   }
   delete process.env[STATE];
   makePrivate(path.dirname(socket));
+  removeOld(path.dirname(socket));
   const resident = new Resident(socket, state);
   await resident.listen();
+}
+
+/** What residents of other packages, and of other starts of the machine, have left. */
+function removeOld(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const file = path.join(folder, name);
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    if (stats && Date.now() - stats.mtimeMs > OLD_MS && name !== 'guards') rmSync(file);
+  }
 }
 
 class Resident {
@@ -141,7 +153,8 @@ class Resident {
   }
 
   async #replyTo(request: ResidentRequest, signal: AbortSignal): Promise<Buffer | undefined> {
-    if (request.wants === 'status') return formatReply(0, `${JSON.stringify(this.#status())}\n`, '');
+    if (request.wants === 'status')
+      return formatReply(0, `${JSON.stringify(this.#status())}\n`, '');
     if (request.wants === 'stop') {
       this.#end();
       return formatReply(0, `${JSON.stringify(this.#status())}\n`, '');
@@ -179,15 +192,23 @@ class Resident {
     const isStart = 'received' in event && event.received?.event === HookEventName.SessionStart;
     const answer = await within({ env, say }, () => {
       const { directory, source } = projectDirectory({ from }, reading, cwd);
-      return this.#workspaces.use(isStart, (makeConfig) =>
+      return this.#workspaces.use((makeConfig) =>
         answerEvent({ from, cwd: directory, cwdSource: source }, event, {
           signal,
           passes: () => undefined,
           withholds: () => undefined,
           openWorkspace: async (options, needs) => {
+            const open = (isAnew: boolean) =>
+              openWorkspace(options, {
+                ...needs,
+                makeConfig: (given) => makeConfig(given, isAnew),
+                firesOnce: false,
+                withMiddleware: false,
+                isQuiet: isAnew && !isStart,
+              });
             try {
-              const kept = { ...needs, makeConfig, firesOnce: false, withMiddleware: false };
-              const workspace = await openWorkspace(options, kept);
+              let workspace = await open(isStart);
+              if (!(await isCurrent(workspace.config))) workspace = await open(true);
               await noteGuards(path.dirname(this.socket), workspace.config).catch(() => undefined);
               return workspace;
             } catch (error) {
@@ -222,7 +243,11 @@ class Resident {
 const OF_PROGRAM = /^(?:HOME|TMPDIR|TZ|(?:NODE|SSL|OPENSSL)_.*)$/u;
 
 function ownVariables(env: Readonly<NodeJS.ProcessEnv>): string {
-  return JSON.stringify(Object.entries(env).filter(([name]) => OF_PROGRAM.test(name)).toSorted());
+  return JSON.stringify(
+    Object.entries(env)
+      .filter(([name]) => OF_PROGRAM.test(name))
+      .toSorted(),
+  );
 }
 
 const OWN = ownVariables(hostEnvironment());

@@ -6,6 +6,22 @@ export class NeedsOwnProcess extends Error {
   override readonly name = 'NeedsOwnProcess';
 }
 
+/**
+ * Whether all hooks of the project stand as they did when they were read: none waits for the user, and none has changed
+ * since the user allowed it. A process that asks for the first time looks at them anew.
+ */
+export async function isCurrent(config: Config): Promise<boolean> {
+  const system = config.getHookSystem();
+  if (!system?.isInitialized()) return true;
+  const registry = system.getRegistry();
+  for (const { config: hook, enabled, skipped } of registry.getAllHooks()) {
+    if (hook.scope !== 'project') continue;
+    if (skipped === 'untrusted' || skipped === 'refused') return false;
+    if (enabled && (await registry.findObjection(hook)) !== undefined) return false;
+  }
+  return true;
+}
+
 interface Kept {
   readonly config: Config;
   /** All that the files said of which it was made. */
@@ -31,16 +47,14 @@ export class KeptWorkspaces {
   /**
    * Answers an event with what is kept for its project, or with what is made for it.
    *
-   * @param isAnew whether the hooks are to be read anew, as at the start of a session
-   * @param work given what `openWorkspace` takes to make a `Config`
+   * @param work given what makes a `Config`; also a new one where there is one already
    */
   async use<T>(
-    isAnew: boolean,
-    work: (makeConfig: (options: ConfigOptions) => Config) => Promise<T>,
+    work: (makeConfig: (options: ConfigOptions, isAnew: boolean) => Config) => Promise<T>,
   ): Promise<T> {
     const used: Kept[] = [];
     try {
-      return await work((options) => {
+      return await work((options, isAnew) => {
         const kept = this.#find(options, isAnew);
         kept.uses += 1;
         used.push(kept);
