@@ -76,7 +76,10 @@ describe('install', () => {
   it('keeps what users have added to its entry, and their time limit', async () => {
     const command = 'HOOKSTACK_TRACE=t.jsonl hookstack-hook claude --trust || exit 2';
     const mine = { type: 'command', timeout: 60, command };
-    const old = { ...mine, command: command.replace('hookstack-hook claude', 'npx -y hookstack hook --from claude') };
+    const old = {
+      ...mine,
+      command: command.replace('hookstack-hook claude', 'npx -y hookstack hook --from claude'),
+    };
     const hooks = { Stop: [{ hooks: [mine] }], PreToolUse: [{ hooks: [old] }] };
     await cli.write('.claude/settings.json', { hooks });
     await cli.run(['install', '--into', 'claude']);

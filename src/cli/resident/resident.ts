@@ -13,6 +13,9 @@ interface ResidentStatus {
   readonly memoryMiB: number;
 }
 
+/** With this, an agent has each event answered by a process of its own. */
+export const NO_RESIDENT = { HOOKSTACK_RESIDENT: '0' } as const;
+
 interface ResidentOptions {
   readonly json?: boolean;
   readonly socket?: string;
