@@ -102,17 +102,17 @@ sub ask {
   my ($path) = @_;
   # A longer one would be cut off, and name another.
   return undef if length $path > 100;
-  my $state = state();
   my @there = lstat $path;
-  return start($path, $state) unless @there;
+  return start($path) unless @there;
   return undef unless -S _ && $there[4] == $<;
   socket(my $link, PF_UNIX, SOCK_STREAM, 0) or return undef;
-  connect($link, sockaddr_un($path)) or return start($path, $state);
+  connect($link, sockaddr_un($path)) or return start($path);
   if (my $peer = eval { getsockopt($link, SOL_SOCKET, SO_PEERCRED) }) {
     return undef unless (unpack 'i3', $peer)[1] == $<;
   }
-  my $cwd = readlink('/proc/self/cwd') // eval { require Cwd; Cwd::getcwd() } // return undef;
-  my $head = join "\0", $agent, $cwd, $state, (map { "$_=$ENV{$_}" } sort keys %ENV), '', '';
+  # All else it looks up itself, as the system has it.
+  my $space = readlink('/proc/self/ns/pid') // return undef;
+  my $head = "$agent $$ $space\n";
   my $said = hear($link, $head . $input);
   if (!defined $said) {
     # Where it is stopped, or stuck, the next event finds another one.
@@ -153,21 +153,6 @@ sub hear {
   }
 }
 
-# Whatever a process inherits of the one that starts it: where that is not the same, hooks would notice.
-sub state {
-  my @words = (umask, getpriority(0, 0), "$(", "$)");
-  if (-e '/proc/self/limits') {
-    push @words, map { slurp("/proc/self/$_") } qw(limits oom_score_adj attr/current);
-    push @words, grep { /^(?:Cap|NoNewPrivs|Seccomp:|Cpus_allowed:)/ } split /^/, slurp('/proc/self/status');
-    push @words, map { readlink "/proc/self/ns/$_" } qw(mnt net pid user ipc uts);
-  } else {
-    push @words, `ulimit -a; ulimit -Ha`;
-  }
-  my $text = join ';', map { $_ // '' } @words;
-  $text =~ s/\s+/ /g;
-  return $text;
-}
-
 sub slurp {
   open my $file, '<', shift or return '';
   local $/;
@@ -176,7 +161,7 @@ sub slurp {
 
 # The next event finds it; this one does not wait.
 sub start {
-  my ($path, $state) = @_;
+  my ($path) = @_;
   return undef if $isControl;
   (my $mark = $path) =~ s/sock$/starts/;
   my @mark = lstat $mark;
@@ -195,7 +180,7 @@ sub start {
   open STDOUT, '>', '/dev/null';
   open STDERR, '>', '/dev/null';
   my %kept = map { $_ => $ENV{$_} } grep { /^(?:PATH|HOME|TMPDIR|TZ|(?:NODE|SSL|OPENSSL)_\w+)$/ } keys %ENV;
-  %ENV = (%kept, HOOKSTACK_RESIDENT_STATE => $state);
+  %ENV = %kept;
   exec $program, 'resident', 'serve', '--socket', $path or POSIX::_exit(1);
 }
 

@@ -1,43 +1,30 @@
-import type { DialectName } from '../../protocol/types.js';
-import { DIALECT_NAMES } from '../../protocol/types.js';
+import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 
 /** What a client says. One connection carries one of them, and its answer. */
 export interface ResidentRequest {
   /** The agent, whose event `input` is; or what the user wants of the resident. */
   readonly wants: DialectName | 'status' | 'stop';
-  /** The directory of the agent. */
-  readonly cwd: string;
-  /** All else that a process inherits, as the client sees it. */
-  readonly state: string;
-  readonly env: Readonly<Record<string, string>>;
+  /** The client's process, by its number in its namespace. */
+  readonly pid: number;
+  /** That namespace, in the system's words. */
+  readonly space: string;
   readonly input: Buffer;
 }
 
-const SEPARATOR = '\0';
-const END_OF_HEAD = Buffer.from('\0\0');
+const MAX_LINE = 200;
 
 /**
- * Reads what a client has written: what it wants, its directory and its state, and then its variables as `NAME=value`,
- * each ended by a NUL; one more NUL, and the event.
+ * Reads what a client has written: a line with what it wants, its process and its namespace, and then the event.
  *
  * @returns `undefined` for anything else
  */
 export function readRequest(bytes: Buffer): ResidentRequest | undefined {
-  const end = bytes.indexOf(END_OF_HEAD);
-  if (end < 0) return undefined;
-  const [wants = '', cwd = '', state = '', ...variables] = bytes
-    .subarray(0, end)
-    .toString()
-    .split(SEPARATOR);
-  if (!isWanted(wants) || !cwd.startsWith('/')) return undefined;
-  const env: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const variable of variables) {
-    const at = variable.indexOf('=', 1);
-    if (at < 0) return undefined;
-    env[variable.slice(0, at)] = variable.slice(at + 1);
-  }
-  const input = bytes.subarray(end + END_OF_HEAD.length);
-  return { wants, cwd, state, env: { ...env }, input };
+  const end = bytes.subarray(0, MAX_LINE).indexOf('\n');
+  const line = /^(\w+) ([1-9]\d*) (pid:\[\d+\])$/u.exec(bytes.toString('latin1', 0, end));
+  if (end < 0 || !line) return undefined;
+  const [, wants = '', pid, space = ''] = line;
+  if (!isWanted(wants)) return undefined;
+  return { wants, pid: Number(pid), space, input: bytes.subarray(end + 1) };
 }
 
 function isWanted(text: string): text is ResidentRequest['wants'] {
@@ -52,5 +39,6 @@ export const STILL_HERE = '.';
 /** What the client is to print, and its exit code. */
 export function formatReply(exitCode: number, out: string, err: string): Buffer {
   const [said, aside] = [Buffer.from(out), Buffer.from(err)];
-  return Buffer.concat([Buffer.from(`=${exitCode} ${said.length} ${aside.length}\n`), said, aside]);
+  const line = Buffer.from(`=${exitCode} ${said.length} ${aside.length}\n`);
+  return Buffer.concat([line, said, aside]);
 }

@@ -1,8 +1,8 @@
-import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import { HookEventName } from '../../protocol/types.js';
+import { HookEventName, type DialectName } from '../../protocol/types.js';
 import { within, hostEnvironment } from '../../util/surroundings.js';
 import { answerEvent } from '../hook/answerEvent.js';
 import { projectDirectory } from '../hook/projectDirectory.js';
@@ -13,6 +13,7 @@ import { makePrivate } from '../shared/privateFolder.js';
 import { UsageError } from '../shared/usageError.js';
 import { openWorkspace } from '../shared/workspace.js';
 import { noteGuards } from './guards.js';
+import { inheritanceOf, type Inheritance } from './inheritance.js';
 import { formatReply, readRequest, STILL_HERE, type ResidentRequest } from './request.js';
 import { isCurrent, KeptWorkspaces, NeedsOwnProcess } from './workspaces.js';
 
@@ -34,24 +35,18 @@ export interface ServeOptions {
   readonly socket: string;
 }
 
-/** What the process that starts this one says of what both inherit. */
-const STATE = 'HOOKSTACK_RESIDENT_STATE';
-
 /**
  * Answers events until nobody has asked for a while. Started by the client, which no person calls.
  *
  * @throws UsageError where the folder of the socket is not this user's alone
  */
 export async function serveEvents({ socket }: ServeOptions): Promise<void> {
-  const state = process.env[STATE];
-  if (state === undefined || !/\/[\da-f-]+\.sock$/u.test(socket)) {
+  if (!/\/[\da-f-]+\.sock$/u.test(socket)) {
     throw new UsageError('hookstack resident serve is started by hookstack-hook only');
   }
-  delete process.env[STATE];
   makePrivate(path.dirname(socket));
   removeOld(path.dirname(socket));
-  const resident = new Resident(socket, state);
-  await resident.listen();
+  await new Resident(socket).listen();
 }
 
 /** What residents of other packages, and of other starts of the machine, have left. */
@@ -75,10 +70,9 @@ class Resident {
   readonly #busy = new Map<string, number>();
   #isEnding = false;
 
-  constructor(
-    private readonly socket: string,
-    private readonly state: string,
-  ) {
+  readonly #own = inheritanceOf('self');
+
+  constructor(private readonly socket: string) {
     this.#server = createServer({ allowHalfOpen: true }, (client) => this.#hear(client));
     this.#server.maxConnections = MAX_EVENTS;
   }
@@ -159,29 +153,35 @@ class Resident {
       this.#end();
       return formatReply(0, `${JSON.stringify(this.#status())}\n`, '');
     }
-    if (this.#isEnding || !this.#isLike(request)) return undefined;
-    const count = this.#busy.get(request.cwd) ?? 0;
+    const client = this.#isEnding ? undefined : this.#lookAt(request);
+    if (!client) return undefined;
+    const count = this.#busy.get(client.cwd) ?? 0;
     if (count >= MAX_OF_ONE) return undefined;
-    this.#busy.set(request.cwd, count + 1);
+    this.#busy.set(client.cwd, count + 1);
     try {
-      return await this.#replyToEvent(request, request.wants, signal);
+      return await this.#replyToEvent(request.wants, client, request.input, signal);
     } finally {
       this.#usedAt = performance.now();
       this.#answered += 1;
-      const left = (this.#busy.get(request.cwd) ?? 1) - 1;
-      if (left > 0) this.#busy.set(request.cwd, left);
-      else this.#busy.delete(request.cwd);
+      const left = (this.#busy.get(client.cwd) ?? 1) - 1;
+      if (left > 0) this.#busy.set(client.cwd, left);
+      else this.#busy.delete(client.cwd);
     }
   }
 
-  /** Whether a process that is started here would inherit just what one that the client starts would. */
-  #isLike({ state, env }: ResidentRequest): boolean {
-    return state === this.state && env['PATH'] !== undefined && ownVariables(env) === OWN;
+  /** @returns `undefined` where a process that is started here would inherit something else than one that the client starts */
+  #lookAt({ pid, space }: ResidentRequest): Inheritance | undefined {
+    if (space !== readlinkSync('/proc/self/ns/pid')) return undefined;
+    const client = inheritanceOf(pid);
+    const { uid, state, env } = client;
+    const isLike = uid === this.#own.uid && state === this.#own.state;
+    return isLike && env['PATH'] !== undefined && ownVariables(env) === OWN ? client : undefined;
   }
 
   async #replyToEvent(
-    { env, cwd, input }: ResidentRequest,
-    from: 'claude' | 'gemini',
+    from: DialectName,
+    { env, cwd }: Inheritance,
+    input: Buffer,
     signal: AbortSignal,
   ): Promise<Buffer | undefined> {
     let err = '';
