@@ -136,7 +136,7 @@ async function loadResident(place) {
   const startedAt = performance.now();
   const numbers = Array.from({ length: EVENTS }, (_, number) => number).values();
   const session = async (name) => {
-    for (const number of numbers) await ask(projects[number % PROJECTS], `s${name}`, place);
+    for (const _number of numbers) await ask(projects[name % PROJECTS], `s${name}`, place);
   };
   await Promise.all(Array.from({ length: SESSIONS }, (_, name) => session(name)));
   const seconds = (performance.now() - startedAt) / 1000;

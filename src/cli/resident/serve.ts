@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { HookEventName, type DialectName } from '../../protocol/types.js';
-import { within, hostEnvironment } from '../../util/surroundings.js';
+import { within } from '../../util/surroundings.js';
 import { answerEvent } from '../hook/answerEvent.js';
 import { projectDirectory } from '../hook/projectDirectory.js';
 import { parseInput } from '../hook/readInput.js';
@@ -44,9 +44,20 @@ export async function serveEvents({ socket }: ServeOptions): Promise<void> {
   if (!/\/[\da-f-]+\.sock$/u.test(socket)) {
     throw new UsageError('hookstack resident serve is started by hookstack-hook only');
   }
+  restoreOptions();
   makePrivate(path.dirname(socket));
   removeOld(path.dirname(socket));
   await new Resident(socket).listen();
+}
+
+/** What the user has said to Node; the client has added something for this process alone. */
+const GIVEN_OPTIONS = 'HOOKSTACK_NODE_OPTIONS';
+
+function restoreOptions(): void {
+  const given = process.env[GIVEN_OPTIONS];
+  delete process.env[GIVEN_OPTIONS];
+  delete process.env['NODE_OPTIONS'];
+  if (given) process.env['NODE_OPTIONS'] = given;
 }
 
 /** What residents of other packages, and of other starts of the machine, have left. */
@@ -71,6 +82,7 @@ class Resident {
   #isEnding = false;
 
   readonly #own = inheritanceOf('self');
+  readonly #variables = ownVariables(process.env);
 
   constructor(private readonly socket: string) {
     this.#server = createServer({ allowHalfOpen: true }, (client) => this.#hear(client));
@@ -175,7 +187,9 @@ class Resident {
     const client = inheritanceOf(pid);
     const { uid, state, env } = client;
     const isLike = uid === this.#own.uid && state === this.#own.state;
-    return isLike && env['PATH'] !== undefined && ownVariables(env) === OWN ? client : undefined;
+    return isLike && env['PATH'] !== undefined && ownVariables(env) === this.#variables
+      ? client
+      : undefined;
   }
 
   async #replyToEvent(
@@ -249,5 +263,3 @@ function ownVariables(env: Readonly<NodeJS.ProcessEnv>): string {
       .toSorted(),
   );
 }
-
-const OWN = ownVariables(hostEnvironment());
