@@ -28,11 +28,13 @@ function textIn({ content, parts }) {
 }
 
 async function listen(answer) {
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
-    answer(request.url, text === '' ? {} : JSON.parse(text), response);
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      answer(request.url, text === '' ? {} : JSON.parse(text), response);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

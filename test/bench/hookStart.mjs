@@ -126,6 +126,10 @@ function stop({ cwd, env }) {
   spawnSync('/bin/sh', [CLIENT, 'stop'], { cwd, env });
 }
 
+function only(value) {
+  return { ours: [value], theirs: [value] };
+}
+
 async function loadResident(place) {
   startResident(place);
   const projects = Array.from({ length: PROJECTS }, (_, number) =>
@@ -142,7 +146,6 @@ async function loadResident(place) {
   const seconds = (performance.now() - startedAt) / 1000;
   const { events, memoryMiB } = statusOf(place);
   if (events - before !== EVENTS) throw new Error(`${events - before} of ${EVENTS} were answered`);
-  const only = (value) => ({ ours: [value], theirs: [value] });
   return [
     {
       ...toRow({ title: `the process that stays, ${PROJECTS} projects` }, only(memoryMiB), 'MB'),

@@ -293,22 +293,22 @@ describe('what cannot be answered there is answered by a process of its own', ()
   });
 });
 
-describe('a socket that is not to be believed', () => {
-  /** Stands in the place of the resident, and does something else. */
-  async function standIn(behave: (client: Socket) => void): Promise<() => void> {
-    const { pid, socket } = await haveResident();
-    end(pid);
-    await rm(socket);
-    const server = createServer({ allowHalfOpen: true }, (client) => {
-      client.on('error', () => undefined);
-      client.resume();
-      behave(client);
-    });
-    server.listen(socket);
-    await once(server, 'listening');
-    return () => server.close();
-  }
+/** Stands in the place of the resident, and does something else. */
+async function standIn(behave: (client: Socket) => void): Promise<() => void> {
+  const { pid, socket } = await haveResident();
+  end(pid);
+  await rm(socket);
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    client.on('error', () => undefined);
+    client.resume();
+    behave(client);
+  });
+  server.listen(socket);
+  await once(server, 'listening');
+  return () => server.close();
+}
 
+describe('a socket that is not to be believed', () => {
   it.each<[string, (client: Socket) => void]>([
     ['says nothing', () => undefined],
     ['hangs up', (client) => client.destroy()],
@@ -453,12 +453,12 @@ it('an agent that gives up has its hooks ended', async () => {
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);
 });
 
-describe('where no process can be started that would ask', () => {
-  async function breakProgram(): Promise<void> {
-    await rm(join(cli.home, 'bin/hookstack'));
-    await writeFile(join(cli.home, 'bin/hookstack'), '#!/bin/sh\nexit 127\n', { mode: 0o755 });
-  }
+async function breakProgram(): Promise<void> {
+  await rm(join(cli.home, 'bin/hookstack'));
+  await writeFile(join(cli.home, 'bin/hookstack'), '#!/bin/sh\nexit 127\n', { mode: 0o755 });
+}
 
+describe('where no process can be started that would ask', () => {
   it('it is no, where a guard of the user was configured', async () => {
     await cli.userSettings({ BeforeTool: GUARD });
     const { pid } = await haveResident();

@@ -70,7 +70,6 @@ function timeEvents(agent: DialectName, project: string): AgentTimes {
     });
     return Math.round(performance.now() - startedAt);
   };
-  const countAnswers = () => askResident('status')?.events;
   let before = countAnswers();
   for (let tries = 0; tries < TRIES && before === undefined; tries += 1) {
     ask();
@@ -80,6 +79,10 @@ function timeEvents(agent: DialectName, project: string): AgentTimes {
   const isUsed = before !== undefined && (countAnswers() ?? 0) >= before + ROUNDS;
   const own = Array.from({ length: ROUNDS }, () => ask(NO_RESIDENT));
   return { agent, residentMs: isUsed ? middleOf(times) : null, ownMs: middleOf(own) };
+}
+
+function countAnswers(): number | undefined {
+  return askResident('status')?.events;
 }
 
 function middleOf(times: readonly number[]): number {

@@ -33,7 +33,7 @@ export async function notesOn(
 ): Promise<string[]> {
   const { agent } = dialects[into];
   const isMissing =
-    /^hookstack/.test(entry.command) &&
+    entry.command.startsWith('hookstack') &&
     findProgram(entry.command.split(' ')[0] ?? '') === undefined;
   const { off, notAllowed } = scope === 'user' ? {} : await findObstacles(directory, cwd);
   const { present, sources } = await planMove(directory, into, scope);

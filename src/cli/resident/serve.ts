@@ -257,9 +257,6 @@ class Resident {
 const OF_PROGRAM = /^(?:HOME|TMPDIR|TZ|(?:NODE|SSL|OPENSSL)_.*)$/u;
 
 function ownVariables(env: Readonly<NodeJS.ProcessEnv>): string {
-  return JSON.stringify(
-    Object.entries(env)
-      .filter(([name]) => OF_PROGRAM.test(name))
-      .toSorted(),
-  );
+  const names = Object.keys(env).filter((name) => OF_PROGRAM.test(name));
+  return JSON.stringify(names.toSorted().map((name) => [name, env[name]]));
 }

@@ -78,7 +78,7 @@ export class KeptWorkspaces {
       throw new NeedsOwnProcess('an extension brings code of its own');
     }
     const key = JSON.stringify([options.workingDir, Object.entries(hostEnvironment())]);
-    const { debugLogger, approver, ...plain } = options;
+    const { debugLogger: _logger, approver, ...plain } = options;
     const text = JSON.stringify(plain);
     const known = this.#kept.get(key);
     if (known && known.options === text && !isAnew && !approver) return known;

@@ -102,7 +102,7 @@ export async function openWorkspace(
   if (!hasHooks && !isIncomplete && !needs.isQuiet && options.settings === undefined)
     await tellForeignHooks(workingDir);
   const ofFleet = await approverOfFleet(settings);
-  const { makeConfig: make = (options) => new Config(options) } = needs;
+  const { makeConfig: make = (given) => new Config(given) } = needs;
   const makeConfig = (asked?: Approver) =>
     make({
       ...settings,
