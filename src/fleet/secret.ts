@@ -2,11 +2,10 @@ import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { readText, reasonOf } from '../util/guardedRead.js';
-import { requireHome } from '../util/home.js';
+import { hostEnvironment, requireHome } from '../util/surroundings.js';
 import { quoteWord } from '../util/quoteWord.js';
 import { isRecord } from '../util/records.js';
 import { NOTE_KEY } from './question.js';
-import { hostEnvironment } from '../util/surroundings.js';
 
 /** What proves who asks: a bearer token over HTTP; over NATS `user:password`, the seed of an nkey, or a creds file. */
 export interface SecretSource {

@@ -1,8 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { removeControls } from '../protocol/sanitizeText.js';
-import { inherited, maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
+import {
+  inherited,
+  maskSecrets,
+  variablesOf,
+  type HookEnvironmentPolicy,
+} from './hookEnvironment.js';
 import { findLikelyCause } from './likelyCause.js';
-import { hostEnvironment } from '../util/surroundings.js';
 
 /** What a program that failed says of it on stderr. */
 export interface Exception {
@@ -53,7 +57,7 @@ interface EndedProgram {
 export function explainStderr(
   program: EndedProgram,
   policy: HookEnvironmentPolicy,
-  host: NodeJS.ProcessEnv = hostEnvironment(),
+  host = variablesOf(policy),
 ): string | undefined {
   const exitCode = program.exitCode ?? undefined;
   const stderr = maskSecrets(removeControls(program.stderr), policy, host);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { safeSearchPath } from '../process/findProgram.js';
-import { findHome } from '../util/home.js';
+import { findHome } from '../util/surroundings.js';
 import { dialects } from '../dialects/dialects.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
 import type { StartOptions } from '../process/startCommand.js';
@@ -10,7 +10,6 @@ import { inherited, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { findUnwritable } from '../util/findUnwritable.js';
 import { isTooDeep } from '../util/records.js';
 import type { CommandHookConfig, HookInput } from '../protocol/types.js';
-import { hostEnvironment } from '../util/surroundings.js';
 
 /** What of an input tells where and for whom a hook runs. */
 export type SessionFields = Pick<HookInput, 'cwd' | 'session_id'>;
@@ -122,7 +121,7 @@ export const DEPTH_VARIABLE = 'HOOKSTACK_DEPTH';
 export const MAX_HOOK_DEPTH = 3;
 
 /** How deep the hooks of this process are nested in other hooks; 0 for a host that no hook started. */
-export function hookDepth(env: NodeJS.ProcessEnv = hostEnvironment()): number {
+export function hookDepth(env: NodeJS.ProcessEnv = process.env): number {
   const depth = Number(env[DEPTH_VARIABLE]);
   return Number.isSafeInteger(depth) && depth > 0 ? depth : 0;
 }
@@ -136,7 +135,7 @@ export function hookDepth(env: NodeJS.ProcessEnv = hostEnvironment()): number {
 export function buildHookEnvironment(
   policy: HookEnvironmentPolicy,
   cwd: string,
-  host: NodeJS.ProcessEnv = hostEnvironment(),
+  host = policy.host ?? process.env,
 ): Readonly<NodeJS.ProcessEnv> {
   if (last?.policy !== policy || last.cwd !== cwd || !isLike(last, host)) {
     const copy = { ...host };

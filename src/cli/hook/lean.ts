@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { allNamesOf } from '../../dialects/eventNames.js';
 import { readTextSync } from '../../util/guardedRead.js';
-import { findHome } from '../../util/home.js';
+import { findHome } from '../../util/surroundings.js';
 import { isRecord } from '../../util/records.js';
 import { findProjectRoot, isThere, PROJECT_MARKERS } from '../shared/projectRoot.js';
 import type { HookOptions } from './hookArguments.js';

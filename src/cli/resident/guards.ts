@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../config/config.js';
 import { failsClosed } from '../../protocol/events.js';
+import { readText } from '../../util/guardedRead.js';
 import { writeAtomically } from '../../util/writeAtomically.js';
 
 /** Stands for all projects. */
@@ -23,7 +23,7 @@ export async function noteGuards(folder: string, config: Config): Promise<void> 
     [project, guards.some(({ config: hook }) => hook.scope === 'project')],
   ]);
   const file = path.join(folder, 'guards');
-  const text = await readFile(file, 'utf8').catch(() => '');
+  const text = await readText(file).catch(() => '');
   const lines = new Set(text.split('\n').filter((line) => line !== ''));
   for (const [place, hasGuards] of wanted) {
     if (place.includes('\n')) continue;

@@ -109,6 +109,7 @@ export async function openWorkspace(
       extensions,
       workingDir,
       enableHooks: settings.enableHooks || forceHooks,
+      hookEnvironment: { ...settings.hookEnvironment, host: hostEnvironment() },
       approver: ofFleet ?? asked,
       approvals: { ...settings.approvals, ...(whenNobody && { whenNobody }) },
       ...(isTrusted && { trustedFolder: true }),
