@@ -73,8 +73,9 @@ for (const agent of agents) {
   const rows = ROWS.map((row) => ({ ...row, times: [], stage: undefined }));
   for (const row of rows)
     row.stage = new Stage(agent, { settings: row.settings, own: row.own && OWN[agent](row.own) });
-  const steps = Array.from({ length: CALLS }, () => [
-    { name: SHELL[agent], input: { command: 'true' } },
+  // Never the same twice: Gemini CLI takes that for a loop.
+  const steps = Array.from({ length: CALLS }, (_, number) => [
+    { name: SHELL[agent], input: { command: `true ${number}` } },
   ]);
   for (let round = 0; round <= rounds; round += 1) {
     for (const row of rows) {
