@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmod,
   copyFile,
+  cp,
   mkdir,
   readdir,
   readFile,
@@ -26,8 +27,7 @@ const GUARD = group('if grep -q forbidden; then echo no >&2; exit 2; fi', { onFa
 beforeEach(async () => {
   await mkdir(join(cli.home, 'bin'));
   await symlink(MAIN, join(cli.home, 'bin/hookstack'));
-  // A file of its own, so that no other test meets its resident.
-  await copyFile(CLIENT, join(cli.home, 'bin/hookstack-hook'));
+  await symlink(CLIENT, join(cli.home, 'bin/hookstack-hook'));
 });
 
 afterEach(async () => {
@@ -196,7 +196,7 @@ it('a hook cannot tell by whom it is run', async () => {
   const see = [
     'cat > "$SEEN"',
     '{ env | grep -v "^SEEN=\\|^HOOKSTACK_RUN_ID=\\|^HOOKSTACK_RESIDENT=" | sort; pwd; umask; ulimit -a; ulimit -Ha',
-    'for fd in /proc/$$/fd/*; do readlink "$fd" | sed "s/\\[.*//"; done',
+    'readlink /proc/$$/fd/[012] > "$SEEN.fd"; sed "s/\\[.*//" "$SEEN.fd"',
     'ps -o pgid=,sid=,tty=,ni= -p $$ | sed "s/\\b$$\\b/own/g"',
     'grep -E "^(Sig|Cap|Groups|NoNewPrivs|Seccomp)" /proc/$$/status; } >> "$SEEN"',
   ].join('; ');
@@ -246,7 +246,7 @@ describe('what cannot be answered there is answered by a process of its own', ()
     ...perl.map((name) => [name, { [name]: '-Mevil' }] as const),
     ['HOOKSTACK_TIMEOUT', { HOOKSTACK_TIMEOUT: '5000' }],
     ['NODE_OPTIONS', { NODE_OPTIONS: '--no-warnings' }],
-    ['TZ', { TZ: 'Asia/Tokyo' }],
+    ['NODE_EXTRA_CA_CERTS', { NODE_EXTRA_CA_CERTS: '/etc/hostname' }],
   ] as const)('where the environment has %s', async (_name, env) => {
     await cli.userSettings({ BeforeTool: GUARD });
     const { events } = await haveResident();
@@ -495,4 +495,78 @@ describe('hookstack resident', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('hookstack-hook');
   });
+});
+
+describe('what it has of whoever starts it', () => {
+  it('is no descriptor, for which others would wait', async () => {
+    await cli.userSettings({});
+    const lock = join(cli.home, 'lock');
+    const command = `exec 9>'${lock}'; flock 9; exec '${join(cli.home, 'bin/hookstack-hook')}' claude`;
+    const options = { cwd: cli.project, env: cli.env, extendEnv: false, input: event() };
+    await execa('bash', ['-c', command], options);
+    await haveResident();
+    expect(spawnSync('flock', ['-n', lock, 'true']).status).toBe(0);
+  });
+
+  it('is no variable by which Node runs other code', async () => {
+    const file = await cli.write(join(cli.home, 'evil.cjs'), `process.exit(3)`);
+    await cli.userSettings({ BeforeTool: GUARD });
+    await ask('claude', event('forbidden'), { NODE_OPTIONS: `--require=${file}` });
+    expect(await look()).toBeUndefined();
+    await expect(readdir(run())).rejects.toThrow('ENOENT');
+  });
+
+  it('is its Node: one that somebody else finds first has another resident', async () => {
+    const { pid } = await haveResident();
+    const folder = join(cli.home, 'other');
+    const node = await cli.write(
+      join(folder, 'node'),
+      `#!/bin/sh\nexec '${process.execPath}' "$@"\n`,
+    );
+    await chmod(node, 0o755);
+    const other = { PATH: `${folder}:${cli.env['PATH']}` };
+    const { exitCode, stdout } = await ask('status', '', other);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect((await look())?.pid).toBe(pid);
+  });
+
+  it('is no soft limit of open files, which Node raises anyway', async () => {
+    await cli.userSettings({ BeforeTool: GUARD });
+    const { events } = await haveResident();
+    const client = join(cli.home, 'bin/hookstack-hook');
+    const options = { cwd: cli.project, env: cli.env, extendEnv: false, input: event('forbidden') };
+    const { stdout } = await execa(
+      'bash',
+      ['-c', `ulimit -Sn 256; exec '${client}' claude`],
+      options,
+    );
+    expect(stdout).toContain('"deny"');
+    expect((await look())?.events).toBe(events + 1);
+  });
+});
+
+it('ends once its package is gone, and the next event is answered by the one that is there', async () => {
+  await cli.userSettings({ BeforeTool: GUARD });
+  const copy = join(cli.home, 'copy');
+  await cp(join(CLIENT, '..'), join(copy, 'dist'), { recursive: true });
+  await copyFile(join(CLIENT, '../../package.json'), join(copy, 'package.json'));
+  await symlink(join(CLIENT, '../../node_modules'), join(copy, 'node_modules'));
+  await rm(join(cli.home, 'bin/hookstack-hook'));
+  await symlink(join(copy, 'dist/hookstack-hook.sh'), join(cli.home, 'bin/hookstack-hook'));
+  const { pid } = await haveResident();
+  // As an update does: the same place, and other files.
+  await rename(join(copy, 'dist/cli.cjs'), join(copy, 'dist/old.cjs'));
+  await copyFile(join(copy, 'dist/old.cjs'), join(copy, 'dist/cli.cjs'));
+  expect(await ask('claude', event('forbidden'))).toMatchObject(DENIED);
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 20_000);
+});
+
+it('notes guards of the user while another project has its hooks off', async () => {
+  await cli.userSettings({ BeforeTool: GUARD });
+  await haveResident();
+  await askResident(event());
+  const other = join(cli.home, 'other');
+  await cli.write(join(other, '.llxprt/settings.json'), { enableHooks: false });
+  await askResident(JSON.stringify({ ...(JSON.parse(event()) as object), cwd: other }));
+  expect((await readFile(join(run(), 'guards'), 'utf8')).split('\n')).toContain('/');
 });

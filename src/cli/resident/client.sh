@@ -11,7 +11,9 @@ if [ "$1" = --cold ]; then
   guards=$HOME/.llxprt/run/guards
   if [ -r "$guards" ]; then
     while IFS= read -r place; do
-      case $PWD/ in "${place%/}"/*) hasGuards=1 ;; esac
+      for folder in "$(pwd -P)" "${CLAUDE_PROJECT_DIR-}" "${GEMINI_PROJECT_DIR-}"; do
+        case $folder/ in "${place%/}"/*) hasGuards=1 ;; esac
+      done
     done <"$guards"
   fi
   [ "${hasGuards-}" ] || exec "$program" hook --from "$@"
@@ -36,7 +38,8 @@ fi
 exec /bin/sh "$0" --cold "$@"
 #!perl
 # As Linux has them: the module that knows those of all systems takes longer to load than all of the rest.
-my ($UNIX, $STREAM, $SOCKET, $PEER, $INTERRUPTED, $AGAIN) = (1, 1, 1, 17, 4, 11);
+my ($UNIX, $STREAM, $SOCKET, $PEER, $SET_FLAGS, $NONBLOCK) = (1, 1, 1, 17, 4, 2048);
+my ($INTERRUPTED, $AGAIN) = (4, 11);
 delete $ENV{PERL_BADLANG};
 $SIG{PIPE} = 'IGNORE';
 
@@ -52,15 +55,19 @@ my $startedAt = time;
 my $isControl = defined $agent && $agent =~ /^(?:status|stop)$/;
 my ($input, $isWhole) = read_input();
 cold() unless defined $agent && $agent =~ /^\w+$/ && !@options && $isWhole;
-cold() if grep { /^HOOKSTACK_(?!RESIDENT$)/ } keys %ENV;
+# What changes this program, or how Node works, is for a process of its own; and nobody else is to have it.
+cold() if grep { /^(?:HOOKSTACK_(?!RESIDENT$)|NODE_(?!EXTRA_CA_CERTS$)|OPENSSL_)/ } keys %ENV;
 my $folder = folder() // cold();
+my ($node, $main) = (find_node() // cold(), find_main() // cold());
 my $socket = socket_in($folder) // cold();
 my $answer = ask($socket);
 cold() unless defined $answer;
 my ($code, $out, $err) = @$answer;
 say_all(\*STDERR, $err);
-# The exit code of an answer that nobody could be given is that of a block.
-$code = 2 if !say_all(\*STDOUT, $out) && $out !~ /^\{\}?\s*$/;
+if (!say_all(\*STDOUT, $out) && $out !~ /^\{\}?\s*$/) {
+  say_all(\*STDERR, "Blocked, as the answer of the hooks could not be written\n");
+  $code = 2;
+}
 exit $code;
 
 sub read_input {
@@ -79,7 +86,7 @@ sub read_input {
 # names, as that may come from a project.
 sub folder {
   my $home = $ENV{HOME};
-  return undef unless defined $home && $home =~ m{^/};
+  return undef unless defined $home && $home =~ m{^/} && ((stat $home)[4] // -1) == $<;
   my $own = "$home/.llxprt";
   mkdir $_, 0700 for $isControl ? () : ($own, "$own/run");
   return is_private("$own/run") ? "$own/run" : undef;
@@ -90,24 +97,49 @@ sub is_private {
   return @stat && -d _ && $stat[4] == $< && ($stat[2] & 077) == 0;
 }
 
-# One for each installed package, as another version, and the same one installed anew, has another file; and one for each
+# As the system would find it.
+sub find_node {
+  for my $folder (split /:/, $ENV{PATH} // '') {
+    return "$folder/node" if $folder =~ m{^/} && -x "$folder/node" && -f _;
+  }
+  return undef;
+}
+
+# That of this package, whatever was put beside a link to this file.
+sub find_main {
+  my $self = $0;
+  while (-l $self) {
+    my $to = readlink $self;
+    $self = $to =~ m{^/} ? $to : ($self =~ s{[^/]*$}{}r) . $to;
+  }
+  my $main = ($self =~ s{[^/]*$}{}r) . 'cli.cjs';
+  $main = readlink('/proc/self/cwd') . "/$main" unless $main =~ m{^/};
+  return -f $main ? $main : undef;
+}
+
+# One for each program and Node, as another version, and the same one installed anew, is another file; and one for each
 # start of the machine, since several may share a home.
 sub socket_in {
   my ($folder) = @_;
-  my @stat = stat $0 or return undef;
-  my $boot = substr slurp('/proc/sys/kernel/random/boot_id'), 0, 8;
-  return "$folder/" . join('-', @stat[0, 1, 9], $boot) . '.sock';
+  my @of = map { my @stat = stat $_ or return undef; sprintf '%x-%x-%x', @stat[0, 1, 9] } $main, $node;
+  return "$folder/" . join('-', @of, substr slurp('/proc/sys/kernel/random/boot_id'), 0, 4) . '.sock';
 }
 
 sub ask {
   my ($path) = @_;
   # A longer one would be cut off, and name another.
-  return undef if length $path > 100;
+  return undef if length $path > 106;
   my @there = lstat $path;
   return start($path) unless @there;
   return undef unless -S _ && $there[4] == $<;
   socket my $link, $UNIX, $STREAM, 0 or return undef;
-  connect $link, pack('Sa*', $UNIX, "$path\0") or return start($path);
+  # One that is stopped takes no more connections at some time, and nobody waits for that.
+  fcntl $link, $SET_FLAGS, $NONBLOCK or return undef;
+  if (!connect $link, pack('Sa*', $UNIX, "$path\0")) {
+    return start($path) if $! != $AGAIN;
+    unlink $path;
+    return undef;
+  }
   my $peer = getsockopt($link, $SOCKET, $PEER) // return undef;
   return undef unless (unpack 'i3', $peer)[1] == $<;
   # All else it looks up itself, as the system has it.
@@ -179,10 +211,14 @@ sub start {
   open STDIN, '<', '/dev/null';
   open STDOUT, '>', '/dev/null';
   open STDERR, '>', '/dev/null';
-  my %kept = map { $_ => $ENV{$_} } grep { /^(?:PATH|HOME|TMPDIR|TZ|(?:NODE|SSL|OPENSSL)_\w+)$/ } keys %ENV;
-  # Small, as it waits most of the time.
-  %ENV = (%kept, MALLOC_ARENA_MAX => 1, HOOKSTACK_NODE_OPTIONS => $kept{NODE_OPTIONS} // '', NODE_OPTIONS => join ' ', $kept{NODE_OPTIONS} // (), '--max-semi-space-size=1');
-  exec $program, 'resident', 'serve', '--socket', $path or POSIX::_exit(1);
+  # Whoever waits for a pipe or a lock of the agent would wait for this one, too.
+  if (opendir my $open, '/proc/self/fd') {
+    POSIX::close($_) for grep { /^\d+$/ && $_ > 2 } readdir $open;
+  }
+  # Nothing of whoever comes first, as it is for all; and small, as it waits most of the time.
+  my @kept = grep { defined $ENV{$_} } qw(HOME NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR);
+  %ENV = ((map { $_ => $ENV{$_} } @kept), PATH => '/usr/local/bin:/usr/bin:/bin', MALLOC_ARENA_MAX => 1);
+  exec $node, '--max-semi-space-size=1', $main, 'resident', 'serve', '--socket', $path or POSIX::_exit(1);
 }
 
 # The event is answered by a process of its own, which reads what was read here.

@@ -11,17 +11,28 @@ const EVERYWHERE = '/';
  * Notes beside the socket in which projects a guard is configured, for a client that can start nothing which could ask
  * it: a folder on each line.
  */
-export async function noteGuards(folder: string, config: Config): Promise<void> {
+export function noteGuards(folder: string, config: Config): Promise<void> {
+  // One after the other, as each reads what the one before has written.
+  noting = noting.then(() => note(folder, config)).catch(() => undefined);
+  return noting;
+}
+
+let noting = Promise.resolve();
+
+async function note(folder: string, config: Config): Promise<void> {
   const system = config.getHookSystem();
   await system?.initialize();
   const guards = (system?.getAllHooks() ?? []).filter(
     ({ enabled, config: hook, eventName }) => enabled && failsClosed(hook, eventName),
   );
   const project = config.getWorkingDir();
-  const wanted = new Map([
-    [EVERYWHERE, guards.some(({ config: hook }) => hook.scope !== 'project')],
-    [project, guards.some(({ config: hook }) => hook.scope === 'project')],
-  ]);
+  const wanted = new Map([[project, guards.some(({ config: hook }) => hook.scope === 'project')]]);
+  // Where hooks are off for one project, nothing is known of the others.
+  if (system)
+    wanted.set(
+      EVERYWHERE,
+      guards.some(({ config: hook }) => hook.scope !== 'project'),
+    );
   const file = path.join(folder, 'guards');
   const text = await readText(file).catch(() => '');
   const lines = new Set(text.split('\n').filter((line) => line !== ''));

@@ -9,14 +9,17 @@ export interface Inheritance {
   readonly state: string;
 }
 
-const SPACES = ['mnt', 'net', 'pid', 'user', 'ipc', 'uts'] as const;
+const SPACES = ['mnt', 'net', 'pid', 'user', 'ipc', 'uts', 'cgroup', 'time'] as const;
 
 /** Lines of `status`: the mask of new files, ids, rights, filters of system calls, and processors. */
 const STATUS =
   /^(?:Umask|Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp|Cpus_allowed|Mems_allowed):.*$/gmu;
 
+/** Of `stat`, from its third field on: niceness, real-time priority, and the way in which it is scheduled. */
+const PRIORITY = [16, 37, 38] as const;
+
 /** Node raises the soft one to the hard one, also for what it starts. */
-const OPEN_FILES = /^(Max open files\s+)\S+/mu;
+const OPEN_FILES = /^(Max open files)\s+\S+\s+/mu;
 
 /** @throws the system's error, where there is no such process of this user */
 export function inheritanceOf(pid: number | 'self'): Inheritance {
@@ -24,11 +27,16 @@ export function inheritanceOf(pid: number | 'self'): Inheritance {
   const limits = read('limits').replace(OPEN_FILES, '$1');
   const status = read('status').match(STATUS) ?? [];
   // What stands before may hold anything.
-  const nice = read('stat')
+  const fields = read('stat')
     .replace(/^.*\) /su, '')
-    .split(' ')[16];
+    .split(' ');
+  const priority = PRIORITY.map((at) => fields[at]);
   const spaces = SPACES.map((name) => readlinkSync(`/proc/${pid}/ns/${name}`));
-  const state = [limits, ...status, nice, read('oom_score_adj'), labelOf(read), ...spaces];
+  const root = readlinkSync(`/proc/${pid}/root`);
+  const others = ['oom_score_adj', 'attr/current', 'personality'].map((name) =>
+    ifThere(read, name),
+  );
+  const state = [limits, ...status, ...priority, ...others, root, ...spaces];
   return {
     uid: statSync(`/proc/${pid}`).uid,
     cwd: readlinkSync(`/proc/${pid}/cwd`),
@@ -37,10 +45,10 @@ export function inheritanceOf(pid: number | 'self'): Inheritance {
   };
 }
 
-/** Of systems that have labels. */
-function labelOf(read: (name: string) => string): string {
+/** Not every system has each of them. */
+function ifThere(read: (name: string) => string, name: string): string {
   try {
-    return read('attr/current');
+    return read(name);
   } catch {
     return '';
   }

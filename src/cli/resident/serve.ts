@@ -1,6 +1,8 @@
-import { lstatSync, readdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { HookEventName, type DialectName } from '../../protocol/types.js';
 import { within } from '../../util/surroundings.js';
@@ -11,11 +13,12 @@ import { readEvent } from '../hook/refusal.js';
 import { ANSWERED, BLOCKED } from '../hook/writeAnswer.js';
 import { makePrivate } from '../shared/privateFolder.js';
 import { UsageError } from '../shared/usageError.js';
-import { openWorkspace } from '../shared/workspace.js';
+import { LIMITS } from '../shared/limits.js';
+import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { noteGuards } from './guards.js';
 import { inheritanceOf, type Inheritance } from './inheritance.js';
 import { formatReply, readRequest, STILL_HERE, type ResidentRequest } from './request.js';
-import { isCurrent, KeptWorkspaces, NeedsOwnProcess } from './workspaces.js';
+import { isCurrent, KeptWorkspaces, NeedsOwnProcess, requireAnswerable } from './workspaces.js';
 
 /** The resident ends after this many ms without an event, and lets go of the projects without one. */
 const IDLE_MS = 600_000;
@@ -28,6 +31,10 @@ const MAX_READING = 128 * 1024 * 1024;
 /** Events at a time: of all, and from one directory. What is more is answered by processes of their own. */
 const MAX_EVENTS = 256;
 const MAX_OF_ONE = 64;
+/** Ms that a client may say nothing before its request is whole. */
+const SILENT_MS = 5000;
+/** Ms in which all is read that an event needs: a drive that does not answer holds up the others, too. */
+const OPEN_MS = 5000;
 /** Ms. */
 const OLD_MS = 30 * 24 * 3600 * 1000;
 
@@ -41,31 +48,23 @@ export interface ServeOptions {
  * @throws UsageError where the folder of the socket is not this user's alone
  */
 export async function serveEvents({ socket }: ServeOptions): Promise<void> {
-  if (!/\/[\da-f-]+\.sock$/u.test(socket)) {
+  if (!OWN_FILE.test(path.basename(socket))) {
     throw new UsageError('hookstack resident serve is started by hookstack-hook only');
   }
-  restoreOptions();
   makePrivate(path.dirname(socket));
   removeOld(path.dirname(socket));
   await new Resident(socket).listen();
 }
 
-/** What the user has said to Node; the client has added something for this process alone. */
-const GIVEN_OPTIONS = 'HOOKSTACK_NODE_OPTIONS';
-
-function restoreOptions(): void {
-  const given = process.env[GIVEN_OPTIONS];
-  delete process.env[GIVEN_OPTIONS];
-  delete process.env['NODE_OPTIONS'];
-  if (given) process.env['NODE_OPTIONS'] = given;
-}
+const OWN_FILE = /^[\da-f-]+\.(?:sock(?:\.\d+)?|starts)$/u;
 
 /** What residents of other packages, and of other starts of the machine, have left. */
 function removeOld(folder: string): void {
-  for (const name of readdirSync(folder)) {
+  for (const name of readdirSync(folder).filter((each) => OWN_FILE.test(each))) {
     const file = path.join(folder, name);
     const stats = lstatSync(file, { throwIfNoEntry: false });
-    if (stats && Date.now() - stats.mtimeMs > OLD_MS && name !== 'guards') rmSync(file);
+    const isOld = stats && !stats.isDirectory() && Date.now() - stats.mtimeMs > OLD_MS;
+    if (isOld) rmSync(file, { force: true });
   }
 }
 
@@ -82,6 +81,7 @@ class Resident {
   #isEnding = false;
 
   readonly #own = inheritanceOf('self');
+  readonly #program = stampOfProgram();
   readonly #variables = ownVariables(process.env);
 
   constructor(private readonly socket: string) {
@@ -108,19 +108,24 @@ class Resident {
   #look(): void {
     const isIdle = performance.now() - this.#usedAt > IDLE_MS;
     this.#workspaces.forgetUnused(IDLE_MS);
-    if (isIdle || !this.#isCurrent()) this.#end();
+    if (isIdle || !this.#isFound() || !this.#isWhole()) this.#end();
   }
 
   /** Whether clients still find it here, and start no other one in its place. */
-  #isCurrent(): boolean {
+  #isFound(): boolean {
     return lstatSync(this.socket, { throwIfNoEntry: false })?.ino === this.#inode;
+  }
+
+  /** Whether its package is the one that it was started from: what it loads later would be another's, or missing. */
+  #isWhole(): boolean {
+    return stampOfProgram() === this.#program;
   }
 
   /** Answers what it has heard, and nothing more. */
   #end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    if (this.#isCurrent()) rmSync(this.socket, { force: true });
+    if (this.#isFound()) rmSync(this.socket, { force: true });
     this.#server.close(() => process.exit());
   }
 
@@ -139,6 +144,8 @@ class Resident {
       if (size > MAX_REQUEST || this.#reading > MAX_READING) client.destroy();
       else chunks.push(chunk);
     });
+    client.setTimeout(SILENT_MS, () => client.destroy());
+    client.once('end', () => client.setTimeout(0));
     client.once('end', () => void this.#answer(client, Buffer.concat(chunks), asked.signal));
     client.write(STILL_HERE);
   }
@@ -165,6 +172,7 @@ class Resident {
       this.#end();
       return formatReply(0, `${JSON.stringify(this.#status())}\n`, '');
     }
+    if (!this.#isWhole()) this.#end();
     const client = this.#isEnding ? undefined : this.#lookAt(request);
     if (!client) return undefined;
     const count = this.#busy.get(client.cwd) ?? 0;
@@ -200,44 +208,62 @@ class Resident {
   ): Promise<Buffer | undefined> {
     let err = '';
     const say = (text: string) => void (err += text);
-    let needsOwnProcess = false;
     const reading = parseInput(input);
     const event = readEvent({ from }, reading);
     const isStart = 'received' in event && event.received?.event === HookEventName.SessionStart;
-    const answer = await within({ env, say }, () => {
+    const alone = new AbortController();
+    const late = setTimeout(() => alone.abort(), LIMITS.all);
+    const answering = within({ env, say }, () => {
       const { directory, source } = projectDirectory({ from }, reading, cwd);
       return this.#workspaces.use((makeConfig) =>
         answerEvent({ from, cwd: directory, cwdSource: source }, event, {
-          signal,
+          signal: AbortSignal.any([signal, alone.signal]),
           passes: () => undefined,
           withholds: () => undefined,
-          openWorkspace: async (options, needs) => {
-            const open = (isAnew: boolean) =>
+          openWorkspace: (options, needs) =>
+            this.#open(isStart, (isAnew) =>
               openWorkspace(options, {
                 ...needs,
                 makeConfig: (given) => makeConfig(given, isAnew),
                 firesOnce: false,
                 withMiddleware: false,
                 isQuiet: isAnew && !isStart,
-              });
-            try {
-              let workspace = await open(isStart);
-              if (!(await isCurrent(workspace.config))) workspace = await open(true);
-              await noteGuards(path.dirname(this.socket), workspace.config).catch(() => undefined);
-              return workspace;
-            } catch (error) {
-              needsOwnProcess ||= error instanceof NeedsOwnProcess;
+              }),
+            ).catch((error: unknown) => {
+              alone.abort();
               throw error;
-            }
-          },
+            }),
         }),
       );
     });
-    if (needsOwnProcess) return undefined;
+    const answer = await Promise.race([answering, once(alone.signal, 'abort')]);
+    clearTimeout(late);
+    if (alone.signal.aborted || Array.isArray(answer)) return undefined;
     if ('blocked' in answer) {
       return formatReply(BLOCKED, '', `${err}${removeControls(answer.blocked)}\n`);
     }
     return formatReply(ANSWERED, `${JSON.stringify(answer.json)}\n`, err);
+  }
+
+  /**
+   * Reads what an event needs, anew where that has changed since the last one.
+   *
+   * @throws what went wrong, which may be of this process alone; the client then starts another one
+   */
+  async #open(isStart: boolean, open: (isAnew: boolean) => Promise<Workspace>): Promise<Workspace> {
+    const opening = async () => {
+      let workspace = await open(isStart);
+      if (!(await isCurrent(workspace.config))) workspace = await open(true);
+      await requireAnswerable(workspace);
+      await noteGuards(path.dirname(this.socket), workspace.config);
+      return workspace;
+    };
+    const late = sleep(OPEN_MS, undefined, { ref: false }).then(() => {
+      // The threads that read are few, and those that hang do not come back.
+      this.#end();
+      throw new NeedsOwnProcess('files cannot be read in time');
+    });
+    return Promise.race([opening(), late]);
   }
 
   #status() {
@@ -253,8 +279,14 @@ class Resident {
   }
 }
 
+function stampOfProgram(): string {
+  const [, file = ''] = process.argv;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return [stats?.dev, stats?.ino, stats?.mtimeMs].join(':');
+}
+
 /** Variables that change what this program does itself, and no hook alone. */
-const OF_PROGRAM = /^(?:HOME|TMPDIR|TZ|(?:NODE|SSL|OPENSSL)_.*)$/u;
+const OF_PROGRAM = /^(?:HOME|(?:NODE|SSL|OPENSSL)_.*)$/u;
 
 function ownVariables(env: Readonly<NodeJS.ProcessEnv>): string {
   const names = Object.keys(env).filter((name) => OF_PROGRAM.test(name));

@@ -1,5 +1,7 @@
 import { Config, type ConfigOptions } from '../../config/config.js';
+import { buildHookEnvironment } from '../../run/preparedInput.js';
 import { hostEnvironment } from '../../util/surroundings.js';
+import type { Workspace } from '../shared/workspace.js';
 
 /** Thrown where an event wants what a process that stays cannot give without a difference. */
 export class NeedsOwnProcess extends Error {
@@ -20,6 +22,23 @@ export async function isCurrent(config: Config): Promise<boolean> {
     if (enabled && (await registry.findObjection(hook)) !== undefined) return false;
   }
   return true;
+}
+
+/**
+ * @throws NeedsOwnProcess where hooks could not be looked at, or would be started, or told of, in another way than by a
+ *   process of their own
+ */
+export async function requireAnswerable({ config, settings }: Workspace): Promise<void> {
+  const system = config.getHookSystem();
+  await system?.initialize();
+  if (system?.getAllHooks().some(({ skipped }) => skipped === 'refused')) {
+    throw new NeedsOwnProcess('hooks of the project could not be looked at');
+  }
+  // What happens is told to all who listen in a process.
+  if (settings.fleet?.record)
+    throw new NeedsOwnProcess('what happens goes to the record of a fleet');
+  const { PATH } = buildHookEnvironment(config.getHookEnvironment(), config.getWorkingDir());
+  if (PATH === undefined) throw new NeedsOwnProcess('hooks get no search path of the agent');
 }
 
 interface Kept {
