@@ -15,6 +15,7 @@ import {
 } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Cli, CLIENT, group, MAIN, saying } from './helpers.js';
@@ -404,6 +405,16 @@ describe('a resident that cannot answer', () => {
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);
     expect(await look()).toBeUndefined();
   });
+});
+
+it('stays after an event', async () => {
+  await cli.userSettings({ BeforeTool: GUARD });
+  const { pid } = await haveResident();
+  await askResident(event());
+  // Longer than anything that an event starts may take.
+  for (const end = performance.now() + 6000; performance.now() < end; await sleep(500)) {
+    expect((await look())?.pid).toBe(pid);
+  }
 });
 
 describe('many at once', () => {

@@ -179,10 +179,11 @@ class Resident {
     if (count >= MAX_OF_ONE) return undefined;
     this.#busy.set(client.cwd, count + 1);
     try {
-      return await this.#replyToEvent(request.wants, client, request.input, signal);
+      const reply = await this.#replyToEvent(request.wants, client, request.input, signal);
+      if (reply) this.#answered += 1;
+      return reply;
     } finally {
       this.#usedAt = performance.now();
-      this.#answered += 1;
       const left = (this.#busy.get(client.cwd) ?? 1) - 1;
       if (left > 0) this.#busy.set(client.cwd, left);
       else this.#busy.delete(client.cwd);
@@ -258,12 +259,13 @@ class Resident {
       await noteGuards(path.dirname(this.socket), workspace.config);
       return workspace;
     };
-    const late = sleep(OPEN_MS, undefined, { ref: false }).then(() => {
+    const opened = new AbortController();
+    const late = sleep(OPEN_MS, undefined, { signal: opened.signal }).then(() => {
       // The threads that read are few, and those that hang do not come back.
       this.#end();
       throw new NeedsOwnProcess('files cannot be read in time');
     });
-    return Promise.race([opening(), late]);
+    return Promise.race([opening(), late]).finally(() => opened.abort());
   }
 
   #status() {
