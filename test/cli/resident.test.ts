@@ -412,7 +412,7 @@ it('stays after an event', async () => {
   const { pid } = await haveResident();
   await askResident(event());
   // Longer than anything that an event starts may take.
-  for (const end = performance.now() + 6000; performance.now() < end; await sleep(500)) {
+  for (const over = performance.now() + 6000; performance.now() < over; await sleep(500)) {
     expect((await look())?.pid).toBe(pid);
   }
 });
