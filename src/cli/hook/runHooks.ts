@@ -1,38 +1,43 @@
+import { realpathSync, lstatSync } from 'node:fs';
+import path from 'node:path';
+import { extensionsIn } from '../../config/settings/settingsPlaces.js';
 import { closeIdleConnections } from '../../fleet/remoteHooks.js';
+import { findHome } from '../../util/surroundings.js';
 import { LIMITS } from '../shared/limits.js';
+import { findProjectRoot, isThere, PROJECT_MARKERS } from '../shared/projectRoot.js';
 import { Watchdog } from '../shared/watchdog.js';
 import { openWorkspace } from '../shared/workspace.js';
 import { answerEvent } from './answerEvent.js';
 import { surviveCrashes } from './crash.js';
 import type { HookOptions } from './hookArguments.js';
-import type { HookInputReading } from './readInput.js';
+import { projectDirectory } from './projectDirectory.js';
+import { readInput } from './readInput.js';
 import { lastWords, readEvent } from './refusal.js';
 import { block, BLOCKED, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js';
 
-/** Ms until the watchdog is started where only what is the user's own runs, and is looked at: mostly, it is over by then. */
+/** Ms until the watchdog is started where nothing is known that could hold up the main thread: mostly, it is over by then. */
 const WATCH_DELAY_MS = 1000;
 
 /**
  * Answers one event of an agent in a process of its own, which ends with it.
  *
- * @param isOwn whether nobody but the user has a say in what runs here, and in which files are looked at
  * @returns the exit code
  */
-export async function runHooks(
-  options: HookOptions,
-  input: HookInputReading,
-  isOwn: boolean,
-): Promise<number> {
+export async function runHooks(options: HookOptions): Promise<number> {
   surviveOutputs();
   keepStdout();
+  const input = await readInput();
   const event = readEvent(options, input);
+  const { directory, source } = projectDirectory(options, input, process.cwd());
   // The agent has waited since the process began.
   const left = LIMITS.blocked - performance.now();
-  const watchdog = new Watchdog(lastWords(event), left, isOwn ? WATCH_DELAY_MS : 0);
+  const delayMs = mayHang(options, directory) ? 0 : WATCH_DELAY_MS;
+  const watchdog = new Watchdog(lastWords(event), left, delayMs);
   const crash = surviveCrashes(watchdog);
   let exitCode = BLOCKED;
   try {
-    const answer = await answerEvent(options, event, { ...crash, openWorkspace });
+    const place = { cwd: directory, cwdSource: source };
+    const answer = await answerEvent({ ...options, ...place }, event, { ...crash, openWorkspace });
     exitCode =
       'blocked' in answer ? block(answer.blocked) : await writeAnswer(answer.json, answer.reason);
     return exitCode;
@@ -40,4 +45,29 @@ export async function runHooks(
     crash.over(exitCode);
     await closeIdleConnections();
   }
+}
+
+/**
+ * Whether the main thread may not come back: from code of an extension, from a file that the user has named, or from a link
+ * of the project, which may lead to a drive that never answers.
+ */
+function mayHang({ settings }: HookOptions, directory: string): boolean {
+  if (settings !== undefined) return true;
+  try {
+    const { root } = findProjectRoot(realpathSync(directory), PROJECT_MARKERS, isThereItself);
+    const home = findHome();
+    return isThereItself(extensionsIn(root)) || (home !== undefined && isThere(extensionsIn(home)));
+  } catch {
+    return true;
+  }
+}
+
+/** @throws Error at a link, which nothing watches over yet */
+function isThereItself(file: string): boolean {
+  for (const each of [path.dirname(file), file]) {
+    const stats = lstatSync(each, { throwIfNoEntry: false });
+    if (!stats) return false;
+    if (stats.isSymbolicLink()) throw new Error('a link is followed under watch only');
+  }
+  return true;
 }

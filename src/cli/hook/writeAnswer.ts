@@ -1,26 +1,24 @@
-import { errorMessage } from '../../util/errorMessage.js';
+import { writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCode, errorMessage } from '../../util/errorMessage.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 
 /** Exit codes: the answer is on stdout, or the event is blocked for the reason on stderr. */
 export const ANSWERED = 0;
 export const BLOCKED = 2;
 
-const writeOut = process.stdout.write.bind(process.stdout);
-
 /**
  * What code of extensions prints goes to stderr: agents that find anything but one JSON object in stdout take it for a
  * text, and a text for a yes.
  */
 export function keepStdout(): void {
-  process.stdout.write = process.stderr.write.bind(process.stderr);
+  Object.defineProperty(process, 'stdout', { get: () => process.stderr, configurable: true });
 }
 
 /** Without this, an output that is full or closed would end the process with a code that agents take for a yes. */
 export function surviveOutputs(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.removeAllListeners('error');
-    stream.on('error', () => undefined);
-  }
+  process.stderr.removeAllListeners('error');
+  process.stderr.on('error', () => undefined);
 }
 
 /**
@@ -30,13 +28,29 @@ export function surviveOutputs(): void {
  * @returns the exit code
  */
 export async function writeAnswer(json: object, reason = ''): Promise<number> {
-  const error = await new Promise<Error | null | undefined>((resolve) => {
-    writeOut(`${JSON.stringify(json)}\n`, resolve);
-  });
+  const error = await writeOut(`${JSON.stringify(json)}\n`);
   if (!error || Object.keys(json).length === 0) return ANSWERED;
   const problem = `the answer of the hooks could not be written (${errorMessage(error)})`;
   return block([`Blocked, as ${problem}`, reason].filter(Boolean).join(': '));
 }
+
+/** Streams take a while to load, and this is the only text. @returns what went wrong */
+async function writeOut(text: string): Promise<unknown> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += writeSync(1, bytes, at);
+    } catch (error) {
+      if (errorCode(error) !== 'EAGAIN') return error;
+      // Whoever reads shares a pipe that does not wait.
+      await sleep(FULL_MS);
+    }
+  }
+  return undefined;
+}
+
+/** Ms until a pipe that was full is tried again. */
+const FULL_MS = 5;
 
 /** Says on stderr why an event is blocked, where agents look for it. */
 export function block(text: string): number {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.js';
 import { failsClosed } from '../../protocol/events.js';
-import { readText } from '../../util/guardedRead.js';
+import { readTextSync } from '../../util/guardedRead.js';
 import { writeAtomically } from '../../util/writeAtomically.js';
 
 /** Stands for all projects. */
@@ -34,7 +34,7 @@ async function note(folder: string, config: Config): Promise<void> {
       guards.some(({ config: hook }) => hook.scope !== 'project'),
     );
   const file = path.join(folder, 'guards');
-  const text = await readText(file).catch(() => '');
+  const text = readNotes(file);
   const lines = new Set(text.split('\n').filter((line) => line !== ''));
   for (const [place, hasGuards] of wanted) {
     if (place.includes('\n')) continue;
@@ -43,4 +43,13 @@ async function note(folder: string, config: Config): Promise<void> {
   }
   const updated = [...lines].map((line) => `${line}\n`).join('');
   if (updated !== text) await writeAtomically(file, updated, 0o600);
+}
+
+/** In a folder of the resident's own: no drive that is gone is waited for. */
+function readNotes(file: string): string {
+  try {
+    return readTextSync(file);
+  } catch {
+    return '';
+  }
 }

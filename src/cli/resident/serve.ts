@@ -18,6 +18,7 @@ import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { noteGuards } from './guards.js';
 import { inheritanceOf, type Inheritance } from './inheritance.js';
 import { formatReply, readRequest, STILL_HERE, type ResidentRequest } from './request.js';
+import { RememberedFiles } from './rememberedFiles.js';
 import { isCurrent, KeptWorkspaces, NeedsOwnProcess, requireAnswerable } from './workspaces.js';
 
 /** The resident ends after this many ms without an event, and lets go of the projects without one. */
@@ -71,6 +72,7 @@ function removeOld(folder: string): void {
 class Resident {
   readonly #server: Server;
   readonly #workspaces = new KeptWorkspaces();
+  readonly #remembered = new RememberedFiles();
   readonly #startedAt = performance.now();
   /** What can be seen of the socket, and of the client's file, which is another one once the package is replaced. */
   #inode = 0;
@@ -226,6 +228,8 @@ class Resident {
               openWorkspace(options, {
                 ...needs,
                 makeConfig: (given) => makeConfig(given, isAnew),
+                remember: (project, read) =>
+                  isAnew ? read() : this.#remembered.of(project, read),
                 firesOnce: false,
                 withMiddleware: false,
                 isQuiet: isAnew && !isStart,

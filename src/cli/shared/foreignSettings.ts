@@ -3,6 +3,7 @@ import { dialects } from '../../dialects/dialects.js';
 import { readJsonFile } from '../../util/jsonFile.js';
 import { isRecord } from '../../util/records.js';
 import type { DialectName } from '../../protocol/types.js';
+import { isThere } from './projectRoot.js';
 import { areOwnHooks } from './ownHook.js';
 import { printNotice } from './terminal.js';
 import { hostEnvironment } from '../../util/surroundings.js';
@@ -30,7 +31,8 @@ export function foreignSettingsIn(
 export async function tellForeignHooks(project: string): Promise<void> {
   for (const [name, { agent, settings }] of Object.entries(dialects)) {
     for (const file of [...settings.files, ...(settings.localFiles ?? [])]) {
-      if (!(await holdsHooks(path.join(project, file)))) continue;
+      const there = path.join(project, file);
+      if (!isThere(there) || !(await holdsHooks(there))) continue;
       printNotice(
         'note',
         `nothing runs the hooks that ${file} has for ${agent}; to take them over: hookstack migrate --from ${name}`,

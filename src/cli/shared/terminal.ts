@@ -1,4 +1,3 @@
-import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { writeError } from '../../util/surroundings.js';
@@ -23,7 +22,8 @@ export function paint(
 ): string {
   const mayHave = stream.isTTY || process.env['FORCE_COLOR'] !== undefined;
   // Node looks at the environment alone.
-  const isPlain = !mayHave || WriteStream.prototype.getColorDepth() === 1;
+  const isPlain =
+    !mayHave || process.getBuiltinModule('node:tty').WriteStream.prototype.getColorDepth() === 1;
   return isPlain ? text : styleText(style, text, { validateStream: false });
 }
 

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import thread from './watchdogThread.js?raw';
 
 /** What is said in the place of a process that says nothing any more. */
@@ -35,7 +35,9 @@ export class Watchdog {
 
   #start(): void {
     const { out = '', err } = this.words;
-    this.#worker ??= new Worker(thread, {
+    // Mostly, there is no need of it.
+    const { Worker: Thread } = process.getBuiltinModule('node:worker_threads');
+    this.#worker ??= new Thread(thread, {
       eval: true,
       workerData: { state: this.#state, out, err },
       // What Node is told by options and variables is for the main thread.

@@ -1,11 +1,12 @@
 import type { Approver } from '../../protocol/approval.js';
 import { realpath, stat } from 'node:fs/promises';
-import type { ConsentReview } from '../../protocol/entry.js';
+import type { ConsentReview, Extension } from '../../protocol/entry.js';
 import { Config, type ConfigOptions } from '../../config/config.js';
 import type { UseExtensionMiddlewareOptions } from '../../extensions/extensionMiddleware.js';
 import {
   loadSettings,
   loadSettingsFile,
+  type LoadedSettings,
   type SettingsOrigins,
 } from '../../config/settings/settings.js';
 import type { Settings } from '../../config/settings/settingsKeys.js';
@@ -54,6 +55,8 @@ interface WorkspaceNeeds {
   readonly firesOnce?: boolean;
   /** Default: makes a new one. */
   readonly makeConfig?: (options: ConfigOptions) => Config;
+  /** Gives what was read of the project's files, where that need not be read anew. Default: reads. */
+  readonly remember?: (workingDir: string, read: () => Promise<FilesOfProject>) => Promise<FilesOfProject>;
   /** Start persistent hooks for each event. Default: where no more than one comes. */
   readonly startsEachHook?: boolean;
   /** Import the middleware of extensions. Default false. */
@@ -76,11 +79,10 @@ export async function openWorkspace(
   const { startsEachHook = firesOnce } = needs;
   const workingDir = await resolveWorkingDir(options.cwd, PROJECT_MARKERS, options.cwdSource);
   const isTrusted = !needs.asksForConsent && isTrustedRun(options);
-  const { settings, origins, review, extensions, problems } = await readFiles(
-    workingDir,
-    options.settings,
-    isTrusted,
-  );
+  const read = () => readFiles(workingDir, options.settings, isTrusted);
+  const { settings, origins, review, extensions, problems } = await (needs.remember
+    ? needs.remember(workingDir, read)
+    : read());
   const isBroken = unreadableFiles(problems).length > 0;
   const countsProject = isTrusted || (isBroken && (await isAllowed(workingDir)));
   let isIncomplete = false;
@@ -131,8 +133,17 @@ async function approverOfFleet({ fleet }: Settings): Promise<Approver | undefine
   return fleetApprover(fleet);
 }
 
+/** What the settings and extensions of a project say, with those of the user and the system. */
+export interface FilesOfProject extends LoadedSettings {
+  readonly extensions: readonly Extension[];
+}
+
 /** A `named` settings file replaces all others. */
-async function readFiles(workingDir: string, named: string | undefined, isTrusted: boolean) {
+async function readFiles(
+  workingDir: string,
+  named: string | undefined,
+  isTrusted: boolean,
+): Promise<FilesOfProject> {
   if (named !== undefined) return { ...(await loadSettingsFile(named)), extensions: [] };
   const loaded = await loadSettings({ workingDir, trustProject: isTrusted || undefined });
   const { loadExtensions } = await import('../../extensions/extensions.js');
