@@ -23,7 +23,7 @@ export async function decideReceived(
   const fired = await fireHook(config, event, payload, options);
   const verdict = verdictOf(received, fired);
   if (!fired) return verdict;
-  const ambiguity = ambiguityOf(received);
+  const ambiguity = ambiguityOf(received, verdict.input);
   if (ambiguity !== undefined && verdict.kind !== 'block' && verdict.kind !== 'stop') {
     return { kind: 'block', reason: ambiguity };
   }
@@ -81,6 +81,8 @@ async function askAgain(
   const both = { ...verdict, hasFailed: verdict.hasFailed || again.hasFailed };
   if (again.kind === 'block' || again.kind === 'stop') return again;
   const input = again.input ?? verdict.input;
+  const ambiguity = ambiguityOf(received, input);
+  if (ambiguity !== undefined) return { kind: 'block', reason: ambiguity };
   if (again.kind !== 'ask' || !fired) return { ...both, input };
   if (input === undefined) {
     const mayAllow = maySpeakFor(allowing.aggregated, fired.aggregated);

@@ -117,12 +117,22 @@ function identityOf(fields: Fields): ReceivedIdentity {
   return Object.fromEntries(known);
 }
 
-/** Why a call must not run that hooks have looked at: they may have read another argument than the tool will. */
-export function ambiguityOf({ dialect, event, payload, fields }: Received): string | undefined {
+/**
+ * Why a call must not run that hooks have looked at: they may have read another argument than the tool will.
+ *
+ * @param changed its arguments as hooks have left them, where they changed any: one of another agent may know an argument
+ *   by another name
+ */
+export function ambiguityOf(
+  { dialect, event, payload, fields }: Received,
+  changed?: Readonly<Record<string, unknown>>,
+): string | undefined {
   if (event !== HookEventName.BeforeTool) return undefined;
   const { toolName } = payload as HookPayload<HookEventName.BeforeTool>;
   const { spoken } = reverseDialects[dialect];
-  const clash = findReverseClash(spoken, toolName, recordOf(fields['tool_input']));
+  const clash = [recordOf(fields['tool_input']), changed ?? {}]
+    .map((input) => findReverseClash(spoken, toolName, input))
+    .find((found) => found !== undefined);
   if (!clash) return undefined;
   const [theirs, ours] = clash;
   return `The arguments "${theirs}" and "${ours}" are one and the same for hooks, so that they would not see which of them ${spoken.agent} uses: leave "${ours}" out.`;

@@ -162,6 +162,16 @@ describe('what hooks change of an event of Gemini CLI', () => {
     expect((await send(cli, 'gemini', sent)).json).toEqual({});
   });
 
+  it('denies where a hook gives an argument by its other name, which others have not looked at', async () => {
+    await haveHook(cli);
+    const said = { hookSpecificOutput: { tool_input: { dir_path: '/etc' } } };
+    const sent = { hook_event_name: 'BeforeTool', ...EVENTS['BeforeTool'] };
+    expect((await send(cli, 'gemini', sent, said)).json).toMatchObject({
+      decision: 'deny',
+      reason: expect.stringContaining('"dir_path" and "directory" are one') as string,
+    });
+  });
+
   it('takes the place of a result in all versions of it', async () => {
     await haveForeignHook(cli, 'gemini', 'AfterTool');
     const sent = { hook_event_name: 'AfterTool', ...EVENTS['AfterTool'] };
