@@ -28,8 +28,8 @@ export default defineConfig({
       include: ['test/types/**/*.test-d.ts'],
       tsconfig: './test/tsconfig.json',
     },
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     coverage: {
       provider: 'v8',
       include: ['src/**', 'middleware/**'],

@@ -21,18 +21,21 @@ export async function decideReceived(
 ): Promise<ReplyVerdict> {
   const { event, payload, theirEvent } = received;
   const fired = await fireHook(config, event, payload, options);
-  const verdict = verdictOf(received, fired);
-  if (!fired) return verdict;
-  const ambiguity = ambiguityOf(received, verdict.input);
-  if (ambiguity !== undefined && verdict.kind !== 'block' && verdict.kind !== 'stop') {
-    return { kind: 'block', reason: ambiguity };
-  }
+  if (!fired) return verdictOf(received, fired);
+  const verdict = unambiguous(received, verdictOf(received, fired));
   if (verdict.kind === 'ask' && event !== HookEventName.BeforeTool) {
     return askOurselves(config, received, fired, verdict, options);
   }
   if (theirEvent !== 'PermissionRequest' || verdict.kind !== 'allow') return verdict;
   const isSettled = verdict.input === undefined && !isOutranked(config, fired);
   return isSettled ? verdict : askAgain(config, received, fired, verdict, options);
+}
+
+/** The verdict, or a block where hooks may not have seen what the agent would use. */
+function unambiguous(received: Received, verdict: ReplyVerdict): ReplyVerdict {
+  if (verdict.kind === 'block' || verdict.kind === 'stop') return verdict;
+  const reason = ambiguityOf(received, verdict.input);
+  return reason === undefined ? verdict : { kind: 'block', reason };
 }
 
 /** Whether more trusted hooks than those that allow a call may have asked about it. */
@@ -77,12 +80,10 @@ async function askAgain(
   const toolInput = verdict.input ? { ...verdict.input } : given;
   const payload = { toolName, toolInput, canAsk };
   const fired = await fireHook(config, HookEventName.BeforeTool, payload, options);
-  const again = verdictOf({ ...received, payload }, fired);
+  const again = unambiguous(received, verdictOf({ ...received, payload }, fired));
   const both = { ...verdict, hasFailed: verdict.hasFailed || again.hasFailed };
   if (again.kind === 'block' || again.kind === 'stop') return again;
   const input = again.input ?? verdict.input;
-  const ambiguity = ambiguityOf(received, input);
-  if (ambiguity !== undefined) return { kind: 'block', reason: ambiguity };
   if (again.kind !== 'ask' || !fired) return { ...both, input };
   if (input === undefined) {
     const mayAllow = maySpeakFor(allowing.aggregated, fired.aggregated);

@@ -125,14 +125,14 @@ function identityOf(fields: Fields): ReceivedIdentity {
  */
 export function ambiguityOf(
   { dialect, event, payload, fields }: Received,
-  changed?: Readonly<Record<string, unknown>>,
+  changed: Readonly<Record<string, unknown>> = {},
 ): string | undefined {
   if (event !== HookEventName.BeforeTool) return undefined;
   const { toolName } = payload as HookPayload<HookEventName.BeforeTool>;
   const { spoken } = reverseDialects[dialect];
-  const clash = [recordOf(fields['tool_input']), changed ?? {}]
-    .map((input) => findReverseClash(spoken, toolName, input))
-    .find((found) => found !== undefined);
+  const clash =
+    findReverseClash(spoken, toolName, recordOf(fields['tool_input'])) ??
+    findReverseClash(spoken, toolName, changed);
   if (!clash) return undefined;
   const [theirs, ours] = clash;
   return `The arguments "${theirs}" and "${ours}" are one and the same for hooks, so that they would not see which of them ${spoken.agent} uses: leave "${ours}" out.`;

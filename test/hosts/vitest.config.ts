@@ -27,7 +27,7 @@ export default defineConfig({
   test: {
     include: ['*.test.ts'],
     css: true,
-    testTimeout: 90_000,
+    testTimeout: 30_000,
     hookTimeout: 30_000,
     // Not one less than there are cores, as in the configuration of all other tests.
     maxWorkers: '100%',

@@ -190,15 +190,15 @@ function compareWithRulings(present) {
 
 /**
  * Whether a requirement is one of those that a question names: by its id, `HFAIL-001` for `DELTA-HFAIL-001`, as one of
- * several (`HOOK-003/004`), within a range (`HOOK-110…116`), or by the name of its group (`DELTA-HTEL`).
+ * several (`HOOK-003/004`, `HOOK-093, 167`), within a range (`HOOK-110…116`, `HOOK-110 to 116`), or by the name of its group (`DELTA-HTEL`).
  */
 function decides(question) {
   const groups = Array.from(question.matchAll(/DELTA-H[A-Z]+(?![A-Z]*-\d)/g), ([group]) => group);
   const ids = Array.from(
-    question.matchAll(/(?:DELTA-)?(H[A-Z]+)-(\d{3}[a-z]?(?:[/…]\d{3}[a-z]?)*)/g),
+    question.matchAll(/(?:DELTA-)?(H[A-Z]+)-(\d{3}[a-z]?(?:(?:[/…]|, | to )\d{3}[a-z]?)*)/g),
     ([, letters, numbers]) => {
       const prefix = letters === 'HOOK' ? letters : `DELTA-${letters}`;
-      return listIds(prefix, numbers.replaceAll('/', ' ').replaceAll('…', '-'));
+      return listIds(prefix, numbers.replaceAll(/\/|, /g, ' ').replaceAll(/…| to /g, '-'));
     },
   );
   const named = new Set(ids.flat());

@@ -115,6 +115,7 @@ describe('the check of the requirements', () => {
     ['Overview §3.2 against HOOK-002/005', ['HOOK-002', 'HOOK-005']],
     ['HFAIL-003', ['DELTA-HFAIL-003']],
     ['HOOK-185…187', ['HOOK-187']],
+    ['HOOK-002 to 004, 009', ['HOOK-002', 'HOOK-003', 'HOOK-004', 'HOOK-009']],
     [
       'DELTA-HEVT: who answers',
       ['DELTA-HEVT-001', 'DELTA-HEVT-002', 'DELTA-HEVT-003', 'DELTA-HEVT-004'],
