@@ -160,8 +160,11 @@ const compilable = {
   async writeBundle({ dir }, bundle) {
     for (const name of Object.keys(bundle)) {
       const file = path.join(dir, name);
-      const code = (await readFile(file, 'utf8')).replace(/[^\0-\u007f]/g, escapeUnit);
-      await writeFile(file, `(function(exports,require,module,__filename,__dirname){${code}\n})`);
+      const code = (await readFile(file, 'utf8'))
+        .replace(/[^\0-\u007f]/g, escapeUnit)
+        // What is compiled like this cannot import by itself.
+        .replace(/\bimport\(/g, '__import(');
+      await writeFile(file, `(function(exports,require,__filename,__import){${code}\n})`);
     }
   },
 };

@@ -460,7 +460,7 @@ describe('middleware of an extension', () => {
 describe('an answer where nothing is configured', () => {
   it('is an empty object, and nothing else', async () => {
     const input = JSON.stringify({ ...common(cli), ...call });
-    expect(await cli.run(['hook', '--from', 'gemini'], { input })).toEqual({
+    expect(await cli.run(['hook', '--from', 'claude'], { input })).toEqual({
       exitCode: 0,
       stdout: '{}',
       stderr: '',

@@ -143,7 +143,7 @@ async function openHooks(
     { firesOnce: true, withMiddleware: true, logger },
   );
   const { config } = workspace;
-  const off = whyOff(workspace);
+  const off = hasHooksFor(event, workspace) ? whyOff(workspace) : undefined;
   const notice = logger.extend('registry');
   if (off !== undefined) notice.warn(off);
   for (const name of ['tool', 'model'] as const) {
@@ -165,6 +165,15 @@ async function openHooks(
     if (!isGuarded) system?.setHookEnabled(id, false);
   }
   return workspace;
+}
+
+/** At the start of a session, the person is told of all hooks that do not run, whatever their event. */
+function hasHooksFor(event: HookEventName, { settings, config }: Workspace): boolean {
+  if (config.getExtensions().length > 0) return true;
+  const { hooks = {} } = settings;
+  return event === HookEventName.SessionStart
+    ? Object.keys(hooks).length > 0
+    : hooks[event] !== undefined;
 }
 
 async function decide(

@@ -1,7 +1,18 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 import { readBytesSync } from '../../util/guardedRead.js';
 import { findHome } from '../../util/surroundings.js';
 import { makePrivate } from '../shared/privateFolder.js';
@@ -23,15 +34,14 @@ export function loadCompiled(file: string): unknown {
   const script = new Script(readBytesSync(file).toString('latin1'), {
     filename: file,
     cachedData,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   const isNew = cachedData === undefined || script.cachedDataRejected === true;
   // What was needed this time will be needed the next time, too.
   if (place !== undefined && isNew) process.once('exit', () => keepCompiled(place, script));
-  const module: { exports: unknown } = { exports: {} };
+  const exports = {};
   const run = script.runInThisContext() as (...args: unknown[]) => void;
-  run(module.exports, createRequire(file), module, file, path.dirname(file));
-  return module.exports;
+  run(exports, createRequire(file), file, (specifier: string): unknown => import(specifier));
+  return exports;
 }
 
 /** Beside the user's settings, where no project can write. V8 itself looks whether it made the code, and for which options. */
@@ -40,7 +50,7 @@ function placeOf(file: string): string | undefined {
   if (home === undefined) return undefined;
   const { dev, ino, size, mtimeMs, ctimeMs } = statSync(file);
   const of = [dev, ino, size, mtimeMs, ctimeMs].map((each) => Math.round(each).toString(16));
-  return path.join(home, '.llxprt', 'run', `${of.join('-')}-${process.version}.code`);
+  return path.join(home, '.llxprt', 'compiled', `${of.join('-')}-${process.version}.code`);
 }
 
 function readCompiled(file: string): Buffer | undefined {
@@ -60,7 +70,11 @@ function readCompiled(file: string): Buffer | undefined {
 function keepCompiled(file: string, script: Script): void {
   const draft = `${file}.${process.pid}`;
   try {
-    makePrivate(path.dirname(file));
+    const folder = path.dirname(file);
+    // Who has no settings has no use for it.
+    if (!existsSync(path.dirname(folder))) return;
+    makePrivate(folder);
+    removeOld(folder);
     const descriptor = openSync(draft, 'wx', 0o600);
     try {
       writeWhole(descriptor, script.createCachedData());
@@ -72,6 +86,17 @@ function keepCompiled(file: string, script: Script): void {
     renameSync(draft, file);
   } catch {
     rmSync(draft, { force: true });
+  }
+}
+
+/** Ms. */
+const OLD_MS = 30 * 24 * 3600 * 1000;
+
+/** What other versions of the package, and of Node, have left. */
+function removeOld(folder: string): void {
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.code'))) {
+    const file = path.join(folder, name);
+    if (Date.now() - lstatSync(file).mtimeMs > OLD_MS) rmSync(file, { force: true });
   }
 }
 
