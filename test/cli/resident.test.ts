@@ -11,6 +11,7 @@ import {
   rm,
   stat,
   symlink,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
@@ -224,6 +225,19 @@ describe('what has changed counts at the next event', () => {
     await cli.userSettings({});
     expect(await askResident(event('forbidden'))).toMatchObject({ stdout: '{}\n' });
     await cli.userSettings({ BeforeTool: GUARD });
+    expect(await askResident(event('forbidden'))).toMatchObject(DENIED);
+  });
+
+  it('settings that were not read anew before, though size and time are the same', async () => {
+    const file = await cli.userSettings({ BeforeTool: GUARD }, { enableHooks: null });
+    await haveResident();
+    const { ctimeMs, atime, mtime } = await stat(file);
+    await vi.waitFor(() => expect(Date.now() - ctimeMs).toBeGreaterThan(3100), 10_000);
+    for (let round = 0; round < 2; round += 1) {
+      expect((await askResident(event('forbidden'))).stdout).not.toContain('deny');
+    }
+    await cli.userSettings({ BeforeTool: GUARD }, { enableHooks: true });
+    await utimes(file, atime, mtime);
     expect(await askResident(event('forbidden'))).toMatchObject(DENIED);
   });
 
@@ -570,6 +584,30 @@ it('ends once its package is gone, and the next event is answered by the one tha
   await copyFile(join(copy, 'dist/old.cjs'), join(copy, 'dist/cli.cjs'));
   expect(await ask('claude', event('forbidden'))).toMatchObject(DENIED);
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 20_000);
+});
+
+/** Runs a script where its first argument is a small drive of its own; not everywhere is that allowed. */
+function onSmallDrive(script: string, input = '') {
+  const text = `mount -t tmpfs -o size=256k,mode=700 none "$1" && ${script}`;
+  const args = ['-rm', 'sh', '-c', text, 'sh', cli.home, cli.project, CLIENT];
+  return execa('unshare', args, { env: cli.env, extendEnv: false, input, reject: false });
+}
+
+describe('on a full disk', async () => {
+  const isAllowed = (await execa('unshare', ['-rm', 'true'], { reject: false })).exitCode === 0;
+
+  it.skipIf(!isAllowed)('each event has its answer, and nothing is left', async () => {
+    const settings = JSON.stringify({ enableHooks: true, hooks: { BeforeTool: GUARD } });
+    const rounds = ['forbidden', 'true', 'forbidden', 'true', 'forbidden'];
+    const asks = rounds.map((each) => `printf %s '${event(each)}' | "$3" claude; echo "= $?"`);
+    const script = `mkdir "$1/.llxprt" && cd "$2" && cat > "$1/.llxprt/settings.json" &&
+      { cat /dev/zero > "$1/filler" 2>/dev/null; ${asks.join('\n')}
+      "$3" stop >/dev/null; ls "$1/.llxprt/run" "$1/.llxprt/compiled" >&2; }`;
+    const { stdout, stderr } = await onSmallDrive(script, settings);
+    expect(stderr).not.toMatch(/\.tmp|\.code\.|\.sock/u);
+    const answers = stdout.split(/^= 0$/mu).map((text) => text.includes('"deny"'));
+    expect(answers).toEqual([true, false, true, false, true, false]);
+  });
 });
 
 it('notes guards of the user while another project has its hooks off', async () => {

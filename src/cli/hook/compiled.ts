@@ -68,39 +68,44 @@ function readCompiled(file: string): Buffer | undefined {
 
 /** Whatever is wrong, the next process compiles as this one did. */
 function keepCompiled(file: string, script: Script): void {
-  const draft = `${file}.${process.pid}`;
+  const folder = path.dirname(file);
+  // Who has no settings has no use for it.
+  if (!existsSync(path.dirname(folder))) return;
   try {
-    const folder = path.dirname(file);
-    // Who has no settings has no use for it.
-    if (!existsSync(path.dirname(folder))) return;
     makePrivate(folder);
     removeOld(folder);
-    const descriptor = openSync(draft, 'wx', 0o600);
-    try {
-      writeWhole(descriptor, script.createCachedData());
-      // V8 looks at no more than its beginning: what a fall of the power leaves must be all of it.
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(draft, file);
+    writeAsOne(file, script.createCachedData());
   } catch {
+    // Nothing is kept.
+  }
+}
+
+function writeAsOne(file: string, bytes: Buffer): void {
+  const draft = `${file}.${process.pid}`;
+  const descriptor = openSync(draft, 'wx', 0o600);
+  try {
+    // Less may be written at a time, as on a disk that is nearly full.
+    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+    // V8 looks at no more than its beginning: what a fall of the power leaves must be all of it.
+    fsyncSync(descriptor);
+    renameSync(draft, file);
+  } catch (error) {
     rmSync(draft, { force: true });
+    throw error;
+  } finally {
+    closeSync(descriptor);
   }
 }
 
 /** Ms. */
 const OLD_MS = 30 * 24 * 3600 * 1000;
 
+const OWN_FILE = /\.code(?:\.\d+)?$/u;
+
 /** What other versions of the package, and of Node, have left. */
 function removeOld(folder: string): void {
-  for (const name of readdirSync(folder).filter((each) => each.endsWith('.code'))) {
+  for (const name of readdirSync(folder).filter((each) => OWN_FILE.test(each))) {
     const file = path.join(folder, name);
     if (Date.now() - lstatSync(file).mtimeMs > OLD_MS) rmSync(file, { force: true });
   }
-}
-
-/** Less may be written at a time, as on a disk that is nearly full. */
-function writeWhole(descriptor: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
 }

@@ -21,20 +21,19 @@ interface Remembered {
 export class RememberedFiles {
   readonly #projects = new Map<string, Remembered>();
 
+  /** @param now ms, on the clock of the system, which may be set */
+  constructor(private readonly now: () => number = Date.now) {}
+
   /** @param read reads them */
   async of(project: string, read: () => Promise<FilesOfProject>): Promise<FilesOfProject> {
-    const stamp = stampOf(project);
+    const stamp = stampOf(project, this.now());
     const known = this.#projects.get(project);
     if (known && known.stamp === stamp) return known.files;
     const files = await read();
-    const isKept = stamp !== undefined && isPlain(files) && stamp === stampOf(project);
+    const isKept = stamp !== undefined && isPlain(files) && stamp === stampOf(project, this.now());
     if (isKept) this.#projects.set(project, { files, stamp });
     else this.#projects.delete(project);
     return files;
-  }
-
-  forget(project: string): void {
-    this.#projects.delete(project);
   }
 }
 
@@ -50,22 +49,24 @@ function isPlain({ extensions, problems, review }: FilesOfProject): boolean {
  *
  * @returns `undefined` where that is not enough to go by
  */
-function stampOf(project: string): string | undefined {
+function stampOf(project: string, now: number): string | undefined {
   const home = findHome();
   const folders = [project, ...(home === undefined ? [] : [home])].map(extensionsIn);
-  if (folders.some((folder) => stampOfFile(folder) !== MISSING)) return undefined;
-  const stamps = findSettingsFiles({ workingDir: project }).map(({ file }) => stampOfFile(file));
+  if (folders.some((folder) => stampOfFile(folder, now) !== MISSING)) return undefined;
+  const stamps = findSettingsFiles({ workingDir: project }).map(({ file }) =>
+    stampOfFile(file, now),
+  );
   return stamps.every((stamp) => stamp !== undefined) ? stamps.join(' ') : undefined;
 }
 
 const MISSING = '-';
 
-function stampOfFile(file: string): string | undefined {
+function stampOfFile(file: string, now: number): string | undefined {
   try {
     const { dev, ino, mode, uid, gid, size, mtimeNs, ctimeNs, ctimeMs } = statSync(file, {
       bigint: true,
     });
-    const isSettled = Math.abs(Date.now() - Number(ctimeMs)) > SETTLED_MS;
+    const isSettled = Math.abs(now - Number(ctimeMs)) > SETTLED_MS;
     if (!isSettled || (Number(mode) & MAY_BE_WRITTEN_BY_OTHERS) !== 0) return undefined;
     return [dev, ino, mode, uid, gid, size, mtimeNs, ctimeNs].join(':');
   } catch (error) {
