@@ -79,7 +79,9 @@ function loadedWith(file) {
 const engine = {
   debugName: 'engine',
   name(id) {
-    const [host, author] = ['src/index.ts', 'src/author.ts'].map((file) => loadedWith(file).has(id));
+    const [host, author] = ['src/index.ts', 'src/author.ts'].map((file) =>
+      loadedWith(file).has(id),
+    );
     return host && !author ? 'engine' : null;
   },
 };

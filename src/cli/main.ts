@@ -13,8 +13,9 @@ else void import('./program.js').then(({ main }) => main());
 async function answer(from: NonNullable<typeof options>): Promise<void> {
   try {
     const hook = loadCompiled(path.join(import.meta.dirname, 'hook.cjs'));
-    const { runHooks } = hook as typeof import('./hook/runHooks.js');
+    const { runHooks } = hook.exports as typeof import('./hook/runHooks.js');
     process.exitCode = await runHooks(from);
+    process.once('exit', hook.keep);
   } catch (error) {
     // Agents go on after any other exit code, and guards may not have been asked.
     process.stderr.on('error', () => undefined);

@@ -80,10 +80,7 @@ function send(
   });
 }
 
-async function receive(
-  response: IncomingMessage,
-  { maxAnswerBytes }: Asking,
-): Promise<HttpAnswer> {
+async function receive(response: IncomingMessage, { maxAnswerBytes }: Asking): Promise<HttpAnswer> {
   const { statusCode: status = 0, headers } = response;
   const decoder = new StringDecoder('utf8');
   let text = '';

@@ -1,4 +1,14 @@
-import { chmod, readdir, readFile, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Cli, group } from './helpers.js';
@@ -50,6 +60,14 @@ describe('the compiled code of `hookstack hook`', () => {
   it.each<[string, (file: string) => Promise<unknown>]>([
     ['is empty', (file) => truncate(file, 0)],
     ['is cut off', (file) => truncate(file, 100_000)],
+    [
+      'is damaged in its midst',
+      async (file) => {
+        const bytes = await readFile(file);
+        bytes.fill(0, 200_000, 204_096);
+        await writeFile(file, bytes);
+      },
+    ],
     ['is something else', (file) => writeFile(file, 'no code')],
     ['may be written by others', (file) => chmod(file, 0o666)],
     ['cannot be read', async (file) => rm(file).then(() => symlink('/nowhere', file))],

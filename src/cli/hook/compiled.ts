@@ -1,7 +1,6 @@
 import {
   closeSync,
   existsSync,
-  fsyncSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -10,6 +9,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Script } from 'node:vm';
@@ -26,9 +26,12 @@ const MAY_BE_WRITTEN_BY_OTHERS = 0o022;
  * alone.
  *
  * @param file absolute path; its text has no other characters than those of ASCII
- * @returns what it exports
+ * @returns what it exports; and `keep`, to be called when nothing is left to do, which keeps what was compiled this time
  */
-export function loadCompiled(file: string): unknown {
+export function loadCompiled(file: string): {
+  readonly exports: unknown;
+  readonly keep: () => void;
+} {
   const place = placeOf(file);
   const cachedData = place === undefined ? undefined : readCompiled(place);
   const script = new Script(readBytesSync(file).toString('latin1'), {
@@ -36,30 +39,45 @@ export function loadCompiled(file: string): unknown {
     cachedData,
   });
   const isNew = cachedData === undefined || script.cachedDataRejected === true;
-  // What was needed this time will be needed the next time, too.
-  if (place !== undefined && isNew) process.once('exit', () => keepCompiled(place, script));
   const exports = {};
   const run = script.runInThisContext() as (...args: unknown[]) => void;
   run(exports, createRequire(file), file, (specifier: string): unknown => import(specifier));
-  return exports;
+  // What was needed this time will be needed the next time, too.
+  const keep = () => void (place !== undefined && isNew && keepCompiled(place, script));
+  return { exports, keep };
 }
 
-/** Beside the user's settings, where no project can write. V8 itself looks whether it made the code, and for which options. */
+/**
+ * Beside the user's settings, where no project can write. The code of another Node of the same version is another one, as
+ * several machines may share a home.
+ */
 function placeOf(file: string): string | undefined {
   const home = findHome();
   if (home === undefined) return undefined;
-  const { dev, ino, size, mtimeMs, ctimeMs } = statSync(file);
-  const of = [dev, ino, size, mtimeMs, ctimeMs].map((each) => Math.round(each).toString(16));
-  return path.join(home, '.llxprt', 'compiled', `${of.join('-')}-${process.version}.code`);
+  const of = [file, process.execPath].flatMap((each) => {
+    const { dev, ino, size, mtimeMs, ctimeMs } = statSync(each);
+    return [dev, ino, size, mtimeMs, ctimeMs].map((stat) => Math.round(stat).toString(16));
+  });
+  const name = createHash('sha256').update(of.join('-')).digest('hex').slice(0, 32);
+  return path.join(home, '.llxprt', 'compiled', `${name}-${process.version}-${process.arch}.code`);
+}
+
+const CHECKSUM_BYTES = 32;
+
+/** V8 looks at the beginning of the code alone, and dies of what is damaged further on. */
+function checksumOf(code: Buffer): Buffer {
+  return createHash('sha256').update(code).digest();
 }
 
 function readCompiled(file: string): Buffer | undefined {
   const me = process.getuid?.();
   try {
-    return readBytesSync(file, {
+    const bytes = readBytesSync(file, {
       objectTo: ({ uid, mode }) =>
         uid === me && (mode & MAY_BE_WRITTEN_BY_OTHERS) === 0 ? undefined : 'it is of others',
     });
+    const code = bytes.subarray(CHECKSUM_BYTES);
+    return checksumOf(code).equals(bytes.subarray(0, CHECKSUM_BYTES)) ? code : undefined;
   } catch {
     // It is made anew.
     return undefined;
@@ -68,13 +86,14 @@ function readCompiled(file: string): Buffer | undefined {
 
 /** Whatever is wrong, the next process compiles as this one did. */
 function keepCompiled(file: string, script: Script): void {
-  const folder = path.dirname(file);
-  // Who has no settings has no use for it.
-  if (!existsSync(path.dirname(folder))) return;
   try {
+    const folder = path.dirname(file);
+    // Who has no settings has no use for it.
+    if (!existsSync(path.dirname(folder))) return;
     makePrivate(folder);
     removeOld(folder);
-    writeAsOne(file, script.createCachedData());
+    const code = script.createCachedData();
+    writeAsOne(file, Buffer.concat([checksumOf(code), code]));
   } catch {
     // Nothing is kept.
   }
@@ -86,8 +105,6 @@ function writeAsOne(file: string, bytes: Buffer): void {
   try {
     // Less may be written at a time, as on a disk that is nearly full.
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
-    // V8 looks at no more than its beginning: what a fall of the power leaves must be all of it.
-    fsyncSync(descriptor);
     renameSync(draft, file);
   } catch (error) {
     rmSync(draft, { force: true });

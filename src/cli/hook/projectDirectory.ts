@@ -25,16 +25,23 @@ export function projectDirectory(
   current: string,
 ): { readonly directory: string; readonly source?: string } {
   if (cwd !== undefined) return { directory: cwd };
+  const [named] = namedDirectories(from, input);
+  if (named) return { directory: nearestFolder(named.value), source: named.source };
+  return { directory: current, source: 'the current directory' };
+}
+
+/** What names the project, what counts most first. Nothing of it has been looked at. */
+export function namedDirectories(
+  from: DialectName,
+  input: HookInputReading,
+): readonly { readonly value: string; readonly source: string }[] {
   const fields = 'value' in input && isRecord(input.value) ? input.value : {};
   const variable = PROJECT_VARIABLES[from];
   const said = [
     { value: hostEnvironment()[variable], source: variable },
     { value: fields['cwd'], source: 'the "cwd" of the event,' },
   ];
-  for (const { value, source } of said) {
-    if (isPath(value)) return { directory: nearestFolder(value), source };
-  }
-  return { directory: current, source: 'the current directory' };
+  return said.flatMap(({ value, source }) => (isPath(value) ? [{ value, source }] : []));
 }
 
 /** The system has no longer ones, and each folder of it costs a look. */

@@ -10,12 +10,12 @@ import { openWorkspace } from '../shared/workspace.js';
 import { answerEvent } from './answerEvent.js';
 import { surviveCrashes } from './crash.js';
 import type { HookOptions } from './hookArguments.js';
-import { projectDirectory } from './projectDirectory.js';
-import { readInput } from './readInput.js';
+import { namedDirectories, projectDirectory } from './projectDirectory.js';
+import { readInput, type HookInputReading } from './readInput.js';
 import { lastWords, readEvent } from './refusal.js';
 import { block, BLOCKED, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js';
 
-/** Ms until the watchdog is started where nothing is known that could hold up the main thread: mostly, it is over by then. */
+/** Ms until the watchdog is started where nothing is known that could hold up the main thread: mostly, all is over by then. */
 const WATCH_DELAY_MS = 1000;
 
 /**
@@ -28,18 +28,21 @@ export async function runHooks(options: HookOptions): Promise<number> {
   keepStdout();
   const input = await readInput();
   const event = readEvent(options, input);
-  const { directory, source } = projectDirectory(options, input, process.cwd());
   // The agent has waited since the process began.
   const left = LIMITS.blocked - performance.now();
-  const delayMs = mayHang(options, directory) ? 0 : WATCH_DELAY_MS;
-  const watchdog = new Watchdog(lastWords(event), left, delayMs);
+  const watchdog = new Watchdog(lastWords(event), left, WATCH_DELAY_MS);
+  if (isBehindLink(options, input)) watchdog.watch();
+  const { directory, source } = projectDirectory(options, input, process.cwd());
+  if (mayHang(options, directory)) watchdog.watch();
   const crash = surviveCrashes(watchdog);
   let exitCode = BLOCKED;
   try {
     const place = { cwd: directory, cwdSource: source };
     const answer = await answerEvent({ ...options, ...place }, event, { ...crash, openWorkspace });
     exitCode =
-      'blocked' in answer ? block(answer.blocked) : await writeAnswer(answer.json, answer.reason);
+      'blocked' in answer
+        ? block(answer.blocked)
+        : await writeAnswer(answer.json, answer.reason, () => watchdog.watch());
     return exitCode;
   } finally {
     crash.over(exitCode);
@@ -47,27 +50,43 @@ export async function runHooks(options: HookOptions): Promise<number> {
   }
 }
 
+/** Whether the directory that the event names is behind a link: some lead to a drive that never answers. */
+function isBehindLink(options: HookOptions, input: HookInputReading): boolean {
+  const [named] = namedDirectories(options.from, input);
+  const directory = options.cwd ?? named?.value ?? '/';
+  try {
+    let folder = path.parse(directory).root;
+    for (const part of directory.slice(folder.length).split(path.sep)) {
+      folder = path.join(folder, part);
+      if (lstatSync(folder).isSymbolicLink()) return true;
+    }
+  } catch {
+    // What is not there leads nowhere.
+  }
+  return false;
+}
+
 /**
- * Whether the main thread may not come back: from code of an extension, from a file that the user has named, or from a link
- * of the project, which may lead to a drive that never answers.
+ * Whether the main thread may not come back: from code of an extension, from a file that the user has named, or from what a
+ * project has in its settings, or in their place, as all of that may name a drive that never answers.
  */
 function mayHang({ settings }: HookOptions, directory: string): boolean {
   if (settings !== undefined) return true;
   try {
-    const { root } = findProjectRoot(realpathSync(directory), PROJECT_MARKERS, isThereItself);
+    const { marker } = findProjectRoot(realpathSync(directory), PROJECT_MARKERS, isThereItself);
     const home = findHome();
-    return isThereItself(extensionsIn(root)) || (home !== undefined && isThere(extensionsIn(home)));
+    return marker !== undefined || (home !== undefined && isThere(extensionsIn(home)));
   } catch {
     return true;
   }
 }
 
-/** @throws Error at a link, which nothing watches over yet */
+/** @throws Error at a link, which is followed under watch only */
 function isThereItself(file: string): boolean {
   for (const each of [path.dirname(file), file]) {
     const stats = lstatSync(each, { throwIfNoEntry: false });
     if (!stats) return false;
-    if (stats.isSymbolicLink()) throw new Error('a link is followed under watch only');
+    if (stats.isSymbolicLink()) throw new Error('a link');
   }
   return true;
 }

@@ -25,18 +25,24 @@ export function surviveOutputs(): void {
  * Writes the answer of the hooks. Where that fails, the event is blocked, unless they had nothing to say.
  *
  * @param reason why hooks block
+ * @param beforeLong called before a text is written that does not fit into every pipe: that waits for who reads it
  * @returns the exit code
  */
-export async function writeAnswer(json: object, reason = ''): Promise<number> {
-  const error = await writeOut(`${JSON.stringify(json)}\n`);
+export async function writeAnswer(
+  json: object,
+  reason: string | undefined,
+  beforeLong: () => void,
+): Promise<number> {
+  const bytes = Buffer.from(`${JSON.stringify(json)}\n`);
+  if (bytes.length > MIN_PIPE_BYTES) beforeLong();
+  const error = await writeOut(bytes);
   if (!error || Object.keys(json).length === 0) return ANSWERED;
   const problem = `the answer of the hooks could not be written (${errorMessage(error)})`;
   return block([`Blocked, as ${problem}`, reason].filter(Boolean).join(': '));
 }
 
 /** Streams take a while to load, and this is the only text. @returns what went wrong */
-async function writeOut(text: string): Promise<unknown> {
-  const bytes = Buffer.from(text);
+async function writeOut(bytes: Buffer): Promise<unknown> {
   for (let at = 0; at < bytes.length;) {
     try {
       at += writeSync(1, bytes, at);
@@ -48,6 +54,9 @@ async function writeOut(text: string): Promise<unknown> {
   }
   return undefined;
 }
+
+/** The system gives each pipe at least so much room. */
+const MIN_PIPE_BYTES = 4096;
 
 /** Ms until a pipe that was full is tried again. */
 const FULL_MS = 5;

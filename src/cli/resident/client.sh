@@ -47,6 +47,8 @@ $SIG{PIPE} = 'IGNORE';
 my $MAX_INPUT = 8 * 1024 * 1024;
 # Seconds: until the resident has said that it has the event, and between two signs that it is still at it.
 my ($HEARD, $ALIVE) = (1.5, 5);
+# Seconds for the agent to read the answer.
+my $UNREAD = 60;
 # Seconds after which a start that came to nothing is tried again.
 my $RETRY = 20;
 
@@ -63,8 +65,12 @@ my $socket = socket_in($folder) // cold();
 my $answer = ask($socket);
 cold() unless defined $answer;
 my ($code, $out, $err) = @$answer;
+# Where nobody reads, nobody has heard the answer, either.
+$SIG{ALRM} = sub { exit 2 };
+alarm $UNREAD;
+my $isSaid = say_all(\*STDOUT, $out);
 say_all(\*STDERR, $err);
-if (!say_all(\*STDOUT, $out) && $out !~ /^\{\}?\s*$/) {
+if (!$isSaid && $out !~ /^\{\}?\s*$/) {
   say_all(\*STDERR, "Blocked, as the answer of the hooks could not be written\n");
   $code = 2;
 }
@@ -218,7 +224,7 @@ sub start {
   # Nothing of whoever comes first, as it is for all; and small, as it waits most of the time.
   my @kept = grep { defined $ENV{$_} } qw(HOME NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR);
   %ENV = ((map { $_ => $ENV{$_} } @kept), PATH => '/usr/local/bin:/usr/bin:/bin', MALLOC_ARENA_MAX => 1);
-  exec $node, '--max-semi-space-size=1', $main, 'resident', 'serve', '--socket', $path or POSIX::_exit(1);
+  exec $node, '--max-semi-space-size=1', '--optimize-for-size', $main, 'resident', 'serve', '--socket', $path or POSIX::_exit(1);
 }
 
 # The event is answered by a process of its own, which reads what was read here.
@@ -256,7 +262,8 @@ sub say_all {
   for (my $at = 0; $at < length $text;) {
     my $wrote = syswrite $to, $text, length($text) - $at, $at;
     if (defined $wrote) { $at += $wrote }
-    elsif ($! != $INTERRUPTED && $! != $AGAIN) { return 0 }
+    elsif ($! == $AGAIN) { vec(my $full = '', fileno $to, 1) = 1; select undef, $full, undef, 1 }
+    elsif ($! != $INTERRUPTED) { return 0 }
   }
   return 1;
 }

@@ -1,74 +1,72 @@
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { errorCode } from '../../util/errorMessage.js';
+import { readTextSync } from '../../util/guardedRead.js';
 import { findHome } from '../../util/surroundings.js';
 import type { FilesOfProject } from '../shared/workspace.js';
 
-/**
- * Ms. A file that has changed less than this before it was read may change again without a trace: not every file system
- * keeps a time that is finer.
- */
-const SETTLED_MS = 3000;
+/** Bytes of a file that is compared at each event. */
+const MAX_BYTES = 256 * 1024;
 
-const MAY_BE_WRITTEN_BY_OTHERS = 0o022;
+const MAX_PROJECTS = 32;
 
 interface Remembered {
   readonly files: FilesOfProject;
-  readonly stamp: string;
+  readonly state: string;
 }
 
-/** What was read for each project, for as long as the system says that its files are the same ones, unchanged. */
+/**
+ * What was made of the files of each project, for as long as they hold the same: to compare their text takes a tenth of
+ * what it takes to understand it. Their times would say less, as what writes into memory leaves them as they are.
+ */
 export class RememberedFiles {
   readonly #projects = new Map<string, Remembered>();
 
-  /** @param now ms, on the clock of the system, which may be set */
-  constructor(private readonly now: () => number = Date.now) {}
-
   /** @param read reads them */
   async of(project: string, read: () => Promise<FilesOfProject>): Promise<FilesOfProject> {
-    const stamp = stampOf(project, this.now());
+    const state = stateOf(project);
     const known = this.#projects.get(project);
-    if (known && known.stamp === stamp) return known.files;
+    if (known && known.state === state) return known.files;
+    this.#projects.delete(project);
     const files = await read();
-    const isKept = stamp !== undefined && isPlain(files) && stamp === stampOf(project, this.now());
-    if (isKept) this.#projects.set(project, { files, stamp });
-    else this.#projects.delete(project);
+    if (state === undefined || !isPlain(files) || state !== stateOf(project)) return files;
+    this.#projects.set(project, { files, state });
+    const [oldest = ''] = this.#projects.keys();
+    if (this.#projects.size > MAX_PROJECTS) this.#projects.delete(oldest);
     return files;
   }
 }
 
 /** What depends on more than the files of settings is read each time: consent, extensions, and files that are refused. */
 function isPlain({ extensions, problems, review }: FilesOfProject): boolean {
-  return (
-    extensions.length === 0 && !review && problems.every(({ severity }) => severity !== 'error')
+  const isAsked = problems.some(
+    ({ severity, kind }) => severity === 'error' || kind === 'untrusted',
   );
+  return extensions.length === 0 && !review && !isAsked;
 }
 
-/**
- * What the system says of all settings, so that no change of one leaves it the same: nobody can set the time of a change back.
- *
- * @returns `undefined` where that is not enough to go by
- */
-function stampOf(project: string, now: number): string | undefined {
+/** @returns `undefined` where that is not enough to go by */
+function stateOf(project: string): string | undefined {
   const home = findHome();
   const folders = [project, ...(home === undefined ? [] : [home])].map(extensionsIn);
-  if (folders.some((folder) => stampOfFile(folder, now) !== MISSING)) return undefined;
-  const stamps = findSettingsFiles({ workingDir: project }).map(({ file }) =>
-    stampOfFile(file, now),
-  );
-  return stamps.every((stamp) => stamp !== undefined) ? stamps.join(' ') : undefined;
+  if (folders.some((folder) => stateOfFile(folder) !== MISSING)) return undefined;
+  const states = findSettingsFiles({ workingDir: project }).map(({ file }) => stateOfFile(file));
+  return states.includes(undefined) ? undefined : JSON.stringify(states);
 }
 
 const MISSING = '-';
+const MAY_BE_WRITTEN_BY_OTHERS = 0o022;
 
-function stampOfFile(file: string, now: number): string | undefined {
+/** Nothing watches over this: a link may lead to a drive that never answers. */
+function stateOfFile(file: string): string | undefined {
   try {
-    const { dev, ino, mode, uid, gid, size, mtimeNs, ctimeNs, ctimeMs } = statSync(file, {
-      bigint: true,
-    });
-    const isSettled = Math.abs(now - Number(ctimeMs)) > SETTLED_MS;
-    if (!isSettled || (Number(mode) & MAY_BE_WRITTEN_BY_OTHERS) !== 0) return undefined;
-    return [dev, ino, mode, uid, gid, size, mtimeNs, ctimeNs].join(':');
+    for (const each of [path.dirname(file), file]) {
+      if (lstatSync(each).isSymbolicLink()) return undefined;
+    }
+    const { mode, uid, gid } = statSync(file);
+    if ((mode & MAY_BE_WRITTEN_BY_OTHERS) !== 0) return undefined;
+    return [mode, uid, gid, readTextSync(file, { maxBytes: MAX_BYTES })].join(' ');
   } catch (error) {
     return errorCode(error) === 'ENOENT' ? MISSING : undefined;
   }

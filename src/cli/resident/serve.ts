@@ -228,8 +228,7 @@ class Resident {
               openWorkspace(options, {
                 ...needs,
                 makeConfig: (given) => makeConfig(given, isAnew),
-                remember: (project, read) =>
-                  isAnew ? read() : this.#remembered.of(project, read),
+                remember: (project, read) => this.#remembered.of(project, read),
                 firesOnce: false,
                 withMiddleware: false,
                 isQuiet: isAnew && !isStart,

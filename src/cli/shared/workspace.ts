@@ -56,7 +56,10 @@ interface WorkspaceNeeds {
   /** Default: makes a new one. */
   readonly makeConfig?: (options: ConfigOptions) => Config;
   /** Gives what was read of the project's files, where that need not be read anew. Default: reads. */
-  readonly remember?: (workingDir: string, read: () => Promise<FilesOfProject>) => Promise<FilesOfProject>;
+  readonly remember?: (
+    workingDir: string,
+    read: () => Promise<FilesOfProject>,
+  ) => Promise<FilesOfProject>;
   /** Start persistent hooks for each event. Default: where no more than one comes. */
   readonly startsEachHook?: boolean;
   /** Import the middleware of extensions. Default false. */
