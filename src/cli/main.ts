@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import path from 'node:path';
 import { loadCompiled } from './hook/compiled.js';
+import type * as Hook from './hook/runHooks.js';
 import { hookArguments } from './hook/hookArguments.js';
 import { toVisible } from '../util/visible.js';
 
@@ -13,7 +14,7 @@ else void import('./program.js').then(({ main }) => main());
 async function answer(from: NonNullable<typeof options>): Promise<void> {
   try {
     const hook = loadCompiled(path.join(import.meta.dirname, 'hook.cjs'));
-    const { runHooks } = hook.exports as typeof import('./hook/runHooks.js');
+    const { runHooks } = hook.exports as typeof Hook;
     process.exitCode = await runHooks(from);
     process.once('exit', hook.keep);
   } catch (error) {

@@ -106,7 +106,7 @@ describe('the compiled code of `hookstack hook`', () => {
     await utimes(String(old), OLD, OLD);
     await rm(file);
     await ask();
-    expect((await kept()).toSorted()).toEqual([file, young].toSorted());
+    expect(new Set(await kept())).toEqual(new Set([file, young]));
   });
 
   it('is one, of many that begin at once', async () => {

@@ -170,7 +170,7 @@ async function openHooks(
 /** At the start of a session, the person is told of all hooks that do not run, whatever their event. */
 function hasHooksFor(event: HookEventName, { settings, config }: Workspace): boolean {
   if (config.getExtensions().length > 0) return true;
-  const { hooks = {} } = settings;
+  const { hooks } = settings;
   return event === HookEventName.SessionStart
     ? Object.keys(hooks).length > 0
     : hooks[event] !== undefined;
