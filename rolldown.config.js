@@ -53,10 +53,11 @@ const INCLUDED = {
 const licenses = {
   name: 'licenses',
   async writeBundle({ dir }) {
-    for (const [name, file] of Object.entries(INCLUDED)) {
-      const target = `chunks/LICENSE.${name.replace(/^@\w+\//u, '')}`;
-      await copyFile(`node_modules/${name}/${file}`, path.join(dir, target));
-    }
+    const texts = Object.entries(INCLUDED).map(async ([name, file]) => {
+      const text = await readFile(`node_modules/${name}/${file}`, 'utf8');
+      return `Part of this package is ${name}, under this license:\n\n${text.trim()}\n`;
+    });
+    await writeFile(path.join(dir, 'LICENSES'), (await Promise.all(texts)).join('\n\n'));
   },
 };
 
