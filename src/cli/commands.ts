@@ -9,6 +9,7 @@ import { installCommand } from './install/command.js';
 import { listCommand } from './list/command.js';
 import { mcpCommand } from './mcp/command.js';
 import { migrateCommand } from './migrate/command.js';
+import { residentCommand } from './resident/command.js';
 import { runCommand } from './run/command.js';
 import { serveCommand } from './serve/command.js';
 import { stackCommand } from './stack/command.js';
@@ -40,6 +41,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   migrateCommand,
   installCommand,
   hookCommand,
+  residentCommand,
   serveCommand,
   completionCommand,
 ];

@@ -1,3 +1,5 @@
+import { hostEnvironment } from '../util/surroundings.js';
+
 /** Where a question of an agent goes. */
 export type FleetAddress =
   | { readonly kind: 'http'; readonly url: URL }
@@ -28,7 +30,7 @@ export function isFleetName(text: string): boolean {
  */
 export function parseFleetAddress(
   text: string,
-  valueOf: (variable: string) => string | undefined = (variable) => process.env[variable],
+  valueOf: (variable: string) => string | undefined = (variable) => hostEnvironment()[variable],
 ): FleetAddress {
   const url = parseUrl(text);
   if (url.username || url.password) {

@@ -16,6 +16,7 @@ import { withFiles } from './files.js';
 import { newQuestionId, type Asking } from './question.js';
 import { readSecret, withoutSecret } from './secret.js';
 import { QuestionLate } from './waiting.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 export { closeIdle } from './ask.js';
 
@@ -69,7 +70,8 @@ export async function askServer(
 async function prepare(configured: CommandHookConfig, environment: HookEnvironmentPolicy) {
   try {
     const hook = withFiles(configured);
-    const variables = hook.scope === 'project' ? inherited(environment, process.env) : process.env;
+    const variables =
+      hook.scope === 'project' ? inherited(environment, hostEnvironment()) : hostEnvironment();
     if (hook.dialect) requireNoReferences(hook.headers);
     const address = parseFleetAddress(hook.url ?? '', (name) => variables[name]);
     return { hook, address, secret: await readSecret(hook, variables) };

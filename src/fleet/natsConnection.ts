@@ -1,4 +1,4 @@
-import { checkServerIdentity, type ConnectionOptions as TlsConnectionOptions } from 'node:tls';
+import type { ConnectionOptions as TlsConnectionOptions } from 'node:tls';
 import type * as JetStream from '@nats-io/jetstream';
 import type * as Kv from '@nats-io/kv';
 import type * as Nats from '@nats-io/transport-node';
@@ -176,6 +176,7 @@ async function readTls({ caFile, certFile, keyFile }: TlsFiles) {
 /** The library would look for `localhost` in the certificate of a server that an IP address names. */
 function certifiedFor(server: string): Pick<TlsConnectionOptions, 'checkServerIdentity'> {
   const { host } = endpointOf(server);
+  const { checkServerIdentity } = process.getBuiltinModule('node:tls');
   return { checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate) };
 }
 

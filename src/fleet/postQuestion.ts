@@ -1,10 +1,14 @@
-import http from 'node:http';
-import https from 'node:https';
+import type { Agent, IncomingMessage } from 'node:http';
+import type { Agent as SecureAgent } from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
 import { errorCode, errorMessage } from '../util/errorMessage.js';
 import { readBytesSync } from '../util/guardedRead.js';
 import { certificateAdvice } from './certificateAdvice.js';
 import { headersOf, type Asking, type ServerAnswer, type TlsFiles } from './question.js';
+
+// Not imported: where all code is in one file, that would load them for everybody, and most ask no server.
+const http = process.getBuiltinModule('node:http');
+const https = process.getBuiltinModule('node:https');
 
 /** What came of one request: an answer, or why there is none. */
 export type HttpAnswer =
@@ -47,9 +51,9 @@ const NEVER_REACHED: ReadonlySet<string> = new Set([
 
 function send(
   url: URL,
-  agent: http.Agent,
+  agent: Agent,
   { body, question, secret, headers, signal }: Asking,
-): Promise<http.IncomingMessage> {
+): Promise<IncomingMessage> {
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -76,10 +80,7 @@ function send(
   });
 }
 
-async function receive(
-  response: http.IncomingMessage,
-  { maxAnswerBytes }: Asking,
-): Promise<HttpAnswer> {
+async function receive(response: IncomingMessage, { maxAnswerBytes }: Asking): Promise<HttpAnswer> {
   const { statusCode: status = 0, headers } = response;
   const decoder = new StringDecoder('utf8');
   let text = '';
@@ -107,10 +108,10 @@ const KEEPING = {
   scheduling: 'lifo',
 } as const;
 const plainAgent = new http.Agent(KEEPING);
-const secureAgents = new Map<string, https.Agent>();
+const secureAgents = new Map<string, SecureAgent>();
 
 /** One for each set of certificates, read when it is first used. */
-function secureAgent(files: TlsFiles): https.Agent {
+function secureAgent(files: TlsFiles): SecureAgent {
   const key = JSON.stringify([files.caFile, files.certFile, files.keyFile]);
   const known = secureAgents.get(key);
   if (known) return known;

@@ -1,4 +1,3 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { CommandHookConfig, DialectName } from '../protocol/types.js';
 import { NO_GEMINI, parseFleetAddress } from './address.js';
 import { withFiles } from './files.js';
@@ -15,6 +14,8 @@ export function requireAskable(hook: CommandHookConfig, dialect: DialectName | u
   if (kind === 'nats' && dialect === 'gemini') throw new Error(NO_GEMINI);
   // NATS carries none of them.
   const headers = kind === 'http' ? Object.entries(hook.headers ?? {}) : [];
+  if (headers.length === 0) return;
+  const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
   for (const [name, value] of headers) {
     validateHeaderName(name);
     validateHeaderValue(name, value);

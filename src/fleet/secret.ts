@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { readText, reasonOf } from '../util/guardedRead.js';
-import { requireHome } from '../util/home.js';
+import { hostEnvironment, requireHome } from '../util/surroundings.js';
 import { quoteWord } from '../util/quoteWord.js';
 import { isRecord } from '../util/records.js';
 import { NOTE_KEY } from './question.js';
@@ -27,14 +27,14 @@ const MAX_SECRET_BYTES = 64 * 1024;
  */
 export async function readSecret(
   source: SecretSource,
-  variables: NodeJS.ProcessEnv = process.env,
+  variables: NodeJS.ProcessEnv = hostEnvironment(),
 ): Promise<string | undefined> {
   const { tokenFile, tokenVariable } = source;
   if (tokenFile !== undefined) return readSecretFile(tokenFile);
   if (tokenVariable === undefined) return undefined;
   const secret = variables[tokenVariable]?.trim();
   if (secret) return secret;
-  const why = process.env[tokenVariable]
+  const why = hostEnvironment()[tokenVariable]
     ? 'withheld from hooks (hookEnvironment)'
     : 'not set, or empty';
   throw new Error(`the variable ${tokenVariable} (tokenVariable) is ${why}`);

@@ -21,6 +21,7 @@ import { readDisabled } from '../protocol/disabledHooks.js';
 import { failsClosed } from '../protocol/events.js';
 import { hasFailed } from '../protocol/hookOutput.js';
 import { hookIdentity, isFromProject, scopeOf, shortIdentity } from '../protocol/identity.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 /** Names of dropped guards in their warning, at most. */
 const MAX_NAMES = 10;
@@ -281,7 +282,7 @@ export class HookRegistry {
   }
 
   #warnOfSearchPath(entries: readonly HookRegistryEntry[]): void {
-    const relative = relativeEntries(process.env['PATH']);
+    const relative = relativeEntries(hostEnvironment()['PATH']);
     if (relative.length === 0 || !entries.some(({ enabled }) => enabled)) return;
     this.#logger.warn(
       `PATH holds entries that are not absolute (${relative.map((entry) => JSON.stringify(entry)).join(', ')}): hooks do not get them, since a project could put its programs there`,

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
-import { findHome } from '../util/home.js';
+import { findHome, hostEnvironment } from '../util/surroundings.js';
 import { isInside, realPathOf } from '../util/paths.js';
 
 /**
@@ -11,7 +11,7 @@ import { isInside, realPathOf } from '../util/paths.js';
  */
 export function findProgram(
   name: string,
-  searchPath = process.env['PATH'] ?? '',
+  searchPath = hostEnvironment()['PATH'] ?? '',
 ): string | undefined {
   return searchPath
     .split(path.delimiter)

@@ -10,6 +10,7 @@ import { trackGroup, watchHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
 import { findProgram, safeSearchPath } from './findProgram.js';
 import { startFailure } from './startFailure.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 /** What to start, and where. */
 export interface StartOptions {
@@ -80,7 +81,7 @@ export function spawnCommand(
   pipes: readonly ('pipe' | number)[],
 ): ChildProcessWithoutNullStreams {
   assertDescriptorHeadroom();
-  const searchPath = env['PATH'] ?? safeSearchPath(process.env['PATH'], cwd);
+  const searchPath = env['PATH'] ?? safeSearchPath(hostEnvironment()['PATH'], cwd);
   const { file, argumentsFor } = args
     ? { file: locateProgram(command, searchPath), argumentsFor: undefined }
     : resolveShell(searchPath);

@@ -1,6 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { removeControls } from '../protocol/sanitizeText.js';
-import { inherited, maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
+import {
+  inherited,
+  maskSecrets,
+  variablesOf,
+  type HookEnvironmentPolicy,
+} from './hookEnvironment.js';
 import { findLikelyCause } from './likelyCause.js';
 
 /** What a program that failed says of it on stderr. */
@@ -52,7 +57,7 @@ interface EndedProgram {
 export function explainStderr(
   program: EndedProgram,
   policy: HookEnvironmentPolicy,
-  host: NodeJS.ProcessEnv = process.env,
+  host = variablesOf(policy),
 ): string | undefined {
   const exitCode = program.exitCode ?? undefined;
   const stderr = maskSecrets(removeControls(program.stderr), policy, host);

@@ -17,6 +17,13 @@ export interface HookEnvironmentPolicy {
    * `Config` adds those of its hooks.
    */
   readonly tokenVariables?: readonly string[];
+  /** The variables of the host, where that is not this process. No settings say them either. */
+  readonly host?: Readonly<NodeJS.ProcessEnv>;
+}
+
+/** What hooks may inherit of. */
+export function variablesOf({ host }: HookEnvironmentPolicy): NodeJS.ProcessEnv {
+  return host ?? process.env;
 }
 
 /** What `@secrets` stands for. */
@@ -67,7 +74,7 @@ const FORBIDDEN = new RegExp(
 export function maskSecrets(
   text: string,
   policy: HookEnvironmentPolicy,
-  host: NodeJS.ProcessEnv = process.env,
+  host = variablesOf(policy),
 ): string {
   return secretMasker(policy, host)(text);
 }
@@ -75,7 +82,7 @@ export function maskSecrets(
 /** The same for many texts. Spans ask for it one after the other, so it is made anew only when a value has changed. */
 export function secretMasker(
   policy: HookEnvironmentPolicy,
-  host: NodeJS.ProcessEnv = process.env,
+  host = variablesOf(policy),
 ): (text: string) => string {
   const redact = maskedPatterns(policy);
   if (redact.length === 0) return (text) => text;

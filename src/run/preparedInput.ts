@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { safeSearchPath } from '../process/findProgram.js';
-import { findHome } from '../util/home.js';
+import { findHome } from '../util/surroundings.js';
 import { dialects } from '../dialects/dialects.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
 import type { StartOptions } from '../process/startCommand.js';
@@ -135,7 +135,7 @@ export function hookDepth(env: NodeJS.ProcessEnv = process.env): number {
 export function buildHookEnvironment(
   policy: HookEnvironmentPolicy,
   cwd: string,
-  host: NodeJS.ProcessEnv = process.env,
+  host = policy.host ?? process.env,
 ): Readonly<NodeJS.ProcessEnv> {
   if (last?.policy !== policy || last.cwd !== cwd || !isLike(last, host)) {
     const copy = { ...host };

@@ -17,6 +17,7 @@ import {
   type Reader,
 } from './programs.js';
 import { readShebang } from '../shell/shebang.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 /** What a command starts, as far as that is known before it runs; all paths are absolute and in the project. */
 export interface CommandCoverage {
@@ -42,7 +43,7 @@ export function coverCommand(
   place: CommandPlace,
 ): CommandCoverage {
   if (process.platform === 'win32') return openBecause('is run by PowerShell, which is not read');
-  if (!hook.args && !isPlainText(hook.command, process.env)) {
+  if (!hook.args && !isPlainText(hook.command, hostEnvironment())) {
     return openBecause('holds characters that a shell in your locale may read differently');
   }
   const { commands, unknown } = readHook(hook, place);

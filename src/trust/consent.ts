@@ -9,6 +9,7 @@ import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
 import { consentFileIn, readConsents, writeConsents } from './consentStore.js';
 import { readAllowedText } from './allowedTexts.js';
 import { readLock } from './hooksLock.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 /** What `HookConsent.open` takes. */
 export interface ConsentOptions {
@@ -48,7 +49,7 @@ export class HookConsent {
   static async open({
     workingDir,
     home,
-    trustedLock = process.env['HOOKSTACK_TRUST_LOCK'],
+    trustedLock = hostEnvironment()['HOOKSTACK_TRUST_LOCK'],
   }: ConsentOptions): Promise<HookConsent> {
     const path = resolve(workingDir);
     const project = await realpath(path).catch(() => path);
@@ -109,9 +110,12 @@ export class HookConsent {
     if (!known) return 'has not been looked at';
     if (!this.#leadsToProject())
       return 'would run in another directory than the one it is allowed in';
-    const { inspection, review, judgedBy } = known;
+    const { inspection, review, judgedBy, readAt } = known;
     const isSame =
-      inspection.isSettled && judgedBy === this.#signStore() && isUnchanged(inspection.watch);
+      inspection.isSettled &&
+      performance.now() - readAt < UNREAD_MS &&
+      judgedBy === this.#signStore() &&
+      isUnchanged(inspection.watch);
     return isSame ? review.reason : this.#reviewAgain(hook, known);
   }
 
@@ -192,8 +196,9 @@ export class HookConsent {
     return again.reason;
   }
 
-  #remember(hook: ProjectHook, known: Omit<KnownHook, 'judgedBy'>): void {
-    this.#hooks.set(hook, { ...known, judgedBy: this.#storeSignature });
+  #remember(hook: ProjectHook, known: Pick<KnownHook, 'inspection' | 'review'>): void {
+    const readAt = performance.now();
+    this.#hooks.set(hook, { ...known, judgedBy: this.#storeSignature, readAt });
   }
 
   #judgeAll(inspections: readonly Inspection[]): ConsentReview[] {
@@ -277,4 +282,9 @@ interface KnownHook {
   readonly review: ConsentReview;
   /** The state of the consents that the review is of. */
   readonly judgedBy: string | undefined;
+  /** When its files were read, in ms on the clock of `performance.now()`. */
+  readonly readAt: number;
 }
+
+/** Ms. Who writes into the memory of a file leaves its times as they are for a while, so that it is read again. */
+const UNREAD_MS = 10_000;

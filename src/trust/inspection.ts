@@ -17,6 +17,7 @@ import { isInside } from '../util/paths.js';
 import type { CommandPlace } from './namedPaths.js';
 import { isHarmlessVariable } from './programs.js';
 import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 /** An item as it is now, or why it must not run whatever anybody allows. */
 export interface Inspection {
@@ -50,7 +51,7 @@ export async function inspectHooks(
 ): Promise<Inspection[]> {
   const budget = new ReviewBudget(limits);
   const files = new FileCoverage(project, budget);
-  const searchPath = safeSearchPath(process.env['PATH'], project);
+  const searchPath = safeSearchPath(hostEnvironment()['PATH'], project);
   const place = { project, searchPath, budget };
   const inspections: Inspection[] = [];
   try {

@@ -7,7 +7,14 @@ import setup from 'debug/src/common.js';
  * bundlers cannot take in the part of `debug` for terminals, as it calls `require`. The rest of it serves there: it
  * reads DEBUG as well, and writes without colours.
  */
-export const createDebug = loadDebug() ?? setupPlain();
+export const createDebug = (isLoud() ? loadDebug() : undefined) ?? setupPlain();
+
+/** Set by the build for a process in which nobody but this package runs, so that no host can switch records on later. */
+declare const IS_OWN_PROCESS: boolean | undefined;
+
+function isLoud(): boolean {
+  return typeof IS_OWN_PROCESS === 'undefined' || Boolean(process.env['DEBUG']);
+}
 
 function loadDebug(): Debug | undefined {
   try {

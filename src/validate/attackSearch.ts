@@ -1,5 +1,5 @@
+import type { Worker } from 'node:worker_threads';
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import type { Diagnostics } from 'recheck';
 
 /** For one expression. */
@@ -81,7 +81,8 @@ async function beginSearching(): Promise<Worker | undefined> {
 }
 
 function startThread(): Worker {
-  const thread = new Worker(THREAD, {
+  const { Worker: Thread } = process.getBuiltinModule('node:worker_threads');
+  const thread = new Thread(THREAD, {
     eval: true,
     workerData: { recheck, timeout: SEARCH_LIMIT_MS },
     // No further threads, and no programs of another platform.

@@ -13,6 +13,7 @@ import {
 } from './programs.js';
 import type { Checked, HookSite } from './types.js';
 import { isInside, statsOf } from '../util/paths.js';
+import { hostEnvironment } from '../util/surroundings.js';
 
 /** Each of these says what is wrong with the command of one hook, if anything. */
 type CommandRule = (site: HookSite, checked: Checked) => string | undefined;
@@ -86,7 +87,7 @@ export const persistentShellLine: CommandRule = (site, checked) => {
 function namesFile({ hook }: HookSite, { workingDir }: Checked): boolean {
   const { command, args } = hook;
   const names = PROJECT_NAMES.split('|').map((name) => [name, workingDir]);
-  const env = { ...process.env, ...Object.fromEntries(names) };
+  const env = { ...hostEnvironment(), ...Object.fromEntries(names) };
   return findNamedFiles({ command, ...(args && { args }), cwd: workingDir, env }).length > 0;
 }
 

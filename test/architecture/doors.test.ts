@@ -117,8 +117,8 @@ const DOORS: readonly Door[] = [
   {
     door: 'hooks for another agent run where it is known what ends them',
     what: /\brunHooks\(/,
-    only: ['src/cli/hook/lean.ts', 'src/cli/hook/runHooks.ts'],
-    round: 'return runHooks(options, input, true);',
+    only: ['src/cli/main.ts', 'src/cli/hook/runHooks.ts'],
+    round: 'return runHooks(options);',
   },
 ];
 

@@ -99,7 +99,7 @@ async function measureEvents(onProgress) {
   onProgress('import');
   const importTime = await measureImport(importRounds);
   onProgress('answer of `hookstack hook`');
-  const hookStart = await measureHookStart(importRounds);
+  const hookStarts = await measureHookStart(importRounds);
   return {
     rows: [
       ...inProcess,
@@ -108,7 +108,7 @@ async function measureEvents(onProgress) {
       ...consentCheck,
       ...mcpProxy,
       importTime,
-      hookStart,
+      ...hookStarts,
     ],
     points: byMemory.points,
   };

@@ -348,3 +348,23 @@ describe('doctor', () => {
     expect(exitCode).toBe(1);
   });
 });
+
+it('says how long an agent waits for an event, by the process that stays and by one of its own', async () => {
+  await cli.run(['install', '--into', 'claude']);
+  const { stdout } = await cli.run(['doctor', '--json'], { env: { HOOKSTACK_RESIDENT: '1' } });
+  const { agents } = JSON.parse(stdout) as { agents: { residentMs: number; ownMs: number }[] };
+  expect(agents).toEqual([
+    {
+      agent: 'claude',
+      residentMs: expect.any(Number) as number,
+      ownMs: expect.any(Number) as number,
+    },
+  ]);
+  const { stdout: text } = await cli.run(['doctor']);
+  expect(text).toMatch(
+    /Claude Code: an event takes \d+ ms by the process that stays, \d+ ms by one/u,
+  );
+  const off = await cli.run(['doctor'], { env: { HOOKSTACK_RESIDENT: '0' } });
+  expect(off.stdout).toMatch(/an event takes \d+ ms by one of its own, as no process that stays/u);
+  expect((await cli.run(['resident', 'stop'])).exitCode).toBe(0);
+});

@@ -9,6 +9,9 @@ import type { CommandHookConfig, HookDefinition } from '../../src/protocol/types
 /** The built program. */
 export const MAIN = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
 
+/** What `install` has an agent start. */
+export const CLIENT = fileURLToPath(new URL('../../dist/hookstack-hook.sh', import.meta.url));
+
 type Hooks = Record<string, readonly HookDefinition[]>;
 
 /** A home and a project of its own for every test, and the program that runs in them. */

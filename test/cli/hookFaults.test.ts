@@ -252,7 +252,7 @@ describe('a mark of a running event', () => {
     'that the environment has is no way past a guard where it names the session: %s',
     async (agent, name) => {
       await haveHook(cli, { command: 'cat > /dev/null', name: 'guard', onFailure: 'deny' });
-      const env = { HOOKSTACK_RUNNING: 's1 BeforeTool' };
+      const env = { HOOKSTACK_RUNNING: 's1' };
       const event = { ...call, hook_event_name: name };
       expect(await send(cli, agent, event, '', env)).toMatchObject({
         exitCode: 2,
@@ -328,6 +328,13 @@ describe('a guard that mentions what runs all hooks', () => {
 describe('what runs all hooks, and nothing else', () => {
   it.each([
     ['hookstack hook --from claude', true],
+    ['hookstack-hook claude', true],
+    ['hookstack-hook claude --trust || exit 2', true],
+    ['"$CLAUDE_PROJECT_DIR"/node_modules/.bin/hookstack-hook gemini', true],
+    ['hookstack-hook', false],
+    ['hookstack-hook nobody', false],
+    ['hookstack-hook claude; guard', false],
+    ['my-hookstack-hook claude', false],
     ['npx -y hookstack hook --from gemini', true],
     ['"$CLAUDE_PROJECT_DIR"/node_modules/.bin/hookstack hook --from claude', true],
     ["'/usr/bin/node' '/a b/dist/cli.cjs' hook --from=claude --trace '/a b/t' --trust", true],
@@ -453,7 +460,7 @@ describe('middleware of an extension', () => {
 describe('an answer where nothing is configured', () => {
   it('is an empty object, and nothing else', async () => {
     const input = JSON.stringify({ ...common(cli), ...call });
-    expect(await cli.run(['hook', '--from', 'gemini'], { input })).toEqual({
+    expect(await cli.run(['hook', '--from', 'claude'], { input })).toEqual({
       exitCode: 0,
       stdout: '{}',
       stderr: '',

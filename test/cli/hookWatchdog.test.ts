@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { Cli, MAIN } from './helpers.js';
+import { Cli, group, MAIN } from './helpers.js';
 import { common, haveHook } from './hookHelpers.js';
 
 const cli = new Cli();
@@ -193,6 +194,19 @@ describe('a thread in a system call, for which the end of a process would wait',
   });
 });
 
+it('is no yes where nobody reads a long answer', async () => {
+  await haveHook(cli);
+  const input = { command: 'x'.repeat(3_000_000) };
+  await cli.write('said.json', { hookSpecificOutput: { tool_input: input } });
+  const child = spawn(process.execPath, [MAIN, 'hook', '--from', 'claude'], {
+    cwd: cli.project,
+    env: { ...cli.env, HOOKSTACK_TIMEOUT: String(TIMEOUT) },
+  });
+  child.stdin.end(JSON.stringify({ ...common(cli), ...call }));
+  const [exitCode, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  expect(exitCode === 2 || signal === 'SIGKILL').toBe(true);
+});
+
 /** Runs a program where a folder is a drive that never answers; not everywhere is that allowed. */
 function withHungDrive(folder: string): readonly string[] {
   const options = 'fd=3,rootmode=40000,user_id=0,group_id=0';
@@ -230,6 +244,20 @@ describe.skipIf(!canMount)('a drive that never answers', () => {
       expect({ json, signal }).toEqual({ json: DENIED, signal: 'SIGKILL' });
     },
   );
+
+  it('is no yes where a hook that nobody has allowed names what leads there', async () => {
+    const through = await haveHungDrive('tools');
+    await cli.projectSettings({ BeforeTool: group('bash tools/guard.sh') });
+    const { json, signal } = await ask({ through });
+    expect({ json, signal }).toEqual({ json: DENIED, signal: 'SIGKILL' });
+  });
+
+  it('is no yes where the directory of the event leads there', async () => {
+    const through = await haveHungDrive('tools');
+    const event = { ...call, cwd: `${cli.project}/tools/sub` };
+    const { json, signal } = await ask({ event, through });
+    expect({ json, signal }).toEqual({ json: DENIED, signal: 'SIGKILL' });
+  });
 
   it.each(['{', '{}'])('is none for what is no event: %s', async (event) => {
     const through = await haveHungDrive('.llxprt');

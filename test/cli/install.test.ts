@@ -3,10 +3,10 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { receivableEvents } from '../../src/dialects/reverse.js';
-import { Cli, group } from './helpers.js';
+import { Cli, CLIENT, group, MAIN } from './helpers.js';
 
 const cli = new Cli();
-const OWN = { type: 'command', command: 'hookstack hook --from claude', timeout: 600 };
+const OWN = { type: 'command', command: 'hookstack-hook claude', timeout: 600 };
 
 async function settings(file = '.claude/settings.json'): Promise<{ hooks: object }> {
   return JSON.parse(await cli.read(file)) as { hooks: object };
@@ -26,7 +26,7 @@ describe('install', () => {
     await cli.run(['install', '--into', 'gemini']);
     const { hooks } = await settings('.gemini/settings.json');
     expect(Object.keys(hooks)).toHaveLength(11);
-    const command = 'hookstack hook --from gemini';
+    const command = 'hookstack-hook gemini';
     const own = { type: 'command', name: 'hookstack', command, timeout: 600_000 };
     expect(hooks).toMatchObject({ BeforeTool: [{ hooks: [own] }] });
   });
@@ -47,7 +47,7 @@ describe('install', () => {
     const text = await cli.read('.claude/settings.json');
     for (const line of before.split('\n').slice(1, 3)) expect(text).toContain(line);
     expect(text).toContain('// mine');
-    expect(text.match(/hookstack hook --from claude/gu)).toHaveLength(11);
+    expect(text.match(/hookstack-hook claude/gu)).toHaveLength(11);
     const again = await cli.run(['install', '--into', 'claude']);
     expect(again.stdout).toContain('nothing to do');
     expect(await cli.read('.claude/settings.json')).toBe(text);
@@ -74,9 +74,12 @@ describe('install', () => {
   });
 
   it('keeps what users have added to its entry, and their time limit', async () => {
-    const command = 'HOOKSTACK_TRACE=t.jsonl hookstack hook --from claude --trust || exit 2';
+    const command = 'HOOKSTACK_TRACE=t.jsonl hookstack-hook claude --trust || exit 2';
     const mine = { type: 'command', timeout: 60, command };
-    const old = { ...mine, command: command.replace('hookstack hook', 'npx -y hookstack hook') };
+    const old = {
+      ...mine,
+      command: command.replace('hookstack-hook claude', 'npx -y hookstack hook --from claude'),
+    };
     const hooks = { Stop: [{ hooks: [mine] }], PreToolUse: [{ hooks: [old] }] };
     await cli.write('.claude/settings.json', { hooks });
     await cli.run(['install', '--into', 'claude']);
@@ -106,7 +109,7 @@ describe('install', () => {
   });
 
   it('has a machine without hookstack blocked with --strict, also later', async () => {
-    const strict = 'hookstack hook --from claude || exit 2';
+    const strict = 'hookstack-hook claude || exit 2';
     await cli.run(['install', '--into', 'claude']);
     await cli.run(['install', '--into', 'claude', '--strict']);
     const text = await cli.read('.claude/settings.json');
@@ -116,7 +119,7 @@ describe('install', () => {
     expect(stderr).toContain('hookstack is not on the search path');
     expect(spawnSync('/bin/sh', ['-c', strict], { env: {} }).status).toBe(2);
     await cli.run(['install', '--into', 'gemini', '--strict']);
-    const command = 'hookstack hook --from gemini || exit 2';
+    const command = 'hookstack-hook gemini || exit 2';
     expect(await settings('.gemini/settings.json')).toMatchObject({
       hooks: { BeforeTool: [{ hooks: [{ command }] }] },
     });
@@ -159,7 +162,7 @@ describe('install', () => {
 
   it('shows with --dry-run what would change, and changes nothing', async () => {
     const { stdout } = await cli.run(['install', '--into', 'claude', '--dry-run']);
-    expect(stdout).toContain('+            "command": "hookstack hook --from claude"');
+    expect(stdout).toContain('+            "command": "hookstack-hook claude"');
     await expect(cli.read('.claude/settings.json')).rejects.toThrow('ENOENT');
     const { stdout: json } = await cli.run(['install', '--into', 'claude', '--dry-run', '--json']);
     expect(JSON.parse(json)).toMatchObject({ into: 'claude', changed: true, command: OWN.command });
@@ -177,9 +180,9 @@ describe('install', () => {
 
   it('names the program of the project where it has one', async () => {
     await mkdir(join(cli.project, 'node_modules/.bin'), { recursive: true });
-    await writeFile(join(cli.project, 'node_modules/.bin/hookstack'), '', { mode: 0o755 });
+    await writeFile(join(cli.project, 'node_modules/.bin/hookstack-hook'), '', { mode: 0o755 });
     await cli.run(['install', '--into', 'claude']);
-    const command = '"$CLAUDE_PROJECT_DIR"/node_modules/.bin/hookstack hook --from claude';
+    const command = '"$CLAUDE_PROJECT_DIR"/node_modules/.bin/hookstack-hook claude';
     expect(await settings()).toMatchObject({ hooks: { Stop: [{ hooks: [{ command }] }] } });
   });
 
@@ -227,10 +230,21 @@ describe('install', () => {
     await cli.userSettings({ BeforeTool: group('cat > /dev/null; echo no >&2; exit 2') });
     await cli.run(['install', '--into', 'claude']);
     const { hooks } = (await settings()) as { hooks: { Stop: [{ hooks: [typeof OWN] }] } };
-    const [program, ...args] = hooks.Stop[0].hooks[0].command.split(' ');
-    expect(program).toBe('hookstack');
+    const { command } = hooks.Stop[0].hooks[0];
+    await mkdir(join(cli.home, 'bin'));
+    await symlink(MAIN, join(cli.home, 'bin/hookstack'));
+    await symlink(CLIENT, join(cli.home, 'bin/hookstack-hook'));
     const event = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: {} };
-    const { stdout } = await cli.run(args, { input: JSON.stringify(event) });
+    const { stdout } = spawnSync('/bin/sh', ['-c', command], {
+      input: JSON.stringify(event),
+      encoding: 'utf8',
+      cwd: cli.project,
+      env: {
+        HOME: cli.home,
+        PATH: `${join(cli.home, 'bin')}:${process.env['PATH']}`,
+        HOOKSTACK_RESIDENT: '0',
+      },
+    });
     expect(stdout).toContain('"permissionDecision":"deny"');
   });
 });

@@ -35,7 +35,7 @@ function helpOf(name: string, spec: CommandSpec): Record<'usage' | 'taken' | 'ex
   addCommand(program, spec);
   const [command = program] = program.commands;
   const given = Object.entries(spec.arguments ?? {}).map(([flags, what]) => itemOf(flags, [what]));
-  const own = spec.options.filter((option) => !EXPLAINED_ONCE.has(option));
+  const own = spec.options.filter((option) => !option.hidden && !EXPLAINED_ONCE.has(option));
   const shared = spec.options.filter((option) => EXPLAINED_ONCE.has(option));
   const last = shared.map(({ long }) => `\`${long}\``).join(', ');
   return {

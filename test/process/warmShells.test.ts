@@ -339,7 +339,10 @@ describe('a shell that expects a command', () => {
         await writeScript(cwd, '#!/bin/bash\n: > ran; echo early\n');
         const run = expecting(command, cwd);
         await untilExpecting();
-        await writeScript(cwd, '#!/bin/bash\necho "$((SECONDS / 30)) late"; [[ -e ran ]] && echo early\n');
+        await writeScript(
+          cwd,
+          '#!/bin/bash\necho "$((SECONDS / 30)) late"; [[ -e ran ]] && echo early\n',
+        );
         const starts = countStarts();
         expect((await run()).stdout).toBe('0 late\n');
         expect(starts()).toBe(0);

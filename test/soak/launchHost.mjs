@@ -10,7 +10,7 @@ import { findMarked, killAll } from './processes.mjs';
 const PID_FILE = 'pids';
 
 /** A host that takes longer than this hangs. */
-const HOST_TIMEOUT_MS = 10 * 60_000;
+const HOST_TIMEOUT_MS = 30 * 60_000;
 
 /**
  * Runs a program of this directory as a host of hooks for as long as `watch` needs it. Afterwards the host, and

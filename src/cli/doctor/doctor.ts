@@ -23,6 +23,7 @@ import {
   withoutBreaks,
 } from '../shared/terminal.js';
 import { isTrustedRun, openRegistry, openWorkspace } from '../shared/workspace.js';
+import { formatTimes, timeAgents } from './agents.js';
 import { describeEnding, diagnose, type Finding, type ObservedRun } from './diagnosis.js';
 import { inScratch, type Surroundings } from './ask.js';
 import { examineKept, type Kept } from './keptHook.js';
@@ -55,10 +56,12 @@ export async function doctor({ json, ...options }: WorkspaceOptions): Promise<nu
   const ran = examinations.some(({ status }) => status !== 'not run');
   const healthy = !isFaulty && ran && off === undefined;
   const obstacles = [off, notAllowed].filter((each) => each !== undefined);
-  if (json) printJson({ healthy, hooks: examinations, settings, obstacles });
+  const agents = isAlone ? [] : await timeAgents(cwd);
+  if (json) printJson({ healthy, hooks: examinations, settings, obstacles, agents });
   else {
     printLine(formatSummary(examinations, wrong, settings));
     for (const obstacle of obstacles) printLine(paint('yellow', obstacle));
+    for (const times of agents) printLine(formatTimes(times));
   }
   return healthy ? 0 : 1;
 }

@@ -18,5 +18,5 @@ the JSON of that agent. "hookstack install" writes this command into the agent's
   exitCodes: `0 answered, on stdout; 2 blocked, for the reason on stderr: an event that could not be read, where a guard
 had to be asked, an answer that could not be written, a process that ended before, or wrong usage`,
   example: 'hookstack hook --from claude < event.json',
-  load: async () => (await import('./lean.js')).answerEvent,
+  load: async () => (await import('./runHooks.js')).runHooks,
 };

@@ -1,28 +1,33 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { CliLogger } from '../shared/cliLogger.js';
 
-/** Keeps what the user of the agent is to read: agents show stderr to nobody. */
-export class HostLogger extends CliLogger {
-  constructor(
-    namespace: string,
-    /** Whether the user is to read as well which hooks are not allowed; else that would come again at every event. */
-    private readonly tellsAll: boolean,
-    readonly told: string[] = [],
-  ) {
-    super(namespace);
-  }
+/** What of an event the user of the agent is to read. */
+interface Told {
+  readonly messages: string[];
+  /** Whether that is also which hooks are not allowed; else that would come again at every event. */
+  readonly isAll: boolean;
+}
 
+const told = new AsyncLocalStorage<Told>();
+
+/** Does some work for an event, and keeps in `messages` what the user of the agent is to read: agents show stderr to nobody. */
+export function telling<T>(messages: string[], isAll: boolean, work: () => T): T {
+  return told.run({ messages, isAll }, work);
+}
+
+/** Keeps what it warns of for the event that is being answered. */
+export class HostLogger extends CliLogger {
   override warn(message: string, details?: object): void {
     super.warn(message, details);
-    this.told.push(message);
-  }
-
-  /** What is on stderr already. */
-  tell(message: string): void {
-    this.told.push(message);
+    const event = told.getStore();
+    if (event && (event.isAll || !this.#isRegistry)) event.messages.push(message);
   }
 
   override extend(part: string): HostLogger {
-    const told = part === 'registry' && !this.tellsAll ? [] : this.told;
-    return new HostLogger(`${this.namespace}:${part}`, this.tellsAll, told);
+    return new HostLogger(`${this.namespace}:${part}`);
+  }
+
+  get #isRegistry(): boolean {
+    return this.namespace.endsWith(':registry');
   }
 }

@@ -30,10 +30,23 @@ export async function readInput(): Promise<HookInputReading> {
     if (size > MAX_INPUT_BYTES) {
       return { problem: `the input is larger than ${MAX_INPUT_BYTES / 1024 / 1024} MiB` };
     }
-    return { value: JSON.parse(Buffer.concat(chunks).toString()) as unknown };
+    return parseInput(Buffer.concat(chunks));
   } catch (error) {
-    return { problem: `the input is not JSON (${errorMessage(error)})` };
+    return notJson(error);
   }
+}
+
+/** Reads what an agent has sent, as a whole. */
+export function parseInput(bytes: Buffer): HookInputReading {
+  try {
+    return { value: JSON.parse(bytes.toString()) as unknown };
+  } catch (error) {
+    return notJson(error);
+  }
+}
+
+function notJson(error: unknown): HookInputReading {
+  return { problem: `the input is not JSON (${errorMessage(error)})` };
 }
 
 /**

@@ -36,10 +36,8 @@ export function additions(
 }
 
 function renew({ variables, rest }: OwnCommand, { command }: OwnEntry): string {
-  const [, start = '', from = '', end = ''] =
-    /^(.* hook)( --from \w+)( \|\| exit 2)?$/.exec(command) ?? [];
-  const kept = rest.replace(/\s--from[ =]["']?\w+["']?/, () => from);
-  return `${variables}${start}${kept}${kept.includes('||') ? '' : end}`;
+  const [start = '', end] = command.split(' || ');
+  return `${variables}${start}${rest}${end === undefined || rest.includes('||') ? '' : ` || ${end}`}`;
 }
 
 /** Events whose hooks run for a part of them only, such as for one tool. */

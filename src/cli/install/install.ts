@@ -5,8 +5,9 @@ import { dialects } from '../../dialects/dialects.js';
 import { receivableEvents } from '../../dialects/reverse.js';
 import { isExecutable } from '../../process/findProgram.js';
 import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
-import { requireHome } from '../../util/home.js';
+import { requireHome } from '../../util/surroundings.js';
 import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
+import { CLIENT } from '../shared/ownHook.js';
 import { requireInside } from '../shared/projectFile.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
 import { diffSettings, paintDiff } from '../shared/settingsDiff.js';
@@ -105,18 +106,19 @@ function entryFor(
   directory: string,
 ): OwnEntry {
   const { timeoutUnit } = dialects[into];
-  const isLocal = scope !== 'user' && isExecutable(path.join(directory, LOCAL_PROGRAM));
-  const program = isLocal ? `"$${into.toUpperCase()}_PROJECT_DIR"/${LOCAL_PROGRAM}` : 'hookstack';
+  const program = process.platform === 'win32' ? 'hookstack' : CLIENT;
+  const isLocal = scope !== 'user' && isExecutable(path.join(directory, LOCAL_PROGRAMS, program));
+  const place = isLocal ? `"$${into.toUpperCase()}_PROJECT_DIR"/${LOCAL_PROGRAMS}/` : '';
   return {
     type: 'command',
     // The one shows it in its list of hooks, and the other one does not know it.
     ...(into === 'gemini' && { name: 'hookstack' }),
-    command: `${program} hook --from ${into}${strict ? ' || exit 2' : ''}`,
+    command: `${place}${program}${program === CLIENT ? '' : ' hook --from'} ${into}${strict ? ' || exit 2' : ''}`,
     timeout: TIMEOUT_MS / timeoutUnit.ms,
   };
 }
 
-const LOCAL_PROGRAM = 'node_modules/.bin/hookstack';
+const LOCAL_PROGRAMS = 'node_modules/.bin';
 
 function describe(
   into: DialectName,

@@ -2,7 +2,7 @@ import { dialects } from '../../dialects/dialects.js';
 import { findProgram } from '../../process/findProgram.js';
 import type { DialectName } from '../../protocol/types.js';
 import { readJsonFile } from '../../util/jsonFile.js';
-import { requireHome } from '../../util/home.js';
+import { requireHome } from '../../util/surroundings.js';
 import { carryOver } from '../migrate/carryOver.js';
 import { planMove } from '../migrate/plan.js';
 import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
@@ -33,7 +33,8 @@ export async function notesOn(
 ): Promise<string[]> {
   const { agent } = dialects[into];
   const isMissing =
-    entry.command.startsWith('hookstack ') && findProgram('hookstack') === undefined;
+    entry.command.startsWith('hookstack') &&
+    findProgram(entry.command.split(' ')[0] ?? '') === undefined;
   const { off, notAllowed } = scope === 'user' ? {} : await findObstacles(directory, cwd);
   const { present, sources } = await planMove(directory, into, scope);
   const files = sources.map((source) => source.file).join(', ');

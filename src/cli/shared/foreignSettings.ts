@@ -3,8 +3,10 @@ import { dialects } from '../../dialects/dialects.js';
 import { readJsonFile } from '../../util/jsonFile.js';
 import { isRecord } from '../../util/records.js';
 import type { DialectName } from '../../protocol/types.js';
+import { isThere } from './projectRoot.js';
 import { areOwnHooks } from './ownHook.js';
 import { printNotice } from './terminal.js';
+import { hostEnvironment } from '../../util/surroundings.js';
 
 /** Whose settings of another agent are meant: the project's, what is one person's there, or the user's. */
 export type ForeignScope = 'project' | 'local' | 'user';
@@ -20,7 +22,7 @@ export function foreignSettingsIn(
   scope: ForeignScope,
 ): readonly string[] {
   const { files, localFiles = [], directoryVariable } = dialects[name].settings;
-  const configured = directoryVariable && process.env[directoryVariable];
+  const configured = directoryVariable && hostEnvironment()[directoryVariable];
   if (scope === 'user' && configured) return [path.resolve(configured, 'settings.json')];
   return (scope === 'local' ? localFiles : files).map((file) => path.join(directory, file));
 }
@@ -29,7 +31,8 @@ export function foreignSettingsIn(
 export async function tellForeignHooks(project: string): Promise<void> {
   for (const [name, { agent, settings }] of Object.entries(dialects)) {
     for (const file of [...settings.files, ...(settings.localFiles ?? [])]) {
-      if (!(await holdsHooks(path.join(project, file)))) continue;
+      const there = path.join(project, file);
+      if (!isThere(there) || !(await holdsHooks(there))) continue;
       printNotice(
         'note',
         `nothing runs the hooks that ${file} has for ${agent}; to take them over: hookstack migrate --from ${name}`,

@@ -5,16 +5,20 @@ import { isRecord } from '../../util/records.js';
 export interface OwnCommand {
   /** Variables of ours that are set for it. */
   readonly variables: string;
-  /** Options, and what is done where it fails. */
+  /** Options but for the agent, and what is done where it fails. */
   readonly rest: string;
 }
+
+/** The program that agents start; it hands their events to `hookstack hook`, or to the process that stays. */
+export const CLIENT = 'hookstack-hook';
 
 /** A word of a shell that starts nothing else, or the sign in front of what is done after a failure. */
 const WORD =
   /[ \t]*((?:[\w./~@+:%,=\\-]|\$(?:\w|\{\w+\})|"(?:[^"`$\n]|\$(?=[\w{]))*"|'[^'\n]*')+|\|\|)/y;
 
 /**
- * Reads a command that is as a whole `hookstack hook`, so that it can be told from others, which may hold a guard.
+ * Reads a command that is as a whole `hookstack-hook` or `hookstack hook`, so that it can be told from others, which may
+ * hold a guard.
  *
  * @returns `undefined` for all others
  */
@@ -25,13 +29,20 @@ export function readOwnCommand(hook: {
   const { command, args } = hook;
   if (typeof command !== 'string' || args !== undefined) return undefined;
   const words = wordsOf(command.trimEnd());
-  const at = words.findIndex(({ text }) => text === 'hook');
   const start = words.findIndex(({ text }) => !/^HOOKSTACK_\w+=/.test(text));
-  const [first, last] = [words[start], words[at]];
-  if (!first || !last || !isProgram(textsOf(words.slice(start, at)))) return undefined;
-  if (!areOptions(textsOf(words.slice(at + 1)))) return undefined;
-  return { variables: command.slice(0, first.start), rest: command.slice(last.end) };
+  const isClient = IS_CLIENT.test(words[start]?.text ?? '');
+  const at = isClient ? start : words.findIndex(({ text }) => text === 'hook');
+  const [first, last, agent] = [words[start], words[at], words[at + 1]];
+  if (!first || !last || (isClient && !agent)) return undefined;
+  if (!isClient && !isProgram(textsOf(words.slice(start, at)))) return undefined;
+  const given = textsOf(words.slice(at + 1));
+  if (!areOptions(isClient ? ['--from', ...given] : given)) return undefined;
+  const end = isClient && agent ? agent.end : last.end;
+  const rest = command.slice(end).replace(/\s--from[ =]["']?\w+["']?/, '');
+  return { variables: command.slice(0, first.start), rest };
 }
+
+const IS_CLIENT = new RegExp(String.raw`(?:^|[/\\])${CLIENT}$`);
 
 interface Word {
   /** Without quotes. */

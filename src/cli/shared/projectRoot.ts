@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, join, parse } from 'node:path';
 import { errorCode } from '../../util/errorMessage.js';
-import { findHome } from '../../util/home.js';
+import { findHome } from '../../util/surroundings.js';
 import { realPathOf } from '../../util/paths.js';
 
 /** What makes a folder the root of a project. */

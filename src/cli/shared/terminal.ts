@@ -1,6 +1,6 @@
-import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { removeControls } from '../../protocol/sanitizeText.js';
+import { writeError } from '../../util/surroundings.js';
 import { INVISIBLE, toVisible } from '../../util/visible.js';
 
 export { toVisible } from '../../util/visible.js';
@@ -22,7 +22,8 @@ export function paint(
 ): string {
   const mayHave = stream.isTTY || process.env['FORCE_COLOR'] !== undefined;
   // Node looks at the environment alone.
-  const isPlain = !mayHave || WriteStream.prototype.getColorDepth() === 1;
+  const isPlain =
+    !mayHave || process.getBuiltinModule('node:tty').WriteStream.prototype.getColorDepth() === 1;
   return isPlain ? text : styleText(style, text, { validateStream: false });
 }
 
@@ -86,5 +87,5 @@ export type NoticeLabel = keyof typeof LABELS;
 /** On stderr, without control characters. */
 export function printNotice(label: NoticeLabel, text: string): void {
   const painted = paint(LABELS[label], `${label}:`, process.stderr);
-  process.stderr.write(`${painted} ${removeControls(text)}\n`);
+  writeError(`${painted} ${removeControls(text)}\n`);
 }

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import thread from './watchdogThread.js?raw';
 
 /** What is said in the place of a process that says nothing any more. */
@@ -28,14 +28,23 @@ export class Watchdog {
     delayMs = 0,
   ) {
     this.isSilent = false;
-    this.expectWithin(Math.max(0, ms - delayMs));
-    if (delayMs > 0) setTimeout(() => this.#start(), delayMs).unref();
-    else this.#start();
+    this.expectWithin(Math.max(0, ms));
+    const first = Atomics.load(this.#state, NEWS);
+    const begin = () => {
+      if (Atomics.load(this.#state, NEWS) === first) this.expectWithin(Math.max(0, ms - delayMs));
+      this.watch();
+    };
+    if (delayMs > 0) setTimeout(begin, delayMs).unref();
+    else this.watch();
   }
 
-  #start(): void {
+  /** Begins to watch, unless it does. */
+  watch(): void {
+    if (this.#worker) return;
     const { out = '', err } = this.words;
-    this.#worker ??= new Worker(thread, {
+    // Mostly, there is no need of it.
+    const { Worker: Thread } = process.getBuiltinModule('node:worker_threads');
+    this.#worker = new Thread(thread, {
       eval: true,
       workerData: { state: this.#state, out, err },
       // What Node is told by options and variables is for the main thread.
@@ -65,7 +74,7 @@ export class Watchdog {
   endIfStuck(before: () => void): void {
     if (!process.getActiveResourcesInfo().some((each) => WAITS_FOR_FILE.test(each))) return;
     before();
-    this.#start();
+    this.watch();
     this.expectWithin(0);
     Atomics.wait(this.#state, SPEAKS, Atomics.load(this.#state, SPEAKS));
   }

@@ -1,11 +1,12 @@
 import type { Approver } from '../../protocol/approval.js';
 import { realpath, stat } from 'node:fs/promises';
-import type { ConsentReview } from '../../protocol/entry.js';
-import { Config } from '../../config/config.js';
+import type { ConsentReview, Extension } from '../../protocol/entry.js';
+import { Config, type ConfigOptions } from '../../config/config.js';
 import type { UseExtensionMiddlewareOptions } from '../../extensions/extensionMiddleware.js';
 import {
   loadSettings,
   loadSettingsFile,
+  type LoadedSettings,
   type SettingsOrigins,
 } from '../../config/settings/settings.js';
 import type { Settings } from '../../config/settings/settingsKeys.js';
@@ -19,6 +20,7 @@ import { tellForeignHooks } from './foreignSettings.js';
 import { whyHooksAreOff } from './hookColumns.js';
 import { printNotice, toVisible } from './terminal.js';
 import { orUsageError, UsageError } from './usageError.js';
+import { hostEnvironment } from '../../util/surroundings.js';
 
 export interface Workspace {
   readonly config: Config;
@@ -51,6 +53,13 @@ interface WorkspaceNeeds {
   readonly needsAllFiles?: boolean;
   /** No more than one event comes. Default false. */
   readonly firesOnce?: boolean;
+  /** Default: makes a new one. */
+  readonly makeConfig?: (options: ConfigOptions) => Config;
+  /** Gives what was read of the project's files, where that need not be read anew. Default: reads. */
+  readonly remember?: (
+    workingDir: string,
+    read: () => Promise<FilesOfProject>,
+  ) => Promise<FilesOfProject>;
   /** Start persistent hooks for each event. Default: where no more than one comes. */
   readonly startsEachHook?: boolean;
   /** Import the middleware of extensions. Default false. */
@@ -73,11 +82,10 @@ export async function openWorkspace(
   const { startsEachHook = firesOnce } = needs;
   const workingDir = await resolveWorkingDir(options.cwd, PROJECT_MARKERS, options.cwdSource);
   const isTrusted = !needs.asksForConsent && isTrustedRun(options);
-  const { settings, origins, review, extensions, problems } = await readFiles(
-    workingDir,
-    options.settings,
-    isTrusted,
-  );
+  const read = () => readFiles(workingDir, options.settings, isTrusted);
+  const { settings, origins, review, extensions, problems } = await (needs.remember
+    ? needs.remember(workingDir, read)
+    : read());
   const isBroken = unreadableFiles(problems).length > 0;
   const countsProject = isTrusted || (isBroken && (await isAllowed(workingDir)));
   let isIncomplete = false;
@@ -99,12 +107,14 @@ export async function openWorkspace(
   if (!hasHooks && !isIncomplete && !needs.isQuiet && options.settings === undefined)
     await tellForeignHooks(workingDir);
   const ofFleet = await approverOfFleet(settings);
+  const { makeConfig: make = (given) => new Config(given) } = needs;
   const makeConfig = (asked?: Approver) =>
-    new Config({
+    make({
       ...settings,
       extensions,
       workingDir,
       enableHooks: settings.enableHooks || forceHooks,
+      hookEnvironment: { ...settings.hookEnvironment, host: hostEnvironment() },
       approver: ofFleet ?? asked,
       approvals: { ...settings.approvals, ...(whenNobody && { whenNobody }) },
       ...(isTrusted && { trustedFolder: true }),
@@ -126,8 +136,17 @@ async function approverOfFleet({ fleet }: Settings): Promise<Approver | undefine
   return fleetApprover(fleet);
 }
 
+/** What the settings and extensions of a project say, with those of the user and the system. */
+export interface FilesOfProject extends LoadedSettings {
+  readonly extensions: readonly Extension[];
+}
+
 /** A `named` settings file replaces all others. */
-async function readFiles(workingDir: string, named: string | undefined, isTrusted: boolean) {
+async function readFiles(
+  workingDir: string,
+  named: string | undefined,
+  isTrusted: boolean,
+): Promise<FilesOfProject> {
   if (named !== undefined) return { ...(await loadSettingsFile(named)), extensions: [] };
   const loaded = await loadSettings({ workingDir, trustProject: isTrusted || undefined });
   const { loadExtensions } = await import('../../extensions/extensions.js');
@@ -143,7 +162,7 @@ export function unreadableFiles(problems: readonly FileProblem[]): string[] {
 
 /** If so, a guard may be in a file of the project that cannot be read. */
 async function isAllowed(project: string): Promise<boolean> {
-  if (process.env['HOOKSTACK_TRUST_LOCK']) return true;
+  if (hostEnvironment()['HOOKSTACK_TRUST_LOCK']) return true;
   const { consentFileIn, readConsents } = await import('../../trust/consentStore.js');
   const { content } = await readConsents(consentFileIn());
   return content?.has(project) === true;
@@ -161,7 +180,7 @@ export async function addMiddleware(
 }
 
 export function isTrustedRun({ trust }: Pick<WorkspaceOptions, 'trust'>): boolean {
-  return trust === true || process.env['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
+  return trust === true || hostEnvironment()['HOOKSTACK_TRUST_WORKSPACE'] === 'true';
 }
 
 /**

@@ -56,7 +56,7 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
   afterModelDisplay: { struct: oneOf('stream', 'hold') },
   maxStopHookRetries: { struct: count },
   hookEnvironment: {
-    struct: objectOf<Omit<HookEnvironmentPolicy, 'tokenVariables'>>(
+    struct: objectOf<Omit<HookEnvironmentPolicy, 'tokenVariables' | 'host'>>(
       '{ "inherit": "all" | "none", "allow": [names], "redact": [names] }',
       { inherit: oneOf('all', 'none'), allow: listOfText, redact: listOfText },
       { isClosed: true },

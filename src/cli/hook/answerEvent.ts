@@ -1,0 +1,276 @@
+import type { Config } from '../../config/config.js';
+import type { CallOptions } from '../../context.js';
+import { decideReceived } from '../../core/decideReceived.js';
+import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
+import { refusedVerdict, reply, type Received, type ReplyVerdict } from '../../dialects/reverse.js';
+import { dialects } from '../../dialects/dialects.js';
+import { events, failsClosed } from '../../protocol/events.js';
+import { hookIdentity } from '../../protocol/identity.js';
+import { HookEventName } from '../../protocol/types.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { notLongAfter } from '../../util/notLongAfter.js';
+import { hostEnvironment, within } from '../../util/surroundings.js';
+import { whyOff } from '../shared/obstacles.js';
+import { isOwnHook } from '../shared/ownHook.js';
+import { SilentLogger } from '../shared/silentLogger.js';
+import { printNotice, toOneLine, toVisibleLines } from '../shared/terminal.js';
+import { withTrace } from '../shared/withTrace.js';
+import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
+import { HostLogger, telling } from './hostLogger.js';
+import type { HookOptions } from './hookArguments.js';
+import { LIMITS } from '../shared/limits.js';
+import type { EventReading } from './refusal.js';
+import { tellAtStart, tellWhatMatters } from './tellPerson.js';
+
+/** For hooks to end after that, in ms: middleware may not heed it, and wait on. */
+const GRACE_MS = 3000;
+/** For the record of the fleet, in ms: the agent waits. What is not sent by then, the next one sends. */
+const FLUSH_MS = 500;
+
+/** What is answered to an agent: an object on stdout, or the reason on stderr why the event is blocked. */
+export type HookAnswer =
+  | { readonly json: object; readonly reason?: string | undefined }
+  | { readonly blocked: string };
+
+/** What answers one event, or many of them. */
+export interface AnsweringProcess {
+  /** Aborts where the answer is given without the hooks. */
+  readonly signal: AbortSignal;
+  /** Nothing is prevented by a block: should the process end now, the event passes. */
+  passes(): void;
+  /** A block withholds what nothing prevents: should the process end now, its last words say it. */
+  withholds(): void;
+  readonly openWorkspace: typeof openWorkspace;
+}
+
+/**
+ * Runs all hooks of the project for one event of an agent. Never rejects: what goes wrong blocks what can be blocked,
+ * unless it is known that no guard is there.
+ */
+export async function answerEvent(
+  options: HookOptions,
+  event: EventReading,
+  process: AnsweringProcess,
+): Promise<HookAnswer> {
+  if ('problem' in event) {
+    if (event.event && events[event.event].withhold) process.withholds();
+    return refuseUnread(options, event.problem, event.event, event.unread);
+  }
+  const { received } = event;
+  if (!received) return pass('hooks have no such event here, and none was run');
+  // Until it is known which hooks there are, a guard may be among them.
+  if (events[received.event].withhold) process.withholds();
+  else if (!mayPrevent(received)) process.passes();
+  const env = environmentOf(received);
+  if (!env) return refuseUnread(options, RUNS_WITHIN, received.event, received);
+  try {
+    const told: string[] = [];
+    return await within({ env }, () =>
+      telling(told, isStart(received), () => answer(received, options, process, told)),
+    );
+  } catch (error) {
+    return refuseUnread(options, errorMessage(error));
+  }
+}
+
+/** What hooks are to have; `undefined` where one of them runs this. */
+function environmentOf({ identity }: Received): NodeJS.ProcessEnv | undefined {
+  const { sessionId } = identity;
+  const env = hostEnvironment();
+  if (sessionId === undefined) return env;
+  return env[RUNNING] === sessionId ? undefined : { ...env, [RUNNING]: sessionId };
+}
+
+async function answer(
+  received: Received,
+  options: HookOptions,
+  process: AnsweringProcess,
+  told: string[],
+): Promise<HookAnswer> {
+  // Until it is known which hooks there are, a guard may be among them.
+  const mayFail = mayPrevent(received) || events[received.event].withhold !== undefined;
+  let fails: 'open' | 'closed' = mayFail ? 'closed' : 'open';
+  try {
+    const workspace = await openHooks(received, options, process);
+    const { config, settings } = workspace;
+    fails = mayPrevent(received) || isWithheld(received, config) ? 'closed' : 'open';
+    if (fails === 'open') process.passes();
+    const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
+    const verdict = await withTrace(recording, config, () =>
+      decide(received, config, process.signal),
+    );
+    const tell = isStart(received) ? tellAtStart : tellWhatMatters.bind(undefined, received);
+    const forUser = [...told, ...tell(workspace)].map(toVisibleLines);
+    return write(received, { ...verdict, forUser });
+  } catch (error) {
+    // The guards that may be in the settings are not known.
+    const reason = `The hooks could not be asked: ${errorMessage(error)}`;
+    if (fails === 'open') return pass(reason);
+    const forUser = told.map(toVisibleLines);
+    return write(received, { ...refusedVerdict(received, reason), forUser });
+  }
+}
+
+function isStart({ event }: Received): boolean {
+  return event === HookEventName.SessionStart;
+}
+
+const NOT_AROUND = {
+  tool: 'Middleware of the tool stack runs before a tool only, as another process is told what the tool gives: what it does after next() has no effect',
+  model:
+    'Middleware of the model stack does not run here, as another process calls the model: what it forbids is not forbidden; put it into the hook stack, or write a hook',
+} as const;
+
+/**
+ * Names the session whose hooks are running, for those that would run all of them again. An environment that comes from elsewhere
+ * could name it, too, so that it is no way past a guard.
+ */
+const RUNNING = 'HOOKSTACK_RUNNING';
+
+const RUNS_ITSELF =
+  'one of the hooks runs all hooks of the project again, which has no effect; take it out of the settings';
+
+const RUNS_WITHIN = `${RUNNING} says that ${RUNS_ITSELF}; where none does, unset ${RUNNING}`;
+
+async function openHooks(
+  { event }: Received,
+  { cwd, cwdSource, settings, trust }: HookOptions,
+  process: AnsweringProcess,
+): Promise<Workspace> {
+  const logger = new HostLogger('llxprt:core:hooks');
+  const workspace = await process.openWorkspace(
+    { cwd, cwdSource, settings, trust },
+    { firesOnce: true, withMiddleware: true, logger },
+  );
+  const { config } = workspace;
+  const off = hasHooksFor(event, workspace) ? whyOff(workspace) : undefined;
+  const notice = logger.extend('registry');
+  if (off !== undefined) notice.warn(off);
+  for (const name of ['tool', 'model'] as const) {
+    if (config.registrations(name).length > 0) notice.warn(NOT_AROUND[name]);
+  }
+  const system = config.getHookSystem();
+  await system?.initialize();
+  const entries = system?.getAllHooks() ?? [];
+  const own = entries.filter((entry) => entry.eventName === event && isOwnHook(entry.config));
+  for (const { config: hook } of own) {
+    logger.warn(RUNS_ITSELF);
+    const id = hookIdentity(hook);
+    // What is left on does nothing within itself.
+    const isGuarded = entries.some(
+      (each) =>
+        hookIdentity(each.config) === id &&
+        (!isOwnHook(each.config) || failsClosed(each.config, each.eventName)),
+    );
+    if (!isGuarded) system?.setHookEnabled(id, false);
+  }
+  return workspace;
+}
+
+/** At the start of a session, the person is told of all hooks that do not run, whatever their event. */
+function hasHooksFor(event: HookEventName, { settings, config }: Workspace): boolean {
+  if (config.getExtensions().length > 0) return true;
+  const { hooks } = settings;
+  return event === HookEventName.SessionStart
+    ? Object.keys(hooks).length > 0
+    : hooks[event] !== undefined;
+}
+
+async function decide(
+  received: Received,
+  config: Config,
+  givenUp: AbortSignal,
+): Promise<ReplyVerdict> {
+  const deadline = AbortSignal.timeout(LIMITS.hooks);
+  const signal = AbortSignal.any([deadline, givenUp]);
+  const options = { signal, session: received.identity };
+  const deciding = opensCall(config, received)
+    ? decideBefore(config, received, options)
+    : decideReceived(config, received, options);
+  const verdict = await notLongAfter(deadline, GRACE_MS, deciding);
+  if (deadline.aborted) throw new Error('they took too long');
+  givenUp.throwIfAborted();
+  return verdict;
+}
+
+/** What becomes of the call, another process is told. */
+async function decideBefore(
+  config: Config,
+  received: Received,
+  options: CallOptions,
+): Promise<ReplyVerdict> {
+  const { verdict, abandon } = await openReceivedCall(config, received, options);
+  void abandon?.();
+  return verdict;
+}
+
+function write(received: Received, verdict: ReplyVerdict): HookAnswer {
+  const { json, lost } = reply(received, verdict);
+  const { agent } = dialects[received.dialect];
+  for (const each of lost) {
+    printNotice('note', toOneLine(`${agent}, ${received.theirEvent}: ${each}`, MAX_NOTE));
+  }
+  return { json, reason: verdict.reason };
+}
+
+function pass(note: string): HookAnswer {
+  printNotice('note', toOneLine(note, MAX_NOTE));
+  return { json: {} };
+}
+
+/** In characters. */
+const MAX_NOTE = 1000;
+
+/** Whether a block of an event prevents anything. An agent that was sent back once is not sent back for a fault again. */
+function mayPrevent({ event, payload }: Received): boolean {
+  return events[event].canBlock && !('stopHookActive' in payload && payload.stopHookActive);
+}
+
+/** Whether a guard has to read what was given before anybody else does. */
+function isWithheld({ event }: Received, config: Config): boolean {
+  const registry = events[event].withhold && config.getHookSystem()?.getRegistry();
+  const hooks = registry?.getHooksForEvent(event) ?? [];
+  return hooks.some((entry) => failsClosed(entry.config, entry.eventName));
+}
+
+/**
+ * What hooks have not read must be no way past a guard.
+ *
+ * @param unread what is answered to: where a guard had to see what was given, that is withheld
+ */
+async function refuseUnread(
+  options: HookOptions,
+  problem: string,
+  event?: HookEventName,
+  unread?: Received,
+): Promise<HookAnswer> {
+  const withholds = event !== undefined && events[event].withhold !== undefined;
+  if (event && !events[event].canBlock && !withholds) return pass(problem);
+  const guards = await findGuards(options, event).catch((error: unknown) => [errorMessage(error)]);
+  if (guards.length === 0) return pass(`${problem}; no guard is there, so it goes on`);
+  const names = guards.map((name) => `"${toOneLine(name)}"`).join(', ');
+  const reason = `hooks could not be asked (${names}): ${toOneLine(problem, MAX_NOTE)}`;
+  if (unread && withholds) return write(unread, refusedVerdict(unread, `As ${reason}`));
+  return { blocked: `Blocked, as ${reason}` };
+}
+
+async function findGuards(
+  { cwd, cwdSource, settings, trust }: HookOptions,
+  event: HookEventName | undefined,
+): Promise<string[]> {
+  // The model reads all of stderr.
+  const { config } = await openWorkspace({ cwd, cwdSource, settings, trust }, { isQuiet: true });
+  if (!config.getEnableHooks()) return [];
+  const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
+  const guards = (event ? [event] : Object.values(HookEventName))
+    .flatMap((each) => registry.getHooksForEvent(each))
+    .filter((entry) => failsClosed(entry.config, entry.eventName));
+  const policies = config
+    .getExtensions()
+    .filter(
+      ({ scope, middleware = [] }) =>
+        scope !== 'project' && middleware.some(({ policy }) => policy),
+    );
+  const names = guards.map((entry) => hookIdentity(entry.config));
+  return [...new Set([...names, ...policies.map(({ name }) => name)])];
+}

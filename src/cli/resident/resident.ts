@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { plural, printJson, printLine, toVisible } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
+
+interface ResidentStatus {
+  readonly pid: number;
+  readonly socket: string;
+  readonly upMs: number;
+  readonly events: number;
+  readonly projects: readonly string[];
+  readonly memoryMiB: number;
+}
+
+/** With this, an agent has each event answered by a process of its own. */
+export const NO_RESIDENT = { HOOKSTACK_RESIDENT: '0' } as const;
+
+interface ResidentOptions {
+  readonly json?: boolean;
+  readonly socket?: string;
+}
+
+/** @returns the exit code */
+export async function resident(
+  action = 'status',
+  { json = false, socket }: ResidentOptions = {},
+): Promise<number> {
+  if (action === 'serve' && socket !== undefined) {
+    const { serveEvents } = await import('./serve.js');
+    await serveEvents({ socket });
+    return 0;
+  }
+  if (action !== 'status' && action !== 'stop') {
+    throw new UsageError(
+      `There is no action ${toVisible(action)}: write hookstack resident, or hookstack resident stop`,
+    );
+  }
+  const status = askResident(action);
+  if (json) printJson({ running: status !== undefined, ...status });
+  else for (const line of describe(action, status)) printLine(line);
+  return status ? 0 : 1;
+}
+
+/** The client of this package, which finds the resident, as it does for each event. */
+export function clientFile(): string {
+  const manifest = createRequire(import.meta.url).resolve('hookstack/package.json');
+  return path.join(path.dirname(manifest), 'dist/hookstack-hook.sh');
+}
+
+/** @returns `undefined` where none is there */
+export function askResident(action: 'status' | 'stop'): ResidentStatus | undefined {
+  const { stdout, status } = spawnSync('/bin/sh', [clientFile(), action], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return status === 0 ? (JSON.parse(stdout) as ResidentStatus) : undefined;
+}
+
+function describe(action: 'status' | 'stop', status: ResidentStatus | undefined): string[] {
+  if (!status) return ['No resident is there: the next event of hookstack-hook starts one'];
+  const { pid, upMs, events, projects, memoryMiB } = status;
+  const verb = action === 'stop' ? 'has been told to end' : 'is running';
+  const minutes = Math.floor(upMs / 60_000);
+  return [
+    `Process ${pid} ${verb}: ${plural(events, 'event')} in ${plural(minutes, 'minute')}, ${memoryMiB} MiB`,
+    ...projects.map((project) => `  ${toVisible(project)}`),
+  ];
+}
