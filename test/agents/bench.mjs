@@ -36,7 +36,9 @@ const SHELL = { claude: 'Bash', gemini: 'run_shell_command' };
 /** What is compared: `to` is the row that a ratio is to, and `goal` what it may be. */
 const ROWS = [
   { name: 'no hooks' },
-  { name: 'own hooks: cat', own: { type: 'command', command: SILENT } },
+  // The least that any hook costs there: a process that does nothing at all.
+  { name: 'own hooks: exit', own: { type: 'command', command: 'exit 0' }, to: 'no hooks' },
+  { name: 'own hooks: cat', own: { type: 'command', command: SILENT }, to: 'no hooks' },
   { name: 'hookstack, hooks off', settings: { enableHooks: false }, to: 'no hooks', goal: 1.15 },
   {
     name: 'hookstack, none matches',

@@ -6,7 +6,7 @@ import { Cli } from './helpers.js';
 const cli = new Cli();
 
 const commands =
-  'init run fire test explain doctor validate list enable disable stack trace trust untrust mcp migrate install hook serve collect completion help';
+  'init run fire test explain doctor validate list enable disable stack trace trust untrust mcp migrate install hook resident serve collect completion help';
 
 async function scriptFor(shell: string): Promise<string> {
   const { exitCode, stdout, stderr } = await cli.run(['completion', shell]);

@@ -53,7 +53,7 @@ it('loads nothing of a fleet before somebody asks a server', async () => {
     const imports = text.matchAll(/\b(?:from|import)\s*"(\.[^"]+)"/gu);
     for (const [, name = ''] of imports) pending.push(path.join(path.dirname(file), name));
   }
-  expect(texts.size).toBeGreaterThan(10);
+  expect(texts.size).toBeGreaterThan(1);
   const all = [...texts.values()].join('\n');
   expect(all).toContain('executeToolWithHooks');
   for (const each of ['Hookstack-Question', '@nats-io', 'prom-client', 'no responders']) {

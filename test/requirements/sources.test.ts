@@ -157,7 +157,7 @@ describe('the sources', () => {
         'setRawMode',
         'setRawMode',
       ],
-      'src/cli/shared/terminal.ts': ['node:tty', 'isTTY', 'isTTY'],
+      'src/cli/shared/terminal.ts': ['isTTY', 'isTTY', 'node:tty'],
       // Of several hooks of one name, which is meant.
       'src/cli/switch/meantHook.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
       'src/cli/trust/trust.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
