@@ -1,7 +1,7 @@
-import { access, chmod } from 'node:fs/promises';
+import { access, chmod, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Cli, group, saying } from './helpers.js';
+import { Cli, CLIENT, group, saying } from './helpers.js';
 
 const cli = new Cli();
 
@@ -358,13 +358,19 @@ it('says how long an agent waits for an event, by the process that stays and by 
       agent: 'claude',
       residentMs: expect.any(Number) as number,
       ownMs: expect.any(Number) as number,
+      missing: 'hookstack-hook',
     },
   ]);
-  const { stdout: text } = await cli.run(['doctor']);
+  expect((await cli.run(['doctor'])).stdout).toContain(
+    'Claude Code runs no hooks, or is blocked with --strict, as hookstack-hook is not on the search path',
+  );
+  await symlink(CLIENT, join(cli.home, 'hookstack-hook'));
+  const PATH = `${cli.home}:${process.env['PATH'] ?? ''}`;
+  const { stdout: text } = await cli.run(['doctor'], { env: { PATH } });
   expect(text).toMatch(
     /Claude Code: an event takes \d+ ms by the process that stays, \d+ ms by one/u,
   );
-  const off = await cli.run(['doctor'], { env: { HOOKSTACK_RESIDENT: '0' } });
+  const off = await cli.run(['doctor'], { env: { PATH, HOOKSTACK_RESIDENT: '0' } });
   expect(off.stdout).toMatch(/an event takes \d+ ms by one of its own, as no process that stays/u);
   expect((await cli.run(['resident', 'stop'])).exitCode).toBe(0);
 });

@@ -116,7 +116,7 @@ describe('install', () => {
     expect(text.split(strict)).toHaveLength(12);
     const { stdout, stderr } = await cli.run(['install', '--into', 'claude']);
     expect(stdout).toContain('nothing to do');
-    expect(stderr).toContain('hookstack is not on the search path');
+    expect(stderr).toContain('hookstack-hook is not on the search path');
     expect(spawnSync('/bin/sh', ['-c', strict], { env: {} }).status).toBe(2);
     await cli.run(['install', '--into', 'gemini', '--strict']);
     const command = 'hookstack-hook gemini || exit 2';
@@ -194,7 +194,7 @@ describe('install', () => {
     expect(stderr).toContain('1 hook of');
     expect(stderr).toContain('would run twice');
     expect(stderr).toContain('Not allowed yet: 1 hook');
-    expect(stderr).toContain('hookstack is not on the search path');
+    expect(stderr).toContain('hookstack-hook is not on the search path');
   });
 
   it('is left where it is by migrate, and is no hook that nothing runs', async () => {

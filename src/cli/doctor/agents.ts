@@ -6,7 +6,7 @@ import { readJsonFile } from '../../util/jsonFile.js';
 import { isRecord } from '../../util/records.js';
 import { askResident, clientFile, NO_RESIDENT } from '../resident/resident.js';
 import { foreignSettingsIn } from '../shared/foreignSettings.js';
-import { isOwnHook } from '../shared/ownHook.js';
+import { isOwnHook, missingProgram } from '../shared/ownHook.js';
 
 /** How long an agent waits for an event that no hook is interested in, in ms. */
 export interface AgentTimes {
@@ -14,6 +14,8 @@ export interface AgentTimes {
   /** Answered by the process that stays; `null` where none is used. */
   readonly residentMs: number | null;
   readonly ownMs: number;
+  /** The program that the agent would start, and does not find; else `null`. */
+  readonly missing: string | null;
 }
 
 /** Measures it for each agent that runs all hooks of the project. */
@@ -21,38 +23,47 @@ export async function timeAgents(project: string): Promise<AgentTimes[]> {
   if (process.platform === 'win32') return [];
   const found: AgentTimes[] = [];
   for (const agent of DIALECT_NAMES) {
-    if (await isInstalled(agent, project)) found.push(timeEvents(agent, project));
+    const commands = await findInstalled(agent, project);
+    const missing = commands.map(missingProgram).find((name) => name !== undefined) ?? null;
+    if (commands.length > 0) found.push({ ...timeEvents(agent, project), missing });
   }
   return found;
 }
 
-export function formatTimes({ agent, residentMs, ownMs }: AgentTimes): string {
+export function formatTimes({ agent, residentMs, ownMs, missing }: AgentTimes): string {
   const own = `${ownMs} ms by one of its own`;
   const name = dialects[agent].agent;
+  if (missing !== null) {
+    return `${name} runs no hooks, or is blocked with --strict, as ${missing} is not on the search path: npm install --global hookstack, or install it in the project, and run hookstack install again`;
+  }
   return residentMs === null
-    ? `${name}: an event takes ${own}, as no process that stays is used: hookstack resident`
+    ? `${name}: an event takes ${own}, as none that stays is used: a variable of hookstack, another system or a missing Perl keeps it away`
     : `${name}: an event takes ${residentMs} ms by the process that stays, ${own}`;
 }
 
-async function isInstalled(agent: DialectName, project: string): Promise<boolean> {
+async function findInstalled(agent: DialectName, project: string): Promise<string[]> {
   const home = findHome();
   const files = [
     ...foreignSettingsIn(project, agent, 'project'),
     ...foreignSettingsIn(project, agent, 'local'),
     ...(home === undefined ? [] : foreignSettingsIn(home, agent, 'user')),
   ];
+  const found: string[] = [];
   for (const file of files) {
     const reading = await readJsonFile(file, { groupMayWrite: true });
-    if (reading.status === 'read' && holdsOwn(reading.value['hooks'])) return true;
+    if (reading.status === 'read') found.push(...ownCommandsOf(reading.value['hooks']));
   }
-  return false;
+  return found;
 }
 
-function holdsOwn(hooks: unknown): boolean {
+function ownCommandsOf(hooks: unknown): string[] {
   const groups = isRecord(hooks) ? Object.values(hooks).flat() : [];
-  return groups.some((group) => {
+  return groups.flatMap((group) => {
     const inside: unknown = isRecord(group) ? group['hooks'] : undefined;
-    return Array.isArray(inside) && inside.some((hook) => isRecord(hook) && isOwnHook(hook));
+    const own = Array.isArray(inside)
+      ? inside.filter((each) => isRecord(each) && isOwnHook(each))
+      : [];
+    return own.map((hook: { command: string }) => hook.command);
   });
 }
 
@@ -60,7 +71,7 @@ function holdsOwn(hooks: unknown): boolean {
 const TRIES = 20;
 const ROUNDS = 5;
 
-function timeEvents(agent: DialectName, project: string): AgentTimes {
+function timeEvents(agent: DialectName, project: string): Omit<AgentTimes, 'missing'> {
   const ask = (env: NodeJS.ProcessEnv = {}) => {
     const startedAt = performance.now();
     spawnSync('/bin/sh', [clientFile(), agent], {

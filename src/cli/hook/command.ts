@@ -14,7 +14,7 @@ export const hookCommand: CommandSpec = {
     traceOption(),
   ],
   notes: `Reads the JSON of one event on stdin, runs the hooks of the project, the user and the system, and answers in
-the JSON of that agent. "hookstack install" writes this command into the agent's settings.`,
+the JSON of that agent. "hookstack install" has agents start "hookstack-hook", which asks the process that stays, or else runs this command.`,
   exitCodes: `0 answered, on stdout; 2 blocked, for the reason on stderr: an event that could not be read, where a guard
 had to be asked, an answer that could not be written, a process that ended before, or wrong usage`,
   example: 'hookstack hook --from claude < event.json',

@@ -17,8 +17,8 @@ export const installCommand: CommandSpec = {
     cwdOption,
     jsonOption,
   ],
-  notes: `Writes the command "hookstack hook" into .claude/settings.json or .gemini/settings.json, for each event of that
-agent that is an event here. Everything else in the file stays.`,
+  notes: `Writes the command "hookstack-hook", with the agent's name, into .claude/settings.json or .gemini/settings.json, for
+each event of that agent that is an event here. Everything else in the file stays.`,
   exitCodes: `0 done, also where there was nothing to do; 1 the file could not be written;
 2 wrong usage, settings that cannot be read, or a link leads out of the project`,
   example: 'hookstack install --into claude --dry-run',

@@ -1,5 +1,4 @@
 import { dialects } from '../../dialects/dialects.js';
-import { findProgram } from '../../process/findProgram.js';
 import type { DialectName } from '../../protocol/types.js';
 import { readJsonFile } from '../../util/jsonFile.js';
 import { requireHome } from '../../util/surroundings.js';
@@ -7,6 +6,7 @@ import { carryOver } from '../migrate/carryOver.js';
 import { planMove } from '../migrate/plan.js';
 import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
 import { findObstacles } from '../shared/obstacles.js';
+import { missingProgram } from '../shared/ownHook.js';
 import { plural } from '../shared/terminal.js';
 import type { OwnEntry } from './entries.js';
 
@@ -32,16 +32,14 @@ export async function notesOn(
   cwd: string | undefined,
 ): Promise<string[]> {
   const { agent } = dialects[into];
-  const isMissing =
-    entry.command.startsWith('hookstack') &&
-    findProgram(entry.command.split(' ')[0] ?? '') === undefined;
+  const missing = missingProgram(entry.command);
   const { off, notAllowed } = scope === 'user' ? {} : await findObstacles(directory, cwd);
   const { present, sources } = await planMove(directory, into, scope);
   const files = sources.map((source) => source.file).join(', ');
   return [
-    ...(isMissing
+    ...(missing
       ? [
-          `hookstack is not on the search path, so that ${agent} would run no hooks, or be blocked with --strict: npm install --global hookstack, or install it in the project`,
+          `${missing} is not on the search path, so that ${agent} would run no hooks, or be blocked with --strict: npm install --global hookstack, or install it in the project`,
         ]
       : []),
     ...(present > 0

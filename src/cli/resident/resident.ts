@@ -48,9 +48,15 @@ export function clientFile(): string {
   return path.join(path.dirname(manifest), 'dist/hookstack-hook.sh');
 }
 
-/** @returns `undefined` where none is there */
+/**
+ * Asks the resident of this copy of the package, also where the environment keeps events from it.
+ *
+ * @returns `undefined` where none is there
+ */
 export function askResident(action: 'status' | 'stop'): ResidentStatus | undefined {
+  const variables = Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKSTACK_'));
   const { stdout, status } = spawnSync('/bin/sh', [clientFile(), action], {
+    env: Object.fromEntries(variables),
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -58,7 +64,13 @@ export function askResident(action: 'status' | 'stop'): ResidentStatus | undefin
 }
 
 function describe(action: 'status' | 'stop', status: ResidentStatus | undefined): string[] {
-  if (!status) return ['No resident is there: the next event of hookstack-hook starts one'];
+  if (!status) {
+    const isKeptAway = process.env['HOOKSTACK_RESIDENT'] === '0';
+    const next = isKeptAway
+      ? 'HOOKSTACK_RESIDENT=0 keeps it away'
+      : 'the next event of hookstack-hook starts one';
+    return [`No resident of this copy of hookstack is there: ${next}`];
+  }
   const { pid, upMs, events, projects, memoryMiB } = status;
   const verb = action === 'stop' ? 'has been told to end' : 'is running';
   const minutes = Math.floor(upMs / 60_000);

@@ -1,5 +1,8 @@
+import { delimiter } from 'node:path';
 import { DIALECT_NAMES } from '../../protocol/types.js';
+import { findProgram } from '../../process/findProgram.js';
 import { isRecord } from '../../util/records.js';
+import { hostEnvironment } from '../../util/surroundings.js';
 
 /** The command that an agent runs, as its settings have it. */
 export interface OwnCommand {
@@ -11,6 +14,16 @@ export interface OwnCommand {
 
 /** The program that agents start; it hands their events to `hookstack hook`, or to the process that stays. */
 export const CLIENT = 'hookstack-hook';
+
+/** What an agent does not find, of a command that names a program by its name alone. */
+export function missingProgram(command: string): string | undefined {
+  const [name = ''] = command.split(' ');
+  if (!name.startsWith('hookstack')) return undefined;
+  const search = hostEnvironment()['PATH'] ?? '';
+  // What npx puts there is there for one command only.
+  const lasting = search.split(delimiter).filter((each) => !/[/\\]_npx[/\\]/u.test(each));
+  return findProgram(name, lasting.join(delimiter)) === undefined ? name : undefined;
+}
 
 /** A word of a shell that starts nothing else, or the sign in front of what is done after a failure. */
 const WORD =
