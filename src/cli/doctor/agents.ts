@@ -37,7 +37,7 @@ export function formatTimes({ agent, residentMs, ownMs, missing }: AgentTimes): 
     return `${name} runs no hooks, or is blocked with --strict, as ${missing} is not on the search path: npm install --global hookstack, or install it in the project, and run hookstack install again`;
   }
   return residentMs === null
-    ? `${name}: an event takes ${own}, as none that stays is used: a variable of hookstack, another system or a missing Perl keeps it away`
+    ? `${name}: an event takes ${own}, as no process that stays is used: a variable of hookstack, another system or a missing Perl keeps it away`
     : `${name}: an event takes ${residentMs} ms by the process that stays, ${own}`;
 }
 
