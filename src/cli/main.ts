@@ -16,7 +16,7 @@ async function answer(from: NonNullable<typeof options>): Promise<void> {
     const hook = loadCompiled(path.join(import.meta.dirname, 'hook.cjs'));
     const { runHooks } = hook.exports as typeof Hook;
     process.exitCode = await runHooks(from);
-    process.once('exit', hook.keep);
+    await hook.keep();
   } catch (error) {
     // Agents go on after any other exit code, and guards may not have been asked.
     process.stderr.on('error', () => undefined);

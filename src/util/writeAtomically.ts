@@ -11,12 +11,16 @@ import { open, rename, rm } from 'node:fs/promises';
  * @param mode its permissions, whatever the mask of the process. Default: those of a new file
  * @throws the file system's error; then the file is as it was
  */
-export async function writeAtomically(file: string, text: string, mode?: number): Promise<void> {
+export async function writeAtomically(
+  file: string,
+  content: string | Uint8Array,
+  mode?: number,
+): Promise<void> {
   const draft = `${file}.${randomUUID()}.tmp`;
   try {
     const handle = await open(draft, 'wx', mode ?? 0o644);
     try {
-      await handle.writeFile(text);
+      await handle.writeFile(content);
       if (mode !== undefined) await handle.chmod(mode);
       await handle.sync();
     } finally {

@@ -101,7 +101,9 @@ describe('the compiled code of `hookstack hook`', () => {
   it('goes where another one comes, once it is a month old', async () => {
     await ask();
     const [file = ''] = await kept();
-    const [old, young] = ['1-old.code.12', '1-young.code'].map((name) => join(folder(), name));
+    const [old, young] = ['1-old.code.12ab-3.tmp', '1-young.code'].map((name) =>
+      join(folder(), name),
+    );
     for (const each of [old, young]) await writeFile(String(each), '');
     await utimes(String(old), OLD, OLD);
     await rm(file);

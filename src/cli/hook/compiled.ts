@@ -1,24 +1,12 @@
-import {
-  closeSync,
-  existsSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Script } from 'node:vm';
 import { readBytesSync } from '../../util/guardedRead.js';
 import { findHome } from '../../util/surroundings.js';
-import { makePrivate } from '../shared/privateFolder.js';
-
-/** Others could put code of their own into it. */
-const MAY_BE_WRITTEN_BY_OTHERS = 0o022;
+import { writeAtomically } from '../../util/writeAtomically.js';
+import { makePrivate, MAY_BE_WRITTEN_BY_OTHERS, removeOld } from '../shared/privateFolder.js';
 
 /**
  * Loads a file that the build has made a function of, with the code that V8 has made of it before: compiling it takes longer than all
@@ -30,7 +18,7 @@ const MAY_BE_WRITTEN_BY_OTHERS = 0o022;
  */
 export function loadCompiled(file: string): {
   readonly exports: unknown;
-  readonly keep: () => void;
+  readonly keep: () => Promise<void>;
 } {
   const place = placeOf(file);
   const cachedData = place === undefined ? undefined : readCompiled(place);
@@ -43,7 +31,9 @@ export function loadCompiled(file: string): {
   const run = script.runInThisContext() as (...args: unknown[]) => void;
   run(exports, createRequire(file), file, (specifier: string): unknown => import(specifier));
   // What was needed this time will be needed the next time, too.
-  const keep = () => void (place !== undefined && isNew && keepCompiled(place, script));
+  const keep = async () => {
+    if (place !== undefined && isNew) await keepCompiled(place, script);
+  };
   return { exports, keep };
 }
 
@@ -73,6 +63,7 @@ function readCompiled(file: string): Buffer | undefined {
   const me = process.getuid?.();
   try {
     const bytes = readBytesSync(file, {
+      // Others could put code of their own into it.
       objectTo: ({ uid, mode }) =>
         uid === me && (mode & MAY_BE_WRITTEN_BY_OTHERS) === 0 ? undefined : 'it is of others',
     });
@@ -84,45 +75,20 @@ function readCompiled(file: string): Buffer | undefined {
   }
 }
 
+const OWN_FILE = /\.code(?:\.[\da-f-]+\.tmp)?$/u;
+
 /** Whatever is wrong, the next process compiles as this one did. */
-function keepCompiled(file: string, script: Script): void {
+async function keepCompiled(file: string, script: Script): Promise<void> {
   try {
     const folder = path.dirname(file);
     // Who has no settings has no use for it.
     if (!existsSync(path.dirname(folder))) return;
     makePrivate(folder);
-    removeOld(folder);
+    // What other versions of the package, and of Node, have left.
+    removeOld(folder, OWN_FILE);
     const code = script.createCachedData();
-    writeAsOne(file, Buffer.concat([checksumOf(code), code]));
+    await writeAtomically(file, Buffer.concat([checksumOf(code), code]), 0o600);
   } catch {
     // Nothing is kept.
-  }
-}
-
-function writeAsOne(file: string, bytes: Buffer): void {
-  const draft = `${file}.${process.pid}`;
-  const descriptor = openSync(draft, 'wx', 0o600);
-  try {
-    // Less may be written at a time, as on a disk that is nearly full.
-    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Ms. */
-const OLD_MS = 30 * 24 * 3600 * 1000;
-
-const OWN_FILE = /\.code(?:\.\d+)?$/u;
-
-/** What other versions of the package, and of Node, have left. */
-function removeOld(folder: string): void {
-  for (const name of readdirSync(folder).filter((each) => OWN_FILE.test(each))) {
-    const file = path.join(folder, name);
-    if (Date.now() - lstatSync(file).mtimeMs > OLD_MS) rmSync(file, { force: true });
   }
 }

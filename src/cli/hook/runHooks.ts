@@ -4,7 +4,7 @@ import { extensionsIn } from '../../config/settings/settingsPlaces.js';
 import { closeIdleConnections } from '../../fleet/remoteHooks.js';
 import { findHome } from '../../util/surroundings.js';
 import { LIMITS } from '../shared/limits.js';
-import { findProjectRoot, isThere, PROJECT_MARKERS } from '../shared/projectRoot.js';
+import { findProjectRoot, isLinked, isThere, PROJECT_MARKERS } from '../shared/projectRoot.js';
 import { Watchdog } from '../shared/watchdog.js';
 import { openWorkspace } from '../shared/workspace.js';
 import { answerEvent } from './answerEvent.js';
@@ -83,10 +83,6 @@ function mayHang({ settings }: HookOptions, directory: string): boolean {
 
 /** @throws Error at a link, which is followed under watch only */
 function isThereItself(file: string): boolean {
-  for (const each of [path.dirname(file), file]) {
-    const stats = lstatSync(each, { throwIfNoEntry: false });
-    if (!stats) return false;
-    if (stats.isSymbolicLink()) throw new Error('a link');
-  }
-  return true;
+  if (isLinked(file)) throw new Error('a link');
+  return isThere(file);
 }

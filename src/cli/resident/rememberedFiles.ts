@@ -1,9 +1,10 @@
-import { lstatSync, statSync } from 'node:fs';
-import path from 'node:path';
+import { statSync } from 'node:fs';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { errorCode } from '../../util/errorMessage.js';
 import { readTextSync } from '../../util/guardedRead.js';
 import { findHome } from '../../util/surroundings.js';
+import { MAY_BE_WRITTEN_BY_OTHERS } from '../shared/privateFolder.js';
+import { isLinked } from '../shared/projectRoot.js';
 import type { FilesOfProject } from '../shared/workspace.js';
 
 /** Bytes of a file that is compared at each event. */
@@ -56,14 +57,11 @@ function stateOf(project: string): string | undefined {
 }
 
 const MISSING = '-';
-const MAY_BE_WRITTEN_BY_OTHERS = 0o022;
 
-/** Nothing watches over this: a link may lead to a drive that never answers. */
+/** Nothing watches over this, so that no link is followed. */
 function stateOfFile(file: string): string | undefined {
   try {
-    for (const each of [path.dirname(file), file]) {
-      if (lstatSync(each).isSymbolicLink()) return undefined;
-    }
+    if (isLinked(file)) return undefined;
     const { mode, uid, gid } = statSync(file);
     if ((mode & MAY_BE_WRITTEN_BY_OTHERS) !== 0) return undefined;
     return [mode, uid, gid, readTextSync(file, { maxBytes: MAX_BYTES })].join(' ');

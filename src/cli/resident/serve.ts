@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { projectDirectory } from '../hook/projectDirectory.js';
 import { parseInput } from '../hook/readInput.js';
 import { readEvent } from '../hook/refusal.js';
 import { ANSWERED, BLOCKED } from '../hook/writeAnswer.js';
-import { makePrivate } from '../shared/privateFolder.js';
+import { makePrivate, removeOld } from '../shared/privateFolder.js';
 import { UsageError } from '../shared/usageError.js';
 import { LIMITS } from '../shared/limits.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
@@ -36,8 +36,6 @@ const MAX_OF_ONE = 64;
 const SILENT_MS = 5000;
 /** Ms in which all is read that an event needs: a drive that does not answer holds up the others, too. */
 const OPEN_MS = 5000;
-/** Ms. */
-const OLD_MS = 30 * 24 * 3600 * 1000;
 
 export interface ServeOptions {
   readonly socket: string;
@@ -53,21 +51,12 @@ export async function serveEvents({ socket }: ServeOptions): Promise<void> {
     throw new UsageError('hookstack resident serve is started by hookstack-hook only');
   }
   makePrivate(path.dirname(socket));
-  removeOld(path.dirname(socket));
+  // What residents of other packages, and of other starts of the machine, have left.
+  removeOld(path.dirname(socket), OWN_FILE);
   await new Resident(socket).listen();
 }
 
 const OWN_FILE = /^[\da-f-]+\.(?:sock(?:\.\d+)?|starts)$/u;
-
-/** What residents of other packages, and of other starts of the machine, have left. */
-function removeOld(folder: string): void {
-  for (const name of readdirSync(folder).filter((each) => OWN_FILE.test(each))) {
-    const file = path.join(folder, name);
-    const stats = lstatSync(file, { throwIfNoEntry: false });
-    const isOld = stats && !stats.isDirectory() && Date.now() - stats.mtimeMs > OLD_MS;
-    if (isOld) rmSync(file, { force: true });
-  }
-}
 
 class Resident {
   readonly #server: Server;

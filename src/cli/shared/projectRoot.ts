@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { dirname, join, parse } from 'node:path';
 import { errorCode } from '../../util/errorMessage.js';
 import { findHome } from '../../util/surroundings.js';
@@ -54,4 +54,11 @@ export function isThere(file: string): boolean {
   } catch (error) {
     return errorCode(error) !== 'ENOTDIR';
   }
+}
+
+/** Whether a file, or the folder that it is in, is a link, which may lead to a drive that never answers. */
+export function isLinked(file: string): boolean {
+  return [dirname(file), file].some((each) =>
+    lstatSync(each, { throwIfNoEntry: false })?.isSymbolicLink(),
+  );
 }
