@@ -8,19 +8,13 @@ import { createDebug } from './createDebug.js';
  * A host that wants its records elsewhere overrides the methods. Loggers that `extend` makes tell its methods too.
  */
 export class DebugLogger {
-  readonly #channels: Record<Level, Debugger>;
+  /** Made when first needed: most loggers of an event say nothing. */
+  readonly #channels = new Map<Level, Debugger>();
   /** Whose methods count, where they differ from those of this class. */
   #host: DebugLogger | undefined;
 
   /** @param namespace colon-separated, such as `llxprt:core:hooks:runner` */
-  constructor(readonly namespace: string) {
-    this.#channels = {
-      debug: createDebug(namespace),
-      log: createDebug(namespace),
-      warn: alwaysOn(`${namespace}:warn`),
-      error: alwaysOn(`${namespace}:error`),
-    };
-  }
+  constructor(readonly namespace: string) {}
 
   /**
    * The same logger for those who must not fail with it: what its methods throw, at once or later, is dropped, and so
@@ -38,7 +32,7 @@ export class DebugLogger {
 
   /** Whether anybody reads `debug` records: `DEBUG` names the namespace, or a host takes them. */
   get isDebugOn(): boolean {
-    return this.#channels.debug.enabled || this.#overrides('debug');
+    return this.#channel('debug').enabled || this.#overrides('debug');
   }
 
   /** Details that only somebody who looks for them needs. */
@@ -80,13 +74,19 @@ export class DebugLogger {
     return (this.#host ?? this)[method] !== DebugLogger.prototype[method];
   }
 
+  #channel(level: Level): Debugger {
+    const made = this.#channels.get(level) ?? openChannel(level, this.namespace);
+    this.#channels.set(level, made);
+    return made;
+  }
+
   #write(level: Level, message: string, details?: object): void {
     try {
       if (this.#host && this.#overrides(level)) {
         dropRejection(this.#host[level](message, details));
         return;
       }
-      const channel = this.#channels[level];
+      const channel = this.#channel(level);
       if (!channel.enabled) return;
       if (details === undefined) channel('%s', message);
       else channel('%s %O', message, details);
@@ -103,8 +103,10 @@ function dropRejection(given: unknown): void {
   if (given !== undefined) Promise.resolve(given).catch(() => undefined);
 }
 
-function alwaysOn(namespace: string): Debugger {
-  const channel = createDebug(namespace);
+function openChannel(level: Level, namespace: string): Debugger {
+  if (level === 'debug' || level === 'log') return createDebug(namespace);
+  const channel = createDebug(`${namespace}:${level}`);
+  // Warnings and errors are for everybody.
   channel.enabled = true;
   return channel;
 }

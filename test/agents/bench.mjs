@@ -38,6 +38,12 @@ const ROWS = [
   { name: 'no hooks' },
   // The least that any hook costs there: a process that does nothing at all.
   { name: 'own hooks: exit', own: { type: 'command', command: 'exit 0' }, to: 'no hooks' },
+  // The least that a client costs which is a script and needs no Node: it starts, and asks nobody.
+  {
+    name: 'own hooks: sh and Perl',
+    own: { type: 'command', command: 'exec /usr/bin/perl -e 0' },
+    to: 'no hooks',
+  },
   { name: 'own hooks: cat', own: { type: 'command', command: SILENT }, to: 'no hooks' },
   { name: 'hookstack, hooks off', settings: { enableHooks: false }, to: 'no hooks', goal: 1.15 },
   {

@@ -2,7 +2,6 @@ import { lstatSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { HookEventName, type DialectName } from '../../protocol/types.js';
 import { within } from '../../util/surroundings.js';
@@ -251,13 +250,15 @@ class Resident {
       await noteGuards(path.dirname(this.socket), workspace.config);
       return workspace;
     };
-    const opened = new AbortController();
-    const late = sleep(OPEN_MS, undefined, { signal: opened.signal }).then(() => {
-      // The threads that read are few, and those that hang do not come back.
-      this.#end();
-      throw new NeedsOwnProcess('files cannot be read in time');
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        // The threads that read are few, and those that hang do not come back.
+        this.#end();
+        reject(new NeedsOwnProcess('files cannot be read in time'));
+      }, OPEN_MS);
     });
-    return Promise.race([opening(), late]).finally(() => opened.abort());
+    return Promise.race([opening(), late]).finally(() => clearTimeout(timer));
   }
 
   #status() {
