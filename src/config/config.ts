@@ -116,7 +116,7 @@ const OPTIONS: OptionNames<ConfigOptions & Settings> = {
  */
 export class Config implements HookHost {
   readonly #options: ConfigOptions;
-  readonly #sessionId: string;
+  #sessionId: string | undefined;
   #transcriptPath: string | undefined;
   #hookSystem: HookSystem | undefined;
   readonly #registrations: { [S in StackName]: Registration<S>[] } = {
@@ -154,7 +154,7 @@ export class Config implements HookHost {
     requireKinds(options);
     requireWholeHooks(hooks, extensions);
     this.#options = options;
-    this.#sessionId = options.sessionId ?? randomUUID();
+    this.#sessionId = options.sessionId;
     this.#transcriptPath = options.transcriptPath;
     // Whoever asks over the bus may be the first to need the hooks, and waits for an answer also where they are off.
     if (options.messageBus) this.#hookSystem = this.#openHookSystem();
@@ -234,7 +234,7 @@ export class Config implements HookHost {
 
   /** Identifies the session in every hook's input. Default a random UUID. */
   getSessionId(): string {
-    return this.#sessionId;
+    return (this.#sessionId ??= randomUUID());
   }
 
   /** Absolute path in which hooks run. Default the current directory of the process. */

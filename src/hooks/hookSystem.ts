@@ -79,7 +79,10 @@ export class HookSystem {
 
   /** Starts the hooks that say `prestart`; nothing else, before the first hook has run. */
   #startAhead(): void {
-    const hooks = this.getAllHooks().flatMap(({ enabled, config }) => (enabled ? config : []));
+    const hooks = this.getAllHooks().flatMap(({ enabled, config }) =>
+      enabled && config.prestart ? config : [],
+    );
+    if (hooks.length === 0) return;
     const session = { cwd: this.host.getWorkingDir(), session_id: sessionIdOf(this.host) };
     this.#ahead.prestart(hooks, session);
     prestartKept(hooks, session, this.#running);

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord } from '../util/records.js';
 
-/** Stands for the messages while the rest is written; nobody else can know it. */
-const PLACEHOLDER = `messages ${randomUUID()}`;
-const WRITTEN_PLACEHOLDER = JSON.stringify(PLACEHOLDER);
-
 const COMMA = Buffer.from(',');
-const written = new WeakMap<object, Buffer>();
+const kept = new WeakMap<object, Buffer>();
 
 /**
  * Writes an input as JSON. A message of a model request that cannot change any more (see `toMessage`) is written
@@ -18,17 +14,20 @@ const written = new WeakMap<object, Buffer>();
 export function encodeInput(input: object): Buffer {
   const messages = frozenMessagesOf(input);
   if (!messages) return Buffer.from(JSON.stringify(input));
+  // Stands for the messages while the rest is written; nobody else can know it.
+  const placeholder = randomUUID();
   const outline = JSON.stringify(input, (_key, value: unknown) =>
-    value === messages ? PLACEHOLDER : value,
+    value === messages ? placeholder : value,
   );
-  const at = outline.indexOf(WRITTEN_PLACEHOLDER);
+  const written = JSON.stringify(placeholder);
+  const at = outline.indexOf(written);
   return Buffer.concat([
     Buffer.from(`${outline.slice(0, at)}[`),
     ...messages.flatMap((message, index) => [
       ...(index > 0 ? [COMMA] : []),
       encodeMessage(message),
     ]),
-    Buffer.from(`]${outline.slice(at + WRITTEN_PLACEHOLDER.length)}`),
+    Buffer.from(`]${outline.slice(at + written.length)}`),
   ]);
 }
 
@@ -41,10 +40,10 @@ function frozenMessagesOf(input: object): readonly object[] | undefined {
 }
 
 function encodeMessage(message: object): Buffer {
-  let bytes = written.get(message);
+  let bytes = kept.get(message);
   if (!bytes) {
     bytes = Buffer.from(JSON.stringify(message));
-    written.set(message, bytes);
+    kept.set(message, bytes);
   }
   return bytes;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 
 // Not the package write-file-atomic: it follows links, and its draft has a name that can be guessed; a project may bring
@@ -16,6 +15,8 @@ export async function writeAtomically(
   content: string | Uint8Array,
   mode?: number,
 ): Promise<void> {
+  // Only when something is written, as it takes two milliseconds to load.
+  const { randomUUID } = await import('node:crypto');
   const draft = `${file}.${randomUUID()}.tmp`;
   try {
     const handle = await open(draft, 'wx', mode ?? 0o644);

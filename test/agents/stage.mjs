@@ -1,6 +1,7 @@
 // Runs an agent's own program, against a model on this machine, in a home and a project of its own.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { anthropicModel, geminiModel, promptFor } from './models.mjs';
@@ -38,6 +39,7 @@ export class Stage {
   home = path.join(this.#base, 'home');
   project = path.join(this.#base, 'project');
   #bin = path.join(this.#base, 'bin');
+  #server;
 
   /**
    * @param agent `claude` or `gemini`
@@ -82,6 +84,29 @@ export class Stage {
     });
   }
 
+  /** Answers all events itself from now on, in the place of hookstack's process that stays, and looks at none. */
+  async answerAtOnce() {
+    const socket = this.#socket();
+    this.hookstack('resident', 'stop');
+    this.#server = createServer({ allowHalfOpen: true }, (client) => {
+      client.on('error', () => client.destroy());
+      client.resume().on('end', () => client.end('=0 3 0\n{}\n'));
+    });
+    await new Promise((resolve) => this.#server.listen(socket, resolve));
+  }
+
+  /** The first event starts the process that listens there. */
+  #socket() {
+    const program = path.join(this.#bin, 'hookstack-hook');
+    const options = { cwd: this.project, env: this.env, encoding: 'utf8', input: '{}' };
+    for (let tries = 0; tries < 100; tries += 1) {
+      const { status, stdout } = spawnSync(program, ['status'], options);
+      if (status === 0) return JSON.parse(stdout).socket;
+      spawnSync(program, [this.agent], options);
+    }
+    throw new Error('no process that stays has started');
+  }
+
   /**
    * Has the agent work on a prompt for which its model follows `steps`.
    *
@@ -105,6 +130,7 @@ export class Stage {
 
   /** Ends what stays, and takes everything away. */
   remove() {
+    this.#server?.close();
     try {
       this.hookstack('resident', 'stop');
     } catch {

@@ -61,8 +61,9 @@ export async function measureHookStart(rounds) {
 
 async function inHome(hasHook, work) {
   const home = await mkdtemp(path.join(tmpdir(), 'hookstack-bench-'));
-  const place = { home, cwd: home, env: { HOME: home, PATH: process.env.PATH } };
-  mkdirSync(path.join(home, '.llxprt'));
+  const cwd = path.join(home, 'project');
+  const place = { home, cwd, env: { HOME: home, PATH: process.env.PATH } };
+  for (const folder of [cwd, path.join(home, '.llxprt')]) mkdirSync(folder);
   const hooks = hasHook ? { BeforeTool: [{ hooks: [{ type: 'command', command: SILENT }] }] } : {};
   const settings = JSON.stringify({ enableHooks: true, hooks });
   writeFileSync(path.join(home, '.llxprt/settings.json'), settings, { mode: 0o600 });

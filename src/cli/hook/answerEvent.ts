@@ -133,16 +133,17 @@ const RUNS_ITSELF =
 const RUNS_WITHIN = `${RUNNING} says that ${RUNS_ITSELF}; where none does, unset ${RUNNING}`;
 
 async function openHooks(
-  { event }: Received,
+  received: Received,
   { cwd, cwdSource, settings, trust }: HookOptions,
   process: AnsweringProcess,
 ): Promise<Workspace> {
   const logger = new HostLogger('llxprt:core:hooks');
   const workspace = await process.openWorkspace(
     { cwd, cwdSource, settings, trust },
-    { firesOnce: true, withMiddleware: true, logger },
+    { firesOnce: true, withMiddleware: true, logger, tellsForeign: isStart(received) },
   );
   const { config } = workspace;
+  const { event } = received;
   const off = hasHooksFor(event, workspace) ? whyOff(workspace) : undefined;
   const notice = logger.extend('registry');
   if (off !== undefined) notice.warn(off);

@@ -1,5 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
-import { createHash } from 'node:crypto';
+import { existsSync, statSync, utimesSync, type Stats } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Script } from 'node:vm';
@@ -29,12 +28,22 @@ export function loadCompiled(file: string): {
   const isNew = cachedData === undefined || script.cachedDataRejected === true;
   const exports = {};
   const run = script.runInThisContext() as (...args: unknown[]) => void;
-  run(exports, createRequire(file), file, (specifier: string): unknown => import(specifier));
+  run(exports, lateRequire(file), file, (specifier: string): unknown => import(specifier));
   // What was needed this time will be needed the next time, too.
   const keep = async () => {
     if (place !== undefined && isNew) await keepCompiled(place, script);
   };
   return { exports, keep };
+}
+
+/** Parts of Node that take a millisecond or more to load, and that most events do not need. */
+const LATE = /^node:(?:child_process|crypto|net|stream|worker_threads)$/u;
+
+/** Loads those parts once something of them is asked for. */
+function lateRequire(file: string): (name: string) => unknown {
+  const load = createRequire(file) as (name: string) => Record<PropertyKey, unknown>;
+  return (name) =>
+    LATE.test(name) ? new Proxy({}, { get: (_late, key) => load(name)[key] }) : load(name);
 }
 
 /**
@@ -48,27 +57,28 @@ function placeOf(file: string): string | undefined {
     const { dev, ino, size, mtimeMs, ctimeMs } = statSync(each);
     return [dev, ino, size, mtimeMs, ctimeMs].map((stat) => Math.round(stat).toString(16));
   });
-  const name = createHash('sha256').update(of.join('-')).digest('hex').slice(0, 32);
-  return path.join(home, '.llxprt', 'compiled', `${name}-${process.version}-${process.arch}.code`);
+  const name = [...of, process.version, process.arch].join('-');
+  return path.join(home, '.llxprt', 'compiled', `${name}.code`);
 }
 
-const CHECKSUM_BYTES = 32;
-
-/** V8 looks at the beginning of the code alone, and dies of what is damaged further on. */
-function checksumOf(code: Buffer): Buffer {
-  return createHash('sha256').update(code).digest();
+/**
+ * V8 looks at the beginning of the code alone, and dies of what is damaged further on. So the file's time, in s, is its
+ * size: whatever writes into it changes that.
+ */
+function isAsWritten({ mtimeMs, size }: Stats): boolean {
+  return mtimeMs === size * 1000;
 }
 
 function readCompiled(file: string): Buffer | undefined {
   const me = process.getuid?.();
   try {
-    const bytes = readBytesSync(file, {
+    return readBytesSync(file, {
       // Others could put code of their own into it.
-      objectTo: ({ uid, mode }) =>
-        uid === me && (mode & MAY_BE_WRITTEN_BY_OTHERS) === 0 ? undefined : 'it is of others',
+      objectTo: (stats) => {
+        const isOwn = stats.uid === me && (stats.mode & MAY_BE_WRITTEN_BY_OTHERS) === 0;
+        return isOwn && isAsWritten(stats) ? undefined : 'it is not what was written';
+      },
     });
-    const code = bytes.subarray(CHECKSUM_BYTES);
-    return checksumOf(code).equals(bytes.subarray(0, CHECKSUM_BYTES)) ? code : undefined;
   } catch {
     // It is made anew.
     return undefined;
@@ -87,7 +97,8 @@ async function keepCompiled(file: string, script: Script): Promise<void> {
     // What other versions of the package, and of Node, have left.
     removeOld(folder, OWN_FILE);
     const code = script.createCachedData();
-    await writeAtomically(file, Buffer.concat([checksumOf(code), code]), 0o600);
+    await writeAtomically(file, code, 0o600);
+    utimesSync(file, code.length, code.length);
   } catch {
     // Nothing is kept.
   }

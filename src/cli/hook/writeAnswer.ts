@@ -15,10 +15,22 @@ export function keepStdout(): void {
   Object.defineProperty(process, 'stdout', { get: () => process.stderr, configurable: true });
 }
 
-/** Without this, an output that is full or closed would end the process with a code that agents take for a yes. */
+/**
+ * Without this, an output that is full or closed would end the process with a code that agents take for a yes. The stream
+ * takes two milliseconds to open, and is opened when somebody wants it.
+ */
 export function surviveOutputs(): void {
-  process.stderr.removeAllListeners('error');
-  process.stderr.on('error', () => undefined);
+  const open = Object.getOwnPropertyDescriptor(process, 'stderr')?.get?.bind(process);
+  let stderr: typeof process.stderr | undefined;
+  const openOnce = (): typeof process.stderr => {
+    const opened: typeof process.stderr = (open as () => typeof process.stderr)();
+    opened.removeAllListeners('error');
+    return opened.on('error', () => undefined);
+  };
+  Object.defineProperty(process, 'stderr', {
+    get: () => (stderr ??= openOnce()),
+    configurable: true,
+  });
 }
 
 /**

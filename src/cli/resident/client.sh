@@ -186,9 +186,13 @@ sub hear {
     my $got = sysread $link, $said, 65536, length $said;
     next if !defined $got && ($! == $INTERRUPTED || $! == $AGAIN);
     return undef unless defined $got;
-    return $said if $got == 0;
+    return $said if $got == 0 || is_whole($said);
     $patience = $ALIVE;
   }
+}
+
+sub is_whole {
+  return $_[0] =~ /^\.*=\d+ (\d+) (\d+)\n/ && length($_[0]) - $+[0] == $1 + $2;
 }
 
 sub slurp {

@@ -22,8 +22,8 @@ import { isCurrent, KeptWorkspaces, NeedsOwnProcess, requireAnswerable } from '.
 
 /** The resident ends after this many ms without an event, and lets go of the projects without one. */
 const IDLE_MS = 600_000;
-/** Ms between two signs for a client, and between two looks at its own files. */
-const SIGN_MS = 1500;
+/** Ms between two signs for a client, which waits for the first one for 1.5 s, and between two looks at its own files. */
+const SIGN_MS = 500;
 const LOOK_MS = 10_000;
 /** Bytes of a request, as the client sends no more, and of all that are being read. */
 const MAX_REQUEST = 10 * 1024 * 1024;
@@ -123,10 +123,12 @@ class Resident {
     const chunks: Buffer[] = [];
     let size = 0;
     const asked = new AbortController();
+    const signs = setInterval(() => client.write(STILL_HERE), SIGN_MS);
     client.on('error', () => client.destroy());
     client.once('close', () => {
+      clearInterval(signs);
       this.#reading -= size;
-      asked.abort();
+      if (!client.writableFinished) asked.abort();
     });
     client.on('data', (chunk: Buffer) => {
       size += chunk.length;
@@ -135,14 +137,14 @@ class Resident {
       else chunks.push(chunk);
     });
     client.setTimeout(SILENT_MS, () => client.destroy());
-    client.once('end', () => client.setTimeout(0));
-    client.once('end', () => void this.#answer(client, Buffer.concat(chunks), asked.signal));
-    client.write(STILL_HERE);
+    client.once('end', () => {
+      client.setTimeout(0);
+      void this.#answer(client, Buffer.concat(chunks), asked.signal);
+    });
   }
 
   /** What it does not answer, the client has answered by a process of its own. */
   async #answer(client: Socket, bytes: Buffer, signal: AbortSignal): Promise<void> {
-    const signs = setInterval(() => client.write(STILL_HERE), SIGN_MS);
     try {
       const request = readRequest(bytes);
       const reply = request && (await this.#replyTo(request, signal));
@@ -150,8 +152,6 @@ class Resident {
       else client.destroy();
     } catch {
       client.destroy();
-    } finally {
-      clearInterval(signs);
     }
   }
 

@@ -68,6 +68,8 @@ interface WorkspaceNeeds {
   readonly asksForConsent?: boolean;
   /** Default: one that writes to stderr. */
   readonly logger?: DebugLogger;
+  /** Tell of hooks that stand in the settings of another agent only. Default: where problems are printed. */
+  readonly tellsForeign?: boolean;
   /** Print no problems, as they have been told. Default false. */
   readonly isQuiet?: boolean;
 }
@@ -104,7 +106,8 @@ export async function openWorkspace(
     printNotice('note', `hooks are off for agents, as ${why}; here they run anyway`);
   }
   const hasHooks = Object.keys(settings.hooks ?? {}).length > 0 || extensions.length > 0;
-  if (!hasHooks && !isIncomplete && !needs.isQuiet && options.settings === undefined)
+  const tellsForeign = needs.tellsForeign ?? !needs.isQuiet;
+  if (!hasHooks && !isIncomplete && tellsForeign && options.settings === undefined)
     await tellForeignHooks(workingDir);
   const ofFleet = await approverOfFleet(settings);
   const { makeConfig: make = (given) => new Config(given) } = needs;
