@@ -98,7 +98,7 @@ async function keepCompiled(file: string, script: Script): Promise<void> {
     removeOld(folder, OWN_FILE);
     const code = script.createCachedData();
     await writeAtomically(file, code, 0o600);
-    utimesSync(file, code.length, code.length);
+    utimesSync(file, new Date(), code.length);
   } catch {
     // Nothing is kept.
   }

@@ -26,12 +26,12 @@ export function makePrivate(folder: string): void {
 /** Ms. */
 const OLD_MS = 30 * 24 * 3600 * 1000;
 
-/** Removes files that nobody has changed for a month, whatever time they were given. @param own which names are those of files of ours */
+/** Removes files that nobody has read or written for a month. @param own which names are those of files of ours */
 export function removeOld(folder: string, own: RegExp): void {
   for (const name of readdirSync(folder).filter((each) => own.test(each))) {
     const file = path.join(folder, name);
     const stats = lstatSync(file, { throwIfNoEntry: false });
-    const isOld = stats && !stats.isDirectory() && Date.now() - stats.ctimeMs > OLD_MS;
+    const isOld = stats && !stats.isDirectory() && Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) > OLD_MS;
     if (isOld) rmSync(file, { force: true });
   }
 }
