@@ -1,9 +1,9 @@
 import { composeTrusted, type Middleware, type Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
-import { defaultTimeoutOf } from '../src/dialects/dialects.js';
 import { errorMessage } from '../src/util/errorMessage.js';
 import { events, failsClosed } from '../src/protocol/events.js';
+import { deadlineOf } from '../src/run/deadline.js';
 import { explainStderr } from '../src/run/exception.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';
 import {
@@ -41,8 +41,7 @@ import type {
   HookOutput,
 } from '../src/protocol/types.js';
 import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
-import { DEFAULT_TIMEOUT_MS, MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
-import { normalizeTimeout } from '../src/process/normalizeTimeout.js';
+import { MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
 import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';
 import { runInSpawner } from '../src/process/spawner/spawner.js';
 import { runKept } from '../src/run/keptHooks.js';
@@ -261,8 +260,8 @@ function newRun(
   { input, stdin }: PreparedInput,
   { logger, environment, told }: RunOptions,
 ): HookRun {
-  const isUsual = hook.timeout === undefined && hook.dialect === undefined;
-  const timeoutMs = isUsual ? DEFAULT_TIMEOUT_MS : deadlineOf(hook, event, logger);
+  const { timeoutMs, problem } = deadlineOf(hook, event);
+  if (problem) logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
   const warn = (message: string) =>
     logger.warn(`Hook "${shortIdentity(hook)}" (${event}): ${maskSecrets(message, environment)}`);
   const warnOnce = warnNewly.bind(undefined, hook, event, told, warn);
@@ -279,13 +278,6 @@ function warnNewly(
   const key = JSON.stringify([hookIdentity(hook), event, message]);
   if (!told?.has(key)) warn(message);
   told?.add(key);
-}
-
-/** Ms until a hook is ended: what its settings say, else what is usual where it was written for. */
-function deadlineOf(hook: CommandHookConfig, event: HookEventName, logger: DebugLogger): number {
-  const { timeoutMs, problem } = normalizeTimeout(hook.timeout, defaultTimeoutOf(hook, event));
-  if (problem) logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
-  return timeoutMs;
 }
 
 /** A process with what stands around it: a dialect, and what looks at what goes in and comes out. */

@@ -90,12 +90,3 @@ export function theirSubjects(dialect: Dialect, event: HookEventName): readonly 
 export function theirSubject({ subjects }: Dialect, ours: string): string {
   return subjects[ours] ?? ours;
 }
-
-/** The time limit of a hook without `timeout`, in ms; `undefined` in our own format, which has the same for all events. */
-export function defaultTimeoutOf(
-  { dialect }: Pick<CommandHookConfig, 'dialect'>,
-  event: HookEventName,
-): number | undefined {
-  const limits = dialect && dialects[dialect].defaultTimeoutMs;
-  return limits && (limits[event] ?? limits.otherwise);
-}

@@ -18,7 +18,7 @@ export interface CommandOptions extends StartOptions {
   /** Bytes for stdin, shared between commands that run side by side and never modified. */
   readonly input: Uint8Array;
   /**
-   * Ms until the command's process group is ended, as `normalizeTimeout` returns it; and until it is given up, where the
+   * Ms until the command's process group is ended, at most 2^31 - 1; and until it is given up, where the
    * system has no room for it.
    */
   readonly timeoutMs: number;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
-import { defaultTimeoutOf } from '../../src/dialects/dialects.js';
+import { deadlineOf } from '../../src/run/deadline.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
 import {
   HookEventName,
@@ -466,9 +466,9 @@ describe('matchers and units', () => {
     [HookEventName.BeforeAgent, 30_000],
     [HookEventName.SessionEnd, 1500],
   ])('gives %s as long as there, where nothing is said: %s ms', (event, ms) => {
-    expect(defaultTimeoutOf({ dialect: 'claude' }, event)).toBe(ms);
-    expect(defaultTimeoutOf({ dialect: 'gemini' }, event)).toBe(60_000);
-    expect(defaultTimeoutOf({}, event)).toBeUndefined();
+    expect(deadlineOf({ dialect: 'claude' }, event).timeoutMs).toBe(ms);
+    expect(deadlineOf({ dialect: 'gemini' }, event).timeoutMs).toBe(60_000);
+    expect(deadlineOf({}, event).timeoutMs).toBe(60_000);
   });
 
   it('ends a hook after the time that it has there', async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { defaultTimeoutOf } from '../../src/dialects/dialects.js';
+import { deadlineOf } from '../../src/run/deadline.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { textsOf } from '../core/helpers/chats.js';
 import { callTools, reply } from '../core/helpers/modelAnswers.js';
@@ -152,7 +152,7 @@ describe('hooks for Claude Code', () => {
     await system?.initialize();
     const limits = system
       ?.getAllHooks()
-      .map((entry) => defaultTimeoutOf(entry.config, entry.eventName));
+      .map((entry) => deadlineOf(entry.config, entry.eventName).timeoutMs);
     expect(limits).toEqual([600_000]);
   });
 

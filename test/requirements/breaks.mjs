@@ -104,12 +104,12 @@ const BREAKS = [
     test: ['test/hooks/hookEventHandler.test.ts', 'a process is not started when no hook matches'],
   },
   ...[
-    ['HOOK-083', 'normalizeTimeout(hook.timeout ?? 5000,'],
-    ['HOOK-120', 'normalizeTimeout(hook.timeout || 30_000,'],
+    ['HOOK-083', 'limits.otherwise) : 5000;'],
+    ['HOOK-120', 'limits.otherwise) : 30_000;'],
   ].map(([id, text]) => ({
     id,
     what: `the deadline is that of ${text}`,
-    edits: [['middleware/runner.ts', 'normalizeTimeout(hook.timeout,', text]],
+    edits: [['src/run/deadline.ts', 'limits.otherwise) : DEFAULT_TIMEOUT_MS;', text]],
     test: [
       'test/hooks/hookRunner.test.ts',
       'the deadline of a hook with the timeout undefined is 60000 ms',

@@ -1,7 +1,6 @@
 import type { SettingsOrigins } from '../../config/settings/settings.js';
-import { defaultTimeoutOf } from '../../dialects/dialects.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
-import { normalizeTimeout } from '../../process/normalizeTimeout.js';
+import { deadlineOf } from '../../run/deadline.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { loaderSeverities } from '../../validate/rules.js';
@@ -74,7 +73,7 @@ interface Examining extends Surroundings {
 async function examine(entry: HookRegistryEntry, surroundings: Examining) {
   surroundings.signal.throwIfAborted();
   const { config: hook, eventName: event } = entry;
-  const { timeoutMs } = normalizeTimeout(hook.timeout, defaultTimeoutOf(hook, event));
+  const { timeoutMs } = deadlineOf(hook, event);
   const { payload, tool, isAccepted } = sampleFor(entry, surroundings.registry);
   const reason = findReason(entry, true, surroundings.origins);
   const asked = reason === null ? await ask(entry, payload, surroundings, timeoutMs) : undefined;

@@ -1,8 +1,7 @@
-import { defaultTimeoutOf } from '../../dialects/dialects.js';
 import type { SettingsOrigins } from '../../config/settings/settings.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
-import { normalizeTimeout } from '../../process/normalizeTimeout.js';
+import { deadlineOf } from '../../run/deadline.js';
 import { hookScope, scopedName } from '../../protocol/disabledHooks.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import { findSubstitutes } from '../../protocol/sameCommand.js';
@@ -43,7 +42,7 @@ const COLUMNS = {
   ),
   timeoutMs: column(
     ({ entry: { config, eventName } }) =>
-      normalizeTimeout(config.timeout, defaultTimeoutOf(config, eventName)).timeoutMs,
+      deadlineOf(config, eventName).timeoutMs,
     (timeoutMs) => `timeout: ${timeoutMs} ms`,
   ),
   sequential: column(

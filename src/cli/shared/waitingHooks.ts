@@ -1,8 +1,7 @@
 import { writeSync } from 'node:fs';
 import { onExit } from 'signal-exit';
 import type { Config } from '../../config/config.js';
-import { defaultTimeoutOf } from '../../dialects/dialects.js';
-import { normalizeTimeout } from '../../process/normalizeTimeout.js';
+import { deadlineOf } from '../../run/deadline.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { channels, type Span } from '../../trace/span.js';
 import { CLEAR_LINE } from './progress.js';
@@ -67,9 +66,7 @@ function timeoutOf({ name, event }: Span, config: Config): number | undefined {
     .getHookSystem()
     ?.getAllHooks()
     .find((each) => each.eventName === event && hookIdentity(each.config) === name);
-  if (!entry) return undefined;
-  const fallback = defaultTimeoutOf(entry.config, entry.eventName);
-  return normalizeTimeout(entry.config.timeout, fallback).timeoutMs;
+  return entry && deadlineOf(entry.config, entry.eventName).timeoutMs;
 }
 
 /** The process is about to end: what is not written now is never written. */
