@@ -1,12 +1,8 @@
 import { untrackGroup } from './liveGroups.js';
 import { killGroups } from './processGroup.js';
 import { isShortOfRoom } from '../util/room.js';
-import {
-  inheritedState,
-  startCommand,
-  type RunningCommand,
-  type StartOptions,
-} from './startCommand.js';
+import type { StartOptions } from './execution.js';
+import { inheritedState, startCommand, type RunningCommand } from './startCommand.js';
 import { letPendingEventsThrough } from './outputCollector.js';
 import { placeOf } from './persistent/freshness.js';
 

@@ -7,11 +7,12 @@ import {
   letPendingEventsThrough,
   type CollectedOutput,
 } from './outputCollector.js';
+import { dropHeld } from './heldCommands.js';
 import { dropPrestarted, takePrestarted } from './prestarted.js';
 import { endGroup } from './processGroup.js';
 import { letNextTry, noteEnd, noteStart, startWithRoom } from '../util/room.js';
-import { startCommand, type RunningCommand, type StartOptions } from './startCommand.js';
-import { dropWarmShells, startInWarmShell } from './warmShells.js';
+import type { StartOptions } from './execution.js';
+import { startCommand, type RunningCommand } from './startCommand.js';
 
 /** One command, and what it needs to run. */
 export interface CommandOptions extends StartOptions {
@@ -31,12 +32,12 @@ export interface CommandOptions extends StartOptions {
    * output is waited for at all. Default false.
    */
   readonly mustAnswer?: boolean;
-  /** With more than none, a shell that was started ahead may run it; see `prepareWarmShell`. Default 0. */
+  /** How many of it may be held ready by the spawner. Default 0. */
   readonly warmShells?: number;
   /** Whether it may have been started ahead; see `prestart`. Default false. */
   readonly prestart?: boolean;
-  /** Hands it to a shell that was started ahead. Default `startInWarmShell`. */
-  readonly startAhead?: (options: StartOptions) => RunningCommand | undefined;
+  /** Takes what was started for it ahead of its event, if anything was. */
+  readonly takeHeld?: (options: StartOptions) => RunningCommand | undefined;
   /** What starts it. Default `startCommand`. */
   readonly start?: (options: StartOptions) => Promise<RunningCommand>;
 }
@@ -93,11 +94,11 @@ export async function runCommand(
   timings: CommandTimings = COMMAND_TIMINGS,
 ): Promise<CommandOutcome> {
   const startedAt = performance.now();
-  const { signal, timeoutMs, startAhead = startInWarmShell } = options;
+  const { signal, timeoutMs, takeHeld } = options;
   if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   try {
     const prestarted = options.prestart ? await takePrestarted(options) : undefined;
-    const ahead = prestarted ?? (options.warmShells ? startAhead(options) : undefined);
+    const ahead = prestarted ?? takeHeld?.(options);
     if (ahead) {
       noteStart();
       const outcome = await follow(ahead, options, timings, startedAt);
@@ -168,8 +169,8 @@ async function follow(
 
 /** Descriptors and processes that are only kept ready are the first to go; says whether there were any. */
 export function dropPrepared(): boolean {
-  const hadShells = dropWarmShells();
-  return dropPrestarted() || hadShells;
+  const wereHeld = dropHeld();
+  return dropPrestarted() || wereHeld;
 }
 
 /** Of a command that there is nothing to tell of. */

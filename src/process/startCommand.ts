@@ -3,32 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
-import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { assertDescriptorHeadroom } from '../util/room.js';
 import { trackGroup, watchHost } from './liveGroups.js';
 import type { ProcessGroup } from './processGroup.js';
-import { findProgram, safeSearchPath } from './findProgram.js';
+import { executionOf, inShell, type Execution, type StartOptions } from './execution.js';
 import { startFailure } from './startFailure.js';
-import { hostEnvironment } from '../util/surroundings.js';
-
-/** What to start, and where. */
-export interface StartOptions {
-  /** The shell command; see `expandCommand` for references to the project. Beside `args` the program. */
-  readonly command: string;
-  /** The arguments of a program that is started without a shell. */
-  readonly args?: readonly string[];
-  readonly cwd: string;
-  /**
-   * The environment, of which nothing is inherited on top. `BASH_ENV` and `ENV` are dropped, since they name files that
-   * a shell runs first, and `SHLVL` and `HOOKSTACK_RUN_ID` are set.
-   */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Variables of this command alone, on top of those. */
-  readonly extraEnv?: Readonly<Record<string, string>>;
-  /** The run by which its processes are found. Default: a new one. */
-  readonly runId?: string;
-}
 
 /** A command that runs, nothing written to it or read from it yet. */
 export interface RunningCommand {
@@ -48,66 +28,68 @@ export interface RunningCommand {
 }
 
 /**
- * Starts a command in a process group of its own: in a shell, or by itself where it has `args`.
+ * Starts a command in a process group of its own.
  *
  * @throws Error with a `code` such as `ENOENT`, when the system refuses
  */
 export async function startCommand(options: StartOptions): Promise<RunningCommand> {
   try {
     const { runId = newRunId(options.env[RUN_ID]) } = options;
-    const env = environmentOf(options, runId);
     watchHost();
-    const subprocess = spawnCommand({ ...options, env }, PIPES);
-    const command = asRunningCommand(subprocess, runId, noteBeginnings(subprocess));
-    if (!command) throw (await once(subprocess, 'error'))[0];
-    return command;
+    const execution = executionOf(options);
+    try {
+      return await start(execution, options, runId);
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (!execution.variables || !NOT_EXECUTED.has(code)) throw error;
+      return await start(inShell(options), options, runId);
+    }
   } catch (error) {
     throw startFailure(error, options);
   }
+}
+
+/** Codes of what the system does not execute: a shell says why, as for a first line that names no program. */
+const NOT_EXECUTED = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'EPERM', 'ETXTBSY']);
+
+async function start(
+  execution: Execution,
+  options: StartOptions,
+  runId: string,
+): Promise<RunningCommand> {
+  const env = { ...environmentOf(options, runId), ...execution.variables };
+  const subprocess = spawnGroup(execution, { cwd: options.cwd, env }, PIPES);
+  const command = asRunningCommand(subprocess, runId, noteBeginnings(subprocess));
+  if (!command) throw (await once(subprocess, 'error'))[0];
+  return command;
 }
 
 /** Stdin, stdout and stderr. */
 const PIPES = ['pipe', 'pipe', 'pipe'] as const;
 
 /**
- * Starts a shell with something to run, or a program, in a process group of its own. Its `error` event may go unheard.
- * Without descriptors for its pipes, Node would start it without any.
+ * Starts a program in a process group of its own. Its `error` event may go unheard. Without descriptors for its pipes, Node
+ * would start it without any.
  *
  * @param pipes one for each descriptor from 0 on, at least three; after them also descriptors of this process
  * @throws the system's error, for some of those that say why there is no process; it has no `pid` for the others
  */
-export function spawnCommand(
-  { command, args, cwd, env }: Pick<StartOptions, 'command' | 'args' | 'cwd' | 'env'>,
+export function spawnGroup(
+  { file, args, argv0 }: Execution,
+  { cwd, env }: Pick<StartOptions, 'cwd' | 'env'>,
   pipes: readonly ('pipe' | number)[],
 ): ChildProcessWithoutNullStreams {
   assertDescriptorHeadroom();
-  const searchPath = env['PATH'] ?? safeSearchPath(hostEnvironment()['PATH'], cwd);
-  const { file, argumentsFor } = args
-    ? { file: locateProgram(command, searchPath), argumentsFor: undefined }
-    : resolveShell(searchPath);
-  const subprocess = spawn(file, args ?? argumentsFor?.(command) ?? ['-c', command], {
+  const subprocess = spawn(file, args, {
     cwd,
     env,
-    argv0: args && command,
+    argv0,
     detached: isDetached,
     stdio: [...pipes],
     windowsHide: true,
   }) as ChildProcessWithoutNullStreams;
   subprocess.on('error', () => undefined);
   return subprocess;
-}
-
-/**
- * Looks a program up as a shell would, but in no relative entry of the search path. A path stays as it is.
- *
- * @throws Error with the code `ENOENT`
- */
-function locateProgram(program: string, searchPath: string): string {
-  // Names of programs have extensions of their own there.
-  if (program.includes('/') || process.platform === 'win32') return program;
-  const found = findProgram(program, searchPath);
-  if (found !== undefined) return found;
-  throw Object.assign(new Error(`${program} is not on the PATH`), { code: 'ENOENT' });
 }
 
 /** All that a command finds in its environment; what is `undefined` is not there. */
@@ -204,47 +186,4 @@ export const isDetached = process.platform !== 'win32';
 /** What a process inherits of its host besides the environment, and cannot be told once it runs. */
 export function inheritedState(): string {
   return [process.umask(), process.geteuid?.(), process.getegid?.()].join(':');
-}
-
-/** The program that runs hook commands. */
-export interface Shell {
-  /** Absolute path; on Windows a name that the system looks up. */
-  readonly file: string;
-  /** The arguments that make the shell run one command, where they are not `-c` and the command. */
-  readonly argumentsFor?: (command: string) => string[];
-}
-
-/**
- * The shell of this machine: bash where there is one, else sh; PowerShell on Windows. Looked up once for each search
- * path.
- *
- * @param searchPath that of the hook, in which no project could put a shell of its own
- */
-export function resolveShell(searchPath: string | undefined): Shell {
-  if (resolved?.searchPath !== searchPath || !resolved) {
-    resolved = { searchPath, shell: findShell(process.platform, searchPath) };
-  }
-  return resolved.shell;
-}
-
-let resolved: { readonly searchPath: string | undefined; readonly shell: Shell } | undefined;
-
-/**
- * Looks a shell up.
- *
- * @param platform as `process.platform`
- * @param searchPath relative entries are skipped, since they name a directory of whatever
- *   project is open
- */
-export function findShell(platform: NodeJS.Platform, searchPath: string | undefined): Shell {
-  if (platform === 'win32') return { file: 'powershell.exe', argumentsFor: powerShellArguments };
-  const file = ['bash', 'sh']
-    .map((name) => findProgram(name, `${searchPath ?? ''}${path.delimiter}/bin`))
-    .find((found) => found !== undefined);
-  return { file: file ?? '/bin/sh' };
-}
-
-// PowerShell's own exit code is 0 or 1; the verdict is in that of the program it ran.
-function powerShellArguments(command: string): string[] {
-  return ['-NoProfile', '-NonInteractive', '-Command', `${command}\nexit $LASTEXITCODE`];
 }

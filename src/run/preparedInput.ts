@@ -3,7 +3,7 @@ import { safeSearchPath } from '../process/findProgram.js';
 import { findHome } from '../util/surroundings.js';
 import { dialects } from '../dialects/dialects.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
-import type { StartOptions } from '../process/startCommand.js';
+import type { StartOptions } from '../process/execution.js';
 import { PERSISTENT_VARIABLE } from '../process/persistent/lines.js';
 import { encodeInput } from '../protocol/encodeInput.js';
 import { inherited, type HookEnvironmentPolicy } from './hookEnvironment.js';

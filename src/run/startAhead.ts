@@ -7,7 +7,6 @@ import {
   prepareSpawner,
   prestartInSpawner,
 } from '../process/spawner/spawner.js';
-import { dropWarmShells, noteWhetherSimple, prepareWarmShell } from '../process/warmShells.js';
 import { shortIdentity } from '../protocol/identity.js';
 import type { CommandHookConfig } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
@@ -20,9 +19,6 @@ import {
   type SessionFields,
 } from './preparedInput.js';
 
-/** Shells are kept for the largest plan of the last events, of this many. */
-const RECENT_EVENTS = 32;
-
 /** Why a hook must not be started now; synchronously where that is known. */
 export type FindObjection = (
   hook: CommandHookConfig,
@@ -31,21 +27,14 @@ export type FindObjection = (
 /** What is known of hooks that may be started ahead. */
 export interface StartAheadOptions extends Surroundings {
   readonly logger: DebugLogger;
-  /** Shells that are kept ready for the next events, at most. */
-  readonly warmShells: number;
   /** Whether the spawner does all this, once there is one. Default false. */
   readonly spawner?: boolean;
   readonly findObjection?: FindObjection;
 }
 
-/** Makes ready for the next event: starts the hooks that say `prestart`, and shells for the others. */
+/** Makes ready for the next event: starts the spawner, and the hooks that say `prestart`. */
 export class StartAhead {
-  /** How many shells the last events used, the latest last. */
-  #recentPlans: number[] = [];
   #isStopped = false;
-  readonly #known = new WeakSet<CommandHookConfig>();
-  /** That were read, and not told to whoever starts them. */
-  readonly #newCommands: string[] = [];
   readonly #givenUp = new WeakSet<CommandHookConfig>();
 
   constructor(private readonly options: StartAheadOptions) {}
@@ -56,17 +45,10 @@ export class StartAhead {
    */
   prepare(hookConfigs: readonly CommandHookConfig[], session: SessionFields): void {
     if (hookDepth() >= MAX_HOOK_DEPTH) return;
-    let others = 0;
-    for (const hook of hookConfigs)
-      if (hook.type === 'command' && !hook.prestart && !hook.persistent) others += 1;
-    this.#recentPlans = [...this.#recentPlans.slice(1 - RECENT_EVENTS), others];
     setImmediate(() => {
-      if (this.#isStopped || (others === 0 && this.#isPrepared(hookConfigs))) return;
-      const shells = Math.min(Math.max(...this.#recentPlans), this.options.warmShells);
-      for (const hook of hookConfigs) if (!this.#known.has(hook)) this.#read(hook);
-      if (this.options.spawner && canSpawn()) this.#prepareSpawner(session, shells);
-      else if (shells > 0) this.#refill(this.#placeOf(session), shells);
-      if (others < hookConfigs.length) this.#prestart(hookConfigs, session);
+      if (this.#isStopped || this.#isPrepared(hookConfigs)) return;
+      if (this.options.spawner && canSpawn()) prepareSpawner(this, () => this.#placeOf(session));
+      if (hookConfigs.some(({ prestart: isEager }) => isEager)) this.#prestart(hookConfigs, session);
     });
   }
 
@@ -85,11 +67,10 @@ export class StartAhead {
   stop(cwd: string): void {
     this.#isStopped = true;
     dropPrestarted(cwd);
-    dropWarmShells(cwd);
     leaveSpawner(this, cwd);
   }
 
-  /** Hooks that stay need nothing but the spawner, which ends them where this process is killed. */
+  /** Whether all that these hooks need is there: those that stay need nothing but the spawner, which ends them where this process is killed. */
   #isPrepared(hookConfigs: readonly CommandHookConfig[]): boolean {
     const hasAll = !this.options.spawner || !canSpawn() || hasSpawner(this);
     return hasAll && hookConfigs.every(({ persistent }) => persistent);
@@ -98,24 +79,6 @@ export class StartAhead {
   #placeOf({ cwd }: SessionFields): Place {
     const directory = this.options.directory?.() ?? cwd;
     return { cwd: directory, env: buildHookEnvironment(this.options.environment, directory) };
-  }
-
-  /** Each command is read once, and not while somebody waits for its start. One with references changes at each start. */
-  #read(hook: CommandHookConfig): void {
-    this.#known.add(hook);
-    const isFixed = hook.type === 'command' && !hook.args && !hook.command.includes('$');
-    if (isFixed && this.options.warmShells > 0) this.#newCommands.push(hook.command);
-  }
-
-  #prepareSpawner(session: SessionFields, shells: number): void {
-    prepareSpawner(this, () => this.#placeOf(session), shells, this.#newCommands.splice(0));
-  }
-
-  /** One at a time, so that whatever else the host has to do does not wait for all of them. */
-  #refill(place: Place, shells: number): void {
-    for (const command of this.#newCommands.splice(0)) noteWhetherSimple(command);
-    if (this.#isStopped || !prepareWarmShell(place, shells)) return;
-    setImmediate(() => this.#refill(place, shells));
   }
 
   #prestart(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {

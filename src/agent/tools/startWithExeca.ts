@@ -1,16 +1,15 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { watchHost } from '../../process/liveGroups.js';
+import { inShell, type StartOptions } from '../../process/execution.js';
 import {
   asRunningCommand,
   environmentOf,
   isDetached,
   newRunId,
   noteBeginnings,
-  resolveShell,
   RUN_ID,
   startCommand,
   type RunningCommand,
-  type StartOptions,
 } from '../../process/startCommand.js';
 import { startFailure } from '../../process/startFailure.js';
 import { assertDescriptorHeadroom, onDemand } from '../../util/room.js';
@@ -36,8 +35,8 @@ export async function startWithExeca(options: StartOptions): Promise<RunningComm
     assertDescriptorHeadroom();
     watchHost();
     const runId = newRunId(env[RUN_ID]);
-    const { file, argumentsFor } = resolveShell(env['PATH']);
-    const child = loaded.execa(file, argumentsFor?.(command) ?? ['-c', command], {
+    const { file, args } = inShell(options);
+    const child = loaded.execa(file, args, {
       cwd,
       env: environmentOf(options, runId),
       extendEnv: false,

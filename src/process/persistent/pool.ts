@@ -4,12 +4,8 @@ import { isShortOfRoom, noteEnd, startWithRoom } from '../../util/room.js';
 import { MAX_KEPT_BYTES } from '../limits.js';
 import { letPendingEventsThrough, settlesWithin } from '../outputCollector.js';
 import { dropPrepared, type CommandOptions, type CommandOutcome } from '../runCommand.js';
-import {
-  inheritedState,
-  startCommand,
-  type RunningCommand,
-  type StartOptions,
-} from '../startCommand.js';
+import type { StartOptions } from '../execution.js';
+import { inheritedState, startCommand, type RunningCommand } from '../startCommand.js';
 import { AskedEvent, type KeptHook } from './askedEvent.js';
 import { Faults } from './faults.js';
 import { findNamedFiles, residentMemory, stampFiles } from './freshness.js';

@@ -6,7 +6,8 @@ import { assertDescriptorHeadroom } from '../../util/room.js';
 import { letPendingEventsThrough } from '../outputCollector.js';
 import { killGroups } from '../processGroup.js';
 import { NOT_RUN, type CommandOptions, type CommandOutcome } from '../runCommand.js';
-import { isDetached, newRunId, RUN_ID, setReferenced, type StartOptions } from '../startCommand.js';
+import type { StartOptions } from '../execution.js';
+import { isDetached, newRunId, RUN_ID, setReferenced } from '../startCommand.js';
 import { readFrames, writeFrame } from './frames.js';
 import { PROGRAM } from './spawnerProgram.js';
 import type { FromSpawner, SentOutcome, SharedId, ToSpawner, WatchedGroup } from './messages.js';
@@ -57,7 +58,7 @@ export class Helper {
   #sent = 0;
   #silences = 0;
   #pings: NodeJS.Timeout | undefined;
-  #onAlive: (shells: number) => void = ignore;
+  #onAlive: (held: number) => void = ignore;
 
   /**
    * Starts it.
@@ -120,12 +121,9 @@ export class Helper {
     });
   }
 
-  prepare(
-    { cwd, env }: Pick<StartOptions, 'cwd' | 'env'>,
-    shells: number,
-    commands: readonly string[],
-  ): void {
-    this.#tell({ type: 'prepare', env: this.#environmentId(env), cwd, shells, commands });
+  /** Says where commands will come. */
+  prepare({ cwd, env }: Pick<StartOptions, 'cwd' | 'env'>): void {
+    this.#tell({ type: 'prepare', env: this.#environmentId(env), cwd });
   }
 
   prestart({ env, ...start }: StartOptions, onGivingUp: () => void): void {
@@ -142,7 +140,7 @@ export class Helper {
     return this.#prestarted.size > 0;
   }
 
-  drop(what: 'shells' | 'prestarted', cwd: string): void {
+  drop(what: 'held' | 'prestarted', cwd: string): void {
     for (const [key, start] of this.#prestarted)
       if (what === 'prestarted' && start.cwd === cwd) this.#prestarted.delete(key);
     this.#tell({ type: 'drop', what, cwd });
@@ -153,8 +151,8 @@ export class Helper {
     this.#tell({ type: 'watch', groups: groups.map(({ id, mark }) => ({ id, mark })) });
   }
 
-  /** How many shells wait in it. */
-  countShells(): Promise<number> {
+  /** How many commands are held in it. */
+  countHeld(): Promise<number> {
     this.#tell({ type: 'ping' });
     return new Promise((resolve) => (this.#onAlive = resolve));
   }
@@ -210,7 +208,7 @@ export class Helper {
   #hear(message: FromSpawner, bytes: Buffer): void {
     this.isUp = true;
     this.#silences = 0;
-    if (message.type === 'alive') return this.#onAlive(message.shells);
+    if (message.type === 'alive') return this.#onAlive(message.held);
     if (message.type === 'gave-up') {
       for (const [key, { id, onGivingUp }] of this.#prestarted) {
         if (id === message.id && this.#prestarted.delete(key)) onGivingUp();

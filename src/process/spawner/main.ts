@@ -1,15 +1,8 @@
 import { dropPrestarted, prestart } from '../prestarted.js';
 import { killGroups, type ProcessGroup } from '../processGroup.js';
 import { runCommand } from '../runCommand.js';
-import type { StartOptions } from '../startCommand.js';
-import {
-  countWarmShells,
-  dropWarmShells,
-  expectedRunId,
-  noteWhetherSimple,
-  startExpected,
-  startInWarmShell,
-} from '../warmShells.js';
+import type { StartOptions } from '../execution.js';
+import { countHeld, dropHeld, heldRunId, startHeld, waitsAtGate } from '../heldCommands.js';
 import { readFrames, writeFrame } from './frames.js';
 import type { FromSpawner, SharedId, ToSpawner } from './messages.js';
 import { Refill } from './refill.js';
@@ -48,10 +41,7 @@ function receive(message: ToSpawner, bytes: Buffer): void {
     case 'abort':
       return aborts.get(message.id)?.abort();
     case 'prepare':
-      for (const command of message.commands) noteWhetherSimple(command);
-      if (message.shells > 0)
-        refill.begin({ env: environmentOf(message), cwd: message.cwd }, message.shells);
-      return;
+      return void waitsAtGate({ env: environmentOf(message), cwd: message.cwd });
     case 'prestart':
       awaited.set(message.id, { ...message.start, env: environmentOf(message.start) });
       return refill.later(() => void startAhead(message.id));
@@ -76,7 +66,7 @@ async function run(
   bytes: Buffer,
 ): Promise<void> {
   const env = environmentOf(command);
-  const runId = expectedRunId({ ...command, env }) ?? command.runId;
+  const runId = heldRunId({ ...command, env }) ?? command.runId;
   // Written before anything is started, so that nothing is run twice where this process is lost.
   tell({ type: 'taken', id, ...(runId !== undefined && { runId }) });
   const abort = new AbortController();
@@ -88,7 +78,7 @@ async function run(
     env,
     input,
     signal: abort.signal,
-    startAhead: (options) => startExpected(options) ?? startInWarmShell(options),
+    takeHeld: startHeld,
   });
   const { warmShells = 0, prestart: isEager } = command;
   refill.noteUse({ ...command, env }, isEager ? 0 : warmShells, input.byteLength);
@@ -114,7 +104,7 @@ function drop({ what, cwd }: Extract<ToSpawner, { type: 'drop' }>): void {
     return void dropPrestarted(cwd);
   }
   refill.forget(cwd);
-  dropWarmShells(cwd);
+  dropHeld(cwd);
 }
 
 function environmentOf({ env }: { env: SharedId }): Environment {
@@ -122,7 +112,7 @@ function environmentOf({ env }: { env: SharedId }): Environment {
 }
 
 function tellAlive(): void {
-  tell({ type: 'alive', shells: countWarmShells() });
+  tell({ type: 'alive', held: countHeld() });
 }
 
 function tell(message: FromSpawner, bytes?: Uint8Array): void {

@@ -1,6 +1,6 @@
 import type { CommandOptions, CommandOutcome } from '../runCommand.js';
 import type { ProcessGroup } from '../processGroup.js';
-import type { StartOptions } from '../startCommand.js';
+import type { StartOptions } from '../execution.js';
 
 /** What is large and used more than once is sent once, and named by a number until it is forgotten. */
 export type SharedId = number;
@@ -8,7 +8,7 @@ export type SharedId = number;
 /** A command as it is sent, its environment and its input by their numbers. */
 export interface SentCommand extends Omit<
   CommandOptions,
-  'env' | 'input' | 'signal' | 'start' | 'startAhead'
+  'env' | 'input' | 'signal' | 'start' | 'takeHeld'
 > {
   readonly env: SharedId;
   /** Absent where the input is behind the message. */
@@ -31,18 +31,12 @@ export type ToSpawner =
       readonly command: SentCommand;
     }
   | { readonly type: 'abort'; readonly id: number }
-  /** Shells to be made ready before anything has been run, and commands that will come. */
-  | {
-      readonly type: 'prepare';
-      readonly env: SharedId;
-      readonly cwd: string;
-      readonly shells: number;
-      readonly commands: readonly string[];
-    }
+  /** Where commands will come, so that it is known whether they can be held there. */
+  | { readonly type: 'prepare'; readonly env: SharedId; readonly cwd: string }
   | { readonly type: 'prestart'; readonly id: number; readonly start: SentStart }
   | {
       readonly type: 'drop';
-      readonly what: 'shells' | 'prestarted';
+      readonly what: 'held' | 'prestarted';
       readonly cwd: string;
     }
   /** All that is to end with the host, in place of what was named before. */
@@ -66,5 +60,5 @@ export type FromSpawner =
   | { readonly type: 'ended'; readonly id: number; readonly outcome: SentOutcome }
   /** What was to be started ahead ended too early too often. */
   | { readonly type: 'gave-up'; readonly id: number }
-  /** It is up, or still there. */
-  | { readonly type: 'alive'; readonly shells: number };
+  /** It is up, or still there, and so many commands are held in it. */
+  | { readonly type: 'alive'; readonly held: number };

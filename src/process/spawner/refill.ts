@@ -1,23 +1,14 @@
-import type { StartOptions } from '../startCommand.js';
-import {
-  countWarmShells,
-  expectCommand,
-  keyOf,
-  prepareWarmShell,
-  waitsInGate,
-  type ExpectedCommand,
-} from '../warmShells.js';
+import type { StartOptions } from '../execution.js';
+import { holdable, holdNext, keyOf, waitsAtGate, type HoldableCommand } from '../heldCommands.js';
 
 /** Ms without a start after which a burst of events is over. */
 const QUIET_MS = 15;
 
-/** Shells are kept for the largest of this many bursts. */
+/** Commands are held for the largest of this many bursts. */
 const RECENT_BURSTS = 32;
 
 /** Commands that are told apart in a burst. */
 const MAX_COMMANDS = 64;
-/** What all others count as. */
-const OTHERS = '';
 
 /** Directories that are known at a time. */
 const MAX_PLACES = 32;
@@ -35,13 +26,14 @@ type Burst = Map<string, { readonly start: Omit<StartOptions, 'cwd' | 'env'>; co
 /** What is known of the commands that run in one directory. */
 interface Place {
   readonly surroundings: Surroundings;
-  maxShells: number;
+  /** How many commands may be held. */
+  max: number;
   /** Commands of this burst. */
   started: Burst;
   /** Those of earlier ones, the latest last. */
   bursts: Burst[];
-  /** What the next burst will take: so many shells, and commands for the first of them. */
-  next: { readonly shells: number; readonly expected: readonly ExpectedCommand[] };
+  /** What the next burst will take. */
+  next: readonly HoldableCommand[];
 }
 
 /**
@@ -55,31 +47,24 @@ export class Refill {
   #uncollectedBytes = 0;
   #quiet: NodeJS.Timeout | undefined;
 
-  /** Makes shells ready now, and finds out whether later ones may be told ahead what they will run. */
-  begin(surroundings: Surroundings, shells: number): void {
-    const place = this.#placeOf(surroundings, shells);
-    place.next = { shells, expected: [] };
-    waitsInGate(surroundings);
-    this.#fill([place]);
-  }
-
   /**
-   * Notes that a command was started. Where it could have had a shell, and none is left, one is made ready now.
+   * Notes that a command was started.
    *
+   * @param max how many commands may be held in its directory
    * @param inputBytes what was read for it
    */
-  noteUse({ cwd, env, ...start }: StartOptions, maxShells: number, inputBytes: number): void {
+  noteUse({ cwd, env, ...start }: StartOptions, max: number, inputBytes: number): void {
     this.#uses += 1;
     this.#uncollectedBytes += BYTES_OF_COMMAND + inputBytes;
     this.#waitForQuiet();
-    if (maxShells === 0) return;
+    if (max === 0) return;
     const { command, args, extraEnv } = start;
-    const { started } = this.#placeOf({ cwd, env }, maxShells);
-    const key = started.size < MAX_COMMANDS ? keyOf(start) : OTHERS;
+    const { started } = this.#placeOf({ cwd, env }, max);
+    const key = keyOf(start);
+    if (!started.has(key) && started.size >= MAX_COMMANDS) return;
     const known = started.get(key) ?? { start: { command, args, extraEnv }, count: 0 };
     known.count += 1;
     started.set(key, known);
-    if (countWarmShells(cwd) === 0) setImmediate(prepareWarmShell, { cwd, env }, 1);
   }
 
   /** Does something once the burst is over. */
@@ -93,18 +78,18 @@ export class Refill {
     this.#places.delete(cwd);
   }
 
-  #placeOf(surroundings: Surroundings, maxShells: number): Place {
+  #placeOf(surroundings: Surroundings, max: number): Place {
     const known = this.#places.get(surroundings.cwd);
     if (known?.surroundings.env === surroundings.env) {
-      known.maxShells = maxShells;
+      known.max = max;
       return known;
     }
     const place: Place = {
       surroundings,
-      maxShells,
+      max,
       started: new Map(),
       bursts: known?.bursts ?? [],
-      next: { shells: 0, expected: [] },
+      next: [],
     };
     this.#places.delete(surroundings.cwd);
     this.#places.set(surroundings.cwd, place);
@@ -142,36 +127,29 @@ export class Refill {
     globalThis.gc?.();
   }
 
-  /** One shell at a time, so that a command that comes meanwhile does not wait for all of them. */
+  /** One at a time, so that a command that comes meanwhile does not wait for all of them. */
   #fill(places: readonly Place[]): void {
     const [place, ...others] = places;
     if (!place) return;
     const { surroundings, next } = place;
     const isKnown = this.#places.get(surroundings.cwd) === place;
-    const { shells } = next;
-    const expected = next.expected.length > 0 && waitsInGate(surroundings) ? next.expected : [];
-    const hasMore =
-      isKnown && shells > 0 && prepareWarmShell({ ...surroundings, expected }, shells);
+    const hasMore = isKnown && waitsAtGate(surroundings) && holdNext(surroundings, next);
     setImmediate(() => this.#fill(hasMore ? places : others));
   }
 }
 
-/** Expects each command as often as it came in one burst, those of the latest bursts first; and so many others. */
-function lookAhead({ bursts, maxShells, surroundings }: Place): Place['next'] {
-  const commands = new Map<string, ExpectedCommand | undefined>([[OTHERS, undefined]]);
+/** Expects each command as often as it came in one burst, those of the latest bursts first. */
+function lookAhead({ bursts, max, surroundings }: Place): Place['next'] {
   const most = new Map<string, number>();
+  const commands = new Map<string, HoldableCommand | undefined>();
   for (const burst of bursts.toReversed()) {
-    let others = 0;
     for (const [key, { start, count }] of burst) {
-      if (!commands.has(key)) commands.set(key, expectCommand({ ...start, ...surroundings }));
-      if (commands.get(key)) most.set(key, Math.max(most.get(key) ?? 0, count));
-      else others += count;
+      if (!commands.has(key)) commands.set(key, holdable({ ...start, ...surroundings }));
+      most.set(key, Math.max(most.get(key) ?? 0, count));
     }
-    most.set(OTHERS, Math.max(most.get(OTHERS) ?? 0, others));
   }
-  const shellsFor = (key: string) => Math.min(most.get(key) ?? 0, maxShells);
-  const expected = Array.from(commands, ([key, command]) =>
-    command ? Array.from({ length: shellsFor(key) }, () => command) : [],
-  ).flat();
-  return { shells: Math.min(expected.length + shellsFor(OTHERS), maxShells), expected };
+  const expected = [...commands].flatMap(([key, command]) =>
+    command ? Array.from({ length: most.get(key) ?? 0 }, () => command) : [],
+  );
+  return expected.slice(0, max);
 }

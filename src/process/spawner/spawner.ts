@@ -2,7 +2,8 @@ import path from 'node:path';
 import { isPrestarted } from '../prestarted.js';
 import type { CommandOptions, CommandOutcome } from '../runCommand.js';
 import type { ProcessGroup } from '../processGroup.js';
-import { inheritedState, newRunId, RUN_ID, type StartOptions } from '../startCommand.js';
+import type { StartOptions } from '../execution.js';
+import { inheritedState, newRunId, RUN_ID } from '../startCommand.js';
 import { Helper } from './helper.js';
 
 /** Ms without a command after which the process is let go. */
@@ -54,24 +55,21 @@ export function canSpawn(): boolean {
 }
 
 /**
- * Starts a spawner, unless there is one, and has shells made ready.
+ * Starts a spawner, unless there is one.
  *
  * @param user for whom, until `leaveSpawner`
- * @param commands those that will be run and were not told before
+ * @param place where its commands will run
  */
 export function prepareSpawner(
   user: object,
-  surroundings: () => Pick<StartOptions, 'cwd' | 'env'>,
-  shells: number,
-  commands: readonly string[],
+  place: () => Pick<StartOptions, 'cwd' | 'env'>,
 ): void {
   if (!users.has(user)) userCount += 1;
   users.add(user);
   if (current?.state !== stateOfHost()) letGo();
-  const isNew = !current;
-  current ??= startSpawner();
-  if (isNew || commands.length > 0)
-    current?.helper.prepare(surroundings(), isNew ? shells : 0, commands);
+  if (current) return;
+  current = startSpawner();
+  current?.helper.prepare(place());
 }
 
 /** Has a command started ahead of its input. Says whether there is a spawner that does so. */
@@ -83,7 +81,7 @@ export function prestartInSpawner(options: StartOptions, onGivingUp: () => void)
 }
 
 /** Ends what waits in a directory, of one kind. */
-export function dropInSpawner(what: 'shells' | 'prestarted', cwd: string): void {
+export function dropInSpawner(what: 'held' | 'prestarted', cwd: string): void {
   current?.helper.drop(what, cwd);
 }
 
@@ -91,7 +89,7 @@ export function dropInSpawner(what: 'shells' | 'prestarted', cwd: string): void 
 export function leaveSpawner(user: object, cwd: string): void {
   if (!users.delete(user)) return;
   dropInSpawner('prestarted', cwd);
-  dropInSpawner('shells', cwd);
+  dropInSpawner('held', cwd);
   userCount -= 1;
   letGoUnlessUsed();
 }
@@ -114,12 +112,12 @@ export function unwatchGroup(group: ProcessGroup): void {
   letGoUnlessUsed();
 }
 
-/** The spawner's process, and how many shells wait in it; `undefined` where none is up. */
+/** The spawner's process, and how many commands are held in it; `undefined` where none is up. */
 export async function lookAtSpawner() {
   const helper = current?.helper;
   if (!helper?.isUp) return undefined;
   const { pid, runId } = helper;
-  return { pid, runId, shells: await helper.countShells() };
+  return { pid, runId, held: await helper.countHeld() };
 }
 
 function startSpawner(): Spawner | undefined {
