@@ -3,7 +3,6 @@ import {
   DIALECT_NAMES,
   HookEventName,
   MOMENTS,
-  type CommandHookConfig,
   type DialectName,
   type HookDefinition,
   type Moment,

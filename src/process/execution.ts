@@ -106,14 +106,14 @@ export function inDirectory(file: string, cwd: string): string {
 }
 
 /** Beginnings of what a system executes by itself: ELF, Mach-O for one processor and for several, and `#!`. */
-const EXECUTED = ['7f454c46', 'cffaedfe', 'cafebabe'];
+const EXECUTED: ReadonlySet<string> = new Set(['7f454c46', 'cffaedfe', 'cafebabe']);
 
 /** Other files that may be executed, a shell reads itself. */
 function isProgram(file: string): boolean {
   if (!isExecutable(file)) return false;
   try {
     const start = readStart(file, 4);
-    return start.toString('latin1', 0, 2) === '#!' || EXECUTED.includes(start.toString('hex'));
+    return start.toString('latin1', 0, 2) === '#!' || EXECUTED.has(start.toString('hex'));
   } catch {
     // One that may be executed and not be read. It is an exception, and a shell knows what to do.
     return false;
@@ -165,7 +165,10 @@ const CHANGING_BASH =
 const looked = new WeakMap<object, boolean>();
 
 /** Whether an environment changes how bash begins, so that what it would do by itself is not known. */
-export function changesBash({ env, extraEnv = {} }: Pick<CommandLine, 'env' | 'extraEnv'>): boolean {
+export function changesBash({
+  env,
+  extraEnv = {},
+}: Pick<CommandLine, 'env' | 'extraEnv'>): boolean {
   const known = looked.get(env) ?? holdsChange(env);
   looked.set(env, known);
   return known || holdsChange(extraEnv);

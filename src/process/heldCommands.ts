@@ -198,8 +198,7 @@ export function holdNext(place: Place, wanted: readonly HoldableCommand[]): bool
   if (state === undefined || noisy.has(state)) return false;
   const missing = wanted.slice(0, MAX_HELD);
   for (const command of held) {
-    const at =
-      command.state === state ? missing.findIndex(({ key }) => key === command.key) : -1;
+    const at = command.state === state ? missing.findIndex(({ key }) => key === command.key) : -1;
     if (at >= 0) missing.splice(at, 1);
     else if (command.options.cwd === place.cwd) letGo([command]);
   }
@@ -297,8 +296,8 @@ function hold(command: HoldableCommand, state: string, isProbe = false): HeldCom
 
 /** What is known of the gate in one state. */
 interface GateFacts {
-  /** Whether bash has waited there: where it sources nothing, a command would run at once. */
-  hasWaited: boolean;
+  /** Whether bash waits there: where it sources nothing, a command would run at once. `undefined` while it is asked. */
+  waits?: boolean;
   /** How many ended before they were needed. */
   earlyEnds: number;
 }
@@ -308,23 +307,25 @@ const gates = new Map<string, GateFacts>();
 const MAX_GATES = 32;
 const MAX_EARLY_ENDS = 3;
 
-/** Whether bash waits at the gate in a place. The first time, it is asked to show it. */
-export function waitsAtGate(place: Place): boolean {
+/** Whether bash waits at the gate in a place; `undefined` while it is asked to show it, which is done the first time. */
+export function waitsAtGate(place: Place): boolean | undefined {
   const state = changesBash(place) ? undefined : stateOf(place);
   if (state === undefined) return false;
-  const { hasWaited, earlyEnds } = gates.get(state) ?? askToWait(place, state);
-  return hasWaited && earlyEnds <= MAX_EARLY_ENDS;
+  const { waits, earlyEnds } = gates.get(state) ?? askToWait(place, state);
+  return waits && earlyEnds <= MAX_EARLY_ENDS;
 }
 
 /** With a command that does nothing, should it be run at once. */
 function askToWait(place: Place, state: string): GateFacts {
-  const facts = { hasWaited: false, earlyEnds: 0 };
+  const facts: GateFacts = { earlyEnds: 0 };
   if (gates.size >= MAX_GATES) gates.clear();
   gates.set(state, facts);
   const command = holdable({ ...place, command: ':' });
   const probe = command && hold(command, state, true);
-  probe?.control.once('data', () => {
-    facts.hasWaited = true;
+  if (!probe) return Object.assign(facts, { waits: false });
+  probe.subprocess.once('exit', () => (facts.waits ??= false));
+  probe.control.once('data', () => {
+    facts.waits = true;
     letGo([probe]);
   });
   return facts;

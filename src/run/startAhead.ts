@@ -27,6 +27,8 @@ export type FindObjection = (
 /** What is known of hooks that may be started ahead. */
 export interface StartAheadOptions extends Surroundings {
   readonly logger: DebugLogger;
+  /** How many commands may be held for the next events. */
+  readonly warmShells: number;
   /** Whether the spawner does all this, once there is one. Default false. */
   readonly spawner?: boolean;
   readonly findObjection?: FindObjection;
@@ -47,8 +49,9 @@ export class StartAhead {
     if (hookDepth() >= MAX_HOOK_DEPTH) return;
     setImmediate(() => {
       if (this.#isStopped || this.#isPrepared(hookConfigs)) return;
-      if (this.options.spawner && canSpawn()) prepareSpawner(this, () => this.#placeOf(session));
-      if (hookConfigs.some(({ prestart: isEager }) => isEager)) this.#prestart(hookConfigs, session);
+      if (this.options.spawner && canSpawn()) this.#prepareSpawner(hookConfigs, session);
+      if (hookConfigs.some(({ prestart: isEager }) => isEager))
+        this.#prestart(hookConfigs, session);
     });
   }
 
@@ -79,6 +82,19 @@ export class StartAhead {
   #placeOf({ cwd }: SessionFields): Place {
     const directory = this.options.directory?.() ?? cwd;
     return { cwd: directory, env: buildHookEnvironment(this.options.environment, directory) };
+  }
+
+  #prepareSpawner(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
+    const started = () => {
+      const { cwd: directory, env } = this.#placeOf(input);
+      return hookConfigs
+        .filter(
+          ({ type, prestart: isEager, persistent }) =>
+            type === 'command' && !isEager && !persistent,
+        )
+        .map((hook) => startOptions(hook, { input, directory, env }));
+    };
+    prepareSpawner(this, started, this.options.warmShells);
   }
 
   #prestart(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {

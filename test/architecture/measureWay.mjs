@@ -1,11 +1,13 @@
-// Which files, functions and lines one warmed-up call runs, from precise coverage of the sources compiled one to one:
-// node test/architecture/measureWay.mjs tool|model [spawner]. A function counts once, with all of its lines. With
-// `spawner`, another process starts the hooks, and what this one does is measured.
+// Which files, functions and lines one warmed-up call runs, as installed: in the host and in the process that starts its
+// hooks. From precise coverage of the sources compiled one to one: node test/architecture/measureWay.mjs tool|model. A
+// function counts once, with all of its lines.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import inspector from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -13,8 +15,8 @@ const project = path.resolve(import.meta.dirname, '../..');
 const directory = mkdtempSync(path.join(tmpdir(), 'hookstack-way-'));
 const home = path.join(directory, 'out');
 const tsc = path.join(project, 'node_modules/.bin/tsc');
-const flags = ['--emitDeclarationOnly', 'false', '--declaration', 'false'];
-execFileSync(tsc, ['-p', path.join(project, 'tsconfig.build.json'), '--outDir', home, ...flags]);
+const flags = ['--emitDeclarationOnly', 'false', '--declaration', 'false', '--noEmit', 'false'];
+execFileSync(tsc, ['-p', path.join(project, 'tsconfig.json'), '--outDir', home, ...flags]);
 cpSync(path.join(project, 'package.json'), path.join(home, 'package.json'));
 symlinkSync(path.join(project, 'node_modules'), path.join(home, 'node_modules'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
@@ -25,17 +27,33 @@ const { Config, CoreToolScheduler, GeminiChat } = await import(
 const { lookAtSpawner } = await import(
   pathToFileURL(path.join(home, 'src/process/spawner/spawner.js')).href
 );
-const spawner = process.argv[3] === 'spawner';
-if (spawner) {
-  const built = path.join(project, 'dist/chunks/spawner.cjs');
-  cpSync(built, path.join(home, 'src/process/spawner/spawner.cjs'));
-}
+// In the place of the built file. It tells what it has run since it was asked last.
+const socket = path.join(directory, 'coverage.sock');
+writeFileSync(
+  path.join(home, 'src/process/spawner/spawner.cjs'),
+  `const inspector = require('node:inspector/promises');
+const session = new inspector.Session();
+session.connect();
+void (async () => {
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+  await import('./main.js');
+  const connection = require('node:net').connect(${JSON.stringify(socket)});
+  connection.unref();
+  connection.on('data', async () => {
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    connection.write(JSON.stringify(result) + '\\n');
+  });
+})();`,
+);
+const server = createServer().listen(socket);
+
 const command = `cat >/dev/null; echo '{"decision":"allow"}'`;
 const groups = [{ hooks: [{ type: 'command', command }] }];
 
 function openConfig(...events) {
   const hooks = Object.fromEntries(events.map((event) => [event, groups]));
-  const options = { hooks, hooksRunner: { spawner } };
+  const options = { hooks, hooksRunner: { spawner: true } };
   return new Config({ enableHooks: true, workingDir: directory, trustedFolder: true, ...options });
 }
 
@@ -63,41 +81,64 @@ const calls = {
 };
 
 const call = calls[process.argv[2]]();
+const connecting = once(server, 'connection');
 await call();
-// What is made ready after the first call belongs to it.
-await setTimeout(300);
 // It keeps nobody alive by itself.
 const alive = setInterval(() => undefined, 1000);
-if (spawner) {
+const [spawner] = await connecting;
+// From the second call on, the process that starts hooks has what it needs, and holds it for the third.
+for (let round = 0; round < 2; round += 1) {
   let found;
   do found = await lookAtSpawner();
-  while (!found?.shells && (await setTimeout(50, true)));
+  while (!found?.held && (await setTimeout(50, true)));
+  await setTimeout(300);
+  if (round === 0) await call();
 }
-clearInterval(alive);
 const session = new inspector.Session();
 session.connect();
 await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
 await session.post('Profiler.takePreciseCoverage');
+await covered(spawner);
 await call();
-const { result } = await session.post('Profiler.takePreciseCoverage');
+const inHost = (await session.post('Profiler.takePreciseCoverage')).result;
+// What is made ready after a call belongs to it.
+await setTimeout(300);
+const inSpawner = await covered(spawner);
+clearInterval(alive);
 
-const rows = result.flatMap(({ url, functions }) => {
+async function covered(connection) {
+  connection.write('?');
+  let answer = '';
+  for (;;) {
+    const [chunk] = await once(connection, 'data');
+    answer += chunk;
+    if (answer.endsWith('\n')) return JSON.parse(answer);
+  }
+}
+
+/** In either process: a function that runs in both counts once. */
+const ranByFile = new Map();
+for (const { url, functions } of [...inHost, ...inSpawner]) {
   const file = url.startsWith('file:') ? path.relative(home, fileURLToPath(url)) : '..';
-  if (file.startsWith('..') || file.startsWith('node_modules')) return [];
+  if (file.startsWith('..') || file.startsWith('node_modules') || file.endsWith('.cjs')) continue;
+  const ran = ranByFile.get(file) ?? new Map();
+  for (const { functionName, ranges } of functions) {
+    const [{ count, startOffset, endOffset }] = ranges;
+    if (count > 0 && (functionName !== '' || startOffset > 0))
+      ran.set(`${startOffset}:${endOffset}`, ranges[0]);
+  }
+  if (ran.size > 0) ranByFile.set(file, ran);
+}
+
+const rows = [...ranByFile].map(([file, ran]) => {
   const text = readFileSync(path.join(home, file), 'utf8');
   const lineAt = (offset) => text.slice(0, offset).split('\n').length;
-  const ran = functions.filter(
-    ({ functionName, ranges: [all] }) =>
-      all.count > 0 && (functionName !== '' || all.startOffset > 0),
-  );
   const lines = new Set();
-  for (const { ranges } of ran) {
-    const [{ startOffset, endOffset }] = ranges;
+  for (const { startOffset, endOffset } of ran.values()) {
     for (let line = lineAt(startOffset); line <= lineAt(endOffset); line++) lines.add(line);
   }
-  const source = file.replace(/\.js$/u, '.ts');
-  return ran.length === 0 ? [] : [{ file: source, functions: ran.length, lines: lines.size }];
+  return { file: file.replace(/\.js$/u, '.ts'), functions: ran.size, lines: lines.size };
 });
 const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
 const way = { rows, files: rows.length, functions: sum('functions'), lines: sum('lines') };

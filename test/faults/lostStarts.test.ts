@@ -1,15 +1,24 @@
 import { setTimeout } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
-import { countWarmShells } from '../../src/process/warmShells.js';
 import { hook } from '../helpers/hooks.js';
 import { makeTempDir } from '../process/helpers.js';
 import { compilePackage, fixture, type CompiledPackage } from './helpers/childHost.js';
 import { fault } from './helpers/host.js';
-import { findProcesses } from './helpers/leftovers.js';
+import { commandOf, findProcesses, isExpecting } from './helpers/leftovers.js';
 
-describe('a warm shell that is killed', () => {
-  fault.override({ start: 'warm' });
+const WAIT = { timeout: 10_000, interval: 1 };
+
+function expectHeld(runId: string, command: string): number[] {
+  const found = findProcesses(runId).filter(
+    (pid) => isExpecting(pid) && commandOf(pid).includes(command),
+  );
+  expect(found.length).toBeGreaterThan(0);
+  return found;
+}
+
+describe('a held command that is killed', () => {
+  fault.override({ start: 'spawner' });
 
   fault.for([
     ['97 in the instant of the event', ['SIGKILL'], []],
@@ -19,13 +28,12 @@ describe('a warm shell that is killed', () => {
     const config = host.createConfig({ hooks: { BeforeTool: [{ hooks: [hook(command)] }] } });
     const times = 40;
     for (let time = 0; time < times; time++) {
-      await vi.waitFor(() => expect(countWarmShells(host.directory)).toBe(1), { interval: 1 });
-      const [shell = 0] = findProcesses(host.runId);
-      for (const signal of before) process.kill(shell, signal);
+      const held = time > 0 ? await vi.waitFor(() => expectHeld(host.runId, command), WAIT) : [];
+      for (const pid of held) for (const signal of before) process.kill(pid, signal);
       const calling = host.callToolOf(config);
       // By then the command has been handed over.
       if (after.length > 0) await setTimeout(5);
-      for (const signal of after) process.kill(shell, signal);
+      for (const pid of held) for (const signal of after) process.kill(pid, signal);
       expect(await calling).toMatchObject({ verdict: 'blocked', text: 'no' });
     }
     expect(host.lines('runs')).toHaveLength(times);
@@ -53,7 +61,7 @@ describe('a host with more agents than it has descriptors for', () => {
   afterAll(() => removePackage());
 
   fault.for(['0', '8'])(
-    '98 100 agents, 256 descriptors, %s warm shells: every deny counts',
+    '98 100 agents, 256 descriptors, %s held: every deny counts',
     async (shells, { host }) => {
       const child = [process.execPath, fixture('manyAgents.mjs'), compiled.index, '100'];
       const { stdout } = await execa(

@@ -52,7 +52,6 @@ describe.each([
 describe('a host that has run out', () => {
   fault.for([
     ['24 no file descriptors left', '0', '0', { verdict: 'allowed', warnings: ['spawn'] }],
-    ['24 but a shell that waits', '1', '0', { verdict: 'blocked', warnings: [] }],
     ['24 but a spawner', '0', '1', { verdict: 'blocked', warnings: [] }],
   ] as const)('%s', async ([, shells, spawner, expected], { host: { directory: cwd } }) => {
     const host = [process.execPath, fixture('descriptors.mjs'), compiled.index];
@@ -122,7 +121,7 @@ describe('30 the host ends', TIMED, () => {
     ['throw', [1, null], (child: ResultPromise) => child.stdin?.write('throw')],
   ] as const;
 
-  describe.each(['cold', 'warm', 'spawner'])('during a %s hook', (start) => {
+  describe.each(['cold', 'spawner'])('during a %s hook', (start) => {
     fault.for(ways)('30 by %s: no child left 0.5 s later', async ([, ending, end], { host }) => {
       const child = execa('node', [fixture('ending.mjs'), compiled.index, command, start], {
         cwd: host.directory,

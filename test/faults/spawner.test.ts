@@ -21,9 +21,9 @@ async function spawnerOf(): Promise<{ pid: number; runId: string }> {
   return { pid: found.pid, runId: found.runId };
 }
 
-/** Waits until the next hook is run by a spawner that is up and has a shell for it. */
-async function waitForShells(count: number): Promise<void> {
-  await expect.poll(async () => (await lookAtSpawner())?.shells, { timeout: 10_000 }).toBe(count);
+/** Waits until the next hook is run by a spawner that is up and holds one. */
+async function waitForHeld(count: number): Promise<void> {
+  await expect.poll(async () => (await lookAtSpawner())?.held, { timeout: 10_000 }).toBe(count);
 }
 
 const GUARD = { onFailure: 'deny' } as const;
@@ -55,7 +55,7 @@ describe('a spawner that dies', () => {
         verdict: 'blocked',
         text: 'no',
       });
-      await waitForShells(1);
+      await waitForHeld(1);
       expect((await spawnerOf()).pid).not.toBe(pid);
     },
   );
@@ -79,7 +79,7 @@ describe('a spawner that dies', () => {
 
   fault('between events: the next hook runs, once', async ({ host }) => {
     for (let round = 1; round <= 10; round++) {
-      await waitForShells(1);
+      await waitForHeld(1);
       const { pid } = await spawnerOf();
       process.kill(pid, 'SIGKILL');
       // At once, or when its end is known.
@@ -284,10 +284,10 @@ describe('what a spawner gets', () => {
 });
 
 describe('a spawner keeps ready', () => {
-  fault('as many shells as a burst of events took', async ({ host }) => {
+  fault('as many commands as a burst of events took', async ({ host }) => {
     const hooks = ['true', 'true # 2', 'true # 3', 'true # 4', 'true # 5'];
     await host.callTool(hooks.map((command) => hook(command)));
-    await waitForShells(5);
+    await waitForHeld(5);
   });
 
   fault('no more than the settings say', async ({ host }) => {
@@ -297,7 +297,7 @@ describe('a spawner keeps ready', () => {
     };
     const config = host.createConfig({ hooks, hooksRunner });
     for (let event = 0; event < 5; event++) await host.callToolOf(config);
-    await waitForShells(2);
+    await waitForHeld(2);
   });
 
   fault('no hook of a directory in whose place there is another one', async ({ host }) => {
@@ -374,7 +374,7 @@ describe('there is no spawner', () => {
     try {
       await host.callTool([hook(': > private')]);
       await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 5_000 });
-      await waitForShells(1);
+      await waitForHeld(1);
       await host.callTool([hook('umask > mask')]);
       expect(host.lines('mask')).toEqual(['0077']);
     } finally {

@@ -1,33 +1,17 @@
-import { createHook } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { GenerateContentParameters } from '@google/genai';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Config, executeToolWithHooks, HookEventName } from '../../src/index.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
-import { countWarmShells, dropWarmShells } from '../../src/process/warmShells.js';
 import type { HookDefinitions } from '../../src/protocol/types.js';
 import { hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { countResources } from '../helpers/countResources.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
 const temp = useTempDir();
 
 const execute = async () => ({ llmContent: 'done', returnDisplay: '' });
-
-/** Counts what Node makes from now on: `PROMISE`, `PROCESSWRAP` (a child process), `Timeout`, … */
-function countResources(type: string): () => number {
-  let count = 0;
-  const watch = createHook({
-    init: (_id, created) => {
-      if (created === type) count += 1;
-    },
-  }).enable();
-  onTestFinished(() => void watch.disable());
-  return () => {
-    watch.disable();
-    return count;
-  };
-}
 
 async function openConfig(options: ConstructorParameters<typeof Config>[0]): Promise<Config> {
   const config = new Config({ enableHooks: true, ...options });
@@ -60,7 +44,6 @@ describe('an event that no hook is interested in', () => {
     ['none matches', { BeforeTool: [{ matcher: '^read_file$', hooks: [hook('true')] }] }],
   ])('starts nothing, from initialization on, when %s', async (_when, hooks) => {
     const workingDir = temp.path;
-    onTestFinished(() => void dropWarmShells(workingDir));
     const started = countResources('PROCESSWRAP');
     const options = { hooks, workingDir, hooksRunner: { warmShells: 16 } };
     const config = await openConfig({ ...options, debugLogger: new RecordingLogger() });
@@ -69,7 +52,6 @@ describe('an event that no hook is interested in', () => {
     // What is made ready is, once nobody waits.
     for (let turn = 0; turn < 5; turn++) await setImmediate();
     expect(started()).toBe(0);
-    expect(countWarmShells(workingDir)).toBe(0);
   });
 
   it('leaves the request of the model unread', async () => {
@@ -111,35 +93,12 @@ describe('an event with five hooks', () => {
     expect(written).toBe(1);
   });
 
-  it('starts one process each, which were waiting already from the second event on', async () => {
+  it('starts one process each', async () => {
     const workingDir = temp.path;
-    onTestFinished(() => void dropWarmShells(workingDir));
-    const config = await openConfig({
-      hooks,
-      workingDir,
-      hooksRunner: { warmShells: 16, spawner: false },
-    });
-    const call = () => executeToolWithHooks(config, 'write_file', {}, execute);
-    const isRefilled = () => vi.waitFor(() => expect(countWarmShells(workingDir)).toBe(5));
-    await call();
-    await isRefilled();
-    const started = countResources('PROCESSWRAP');
-    await call();
-    await isRefilled();
-    expect(started()).toBe(5);
-  });
-
-  it('starts as many without shells that wait', async () => {
-    const workingDir = temp.path;
-    const config = await openConfig({
-      hooks,
-      workingDir,
-      hooksRunner: { warmShells: 0, spawner: false },
-    });
+    const config = await openConfig({ hooks, workingDir, hooksRunner: { spawner: false } });
     const started = countResources('PROCESSWRAP');
     await executeToolWithHooks(config, 'write_file', {}, execute);
     expect(started()).toBe(5);
-    expect(countWarmShells(workingDir)).toBe(0);
   });
 });
 

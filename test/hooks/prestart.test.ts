@@ -3,12 +3,9 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Config, executeToolWithHooks, type ConfigOptions } from '../../src/index.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
-import {
-  HookEventName,
-  SessionStartSource,
-  type CommandHookConfig,
-} from '../../src/protocol/types.js';
-import { countWarmShells } from '../../src/process/warmShells.js';
+import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
+import { countResources } from '../helpers/countResources.js';
+import { lookAtSpawner } from '../../src/process/spawner/spawner.js';
 import { beforeToolInput, hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -118,74 +115,32 @@ describe('a hook that is started ahead', () => {
     const config = await open({ hooks: { BeforeTool: [{ hooks: [prestarted(), hook('true')] }] } });
     await callTool(config);
     expect(await linesOf('pids')).toEqual([]);
-    expect(countWarmShells(temp.path)).toBe(0);
+    expect(await lookAtSpawner()).toBeUndefined();
   });
 });
 
-describe('shells that wait', () => {
+describe('the process that starts hooks', () => {
   it.each<[string, ConfigOptions]>([
     ['hooks are off', { enableHooks: false, hooks: { BeforeTool: [{ hooks: [hook('true')] }] } }],
     [
       'no hook is a command',
       { hooks: { BeforeTool: [{ hooks: [{ type: 'plugin', command: '' }] }] } },
     ],
-    [
-      'none is to wait',
-      { hooks: { BeforeTool: [{ hooks: [hook('true')] }] }, hooksRunner: { warmShells: 0 } },
-    ],
-  ])('are not started when %s', async (_when, options) => {
-    const config = await open(options);
+  ])('is not started when %s', async (_when, options) => {
+    const config = await open({ ...options, hooksRunner: { spawner: true } });
+    const started = countResources('PROCESSWRAP');
     await callTool(config);
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    expect(countWarmShells(temp.path)).toBe(0);
+    expect(started()).toBe(0);
   });
 
-  it.each(['executeHooksParallel', 'executeHooksSequential'] as const)(
-    'are not started after %s where no hook was let start',
-    async (run) => {
-      const runner = new HookRunner(new RecordingLogger(), {
-        warmShells: 16,
-        findObjection: () => 'was not allowed',
-      });
-      await runner[run]([hook('true')], HookEventName.BeforeTool, beforeToolInput(temp.path));
-      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-      expect(countWarmShells(temp.path)).toBe(0);
-    },
-  );
-
-  it('are let go of by the runner that they are for', async () => {
-    const runner = new HookRunner(new RecordingLogger(), { warmShells: 2 });
-    runner.prepare([hook('true')], beforeToolInput(temp.path));
-    await vi.waitFor(() => expect(countWarmShells(temp.path)).toBe(1), WAIT);
-    runner.stopPreparing(temp.path);
-    expect(countWarmShells(temp.path)).toBe(0);
-    runner.prepare([hook('true')], beforeToolInput(temp.path));
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    expect(countWarmShells(temp.path)).toBe(0);
-  });
-
-  it('cost no answer where a hook of the plan has no command', async () => {
-    const runner = new HookRunner(new RecordingLogger(), { warmShells: 2 });
+  it('costs no answer where a hook of the plan has no command', async () => {
+    const runner = new HookRunner(new RecordingLogger(), { spawner: true });
     const noCommand = { type: 'plugin', name: 'x' } as CommandHookConfig;
     const hooks = [hook('echo no >&2; exit 2'), noCommand];
     const input = beforeToolInput(temp.path);
     const results = await runner.executeHooksParallel(hooks, HookEventName.BeforeTool, input);
     expect(results[0]?.output).toMatchObject({ decision: 'deny', reason: 'no' });
-    await vi.waitFor(() => expect(countWarmShells(temp.path)).toBe(1), WAIT);
-  });
-
-  it('are as many as recent events needed, and no more', async () => {
-    const config = await open({
-      hooksRunner: { warmShells: 16, spawner: false },
-      hooks: {
-        SessionStart: [{ hooks: ['a', 'b', 'c', 'd'].map((name) => hook(`: ${name}`)) }],
-        BeforeTool: [{ hooks: [hook('true')] }],
-      },
-    });
-    const handler = config.getHookSystem()?.getEventHandler();
-    await handler?.fireSessionStartEvent({ source: SessionStartSource.Startup });
-    await vi.waitFor(() => expect(countWarmShells(temp.path)).toBe(4), WAIT);
-    for (let call = 0; call < 32; call++) await callTool(config);
-    await vi.waitFor(() => expect(countWarmShells(temp.path)).toBe(1), WAIT);
+    runner.stopPreparing(temp.path);
   });
 });

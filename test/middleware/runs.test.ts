@@ -6,8 +6,6 @@ import {
   hookRunner,
   type RunOptions,
 } from '../../middleware/runner.js';
-import { HookRunner } from '../../src/hooks/hookRunner.js';
-import { countWarmShells } from '../../src/process/warmShells.js';
 import { HookEventName, type CommandHookConfig, type HookInput } from '../../src/protocol/types.js';
 import type { HookRun } from '../../src/run/hookRun.js';
 import { prepareInput } from '../../src/run/preparedInput.js';
@@ -359,21 +357,6 @@ describe('what is told once', () => {
       expect(options.logger.warnings).toHaveLength(count);
       expect(options.logger.warnings[0]).toMatch(/"a" \(BeforeTool\): .*no files are watched/);
     }
-  });
-});
-
-describe('a shell that waits', () => {
-  it('is used by hooks that may use it, and by no others', async () => {
-    const warm = new HookRunner(new RecordingLogger(), { warmShells: 1 });
-    const input = beforeToolInput(temp.path);
-    const ready = () => vi.waitFor(() => expect(countWarmShells(temp.path)).toBe(1), WAIT);
-    warm.prepare([hook('true')], input);
-    await ready();
-    await run(hook('true'));
-    expect(countWarmShells(temp.path)).toBe(1);
-    await run(hook('true'), { warmShells: 1 });
-    expect(countWarmShells(temp.path)).toBe(0);
-    warm.stopPreparing(temp.path);
   });
 });
 

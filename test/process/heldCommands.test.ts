@@ -1,10 +1,13 @@
-import { createHook } from 'node:async_hooks';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { runCommand, type CommandOptions, type CommandOutcome } from '../../src/process/runCommand.js';
+import {
+  runCommand,
+  type CommandOptions,
+  type CommandOutcome,
+} from '../../src/process/runCommand.js';
 import { resolveShell } from '../../src/process/resolveShell.js';
 import { isSimpleCommand } from '../../src/shell/shellWords.js';
 import {
@@ -15,6 +18,7 @@ import {
   startHeld,
   waitsAtGate,
 } from '../../src/process/heldCommands.js';
+import { countResources } from '../helpers/countResources.js';
 import { isRunning, withTempDir } from './helpers.js';
 
 afterEach(() => dropHeld());
@@ -49,25 +53,11 @@ async function runAllWays(
   const cold = await runCommand(options);
   const toBeHeld = holdable(options);
   if (toBeHeld) holdNext(options, [toBeHeld]);
-  const starts = countStarts();
+  const starts = countResources('PROCESSWRAP');
   const ahead = await runCommand({ ...options, takeHeld: startHeld });
   const started = starts();
   if (toBeHeld) expect(started, 'what was started ahead was used').toBe(0);
   return { inShell: withoutTime(inShell), cold: withoutTime(cold), ahead: withoutTime(ahead) };
-}
-
-/** Counts the processes that Node starts from now on. */
-function countStarts(): () => number {
-  let count = 0;
-  const watch = createHook({
-    init: (_id, type) => {
-      if (type === 'PROCESSWRAP') count += 1;
-    },
-  }).enable();
-  return () => {
-    watch.disable();
-    return count;
-  };
 }
 
 function variablesIn({ stdout }: Partial<CommandOutcome>): string[] | undefined {
@@ -321,7 +311,7 @@ describe('a command that bash reads', () => {
           cwd,
           '#!/bin/bash\necho "$((SECONDS / 30)) late"; [[ -e ran ]] && echo early\n',
         );
-        const starts = countStarts();
+        const starts = countResources('PROCESSWRAP');
         expect((await run()).stdout).toBe('0 late\n');
         expect(starts()).toBe(0);
       });
@@ -382,7 +372,7 @@ describe('a command that bash reads', () => {
 
   it('is asked first to show that it waits, with a command that does nothing', async () => {
     await withTempDir(async (cwd) => {
-      expect(waitsAtGate({ cwd, env })).toBe(false);
+      expect(waitsAtGate({ cwd, env })).toBeUndefined();
       await vi.waitFor(() => expect(waitsAtGate({ cwd, env })).toBe(true), WAIT);
       expect(countHeld()).toBe(0);
       await vi.waitFor(() => expect(shellsOfHost()).toEqual([]), WAIT);
@@ -473,7 +463,8 @@ function untilHeld(): Promise<number[]> {
   return vi.waitFor(() => {
     const pids = shellsOfHost();
     // Bash has opened the gate as a file of its own, and waits for the word in it.
-    for (const pid of pids) expect(readFileSync(`/proc/${pid}/wchan`, 'utf8')).toMatch(/poll|skb|sock|unix|recv|read/);
+    for (const pid of pids)
+      expect(readFileSync(`/proc/${pid}/wchan`, 'utf8')).toMatch(/poll|skb|sock|unix|recv|read/);
     expect(pids.length).toBeGreaterThan(0);
     return pids;
   }, WAIT);

@@ -3,8 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { countWarmShells, dropWarmShells, prepareWarmShell } from '../../src/process/warmShells.js';
+import { describe, expect, it, vi } from 'vitest';
 import { isRunning, readPids, run, SHORT_TIMINGS, withTempDir } from './helpers.js';
 
 const MEGABYTE = 1_000_000;
@@ -332,18 +331,6 @@ describe('a program with arguments', () => {
       const pids = await readPids(path.join(cwd, 'pids'), 2);
       expect(await running).toMatchObject({ ending: 'timeout' });
       await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), { timeout: 10_000 });
-    });
-  });
-
-  it('is run as it is where shells wait', async () => {
-    await withTempDir(async (cwd) => {
-      const env = { ...process.env };
-      while (prepareWarmShell({ cwd, env }, 1));
-      onTestFinished(() => void dropWarmShells(cwd));
-      expect(countWarmShells(cwd)).toBe(1);
-      const { stdout } = await run('printf', { args: ['%s', '$HOME'], cwd, env, warmShells: 16 });
-      expect(stdout).toBe('$HOME');
-      expect(countWarmShells(cwd)).toBe(1);
     });
   });
 

@@ -6,6 +6,13 @@ import { PassThrough } from 'node:stream';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  countHeld,
+  dropHeld,
+  heldRunId,
+  holdable,
+  waitsAtGate,
+} from '../../src/process/heldCommands.js';
+import {
   runCommand,
   type CommandOptions,
   type CommandOutcome,
@@ -22,21 +29,15 @@ import {
   unwatchGroup,
   watchGroup,
 } from '../../src/process/spawner/spawner.js';
-import {
-  countWarmShells,
-  dropWarmShells,
-  expectedRunId,
-  waitsInGate,
-} from '../../src/process/warmShells.js';
 import { isRunning, withTempDir } from './helpers.js';
 
 const USER = {};
 const env = { ...process.env, CI_MARK: 'as it is' };
 const WAIT = { timeout: 10_000, interval: 10 };
 
-async function startSpawner(cwd: string, shells: number): Promise<number> {
-  prepareSpawner(USER, () => ({ cwd, env }), shells, []);
-  await expect.poll(async () => (await lookAtSpawner())?.shells, WAIT).toBe(shells);
+async function startSpawner(cwd: string): Promise<number> {
+  prepareSpawner(USER, () => [], 0);
+  await expect.poll(async () => (await lookAtSpawner())?.held, WAIT).toBe(0);
   return (await lookAtSpawner())?.pid ?? 0;
 }
 
@@ -64,7 +65,7 @@ ps -o pgid=,sid=,comm= -p $$ | awk '{ print $1 == $2, $3 }'
 printf '%s|' "$0" "$-" "$(umask)" "$#" "$@"
 ulimit -a; nice; trap; pwd; cat; cat /proc/self/oom_score_adj; grep -E '^Sig[BIC]' /proc/self/status`;
 
-describe.each([0, 1])('a command that another process starts, with %i shells', (warmShells) => {
+describe('a command that another process starts, at its event and ahead of it', () => {
   it.each([
     './probe',
     './probe one "two words" \'$three\'',
@@ -84,10 +85,14 @@ describe.each([0, 1])('a command that another process starts, with %i shells', (
     await withTempDir(async (cwd) => {
       await writeFile(path.join(cwd, 'probe'), PROBE, { mode: 0o755 });
       await writeFile(path.join(cwd, 'not-executable'), 'echo no', { mode: 0o644 });
-      await startSpawner(cwd, warmShells);
-      const options = optionsFor(cwd, command, { warmShells });
-      const own = await runCommand({ ...options, warmShells: 0 });
-      expect(withoutTime(await runInSpawner(options))).toEqual(withoutTime(own));
+      await startSpawner(cwd);
+      const options = optionsFor(cwd, command, { warmShells: 1 });
+      const own = withoutTime(await runCommand(options));
+      const canBeHeld = holdable(options) !== undefined;
+      expect(withoutTime(await runInSpawner(options))).toEqual(own);
+      if (!canBeHeld) return;
+      await expect.poll(async () => (await lookAtSpawner())?.held, WAIT).toBe(1);
+      expect(withoutTime(await runInSpawner(options))).toEqual(own);
     });
   });
 });
@@ -107,7 +112,7 @@ describe('a command that another process starts', () => {
     ['a deadline', { command: 'echo before; sleep 300', timeoutMs: 300 }],
   ] as const)('is no other for %s', async (_what, more) => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd, 0);
+      await startSpawner(cwd);
       const options = optionsFor(cwd, 'true', more);
       const [own, spawned] = [await runCommand(options), await runInSpawner(options)];
       expect({ ...withoutTime(spawned), error: undefined }).toEqual({
@@ -121,7 +126,7 @@ describe('a command that another process starts', () => {
 
   it('is ended by an abort, before it starts, while it runs and after it', async () => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd, 0);
+      await startSpawner(cwd);
       expect(
         runInSpawner(optionsFor(cwd, 'true', { signal: AbortSignal.abort() })),
       ).toBeUndefined();
@@ -143,7 +148,7 @@ describe('a command that another process starts', () => {
 
   it('finds each of many environments, in any order', async () => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd, 0);
+      await startSpawner(cwd);
       const environments = Array.from({ length: 40 }, (_, number) => ({
         ...env,
         NUMBER: String(number),
@@ -160,7 +165,7 @@ describe('a command that another process starts', () => {
 
   it('reads the input of its own, also of many large ones at once', async () => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd, 0);
+      await startSpawner(cwd);
       const inputs = [1, 2].map((size) => Buffer.alloc(size * 1_000_000, String(size)));
       const all = [...inputs, ...inputs].map(
         async (input) => await runInSpawner(optionsFor(cwd, 'wc -c; echo', { input })),
@@ -172,7 +177,7 @@ describe('a command that another process starts', () => {
 
   it('is left to the host where its input takes longer to send than it to start', async () => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd, 0);
+      await startSpawner(cwd);
       const input = Buffer.alloc(3_000_000);
       expect(runInSpawner(optionsFor(cwd, 'wc -c', { input }))).toBeUndefined();
     });
@@ -184,7 +189,7 @@ const ahead = (cwd: string, file: string) => ({ cwd, env, command: `: > ${file};
 describe('what a spawner starts ahead', () => {
   it('is not started any more where it was dropped before that', async () => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd, 0);
+      await startSpawner(cwd);
       await withTempDir(async (other) => {
         expect(prestartInSpawner(ahead(cwd, 'dropped'), () => undefined)).toBe(true);
         prestartInSpawner(ahead(other, 'kept'), () => undefined);
@@ -200,60 +205,62 @@ describe('what a spawner starts ahead', () => {
     await withTempDir(async (here) => {
       await withTempDir(async (there) => {
         const refill = new Refill();
+        for (const cwd of [here, there])
+          await vi.waitFor(() => expect(waitsAtGate({ cwd, env })).toBe(true), WAIT);
         const use = async (cwd: string) => {
-          refill.noteUse({ command: 'true', cwd, env }, 2, 0);
-          await vi.waitFor(() => expect(countWarmShells(cwd)).toBe(1), WAIT);
+          refill.noteUse({ command: 'true && a', cwd, env }, 2, 0);
+          await vi.waitFor(() => expect(countHeld(cwd)).toBe(1), WAIT);
         };
         const untilQuiet = () => new Promise<void>((resolve) => refill.later(resolve));
         await use(here);
         await use(there);
         await untilQuiet();
         await untilQuiet();
-        dropWarmShells();
+        dropHeld();
         await use(here);
         // What is made ready after the first quiet moment is there at the second.
         await untilQuiet();
         await untilQuiet();
-        expect(countWarmShells(there)).toBe(0);
-        dropWarmShells();
+        expect(countHeld(there)).toBe(0);
+        dropHeld();
       });
     });
   });
 });
 
-describe('the shells for the next burst of events', () => {
-  it('expect the commands of the last ones, and others where those were of another kind', async () => {
+describe('what is held for the next burst of events', () => {
+  it('is the commands of the last ones that bash reads', async () => {
     await withTempDir(async (cwd) => {
       const refill = new Refill();
       const place = { cwd, env };
-      await vi.waitFor(() => expect(waitsInGate(place)).toBe(true), WAIT);
+      await vi.waitFor(() => expect(waitsAtGate(place)).toBe(true), WAIT);
       const bursts = [['true && a', 'true && a', 'true && b'], ['node x', 'node x'], ['true && b']];
       for (const [at, burst] of bursts.entries()) {
         for (const command of burst) refill.noteUse({ ...place, command }, 16, 0);
         await new Promise<void>((resolve) => refill.later(resolve));
-        const shells = [3, 5, 5][at];
-        await vi.waitFor(() => expect(countWarmShells(cwd)).toBe(shells), WAIT);
+        const held = [3, 3, 3][at];
+        await vi.waitFor(() => expect(countHeld(cwd)).toBe(held), WAIT);
       }
-      const expected = (command: string) => expectedRunId({ ...place, command }) !== undefined;
+      const expected = (command: string) => heldRunId({ ...place, command }) !== undefined;
       expect(['true && a', 'true && b', 'node x'].map(expected)).toEqual([true, true, false]);
-      dropWarmShells();
+      dropHeld();
     });
   });
 
-  it('are no more than are allowed, those of the latest first', async () => {
+  it('is no more than is allowed, that of the latest first', async () => {
     await withTempDir(async (cwd) => {
       const refill = new Refill();
       const place = { cwd, env };
-      await vi.waitFor(() => expect(waitsInGate(place)).toBe(true), WAIT);
+      await vi.waitFor(() => expect(waitsAtGate(place)).toBe(true), WAIT);
       for (const command of ['true && a', 'true && b', 'true && c']) {
         refill.noteUse({ ...place, command }, 2, 0);
         await new Promise<void>((resolve) => refill.later(resolve));
       }
-      const expected = (command: string) => expectedRunId({ ...place, command }) !== undefined;
+      const expected = (command: string) => heldRunId({ ...place, command }) !== undefined;
       const find = () => ['true && a', 'true && b', 'true && c'].map(expected);
       await vi.waitFor(() => expect(find()).toEqual([false, true, true]), WAIT);
-      expect(countWarmShells(cwd)).toBe(2);
-      dropWarmShells();
+      expect(countHeld(cwd)).toBe(2);
+      dropHeld();
     });
   });
 });
@@ -271,7 +278,7 @@ describe('a spawner without work', () => {
       vi.useRealTimers();
       const group = { id: 2 ** 30, mark: 'NONE=1', pipes: [], startedAt: 0 };
       watchGroup(group);
-      const pid = await startSpawner(cwd, 0);
+      const pid = await startSpawner(cwd);
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
       vi.advanceTimersByTime(150_000);
@@ -286,7 +293,7 @@ describe('a spawner without work', () => {
   it('stays as long as something waits in it that was started ahead', async () => {
     await withTempDir(async (cwd) => {
       vi.useRealTimers();
-      const pid = await startSpawner(cwd, 0);
+      const pid = await startSpawner(cwd);
       prestartInSpawner({ cwd, env, command: 'cat' }, () => undefined);
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
@@ -299,9 +306,9 @@ describe('a spawner without work', () => {
 
   it('ends after a minute, and not before', async () => {
     await withTempDir(async (cwd) => {
-      prepareSpawner(USER, () => ({ cwd, env }), 0, []);
+      prepareSpawner(USER, () => [], 0);
       vi.useRealTimers();
-      const pid = await startSpawner(cwd, 0);
+      const pid = await startSpawner(cwd);
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
       vi.advanceTimersByTime(59_000);

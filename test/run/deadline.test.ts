@@ -41,11 +41,10 @@ describe('deadlineOf', () => {
   });
 
   it('takes the default of the agent for which a hook was written', () => {
-    const ofClaude = (timeout: unknown) =>
-      deadlineOf({ ...hookWith(timeout), dialect: 'claude' }, BeforeTool);
-    expect(ofClaude(undefined)).toEqual({ timeoutMs: 600_000 });
-    expect(ofClaude('1')).toMatchObject({ timeoutMs: 600_000 });
-    expect(ofClaude(2000)).toEqual({ timeoutMs: 2000 });
+    const dialect = 'claude';
+    expect(deadlineOf({ dialect }, BeforeTool)).toEqual({ timeoutMs: 600_000 });
+    expect(deadlineOf({ ...hookWith('1'), dialect }, BeforeTool).timeoutMs).toBe(600_000);
+    expect(deadlineOf({ timeout: 2000, dialect }, BeforeTool)).toEqual({ timeoutMs: 2000 });
   });
 
   it('quotes a long value only in part', () => {

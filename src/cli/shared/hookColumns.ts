@@ -41,8 +41,7 @@ const COLUMNS = {
     (matcher) => `matcher: ${matcher === null ? 'all' : JSON.stringify(matcher)}`,
   ),
   timeoutMs: column(
-    ({ entry: { config, eventName } }) =>
-      deadlineOf(config, eventName).timeoutMs,
+    ({ entry: { config, eventName } }) => deadlineOf(config, eventName).timeoutMs,
     (timeoutMs) => `timeout: ${timeoutMs} ms`,
   ),
   sequential: column(

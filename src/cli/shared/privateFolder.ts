@@ -31,7 +31,8 @@ export function removeOld(folder: string, own: RegExp): void {
   for (const name of readdirSync(folder).filter((each) => own.test(each))) {
     const file = path.join(folder, name);
     const stats = lstatSync(file, { throwIfNoEntry: false });
-    const isOld = stats && !stats.isDirectory() && Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) > OLD_MS;
+    const isOld =
+      stats && !stats.isDirectory() && Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) > OLD_MS;
     if (isOld) rmSync(file, { force: true });
   }
 }

@@ -121,9 +121,13 @@ export class Helper {
     });
   }
 
-  /** Says where commands will come. */
-  prepare({ cwd, env }: Pick<StartOptions, 'cwd' | 'env'>): void {
-    this.#tell({ type: 'prepare', env: this.#environmentId(env), cwd });
+  /** Tells of commands that have run without it, and of which `max` may be held. */
+  prepare(starts: readonly StartOptions[], max: number): void {
+    const commands = starts.map(({ env, ...start }) => ({
+      ...start,
+      env: this.#environmentId(env),
+    }));
+    this.#tell({ type: 'prepare', commands, max });
   }
 
   prestart({ env, ...start }: StartOptions, onGivingUp: () => void): void {

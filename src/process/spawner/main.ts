@@ -2,7 +2,7 @@ import { dropPrestarted, prestart } from '../prestarted.js';
 import { killGroups, type ProcessGroup } from '../processGroup.js';
 import { runCommand } from '../runCommand.js';
 import type { StartOptions } from '../execution.js';
-import { countHeld, dropHeld, heldRunId, startHeld, waitsAtGate } from '../heldCommands.js';
+import { countHeld, dropHeld, heldRunId, startHeld } from '../heldCommands.js';
 import { readFrames, writeFrame } from './frames.js';
 import type { FromSpawner, SharedId, ToSpawner } from './messages.js';
 import { Refill } from './refill.js';
@@ -41,7 +41,9 @@ function receive(message: ToSpawner, bytes: Buffer): void {
     case 'abort':
       return aborts.get(message.id)?.abort();
     case 'prepare':
-      return void waitsAtGate({ env: environmentOf(message), cwd: message.cwd });
+      for (const start of message.commands)
+        refill.noteUse({ ...start, env: environmentOf(start) }, message.max, 0);
+      return;
     case 'prestart':
       awaited.set(message.id, { ...message.start, env: environmentOf(message.start) });
       return refill.later(() => void startAhead(message.id));

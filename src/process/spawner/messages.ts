@@ -31,8 +31,13 @@ export type ToSpawner =
       readonly command: SentCommand;
     }
   | { readonly type: 'abort'; readonly id: number }
-  /** Where commands will come, so that it is known whether they can be held there. */
-  | { readonly type: 'prepare'; readonly env: SharedId; readonly cwd: string }
+  /** What ran before it was there, and will come again. */
+  | {
+      readonly type: 'prepare';
+      readonly commands: readonly SentStart[];
+      /** How many of them may be held. */
+      readonly max: number;
+    }
   | { readonly type: 'prestart'; readonly id: number; readonly start: SentStart }
   | {
       readonly type: 'drop';

@@ -133,7 +133,9 @@ export class Refill {
     if (!place) return;
     const { surroundings, next } = place;
     const isKnown = this.#places.get(surroundings.cwd) === place;
-    const hasMore = isKnown && waitsAtGate(surroundings) && holdNext(surroundings, next);
+    const waits = isKnown && next.length > 0 && waitsAtGate(surroundings);
+    if (waits === undefined) return void setTimeout(() => this.#fill(places), QUIET_MS);
+    const hasMore = waits && holdNext(surroundings, next);
     setImmediate(() => this.#fill(hasMore ? places : others));
   }
 }

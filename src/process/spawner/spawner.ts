@@ -58,18 +58,20 @@ export function canSpawn(): boolean {
  * Starts a spawner, unless there is one.
  *
  * @param user for whom, until `leaveSpawner`
- * @param place where its commands will run
+ * @param commands what has run without it, and will come again
+ * @param max how many of them it may hold
  */
 export function prepareSpawner(
   user: object,
-  place: () => Pick<StartOptions, 'cwd' | 'env'>,
+  commands: () => readonly StartOptions[],
+  max: number,
 ): void {
   if (!users.has(user)) userCount += 1;
   users.add(user);
   if (current?.state !== stateOfHost()) letGo();
   if (current) return;
   current = startSpawner();
-  current?.helper.prepare(place());
+  if (max > 0) current?.helper.prepare(commands(), max);
 }
 
 /** Has a command started ahead of its input. Says whether there is a spawner that does so. */

@@ -14,7 +14,6 @@ import type {
   HookExecutionResult,
 } from '../../../src/protocol/types.js';
 import { lookAtSpawner } from '../../../src/process/spawner/spawner.js';
-import { countWarmShells } from '../../../src/process/warmShells.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { hook } from '../../helpers/hooks.js';
 import { RecordingLogger, type LogRecord } from '../../helpers/recordingLogger.js';
@@ -29,9 +28,8 @@ declare module 'vitest' {
 }
 
 /**
- * A test with a host of its own, which fails when a process of the host outlives it. With `start: 'warm'`, its first
- * hook finds a shell that waits for it, and with `'spawner'` one in the process that starts hooks for the host, as every
- * later one does. With `'persistent'`, all hooks say so, and speak nothing of the protocol.
+ * A test with a host of its own, which fails when a process of the host outlives it. With `start: 'spawner'`, its first
+ * hook is started by the process that starts hooks for the host, as every later one is. With `'persistent'`, all hooks say so, and speak nothing of the protocol.
  */
 export const fault = it.extend<{ start: Start; host: Host }>({
   start: 'cold',
@@ -50,7 +48,7 @@ export const fault = it.extend<{ start: Start; host: Host }>({
 });
 
 /** How hooks of a test are started. */
-export const STARTS = ['cold', 'warm', 'spawner', 'persistent'] as const;
+export const STARTS = ['cold', 'spawner', 'persistent'] as const;
 export type Start = (typeof STARTS)[number];
 
 /** Bounds in milliseconds are promises, yet a busy machine may break one once. */
@@ -164,15 +162,13 @@ export class Host {
     return { ...options, hooks: Object.fromEntries(hooks) as HookDefinitions };
   }
 
-  /** Runs a hook, and waits until there is a shell for the next one. */
-  async warmUp(start: Exclude<Start, 'cold'> = 'warm'): Promise<void> {
+  /** Runs a hook, and waits until the same one is held for the next event. */
+  async warmUp(start: Exclude<Start, 'cold'> = 'spawner'): Promise<void> {
     this.#start = start;
     this.measured['start'] = start;
     if (start === 'persistent') return;
     await this.callTool([hook('true')]);
-    const countShells = async () =>
-      start === 'warm' ? countWarmShells(this.directory) : (await lookAtSpawner())?.shells;
-    await expect.poll(countShells, WAIT).toBe(1);
+    await expect.poll(async () => (await lookAtSpawner())?.held, WAIT).toBe(1);
     this.#spawner = (await lookAtSpawner())?.runId;
   }
 

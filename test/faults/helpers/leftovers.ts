@@ -17,9 +17,9 @@ export function commandOf(pid: number): string {
   return readFile(pid, 'cmdline').replaceAll('\0', ' ');
 }
 
-/** Whether it is a shell that expects a hook's command, and has not been told to go. */
+/** Whether it is a hook's command that is held, and has not been told to go. */
 export function isExpecting(pid: number): boolean {
-  return readFile(pid, 'environ').includes('__hookstack_gate=') && existsSync(`/proc/${pid}/fd/3`);
+  return readFile(pid, 'environ').includes('BASH_ENV=/dev/fd/4') && existsSync(`/proc/${pid}/fd/3`);
 }
 
 function readFile(pid: number, file: 'environ' | 'cmdline'): string {
