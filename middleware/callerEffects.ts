@@ -27,7 +27,7 @@ import { withinTools } from '../src/protocol/allowedTools.js';
 import { collectResponse } from '../src/protocol/response.js';
 import { HookEventName, type HookPayload, type ToolOutput } from '../src/protocol/types.js';
 import type { ToolResult } from '../src/tools/tools.js';
-import type { DebugLogger } from '../src/util/debugLogger.js';
+import { DebugLogger } from '../src/util/debugLogger.js';
 import { maySpeakFor } from './scopes.js';
 
 /** How a call reaches its hooks. `undefined`, synchronously, where there is nothing to do. Never rejects. */
@@ -285,7 +285,7 @@ export function understood<R>(
     return read();
   } catch (error) {
     const message = `${event}: what the hooks wanted changed could not be applied; what they decided counts`;
-    host.getDebugLogger().warn(message, { error });
+    DebugLogger.safeOf(host).warn(message, { error });
     return otherwise;
   }
 }
