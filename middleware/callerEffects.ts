@@ -4,6 +4,7 @@ import type { Next } from '../src/compose.js';
 import { isAsking, refusalOf, type AskPerson } from '../src/approvals/question.js';
 import {
   cancelled,
+  copyArguments,
   takeResult,
   takeStream,
   type Author,
@@ -37,8 +38,19 @@ export type FireHook = <E extends HookEventName>(
   options?: CallOptions,
 ) => Promise<ProcessedHookResult> | undefined;
 
+/** What the stages of the tool stack ask of the host. */
+export interface ToolHost {
+  readonly askPerson: AskPerson;
+  /** Whether there is a person to ask. */
+  readonly canAsk?: boolean | undefined;
+  /** Whether an event may have to be fired, as far as is known before there is a payload. */
+  mayBeRead(event: HookEventName): boolean;
+}
+
 /** The stages of the tool stack, by name. */
-export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolean) {
+export function toolStages(fire: FireHook, host: ToolHost) {
+  const { askPerson, canAsk } = host;
+
   /** Outermost stage: BeforeTool hooks may block the call, stop the agent, or change the arguments. */
   async function beforeTool(call: ToolCall, next: Next): Promise<void> {
     if (isRefused(call)) return;
@@ -66,7 +78,9 @@ export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolea
       return;
     }
     const startedAt = performance.now();
-    const result = await call.execute(call.input);
+    // The tool may write into its arguments, which AfterTool hooks are to read as they were.
+    const isRead = host.mayBeRead(HookEventName.AfterTool);
+    const result = await call.execute(isRead ? copyOfInput(call) : call.input);
     call.durationMs = Math.round(performance.now() - startedAt);
     takeResult(call, result);
     await next();
@@ -80,8 +94,7 @@ export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolea
     await next();
     const { toolName, input: toolInput, callId, durationMs, result } = call;
     if (!result || call.signal?.aborted || (isRefused(call) && !call.executed)) return;
-    const { llmContent, returnDisplay, metadata, error } = result;
-    const toolResponse = { llmContent, returnDisplay, metadata, error };
+    const toolResponse = shownOf(result);
     const payload = { toolName, toolInput, toolResponse, callId, durationMs };
     const firing = fire(HookEventName.AfterTool, payload, call);
     if (firing) annotate(call, result, await firing);
@@ -114,6 +127,22 @@ export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolea
   }
 
   return { beforeTool, afterTool, execute };
+}
+
+/** Arguments that cannot be copied cannot be written for hooks either. */
+function copyOfInput({ toolName, input }: ToolCall): ToolCall['input'] {
+  const copied = copyArguments(toolName, input);
+  return copied.refusal ? input : copied.input;
+}
+
+/** What hooks read of a result. One that throws when it is read fails only where there is a hook to read it. */
+function shownOf(result: ToolResult): Partial<ToolResult> {
+  try {
+    const { llmContent, returnDisplay, metadata, error } = result;
+    return { llmContent, returnDisplay, metadata, error };
+  } catch {
+    return result;
+  }
 }
 
 /** Applies what BeforeTool hooks decided; says whether the call goes on. */

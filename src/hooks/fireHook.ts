@@ -167,6 +167,18 @@ export function hasHooks<E extends HookEventName>(
   }
 }
 
+/** Whether a hook or a middleware may want to read an event, whatever its matcher says, as far as is known now. */
+export function mayBeRead(host: FiringHost, event: HookEventName): boolean {
+  try {
+    const engine = host.getHookSystem()?.engine;
+    if (!engine) return false;
+    const { registry } = engine;
+    return !registry.isSettled() || engine.open().isWatched || registry.hasHooksFor(event);
+  } catch {
+    return true;
+  }
+}
+
 /** Whether a guard of an event is configured, whatever its matcher says, as far as is known now. */
 export function hasGuards(host: FiringHost, event: HookEventName): boolean {
   try {
