@@ -77,10 +77,11 @@ export function toolStages(fire: FireHook, host: ToolHost) {
       call.result = cancelled(call.toolName);
       return;
     }
-    const startedAt = performance.now();
-    // The tool may write into its arguments, which AfterTool hooks are to read as they were.
+    // The tool may write into them. What cannot be copied can be written for no hook either.
     const isRead = host.mayBeRead(HookEventName.AfterTool);
-    const result = await call.execute(isRead ? copyOfInput(call) : call.input);
+    const copied = isRead ? copyArguments(call.toolName, call.input) : undefined;
+    const startedAt = performance.now();
+    const result = await call.execute(copied && !copied.refusal ? copied.input : call.input);
     call.durationMs = Math.round(performance.now() - startedAt);
     takeResult(call, result);
     await next();
@@ -94,7 +95,13 @@ export function toolStages(fire: FireHook, host: ToolHost) {
     await next();
     const { toolName, input: toolInput, callId, durationMs, result } = call;
     if (!result || call.signal?.aborted || (isRefused(call) && !call.executed)) return;
-    const toolResponse = shownOf(result);
+    let toolResponse: Partial<ToolResult> = result;
+    try {
+      const { llmContent, returnDisplay, metadata, error } = result;
+      toolResponse = { llmContent, returnDisplay, metadata, error };
+    } catch {
+      // It throws when it is read, which fails the hooks that read it, where there are any.
+    }
     const payload = { toolName, toolInput, toolResponse, callId, durationMs };
     const firing = fire(HookEventName.AfterTool, payload, call);
     if (firing) annotate(call, result, await firing);
@@ -127,22 +134,6 @@ export function toolStages(fire: FireHook, host: ToolHost) {
   }
 
   return { beforeTool, afterTool, execute };
-}
-
-/** Arguments that cannot be copied cannot be written for hooks either. */
-function copyOfInput({ toolName, input }: ToolCall): ToolCall['input'] {
-  const copied = copyArguments(toolName, input);
-  return copied.refusal ? input : copied.input;
-}
-
-/** What hooks read of a result. One that throws when it is read fails only where there is a hook to read it. */
-function shownOf(result: ToolResult): Partial<ToolResult> {
-  try {
-    const { llmContent, returnDisplay, metadata, error } = result;
-    return { llmContent, returnDisplay, metadata, error };
-  } catch {
-    return result;
-  }
 }
 
 /** Applies what BeforeTool hooks decided; says whether the call goes on. */

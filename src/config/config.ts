@@ -362,7 +362,7 @@ export class Config implements HookHost {
     return toolStages(this.#fire, {
       askPerson: this.askPerson,
       canAsk: this.#options.approver ? true : undefined,
-      mayBeRead: (event: HookEventName) => mayBeRead(this, event),
+      mayBeRead: mayBeRead.bind(undefined, this),
     });
   }
 

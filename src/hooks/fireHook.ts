@@ -171,9 +171,8 @@ export function hasHooks<E extends HookEventName>(
 export function mayBeRead(host: FiringHost, event: HookEventName): boolean {
   try {
     const engine = host.getHookSystem()?.engine;
-    if (!engine) return false;
-    const { registry } = engine;
-    return !registry.isSettled() || engine.open().isWatched || registry.hasHooksFor(event);
+    if (!engine?.registry.isSettled()) return engine !== undefined;
+    return engine.open().isWatched || engine.registry.hasHooksFor(event);
   } catch {
     return true;
   }
