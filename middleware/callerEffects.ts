@@ -4,6 +4,7 @@ import type { Next } from '../src/compose.js';
 import { isAsking, refusalOf, type AskPerson } from '../src/approvals/question.js';
 import {
   cancelled,
+  copyArguments,
   takeResult,
   takeStream,
   type Author,
@@ -27,7 +28,7 @@ import { withinTools } from '../src/protocol/allowedTools.js';
 import { collectResponse } from '../src/protocol/response.js';
 import { HookEventName, type HookPayload, type ToolOutput } from '../src/protocol/types.js';
 import type { ToolResult } from '../src/tools/tools.js';
-import type { DebugLogger } from '../src/util/debugLogger.js';
+import { DebugLogger } from '../src/util/debugLogger.js';
 import { maySpeakFor } from './scopes.js';
 
 /** How a call reaches its hooks. `undefined`, synchronously, where there is nothing to do. Never rejects. */
@@ -37,8 +38,19 @@ export type FireHook = <E extends HookEventName>(
   options?: CallOptions,
 ) => Promise<ProcessedHookResult> | undefined;
 
+/** What the stages of the tool stack ask of the host. */
+export interface ToolHost {
+  readonly askPerson: AskPerson;
+  /** Whether there is a person to ask. */
+  readonly canAsk?: boolean | undefined;
+  /** Whether an event may have to be fired, as far as is known before there is a payload. */
+  mayBeRead(event: HookEventName): boolean;
+}
+
 /** The stages of the tool stack, by name. */
-export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolean) {
+export function toolStages(fire: FireHook, host: ToolHost) {
+  const { askPerson, canAsk } = host;
+
   /** Outermost stage: BeforeTool hooks may block the call, stop the agent, or change the arguments. */
   async function beforeTool(call: ToolCall, next: Next): Promise<void> {
     if (isRefused(call)) return;
@@ -65,8 +77,11 @@ export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolea
       call.result = cancelled(call.toolName);
       return;
     }
+    // The tool may write into them. What cannot be copied can be written for no hook either.
+    const isRead = host.mayBeRead(HookEventName.AfterTool);
+    const copied = isRead ? copyArguments(call.toolName, call.input) : undefined;
     const startedAt = performance.now();
-    const result = await call.execute(call.input);
+    const result = await call.execute(copied && !copied.refusal ? copied.input : call.input);
     call.durationMs = Math.round(performance.now() - startedAt);
     takeResult(call, result);
     await next();
@@ -80,8 +95,13 @@ export function toolStages(fire: FireHook, askPerson: AskPerson, canAsk?: boolea
     await next();
     const { toolName, input: toolInput, callId, durationMs, result } = call;
     if (!result || call.signal?.aborted || (isRefused(call) && !call.executed)) return;
-    const { llmContent, returnDisplay, metadata, error } = result;
-    const toolResponse = { llmContent, returnDisplay, metadata, error };
+    let toolResponse: Partial<ToolResult> = result;
+    try {
+      const { llmContent, returnDisplay, metadata, error } = result;
+      toolResponse = { llmContent, returnDisplay, metadata, error };
+    } catch {
+      // It throws when it is read, which fails the hooks that read it, where there are any.
+    }
     const payload = { toolName, toolInput, toolResponse, callId, durationMs };
     const firing = fire(HookEventName.AfterTool, payload, call);
     if (firing) annotate(call, result, await firing);
@@ -285,7 +305,7 @@ export function understood<R>(
     return read();
   } catch (error) {
     const message = `${event}: what the hooks wanted changed could not be applied; what they decided counts`;
-    host.getDebugLogger().warn(message, { error });
+    DebugLogger.safeOf(host).warn(message, { error });
     return otherwise;
   }
 }

@@ -96,6 +96,10 @@ export interface OwnGenerateContentResponse {
   /** The text of the first candidate, without thoughts. */
   readonly text?: string | undefined;
   readonly functionCalls?: OwnFunctionCall[] | undefined;
+  /** Its inline data put together, in base64. */
+  readonly data?: string | undefined;
+  readonly executableCode?: string | undefined;
+  readonly codeExecutionResult?: string | undefined;
 }
 
 export interface OwnModels {

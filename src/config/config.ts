@@ -11,7 +11,7 @@ import { Approvals } from '../approvals/approvals.js';
 import { questionOf, type AskPerson } from '../approvals/question.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
-import { fireHook, hasGuards, hasHooks } from '../hooks/fireHook.js';
+import { fireHook, hasGuards, hasHooks, mayBeRead } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
 import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { HookSystem } from '../hooks/hookSystem.js';
@@ -359,8 +359,11 @@ export class Config implements HookHost {
   }
 
   #toolStages() {
-    const canAsk = this.#options.approver ? true : undefined;
-    return toolStages(this.#fire, this.askPerson, canAsk);
+    return toolStages(this.#fire, {
+      askPerson: this.askPerson,
+      canAsk: this.#options.approver ? true : undefined,
+      mayBeRead: mayBeRead.bind(undefined, this),
+    });
   }
 
   /** The stack around every model call, composed at the first call. */

@@ -11,7 +11,8 @@ import type {
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { toParts } from '../protocol/llmContent.js';
-import { isAnswerText } from '../protocol/response.js';
+import { answerText, candidatesOf, isAnswerText, partsOf } from '../protocol/response.js';
+import { isRecord } from '../util/records.js';
 import { callModelWithHooks, type ModelTurn } from './modelCall.js';
 
 export type { ModelTurn } from './modelCall.js';
@@ -137,7 +138,8 @@ export class GeminiChat {
     let step = await call.next();
     while (!step.done) step = await call.next();
     const { isSilent: _isSilent, ...turn } = step.value;
-    const summary = turn.response.text;
+    // The SDK's own `text` warns of parts beside it.
+    const summary = answerText(turn.response);
     if (summary && (!turn.blocked || turn.synthetic)) {
       const text = `Summary of the conversation so far:\n${summary}`;
       this.#history = [{ role: 'user', parts: [{ text }] }, ...this.#history.slice(kept)];
@@ -167,7 +169,7 @@ export class GeminiChat {
       if (!step?.done) await chunks.return(undefined as never);
     }
     this.#contextForModel.push(...step.value.notes);
-    return { ...step.value, isSilent: !received.some(saysSomething) };
+    return { ...step.value, isSilent: !received.filter(isRecord).some(saysSomething) };
   }
 
   /** Says whether the message became part of the history. */
@@ -211,11 +213,12 @@ async function* recordChunks(
 }
 
 /** Whether a chunk brings anything of an answer, or a reason why there is none. */
-function saysSomething({ candidates = [], promptFeedback }: GenerateContentResponse): boolean {
-  if (promptFeedback?.blockReason) return true;
-  return candidates.some(({ content, finishReason }) => {
+function saysSomething(chunk: GenerateContentResponse): boolean {
+  if (chunk.promptFeedback?.blockReason) return true;
+  return candidatesOf(chunk).some((candidate) => {
+    const { finishReason } = candidate;
     if (finishReason !== undefined && finishReason !== 'STOP') return true;
-    return content?.parts?.some((part) =>
+    return partsOf(candidate).some((part) =>
       isAnswerText(part) ? part.text.trim() !== '' : !part?.thought,
     );
   });

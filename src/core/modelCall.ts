@@ -6,7 +6,10 @@ import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 
 /** How one model call ended. */
 export interface ModelTurn {
-  /** What is stored and acted upon. Empty when the call was blocked and no hook answered in its place. */
+  /**
+   * What is stored and acted upon. Empty when the call was blocked and no hook answered in its place. Of the SDK's class
+   * where what the model gave is; else it has the same accessors.
+   */
   readonly response: GenerateContentResponse;
   /** The parameters that were sent, or would have been. */
   readonly request: GenerateContentParameters;

@@ -28,13 +28,7 @@ import { reportUntoldFailure } from '../run/hookFailure.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { notify } from '../util/notify.js';
-import {
-  attempt,
-  buildFailureEnvelope,
-  decidedSoFar,
-  planOfGuards,
-  resultsOf,
-} from './envelopes.js';
+import { buildFailureEnvelope, decidedSoFar, planOfGuards, resultsOf } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
 import { recordEvent } from './eventRecord.js';
 import type { HookHost } from './host.js';
@@ -135,8 +129,7 @@ function failBeforeStack(
   event: HookEventName,
   error: unknown,
 ): AggregatedHookResult {
-  const fallback = new DebugLogger('llxprt:core:hooks');
-  const logger = attempt(() => DebugLogger.safe(host.getDebugLogger()), fallback);
+  const logger = DebugLogger.safeOf(host);
   const plan = planOfGuards(host, event);
   const failure = toEnvelope(new HookPipelineError(error, 'planning', { event, plan }), logger);
   recordEvent(event, failure, logger.extend('events'), {});
@@ -170,6 +163,17 @@ export function hasHooks<E extends HookEventName>(
     return engine !== undefined && hasWork(engine, { event, payload });
   } catch {
     // Firing the event says what is wrong.
+    return true;
+  }
+}
+
+/** Whether a hook or a middleware may want to read an event, whatever its matcher says, as far as is known now. */
+export function mayBeRead(host: FiringHost, event: HookEventName): boolean {
+  try {
+    const engine = host.getHookSystem()?.engine;
+    if (!engine?.registry.isSettled()) return engine !== undefined;
+    return engine.open().isWatched || engine.registry.hasHooksFor(event);
+  } catch {
     return true;
   }
 }

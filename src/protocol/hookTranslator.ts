@@ -161,7 +161,7 @@ export function applyHookLLMResponse(
   const base = hookResponse.candidates?.length === 0 ? [] : given;
   const sent = defaultHookTranslator.toHookLLMResponse(createResponse({ candidates: base }));
   const candidates = changedCandidates(hookResponse, sent);
-  return createResponse({
+  const changed = {
     ...rest,
     candidates: candidates.map((candidate, position) => {
       const before = base[position];
@@ -181,7 +181,8 @@ export function applyHookLLMResponse(
     ...(hookResponse.usageMetadata && {
       usageMetadata: Object.assign({}, original.usageMetadata, hookResponse.usageMetadata),
     }),
-  });
+  };
+  return createResponse(changed, [original]);
 }
 
 function changedCandidates(

@@ -1,32 +1,73 @@
 import type { Candidate, FunctionCall, GenerateContentResponse, Part } from '@google/genai';
+import { isRecord } from '../util/records.js';
 
 /**
- * Makes a model response that did not come from the SDK: a hook's synthetic answer, or the chunks of a stream
- * put together. It has the accessors `text` and `functionCalls` of the SDK's class, which is not used here
- * because loading the SDK takes longer than everything else that this package loads.
+ * Makes a model response that did not come from the SDK as it is: a hook's answer, or the chunks of a stream put
+ * together. It reads like one of the SDK's class, which is not imported, because loading the SDK takes longer than
+ * everything else that this package loads.
+ *
+ * @param like responses that it takes the place of: where one of them is of the SDK's class, so is the new one
  */
-export function createResponse(fields: Partial<GenerateContentResponse>): GenerateContentResponse {
-  return new ModelResponse(fields) as GenerateContentResponse;
+export function createResponse(
+  fields: Partial<GenerateContentResponse>,
+  like: readonly unknown[] = [],
+): GenerateContentResponse {
+  const own = Object.getOwnPropertyDescriptors({ ...fields }) as PropertyDescriptorMap;
+  // Else the text of one chunk would stand for that of all.
+  for (const key of ACCESSORS) delete own[key];
+  const prototype = like.map(prototypeOf).find(isOfSdk) ?? ModelResponse.prototype;
+  return Object.create(prototype, own) as GenerateContentResponse;
+}
+
+const ACCESSORS = ['text', 'data', 'functionCalls', 'executableCode', 'codeExecutionResult'];
+
+/** By its accessors. Those of any other class may work on its own objects only. */
+function isOfSdk(prototype: unknown): prototype is object {
+  const isObject = typeof prototype === 'object' && prototype !== null;
+  return isObject && ACCESSORS.every((key) => key in prototype);
+}
+
+function prototypeOf(value: unknown): unknown {
+  return isRecord(value) ? Object.getPrototypeOf(value) : undefined;
 }
 
 class ModelResponse {
   declare candidates?: Candidate[];
-
-  constructor({ text: _text, functionCalls: _calls, ...data }: Partial<GenerateContentResponse>) {
-    Object.defineProperties(this, Object.getOwnPropertyDescriptors(data));
-  }
+  declare usageMetadata?: GenerateContentResponse['usageMetadata'];
 
   get text(): string | undefined {
     return answerParts(this).some(isAnswerText) ? answerText(this) : undefined;
+  }
+
+  get data(): string | undefined {
+    const bytes = answerParts(this).map((part) => atob(part?.inlineData?.data ?? ''));
+    return btoa(bytes.join('')) || undefined;
   }
 
   get functionCalls(): FunctionCall[] | undefined {
     const calls = functionCallsOf(this);
     return calls.length > 0 ? calls : undefined;
   }
+
+  get executableCode(): string | undefined {
+    return answerParts(this).find((part) => part?.executableCode)?.executableCode?.code;
+  }
+
+  get codeExecutionResult(): string | undefined {
+    return answerParts(this).find((part) => part?.codeExecutionResult)?.codeExecutionResult?.output;
+  }
+
+  get initialPromptTokenCount(): number | undefined {
+    return this.usageMetadata?.promptTokenCount;
+  }
 }
 
 type Answer = Pick<GenerateContentResponse, 'candidates'>;
+
+/** What a chunk brings of answers. A stream may bring anything. */
+export function candidatesOf({ candidates }: Answer): Candidate[] {
+  return Array.isArray(candidates) ? candidates.filter(isRecord) : [];
+}
 
 /** The parts of the answer. */
 export function answerParts(response: Answer): Part[] {
@@ -75,24 +116,25 @@ export function collectResponse(
 ): GenerateContentResponse {
   const fields = new Map<string, unknown>();
   const candidates = new Map<number, Candidate>();
-  for (const chunk of chunks) {
+  for (const chunk of chunks.filter(isRecord)) {
     const { candidates: pieces, ...rest } = chunk;
     for (const [name, field] of Object.entries(definedFields(rest))) fields.set(name, field);
-    for (const piece of pieces ?? []) {
+    for (const piece of candidatesOf({ candidates: pieces })) {
       const index = piece.index ?? 0;
       candidates.set(index, joinCandidates(candidates.get(index), piece));
     }
   }
   const ordered = [...candidates.keys()].toSorted((a, b) => a - b);
-  return createResponse({
+  const joined = {
     ...Object.fromEntries(fields),
     candidates: ordered.flatMap((index) => candidates.get(index) ?? []),
-  });
+  };
+  return createResponse(joined, chunks);
 }
 
 function joinCandidates(first: Candidate | undefined, piece: Candidate): Candidate {
   const parts = [...(first?.content?.parts ?? [])];
-  for (const part of piece.content?.parts ?? []) {
+  for (const part of partsOf(piece)) {
     const last = parts.at(-1);
     if (last && isPlainText(last) && isPlainText(part)) {
       parts[parts.length - 1] = { text: `${last.text}${part.text}` };
@@ -110,6 +152,11 @@ function joinCandidates(first: Candidate | undefined, piece: Candidate): Candida
       parts,
     },
   };
+}
+
+/** The same of its parts. */
+export function partsOf({ content }: Candidate): Part[] {
+  return Array.isArray(content?.parts) ? content.parts : [];
 }
 
 function isPlainText(part: Part): part is { text: string } {

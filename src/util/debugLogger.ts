@@ -24,6 +24,15 @@ export class DebugLogger {
     return logger.#host ? logger : DebugLogger.#partOf(logger, logger.namespace);
   }
 
+  /** The logger of a host, safe like that; where the host cannot even give one, our own. */
+  static safeOf(host: { getDebugLogger(): DebugLogger }): DebugLogger {
+    try {
+      return DebugLogger.safe(host.getDebugLogger());
+    } catch {
+      return new DebugLogger('llxprt:core:hooks');
+    }
+  }
+
   static #partOf(host: DebugLogger, namespace: string): DebugLogger {
     const part = new DebugLogger(namespace);
     part.#host = host;

@@ -52,6 +52,13 @@ function ok(): ToolResult {
   return { llmContent: 'written', returnDisplay: 'Wrote 1 file' };
 }
 
+/** A tool that writes into its arguments. */
+async function writing(args: Record<string, unknown>): Promise<ToolResult> {
+  (args['list'] as unknown[]).push('more');
+  args['file'] = 'b';
+  return ok();
+}
+
 const beforeTool = (...outputs: unknown[]): HookDefinitions => ({
   BeforeTool: [{ hooks: outputs.map((output) => saying(output)) }],
 });
@@ -366,6 +373,57 @@ describe('a tool with an odd result', () => {
     ]) {
       expect((await execute(hooks, { result })).result.llmContent).toEqual(expected);
     }
+  });
+});
+
+describe('a tool whose result throws when it is read', () => {
+  const unreadable = ['llmContent', 'returnDisplay', 'metadata', 'error'].map((key) => {
+    const get = () => {
+      throw new Error(`no ${key}`);
+    };
+    return [key, Object.defineProperty(ok(), key, { get, enumerable: true })] as const;
+  });
+  const elsewhere: HookDefinitions = { AfterTool: [{ matcher: '^other$', hooks: [hook('true')] }] };
+  const guarded: HookDefinitions = {
+    AfterTool: [{ hooks: [hook('true', { onFailure: 'deny' })] }],
+  };
+
+  it.each(unreadable)('gives it as it is without hooks to read it: %s', async (_, result) => {
+    const off = new Config({ enableHooks: false });
+    for (const config of [off, createConfig({}), createConfig(elsewhere)]) {
+      expect((await execute({}, { config, result })).result).toBe(result);
+    }
+  });
+
+  it.each(unreadable)('gives it as it is where a hook cannot read it: %s', async (_, result) => {
+    const config = createConfig({ AfterTool: [{ hooks: [hook('true')] }] });
+    expect((await execute({}, { config, result })).result).toBe(result);
+  });
+
+  it('has it withheld where a guard cannot read it', async () => {
+    const result = unreadable.find(([key]) => key === 'llmContent')?.[1];
+    const ran = await execute(guarded, result && { result });
+    expect(ran.result).toMatchObject({ error: { type: 'blocked_by_hook' } });
+  });
+});
+
+describe('a tool that writes into its arguments', () => {
+  it('leaves them to AfterTool hooks as they were', async () => {
+    const reading = saying({}, { before: keepInput('after.json') });
+    const config = createConfig({ AfterTool: [{ hooks: [reading] }] });
+    await executeToolWithHooks(config, 'write_file', { file: 'a', list: [] }, writing);
+    const read = await temp.readJson('after.json');
+    expect(read).toMatchObject({ tool_input: { file: 'a', list: [] } });
+  });
+
+  it('leaves them to middleware that reads the event', async () => {
+    const read: unknown[] = [];
+    const config = createConfig({}).use('hook', async ({ event, payload }, next) => {
+      if (event === 'AfterTool') read.push(payload.toolInput);
+      await next();
+    });
+    await executeToolWithHooks(config, 'write_file', { file: 'a', list: [] }, writing);
+    expect(read).toEqual([{ file: 'a', list: [] }]);
   });
 });
 

@@ -7,7 +7,7 @@ import {
 } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../../src/compose.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
-import { fireHook, hasHooks } from '../../src/hooks/fireHook.js';
+import { fireHook, hasHooks, mayBeRead } from '../../src/hooks/fireHook.js';
 import {
   ALLOW,
   createModelCall,
@@ -68,7 +68,12 @@ function stagesOf<C extends ToolCall | ModelCall, N extends string>(
   return Object.fromEntries(names.map((name) => [name, stage(name)])) as Record<N, Middleware<C>>;
 }
 
-const toolStages = stagesOf(STAGES.tool, (fire, config) => toolStagesOf(fire, config.askPerson));
+const toolStages = stagesOf(STAGES.tool, (fire, config) =>
+  toolStagesOf(fire, {
+    askPerson: config.askPerson,
+    mayBeRead: (event) => mayBeRead(config, event),
+  }),
+);
 const modelStages = stagesOf(STAGES.model, (fire, config) =>
   modelStagesOf(fire, {
     hasHooks: (event) => hasHooks(config, event),

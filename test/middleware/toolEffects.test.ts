@@ -28,6 +28,7 @@ async function open(hooks: Record<string, HookDefinition[]>, signal?: AbortSigna
     fired.push({ event, ...payload });
     return fireHook(config, event, payload, options);
   };
+  const host = { askPerson: config.askPerson, mayBeRead: () => false };
   const inputs: unknown[] = [];
   const execute = async (input: object) => {
     inputs.push(input);
@@ -35,9 +36,9 @@ async function open(hooks: Record<string, HookDefinition[]>, signal?: AbortSigna
   };
   const call = createToolCall('write_file', { path: 'a' }, execute, { signal, callId: 'id' });
   return {
-    stages: toolStages(fire, config.askPerson),
+    stages: toolStages(fire, host),
     fire,
-    askPerson: config.askPerson,
+    host,
     call,
     fired,
     inputs,
@@ -214,17 +215,23 @@ describe('after a tool', () => {
   });
 
   it('a block that was decided meanwhile stands, whatever a hook gives in place of the result', async () => {
-    const { fire, askPerson, call, stages } = await open({ AfterTool: replacing });
+    const { fire, host, call, stages } = await open({ AfterTool: replacing });
     const meanwhile = toolStages((...event) => {
       const firing = fire(...event);
       call.block('too late');
       return firing;
-    }, askPerson);
+    }, host);
     await meanwhile.afterTool(call, () => stages.execute(call, countingNext()));
     expect(call.result).toMatchObject({
       llmContent: 'replaced',
       error: { type: 'blocked_by_hook' },
     });
+  });
+
+  it('the tool gets the arguments of the call, and no copy, where no hook reads them again', async () => {
+    const { call, inputs, stages } = await open({});
+    await stages.execute(call, countingNext());
+    expect(inputs[0]).toBe(call.input);
   });
 
   it('the result stays as it is without hooks, and with hooks that say nothing', async () => {

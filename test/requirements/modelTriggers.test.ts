@@ -57,6 +57,30 @@ describe('the triggers', () => {
     expect(await fireAfterToolHook(config, 'x', {}, {})).toBeUndefined();
   });
 
+  it.each<[string, GenerateContentParameters]>([
+    ['is none', null as never],
+    [
+      'throws',
+      {
+        model: 'm',
+        contents: 'hi',
+        get config(): never {
+          throw new Error('no config');
+        },
+      },
+    ],
+  ])('go on when there is no logger either, and the request %s', async (_, unreadable) => {
+    const config = new BrokenConfig({ enableHooks: true });
+    config.getDebugLogger = () => {
+      throw new Error('no logger');
+    };
+    expect(await fireBeforeModelHook(config, unreadable)).toEqual({ blocked: false });
+    expect(await fireAfterModelHook(config, unreadable, response)).toEqual({ response });
+    expect(await fireBeforeToolSelectionHook(config, unreadable)).toEqual({});
+    expect(await fireBeforeToolHook(config, 'x', unreadable as never)).toBeUndefined();
+    expect(await fireAfterToolHook(config, 'x', unreadable as never, {})).toBeUndefined();
+  });
+
   it('go on, and say so, when what the hooks said cannot be read', async () => {
     const logger = new RecordingLogger();
     const config = configWith({}, logger).use('hook', async (ctx: AnyHookContext) => {
