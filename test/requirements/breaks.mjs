@@ -16,6 +16,7 @@ const PLANNER = 'middleware/planner.ts';
 const SOURCES = 'test/requirements/sources.test.ts';
 const APPROVALS = 'test/approvals/approvals.test.ts';
 
+const RECORD = 'src/hooks/eventRecord.ts';
 const SCOPES = 'middleware/scopes.ts';
 const HOSTILE = 'test/properties/hostileAnswers.test.ts';
 
@@ -247,6 +248,43 @@ const BREAKS = [
       'the input of AfterAgent has a validator of its own, which takes it and nothing else',
     ],
   },
+  ...[
+    [
+      'DELTA-HTEL-001',
+      'the record of a hook says that it took no time',
+      [RECORD, 'Math.round(result.duration)', '0'],
+      'says of each hook how long it took, and of the event how long all of them did',
+    ],
+    [
+      'DELTA-HTEL-001',
+      'nobody measures how long a hook takes',
+      ['middleware/runner.ts', 'duration: outcome?.durationMs ?? 0', 'duration: 0'],
+      'measures how long the process of a hook lives',
+    ],
+    [
+      'DELTA-HTEL-002',
+      'the summary of an event says that it took no time',
+      [RECORD, 'Math.round(aggregated.totalDuration)', '0'],
+      'says of each hook how long it took, and of the event how long all of them did',
+    ],
+    [
+      'DELTA-HTEL-002',
+      'the summary counts a block as a failure',
+      [RECORD, 'results.filter(hasFailed)', 'results.filter(({ success }) => !success)'],
+      'counts a block as the work of its hook, and not as a failure',
+    ],
+    [
+      'DELTA-HTEL-002',
+      'the summary says of an event with a block that its hooks have failed',
+      [RECORD, 'success: areHealthy(aggregated)', 'success: aggregated.success'],
+      'counts a block as the work of its hook, and not as a failure',
+    ],
+  ].map(([id = '', what = '', edit, title = '']) => ({
+    id: String(id),
+    what: String(what),
+    edits: [edit],
+    test: ['test/confirmation-bus/records.test.ts', `the log of a direct event ${String(title)}`],
+  })),
   {
     id: 'HOOK-182',
     what: 'nobody is asked',
