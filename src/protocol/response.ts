@@ -26,7 +26,7 @@ class ModelResponse {
   }
 }
 
-type Answer = Pick<GenerateContentResponse, 'candidates'>;
+export type Answer = Pick<GenerateContentResponse, 'candidates'>;
 
 /** The parts of the answer. */
 export function answerParts(response: Answer): Part[] {

@@ -250,6 +250,26 @@ const BREAKS = [
   },
   ...[
     [
+      'texts in place of parts are taken for a response of the model',
+      ['every(isCandidate)', 'every(Boolean)'],
+      'a response of the model as hooks read it',
+    ],
+    [
+      'a text alone is taken for a response of the model',
+      ['!response.text ||', 'response.text ||'],
+      'a response of the model as hooks write it',
+    ],
+  ].map(([what = '', edit = '', field = '']) => ({
+    id: 'DELTA-HPAY-002',
+    what: String(what),
+    edits: [['src/protocol/hookValidators.ts', edit[0] ?? '', edit[1] ?? '']],
+    test: [
+      'test/confirmation-bus/badRequests.test.ts',
+      `a bad request with ${String(field)} is refused, by the name of the field`,
+    ],
+  })),
+  ...[
+    [
       'DELTA-HTEL-001',
       'the record of a hook says that it took no time',
       [RECORD, 'Math.round(result.duration)', '0'],
