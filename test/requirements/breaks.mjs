@@ -13,6 +13,7 @@ const LEFT_OUT = new Set(['.git', 'coverage', 'node_modules']);
 const DOOR = 'src/hooks/fireHook.ts';
 const EFFECTS = 'middleware/callerEffects.ts';
 const PLANNER = 'middleware/planner.ts';
+const SURFACE = 'test/requirements/surface.test.ts';
 const SOURCES = 'test/requirements/sources.test.ts';
 const APPROVALS = 'test/approvals/approvals.test.ts';
 
@@ -37,8 +38,8 @@ const BREAKS = [
     edits: [
       [
         'src/config/config.ts',
-        'this.#sessionId = options.sessionId ?? randomUUID();',
-        'this.#sessionId = options.sessionId ?? randomUUID(); if (options.enableHooks) this.#hookSystem = new HookSystem(this);',
+        'this.#sessionId = options.sessionId;',
+        'this.#sessionId = options.sessionId; if (options.enableHooks) this.#hookSystem = new HookSystem(this);',
       ],
     ],
     test: [
@@ -53,6 +54,54 @@ const BREAKS = [
     test: [
       'test/hooks/hookSystem.test.ts',
       'initialize reads the hooks once, however many events come, by whatever way and at once',
+    ],
+  },
+  ...[
+    [
+      'the hook system',
+      'src/hooks/hookSystem.ts',
+      'setEngine(this, engineOf(this.#eventHandler));',
+    ],
+    ['the event handler', 'src/hooks/hookEventHandler.ts', 'setEngine(this, this.#engine);'],
+  ].map(([holder, file, text = '']) => ({
+    id: 'HOOK-006, HOOK-142',
+    what: `${holder} hands out planner, runner and aggregator`,
+    edits: [
+      [file, text, text.replace(/, (.*)\);$/, ', $1); Object.assign(this, { engine: $1 });')],
+    ],
+    test: [
+      SURFACE,
+      'HookSystem hands out its registry and event handler, and neither planner, runner nor aggregator',
+    ],
+  })),
+  {
+    id: 'HOOK-005',
+    what: 'the registry is handed out by a field before it is initialized',
+    edits: [
+      [
+        'src/hooks/hookSystem.ts',
+        'this.#registry = registry;',
+        'this.#registry = registry; Object.assign(this, { registry });',
+      ],
+    ],
+    test: [SURFACE, 'HookSystem hands out no part before it is initialized'],
+  },
+  {
+    id: 'HOOK-006',
+    what: 'a stack is composed anew for each event',
+    edits: [[DOOR, '(this.opened ??= this.#open())', 'this.#open()']],
+    test: [
+      'test/hooks/hookSystem.test.ts',
+      'the parts of a hook system compose their stack once, however many events come, by whatever way',
+    ],
+  },
+  {
+    id: 'HOOK-006',
+    what: 'no guard is asked where the hook system is none of ours',
+    edits: [[DOOR, '(engines.get(system) ?? refuseSystem())', 'engines.get(system)']],
+    test: [
+      'test/hooks/otherHost.test.ts',
+      'denies for its guards where a host gives what is no hook system of this copy',
     ],
   },
   {
