@@ -21,7 +21,7 @@ const contents = expecting<ContentListUnion>(
 const sdkRequest = type({ model: text, contents, config: optional(jsonObject) });
 
 const candidates = expecting<Answer['candidates']>(
-  'candidates of the SDK, whose parts are objects such as { text }',
+  'an array of candidates of the SDK, whose parts are objects such as { text }',
   (value) => Array.isArray(value) && value.every(isCandidate),
   {},
   (value) => `got ${Array.isArray(value) ? 'others' : describe(value)}`,
