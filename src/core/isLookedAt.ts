@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { hasWork, type HookEngine } from '../hooks/fireHook.js';
+import { engineOf, hasWork, type HookEngine } from '../hooks/fireHook.js';
 import { HookEventName } from '../protocol/types.js';
 import { isTraced } from '../trace/span.js';
 
@@ -17,7 +17,7 @@ interface SeenCall {
 export function isLookedAt(config: Config, call: SeenCall): boolean {
   return couldBe(() => {
     if (hasMiddleware(config) || isTraced('tool') || isTraced('event')) return true;
-    const engine = config.getHookSystem()?.engine;
+    const engine = engineOf(config.getHookSystem());
     if (!engine) return false;
     return engine.logger.isDebugOn || runsBefore(engine, call) || runsAfter(engine, call);
   });
@@ -26,7 +26,7 @@ export function isLookedAt(config: Config, call: SeenCall): boolean {
 /** Whether a hook or a middleware may want to change or withhold what a tool gives, as far as is known now. */
 export function isResultLookedAt(config: Config, call: SeenCall): boolean {
   return couldBe(() => {
-    const engine = config.getHookSystem()?.engine;
+    const engine = engineOf(config.getHookSystem());
     return hasMiddleware(config) || (engine !== undefined && runsAfter(engine, call));
   });
 }

@@ -1,4 +1,4 @@
-import type { AggregatedHookResult } from '../protocol/hookOutput.js';
+import { areHealthy, hasFailed, type AggregatedHookResult } from '../protocol/hookOutput.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { HookPipelineError } from './errors.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
@@ -6,8 +6,8 @@ import { hookIdentity } from '../protocol/identity.js';
 import type { HookEventName, HookExecutionResult } from '../protocol/types.js';
 
 /**
- * Writes the log of an event: one record a hook, and a summary. Failures have had their warning already. Builds nothing
- * where nobody reads it.
+ * Writes the log of an event: one record a hook, and a summary. Failures have had their warning already, so the summary
+ * counts those that have one; a block is a verdict, and none. Builds nothing where nobody reads it.
  */
 export function recordEvent(
   event: HookEventName,
@@ -20,14 +20,14 @@ export function recordEvent(
   for (const result of aggregated.results) {
     logger.debug(`${event}: hook finished`, describeResult(event, result, environment));
   }
-  const failed = aggregated.results.filter((result) => !result.success).length;
+  const failed = aggregated.results.filter(hasFailed).length;
   logger.debug(`${event}: finished`, {
     event,
     hooks: aggregated.results.length,
     succeeded: aggregated.results.length - failed,
     failed,
     durationMs: Math.round(aggregated.totalDuration),
-    success: aggregated.success,
+    success: areHealthy(aggregated),
     ...(fault && { error: fault.message }),
   });
 }

@@ -36,8 +36,8 @@ import type { HookRegistry } from './hookRegistry.js';
 
 /** A host that fires events. */
 export interface FiringHost extends HookHost {
-  /** `undefined` while hooks are off. */
-  getHookSystem(): { readonly engine: HookEngine } | undefined;
+  /** A `HookSystem`; `undefined` while hooks are off. */
+  getHookSystem(): object | undefined;
 }
 
 /** What the stages of the hook stack are made of. */
@@ -57,7 +57,8 @@ interface OpenEngine {
 
 /** What events are fired through: the hooks of one host, and the stack that runs them. */
 export class HookEngine {
-  #opened: OpenEngine | undefined;
+  /** Its stack, once the first event has come. */
+  opened: OpenEngine | undefined;
 
   constructor(
     readonly host: HookHost,
@@ -71,7 +72,7 @@ export class HookEngine {
 
   /** Composes the stack at the first event. */
   open(): OpenEngine {
-    return (this.#opened ??= this.#open());
+    return (this.opened ??= this.#open());
   }
 
   #open(): OpenEngine {
@@ -96,6 +97,27 @@ export class HookEngine {
   }
 }
 
+const engines = new WeakMap<object, HookEngine>();
+
+/** Has the events of a system fired through an engine, which whoever holds the system cannot reach. */
+export function setEngine(system: object, engine: HookEngine): void {
+  engines.set(system, engine);
+}
+
+/** @throws TypeError for what is no hook system of ours */
+export function engineOf<S extends object | undefined>(system: S) {
+  return (system && (engines.get(system) ?? refuseSystem())) as EngineOf<S>;
+}
+
+type EngineOf<S> = S extends object ? HookEngine : undefined;
+
+/** Without its engine no guard would be asked. */
+function refuseSystem(): never {
+  throw new TypeError(
+    'getHookSystem() gave no hook system of this copy of hookstack: let all parts of the host import the same',
+  );
+}
+
 function standsOutsideOfPlanner({ before, after }: Registration<'hook'>): boolean {
   if (before) return before === 'enablementGate' || before === 'planner';
   return !after || after === 'enablementGate';
@@ -114,7 +136,7 @@ export function fireHook<E extends HookEventName>(
   options: CallOptions = {},
 ): Promise<ProcessedHookResult> | undefined {
   try {
-    const engine = host.getHookSystem()?.engine;
+    const engine = engineOf(host.getHookSystem());
     const fired: FiredEvent<E> = { event, payload, planned: undefined };
     if (!engine || !hasWork(engine, fired)) return undefined;
     return fireAndTell(engine, createHookContext(fired, options), options);
@@ -159,7 +181,7 @@ export function hasHooks<E extends HookEventName>(
   payload?: HookPayload<E>,
 ): boolean {
   try {
-    const engine = host.getHookSystem()?.engine;
+    const engine = engineOf(host.getHookSystem());
     return engine !== undefined && hasWork(engine, { event, payload });
   } catch {
     // Firing the event says what is wrong.
@@ -181,7 +203,7 @@ export function mayBeRead(host: FiringHost, event: HookEventName): boolean {
 /** Whether a guard of an event is configured, whatever its matcher says, as far as is known now. */
 export function hasGuards(host: FiringHost, event: HookEventName): boolean {
   try {
-    const registry = host.getHookSystem()?.engine.registry;
+    const registry = engineOf(host.getHookSystem())?.registry;
     if (registry?.isSettled() === false) return planOfGuards(host, event) !== undefined;
     const hooks = registry?.getHooksForEvent(event) ?? [];
     return hooks.some(({ config }) => failsClosed(config, event));
@@ -203,7 +225,7 @@ export function hasWork<E extends HookEventName>(engine: HookEngine, fired: Anno
   const tellsMoments = engine.registry.tellsMoments(event);
   const context = payload && planContext({ event, payload }, tellsMoments);
   // A second pass is there for the hooks that decide then, and without them there is none.
-  if (engine.open().isWatched && context?.moment !== 'asked') return true;
+  if ((engine.opened ?? engine.open()).isWatched && context?.moment !== 'asked') return true;
   fired.planned = engine.stages.plans.createExecutionPlan(event, context);
   if (fired.planned) return true;
   record(engine, event, makeEmptySuccessResult());
@@ -237,7 +259,7 @@ export async function processEvent<E extends HookEventName>(
       if (!hasWork(engine, ctx)) return makeEmptySuccessResult();
     }
     stage = undefined;
-    const { stack, isOwn } = engine.open();
+    const { stack, isOwn } = engine.opened ?? engine.open();
     await stack.run(ctx as HookContext as AnyHookContext);
     const aggregated = (isOwn && ctx.aggregated) || resolveResult(ctx);
     record(engine, ctx.event, aggregated);

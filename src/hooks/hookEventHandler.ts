@@ -16,7 +16,7 @@ import {
 import { DebugLogger } from '../util/debugLogger.js';
 import { attempt } from './envelopes.js';
 import { HookPipelineError } from './errors.js';
-import { fireEvent, hasWork, HookEngine, processEvent } from './fireHook.js';
+import { fireEvent, hasWork, HookEngine, processEvent, setEngine } from './fireHook.js';
 import type { HookHost } from './host.js';
 import type { HookRegistry } from './hookRegistry.js';
 import { MediatedHooks } from './mediatedHooks.js';
@@ -24,7 +24,7 @@ import { MediatedHooks } from './mediatedHooks.js';
 /** Fires events for hosts that do it themselves. Every method runs the same stack, never rejects, and fails open. */
 export class HookEventHandler {
   /** What the events of this handler, and all others of its host, are fired through. */
-  readonly engine: HookEngine;
+  readonly #engine: HookEngine;
   readonly #mediated: MediatedHooks | undefined;
 
   /** @param initialize reads the hooks at the first event. Default: the registry's own */
@@ -39,7 +39,8 @@ export class HookEventHandler {
     initialize?: () => Promise<void>,
   ) {
     const safe = DebugLogger.safe(logger);
-    this.engine = new HookEngine(host, registry, { plans, hooks, outputs }, safe, initialize);
+    this.#engine = new HookEngine(host, registry, { plans, hooks, outputs }, safe, initialize);
+    setEngine(this, this.#engine);
     this.#mediated = messageBus && new MediatedHooks(messageBus, this.#answer.bind(this), safe);
   }
 
@@ -61,19 +62,19 @@ export class HookEventHandler {
   ): Promise<AggregatedHookResult> {
     const fired: FiredEvent<E> = { event, payload, planned: undefined };
     // What cannot be known is left to the stack, which says what is wrong.
-    const isNeeded = attempt(() => hasWork(this.engine, fired), true);
+    const isNeeded = attempt(() => hasWork(this.#engine, fired), true);
     if (!isNeeded) return makeEmptySuccessResult();
-    return fireEvent(this.engine, createHookContext(fired, { signal }));
+    return fireEvent(this.#engine, createHookContext(fired, { signal }));
   }
 
   /** Whether there is nothing to do for an event that is fired now. If so, that is in the log. Synchronous. */
   isIdle<E extends HookEventName>(event: E, payload?: HookPayload<E>): boolean {
-    return !hasWork(this.engine, { event, payload });
+    return !hasWork(this.#engine, { event, payload });
   }
 
   /** Whether firing the event would do anything. Synchronous; builds nothing but the plan, once. */
   hasWork<E extends HookEventName>(event: E, payload?: HookPayload<E>): boolean {
-    return hasWork(this.engine, { event, payload });
+    return hasWork(this.#engine, { event, payload });
   }
 
   fireBeforeToolEvent(toolName: string, toolInput: Record<string, unknown>) {
@@ -136,9 +137,9 @@ export class HookEventHandler {
     event: E,
     payload: HookPayload<E>,
   ): Promise<AggregatedHookResult> {
-    if (!this.engine.host.getEnableHooks()) return makeEmptySuccessResult();
+    if (!this.#engine.host.getEnableHooks()) return makeEmptySuccessResult();
     const outcome = await processEvent(
-      this.engine,
+      this.#engine,
       createHookContext({ event, payload }, undefined),
     );
     if (outcome instanceof HookPipelineError) throw outcome;

@@ -9,7 +9,7 @@ import { PersistentHooks, prestartKept } from '../run/keptHooks.js';
 import { StartAhead } from '../run/startAhead.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { HookSystemNotInitializedError } from './errors.js';
-import type { HookEngine } from './fireHook.js';
+import { engineOf, setEngine } from './fireHook.js';
 import { HookEventHandler } from './hookEventHandler.js';
 import { HookRegistry } from './hookRegistry.js';
 import type { HookHost } from './host.js';
@@ -26,8 +26,6 @@ export class HookSystem {
   readonly #persistent = new PersistentHooks();
   readonly #running;
   readonly #eventHandler: HookEventHandler;
-  /** What events are fired through; see `fireHook`. */
-  readonly engine: HookEngine;
   /** Where this system and its parts write. It never throws. */
   readonly logger: DebugLogger;
 
@@ -63,7 +61,7 @@ export class HookSystem {
       this.logger.extend('events'),
       () => this.initialize(),
     );
-    this.engine = this.#eventHandler.engine;
+    setEngine(this, engineOf(this.#eventHandler));
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
+import { engineOf } from '../hooks/fireHook.js';
 import { allowedNames } from '../protocol/allowedTools.js';
 import { HookEventName } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
@@ -17,7 +18,7 @@ export function allowedBy(config: Config, { request }: Pick<ModelTurn, 'request'
 /** Hooks that may restrict tools are asked about each request. So a call that carries nothing is none that they know. */
 export function mayRestrict(config: Config): boolean {
   try {
-    const registry = config.getHookSystem()?.engine.registry;
+    const registry = engineOf(config.getHookSystem())?.registry;
     if (!registry) return false;
     return (
       !registry.isSettled() ||

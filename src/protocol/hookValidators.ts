@@ -1,7 +1,8 @@
 import type { ContentListUnion } from '@google/genai';
-import { optional, type, type Infer } from 'superstruct';
-import { expecting, flag, list, oneOf, text } from '../util/checks.js';
+import { optional, refine, type, type Infer } from 'superstruct';
+import { describe, expecting, flag, oneOf, text } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
+import { answerText, type Answer } from './response.js';
 import {
   HookEventName,
   NotificationType,
@@ -18,7 +19,24 @@ const contents = expecting<ContentListUnion>(
 );
 
 const sdkRequest = type({ model: text, contents, config: optional(jsonObject) });
-const sdkResponse = type({ candidates: optional(list) });
+
+const candidates = expecting<Answer['candidates']>(
+  'an array of candidates of the SDK, whose parts are objects such as { text }',
+  (value) => Array.isArray(value) && value.every(isCandidate),
+  {},
+  (value) => `got ${Array.isArray(value) ? 'others' : describe(value)}`,
+);
+
+// What hooks have as texts would be left out of what they read, and guards would look past it.
+const sdkResponse = refine(
+  type({ candidates: optional(candidates) }),
+  'SDK response',
+  (response: Answer & { readonly text?: unknown }) =>
+    !Object.hasOwn(response, 'text') ||
+    !response.text ||
+    answerText(response) !== '' ||
+    'expected a response of the SDK, got a text that is in no candidate',
+);
 
 /**
  * The fields of each event as they come from outside the process: over the message bus, or from a command
@@ -55,6 +73,19 @@ export const eventFields = {
  * system fills them in from its `Config`, whatever a request says.
  */
 export type EventFields<E extends HookEventName> = Infer<(typeof eventFields)[E]>;
+
+function isCandidate(candidate: unknown): boolean {
+  if (!isRecord(candidate)) return isAbsent(candidate);
+  const { content } = candidate;
+  if (!isRecord(content)) return isAbsent(content);
+  const { parts } = content;
+  if (!Array.isArray(parts)) return isAbsent(parts);
+  return parts.every((part) => isRecord(part) || isAbsent(part));
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
 
 function validator<E extends HookEventName>(event: E) {
   return (input: unknown): input is EventFields<E> => eventFields[event].is(input);

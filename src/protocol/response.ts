@@ -62,7 +62,7 @@ class ModelResponse {
   }
 }
 
-type Answer = Pick<GenerateContentResponse, 'candidates'>;
+export type Answer = Pick<GenerateContentResponse, 'candidates'>;
 
 /** What a chunk brings of answers. A stream may bring anything. */
 export function candidatesOf({ candidates }: Answer): Candidate[] {

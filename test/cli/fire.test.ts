@@ -409,6 +409,10 @@ describe('fire refuses, with exit code 1,', () => {
       says: 'llm_response.candidates: expected an array',
     },
     {
+      args: ['AfterModel', '--response', '{"candidates":[{"content":{"parts":["a"]}}]}'],
+      says: 'llm_response.candidates: expected an array of candidates of the SDK, whose parts are',
+    },
+    {
       args: ['AfterTool', '--input', '-', '--response', '-'],
       says: 'Only one option can read stdin, and --input and --response want to',
     },

@@ -28,6 +28,14 @@ function startWatched() {
   return { bus, logger, isTouched };
 }
 
+/** An AfterModel request of which only the response is bad. */
+function answered(response: unknown): RequestFields {
+  return {
+    eventName: HookEventName.AfterModel,
+    input: { ...inputs.AfterModel, llm_response: response },
+  };
+}
+
 describe('a bad request', () => {
   it.each<[string, RequestFields, string, string[]]>([
     ['an unknown event', { eventName: 'BeforeLunch' }, 'HOOK_UNKNOWN_EVENT', ['eventName']],
@@ -69,6 +77,27 @@ describe('a bad request', () => {
       ['input.llm_request', 'input.llm_request.model', 'input.llm_request.contents'],
     ],
     [
+      'a request of the model as hooks read it',
+      {
+        eventName: 'BeforeModel',
+        input: { llm_request: { model: 'm', messages: [{ role: 'user', content: 'SECRET' }] } },
+      },
+      'HOOK_INVALID_PAYLOAD',
+      ['input.llm_request.contents'],
+    ],
+    [
+      'a response of the model as hooks read it',
+      answered({ candidates: [{ content: { role: 'model', parts: ['SECRET'] } }] }),
+      'HOOK_INVALID_PAYLOAD',
+      ['input.llm_response.candidates'],
+    ],
+    [
+      'a response of the model as hooks write it',
+      answered({ text: 'SECRET' }),
+      'HOOK_INVALID_PAYLOAD',
+      ['input.llm_response'],
+    ],
+    [
       'a reason that does not exist',
       { eventName: 'SessionEnd', input: { reason: 'Exit' } },
       'HOOK_INVALID_PAYLOAD',
@@ -81,6 +110,7 @@ describe('a bad request', () => {
     const details = response.error?.details as { path: string; message: string }[];
     expect(details.map(({ path }) => path)).toEqual(paths);
     expect(response.error?.message).toContain(paths[0]);
+    expect(response.error?.message).not.toContain('SECRET');
     expect(isTouched()).toBe(false);
     expect(logger.warnings).toHaveLength(1);
   });

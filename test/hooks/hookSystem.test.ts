@@ -11,6 +11,8 @@ import {
 import { loadSettingsFile } from '../../src/config/settings/settings.js';
 import { HookSystemNotInitializedError, type HookSystem } from '../../src/hooks/hookSystem.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
+import type { StackName } from '../../src/protocol/stages.js';
+import type { HookMiddleware, Registration } from '../../src/stack.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
@@ -231,6 +233,37 @@ describe('the parts of a hook system', () => {
     await system.initialize();
     expect(system.getRegistry()).toBe(system.getRegistry());
     expect(system.getEventHandler()).toBe(system.getEventHandler());
+  });
+
+  it('compose their stack once, however many events come, by whatever way', async () => {
+    let composed = 0;
+    const registration: Registration<'hook'> = {
+      after: 'translator',
+      name: 'counting',
+      get middleware(): HookMiddleware {
+        composed += 1;
+        return (_ctx, next) => next();
+      },
+    };
+    class WithMiddleware extends CountingConfig {
+      override registrations<S extends StackName>(stackName: S): readonly Registration<S>[] {
+        return stackName === 'hook' ? ([registration] as never) : super.registrations(stackName);
+      }
+    }
+    const bus = new InProcessMessageBus(new RecordingLogger());
+    const config = new WithMiddleware(oneHook, { messageBus: bus });
+    const fire = async () => {
+      await fireHook(config, HookEventName.BeforeTool, { toolName: 'x', toolInput: {} });
+      await systemOf(config).getEventHandler().fireBeforeToolEvent('x', {});
+      await ask(bus);
+    };
+    await fire();
+    const first = composed;
+    expect(first).toBeGreaterThan(0);
+    await fire();
+    await systemOf(config).reload();
+    await fire();
+    expect(composed).toBe(first);
   });
 
   it('count hooks of all events and sources, also those that are switched off', async () => {

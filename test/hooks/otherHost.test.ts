@@ -1,10 +1,11 @@
 import { tmpdir } from 'node:os';
 import { expect, it } from 'vitest';
-import { fireHook } from '../../src/hooks/fireHook.js';
+import { fireHook, hasHooks } from '../../src/hooks/fireHook.js';
 import { HookSystem } from '../../src/hooks/hookSystem.js';
 import type { HookGate, HookHost } from '../../src/hooks/host.js';
 import { HookEventName, HookType, type HookDefinitions } from '../../src/protocol/types.js';
 import { DebugLogger } from '../../src/util/debugLogger.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
 
 const ANY: HookGate = {
   isSettled: true,
@@ -45,4 +46,19 @@ it('fires the hooks of a host that is no Config', async () => {
     decision: 'deny',
     reason: 'another session',
   });
+});
+
+it('denies for its guards where a host gives what is no hook system of this copy', async () => {
+  const guard = { type: HookType.Command, command: 'true', onFailure: 'deny' } as const;
+  const host: HookHost = {
+    ...createHost({ BeforeTool: [{ hooks: [guard] }] }),
+    getDebugLogger: () => new RecordingLogger(),
+  };
+  const system = new Proxy(new HookSystem(host), {});
+  const firing = { ...host, getHookSystem: () => system };
+  const payload = { toolName: 'write_file', toolInput: {} };
+  const fired = await fireHook(firing, HookEventName.BeforeTool, payload);
+  expect(fired?.aggregated.finalOutput?.isBlockingDecision()).toBe(true);
+  expect(fired?.aggregated.errors[0]?.message).toContain('this copy of hookstack');
+  expect(hasHooks(firing, HookEventName.BeforeTool, payload)).toBe(true);
 });

@@ -432,6 +432,11 @@ describe('with hooks that say nothing, a chat', () => {
 
 describe('with hooks that say nothing, a request over the bus', () => {
   const request = fc.record({ model: any.oddText, contents: history, config: any.oddRecord });
+  const oddContent = fc.oneof(
+    any.oddRecord,
+    fc.record({ parts: fc.array(fc.oneof(fc.constant(null), any.oddPart)) }),
+    fc.constant(null),
+  );
   const event = fc.oneof(
     fc.record({
       eventName: fc.constant(BeforeTool),
@@ -454,7 +459,7 @@ describe('with hooks that say nothing, a request over the bus', () => {
       input: fc.record({
         llm_request: request,
         llm_response: fc.record({
-          candidates: fc.array(fc.oneof(any.oddValue, fc.record({ content: any.oddValue }))),
+          candidates: fc.array(fc.oneof(fc.constant(null), fc.record({ content: oddContent }))),
         }),
       }),
     }),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { textResponse } from '../../src/protocol/response.js';
 import * as validators from '../../src/protocol/hookValidators.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { inputs } from '../confirmation-bus/helpers.js';
@@ -140,15 +141,37 @@ const isResponse = (response: unknown) =>
     llm_response: response,
   });
 
-describe('a response of the model', () => {
-  it.each([{}, { candidates: [] }, { candidates: [{}], usageMetadata: {} }])(
-    'may be %j',
-    (response) => {
-      expect(isResponse(response)).toBe(true);
-    },
-  );
+const partsOf = (...parts: unknown[]) => ({ candidates: [{ content: { role: 'model', parts } }] });
 
-  it.each(['text', { candidates: {} }, { candidates: 'a' }])('may not be %j', (response) => {
+describe('a response of the model', () => {
+  it.each([
+    {},
+    { candidates: [] },
+    { candidates: [{}], usageMetadata: {} },
+    { candidates: [null, { content: null }, { content: {} }, { content: { parts: null } }] },
+    partsOf({ text: 'a' }, { functionCall: { name: 'f' } }, {}, null),
+    { text: 'a', ...partsOf({ text: 'a' }) },
+    { text: undefined, promptFeedback: {} },
+    { text: '' },
+    textResponse('a'),
+  ])('may be %j', (response) => {
+    expect(isResponse(response)).toBe(true);
+  });
+
+  it.each([
+    'text',
+    { candidates: {} },
+    { candidates: 'a' },
+    { candidates: ['a'] },
+    { candidates: [{ content: 'a' }] },
+    { candidates: [{ content: ['a'] }] },
+    { candidates: [{ content: { parts: 'a' } }] },
+    partsOf('a'),
+    partsOf({ text: 'a' }, ['b']),
+    { candidates: [...partsOf({ text: 'a' }).candidates, ...partsOf('b').candidates] },
+    { text: 'a' },
+    { text: 'a', candidates: [] },
+  ])('may not be %j', (response) => {
     expect(isResponse(response)).toBe(false);
   });
 });

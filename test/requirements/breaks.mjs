@@ -13,9 +13,11 @@ const LEFT_OUT = new Set(['.git', 'coverage', 'node_modules']);
 const DOOR = 'src/hooks/fireHook.ts';
 const EFFECTS = 'middleware/callerEffects.ts';
 const PLANNER = 'middleware/planner.ts';
+const SURFACE = 'test/requirements/surface.test.ts';
 const SOURCES = 'test/requirements/sources.test.ts';
 const APPROVALS = 'test/approvals/approvals.test.ts';
 
+const RECORD = 'src/hooks/eventRecord.ts';
 const SCOPES = 'middleware/scopes.ts';
 const HOSTILE = 'test/properties/hostileAnswers.test.ts';
 
@@ -36,8 +38,8 @@ const BREAKS = [
     edits: [
       [
         'src/config/config.ts',
-        'this.#sessionId = options.sessionId ?? randomUUID();',
-        'this.#sessionId = options.sessionId ?? randomUUID(); if (options.enableHooks) this.#hookSystem = new HookSystem(this);',
+        'this.#sessionId = options.sessionId;',
+        'this.#sessionId = options.sessionId; if (options.enableHooks) this.#hookSystem = new HookSystem(this);',
       ],
     ],
     test: [
@@ -52,6 +54,54 @@ const BREAKS = [
     test: [
       'test/hooks/hookSystem.test.ts',
       'initialize reads the hooks once, however many events come, by whatever way and at once',
+    ],
+  },
+  ...[
+    [
+      'the hook system',
+      'src/hooks/hookSystem.ts',
+      'setEngine(this, engineOf(this.#eventHandler));',
+    ],
+    ['the event handler', 'src/hooks/hookEventHandler.ts', 'setEngine(this, this.#engine);'],
+  ].map(([holder, file, text = '']) => ({
+    id: 'HOOK-006, HOOK-142',
+    what: `${holder} hands out planner, runner and aggregator`,
+    edits: [
+      [file, text, text.replace(/, (.*)\);$/, ', $1); Object.assign(this, { engine: $1 });')],
+    ],
+    test: [
+      SURFACE,
+      'HookSystem hands out its registry and event handler, and neither planner, runner nor aggregator',
+    ],
+  })),
+  {
+    id: 'HOOK-005',
+    what: 'the registry is handed out by a field before it is initialized',
+    edits: [
+      [
+        'src/hooks/hookSystem.ts',
+        'this.#registry = registry;',
+        'this.#registry = registry; Object.assign(this, { registry });',
+      ],
+    ],
+    test: [SURFACE, 'HookSystem hands out no part before it is initialized'],
+  },
+  {
+    id: 'HOOK-006',
+    what: 'a stack is composed anew for each event',
+    edits: [[DOOR, '(this.opened ??= this.#open())', 'this.#open()']],
+    test: [
+      'test/hooks/hookSystem.test.ts',
+      'the parts of a hook system compose their stack once, however many events come, by whatever way',
+    ],
+  },
+  {
+    id: 'HOOK-006',
+    what: 'no guard is asked where the hook system is none of ours',
+    edits: [[DOOR, '(engines.get(system) ?? refuseSystem())', 'engines.get(system)']],
+    test: [
+      'test/hooks/otherHost.test.ts',
+      'denies for its guards where a host gives what is no hook system of this copy',
     ],
   },
   {
@@ -247,6 +297,63 @@ const BREAKS = [
       'the input of AfterAgent has a validator of its own, which takes it and nothing else',
     ],
   },
+  ...[
+    [
+      'texts in place of parts are taken for a response of the model',
+      ['every(isCandidate)', 'every(Boolean)'],
+      'a response of the model as hooks read it',
+    ],
+    [
+      'a text alone is taken for a response of the model',
+      ['!response.text ||', 'response.text ||'],
+      'a response of the model as hooks write it',
+    ],
+  ].map(([what = '', edit = '', field = '']) => ({
+    id: 'DELTA-HPAY-002',
+    what: String(what),
+    edits: [['src/protocol/hookValidators.ts', edit[0] ?? '', edit[1] ?? '']],
+    test: [
+      'test/confirmation-bus/badRequests.test.ts',
+      `a bad request with ${String(field)} is refused, by the name of the field`,
+    ],
+  })),
+  ...[
+    [
+      'DELTA-HTEL-001',
+      'the record of a hook says that it took no time',
+      [RECORD, 'Math.round(result.duration)', '0'],
+      'says of each hook how long it took, and of the event how long all of them did',
+    ],
+    [
+      'DELTA-HTEL-001',
+      'nobody measures how long a hook takes',
+      ['middleware/runner.ts', 'duration: outcome?.durationMs ?? 0', 'duration: 0'],
+      'measures how long the process of a hook lives',
+    ],
+    [
+      'DELTA-HTEL-002',
+      'the summary of an event says that it took no time',
+      [RECORD, 'Math.round(aggregated.totalDuration)', '0'],
+      'says of each hook how long it took, and of the event how long all of them did',
+    ],
+    [
+      'DELTA-HTEL-002',
+      'the summary counts a block as a failure',
+      [RECORD, 'results.filter(hasFailed)', 'results.filter(({ success }) => !success)'],
+      'counts a block as the work of its hook, and not as a failure',
+    ],
+    [
+      'DELTA-HTEL-002',
+      'the summary says of an event with a block that its hooks have failed',
+      [RECORD, 'success: areHealthy(aggregated)', 'success: aggregated.success'],
+      'counts a block as the work of its hook, and not as a failure',
+    ],
+  ].map(([id = '', what = '', edit, title = '']) => ({
+    id: String(id),
+    what: String(what),
+    edits: [edit],
+    test: ['test/confirmation-bus/records.test.ts', `the log of a direct event ${String(title)}`],
+  })),
   {
     id: 'HOOK-182',
     what: 'nobody is asked',

@@ -1,4 +1,5 @@
 import { planContext } from '../../../middleware/planner.js';
+import { engineOf } from '../../hooks/fireHook.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { asWord } from '../../util/quoteWord.js';
@@ -27,7 +28,7 @@ export async function findNotRun<E extends HookEventName>(
   payload: HookPayload<E>,
 ): Promise<Idleness> {
   // The one that the event was fired with: what reading the hooks warns of was told then.
-  const registry = config.getHookSystem()?.engine.registry ?? (await openRegistry(config));
+  const registry = engineOf(config.getHookSystem())?.registry ?? (await openRegistry(config));
   const { reasons } = findReasons(registry, origins, event, planContext({ event, payload }));
   const notRun = reasons.flatMap(({ entry, reason, isOff }) =>
     reason === null ? [] : { hook: hookIdentity(entry.config), reason, isOff },
