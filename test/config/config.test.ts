@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { loadSettingsFile } from '../../src/config/settings/settings.js';
 import type { Middleware, Next } from '../../src/compose.js';
+import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import {
   createModelCall,
   type AnyHookContext,
@@ -84,14 +86,26 @@ describe('getHookSystem', () => {
     expect(made).toBe(1);
   });
 
-  it('reads nothing before the first event', () => {
-    class Untouchable extends Config {
+  it.each<[string, ConfigOptions]>([
+    ['', {}],
+    [', nor where requests may come over a bus', { messageBus: new InProcessMessageBus() }],
+  ])('reads nothing before the first event%s', async (_, options) => {
+    const told: string[] = [];
+    class Watched extends Config {
       override getHooks(): HookDefinitions {
-        throw new Error('the hooks were read');
+        told.push('read');
+        return super.getHooks();
       }
     }
-    const config = new Untouchable({ enableHooks: true });
-    expect(config.getHookSystem()).toBeDefined();
+    const config = new Watched({ enableHooks: true, ...options });
+    const system = config.getHookSystem();
+    await setImmediate();
+    expect(system?.isInitialized()).toBe(false);
+    told.push('fired');
+    await executeToolWithHooks(config, 'x', {}, async () => result);
+    expect(told).toEqual(['fired', 'read']);
+    expect(system?.isInitialized()).toBe(true);
+    await config.dispose();
   });
 });
 
