@@ -69,7 +69,10 @@ describe('getHookSystem', () => {
     expect(config.getHookSystem()).toBe(config.getHookSystem());
   });
 
-  it('makes the hook system at its first call, and not before', () => {
+  it.each([
+    ['makes the hook system at its first call, and not before', true, 1],
+    ['makes none while hooks are off', false, 0],
+  ])('%s', (_, enableHooks, expected) => {
     let made = 0;
     class Watched extends Config {
       // What every hook system asks when it is made.
@@ -78,12 +81,12 @@ describe('getHookSystem', () => {
         return super.getMaxParallelHooks();
       }
     }
-    const config = new Watched({ enableHooks: true, hooks: { BeforeTool: [] } });
+    const config = new Watched({ enableHooks, hooks: { BeforeTool: [] } });
     config.use('tool', passing).getToolStack();
     expect(made).toBe(0);
     config.getHookSystem();
     config.getHookSystem();
-    expect(made).toBe(1);
+    expect(made).toBe(expected);
   });
 
   it.each<[string, ConfigOptions]>([
