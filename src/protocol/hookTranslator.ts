@@ -107,8 +107,10 @@ export class HookTranslatorGenAIv1 {
         ...fromHookCandidate(candidate, position),
         content: {
           role: 'model',
-          // The API refuses a part with an empty text.
-          parts: (candidate.content?.parts ?? []).flatMap((part) => (part ? { text: part } : [])),
+          // The API refuses a part with an empty text. A host may have given parts that are none.
+          parts: (candidate.content?.parts ?? []).flatMap((part: unknown) =>
+            typeof part === 'string' && part !== '' ? { text: part } : [],
+          ),
         },
       })),
       ...(usageMetadata && { usageMetadata: { ...usageMetadata } }),

@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { loadSettingsFile } from '../../src/config/settings/settings.js';
 import type { Middleware, Next } from '../../src/compose.js';
+import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import {
   createModelCall,
   type AnyHookContext,
@@ -67,7 +69,10 @@ describe('getHookSystem', () => {
     expect(config.getHookSystem()).toBe(config.getHookSystem());
   });
 
-  it('makes the hook system at its first call, and not before', () => {
+  it.each([
+    ['makes the hook system at its first call, and not before', true, 1],
+    ['makes none while hooks are off', false, 0],
+  ])('%s', (_, enableHooks, expected) => {
     let made = 0;
     class Watched extends Config {
       // What every hook system asks when it is made.
@@ -76,22 +81,34 @@ describe('getHookSystem', () => {
         return super.getMaxParallelHooks();
       }
     }
-    const config = new Watched({ enableHooks: true, hooks: { BeforeTool: [] } });
+    const config = new Watched({ enableHooks, hooks: { BeforeTool: [] } });
     config.use('tool', passing).getToolStack();
     expect(made).toBe(0);
     config.getHookSystem();
     config.getHookSystem();
-    expect(made).toBe(1);
+    expect(made).toBe(expected);
   });
 
-  it('reads nothing before the first event', () => {
-    class Untouchable extends Config {
+  it.each<[string, ConfigOptions]>([
+    ['', {}],
+    [', nor where requests may come over a bus', { messageBus: new InProcessMessageBus() }],
+  ])('reads nothing before the first event%s', async (_, options) => {
+    const told: string[] = [];
+    class Watched extends Config {
       override getHooks(): HookDefinitions {
-        throw new Error('the hooks were read');
+        told.push('read');
+        return super.getHooks();
       }
     }
-    const config = new Untouchable({ enableHooks: true });
-    expect(config.getHookSystem()).toBeDefined();
+    const config = new Watched({ enableHooks: true, ...options });
+    const system = config.getHookSystem();
+    await setImmediate();
+    expect(system?.isInitialized()).toBe(false);
+    told.push('fired');
+    await executeToolWithHooks(config, 'x', {}, async () => result);
+    expect(told).toEqual(['fired', 'read']);
+    expect(system?.isInitialized()).toBe(true);
+    await config.dispose();
   });
 });
 

@@ -174,6 +174,18 @@ describe('arguments that BeforeTool hooks change', () => {
     expect(input).toEqual({ path: 'a', options: { mode: 1 } });
   });
 
+  it('are not those of the caller where the tool itself changes what it was given', async () => {
+    const input = { path: 'a', options: { mode: 1 } };
+    for (const hooks of [{}, beforeTool({ reason: 'fine' })]) {
+      await executeToolWithHooks(createConfig(hooks), 'write_file', input, async (given) => {
+        Object.assign(given, { path: 'b' });
+        Object.assign(given['options'] as object, { mode: 2 });
+        return ok();
+      });
+      expect(input).toEqual({ path: 'a', options: { mode: 1 } });
+    }
+  });
+
   it('are what AfterTool hooks read', async () => {
     await execute({
       ...beforeTool(change({ path: 'b' })),
@@ -305,13 +317,19 @@ describe('AfterTool', () => {
   );
 
   it('does not modify the result that the tool returned', async () => {
-    const result = Object.freeze(ok());
-    const ran = await execute(
-      afterTool({ suppressOutput: true, systemMessage: 'note', continue: false }),
-      { result },
-    );
-    expect(ran.result).toMatchObject({ suppressDisplay: true });
-    expect(result).toEqual(ok());
+    const effects = [
+      { suppressOutput: true },
+      { systemMessage: 'note' },
+      specific({ additionalContext: 'tests exist' }),
+      { decision: 'block', reason: 'not formatted' },
+      { continue: false },
+    ];
+    for (const effect of [...effects, Object.assign({}, ...effects)]) {
+      const result = ok();
+      const ran = await execute(afterTool(effect), { result });
+      expect(ran.result).not.toEqual(ok());
+      expect(result).toEqual(ok());
+    }
   });
 
   it('keeps metadata and the error of a tool that failed, and shows both to its hooks', async () => {
@@ -507,6 +525,18 @@ describe('the triggers', () => {
     expect(before?.isBlockingDecision()).toBe(true);
     const after = await fireAfterToolHook(config, 'x', {}, { llmContent: 'y' });
     expect(after?.suppressOutput).toBe(true);
+  });
+
+  it('show the hooks what they are given', async () => {
+    const keep = [{ hooks: [hook(keepInput('seen.json'))] }];
+    const config = createConfig({ BeforeTool: keep, AfterTool: keep });
+    const input = { path: 'a', options: { mode: 1 } };
+    await fireBeforeToolHook(config, 'write_file', input);
+    const call = { tool_name: 'write_file', tool_input: input };
+    expect(await temp.readJson('seen.json')).toMatchObject(call);
+    const result = { ...ok(), metadata: { lines: 3 }, error: { message: 'disk is full' } };
+    await fireAfterToolHook(config, 'write_file', input, result);
+    expect(await temp.readJson('seen.json')).toMatchObject({ ...call, tool_response: result });
   });
 
   it('shouldStop/stopReason contract is propagated', async () => {

@@ -151,6 +151,10 @@ describe('processCommonHookOutputFields', () => {
       { systemMessage: 'm', suppressOutput: true },
       { ...silent, systemMessage: 'm', suppressOutput: true },
     ],
+    [
+      { systemMessage: 'm', suppressOutput: false },
+      { ...silent, systemMessage: 'm' },
+    ],
   ])('reads %j', (output, expected) => {
     const finalOutput = output && new DefaultHookOutput(output);
     const aggregated = { ...makeEmptySuccessResult(), finalOutput };

@@ -22,6 +22,7 @@ import {
   type HookOutput,
   type HookPayload,
 } from '../../src/protocol/types.js';
+import { directCalls, startHandler } from '../confirmation-bus/helpers.js';
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
 import { failingObserver, rejectingObserver } from '../helpers/observer.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
@@ -205,11 +206,14 @@ async function fireAndRest(config: Config, toolName: string) {
 }
 
 describe('a process', () => {
-  it.each<[string, HookDefinitions]>([
-    ['no hook is configured for the event', { BeforeTool: [{ hooks: [hook('true')] }] }],
-    ['no hook matches', { AfterTool: [{ matcher: 'write_file', hooks: [hook('true')] }] }],
-  ])('is not started when %s', async (_when, hooks) => {
-    const { config } = createConfig(hooks, { hooksRunner: { warmShells: 0 } });
+  const off = { enableHooks: false };
+
+  it.each<[string, HookDefinitions, ConfigOptions]>([
+    ['no hook is configured for the event', { BeforeTool: [{ hooks: [hook('true')] }] }, {}],
+    ['no hook matches', { AfterTool: [{ matcher: 'write_file', hooks: [hook('true')] }] }, {}],
+    ['hooks are off', { AfterTool: [{ hooks: [hook('true', { prestart: true })] }] }, off],
+  ])('is not started when %s', async (_when, hooks, options) => {
+    const { config } = createConfig(hooks, { hooksRunner: { warmShells: 0 }, ...options });
     await fireAndRest(config, 'read_file');
     await fireAndRest(config, 'read_file');
     expect(started()).toBe(0);
@@ -442,6 +446,15 @@ describe('HookEventHandler', () => {
     };
     const result = await handler.fire(BeforeTool, payload);
     expect(result).toMatchObject({ success: false, errors: [{ stage: 'translation' }] });
+  });
+
+  it.each(Object.values(HookEventName))('never rejects where nothing works: %s', async (event) => {
+    const settings = { hooks: { [event]: [{ hooks: [hook('x')] }] } };
+    const { handler, logger } = startHandler(settings, failing.planning);
+    await handler.engine.initialize();
+    const result = await directCalls[event](handler);
+    expect(result).toMatchObject({ ...EMPTY, success: false, errors: [{ stage: 'planning' }] });
+    expect(logger.warnings).toEqual([expect.stringContaining(event)]);
   });
 
   it('answers with a fresh empty result when nothing matches', async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
 import {
@@ -404,6 +404,16 @@ describe('executeHook', () => {
       'strict',
       '',
     ]);
+  });
+
+  it('passes on what else the host has in its environment', async () => {
+    const names = ['HOME', 'LANG', 'SOME_TOOL_HOME', 'lower_case', 'EMPTY'];
+    const values = ['/home/ada', 'C', '/opt/some tool', 'ö', ''];
+    onTestFinished(() => void vi.unstubAllEnvs());
+    for (const [index, name] of names.entries()) vi.stubEnv(name, values[index]);
+    const quoted = names.map((name) => `"\${${name}-unset}"`);
+    const { result } = await run(hook(`printf '%s\\n' ${quoted.join(' ')}`));
+    expect(result.stdout?.split('\n')).toEqual([...values, '']);
   });
 
   it('finds a script in a project directory with an awkward name', async () => {

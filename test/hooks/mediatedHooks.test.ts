@@ -112,6 +112,20 @@ describe('a request', () => {
     expect(response.output?.allOutputs).toEqual(direct.allOutputs);
   });
 
+  it.each<[string, object, object]>([
+    [
+      'a permission',
+      { hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'p' } },
+      { decision: 'deny', reason: 'p' },
+    ],
+    ['a stop', { continue: false, reason: 'r' }, { continue: false, stopReason: 'r' }],
+    ['a silent block', { decision: 'block' }, { decision: 'block', reason: 'Blocked by hook' }],
+  ])('gets what needs no interpretation after JSON: %s', async (_, said, expected) => {
+    const { bus } = host({ BeforeTool: [{ hooks: [saying(said)] }] });
+    const { output } = JSON.parse(JSON.stringify(await ask(bus)));
+    expect(output.finalOutput).toMatchObject(expected);
+  });
+
   it('goes through custom middleware as well', async () => {
     const { bus, config } = host({});
     const seen: unknown[] = [];

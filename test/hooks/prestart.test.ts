@@ -21,11 +21,16 @@ afterEach(async () => {
   for (const config of configs.splice(0)) await config.getHookSystem()?.dispose();
 });
 
-async function open(options: ConfigOptions): Promise<Config> {
+function create(options: ConfigOptions): Config {
   logger = new RecordingLogger();
   const workingDir = temp.path;
   const config = new Config({ enableHooks: true, workingDir, debugLogger: logger, ...options });
   configs.push(config);
+  return config;
+}
+
+async function open(options: ConfigOptions): Promise<Config> {
+  const config = create(options);
   await config.getHookSystem()?.initialize();
   return config;
 }
@@ -63,6 +68,12 @@ describe('a hook that is started ahead', () => {
     const [pid] = await waitingPids(1);
     expect(await callTool(config)).toBe('ran');
     expect((await linesOf('served'))[0]).toBe(String(pid));
+  });
+
+  it('is started by the first event, where nobody has read the hooks before', async () => {
+    const config = create({ hooks: { AfterModel: [{ hooks: [prestarted()] }] } });
+    await callTool(config);
+    await waitingPids(1);
   });
 
   it('is started anew when the environment changes, and the one before ends', async () => {

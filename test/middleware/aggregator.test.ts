@@ -3,6 +3,8 @@ import {
   aggregateResults,
   aggregator,
   createSpecificHookOutput,
+  makeEmptySuccessResult,
+  type Aggregator,
 } from '../../middleware/aggregator.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
 import {
@@ -54,6 +56,23 @@ describe('aggregator', () => {
     expect(ctx.aggregated?.finalOutput?.isBlockingDecision()).toBe(true);
     expect(ctx.aggregated?.results).toEqual(results);
     expect(next.calls).toBe(1);
+  });
+
+  it('has all results of the event made one, by whatever makes them one', async () => {
+    const results = [healthy({ reason: 'a' }), failed(1), healthy({ reason: 'b' })];
+    const aggregated = makeEmptySuccessResult();
+    const asked: unknown[] = [];
+    const outputs: Aggregator = {
+      aggregateResults: (...given) => {
+        asked.push(given);
+        return aggregated;
+      },
+    };
+    const llmRequest = { model: 'm', contents: 'hi' };
+    const ctx = hookContext(BeforeModel, { llmRequest }, { results });
+    await aggregator(outputs)(ctx, countingNext());
+    expect(asked).toEqual([[results, BeforeModel]]);
+    expect(ctx.aggregated).toBe(aggregated);
   });
 
   it('takes an empty slot for no results', async () => {

@@ -479,6 +479,17 @@ describe('fromHookLLMResponse', () => {
     const response = defaultHookTranslator.fromHookLLMResponse(shown);
     expect(response.candidates?.[0]?.content).toEqual(model('a'));
   });
+
+  it('takes over nothing else that a response may carry', () => {
+    const shown = defaultHookTranslator.toHookLLMResponse(respond('a'));
+    const [first] = shown.candidates;
+    const more = { groundingMetadata: { webSearchQueries: ['q'] }, citationMetadata: {} };
+    const content = { role: 'model', parts: ['a', call, thought], functionCall: call };
+    const foreign = { ...shown, candidates: [{ ...first, ...more, content }], modelVersion: 'v' };
+    const response = defaultHookTranslator.fromHookLLMResponse(foreign as never);
+    const plain = defaultHookTranslator.fromHookLLMResponse(shown);
+    expect(toData(response)).toEqual(toData(plain));
+  });
 });
 
 const candidates = (...parts: string[]) => [{ content: { role: 'model' as const, parts } }];

@@ -18,6 +18,33 @@ const SOURCES = 'test/requirements/sources.test.ts';
 const APPROVALS = 'test/approvals/approvals.test.ts';
 
 const RECORD = 'src/hooks/eventRecord.ts';
+const TOOL_TRIGGERS = 'src/core/coreToolHookTriggers.ts';
+const MODEL_TRIGGERS = 'src/core/geminiChatHookTriggers.ts';
+const HANDLER = 'src/hooks/hookEventHandler.ts';
+const AGGREGATOR = 'middleware/aggregator.ts';
+const EVENTS = 'src/protocol/events.ts';
+const OUTPUT = 'src/protocol/hookOutput.ts';
+const TRANSLATOR = 'src/protocol/hookTranslator.ts';
+const CONFIG = 'src/config/config.ts';
+
+const TEST_OF = {
+  tools: 'test/core/coreToolHookTriggers.test.ts',
+  scheduler: 'test/core/coreToolScheduler.test.ts',
+  effects: 'test/core/eventEffects.test.ts',
+  chat: 'test/core/geminiChat.test.ts',
+  hosts: 'test/core/hostCalls.test.ts',
+  agent: 'test/agent/agent.test.ts',
+  config: 'test/config/config.test.ts',
+  handler: 'test/hooks/hookEventHandler.test.ts',
+  mediated: 'test/hooks/mediatedHooks.test.ts',
+  runner: 'test/hooks/hookRunner.test.ts',
+  output: 'test/protocol/hookOutput.test.ts',
+  translator: 'test/protocol/hookTranslator.test.ts',
+  aggregator: 'test/middleware/aggregator.test.ts',
+  triggers: 'test/requirements/modelTriggers.test.ts',
+  registration: 'test/requirements/registration.test.ts',
+};
+
 const SCOPES = 'middleware/scopes.ts';
 const HOSTILE = 'test/properties/hostileAnswers.test.ts';
 
@@ -247,8 +274,16 @@ const BREAKS = [
   },
   ...[
     ['BeforeTool', 'if (fired.systemMessage) tell(', 'if (fired.systemMessage && !call) tell('],
-    ['BeforeModel', 'if (note) call.request =', 'if (note && !call) call.request ='],
-    ['BeforeToolSelection', 'if (note) call.request =', 'if (note && !call) call.request ='],
+    [
+      'BeforeModel',
+      'request = said.modifiedRequest;\n    addNote(call, fired);',
+      'request = said.modifiedRequest;',
+    ],
+    [
+      'BeforeToolSelection',
+      'withinTools(selected, request);\n    }\n    addNote(call, fired);',
+      'withinTools(selected, request);\n    }',
+    ],
   ].map(([event, from, to]) => ({
     id: 'HOOK-159',
     what: `the system message of ${event} is dropped`,
@@ -465,6 +500,461 @@ const BREAKS = [
     edits: [edit],
     test,
   })),
+  ...[
+    [
+      'HOOK-133',
+      'the tool gets the arguments that the model gave, and not those of the hooks',
+      [EFFECTS, 'await call.execute(call.input)', 'await call.execute(call.originalInput)'],
+      [
+        'tools',
+        'arguments that BeforeTool hooks change are what the tool is executed with, merged over its own',
+      ],
+    ],
+    [
+      'HOOK-133',
+      "the tool gets the caller's own object",
+      [
+        'src/context.ts',
+        'const { input, refusal } = copyArguments(toolName, originalInput);',
+        'const { refusal } = copyArguments(toolName, originalInput); const input = originalInput;',
+      ],
+      [
+        'tools',
+        'arguments that BeforeTool hooks change are not those of the caller where the tool itself changes what it was given',
+      ],
+    ],
+    [
+      'HOOK-150',
+      'fireBeforeToolHook hands on no arguments',
+      [
+        TOOL_TRIGGERS,
+        'const payload = { toolName, toolInput, callId:',
+        'const payload = { toolName, toolInput: {}, callId:',
+      ],
+      ['tools', 'the triggers show the hooks what they are given'],
+    ],
+    [
+      'HOOK-128, HOOK-151',
+      'fireAfterToolHook hands on no response',
+      [
+        TOOL_TRIGGERS,
+        'const payload = { toolName, toolInput, toolResponse, callId:',
+        'const payload = { toolName, toolInput, toolResponse: {}, callId:',
+      ],
+      ['tools', 'the triggers show the hooks what they are given'],
+    ],
+    [
+      'HOOK-217',
+      "suppressOutput changes the tool's own result",
+      [
+        EFFECTS,
+        'call.result = { ...(call.result ?? result), suppressDisplay: true };',
+        'call.result = Object.assign(call.result ?? result, { suppressDisplay: true });',
+      ],
+      ['tools', 'AfterTool does not modify the result that the tool returned'],
+    ],
+    ...['a permission', 'a stop', 'a silent block'].map((said) => [
+      'DELTA-HAPP-002, DELTA-HRUN-001',
+      `what the bus gives is what the first hook printed: ${said}`,
+      [
+        HANDLER,
+        'if (outcome instanceof HookPipelineError) throw outcome;\n    return outcome;',
+        'if (outcome instanceof HookPipelineError) throw outcome;\n    return { ...outcome, finalOutput: outcome.allOutputs[0] };',
+      ],
+      ['mediated', `a request gets what needs no interpretation after JSON: ${said}`],
+    ]),
+    [
+      'HOOK-010',
+      'a hook system is made while hooks are off',
+      [
+        CONFIG,
+        'if (!this.getEnableHooks()) return undefined;\n    return (this.#hookSystem',
+        'this.#hookSystem ??= this.#openHookSystem(); if (!this.getEnableHooks()) return undefined;\n    return (this.#hookSystem',
+      ],
+      ['config', 'getHookSystem makes none while hooks are off'],
+    ],
+    [
+      'DELTA-HRUN-003',
+      'suppressOutput: false hides',
+      [OUTPUT, 'output?.suppressOutput === true', 'output?.suppressOutput !== undefined'],
+      [
+        'test/hooks/envelopes.test.ts',
+        'processCommonHookOutputFields reads {"systemMessage":"m","suppressOutput":false}',
+      ],
+    ],
+    [
+      'HOOK-008',
+      'the first event goes on before the hooks are read',
+      [DOOR, 'await engine.initialize();', 'void engine.initialize();'],
+      ['handler', 'fireHook reads the hooks at the first event, and runs them'],
+    ],
+    [
+      'HOOK-008',
+      'the first event reads the hooks past the hook system',
+      [DOOR, 'await engine.initialize();', 'await engine.registry.initialize();'],
+      [
+        'test/hooks/prestart.test.ts',
+        'a hook that is started ahead is started by the first event, where nobody has read the hooks before',
+      ],
+    ],
+    [
+      'HOOK-206',
+      'getHookSystem reads the hooks',
+      [
+        CONFIG,
+        'return (this.#hookSystem ??= this.#openHookSystem());',
+        'this.#hookSystem ??= this.#openHookSystem(); this.#hookSystem.initialize().catch(() => undefined); return this.#hookSystem;',
+      ],
+      ['config', 'getHookSystem reads nothing before the first event'],
+    ],
+    [
+      'HOOK-206',
+      'Config reads the hooks where there is a bus',
+      [
+        CONFIG,
+        'if (options.messageBus) this.#hookSystem = this.#openHookSystem();',
+        'if (options.messageBus) (this.#hookSystem = this.#openHookSystem()).initialize().catch(() => undefined);',
+      ],
+      [
+        'config',
+        'getHookSystem reads nothing before the first event, nor where requests may come over a bus',
+      ],
+    ],
+    [
+      'HOOK-025',
+      'the result goes to the model before AfterTool hooks have answered',
+      [
+        EFFECTS,
+        'if (firing) annotate(call, result, await firing);',
+        'if (firing) void firing.then((fired) => annotate(call, result, fired));',
+      ],
+      ['agent', 'the loop waits for the hooks of an event before it goes on, whatever the event'],
+    ],
+    [
+      'HOOK-025',
+      'AfterTool does not fire for a tool that failed',
+      [
+        EFFECTS,
+        'if (!result || call.signal?.aborted',
+        'if (!result || result.error || call.signal?.aborted',
+      ],
+      ['scheduler', 'AfterTool is told of a tool that failed by its result'],
+    ],
+    ...['llmContent', 'returnDisplay', 'metadata', 'error'].map((field) => [
+      'HOOK-026',
+      `AfterTool hooks do not read ${field}`,
+      [
+        EFFECTS,
+        'const toolResponse = { llmContent, returnDisplay, metadata, error };',
+        `const toolResponse = { llmContent, returnDisplay, metadata, error, ${field}: undefined };`,
+      ],
+      ['test/middleware/toolEffects.test.ts', 'after a tool hooks read all that it gave'],
+    ]),
+    [
+      'HOOK-026',
+      'AfterTool hooks do not read what the tool was given',
+      [
+        EFFECTS,
+        'const payload = { toolName, toolInput, toolResponse, callId,',
+        'const payload = { toolName, toolInput: {}, toolResponse, callId,',
+      ],
+      ['tools', 'arguments that BeforeTool hooks change are what AfterTool hooks read'],
+    ],
+    [
+      'HOOK-044',
+      'AfterModel hooks do not read the request',
+      [
+        EFFECTS,
+        'const payload = { llmRequest: call.request, llmResponse: response };',
+        "const payload = { llmRequest: { model: '', contents: [] }, llmResponse: response };",
+      ],
+      ['chat', 'the way of a call tells AfterModel what was sent, not what was asked for'],
+    ],
+    [
+      'HOOK-044',
+      'AfterModel hooks read the first chunk of the answer only',
+      [EFFECTS, 'collectResponse(seen);', 'collectResponse(seen.slice(0, 1));'],
+      ['chat', 'the way of a call fires AfterModel once, on the whole answer'],
+    ],
+    [
+      'HOOK-047',
+      'the answer of a hook is dropped',
+      [EFFECTS, 'call.response = response;\n  call.suppressDisplay', 'call.suppressDisplay'],
+      ['effects', 'AfterModel can modify the output, also where it is sent back to the model'],
+    ],
+    [
+      'HOOK-047',
+      'an answer that says text alone is none',
+      [
+        'src/protocol/modelResults.ts',
+        'const response = hookResponse\n',
+        'const response = hookResponse?.candidates?.length\n',
+      ],
+      ['effects', 'AfterModel can modify the output, also where it is sent back to the model'],
+    ],
+    [
+      'HOOK-047',
+      'an empty answer is none',
+      [TRANSLATOR, 'if (text === undefined || text ===', 'if (!text || text ==='],
+      ['chat', 'an empty answer is not what an AfterModel hook made empty'],
+    ],
+    ...[
+      [
+        'parts that are no text are kept',
+        "part !== '' ? { text: part } : []",
+        "part !== '' ? { text: part } : part",
+      ],
+      [
+        'what hooks cannot describe is kept',
+        '...fromHookCandidate(candidate, position),\n        content: {\n          role',
+        '...candidate,\n        content: {\n          role',
+      ],
+    ].map(([what = '', from, to]) => [
+      'HOOK-079',
+      what,
+      [TRANSLATOR, from, to],
+      ['translator', 'fromHookLLMResponse takes over nothing else that a response may carry'],
+    ]),
+    [
+      'HOOK-131',
+      'a system message runs into the last of several parts',
+      ['src/protocol/llmContent.ts', '{ text: `\\n\\n${text}` }', '{ text }'],
+      ['tools', 'AfterTool appends to content that is a list of parts'],
+    ],
+    [
+      'HOOK-139',
+      'the stream is opened with the request that the caller made',
+      [
+        'src/core/modelCall.ts',
+        '(changed) => open(changed, signal)',
+        '() => open(request, signal)',
+      ],
+      ['effects', 'BeforeModel can modify the input'],
+    ],
+    ...['BeforeTool', 'AfterTool', 'BeforeModel', 'AfterModel', 'BeforeToolSelection'].map(
+      (event) => [
+        'HOOK-143',
+        `fire${event}Event fires another event`,
+        [
+          HANDLER,
+          `return this.fire(HookEventName.${event},`,
+          'return this.fire(HookEventName.Notification,',
+        ],
+        ['handler', `each event ${event} reaches its script`],
+      ],
+    ),
+    [
+      'HOOK-147',
+      'one of the methods throws where no plan can be made',
+      [
+        HANDLER,
+        'return this.fire(HookEventName.Notification,',
+        'void this.isIdle(HookEventName.Notification); return this.fire(HookEventName.Notification,',
+      ],
+      ['handler', 'HookEventHandler never rejects where nothing works: Notification'],
+    ],
+    [
+      'HOOK-147',
+      'a fault is not told',
+      [
+        DOOR,
+        'logger.warn(`${fault.message}; ${consequenceOf(fault, failure)}`, { error: fault });',
+        '',
+      ],
+      ['handler', 'HookEventHandler answers with a failure envelope when aggregation fails'],
+    ],
+    [
+      'HOOK-158',
+      'null blocks',
+      [
+        OUTPUT,
+        "return decision === 'block' || decision === 'deny';",
+        "return decision === 'block' || decision === 'deny' || decision === null;",
+      ],
+      ['output', 'DefaultHookOutput decision null blocks: false'],
+    ],
+    [
+      'HOOK-158',
+      'no decision is one to block',
+      [
+        AGGREGATOR,
+        'first.decision ?? second.decision ?? undefined',
+        "first.decision ?? second.decision ?? 'deny'",
+      ],
+      ['tools', 'BeforeTool lets the tool run on null'],
+    ],
+    ...[
+      ['the results are merged as those of another event', "ctx.results ?? [], 'BeforeTool'"],
+      ['only the last result counts', 'ctx.results?.slice(-1) ?? [], ctx.event'],
+    ].map(([what = '', args]) => [
+      'HOOK-166',
+      what,
+      [
+        AGGREGATOR,
+        'outputs.aggregateResults(ctx.results ?? [], ctx.event)',
+        `outputs.aggregateResults(${args})`,
+      ],
+      [
+        'aggregator',
+        'aggregator has all results of the event made one, by whatever makes them one',
+      ],
+    ]),
+    [
+      'HOOK-188',
+      'hooks inherit PATH alone',
+      [
+        'src/run/hookEnvironment.ts',
+        "if (inherit === 'all' && redact.length === 0) return host;",
+        "if (inherit === 'all' && redact.length === 0) return { PATH: host['PATH'] };",
+      ],
+      ['runner', 'executeHook passes on what else the host has in its environment'],
+    ],
+    [
+      'HOOK-188',
+      'a command may name the project directory in one way only',
+      [
+        'src/shell/expandCommand.ts',
+        "'LLXPRT_PROJECT_DIR|GEMINI_PROJECT_DIR|CLAUDE_PROJECT_DIR'",
+        "'LLXPRT_PROJECT_DIR'",
+      ],
+      ['runner', 'executeHook finds a script in a project directory with an awkward name'],
+    ],
+    [
+      'HOOK-190',
+      'the prompt of the user is merged as requests of the model are',
+      [
+        EVENTS,
+        "decode: ({ prompt }) => ({ prompt }),\n    merge: 'or',",
+        "decode: ({ prompt }) => ({ prompt }),\n    merge: 'replacement',",
+      ],
+      [
+        'registration',
+        'the strategies of the merge BeforeAgent: a block wins, and texts are joined',
+      ],
+    ],
+    [
+      'HOOK-190',
+      'answers of the model are merged as results of tools are',
+      [
+        EVENTS,
+        "merge: 'replacement',\n    Output: AfterModelHookOutput",
+        "merge: 'or',\n    Output: AfterModelHookOutput",
+      ],
+      [
+        'registration',
+        'the strategies of the merge AfterModel: a block wins, and later texts replace earlier ones',
+      ],
+    ],
+    [
+      'HOOK-190',
+      'NONE does not win',
+      [AGGREGATOR, "['NONE', 'ANY', 'AUTO'].find", "['ANY', 'NONE', 'AUTO'].find"],
+      [
+        'aggregator',
+        'the merge of BeforeToolSelection of the modes ["AUTO","NONE","ANY"] takes the most restrictive, NONE',
+      ],
+    ],
+    [
+      'HOOK-199',
+      'the permission block does not block',
+      [
+        OUTPUT,
+        "isBlocking(this.hookSpecificOutput?.['permissionDecision'])",
+        "this.hookSpecificOutput?.['permissionDecision'] === 'deny'",
+      ],
+      ['output', 'BeforeToolHookOutput permissionDecision block blocks: true'],
+    ],
+    [
+      'HOOK-199',
+      'a permission is no decision',
+      [EVENTS, '...(isPermission && { decision: permission as HookDecision }),', ''],
+      ['aggregator', 'a permission is a decision by another name: a denial'],
+    ],
+    [
+      'HOOK-205',
+      'BeforeToolSelection hooks of a model call read a request without its tools',
+      [
+        EFFECTS,
+        'fire(HookEventName.BeforeToolSelection, { llmRequest: call.request }, call)',
+        'fire(HookEventName.BeforeToolSelection, { llmRequest: { ...call.request, config: {} } }, call)',
+      ],
+      [
+        'hosts',
+        'hooks of a model call read at BeforeToolSelection which tools there are, and the system instruction',
+      ],
+    ],
+    [
+      'HOOK-205',
+      'fireBeforeToolSelectionHook hands on a placeholder',
+      [
+        MODEL_TRIGGERS,
+        'HookEventName.BeforeToolSelection, { llmRequest }, options',
+        "HookEventName.BeforeToolSelection, { llmRequest: { model: '', contents: [] } }, options",
+      ],
+      [
+        'triggers',
+        'the triggers of the model events show their hooks the request that they are given',
+      ],
+    ],
+    ...['BeforeModel', 'AfterModel', 'BeforeToolSelection'].map((event) => [
+      'DELTA-HPAY-003',
+      `requests are not translated for ${event}, over whichever way`,
+      [
+        EVENTS,
+        '{ llm_request: defaultHookTranslator.toHookLLMRequest(llmRequest) }',
+        '{ llm_request: llmRequest }',
+      ],
+      ['handler', `each event ${event} reaches its script`],
+    ]),
+    [
+      'DELTA-HPAY-003',
+      'answers are not translated, over whichever way',
+      [EVENTS, 'defaultHookTranslator.toHookLLMResponse(llmResponse)', 'llmResponse'],
+      ['handler', 'each event AfterModel reaches its script'],
+    ],
+    [
+      'DELTA-HFAIL-003',
+      'an event that nothing matches has failed',
+      [
+        HANDLER,
+        'if (!isNeeded) return makeEmptySuccessResult();',
+        'if (!isNeeded) return { ...makeEmptySuccessResult(), success: false };',
+      ],
+      ['handler', 'HookEventHandler answers with a fresh empty result when nothing matches'],
+    ],
+    [
+      'DELTA-HFAIL-003',
+      'a request that nothing matches has failed',
+      [
+        DOOR,
+        'if (!hasWork(engine, ctx)) return makeEmptySuccessResult();',
+        'if (!hasWork(engine, ctx)) return { ...makeEmptySuccessResult(), success: false };',
+      ],
+      ['mediated', 'a request that matches nothing gets an empty result of its own'],
+    ],
+  ].map(([id, what, edit, [file, title]]) => ({
+    id: String(id),
+    what: String(what),
+    edits: [edit],
+    test: [TEST_OF[file] ?? file, title],
+  })),
+  {
+    id: 'HOOK-010',
+    what: 'a process is started while hooks are off',
+    edits: [
+      [
+        DOOR,
+        "import { notify } from '../util/notify.js';",
+        "import { notify } from '../util/notify.js'; import { execFile } from 'node:child_process';",
+      ],
+      [
+        DOOR,
+        'if (!engine || !hasWork(engine, fired)) return undefined;',
+        "if (!engine) execFile('true'); if (!engine || !hasWork(engine, fired)) return undefined;",
+      ],
+    ],
+    test: [TEST_OF.handler, 'a process is not started when hooks are off'],
+  },
 ];
 
 const UNPROVED = 'does not pass without the break: correct the test, or name another one';

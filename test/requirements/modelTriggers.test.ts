@@ -13,7 +13,7 @@ import { makeEmptySuccessResult } from '../../middleware/aggregator.js';
 import { events } from '../../src/protocol/events.js';
 import type { HookSystem } from '../../src/hooks/hookSystem.js';
 import type { HookDefinitions } from '../../src/protocol/types.js';
-import { saying } from '../helpers/hooks.js';
+import { hook, keepInput, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
@@ -48,6 +48,24 @@ class BrokenConfig extends Config {
 }
 
 describe('the triggers', () => {
+  it('of the model events show their hooks the request that they are given', async () => {
+    const keep = [{ hooks: [hook(keepInput('seen.json'))] }];
+    const config = configWith({ BeforeToolSelection: keep, BeforeModel: keep, AfterModel: keep });
+    const llm_request = {
+      model: 'm',
+      messages: [{ role: 'user', content: 'hi' }],
+      config: { temperature: 1 },
+      tools: [{ name: 'glob' }],
+    };
+    await fireBeforeToolSelectionHook(config, request);
+    expect(await temp.readJson('seen.json')).toMatchObject({ llm_request });
+    await fireBeforeModelHook(config, request);
+    expect(await temp.readJson('seen.json')).toMatchObject({ llm_request });
+    await fireAfterModelHook(config, request, response);
+    const answered = { llm_request, llm_response: { text: 'hello' } };
+    expect(await temp.readJson('seen.json')).toMatchObject(answered);
+  });
+
   it('go on when the hook system cannot be reached', async () => {
     const config = new BrokenConfig({ enableHooks: true });
     expect(await fireBeforeModelHook(config, request)).toEqual({ blocked: false });
