@@ -192,7 +192,7 @@ export function hasHooks<E extends HookEventName>(
 /** Whether a hook or a middleware may want to read an event, whatever its matcher says, as far as is known now. */
 export function mayBeRead(host: FiringHost, event: HookEventName): boolean {
   try {
-    const engine = host.getHookSystem()?.engine;
+    const engine = engineOf(host.getHookSystem());
     if (!engine?.registry.isSettled()) return engine !== undefined;
     return engine.open().isWatched || engine.registry.hasHooksFor(event);
   } catch {

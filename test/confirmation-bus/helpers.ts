@@ -156,5 +156,5 @@ export function startHandler(options: ConfigOptions, parts: HandlerParts = {}) {
     bus,
     logger,
   );
-  return { bus, handler, logger };
+  return { bus, handler, logger, registry };
 }

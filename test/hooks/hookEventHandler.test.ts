@@ -450,8 +450,8 @@ describe('HookEventHandler', () => {
 
   it.each(Object.values(HookEventName))('never rejects where nothing works: %s', async (event) => {
     const settings = { hooks: { [event]: [{ hooks: [hook('x')] }] } };
-    const { handler, logger } = startHandler(settings, failing.planning);
-    await handler.engine.initialize();
+    const { handler, logger, registry } = startHandler(settings, failing.planning);
+    await registry.initialize();
     const result = await directCalls[event](handler);
     expect(result).toMatchObject({ ...EMPTY, success: false, errors: [{ stage: 'planning' }] });
     expect(logger.warnings).toEqual([expect.stringContaining(event)]);

@@ -35,7 +35,7 @@ const USER = {};
 const env = { ...process.env, CI_MARK: 'as it is' };
 const WAIT = { timeout: 10_000, interval: 10 };
 
-async function startSpawner(cwd: string): Promise<number> {
+async function startSpawner(): Promise<number> {
   prepareSpawner(USER, () => [], 0);
   await expect.poll(async () => (await lookAtSpawner())?.held, WAIT).toBe(0);
   return (await lookAtSpawner())?.pid ?? 0;
@@ -85,7 +85,7 @@ describe('a command that another process starts, at its event and ahead of it', 
     await withTempDir(async (cwd) => {
       await writeFile(path.join(cwd, 'probe'), PROBE, { mode: 0o755 });
       await writeFile(path.join(cwd, 'not-executable'), 'echo no', { mode: 0o644 });
-      await startSpawner(cwd);
+      await startSpawner();
       const options = optionsFor(cwd, command, { warmShells: 1 });
       const own = withoutTime(await runCommand(options));
       const canBeHeld = holdable(options) !== undefined;
@@ -112,7 +112,7 @@ describe('a command that another process starts', () => {
     ['a deadline', { command: 'echo before; sleep 300', timeoutMs: 300 }],
   ] as const)('is no other for %s', async (_what, more) => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd);
+      await startSpawner();
       const options = optionsFor(cwd, 'true', more);
       const [own, spawned] = [await runCommand(options), await runInSpawner(options)];
       expect({ ...withoutTime(spawned), error: undefined }).toEqual({
@@ -126,7 +126,7 @@ describe('a command that another process starts', () => {
 
   it('is ended by an abort, before it starts, while it runs and after it', async () => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd);
+      await startSpawner();
       expect(
         runInSpawner(optionsFor(cwd, 'true', { signal: AbortSignal.abort() })),
       ).toBeUndefined();
@@ -148,7 +148,7 @@ describe('a command that another process starts', () => {
 
   it('finds each of many environments, in any order', async () => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd);
+      await startSpawner();
       const environments = Array.from({ length: 40 }, (_, number) => ({
         ...env,
         NUMBER: String(number),
@@ -165,7 +165,7 @@ describe('a command that another process starts', () => {
 
   it('reads the input of its own, also of many large ones at once', async () => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd);
+      await startSpawner();
       const inputs = [1, 2].map((size) => Buffer.alloc(size * 1_000_000, String(size)));
       const all = [...inputs, ...inputs].map(
         async (input) => await runInSpawner(optionsFor(cwd, 'wc -c; echo', { input })),
@@ -177,7 +177,7 @@ describe('a command that another process starts', () => {
 
   it('is left to the host where its input takes longer to send than it to start', async () => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd);
+      await startSpawner();
       const input = Buffer.alloc(3_000_000);
       expect(runInSpawner(optionsFor(cwd, 'wc -c', { input }))).toBeUndefined();
     });
@@ -189,7 +189,7 @@ const ahead = (cwd: string, file: string) => ({ cwd, env, command: `: > ${file};
 describe('what a spawner starts ahead', () => {
   it('is not started any more where it was dropped before that', async () => {
     await withTempDir(async (cwd) => {
-      await startSpawner(cwd);
+      await startSpawner();
       await withTempDir(async (other) => {
         expect(prestartInSpawner(ahead(cwd, 'dropped'), () => undefined)).toBe(true);
         prestartInSpawner(ahead(other, 'kept'), () => undefined);
@@ -278,7 +278,7 @@ describe('a spawner without work', () => {
       vi.useRealTimers();
       const group = { id: 2 ** 30, mark: 'NONE=1', pipes: [], startedAt: 0 };
       watchGroup(group);
-      const pid = await startSpawner(cwd);
+      const pid = await startSpawner();
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
       vi.advanceTimersByTime(150_000);
@@ -293,7 +293,7 @@ describe('a spawner without work', () => {
   it('stays as long as something waits in it that was started ahead', async () => {
     await withTempDir(async (cwd) => {
       vi.useRealTimers();
-      const pid = await startSpawner(cwd);
+      const pid = await startSpawner();
       prestartInSpawner({ cwd, env, command: 'cat' }, () => undefined);
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
@@ -308,7 +308,7 @@ describe('a spawner without work', () => {
     await withTempDir(async (cwd) => {
       prepareSpawner(USER, () => [], 0);
       vi.useRealTimers();
-      const pid = await startSpawner(cwd);
+      const pid = await startSpawner();
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
       vi.advanceTimersByTime(59_000);
