@@ -72,7 +72,7 @@ export interface RunOptions extends Surroundings {
   readonly logger: DebugLogger;
   /** Processes at a time; the others wait, and their timeouts with them. */
   readonly maxParallelHooks: number;
-  /** Shells that are kept ready for the next event; 0 starts every hook when it is needed. */
+  /** How many hooks may be started ahead of their event; 0 starts each when it is needed. */
   readonly warmShells: number;
   /** Whether the spawner may run them. Default false. */
   readonly spawner?: boolean;

@@ -11,9 +11,9 @@ const REPORT = path.join(ROOT, 'coverage/report.json');
 
 /** Files that are noted although the variable changes nothing of what they test. */
 const LEFT_OUT = [
-  // Start shells that wait by themselves: the variable is read by what calls them.
+  // Hold commands by themselves: the variable is read by what calls them.
   'test/process/',
-  // Measures the way of a call with a shell that waits.
+  // Measures the way of a call with the process that starts hooks.
   'test/architecture/',
   // Start programs of Node that run no hook.
   'test/package/',
@@ -51,12 +51,10 @@ const { testResults } = JSON.parse(readFileSync(REPORT, 'utf8'));
 const noted = testResults
   .filter(({ assertionResults }) => assertionResults.some(({ meta }) => meta?.keepsShells))
   .map(({ name }) => path.relative(ROOT, name));
-// If the shells that wait were no longer recognized, or the run was not of all tests, too few would be run again.
-for (const known of ['test/process/warmShells.test.ts', 'test/examples/examples.test.ts']) {
+// If what starts hooks ahead were no longer recognized, or the run was not of all tests, too few would be run again.
+for (const known of ['test/process/spawner.test.ts', 'test/examples/examples.test.ts']) {
   if (noted.includes(known)) continue;
-  console.error(
-    `${REPORT} does not say that ${known} starts shells that wait: run all tests first`,
-  );
+  console.error(`${REPORT} does not say that ${known} starts hooks ahead: run all tests first`);
   process.exit(1);
 }
 

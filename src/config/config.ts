@@ -277,8 +277,8 @@ export class Config implements HookHost {
   }
 
   /**
-   * Shells that are kept ready for the next events, at most. Default 16, or what `HOOKSTACK_WARM_SHELLS` says; 0 keeps
-   * none.
+   * How many hooks may be started ahead of their event, where bash reads them. Default 16, or what
+   * `HOOKSTACK_WARM_SHELLS` says; 0 starts none.
    */
   getWarmShells(): number {
     return this.#options.hooksRunner?.warmShells ?? warmShellsFromEnvironment();

@@ -25,8 +25,8 @@ export class HookRunner implements Runner {
   readonly #runner: Runner;
 
   /**
-   * @param options what differs from the defaults: all of the environment, 16 processes at a time, no shells
-   *   that are kept ready, and no process that starts them
+   * @param options what differs from the defaults: all of the environment, 16 processes at a time, nothing
+   *   that is started ahead, and no process that starts hooks
    */
   constructor(
     logger = new DebugLogger('llxprt:core:hooks:runner'),

@@ -147,7 +147,7 @@ export class HookSystem {
   }
 
   /**
-   * Stops answering requests on the message bus, and lets go of the shells that wait in the project's directory.
+   * Stops answering requests on the message bus, and lets go of what was started ahead in the project's directory.
    * Safe while hooks run, and more than once.
    */
   async dispose(): Promise<void> {

@@ -168,7 +168,7 @@ export function newRunId(outer: string | undefined): string {
   return outer ? `${outer}/${id}` : id;
 }
 
-/** Enough to differ. A waiting shell reads it byte by byte. */
+/** Enough to differ. */
 const RUN_ID_LENGTH = 12;
 
 /** What every shell gets, whatever its host says. */

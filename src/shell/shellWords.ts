@@ -17,7 +17,7 @@ const PLAIN = String.raw`[\w@%+:,./-]`;
 const REFERENCE = String.raw`\$\{(?:${PROJECT_NAMES})\}`;
 const QUOTED = String.raw`'[^']*'|"(?:[^"$\x60\\!]|${REFERENCE})*"`;
 const WORD = String.raw`(?:${PLAIN}|=|${QUOTED})+`;
-const SIMPLE_COMMAND = new RegExp(String.raw`^\s*((?:${PLAIN}|${QUOTED})+)(?:[ \t]+${WORD})*\s*$`);
+const SIMPLE_COMMAND = new RegExp(String.raw`^[ \t]*((?:${PLAIN}|${QUOTED})+)(?:[ \t]+${WORD})*[ \t]*$`);
 const WORDS = new RegExp(WORD, 'g');
 
 /** Characters: longer commands are not looked at. */

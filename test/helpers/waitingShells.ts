@@ -1,5 +1,5 @@
-// Notes with each test whether HOOKSTACK_WARM_SHELLS can have made a difference for it: whether its file had started a
-// shell that waits for a hook by then, or a host as a process of its own, with the environment of the tests.
+// Notes with each test whether HOOKSTACK_WARM_SHELLS can have made a difference for it: whether its file had started
+// the process that starts hooks by then, or a host as a process of its own, with the environment of the tests.
 // test/withoutWarmShells.mjs reads it in the report.
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
@@ -17,7 +17,7 @@ let keepsShells = false;
 subscribe('child_process', (message) => {
   const { process: child } = message as { process: ChildProcess };
   child.once('spawn', () => {
-    keepsShells ||= isWaitingShell(child) || isHost(child);
+    keepsShells ||= isSpawner(child) || isHost(child);
   });
 });
 
@@ -25,9 +25,9 @@ afterEach(({ task }) => {
   if (keepsShells) task.meta.keepsShells = true;
 });
 
-/** Or what starts those. */
-function isWaitingShell({ spawnargs }: ChildProcess): boolean {
-  return spawnargs.some((each) => each.includes('__hookstack_go') || each.endsWith('spawner.cjs'));
+/** The process in which commands are held. */
+function isSpawner({ spawnargs }: ChildProcess): boolean {
+  return spawnargs.some((each) => each.endsWith('spawner.cjs'));
 }
 
 /** Whether it is a program of Node that was given this process's environment. */

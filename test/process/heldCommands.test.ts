@@ -502,6 +502,8 @@ describe('isSimpleCommand', () => {
     './a \\b',
     './a # b',
     './a\n./b',
+    './a\r',
+    '\v./a',
     "./a 'b",
     '(./a)',
     '! ./a',

@@ -38,7 +38,7 @@ export interface Settings {
 
 /** How hooks are started. */
 export interface HooksRunnerSettings {
-  /** Shells that are kept ready for the next events, at most; 0 keeps none. */
+  /** How many hooks may be started ahead of their event, where bash reads them; 0 starts none. */
   readonly warmShells?: number;
   /** Whether a helper process starts them, once the first hook has run. */
   readonly spawner?: boolean;

@@ -168,7 +168,7 @@ export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } =
   fleet:
     'How this host belongs to a fleet; of your own file and the system\'s only. "url": nats://HOST:PORT/TEAM/AGENT, or the https:// address of a policy server. "tokenFile", "tokenVariable": what proves who asks. "caFile", "certFile", "keyFile": for TLS. "record": whether what happens is sent to the record of the fleet; default: false. "approvals": whether people of the fleet are asked; default: false.',
   hooksRunner:
-    'How hooks are started. "warmShells": shells that are kept ready for the next events; 0 keeps none; default: 16. "spawner": whether a helper process starts them, once the first hook has run; default: true.',
+    'How hooks are started. "warmShells": how many of them may be started ahead of their event; 0 starts none; default: 16. "spawner": whether a helper process starts them, once the first hook has run; default: true.',
 };
 
 /** The keys of a `*.hooktest.json`. */
