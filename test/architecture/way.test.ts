@@ -21,7 +21,7 @@ describe('the way of a call through the sources', () => {
     const { rows, files, functions, lines } = await measure('tool');
     expect(files).toBeLessThanOrEqual(37);
     expect(functions).toBeLessThanOrEqual(215);
-    expect(lines).toBeLessThanOrEqual(1710);
+    expect(lines).toBeLessThanOrEqual(1725);
     const page = readFileSync(path.join(import.meta.dirname, '../../docs/architecture.md'), 'utf8');
     const [, told = ''] = page.split(/<!-- way of one tool call: (?:begin|end) -->/);
     const names = Array.from(told.matchAll(/^\| `([^`]+)`/gm), ([, file]) => file);
