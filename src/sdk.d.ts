@@ -21,6 +21,7 @@ export type GenerateContentParameters = Or<
   Sdk.GenerateContentParameters,
   OwnGenerateContentParameters
 >;
+export type Candidate = Or<Sdk.Candidate, OwnCandidate>;
 export type GenerateContentResponse = Or<Sdk.GenerateContentResponse, OwnGenerateContentResponse>;
 export type Models = Or<Sdk.Models, OwnModels>;
 
@@ -82,12 +83,14 @@ export interface OwnGenerateContentParameters {
   config?: OwnGenerateContentConfig;
 }
 
+export interface OwnCandidate {
+  index?: number;
+  content?: OwnContent;
+  finishReason?: string;
+}
+
 export interface OwnGenerateContentResponse {
-  candidates?: {
-    index?: number;
-    content?: OwnContent;
-    finishReason?: string;
-  }[];
+  candidates?: OwnCandidate[];
   usageMetadata?: {
     promptTokenCount?: number;
     candidatesTokenCount?: number;

@@ -17,7 +17,9 @@ const PLAIN = String.raw`[\w@%+:,./-]`;
 const REFERENCE = String.raw`\$\{(?:${PROJECT_NAMES})\}`;
 const QUOTED = String.raw`'[^']*'|"(?:[^"$\x60\\!]|${REFERENCE})*"`;
 const WORD = String.raw`(?:${PLAIN}|=|${QUOTED})+`;
-const SIMPLE_COMMAND = new RegExp(String.raw`^[ \t]*((?:${PLAIN}|${QUOTED})+)(?:[ \t]+${WORD})*[ \t]*$`);
+const SIMPLE_COMMAND = new RegExp(
+  String.raw`^[ \t]*((?:${PLAIN}|${QUOTED})+)(?:[ \t]+${WORD})*[ \t]*$`,
+);
 const WORDS = new RegExp(WORD, 'g');
 
 /** Characters: longer commands are not looked at. */
