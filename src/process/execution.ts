@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { expandWord } from '../shell/expandCommand.js';
+import { PROJECT_NAMES } from '../shell/expandCommand.js';
+import { readShebang } from '../shell/shebang.js';
 import { splitSimpleCommand } from '../shell/shellWords.js';
 import { readStart } from '../util/guardedRead.js';
 import { hostEnvironment } from '../util/surroundings.js';
@@ -82,10 +83,12 @@ function locateProgram(program: string, searchPath: string): string {
  */
 function programOf(line: CommandLine): Execution | undefined {
   const { command, cwd } = line;
-  if (process.platform === 'win32' || changesBash(line)) return undefined;
+  if (process.platform === 'win32' || changesBash(line) || !isItself()) return undefined;
   const words = splitSimpleCommand(command);
   const env = { ...line.env, ...line.extraEnv };
   const { PATH } = env;
+  if (holdsNameOf(SET_BY_BASH, line.env) || holdsNameOf(SET_BY_BASH, line.extraEnv))
+    return undefined;
   if (!words || PATH === undefined || !isBash(resolveShell(PATH).file)) return undefined;
   const [program = '', ...args] = words.map((word) => valueOf(word, env));
   const file = program.includes('/') ? program : findOnPath(program, PATH);
@@ -94,9 +97,14 @@ function programOf(line: CommandLine): Execution | undefined {
   return { file, args, argv0: program, variables };
 }
 
-/** A relative entry is looked up by a shell, which tells of it in its own way. */
-function findOnPath(program: string, searchPath: string): string | undefined {
-  const isPlain = searchPath.split(path.delimiter).every((entry) => path.isAbsolute(entry));
+/**
+ * A program where every shell finds it. A relative entry is looked up by a shell, which tells of it in its own way, and `..`
+ * after a link leads elsewhere than its text says.
+ */
+export function findOnPath(program: string, searchPath: string): string | undefined {
+  const isPlain = searchPath
+    .split(path.delimiter)
+    .every((entry) => path.isAbsolute(entry) && path.normalize(entry) === entry);
   return isPlain ? findProgram(program, searchPath) : undefined;
 }
 
@@ -105,19 +113,54 @@ export function inDirectory(file: string, cwd: string): string {
   return path.isAbsolute(file) ? file : `${cwd}/${file}`;
 }
 
-/** Beginnings of what a system executes by itself: ELF, Mach-O for one processor and for several, and `#!`. */
-const EXECUTED: ReadonlySet<string> = new Set(['7f454c46', 'cffaedfe', 'cafebabe']);
-
-/** Other files that may be executed, a shell reads itself. */
+/**
+ * What the system executes by itself: a program for this machine, or `#!` and one. What it refuses, the C library would hand
+ * to `sh`, whose exit code may be one that means something.
+ */
 function isProgram(file: string): boolean {
   if (!isExecutable(file)) return false;
   try {
-    const start = readStart(file, 4);
-    return start.toString('latin1', 0, 2) === '#!' || EXECUTED.has(start.toString('hex'));
+    const start = readStart(file, HEADER_BYTES);
+    if (start.toString('latin1', 0, 2) !== '#!') return isNative(start);
+    const [interpreter = ''] = readShebang(file) ?? [];
+    if (!path.isAbsolute(interpreter) || !isExecutable(interpreter)) return false;
+    return isNative(readStart(interpreter, HEADER_BYTES));
   } catch {
     // One that may be executed and not be read. It is an exception, and a shell knows what to do.
     return false;
   }
+}
+
+/** Of an ELF file of 64 bits; those of Mach-O are shorter. */
+const HEADER_BYTES = 64;
+/** Bytes that tell a system and a processor, by the magic number. */
+const MACHINE: ReadonlyMap<string, readonly (readonly [from: number, to: number])[]> = new Map([
+  [
+    '7f454c46',
+    [
+      [4, 6],
+      [18, 20],
+    ],
+  ],
+  ['cffaedfe', [[4, 8]]],
+]);
+/** In a file for several processors their number is where Java has its version. */
+const MAX_PROCESSORS = 20;
+
+let ownHeader: Buffer | undefined;
+
+/** Whether a file begins like a program for this machine, such as the one that runs. */
+function isNative(start: Buffer): boolean {
+  if (start.length < HEADER_BYTES) return false;
+  const magic = start.toString('hex', 0, 4);
+  if (magic === 'cafebabe') {
+    return process.platform === 'darwin' && start.readUInt32BE(4) < MAX_PROCESSORS;
+  }
+  const own = (ownHeader ??= readStart(process.execPath, HEADER_BYTES));
+  const machine = magic === own.toString('hex', 0, 4) ? MACHINE.get(magic) : undefined;
+  return (
+    machine?.every(([from, to]) => start.subarray(from, to).equals(own.subarray(from, to))) ?? false
+  );
 }
 
 /** What bash sets in the environment of a program. `undefined` where that takes more than a look. */
@@ -128,8 +171,16 @@ function asBashSets(
 ): Environment | undefined {
   const directory = PWD === cwd ? cwd : directoryFor(cwd, PWD);
   if (directory === undefined || path.normalize(directory) !== directory) return undefined;
-  const isGone = OLDPWD !== undefined && !isDirectory(OLDPWD);
-  return { _: file, PWD: directory, ...(isGone && { OLDPWD: undefined }) };
+  const isGone = OLDPWD !== undefined && (OLDPWD === '' || !isDirectory(inDirectory(OLDPWD, cwd)));
+  // Of these it has none unless somebody types.
+  const prompts = { PS1: undefined, PS2: undefined };
+  return { _: file, PWD: directory, ...prompts, ...(isGone && { OLDPWD: undefined }) };
+}
+
+/** What bash takes from the environment for the names of its directories, and what it looks at for that. */
+export function directoriesOf({ cwd, env }: Pick<CommandLine, 'cwd' | 'env'>): string {
+  const { _: _file, ...variables } = asBashSets('', cwd, env) ?? {};
+  return JSON.stringify([variables, env['PWD'] === cwd || directoryFor(cwd, env['PWD'])]);
 }
 
 /** The name that it has in the environment, if it is one of it; else that of the system. */
@@ -143,15 +194,24 @@ function directoryFor(cwd: string, named = ''): string | undefined {
   }
 }
 
+/** Not one that cannot be looked at, either, such as another user's. */
 function isDirectory(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(file).isDirectory();
+  } catch {
+    return false;
+  }
 }
+
+const PROJECT = new RegExp(String.raw`\$\{(${PROJECT_NAMES})\}`, 'g');
 
 /** Without its quotes, and with the project's directory in the place of a reference to it. */
 function valueOf(word: string, variables: Environment): string {
   return word.replaceAll(
     /'([^']*)'|"([^"]*)"/g,
-    (_all, single?: string, double = '') => single ?? expandWord(double, 'project', variables),
+    (_all, single?: string, double = '') =>
+      single ??
+      double.replaceAll(PROJECT, (_reference: string, name: string) => variables[name] ?? ''),
   );
 }
 
@@ -160,24 +220,35 @@ function valueOf(word: string, variables: Environment): string {
  * waits, or what it is told.
  */
 const CHANGING_BASH =
-  /^(?:__hookstack.*|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|BASH_COMPAT|POSIXLY_CORRECT|POSIX_PEDANTIC|LD_PRELOAD|TMOUT)$/;
+  /^(?:__hookstack.*|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|BASH_COMPAT|POSIXLY_CORRECT|POSIX_PEDANTIC|LD_PRELOAD|TMOUT)$/s;
 
-const looked = new WeakMap<object, boolean>();
+/** Those that bash sets itself, or says something about, also where they came from its host; and one without a name. */
+const SET_BY_BASH =
+  /^(?:|BASH|BASHPID|BASH_(?:ARGV0|COMMAND|EXECUTION_STRING|SUBSHELL|VERSINFO|VERSION|XTRACEFD)|COMP_WORDBREAKS|EPOCH(?:REALTIME|SECONDS)|HISTCMD|IFS|LINENO|OPTERR|OPTIND|PPID|PS4|S?RANDOM)$/;
+
+const looked = new WeakMap<object, Map<RegExp, boolean>>();
 
 /** Whether an environment changes how bash begins, so that what it would do by itself is not known. */
 export function changesBash({
   env,
   extraEnv = {},
 }: Pick<CommandLine, 'env' | 'extraEnv'>): boolean {
-  const known = looked.get(env) ?? holdsChange(env);
-  looked.set(env, known);
-  return known || holdsChange(extraEnv);
+  return holdsNameOf(CHANGING_BASH, env) || holdsNameOf(CHANGING_BASH, extraEnv);
 }
 
-function holdsChange(env: Environment): boolean {
-  return Object.entries(env).some(
-    ([name, value]) => value !== undefined && CHANGING_BASH.test(name),
-  );
+function holdsNameOf(names: RegExp, env: Environment = {}): boolean {
+  const known = looked.get(env) ?? new Map<RegExp, boolean>();
+  looked.set(env, known);
+  const holds =
+    known.get(names) ??
+    Object.entries(env).some(([name, value]) => value !== undefined && names.test(name));
+  known.set(names, holds);
+  return holds;
+}
+
+/** Else bash gives up the rights of somebody else that it was started with, and sources nothing. */
+export function isItself(): boolean {
+  return process.getuid?.() === process.geteuid?.() && process.getgid?.() === process.getegid?.();
 }
 
 function isBash(shell: string): boolean {

@@ -8,12 +8,14 @@ import { readShebang } from '../shell/shebang.js';
 import { isShortOfRoom } from '../util/room.js';
 import {
   changesBash,
+  directoriesOf,
   executionOf,
+  findOnPath,
   inDirectory,
+  isItself,
   type Execution,
   type StartOptions,
 } from './execution.js';
-import { findProgram } from './findProgram.js';
 import { watchHost } from './liveGroups.js';
 import { resolveShell } from './resolveShell.js';
 import {
@@ -138,6 +140,11 @@ export function holdable(options: StartOptions): HoldableCommand | undefined {
   const isCounting = env['SECONDS'] !== undefined || extraEnv?.['SECONDS'] !== undefined;
   if (args || isCounting || changesBash(options) || !isItself()) return undefined;
   const shell = resolveShell(extraEnv?.['PATH'] ?? env['PATH']).file;
+  // Only that of the place is asked whether it waits, and without the variables of a command.
+  if (extraEnv && Object.keys(extraEnv).some((name) => CHANGING_LOADER.test(name)))
+    return undefined;
+  if (extraEnv?.['PATH'] !== undefined && resolveShell(env['PATH']).file !== shell)
+    return undefined;
   if (path.basename(shell) !== 'bash' || isScript(shell)) return undefined;
   const execution = executionOf(options);
   return isReadBy(shell, execution, options)
@@ -145,22 +152,31 @@ export function holdable(options: StartOptions): HoldableCommand | undefined {
     : undefined;
 }
 
+/** What the system loads into a program. */
+const CHANGING_LOADER = /^(?:LD|DYLD)_|^GLIBC_TUNABLES$/;
+
 function isReadBy(shell: string, { file, args, variables }: Execution, options: StartOptions) {
   if (!variables) return file === shell;
   // What begins so is an option, and some of them change what bash reads first.
   if (isBash(file, shell)) return args[0] !== undefined && !/^(?:[-+]|$)/.test(args[0]);
   const [program = '', word = '', ...more] = shebangOf(inDirectory(file, options.cwd));
   if (program !== '/usr/bin/env') return word === '' && isBash(program, shell);
-  const searchPath = options.extraEnv?.['PATH'] ?? options.env['PATH'];
-  return word === 'bash' && more.length === 0 && findProgram('bash', searchPath) === shell;
+  // That looks in relative entries, too.
+  const searchPath = options.extraEnv?.['PATH'] ?? options.env['PATH'] ?? '';
+  return word === 'bash' && more.length === 0 && findOnPath('bash', searchPath) === shell;
 }
 
 /** By a path that leads to the same file. */
 function isBash(program: string, shell: string): boolean {
   if (program === shell) return true;
   if (!path.isAbsolute(program) || path.basename(program) !== 'bash') return false;
-  const [one, other] = [program, shell].map((each) => statSync(each, { throwIfNoEntry: false }));
-  return one?.dev === other?.dev && one?.ino === other?.ino;
+  try {
+    const [one, other] = [statSync(program), statSync(shell)];
+    return one.dev === other.dev && one.ino === other.ino;
+  } catch {
+    // What a script names may be anything: nothing at all, a link to itself, or a name that no file can have.
+    return false;
+  }
 }
 
 function shebangOf(file: string): readonly string[] {
@@ -169,11 +185,6 @@ function shebangOf(file: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-/** With the rights of somebody else, bash sources nothing. */
-function isItself(): boolean {
-  return process.getuid?.() === process.geteuid?.() && process.getgid?.() === process.getegid?.();
 }
 
 /** Such as one that sets variables for the shell that it starts: then that is not what is held. */
@@ -252,7 +263,8 @@ function stateOf({ cwd, env }: Place): string | undefined {
     if (!found.isDirectory()) return undefined;
     const text = texts.get(env) ?? JSON.stringify(env);
     texts.set(env, text);
-    return [found.dev, found.ino, inheritedState(), cwd, text].join('\0');
+    const directories = directoriesOf({ cwd, env });
+    return [found.dev, found.ino, inheritedState(), cwd, directories, text].join('\0');
   } catch {
     return undefined;
   }
@@ -264,6 +276,8 @@ function hold(command: HoldableCommand, state: string, isProbe = false): HeldCom
     const gate = gateDescriptor();
     if (gate === undefined) return undefined;
     const { execution, options } = command;
+    // Another program in the place of a script would run at once.
+    if (!isStill(command, options)) return undefined;
     const runId = newRunId(options.env[RUN_ID]);
     const env = {
       ...environmentOf(options, runId),

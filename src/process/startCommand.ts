@@ -50,7 +50,9 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
 }
 
 /** Codes of what the system does not execute: a shell says why, as for a first line that names no program. */
-const NOT_EXECUTED = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'EPERM', 'ETXTBSY']);
+const NOT_EXECUTED = new Set(
+  'EACCES EINVAL EISDIR ELIBBAD ELOOP ENOENT ENOEXEC ENOTDIR EPERM ETXTBSY'.split(' '),
+);
 
 async function start(
   execution: Execution,

@@ -39,6 +39,8 @@ export function splitSimpleCommand(command: string): readonly string[] | undefin
   if (command.length > MAX_SIMPLE || /\n|[:=]~/.test(command)) return undefined;
   const first = SIMPLE_COMMAND.exec(command)?.[1];
   if (first === undefined) return undefined;
-  const isProgram = first.includes('/') || (/^[\w.+-]+$/.test(first) && !NOT_PROGRAMS.has(first));
+  // `%` would be a job.
+  const isPath = first.includes('/') && !/^['"]*%/.test(first);
+  const isProgram = isPath || (/^[\w.+-]+$/.test(first) && !NOT_PROGRAMS.has(first));
   return (isProgram && command.match(WORDS)) || undefined;
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -9,6 +9,7 @@ import {
   type CommandOutcome,
 } from '../../src/process/runCommand.js';
 import { resolveShell } from '../../src/process/resolveShell.js';
+import { Refill } from '../../src/process/spawner/refill.js';
 import { isSimpleCommand } from '../../src/shell/shellWords.js';
 import {
   countHeld,
@@ -441,6 +442,138 @@ describe('a command that bash reads', () => {
       const file = path.join(cwd, 'script.py');
       await writeFile(file, '#!/usr/bin/env python3\n', { mode: 0o755 });
       expect(holdable({ ...base(cwd), command })).toBeUndefined();
+    });
+  });
+});
+
+describe('a command that only looks like one that the system executes', () => {
+  it.each([
+    ['a program for another processor', (own: Buffer) => withByte(own, 18, 0xb7)],
+    ['a program of which there is only a beginning', (own: Buffer) => own.subarray(0, 40)],
+    ['a program of another system', () => binary('cffaedfe', '\nexit 2')],
+    ['a class of Java', () => binary('cafebabe00000034', '\nexit 2')],
+    ['a script that names nothing', () => Buffer.from('#!\n[[ 1 ]] && exit 3\n')],
+    ['a script whose interpreter is text', () => Buffer.from('#!/etc/passwd\nexit 3\n')],
+    ['a script with an impossible interpreter', () => Buffer.from('#!/tmp/\0/bash\nexit 3\n')],
+    ['a script whose interpreter leads in a circle', () => Buffer.from('#!./loop/bash\n')],
+  ])('ends as with a shell: %s', async (_what, contentOf) => {
+    await withTempDir(async (cwd) => {
+      await symlink('loop', path.join(cwd, 'loop'));
+      await writeFile(path.join(cwd, 'x'), contentOf(await readFile(BASH)), { mode: 0o755 });
+      const { inShell, cold, ahead } = await runAllWays('./x', cwd);
+      expect(cold).toEqual(inShell);
+      expect(ahead).toEqual(inShell);
+    });
+  });
+
+  it.each([
+    ['a job', '%/x', {}],
+    ['a reference to nothing', '/bin/echo "${CLAUDE_PROJECT_DIR}/x"', {}],
+    ['a former directory that leads in a circle', './%/x', { OLDPWD: 'loop' }],
+    ['a former directory with an impossible name', './%/x', { OLDPWD: '/'.padEnd(300, 'x') }],
+    ['a former directory that is relative', '/usr/bin/printenv OLDPWD', { OLDPWD: '%' }],
+    ['a PATH that leads through a link', 'x', { PATH: 'link/..:', inside: 'yes' }],
+    [
+      'a variable that bash sets',
+      '/usr/bin/printenv PS4 IFS OPTIND',
+      { PS4: 'a', IFS: '', OPTIND: '7' },
+    ],
+    ['a variable that bash drops', '/usr/bin/printenv PS1 PS2', { PS1: 'a', PS2: 'b' }],
+  ])(
+    'is in no way different with %s',
+    async (_what, command, { inside, ...extraEnv }: Record<string, string>) => {
+      await withTempDir(async (cwd) => {
+        const script = '#!/bin/sh\necho "$0"\n';
+        await mkdir(path.join(cwd, '%/sub'), { recursive: true });
+        await symlink('%/sub', path.join(cwd, 'link'));
+        await symlink('loop', path.join(cwd, 'loop'));
+        await writeFile(path.join(cwd, '%/x'), script, { mode: 0o755 });
+        await writeFile(path.join(cwd, 'x'), script, { mode: 0o755 });
+        if (inside) extraEnv['PATH'] = `${cwd}/${extraEnv['PATH']}${process.env['PATH']}`;
+        const { inShell, cold, ahead } = await runAllWays(command, cwd, extraEnv);
+        expect(cold).toEqual(inShell);
+        expect(ahead).toEqual(inShell);
+      });
+    },
+  );
+});
+
+function withByte(bytes: Buffer, at: number, byte: number): Buffer {
+  const changed = Buffer.from(bytes);
+  changed[at] = byte;
+  return changed;
+}
+
+function binary(magic: string, text: string): Buffer {
+  return Buffer.concat([Buffer.from(magic, 'hex'), Buffer.from(text.padEnd(100))]);
+}
+
+describe('what would run before its event', () => {
+  it.each([
+    [
+      'a bash of the hook that is another shell',
+      (cwd: string) => `${cwd}/bin:${process.env['PATH']}`,
+    ],
+    ['a bash of the project', () => `bin:${process.env['PATH']}`],
+  ])('is not started ahead: %s', async (_what, searchPath) => {
+    await withTempDir(async (cwd) => {
+      await mkdir(path.join(cwd, 'bin'));
+      await symlink('/bin/sh', path.join(cwd, 'bin/bash'));
+      await writeScript(cwd, '#!/usr/bin/env bash\n');
+      const extraEnv = { PATH: searchPath(cwd) };
+      expect(holdable({ ...base(cwd), command: './script', extraEnv })).toBeUndefined();
+      const place = { cwd, env: { ...env, ...extraEnv } };
+      const isOther = path.isAbsolute(extraEnv.PATH);
+      if (isOther) {
+        expect(holdable({ ...base(cwd), command: ': > early; true', extraEnv })).toBeUndefined();
+        expect(waitsAtGate(place)).toBeUndefined();
+        await vi.waitFor(() => expect(waitsAtGate(place)).toBe(false), WAIT);
+      } else expect(holdable({ ...place, command: './script' })).toBeUndefined();
+    });
+  });
+
+  it.each(['LD_LIBRARY_PATH', 'LD_AUDIT', 'GLIBC_TUNABLES'])(
+    'is not started ahead with a variable that changes what is loaded: %s',
+    async (name) => {
+      await withTempDir(async (cwd) => {
+        const extraEnv = { [name]: '/no/such' };
+        expect(holdable({ ...base(cwd), command: 'true; true', extraEnv })).toBeUndefined();
+      });
+    },
+  );
+
+  it('is not started ahead where a script has become another program meanwhile', async () => {
+    await withTempDir(async (cwd) => {
+      await writeScript(cwd, '#!/bin/bash\n');
+      const found = holdable({ ...base(cwd), command: './script' });
+      await writeScript(cwd, '#!/bin/sh\n: > early\n');
+      expect(holdNext({ cwd, env }, [found!])).toBe(false);
+      expect(countHeld()).toBe(0);
+      expect(shellsOfHost()).toEqual([]);
+    });
+  });
+
+  it('is held again and again, whatever a script names', async () => {
+    await withTempDir(async (cwd) => {
+      await writeScript(cwd, '#!/tmp/\0/bash\n');
+      const refill = new Refill();
+      refill.noteUse({ command: './script', cwd, env }, 1, 0);
+      refill.noteUse({ command: 'true; true', cwd, env }, 1, 0);
+      await vi.waitFor(() => expect(countHeld(cwd)).toBe(1), WAIT);
+    });
+  });
+
+  it('serves nobody once the name that it has for its directory leads elsewhere', async () => {
+    await withTempDir(async (cwd) => {
+      const [link, elsewhere] = [path.join(cwd, 'link'), path.join(cwd, 'elsewhere')];
+      await mkdir(elsewhere);
+      await symlink('.', link);
+      const place = { ...base(cwd), env: { ...env, PWD: link } };
+      hold(place, 1, 'echo "$PWD"; true');
+      await rm(link);
+      await symlink('elsewhere', link);
+      const { stdout } = await runCommand({ ...place, command: 'echo "$PWD"; true' });
+      expect(stdout).toBe(`${cwd}\n`);
     });
   });
 });
