@@ -127,6 +127,8 @@ function release(command: HeldCommand): RunningCommand | undefined {
   control.end('\0');
   // What has died while the host was busy reads nothing, which is known at once: its exit is not.
   if (control.errored || control.destroyed) return undefined;
+  // One that somebody has stopped would never read that.
+  subprocess.kill('SIGCONT');
   setReferenced(subprocess, true);
   const running = asRunningCommand(subprocess, runId, beginnings);
   // A socket that is closed with something unread in it is an error for the other end, and the word is the last of all.
@@ -213,12 +215,11 @@ export function holdNext(place: Place, wanted: readonly HoldableCommand[]): bool
     if (at >= 0) missing.splice(at, 1);
     else if (command.options.cwd === place.cwd) letGo([command]);
   }
-  const [next] = missing;
-  const started = next && hold(next, state);
-  if (!started) return false;
-  held.push(started);
+  let started: HeldCommand | undefined;
+  while (!started && missing.length > 0) started = hold(missing.shift()!, state);
+  if (started) held.push(started);
   if (held.length > MAX_HELD) letGo(held.slice(0, -MAX_HELD));
-  return missing.length > 1;
+  return started !== undefined && missing.length > 0;
 }
 
 /** How many commands are held, in a directory or everywhere. */

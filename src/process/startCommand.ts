@@ -187,5 +187,6 @@ export const isDetached = process.platform !== 'win32';
 
 /** What a process inherits of its host besides the environment, and cannot be told once it runs. */
 export function inheritedState(): string {
-  return [process.umask(), process.geteuid?.(), process.getegid?.()].join(':');
+  const ids = [process.getuid?.(), process.geteuid?.(), process.getgid?.(), process.getegid?.()];
+  return [process.umask(), ...ids, process.getgroups?.()].join(':');
 }

@@ -291,6 +291,16 @@ describe('a command that is held', () => {
     });
   });
 
+  it('goes on where somebody has stopped it', async () => {
+    await withTempDir(async (cwd) => {
+      hold({ cwd, env });
+      for (const pid of shellsOfHost()) process.kill(pid, 'SIGSTOP');
+      const { ending, stdout } = await runCommand({ ...base(cwd), command: ANY });
+      expect(ending).toBe('exit');
+      expect(stdout).toMatch(/^as it is\n/);
+    });
+  });
+
   it('is not started where the directory cannot be entered', async () => {
     await withTempDir(async (cwd) => {
       await chmod(cwd, 0o755);
