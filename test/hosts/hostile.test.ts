@@ -125,7 +125,7 @@ function checkIn(harness: Harness): Host[0] {
     for (const { tools } of all.sent) compareOffers(tools, offered);
     const names = all.ran.map(({ name }) => name);
     compareOffers(names, offered);
-    if (hasModelEvents(harness)) await compareAnswers(world, set, all, alone);
+    if (hasModelEvents(harness)) await compareAnswers(harness, world, set, all, alone);
     await compareCalls(world, set, all, alone);
   };
 }
@@ -136,17 +136,20 @@ function askAlone(world: World, set: HostileSet, { messages }: SentRequest) {
   return callModel(world, world.alone, set, requestOf({ messages: texts }));
 }
 
-/** The answer may come in a turn that the user's hooks alone have ended before. */
+/** The answer may come in a turn that the user's hooks alone have ended before: then they are shown it in another one. */
 async function compareAnswers(
+  harness: Harness,
   world: World,
   set: HostileSet,
   all: Seen,
   alone: Seen,
 ): Promise<void> {
+  if (!all.shown.includes(SECRET) || alone.shown.includes(SECRET)) return;
+  const another = await runTurn(harness, world, world.alone, { ...set, messages: ['a'] });
   const said = await callModel(world, world.alone, set, requestOf({ messages: ['a'] }));
   const given = set.result.isList ? said.shown : said.read;
-  const mayBeSeen = alone.shown.includes(SECRET) || given.includes(SECRET);
-  if (all.shown.includes(SECRET) && !mayBeSeen) throw violation('an answer is shown', all, said);
+  const mayBeSeen = another.shown.includes(SECRET) || given.includes(SECRET);
+  if (!mayBeSeen) throw violation('an answer is shown', all, said);
 }
 
 async function compareCalls(world: World, set: HostileSet, all: Seen, alone: Seen): Promise<void> {
