@@ -504,7 +504,11 @@ const BREAKS = [
     [
       'HOOK-133',
       'the tool gets the arguments that the model gave, and not those of the hooks',
-      [EFFECTS, 'await call.execute(call.input)', 'await call.execute(call.originalInput)'],
+      [
+        EFFECTS,
+        'copied && !copied.refusal ? copied.input : call.input',
+        'copied && !copied.refusal ? call.originalInput : call.originalInput',
+      ],
       [
         'tools',
         'arguments that BeforeTool hooks change are what the tool is executed with, merged over its own',
@@ -645,8 +649,8 @@ const BREAKS = [
       `AfterTool hooks do not read ${field}`,
       [
         EFFECTS,
-        'const toolResponse = { llmContent, returnDisplay, metadata, error };',
-        `const toolResponse = { llmContent, returnDisplay, metadata, error, ${field}: undefined };`,
+        'toolResponse = { llmContent, returnDisplay, metadata, error };',
+        `toolResponse = { llmContent, returnDisplay, metadata, error, ${field}: undefined };`,
       ],
       ['test/middleware/toolEffects.test.ts', 'after a tool hooks read all that it gave'],
     ]),
