@@ -57,8 +57,7 @@ interface OpenEngine {
 
 /** What events are fired through: the hooks of one host, and the stack that runs them. */
 export class HookEngine {
-  /** Its stack, once the first event has come. */
-  opened: OpenEngine | undefined;
+  #opened: OpenEngine | undefined;
 
   constructor(
     readonly host: HookHost,
@@ -72,7 +71,7 @@ export class HookEngine {
 
   /** Composes the stack at the first event. */
   open(): OpenEngine {
-    return (this.opened ??= this.#open());
+    return (this.#opened ??= this.#open());
   }
 
   #open(): OpenEngine {
@@ -225,7 +224,7 @@ export function hasWork<E extends HookEventName>(engine: HookEngine, fired: Anno
   const tellsMoments = engine.registry.tellsMoments(event);
   const context = payload && planContext({ event, payload }, tellsMoments);
   // A second pass is there for the hooks that decide then, and without them there is none.
-  if ((engine.opened ?? engine.open()).isWatched && context?.moment !== 'asked') return true;
+  if (engine.open().isWatched && context?.moment !== 'asked') return true;
   fired.planned = engine.stages.plans.createExecutionPlan(event, context);
   if (fired.planned) return true;
   record(engine, event, makeEmptySuccessResult());
@@ -259,7 +258,7 @@ export async function processEvent<E extends HookEventName>(
       if (!hasWork(engine, ctx)) return makeEmptySuccessResult();
     }
     stage = undefined;
-    const { stack, isOwn } = engine.opened ?? engine.open();
+    const { stack, isOwn } = engine.open();
     await stack.run(ctx as HookContext as AnyHookContext);
     const aggregated = (isOwn && ctx.aggregated) || resolveResult(ctx);
     record(engine, ctx.event, aggregated);

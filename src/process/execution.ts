@@ -39,6 +39,8 @@ export interface Execution {
   readonly argv0?: string | undefined;
   /** Where a program is executed without the shell that its command is for: what that would have set for it. */
   readonly variables?: Environment | undefined;
+  /** The words of the program's first line, where that is `#!` and such a program. */
+  readonly shebang?: readonly string[] | undefined;
 }
 
 /**
@@ -84,17 +86,20 @@ function locateProgram(program: string, searchPath: string): string {
 function programOf(line: CommandLine): Execution | undefined {
   const { command, cwd } = line;
   if (process.platform === 'win32' || changesBash(line) || !isItself()) return undefined;
-  const words = splitSimpleCommand(command);
-  const env = { ...line.env, ...line.extraEnv };
-  const { PATH } = env;
   if (holdsNameOf(SET_BY_BASH, line.env) || holdsNameOf(SET_BY_BASH, line.extraEnv))
     return undefined;
-  if (!words || PATH === undefined || !isBash(resolveShell(PATH).file)) return undefined;
+  const words = splitSimpleCommand(command);
+  if (!words) return undefined;
+  const env = { ...line.env, ...line.extraEnv };
+  const { PATH } = env;
+  if (PATH === undefined || !isBash(resolveShell(PATH).file)) return undefined;
   const [program = '', ...args] = words.map((word) => valueOf(word, env));
   const file = program.includes('/') ? program : findOnPath(program, PATH);
   const variables = file === undefined ? undefined : asBashSets(file, cwd, env);
-  if (file === undefined || !variables || !isProgram(inDirectory(file, cwd))) return undefined;
-  return { file, args, argv0: program, variables };
+  const found = variables && file !== undefined ? readProgram(inDirectory(file, cwd)) : undefined;
+  return found && file !== undefined
+    ? { file, args, argv0: program, variables, ...found }
+    : undefined;
 }
 
 /**
@@ -109,7 +114,7 @@ export function findOnPath(program: string, searchPath: string): string | undefi
 }
 
 /** `..` after a link leads elsewhere than its text says. */
-export function inDirectory(file: string, cwd: string): string {
+function inDirectory(file: string, cwd: string): string {
   return path.isAbsolute(file) ? file : `${cwd}/${file}`;
 }
 
@@ -117,17 +122,16 @@ export function inDirectory(file: string, cwd: string): string {
  * What the system executes by itself: a program for this machine, or `#!` and one. What it refuses, the C library would hand
  * to `sh`, whose exit code may be one that means something.
  */
-function isProgram(file: string): boolean {
-  if (!isExecutable(file)) return false;
+function readProgram(file: string): Pick<Execution, 'shebang'> | undefined {
+  if (!isExecutable(file)) return undefined;
   try {
-    const start = readStart(file, HEADER_BYTES);
-    if (start.toString('latin1', 0, 2) !== '#!') return isNative(start);
-    const [interpreter = ''] = readShebang(file) ?? [];
-    if (!path.isAbsolute(interpreter) || !isExecutable(interpreter)) return false;
-    return isNative(readStart(interpreter, HEADER_BYTES));
+    const shebang = readShebang(file);
+    const [interpreter = ''] = shebang ?? [file];
+    const isFound = !shebang || (path.isAbsolute(interpreter) && isExecutable(interpreter));
+    return isFound && isNative(readStart(interpreter, HEADER_BYTES)) ? { shebang } : undefined;
   } catch {
     // One that may be executed and not be read. It is an exception, and a shell knows what to do.
-    return false;
+    return undefined;
   }
 }
 
@@ -251,6 +255,6 @@ export function isItself(): boolean {
   return process.getuid?.() === process.geteuid?.() && process.getgid?.() === process.getegid?.();
 }
 
-function isBash(shell: string): boolean {
+export function isBash(shell: string): boolean {
   return path.basename(shell) === 'bash';
 }

@@ -11,7 +11,7 @@ import {
   directoriesOf,
   executionOf,
   findOnPath,
-  inDirectory,
+  isBash,
   isItself,
   type Execution,
   type StartOptions,
@@ -147,7 +147,7 @@ export function holdable(options: StartOptions): HoldableCommand | undefined {
     return undefined;
   if (extraEnv?.['PATH'] !== undefined && resolveShell(env['PATH']).file !== shell)
     return undefined;
-  if (path.basename(shell) !== 'bash' || isScript(shell)) return undefined;
+  if (!isBash(shell) || isScript(shell)) return undefined;
   const execution = executionOf(options);
   return isReadBy(shell, execution, options)
     ? { key: keyOf(options), options, execution }
@@ -157,35 +157,28 @@ export function holdable(options: StartOptions): HoldableCommand | undefined {
 /** What the system loads into a program. */
 const CHANGING_LOADER = /^(?:LD|DYLD)_|^GLIBC_TUNABLES$/;
 
-function isReadBy(shell: string, { file, args, variables }: Execution, options: StartOptions) {
+function isReadBy(shell: string, execution: Execution, options: StartOptions): boolean {
+  const { file, args, variables, shebang = [] } = execution;
   if (!variables) return file === shell;
   // What begins so is an option, and some of them change what bash reads first.
-  if (isBash(file, shell)) return args[0] !== undefined && !/^(?:[-+]|$)/.test(args[0]);
-  const [program = '', word = '', ...more] = shebangOf(inDirectory(file, options.cwd));
-  if (program !== '/usr/bin/env') return word === '' && isBash(program, shell);
+  if (leadsTo(shell, file)) return args[0] !== undefined && !/^(?:[-+]|$)/.test(args[0]);
+  const [program = '', word = '', ...more] = shebang;
+  if (program !== '/usr/bin/env') return word === '' && leadsTo(shell, program);
   // That looks in relative entries, too.
   const searchPath = options.extraEnv?.['PATH'] ?? options.env['PATH'] ?? '';
   return word === 'bash' && more.length === 0 && findOnPath('bash', searchPath) === shell;
 }
 
 /** By a path that leads to the same file. */
-function isBash(program: string, shell: string): boolean {
+function leadsTo(shell: string, program: string): boolean {
   if (program === shell) return true;
-  if (!path.isAbsolute(program) || path.basename(program) !== 'bash') return false;
+  if (!path.isAbsolute(program) || !isBash(program)) return false;
   try {
     const [one, other] = [statSync(program), statSync(shell)];
     return one.dev === other.dev && one.ino === other.ino;
   } catch {
     // What a script names may be anything: nothing at all, a link to itself, or a name that no file can have.
     return false;
-  }
-}
-
-function shebangOf(file: string): readonly string[] {
-  try {
-    return readShebang(file) ?? [];
-  } catch {
-    return [];
   }
 }
 

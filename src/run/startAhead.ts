@@ -50,8 +50,7 @@ export class StartAhead {
     setImmediate(() => {
       if (this.#isStopped || this.#isPrepared(hookConfigs)) return;
       if (this.options.spawner && canSpawn()) this.#prepareSpawner(hookConfigs, session);
-      if (hookConfigs.some(({ prestart: isEager }) => isEager))
-        this.#prestart(hookConfigs, session);
+      this.#prestart(hookConfigs, session);
     });
   }
 
@@ -73,7 +72,10 @@ export class StartAhead {
     leaveSpawner(this, cwd);
   }
 
-  /** Whether all that these hooks need is there: those that stay need nothing but the spawner, which ends them where this process is killed. */
+  /**
+   * Whether all that these hooks need is there: those that stay need nothing but the spawner, which ends them where this
+   * process is killed.
+   */
   #isPrepared(hookConfigs: readonly CommandHookConfig[]): boolean {
     const hasAll = !this.options.spawner || !canSpawn() || hasSpawner(this);
     return hasAll && hookConfigs.every(({ persistent }) => persistent);

@@ -20,8 +20,8 @@ describe('the way of a call through the sources', () => {
   it('grows for a reason only, for a tool call with a BeforeTool and an AfterTool hook', async () => {
     const { rows, files, functions, lines } = await measure('tool');
     expect(files).toBeLessThanOrEqual(37);
-    expect(functions).toBeLessThanOrEqual(223);
-    expect(lines).toBeLessThanOrEqual(1780);
+    expect(functions).toBeLessThanOrEqual(224);
+    expect(lines).toBeLessThanOrEqual(1794);
     const page = readFileSync(path.join(import.meta.dirname, '../../docs/architecture.md'), 'utf8');
     const [, told = ''] = page.split(/<!-- way of one tool call: (?:begin|end) -->/);
     const names = Array.from(told.matchAll(/^\| `([^`]+)`/gm), ([, file]) => file);

@@ -83,6 +83,19 @@ async function ask(
   return { exitCode, stdout, stderr, signal };
 }
 
+function saysInput(input: object): object {
+  return { hookSpecificOutput: { tool_input: input } };
+}
+
+/** A client that reads nothing for longer than the time between three signs, and then all. */
+const SLOW_READER = `
+  const { readFileSync, readlinkSync } = require('node:fs');
+  const link = require('node:net').connect(process.argv[1]);
+  link.pause();
+  link.end('claude ' + process.pid + ' ' + readlinkSync('/proc/self/ns/pid') + '\\n' + readFileSync(0));
+  setTimeout(() => link.pipe(process.stdout), 2000);
+`;
+
 interface Status {
   readonly pid: number;
   readonly events: number;
@@ -442,6 +455,23 @@ describe('many at once', () => {
       encoding: 'utf8',
     });
     expect(stdout.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('have a long answer to its end, however slowly it is read', async () => {
+    const input = { command: 'x'.repeat(3_000_000) };
+    await writeFile(join(cli.home, 'said.json'), JSON.stringify(saysInput(input)));
+    await cli.userSettings({ BeforeTool: group('cat >/dev/null; cat "$HOME/said.json"') });
+    const { socket } = await haveResident();
+    const { stdout } = await execa(process.execPath, ['-e', SLOW_READER, socket], {
+      cwd: cli.project,
+      env: cli.env,
+      extendEnv: false,
+      input: event(),
+    });
+    const [, code, out] = /^\.*=(\d+) (\d+) \d+$/m.exec(stdout) ?? [];
+    expect(code).toBe('0');
+    expect(Number(out)).toBeGreaterThan(3_000_000);
+    expect(stdout.slice(stdout.indexOf('\n') + 1).trimEnd().length).toBe(Number(out) - 1);
   });
 
   it('have each its own answer, of sixteen sessions', async () => {

@@ -49,6 +49,8 @@ my $MAX_INPUT = 8 * 1024 * 1024;
 my ($HEARD, $ALIVE) = (1.5, 5);
 # Seconds for the agent to read the answer.
 my $UNREAD = 60;
+# How an answer begins: signs, exit code, bytes of both outputs.
+my $HEAD = qr/^\.*=(\d+) (\d+) (\d+)\n/;
 # Seconds after which a start that came to nothing is tried again.
 my $RETRY = 20;
 
@@ -157,7 +159,7 @@ sub ask {
     unlink $path if ((lstat $path)[1] // 0) == $there[1];
     return undef;
   }
-  return undef unless $said =~ s/^\.*=(\d+) (\d+) (\d+)\n//;
+  return undef unless $said =~ s/$HEAD//;
   my ($exit, $outBytes, $errBytes) = ($1, $2, $3);
   return undef unless length $said == $outBytes + $errBytes && $exit =~ /^[02]$/;
   return [$exit, substr($said, 0, $outBytes), substr($said, $outBytes)];
@@ -192,7 +194,7 @@ sub hear {
 }
 
 sub is_whole {
-  return $_[0] =~ /^\.*=\d+ (\d+) (\d+)\n/ && length($_[0]) - $+[0] == $1 + $2;
+  return $_[0] =~ $HEAD && length($_[0]) - $+[0] == $2 + $3;
 }
 
 sub slurp {

@@ -139,7 +139,9 @@ class Resident {
     client.setTimeout(SILENT_MS, () => client.destroy());
     client.once('end', () => {
       client.setTimeout(0);
-      void this.#answer(client, Buffer.concat(chunks), asked.signal);
+      const answering = this.#answer(client, Buffer.concat(chunks), asked.signal);
+      // A sign behind the answer would break it off, where somebody reads it slowly.
+      void answering.finally(() => clearInterval(signs));
     });
   }
 
