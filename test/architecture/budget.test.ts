@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
+
+/**
+ * The most lines that each room of the engine may have. Growth is a decision: who raises a number says in the commit
+ * what it buys.
+ */
+const LINES: Readonly<Record<string, number>> = {
+  middleware: 2110,
+  'src/config': 1360,
+  'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 760,
+  'src/core': 1210,
+  'src/dialects': 2070,
+  'src/hooks': 2300,
+  'src/process': 4160,
+  'src/protocol': 3120,
+  'src/run': 1310,
+  'src/shell': 530,
+  'src/tools src/confirmation-bus': 150,
+  'src/trace': 1400,
+  'src/trust': 2310,
+  'src/util': 2090,
+};
+const ALL = 24_800;
+
+const filesOf = (room: string): string[] =>
+  listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
+
+const countLines = (text: string): number => text.split('\n').length - 1;
+
+const linesOf = (room: string): number =>
+  filesOf(room).reduce((sum, file) => sum + countLines(readSource(file)), 0);
+
+const FUNCTION = /^(?:FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/u;
+
+/** The lines of each function that has a block, or a name. */
+function lengthsOf(files: readonly string[]): number[] {
+  const functions = findNodes(
+    files,
+    ({ type, body }, [parent]) =>
+      FUNCTION.test(type) &&
+      ((body as { type?: string } | null)?.type === 'BlockStatement' ||
+        parent?.type === 'VariableDeclarator'),
+  );
+  const sources = new Map(files.map((file) => [file, readSource(file)]));
+  return functions.map(({ file, node }) =>
+    countLines(`${sources.get(file)?.slice(node.start, node.end)}\n`),
+  );
+}
+
+describe('the rooms of the engine', () => {
+  it.each(Object.entries(LINES))('%s: at most %i lines', (room, most) => {
+    const lines = linesOf(room);
+    expect(lines).toBeLessThanOrEqual(most);
+    // A room that has become smaller keeps what it has gained.
+    expect(lines).toBeGreaterThan(most - 60);
+  });
+
+  it('have a budget together', () => {
+    const lines = Object.keys(LINES).reduce((sum, room) => sum + linesOf(room), 0);
+    expect(lines).toBeLessThanOrEqual(ALL);
+  });
+
+  it('have functions of at most nine lines in the median', () => {
+    const lengths = lengthsOf(Object.keys(LINES).flatMap(filesOf)).toSorted((a, b) => a - b);
+    expect(lengths.length).toBeGreaterThan(1000);
+    expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(9);
+  });
+});
