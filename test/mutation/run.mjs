@@ -16,7 +16,7 @@ const TESTS = {
   translator: ['middleware/translator'],
   planner: ['middleware/planner', 'middleware/matching', 'peers/planner', 'dialects/moments'],
   callerEffects: ['middleware/callerEffects', 'middleware/toolEffects', 'middleware/modelEffects'],
-  dialect: ['middleware/dialect', 'middleware/runs'],
+  'src/run/dialect': ['run/dialect', 'middleware/runs'],
   aggregator: [
     'middleware/aggregator',
     'middleware/resolveResult',

@@ -1,36 +1,34 @@
-import type { Next } from '../src/compose.js';
-import type { Dialect, DialectAnswer, Fields } from '../src/dialects/dialect.js';
-import { recordOf } from '../src/dialects/answers.js';
-import { dialects, theirEventName } from '../src/dialects/dialects.js';
+import { readCommonFields, recordOf } from '../dialects/answers.js';
+import type { Dialect, DialectAnswer, Fields } from '../dialects/dialect.js';
+import { dialects, eventWords } from '../dialects/dialects.js';
+import { inTheirWords, theirInput, toolOf } from '../dialects/inputs.js';
 import {
-  withAllowedNames,
-  withToolNames,
-  toolOutputText,
-  theirResponse,
   changedArguments,
-  theirArguments,
   findClash,
   ourToolName,
-  theirToolNames,
-} from '../src/dialects/translate.js';
-import { callFactsOf, events, failsClosed } from '../src/protocol/events.js';
-import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../src/protocol/hookOutput.js';
-import type { HookRun, Said } from '../src/run/hookRun.js';
-import { isRecord, isTooDeep, MAX_ANSWER_NESTING } from '../src/util/records.js';
-import { AmbiguousInput, writeInput } from '../src/run/preparedInput.js';
-import { describeNoise, isBrokenJson, parseAnswer } from '../src/protocol/readHookOutput.js';
-import { sanitizeText } from '../src/protocol/sanitizeText.js';
-import type { ForeignEffects, HookInput, ToolOutput } from '../src/protocol/types.js';
+  toolOutputText,
+  withAllowedNames,
+  withToolNames,
+} from '../dialects/translate.js';
+import { callFactsOf, events, failsClosed } from '../protocol/events.js';
+import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../protocol/hookOutput.js';
+import { describeNoise, isBrokenJson, parseAnswer } from '../protocol/readHookOutput.js';
+import { sanitizeText } from '../protocol/sanitizeText.js';
+import type { ForeignEffects, HookInput, ToolOutput } from '../protocol/types.js';
+import { isRecord, isTooDeep, MAX_ANSWER_NESTING } from '../util/records.js';
+import type { HookRun, Said } from './hookRun.js';
+import { AmbiguousInput, writeInput } from './preparedInput.js';
 
 /**
  * Around the process of one hook: it reads, and answers, in the format of another agent. Whoever stands further out
  * meets our own format only.
  */
-export async function dialect(run: HookRun, next: Next): Promise<void> {
+export async function dialect(run: HookRun, next: () => Promise<void>): Promise<void> {
   const spoken = run.hook.dialect && dialects[run.hook.dialect];
   if (!spoken) return next();
   const clash = findClashOf(spoken, run);
-  run.stdin = clash ?? writeInput(() => toTheirInput(spoken, run));
+  const { event, hook, input } = run;
+  run.stdin = clash ?? writeInput(() => theirInput(spoken, event, hook.moment, input));
   await next();
   if (run.said) run.said = toOurAnswer(spoken, run, run.said);
 }
@@ -45,57 +43,6 @@ function findClashOf(spoken: Dialect, { event, input }: HookRun): Error | undefi
       `the arguments "${clash[0]}" and "${clash[1]}" have one name in ${spoken.agent}, so that one would hide the other`,
     )
   );
-}
-
-/** What a hook of a dialect reads for an event. */
-function toTheirInput(
-  spoken: Dialect,
-  { event, input, hook: { moment } }: HookRun,
-): Record<string, unknown> {
-  const ofEvent = (spoken.eventInput[event] ?? ownFields) as (input: HookInput) => object;
-  const fields = { ...ofEvent(inTheirWords(spoken, input)) };
-  return {
-    ...spoken.commonInput(input),
-    hook_event_name: theirEventName(spoken, event, moment),
-    ...((moment && spoken.moments[moment]?.input(fields)) ?? fields),
-  };
-}
-
-function inTheirWords(spoken: Dialect, input: HookInput): HookInput {
-  const theirs = (name: string) => theirToolNames(spoken, name)[0];
-  if ('llm_request' in input) {
-    return { ...input, llm_request: withToolNames(input.llm_request, theirs) } as HookInput;
-  }
-  const tool = toolOf(input);
-  if (!tool) return input;
-  const tool_input = theirArguments(spoken, tool.name, tool.input, input.cwd);
-  const response: unknown = 'tool_response' in input ? input.tool_response : undefined;
-  return {
-    ...input,
-    tool_name: theirs(tool.name),
-    tool_input,
-    ...(isRecord(response) && {
-      tool_response: theirResponse(spoken, tool.name, response, tool_input),
-    }),
-  } as HookInput;
-}
-
-function toolOf(input: HookInput): { name: string; input: Record<string, unknown> } | undefined {
-  if (!('tool_name' in input && 'tool_input' in input)) return undefined;
-  const { tool_name: name, tool_input: args } = input;
-  return typeof name === 'string' && isRecord(args) ? { name, input: args } : undefined;
-}
-
-/** The fields of the event itself. */
-function ownFields({
-  session_id: _session,
-  cwd: _cwd,
-  timestamp: _timestamp,
-  hook_event_name: _event,
-  transcript_path: _transcript,
-  ...own
-}: HookInput): object {
-  return own;
 }
 
 function toOurAnswer(spoken: Dialect, run: HookRun, said: Said): Said {
@@ -150,13 +97,9 @@ const NOISE =
 
 function readAnswer(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): Said {
   const theirInput = inTheirWords(spoken, run.input);
-  const { moment } = run.hook;
-  const reader =
-    (moment && spoken.moments[moment]?.answer) ??
-    spoken.answers[run.event] ??
-    spoken.answers.otherwise;
+  const { read = readCommonFields } = eventWords(spoken, run.event, run.hook.moment) ?? {};
   const fields = withoutUnsupported(spoken, run, parsed);
-  const answer = reader(fields, toolOf(theirInput)?.name, callFactsOf(run.input));
+  const answer = read(fields, toolOf(theirInput)?.name, callFactsOf(run.input));
   for (const message of answer.forUser ?? []) {
     if (typeof message === 'string' && message.trim() !== '') tellUser(run, message);
   }
