@@ -2,13 +2,14 @@ import { HookEventName } from '../protocol/types.js';
 import { readObjection } from './answers.js';
 import {
   CONTEXT,
+  OUTPUT,
   PERMISSION,
+  REQUEST,
   readCompaction,
   readEnd,
   readPermission,
   readPermissionRequest,
   readResult,
-  writePermissionRequest,
 } from './claudeAnswers.js';
 import {
   failureInput,
@@ -66,7 +67,7 @@ export const claude: Dialect = {
       name: 'PermissionRequest',
       fields: CALL,
       read: readPermissionRequest,
-      write: writePermissionRequest,
+      answer: REQUEST,
     },
     {
       event: AfterTool,
@@ -77,7 +78,7 @@ export const claude: Dialect = {
       answer: {
         words: { block: 'block' },
         context: CONTEXT,
-        output: 'hookSpecificOutput.updatedToolOutput',
+        output: OUTPUT,
       },
     },
     {

@@ -1,19 +1,33 @@
 import type { CallFacts } from '../protocol/events.js';
 import { isBlocking } from '../protocol/hookOutput.js';
-import { isRecord } from '../util/records.js';
-import { readCommonFields, readDecision, recordOf, specificFields } from './answers.js';
-import type { AnswerWords, Dialect, DialectAnswer, Fields } from './dialect.js';
-import type { Received, Reply, ReplyVerdict } from './received.js';
-import { lostContext, reasonOf, stop, withSpecific } from './replyParts.js';
-import { receivedArguments } from './translate.js';
+import {
+  readCommonFields,
+  readDecision,
+  readReplacement,
+  recordOf,
+  specificFields,
+  valueAt,
+  withoutPlaces,
+} from './answers.js';
+import type { AnswerWords, DialectAnswer, Fields } from './dialect.js';
 
 export const CONTEXT = 'hookSpecificOutput.additionalContext';
+export const OUTPUT = 'hookSpecificOutput.updatedToolOutput';
 export const PERMISSION: AnswerWords = {
   words: { allow: 'allow', ask: 'ask', block: 'deny', stop: 'deny' },
   decision: 'hookSpecificOutput.permissionDecision',
   reason: 'hookSpecificOutput.permissionDecisionReason',
+  explainsAllow: true,
   input: 'hookSpecificOutput.updatedInput',
   context: CONTEXT,
+};
+export const REQUEST: AnswerWords = {
+  words: { allow: 'allow', block: 'deny', stop: 'deny' },
+  decision: 'hookSpecificOutput.decision.behavior',
+  reason: 'hookSpecificOutput.decision.message',
+  input: 'hookSpecificOutput.decision.updatedInput',
+  needsDecision: 'A hook changed the arguments, and Claude Code cannot ask its user about them.',
+  end: 'hookSpecificOutput.decision.interrupt',
 };
 
 export function readPermission(
@@ -47,62 +61,43 @@ function putOff(said: Fields, canAsk = false): DialectAnswer {
 }
 
 export function readResult(said: Fields, tool = ''): DialectAnswer {
-  const answer = readCommonFields(said);
-  const { updatedToolOutput, updatedMCPToolOutput, ...specific } = specificFields(said);
   const isForMcp = tool.startsWith('mcp__');
-  const value = updatedToolOutput ?? (isForMcp ? updatedMCPToolOutput : undefined);
-  const isLost = !isForMcp && (updatedMCPToolOutput ?? undefined) !== undefined;
-  if (value === undefined && !isLost) return answer;
+  const isLost = !isForMcp && (valueAt(said, MCP_OUTPUT) ?? undefined) !== undefined;
+  const isOther = isForMcp && (valueAt(said, OUTPUT) ?? undefined) === undefined;
+  const answer = readReplacement(said, isOther ? MCP_OUTPUT : OUTPUT);
   return {
     ...answer,
-    output: { ...answer.output, hookSpecificOutput: specific },
-    ...(value !== undefined && value !== null && { toolOutput: { value, isDenial: false } }),
-    ...(isLost && {
-      remarks: [
-        'answered "updatedMCPToolOutput" for a tool of no MCP server: use "updatedToolOutput"',
-      ],
-    }),
+    output: withoutPlaces(answer.output, [OUTPUT, MCP_OUTPUT]),
+    ...(isLost && { remarks: [WRONG_OUTPUT] }),
   };
 }
 
-/** A denial may end the agent as well. An answer that is not a decision is refused by whoever reads the output. */
+const MCP_OUTPUT = 'hookSpecificOutput.updatedMCPToolOutput';
+const WRONG_OUTPUT =
+  'answered "updatedMCPToolOutput" for a tool of no MCP server: use "updatedToolOutput"';
+
+/** A denial may end the agent as well. A decision may also be a word alone, or that of the call. */
 export function readPermissionRequest(said: Fields): DialectAnswer {
-  const answer = readCommonFields(said);
-  const { hookSpecificOutput: specific, ...common } = answer.output;
-  if (isBlocking(common['decision'])) return { ...answer, output: common };
-  if (specific !== undefined && !isRecord(specific)) return answer;
-  const { decision, permissionDecision } = recordOf(specific);
-  if (decision === undefined || decision === null) {
-    const theirNames = { decision: 'hookSpecificOutput.permissionDecision' };
-    const output = { decision: permissionDecision, ...common };
-    return permissionDecision === undefined
-      ? { ...answer, output: common }
-      : { ...answer, output, theirNames };
-  }
-  const {
-    behavior = decision,
-    updatedInput,
-    updatedPermissions,
-    message,
-    interrupt,
-  } = recordOf(decision);
-  const remarks = updatedPermissions === undefined ? [] : [NO_RULES];
-  if (behavior === 'allow') {
-    const change = { tool_input: updatedInput };
-    const output = { ...common, decision: behavior, hookSpecificOutput: change };
-    return { ...answer, output, remarks };
-  }
-  const place = isRecord(decision) ? 'decision.behavior' : 'decision';
-  const theirNames = {
-    decision: `hookSpecificOutput.${place}`,
-    reason: 'hookSpecificOutput.decision.message',
+  const { decision, ...others } = specificFields(said);
+  if ((decision ?? undefined) === undefined) return readDecision(said, ONLY_DECISION);
+  // What is no decision is refused by whoever reads the output.
+  const whole: Fields = { behavior: decision, ...recordOf(decision) };
+  const { interrupt, updatedPermissions, ...form } = whole;
+  const hookSpecificOutput = { ...others, decision: form };
+  const answer = readDecision({ ...said, hookSpecificOutput }, REQUEST);
+  const isEnd = form['behavior'] === 'deny' && interrupt === true && !isBlocking(said['decision']);
+  const end = { continue: false, stopReason: form['message'] };
+  return {
+    ...answer,
+    output: {
+      ...withoutPlaces(answer.output, ['hookSpecificOutput.decision']),
+      ...(isEnd && said['continue'] !== false && end),
+    },
+    remarks: updatedPermissions === undefined ? [] : [NO_RULES],
   };
-  const denial = { ...common, decision: behavior, reason: message };
-  const isEnd = behavior === 'deny' && interrupt === true && common['continue'] !== false;
-  const output = isEnd ? { ...denial, continue: false, stopReason: message } : denial;
-  return { ...answer, output, theirNames, remarks };
 }
 
+const ONLY_DECISION: AnswerWords = { decision: 'hookSpecificOutput.permissionDecision' };
 const NO_RULES =
   'answered "updatedPermissions", which has no effect: there are no rules of permissions here';
 
@@ -128,33 +123,4 @@ export function readCompaction(said: Fields): DialectAnswer {
   const { output, forUser = [] } = readCommonFields(said);
   const prevents = isBlocking(said['decision']);
   return { output, prevents, forUser: prevents ? [...forUser, said['reason']] : forUser };
-}
-
-export function writePermissionRequest(
-  verdict: ReplyVerdict,
-  received: Received,
-  spoken: Dialect,
-): Partial<Reply> {
-  const { kind, input } = verdict;
-  const lost = lostContext(verdict);
-  if (kind === 'stop') {
-    return { json: { ...stop(verdict), ...denied(reasonOf(verdict), true) }, lost };
-  }
-  if (kind === 'block') return { json: denied(reasonOf(verdict)), lost };
-  if (kind === 'allow') {
-    const updatedInput = input && receivedArguments(spoken, received, input).all;
-    return { json: permission({ behavior: 'allow', ...(updatedInput && { updatedInput }) }), lost };
-  }
-  if (!input) return { lost };
-  // The user would be asked about other arguments than those that hooks want.
-  const message = 'A hook changed the arguments, and Claude Code cannot ask its user about them.';
-  return { json: denied(message), lost: [...lost, message] };
-}
-
-function denied(message: string, interrupt = false): Record<string, unknown> {
-  return permission({ behavior: 'deny', message, ...(interrupt && { interrupt }) });
-}
-
-function permission(decision: Fields): Record<string, unknown> {
-  return withSpecific('PermissionRequest', { decision });
 }

@@ -30,8 +30,8 @@ export interface ToolWords {
 }
 
 /**
- * Where an answer has what hooks decided: its words for our verdicts, and its fields as `name` or
- * `hookSpecificOutput.name`. What has no place cannot be said.
+ * Where an answer has what hooks decided: its words for our verdicts, and the places of all else, as names with dots
+ * between them. What has no place cannot be said.
  */
 export interface AnswerWords {
   readonly words?: { readonly [K in ReplyVerdict['kind']]?: string };
@@ -39,6 +39,9 @@ export interface AnswerWords {
   readonly decision?: string;
   /** Default `reason`. */
   readonly reason?: string;
+  /** Whether there is a reason of what is allowed as well. */
+  readonly explainsAllow?: boolean;
+  /** What the model is to read. */
   readonly context?: string;
   /** Verdicts whose reason is followed by the context. */
   readonly contextWith?: readonly ReplyVerdict['kind'][];
@@ -46,12 +49,16 @@ export interface AnswerWords {
   readonly blockIsContext?: boolean;
   /** The arguments of the tool. */
   readonly input?: string;
+  /** Why the tool is refused whose arguments are changed, where they count beside a decision only. */
+  readonly needsDecision?: string;
   /** What takes the place of the tool's result. */
   readonly output?: string;
+  /** What is true where the agent is to end. */
+  readonly end?: string;
   /** What is said of a stop at an event that cannot end the agent. */
   readonly cannotStop?: string;
-  /** Further fields of `hookSpecificOutput`. */
-  readonly specific?: (verdict: ReplyVerdict) => Fields;
+  /** What it holds beside that, by place. */
+  readonly more?: (verdict: ReplyVerdict) => Fields;
 }
 
 /** Puts one verdict into the agent's format. */
@@ -77,7 +84,7 @@ export interface EventWords {
   readonly toInput?: (fields: Fields) => Record<string, unknown>;
   /** What our hooks read as the tool's result, which is this text; by default nothing but it. */
   readonly toResponse?: (fields: Fields, tool: string, text: string) => Record<string, unknown>;
-  /** How an answer is read; by default as ours. */
+  /** How an answer is read, where its places do not say that. */
   readonly read?: AnswerReader;
   /** Where an answer has what; without it, nothing can be said, and nothing is missed. */
   readonly answer?: AnswerWords;

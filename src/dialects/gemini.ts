@@ -3,12 +3,17 @@ import { defaultHookTranslator } from '../protocol/hookTranslator.js';
 import { HookEventName } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import type { AnswerWords, Dialect, DialectAnswer, Fields, MatcherReading } from './dialect.js';
-import { readCommonFields, readObjection, recordOf, specificFields } from './answers.js';
+import { readCommonFields, readReplacement, recordOf, valueAt } from './answers.js';
 import type { Received, Reply, ReplyVerdict } from './received.js';
 import { reasonOf, stop, writeAnswer } from './replyParts.js';
 import { theirToolNames, withAllowedNames, withToolNames } from './translate.js';
 
+const { BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeToolSelection } = HookEventName;
+const { BeforeAgent, AfterAgent, SessionStart, SessionEnd, PreCompress, Notification } =
+  HookEventName;
+
 const CONTEXT = 'hookSpecificOutput.additionalContext';
+const RESPONSE = 'hookSpecificOutput.llm_response';
 const REFUSAL = { block: 'deny', stop: 'deny' } as const;
 const ADVICE: AnswerWords = { cannotStop: 'at this event, hooks cannot stop Gemini CLI' };
 const RESULT: AnswerWords = { blockIsContext: true, context: CONTEXT };
@@ -23,7 +28,7 @@ export const gemini: Dialect = {
   },
   events: [
     {
-      event: HookEventName.BeforeTool,
+      event: BeforeTool,
       name: 'BeforeTool',
       answer: {
         words: { ...REFUSAL, ask: 'ask' },
@@ -31,55 +36,33 @@ export const gemini: Dialect = {
         input: 'hookSpecificOutput.tool_input',
       },
     },
+    { event: AfterTool, name: 'AfterTool', toResponse, read: readResult, write: writeResult },
     {
-      event: HookEventName.AfterTool,
-      name: 'AfterTool',
-      toResponse,
-      read: readResult,
-      write: writeResult,
-    },
-    {
-      event: HookEventName.BeforeModel,
+      event: BeforeModel,
       name: 'BeforeModel',
       read: readModelAnswer,
-      answer: { words: REFUSAL, specific: requestOf },
+      answer: { words: REFUSAL, more: requestOf },
     },
     {
-      event: HookEventName.AfterModel,
+      event: AfterModel,
       name: 'AfterModel',
       read: readModelVerdict,
-      answer: {
-        specific: ({ changes }) => ({ llm_response: answerOf(changes?.['llm_response']) }),
-      },
+      answer: { more: ({ changes }) => ({ [RESPONSE]: answerOf(changes?.['llm_response']) }) },
     },
     {
-      event: HookEventName.BeforeToolSelection,
+      event: BeforeToolSelection,
       name: 'BeforeToolSelection',
-      read: readAdvice,
       answer: {
         cannotStop: 'BeforeToolSelection cannot stop Gemini CLI: all tools are switched off',
-        specific: selectionOf,
+        more: selectionOf,
       },
     },
-    {
-      event: HookEventName.BeforeAgent,
-      name: 'BeforeAgent',
-      answer: { words: REFUSAL, context: CONTEXT },
-    },
-    {
-      event: HookEventName.AfterAgent,
-      name: 'AfterAgent',
-      answer: { words: REFUSAL, contextWith: ['block'] },
-    },
-    {
-      event: HookEventName.SessionStart,
-      name: 'SessionStart',
-      read: readAdvice,
-      answer: { ...ADVICE, context: CONTEXT },
-    },
-    { event: HookEventName.SessionEnd, name: 'SessionEnd', read: readAdvice, answer: ADVICE },
-    { event: HookEventName.PreCompress, name: 'PreCompress', read: readAdvice, answer: ADVICE },
-    { event: HookEventName.Notification, name: 'Notification', read: readAdvice, answer: ADVICE },
+    { event: BeforeAgent, name: 'BeforeAgent', answer: { words: REFUSAL, context: CONTEXT } },
+    { event: AfterAgent, name: 'AfterAgent', answer: { words: REFUSAL, contextWith: ['block'] } },
+    { event: SessionStart, name: 'SessionStart', answer: { ...ADVICE, context: CONTEXT } },
+    { event: SessionEnd, name: 'SessionEnd', answer: ADVICE },
+    { event: PreCompress, name: 'PreCompress', answer: ADVICE },
+    { event: Notification, name: 'Notification', answer: ADVICE },
   ],
   otherEvents: [],
   common: ['session_id', 'transcript_path', 'cwd', 'timestamp', 'hook_event_name'],
@@ -129,16 +112,10 @@ function toResponse({ tool_response: response }: Fields): Record<string, unknown
 
 /** A refused result is hidden, and its reason is what the model reads. */
 function readResult(said: Fields): DialectAnswer {
-  const answer = readCommonFields(said);
   const { decision, reason } = said;
+  const answer = readCommonFields(said);
   if (isBlocking(decision)) return { ...answer, toolOutput: { value: reason, isDenial: true } };
-  const { tool_output: value, ...specific } = specificFields(said);
-  if (value === undefined || value === null) return answer;
-  return {
-    ...answer,
-    output: { ...answer.output, hookSpecificOutput: specific },
-    toolOutput: { value, isDenial: false },
-  };
+  return readReplacement(said, 'hookSpecificOutput.tool_output');
 }
 
 /** A denial is the one way to replace a result that all versions know. */
@@ -153,7 +130,7 @@ function writeResult(verdict: ReplyVerdict, received: Received, spoken: Dialect)
 /** In Gemini CLI an answer in place of the model's needs no block. */
 function readModelAnswer(said: Fields): DialectAnswer {
   const { output, forUser } = readCommonFields(said);
-  const isAnswered = Boolean(specificFields(said)['llm_response']);
+  const isAnswered = Boolean(valueAt(said, RESPONSE));
   return { output: isAnswered ? { ...output, decision: 'block' } : output, forUser };
 }
 
@@ -169,20 +146,15 @@ function readMatcher(matcher: string, event: HookEventName): MatcherReading {
 function readModelVerdict(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);
   if (!isBlocking(said['decision'])) return answer;
-  const stop = { continue: false, stopReason: said['reason'] };
-  return { ...answer, output: { ...answer.output, ...stop }, theirNames: { stopReason: 'reason' } };
-}
-
-/** Such an event cannot end the agent either. */
-function readAdvice({ continue: _end, stopReason: _because, ...said }: Fields): DialectAnswer {
-  return readObjection(said);
+  const end = { continue: false, stopReason: said['reason'] };
+  return { ...answer, output: { ...answer.output, ...end }, theirNames: { stopReason: 'reason' } };
 }
 
 function requestOf({ kind, changes = {} }: ReplyVerdict): Fields {
   const isRefused = kind === 'block' || kind === 'stop';
   return isRefused
-    ? { llm_response: answerOf(changes['llm_response']) }
-    : { llm_request: withToolNames(changes['llm_request'], theirName) };
+    ? { [RESPONSE]: answerOf(changes['llm_response']) }
+    : { 'hookSpecificOutput.llm_request': withToolNames(changes['llm_request'], theirName) };
 }
 
 /** An answer in the form that it reads: with candidates, the first of which has a text. */
@@ -198,8 +170,8 @@ function answerOf(response: unknown): Record<string, unknown> | undefined {
 
 function selectionOf({ kind, changes }: ReplyVerdict): Fields {
   const toolConfig = changes?.['toolConfig'];
-  if (kind === 'stop') return { toolConfig: { mode: 'NONE' } };
-  return { toolConfig: isRecord(toolConfig) ? withAllowedNames(toolConfig, theirName) : undefined };
+  const allowed = isRecord(toolConfig) ? withAllowedNames(toolConfig, theirName) : undefined;
+  return { 'hookSpecificOutput.toolConfig': kind === 'stop' ? { mode: 'NONE' } : allowed };
 }
 
 function theirName(name: string): string {

@@ -2,7 +2,7 @@ import { callFactsOf, events } from '../protocol/events.js';
 import { defaultHookTranslator } from '../protocol/hookTranslator.js';
 import { HookEventName, type HookInput, type HookPayload, type Moment } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
-import { recordOf, textField } from './answers.js';
+import { recordOf } from './answers.js';
 import type { Dialect, EventWords, FieldNames, Fields } from './dialect.js';
 import { eventWords, theirEventName, theirSubject } from './dialects.js';
 import {

@@ -1,5 +1,4 @@
 import { DEFAULT_BLOCK_REASON, DEFAULT_STOP_REASON } from '../protocol/hookOutput.js';
-import { SPECIFIC } from './answers.js';
 import type { AnswerWords, Dialect, Fields } from './dialect.js';
 import type { Received, Reply, ReplyVerdict } from './received.js';
 import { receivedArguments, replacementOf } from './translate.js';
@@ -13,102 +12,91 @@ export function reasonOf({ reason = DEFAULT_BLOCK_REASON }: ReplyVerdict): strin
   return reason;
 }
 
-/** For events whose answers hold no text for the model. */
-export function lostContext({ context = [] }: ReplyVerdict): readonly string[] {
-  return context.length > 0 ? ['the model reads nothing of hooks at this event'] : [];
-}
-
-/** `hookSpecificOutput`, where one of its fields is there. */
-export function withSpecific(hookEventName: string, fields: Fields): Record<string, unknown> {
-  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
-  if (known.length === 0) return {};
-  return { hookSpecificOutput: { hookEventName, ...Object.fromEntries(known) } };
-}
-
 /** Puts a verdict where the agent reads it. */
 export function writeAnswer(
   spoken: Dialect,
   words: AnswerWords,
   verdict: ReplyVerdict,
   received: Received,
-): Partial<Reply> {
-  const context = [
-    ...(words.blockIsContext && verdict.kind === 'block' ? [reasonOf(verdict)] : []),
-    ...(verdict.context ?? []),
-  ];
-  const instead = (refusal: ReplyVerdict): Partial<Reply> => ({
-    ...writeAnswer(spoken, words, refusal, received),
-    lost: [reasonOf(refusal)],
-  });
-  const input = inputOf(spoken, words, verdict, received);
-  if (typeof input === 'string') return instead({ kind: 'block', reason: input });
-  const output =
-    verdict.output && words.output && replacementOf(spoken, received, verdict.output.text);
-  if (verdict.output && output === undefined) {
-    // What a hook wanted hidden must not be read, so that nothing but an end is left.
-    const reason = `A hook replaced the result of a tool, and ${spoken.agent} cannot replace the result of this one, so it was stopped.`;
-    return instead({ kind: 'stop', reason, context });
-  }
-  return write(words, { ...verdict, context }, received.theirEvent, { input, output });
-}
-
-/** The arguments as the agent takes them, or why the tool must not run. */
-function inputOf(
-  spoken: Dialect,
-  words: AnswerWords,
-  { kind, input }: ReplyVerdict,
-  received: Received,
-): object | string | undefined {
-  if (!words.input || !input || kind === 'block' || kind === 'stop') return undefined;
-  const { all, changed, dropped } = receivedArguments(spoken, received, input);
-  if (spoken.replacesArguments) return all;
-  if (dropped.length > 0) {
-    return `A hook removed arguments (${dropped.join(', ')}), and ${spoken.agent} cannot remove any, so the tool was not run.`;
-  }
-  return Object.keys(changed).length > 0 ? changed : undefined;
-}
-
-function write(
-  words: AnswerWords,
-  verdict: ReplyVerdict,
-  theirEvent: string,
-  { input, output }: { readonly input: unknown; readonly output: unknown },
 ): Reply {
-  const { kind, context = [] } = verdict;
+  const objection = words.blockIsContext && verdict.kind === 'block' ? [reasonOf(verdict)] : [];
+  const context = [...objection, ...(verdict.context ?? [])];
+  const { input, output, refusal } = valuesOf(spoken, words, verdict, received);
+  const said = { ...verdict, context, ...refusal };
+  const { kind } = said;
   const { decision = 'decision', reason = 'reason', cannotStop } = words;
   const word = words.words?.[kind];
   const isWithReason = words.contextWith?.includes(kind) === true;
-  const explained = [reasonOf(verdict), ...(isWithReason ? context : [])].join('\n\n');
-  const places = [
+  const explained = [reasonOf(said), ...(isWithReason ? context : [])].join('\n\n');
+  const allowed = words.explainsAllow ? said.reason : undefined;
+  const json = placed(received.theirEvent, [
+    ...Object.entries(cannotStop === undefined ? stop(said) : {}),
     [decision, word],
-    [reason, word && (kind === 'allow' ? verdict.reason : explained)],
+    [reason, word && (kind === 'allow' ? allowed : explained)],
+    [words.end, kind === 'stop' || undefined],
     [words.input, input],
     [words.context, context.length > 0 ? context.join('\n\n') : undefined],
     [words.output, output],
-  ] as const;
+    ...Object.entries(words.more?.(said) ?? {}),
+  ]);
+  const isUnread = context.length > 0 && words.context === undefined && !isWithReason;
   return {
-    json: {
-      ...(cannotStop === undefined && stop(verdict)),
-      ...placed(theirEvent, places, words.specific?.(verdict)),
-    },
+    json,
     lost: [
       ...(kind === 'stop' && cannotStop !== undefined ? [cannotStop] : []),
-      ...(words.context === undefined && !isWithReason ? lostContext(verdict) : []),
+      ...(isUnread ? ['the model reads nothing of hooks at this event'] : []),
+      ...(refusal ? [refusal.reason] : []),
     ],
   };
 }
 
-function placed(
-  theirEvent: string,
-  places: readonly (readonly [place: string | undefined, value: unknown])[],
-  specific: Fields = {},
-): Record<string, unknown> {
-  const top: Record<string, unknown> = {};
-  const ofEvent: Record<string, unknown> = {};
-  for (const [place, value] of places) {
-    if (place === undefined || value === undefined) continue;
-    if (place.startsWith(SPECIFIC)) ofEvent[place.slice(SPECIFIC.length)] = value;
-    else top[place] = value;
+/** The arguments and the result as the agent takes them, or what has to be said because it does not. */
+function valuesOf(
+  spoken: Dialect,
+  words: AnswerWords,
+  { kind, input, output: given }: ReplyVerdict,
+  received: Received,
+): {
+  readonly input?: Fields | undefined;
+  readonly output?: unknown;
+  readonly refusal?: { readonly kind: 'block' | 'stop'; readonly reason: string };
+} {
+  const { agent, replacesArguments } = spoken;
+  const output = given && words.output && replacementOf(spoken, received, given.text);
+  if (given && output === undefined) {
+    // What a hook wanted hidden must not be read, so that nothing but an end is left.
+    const reason = `A hook replaced the result of a tool, and ${agent} cannot replace the result of this one, so it was stopped.`;
+    return { refusal: { kind: 'stop', reason } };
   }
-  return { ...top, ...withSpecific(theirEvent, { ...ofEvent, ...specific }) };
+  if (!words.input || !input || kind === 'block' || kind === 'stop') return { output };
+  const { needsDecision } = words;
+  if (needsDecision !== undefined && !words.words?.[kind]) {
+    return { refusal: { kind: 'block', reason: needsDecision } };
+  }
+  const { all, changed, dropped } = receivedArguments(spoken, received, input);
+  if (replacesArguments) return { input: all };
+  if (dropped.length > 0) {
+    const reason = `A hook removed arguments (${dropped.join(', ')}), and ${agent} cannot remove any, so the tool was not run.`;
+    return { refusal: { kind: 'block', reason } };
+  }
+  return { input: Object.keys(changed).length > 0 ? changed : undefined };
+}
+
+function placed(
+  hookEventName: string,
+  values: readonly (readonly [place: string | undefined, value: unknown])[],
+): Record<string, unknown> {
+  const json: Record<string, unknown> = {};
+  for (const [place, value] of values) {
+    if (place === undefined || value === undefined) continue;
+    const names = place.split('.');
+    const last = names.pop() ?? '';
+    let inside = json;
+    for (const name of names) {
+      const fresh = name === 'hookSpecificOutput' ? { hookEventName } : {};
+      inside = (inside[name] ??= fresh) as Record<string, unknown>;
+    }
+    inside[last] = value;
+  }
+  return json;
 }

@@ -9,7 +9,7 @@ import { readPayload, theirField } from './inputs.js';
 import type { Received, ReceivedIdentity, Reply, ReplyVerdict } from './received.js';
 import { writeAnswer } from './replyParts.js';
 
-export type { Received, ReceivedIdentity, Reply, ReplyVerdict } from './received.js';
+export type { Received, Reply, ReplyVerdict } from './received.js';
 
 /** The events that an agent can send and that are one of ours, by its names. */
 export function receivableEvents(name: DialectName): readonly string[] {

@@ -64,7 +64,7 @@ export function ourArguments(
   const ofTheirs = Object.fromEntries(names.map(([ours, theirs]) => [theirs, ours]));
   const pairs = Object.entries(theirInput);
   return Object.fromEntries(
-    pairs.map(([name, value]) => [rename(name, ofTheirs, theirInput), value]),
+    pairs.map(([name, value]) => [nameIn(ofTheirs, name, theirInput), value]),
   );
 }
 
@@ -237,14 +237,14 @@ function pairArguments(
   const names = namesOf(dialect, tool);
   const paths = wordsOf(dialect, tool)?.paths;
   return Object.entries(input).map(([ours, value]) => {
-    const theirs = rename(ours, names, input);
+    const theirs = nameIn(names, ours, input);
     const isPath = typeof value === 'string' && value !== '' && paths?.includes(theirs);
     return { ours, theirs, value: isPath ? path.resolve(cwd, value) : value };
   });
 }
 
 /** An argument is renamed unless that would hide another one. */
-function rename(name: string, names: Words, input: Arguments): string {
+function nameIn(names: Words, name: string, input: Arguments): string {
   // An argument may have the name of something that every object has, such as `constructor`.
   const other = Object.hasOwn(names, name) ? names[name] : undefined;
   return other === undefined || Object.hasOwn(input, other) ? name : other;

@@ -45,15 +45,14 @@ export function verdictOf(
   const hasFailed = !areHealthy(fired.aggregated);
   if (!output) return { kind: 'none', hasFailed };
   const { event } = received;
+  const { toolOutput, contextOfResult } = output.foreign ?? {};
   const isRefused = fired.shouldStop || output.isBlockingDecision();
-  const replacement = event === HookEventName.AfterTool ? output.foreign?.toolOutput : undefined;
   return {
     ...decisionOf(received, fired, output),
-    unheard: unheardBlock(received, fired, output),
     input: isRefused ? undefined : changedInput(received, output),
-    output: replacement,
+    output: event === HookEventName.AfterTool ? toolOutput : undefined,
     context: [
-      output.foreign?.contextOfResult,
+      contextOfResult,
       event === HookEventName.BeforeTool ? undefined : output.getAdditionalContext(),
       fired.systemMessage && asSystemNote(fired.systemMessage),
     ].flatMap((text) => text || []),
@@ -67,14 +66,10 @@ function decisionOf(
   received: Received,
   fired: ProcessedHookResult,
   output: DefaultHookOutput,
-): Pick<ReplyVerdict, 'kind' | 'reason'> {
+): Pick<ReplyVerdict, 'kind' | 'reason' | 'unheard'> {
   const { event } = received;
   if (fired.shouldStop) return { kind: 'stop', reason: output.getStopReason() };
-  if (output.isBlockingDecision()) {
-    const isReplaced = output.getBlockReason() === output.foreign?.toolOutput?.text;
-    const isObjection = isHeard(event, output) && !isReplaced;
-    return isObjection ? { kind: 'block', reason: output.getBlockReason() } : { kind: 'none' };
-  }
+  if (output.isBlockingDecision()) return blockOf(event, fired, output);
   if (output.decision === 'ask' && ASKING_EVENTS.has(event)) {
     return { kind: 'ask', reason: output.reason };
   }
@@ -82,19 +77,19 @@ function decisionOf(
   return isAllowedForUser(received, fired, output) ? { kind: 'allow' } : { kind: 'none' };
 }
 
-function isHeard(event: HookEventName, output: DefaultHookOutput): boolean {
-  return canPrevent(event, output) || event === HookEventName.AfterTool;
-}
-
-/** Who blocks by exit code 2 is told of where the hook ends. */
-function unheardBlock(
-  { event }: Received,
-  { aggregated, shouldStop }: ProcessedHookResult,
+function blockOf(
+  event: HookEventName,
+  { aggregated }: ProcessedHookResult,
   output: DefaultHookOutput,
-): string | undefined {
-  if (shouldStop || !output.isBlockingDecision() || isHeard(event, output)) return undefined;
+): Pick<ReplyVerdict, 'kind' | 'reason' | 'unheard'> {
+  const reason = output.getBlockReason();
+  if (canPrevent(event, output) || event === HookEventName.AfterTool) {
+    const isReplaced = reason === output.foreign?.toolOutput?.text;
+    return isReplaced ? { kind: 'none' } : { kind: 'block', reason };
+  }
+  // Who blocks by exit code 2 is told of where the hook ends.
   const isTold = aggregated.results.some(({ exitCode }) => exitCode === 2);
-  return isTold ? undefined : output.getBlockReason();
+  return { kind: 'none', unheard: isTold ? undefined : reason };
 }
 
 /** Our hooks have no objection where they allow. Those of the agent itself answer for its user. */

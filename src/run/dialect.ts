@@ -1,4 +1,4 @@
-import { readCommonFields, recordOf } from '../dialects/answers.js';
+import { readAnswer, recordOf, valueAt, withoutPlaces } from '../dialects/answers.js';
 import type { Dialect, DialectAnswer, Fields } from '../dialects/dialect.js';
 import { dialects, eventWords } from '../dialects/dialects.js';
 import { inTheirWords, theirInput, toolOf } from '../dialects/inputs.js';
@@ -14,7 +14,7 @@ import { callFactsOf, events, failsClosed } from '../protocol/events.js';
 import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../protocol/hookOutput.js';
 import { describeNoise, isBrokenJson, parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
-import type { ForeignEffects, HookInput, ToolOutput } from '../protocol/types.js';
+import type { HookInput, ToolOutput } from '../protocol/types.js';
 import { isRecord, isTooDeep, MAX_ANSWER_NESTING } from '../util/records.js';
 import type { HookRun, Said } from './hookRun.js';
 import { AmbiguousInput, writeInput } from './preparedInput.js';
@@ -54,14 +54,10 @@ function toOurAnswer(spoken: Dialect, run: HookRun, said: Said): Said {
   if (parsed && isTooDeep(parsed, MAX_ANSWER_NESTING + 1)) return { ...said, stdout: text };
   const words = spoken.readsStderr ? text : stderr;
   if (spoken.denies(said.exitCode) && (said.exitCode === 2 || words !== '')) {
-    return readAnswer(
-      spoken,
-      run,
-      said,
-      asDenial(parsed, parsed && spoken.readsStderr ? '' : words),
-    );
+    const reason = parsed && spoken.readsStderr ? '' : words;
+    return readSaid(spoken, run, said, asDenial(parsed, reason));
   }
-  if (parsed) return readAnswer(spoken, run, said, parsed);
+  if (parsed) return readSaid(spoken, run, said, parsed);
   return said.exitCode === 0 && text !== '' ? readPlainText(spoken, run, said, text) : said;
 }
 
@@ -95,102 +91,80 @@ function readPlainText(spoken: Dialect, run: HookRun, said: Said, text: string):
 const NOISE =
   'printed JSON with other text around it, or a part of it, so that its decision does not count: print one JSON object, and nothing else';
 
-function readAnswer(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): Said {
-  const theirInput = inTheirWords(spoken, run.input);
-  const { read = readCommonFields } = eventWords(spoken, run.event, run.hook.moment) ?? {};
+function readSaid(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): Said {
+  const { event, hook, input } = run;
+  const read = inTheirWords(spoken, input);
   const fields = withoutUnsupported(spoken, run, parsed);
-  const answer = read(fields, toolOf(theirInput)?.name, callFactsOf(run.input));
-  for (const message of answer.forUser ?? []) {
-    if (typeof message === 'string' && message.trim() !== '') tellUser(run, message);
-  }
+  const words = eventWords(spoken, event, hook.moment);
+  const answer =
+    words?.read?.(fields, toolOf(read)?.name, callFactsOf(input)) ??
+    readAnswer(fields, words?.answer);
+  for (const message of answer.forUser ?? []) if (asText(message)) tellUser(run, String(message));
   for (const remark of answer.remarks ?? []) run.warnOnce(remark);
-  const { hookSpecificOutput: specific, ...common } = answer.output;
-  const tool = toolOf(run.input);
-  const returned = isRecord(specific) ? specific['tool_input'] : undefined;
-  const changed =
-    tool && isRecord(returned)
-      ? changedArguments(spoken, tool.name, tool.input, run.input.cwd, returned)
-      : { change: returned, dropped: [] };
-  const translated = {
-    ...common,
-    hookSpecificOutput: isRecord(specific)
-      ? { ...withOurWords(spoken, specific), tool_input: unlessEmpty(changed.change) }
-      : specific,
+  const { output, droppedArguments } = inOurWords(spoken, input, answer.output);
+  const effects = {
+    droppedArguments,
+    toolOutput: answer.toolOutput && replacementOf(spoken, input, read, answer.toolOutput),
+    contextOfResult: asText(answer.contextOfResult) && sanitizeText(String(answer.contextOfResult)),
+    prevents: answer.prevents,
   };
   return {
     ...said,
     exitCode: 0,
-    stdout: JSON.stringify(translated),
-    foreign: foreignEffects(spoken, run.input, theirInput, answer, changed.dropped),
+    stdout: JSON.stringify(output),
+    foreign: Object.values(effects).some(Boolean) ? effects : undefined,
     theirNames: answer.theirNames,
   };
 }
 
 /** What has a meaning there and none here is told once, and is not read. */
 function withoutUnsupported(spoken: Dialect, run: HookRun, parsed: Fields): Fields {
-  const specific = parsed['hookSpecificOutput'];
-  const supported = (fields: Fields, at: string) =>
-    Object.entries(fields).filter(([key, value]) => {
-      const path = `${at}${key}`;
-      if (!Object.hasOwn(spoken.unsupported, path)) return true;
-      const instead = spoken.unsupported[path];
-      if (instead && value) run.warnOnce(`answered "${key}", which has no effect here: ${instead}`);
-      return false;
-    });
-  return {
-    ...Object.fromEntries(supported(parsed, '')),
-    ...(isRecord(specific) && {
-      hookSpecificOutput: Object.fromEntries(supported(specific, 'hookSpecificOutput.')),
-    }),
-  };
+  for (const [place, instead] of Object.entries(spoken.unsupported)) {
+    if (!instead || !valueAt(parsed, place)) continue;
+    const name = place.split('.').at(-1);
+    run.warnOnce(`answered "${name}", which has no effect here: ${instead}`);
+  }
+  return withoutPlaces(parsed, Object.keys(spoken.unsupported));
 }
 
-function foreignEffects(
-  spoken: Dialect,
-  input: HookInput,
-  theirInput: HookInput,
-  { toolOutput, contextOfResult: context, prevents }: DialectAnswer,
-  dropped: readonly string[],
-): ForeignEffects | undefined {
-  const contextOfResult =
-    typeof context === 'string' && context.trim() !== '' ? sanitizeText(context) : undefined;
-  const replacement = toolOutput && replacementOf(spoken, input, theirInput, toolOutput);
-  const droppedArguments = dropped.length > 0 ? dropped : undefined;
-  const effects = { droppedArguments, toolOutput: replacement, contextOfResult, prevents };
-  return Object.values(effects).some(Boolean) ? effects : undefined;
+/** An answer with our names of tools, and with what it changes of a tool's arguments. */
+function inOurWords(spoken: Dialect, input: HookInput, output: Fields) {
+  const { hookSpecificOutput: specific } = output;
+  if (!isRecord(specific)) return { output };
+  const ours = (name: string) => ourToolName(spoken, name);
+  const tool = toolOf(input);
+  const { tool_input: returned, toolConfig, llm_request: request } = specific;
+  const { change, dropped } =
+    tool && isRecord(returned)
+      ? changedArguments(spoken, tool.name, tool.input, input.cwd, returned)
+      : { change: returned, dropped: [] };
+  const isUnchanged = isRecord(change) && Object.keys(change).length === 0;
+  const hookSpecificOutput = {
+    ...specific,
+    toolConfig: isRecord(toolConfig) ? withAllowedNames(toolConfig, ours) : toolConfig,
+    llm_request: withToolNames(request, ours),
+    tool_input: isUnchanged ? undefined : change,
+  };
+  return {
+    output: { ...output, hookSpecificOutput },
+    droppedArguments: dropped.length > 0 ? dropped : undefined,
+  };
 }
 
 function replacementOf(
   spoken: Dialect,
   input: HookInput,
-  theirInput: HookInput,
+  read: HookInput,
   { value, isDenial }: NonNullable<DialectAnswer['toolOutput']>,
 ): ToolOutput | undefined {
   if (isDenial) {
-    return {
-      text: asText(asText(value) && sanitizeText(String(value)))?.trim() ?? DEFAULT_BLOCK_REASON,
-      isDenial,
-    };
+    const reason = asText(value) && asText(sanitizeText(String(value)));
+    return { text: reason?.trim() ?? DEFAULT_BLOCK_REASON, isDenial };
   }
-  const response: unknown = 'tool_response' in theirInput ? theirInput.tool_response : undefined;
-  const sent = isRecord(response) ? response : {};
+  const sent = 'tool_response' in read ? recordOf(read.tool_response) : {};
   const text = toolOutputText(spoken, toolOf(input)?.name ?? '', sent, value);
   // It is a result, and as long as that has to be.
   return text === undefined ? undefined : { text: sanitizeText(text, Infinity), isDenial };
-}
-
-function withOurWords(spoken: Dialect, specific: Fields): Record<string, unknown> {
-  const ours = (name: string) => ourToolName(spoken, name);
-  const { toolConfig, llm_request: request, ...others } = specific;
-  return {
-    ...others,
-    toolConfig: isRecord(toolConfig) ? withAllowedNames(toolConfig, ours) : toolConfig,
-    llm_request: withToolNames(request, ours),
-  };
-}
-
-function unlessEmpty(change: unknown): unknown {
-  return isRecord(change) && Object.keys(change).length === 0 ? undefined : change;
 }
 
 function tellUser(run: HookRun, message: string): void {

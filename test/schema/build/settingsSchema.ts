@@ -49,6 +49,7 @@ function describeTheirEvents(name: DialectName): [string, JsonSchema][] {
   const { agent, events: theirs } = dialects[name];
   const described = theirs
     .filter(({ isOnlySent }) => !isOnlySent)
+    .toSorted((one, other) => Number('moment' in one) - Number('moment' in other))
     .map(({ event, name: key, moment }) => {
       const what = moment
         ? `An event of ${agent}; here a moment of ${event}`
