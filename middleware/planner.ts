@@ -10,7 +10,13 @@ import type {
   HookExecutionPlan,
   Moment,
 } from '../src/protocol/types.js';
-import { theirSubject, theirSubjects, readMatcher, dialects } from '../src/dialects/dialects.js';
+import {
+  dialects,
+  hasMoment,
+  readMatcher,
+  theirSubject,
+  theirSubjects,
+} from '../src/dialects/dialects.js';
 import { events, type EventDefinition, failsClosed } from '../src/protocol/events.js';
 import type { Match, HookRegistryEntry } from '../src/protocol/entry.js';
 import { theirToolNames } from '../src/dialects/translate.js';
@@ -195,7 +201,7 @@ export function isOfMoment(
   { dialect, moment: own }: Pick<CommandHookConfig, 'dialect' | 'moment'>,
   moment: Moment | undefined,
 ): boolean {
-  const isApart = moment && dialect && dialects[dialect].moments[moment];
+  const isApart = moment && dialect && hasMoment(dialects[dialect], moment);
   return own || isApart ? own === moment : moment !== 'asked';
 }
 

@@ -4,6 +4,7 @@ import type { DebugLogger } from '../src/util/debugLogger.js';
 import { errorMessage } from '../src/util/errorMessage.js';
 import { events, failsClosed } from '../src/protocol/events.js';
 import { deadlineOf } from '../src/run/deadline.js';
+import { dialect } from '../src/run/dialect.js';
 import { explainStderr } from '../src/run/exception.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';
 import {
@@ -50,7 +51,6 @@ import { traceHook } from '../src/trace/hookSpans.js';
 import { channels } from '../src/trace/span.js';
 import { createSpecificHookOutput } from './aggregator.js';
 import { askAgain } from './askAgain.js';
-import { dialect } from './dialect.js';
 
 export type { Runner } from '../src/run/hookRun.js';
 

@@ -82,7 +82,7 @@ export {
   type Reply,
   type ReplyVerdict,
 } from './dialects/reverse.js';
-export type { ReceivedIdentity } from './dialects/reverseTypes.js';
+export type { ReceivedIdentity } from './dialects/received.js';
 export { callModelWithHooks, type ModelCallOptions, type ModelTurn } from './core/modelCall.js';
 export {
   fireAfterModelHook,

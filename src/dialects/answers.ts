@@ -1,9 +1,40 @@
 import { isRecord } from '../util/records.js';
 import { isBlocking } from '../protocol/hookOutput.js';
-import type { DialectAnswer, Fields } from './dialect.js';
+import type { AnswerWords, DialectAnswer, Fields } from './dialect.js';
 
 export function recordOf(value: unknown): Fields {
   return isRecord(value) ? value : {};
+}
+
+export function textField(fields: Fields, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function specificFields({ hookSpecificOutput: specific }: Fields): Fields {
+  return recordOf(specific);
+}
+
+/** What stands at a place of an answer: names with dots between them. */
+export function valueAt(said: Fields, place: string): unknown {
+  return place.split('.').reduce<unknown>((value, name) => recordOf(value)[name], said);
+}
+
+/** An answer without what stands at some places. */
+export function withoutPlaces(
+  said: Fields,
+  places: readonly string[],
+  before = '',
+): Record<string, unknown> {
+  const kept = Object.entries(said).filter(([name]) => !places.includes(before + name));
+  return Object.fromEntries(
+    kept.map(([name, value]) => [
+      name,
+      name === 'hookSpecificOutput' && isRecord(value)
+        ? withoutPlaces(value, places, `${name}.`)
+        : value,
+    ]),
+  );
 }
 
 /** There, `systemMessage` is for the user, and `suppressOutput` hides what the hook printed, which nobody sees here. */
@@ -15,6 +46,14 @@ export function readCommonFields({
   return { output, forUser: [systemMessage] };
 }
 
+/** Reads an answer as the table has it; one of an event without words is ours. */
+export function readAnswer(said: Fields, words: AnswerWords = {}): DialectAnswer {
+  const { continue: _end, stopReason: _because, ...others } = said;
+  if (words.cannotStop !== undefined) return readObjection(others);
+  if (words.decision !== undefined) return readDecision(said, words);
+  return words.output === undefined ? readCommonFields(said) : readReplacement(said, words.output);
+}
+
 /** For events that cannot be blocked: the user is told why a hook wants to. */
 export function readObjection(said: Fields): DialectAnswer {
   const { output, forUser = [] } = readCommonFields(said);
@@ -22,6 +61,50 @@ export function readObjection(said: Fields): DialectAnswer {
   return { output: others, forUser: isBlocking(decision) ? [...forUser, reason] : forUser };
 }
 
-export function specificFields({ hookSpecificOutput: specific }: Fields): Fields {
-  return recordOf(specific);
+/** What takes the place of a tool's result, where an answer has that. */
+export function readReplacement(said: Fields, place: string): DialectAnswer {
+  const value = valueAt(said, place) ?? undefined;
+  const { output, forUser } = readCommonFields(withoutPlaces(said, [place]));
+  return {
+    output,
+    forUser,
+    ...(value !== undefined && { toolOutput: { value, isDenial: false } }),
+  };
+}
+
+/**
+ * For events whose decision has a place of its own. One in `decision` counts beside it where it blocks, else where it is
+ * the only one. The reason of an "allow" is for the user; kept, it would be taken for the reason of another hook's block.
+ */
+export function readDecision(said: Fields, words: AnswerWords): DialectAnswer {
+  const { decision: at = '', reason: reasonAt = '', input: inputAt = '', context = '' } = words;
+  const { decision: early, reason: earlyReason } = said;
+  const theirs = valueAt(said, at);
+  const isEarly = isBlocking(early) || (theirs ?? undefined) === undefined;
+  const decision = isEarly ? early : theirs;
+  const reasons = [valueAt(said, reasonAt), earlyReason];
+  const reason = isBlocking(early) ? (reasons[1] ?? reasons[0]) : (reasons[0] ?? reasons[1]);
+  const read = ['decision', 'reason', at, reasonAt, inputAt, 'hookSpecificOutput.hookEventName'];
+  const { output, forUser } = readCommonFields(withoutPlaces(said, read));
+  const { hookSpecificOutput: specific, ...common } = output;
+  const mayChange = words.needsDecision === undefined || decision === 'allow';
+  const input = mayChange ? valueAt(said, inputAt) : undefined;
+  return {
+    output: {
+      ...common,
+      decision,
+      ...((isBlocking(decision) || decision === 'ask') && { reason }),
+      hookSpecificOutput:
+        isRecord(specific) || input !== undefined
+          ? { ...recordOf(specific), tool_input: input }
+          : specific,
+    },
+    forUser,
+    contextOfResult: valueAt(said, context),
+    theirNames: {
+      ...(!isEarly && { decision: at }),
+      ...(reason !== earlyReason && { reason: reasonAt }),
+      'hookSpecificOutput.tool_input': inputAt,
+    },
+  };
 }

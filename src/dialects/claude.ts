@@ -1,11 +1,43 @@
-import { callFactsOf, type CallFacts } from '../protocol/events.js';
-import { isBlocking } from '../protocol/hookOutput.js';
-import { isRecord } from '../util/records.js';
 import { HookEventName } from '../protocol/types.js';
-import { ToolErrorType } from '../tools/tools.js';
-import type { Dialect, DialectAnswer, Fields } from './dialect.js';
-import { readCommonFields, readObjection, recordOf, specificFields } from './answers.js';
-import { CLAUDE_EVENTS, CLAUDE_MOMENTS } from './eventNames.js';
+import { readObjection } from './answers.js';
+import {
+  CONTEXT,
+  OUTPUT,
+  PERMISSION,
+  REQUEST,
+  readCompaction,
+  readEnd,
+  readPermission,
+  readPermissionRequest,
+  readResult,
+} from './claudeAnswers.js';
+import {
+  failureInput,
+  failureOf,
+  fileResponse,
+  readOutput,
+  readReplacement,
+  readResponse,
+  resultOf,
+  shellOutput,
+  shellReplacement,
+  shellResponse,
+} from './claudeResults.js';
+import type { Dialect } from './dialect.js';
+
+const { BeforeTool, AfterTool, BeforeAgent, AfterAgent, PreCompress } = HookEventName;
+const { SessionStart, SessionEnd, Notification } = HookEventName;
+
+const CALL = ['tool_name', 'tool_input'] as const;
+const BLOCK = { block: 'block', stop: 'block' } as const;
+/** The end of the agent, or of one of its helpers. */
+const END = {
+  event: AfterAgent,
+  fields: ['stop_hook_active', ['prompt_response', 'last_assistant_message']],
+  constants: { background_tasks: [], session_crons: [] },
+  read: readEnd,
+  answer: { words: { block: 'block' }, contextWith: ['block'] },
+} as const;
 
 /** The format of hooks for Claude Code. */
 export const claude: Dialect = {
@@ -21,21 +53,98 @@ export const claude: Dialect = {
     ],
     notRead: 'managed settings, and hooks of installed plugins, skills and agents',
   },
-  events: CLAUDE_EVENTS,
-  moments: {
-    asked: {
-      event: HookEventName.BeforeTool,
-      name: CLAUDE_MOMENTS.asked.name,
-      input: ({ tool_use_id: _id, ...fields }) => fields,
-      answer: readPermissionRequest,
+  events: [
+    {
+      event: BeforeTool,
+      name: 'PreToolUse',
+      fields: [...CALL, 'tool_use_id'],
+      read: readPermission,
+      answer: PERMISSION,
     },
-    failed: {
-      event: HookEventName.AfterTool,
-      name: CLAUDE_MOMENTS.failed.name,
-      input: failureInput,
-      answer: readCommonFields,
+    {
+      event: BeforeTool,
+      moment: 'asked',
+      name: 'PermissionRequest',
+      fields: CALL,
+      read: readPermissionRequest,
+      answer: REQUEST,
     },
-  },
+    {
+      event: AfterTool,
+      name: 'PostToolUse',
+      fields: [...CALL, 'tool_response', 'tool_use_id', 'duration_ms'],
+      toResponse: resultOf,
+      read: readResult,
+      answer: {
+        words: { block: 'block' },
+        context: CONTEXT,
+        output: OUTPUT,
+      },
+    },
+    {
+      event: AfterTool,
+      moment: 'failed',
+      name: 'PostToolUseFailure',
+      fields: [...CALL, 'tool_response', 'tool_use_id', 'duration_ms'],
+      toInput: failureInput,
+      toResponse: failureOf,
+      answer: { blockIsContext: true, context: CONTEXT },
+    },
+    {
+      event: BeforeAgent,
+      name: 'UserPromptSubmit',
+      answer: { words: BLOCK, context: CONTEXT },
+    },
+    { ...END, name: 'Stop' },
+    { ...END, name: 'SubagentStop', isOnlySent: true },
+    {
+      event: PreCompress,
+      name: 'PreCompact',
+      fields: ['trigger'],
+      constants: { custom_instructions: '' },
+      read: readCompaction,
+      answer: { words: BLOCK },
+    },
+    {
+      event: SessionStart,
+      name: 'SessionStart',
+      read: readObjection,
+      answer: { context: CONTEXT },
+    },
+    { event: SessionEnd, name: 'SessionEnd', fields: ['reason'], read: readObjection },
+    {
+      event: Notification,
+      name: 'Notification',
+      fields: ['message', 'notification_type'],
+      read: readObjection,
+    },
+  ],
+  otherEvents: [
+    'ConfigChange',
+    'CwdChanged',
+    'DirectoryAdded',
+    'Elicitation',
+    'ElicitationResult',
+    'FileChanged',
+    'InstructionsLoaded',
+    'MessageDisplay',
+    'PermissionDenied',
+    'PostCompact',
+    'PostModelSwitch',
+    'PostToolBatch',
+    'PreModelSwitch',
+    'Setup',
+    'StopFailure',
+    'SubagentStart',
+    'TaskCompleted',
+    'TaskCreated',
+    'TeammateIdle',
+    'UserPromptExpansion',
+    'WorktreeCreate',
+    'WorktreeRemove',
+  ],
+  common: ['session_id', 'transcript_path', 'cwd', 'hook_event_name'],
+  constants: { permission_mode: 'default' },
   // MCP tools are called mcp__server__tool on both sides, and MultiEdit has no counterpart.
   tools: [
     {
@@ -43,6 +152,7 @@ export const claude: Dialect = {
       theirs: ['Bash', 'PowerShell'],
       response: shellResponse,
       output: shellOutput,
+      replacement: shellReplacement,
     },
     {
       ours: 'write_file',
@@ -54,87 +164,81 @@ export const claude: Dialect = {
     {
       ours: 'read_file',
       theirs: ['Read'],
-      arguments: { absolute_path: 'file_path' },
+      hostArguments: { absolute_path: 'file_path' },
       paths: ['file_path'],
       response: readResponse,
       output: readOutput,
+      replacement: readReplacement,
     },
-    { ours: 'glob', theirs: ['Glob'], arguments: { dir_path: 'path' } },
+    {
+      ours: 'glob',
+      theirs: ['Glob'],
+      hostArguments: { dir_path: 'path' },
+      replacement: (text) => ({
+        durationMs: 0,
+        numFiles: 1,
+        filenames: text.split('\n'),
+        truncated: false,
+      }),
+    },
     {
       ours: 'search_file_content',
       theirs: ['Grep'],
-      arguments: { dir_path: 'path', include: 'glob' },
-      own: ['include'],
+      arguments: { include: 'glob' },
+      hostArguments: { dir_path: 'path' },
+      replacement: (content) => ({
+        mode: 'content',
+        numFiles: 0,
+        filenames: [],
+        content,
+        numLines: content.split('\n').length,
+      }),
     },
-    { ours: 'list_directory', theirs: ['LS'], arguments: { dir_path: 'path' }, paths: ['path'] },
-    { ours: 'web_fetch', theirs: ['WebFetch'] },
+    {
+      ours: 'list_directory',
+      theirs: ['LS'],
+      hostArguments: { dir_path: 'path' },
+      paths: ['path'],
+    },
+    {
+      ours: 'web_fetch',
+      theirs: ['WebFetch'],
+      replacement: (result, { bytes, code, codeText, durationMs, url }) => ({
+        bytes,
+        code,
+        codeText,
+        result,
+        durationMs,
+        url,
+      }),
+    },
     { ours: 'google_web_search', theirs: ['WebSearch'] },
     { ours: 'write_todos', theirs: ['TodoWrite'] },
     { ours: 'task', theirs: ['Agent', 'Task'] },
   ],
   mcpSeparator: '__',
   replacesArguments: true,
-  timeoutUnit: { name: 'seconds', ms: 1000 },
-  defaultTimeoutMs: { BeforeAgent: 30_000, SessionEnd: 1500, otherwise: 600_000 },
-  readMatcher: (matcher) =>
-    /[^\w|, -]/.test(matcher)
-      ? { expression: matcher, otherwise: 'nothing' }
-      : { names: matcher.split(/[|,]/).map((name) => name.trim()) },
   subjects: {
     exit: 'other',
     ToolPermission: 'permission_prompt',
     Idle: 'idle_prompt',
     Other: 'other',
   },
+  // After a compaction, and in a copy, the session goes on.
+  otherSubjects: { compact: 'resume', fork: 'resume' },
+  timeoutUnit: { name: 'seconds', ms: 1000 },
+  defaultTimeoutMs: { BeforeAgent: 30_000, SessionEnd: 1500, otherwise: 600_000 },
+  readMatcher: (matcher) =>
+    /[^\w|, -]/.test(matcher)
+      ? { expression: matcher, otherwise: 'nothing' }
+      : { names: matcher.split(/[|,]/).map((name) => name.trim()) },
   environment: ({ session_id }) => ({ CLAUDE_CODE_SESSION_ID: session_id }),
   missingVariables: ['CLAUDE_PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA'],
-  commonInput: ({ session_id, transcript_path, cwd }) => ({
-    session_id,
-    transcript_path,
-    cwd,
-    permission_mode: 'default',
-  }),
-  eventInput: {
-    BeforeTool: ({ tool_name, tool_input, ...input }) => ({
-      tool_name,
-      tool_input,
-      tool_use_id: callFactsOf(input).callId,
-    }),
-    AfterTool: ({ tool_name, tool_input, tool_response, ...input }) => ({
-      tool_name,
-      tool_input,
-      tool_response,
-      tool_use_id: callFactsOf(input).callId,
-      duration_ms: callFactsOf(input).durationMs,
-    }),
-    AfterAgent: ({ stop_hook_active, prompt_response }) => ({
-      stop_hook_active,
-      last_assistant_message: prompt_response,
-      background_tasks: [],
-      session_crons: [],
-    }),
-    SessionEnd: ({ reason }) => ({ reason: claude.subjects[reason] ?? reason }),
-    PreCompress: ({ trigger }) => ({ trigger, custom_instructions: '' }),
-    Notification: ({ message, notification_type }) => ({
-      message,
-      notification_type: claude.subjects[notification_type] ?? notification_type,
-    }),
-  },
   guardWord: 'block',
   hasHttpHooks: true,
   denies: (exitCode) => exitCode === 2,
   readsStderr: false,
   plainText: { BeforeAgent: 'context', SessionStart: 'context', otherwise: 'nothing' },
-  answers: {
-    BeforeTool: readPermission,
-    AfterTool: readResult,
-    AfterAgent: readEnd,
-    PreCompress: readCompaction,
-    SessionStart: readObjection,
-    SessionEnd: readObjection,
-    Notification: readObjection,
-    otherwise: readCommonFields,
-  },
   unsupported: {
     async: 'the event waits for the hook',
     asyncTimeout: 'the event waits for the hook',
@@ -147,196 +251,3 @@ export const claude: Dialect = {
     'hookSpecificOutput.watchPaths': 'no files are watched',
   },
 };
-
-/** In Claude Code, a command that ends with another exit code than 0 has failed. */
-function shellResponse({ llmContent, metadata, error }: Fields) {
-  const { stdout = textOf(llmContent), stderr = '', exitCode } = isRecord(metadata) ? metadata : {};
-  const hasFailed = error !== undefined || (typeof exitCode === 'number' && exitCode !== 0);
-  return {
-    stdout,
-    stderr,
-    interrupted: error !== undefined && exitCode === null,
-    isImage: false,
-    success: !hasFailed,
-    ...(typeof exitCode === 'number' && { exitCode }),
-  };
-}
-
-function shellOutput({ stdout, stderr }: Fields): string | undefined {
-  const texts = [stdout, stderr].filter((text) => typeof text === 'string');
-  return texts.length > 0 ? texts.filter((text) => text !== '').join('\n') : undefined;
-}
-
-function readResponse(response: Fields, input: Fields) {
-  const { filePath, success } = fileResponse(response, input);
-  const file = { filePath, content: textOf(response['llmContent']) };
-  return { filePath, success, type: 'text', file };
-}
-
-function readOutput({ file }: Fields): string | undefined {
-  const content = isRecord(file) ? file['content'] : undefined;
-  return typeof content === 'string' ? content : undefined;
-}
-
-function fileResponse({ error }: Fields, { file_path: filePath }: Fields) {
-  return { filePath, success: error === undefined };
-}
-
-function textOf(content: unknown): string {
-  return typeof content === 'string' ? content : '';
-}
-
-/** The reason of an "allow" is for the user only; kept, it would be taken for the reason of another hook's block. */
-function readPermission(said: Fields, _tool?: string, { canAsk }: CallFacts = {}): DialectAnswer {
-  const { output, forUser } = readCommonFields(said);
-  const { decision: early, reason: earlyReason, hookSpecificOutput, ...common } = output;
-  const {
-    permissionDecision,
-    permissionDecisionReason,
-    updatedInput,
-    hookEventName: _event,
-    ...specific
-  } = specificFields(output);
-  if (permissionDecision === 'defer' && !isBlocking(early)) {
-    return deferred(common, forUser, canAsk);
-  }
-  const isEarly = isBlocking(early) || (permissionDecision ?? undefined) === undefined;
-  const decision = isEarly ? early : permissionDecision;
-  const [first, second] = isBlocking(early)
-    ? [earlyReason, permissionDecisionReason]
-    : [permissionDecisionReason, earlyReason];
-  const reason = first ?? second;
-  return {
-    output: {
-      ...common,
-      decision,
-      ...((isBlocking(decision) || decision === 'ask') && { reason }),
-      hookSpecificOutput: isRecord(hookSpecificOutput)
-        ? { ...specific, tool_input: updatedInput }
-        : hookSpecificOutput,
-    },
-    forUser,
-    contextOfResult: specific['additionalContext'],
-    theirNames: {
-      ...(!isEarly && { decision: 'hookSpecificOutput.permissionDecision' }),
-      ...(reason !== earlyReason && { reason: 'hookSpecificOutput.permissionDecisionReason' }),
-      'hookSpecificOutput.tool_input': 'hookSpecificOutput.updatedInput',
-    },
-  };
-}
-
-/** In Claude Code, the agent ends and a person takes the call up later; the hook's other fields do not count. */
-function deferred(
-  { continue: goesOn, stopReason }: Fields,
-  forUser: DialectAnswer['forUser'],
-  canAsk = false,
-): DialectAnswer {
-  const verdict = canAsk
-    ? { decision: 'ask', reason: 'The hook puts this call off.' }
-    : {
-        decision: 'deny',
-        reason:
-          'A hook put this call off, and nobody can take it up later here, so it was not run.',
-      };
-  const instead = canAsk ? 'a person is asked now' : 'it is blocked';
-  return {
-    output: { continue: goesOn, stopReason, ...verdict },
-    forUser,
-    remarks: [`answered "defer", and as a call cannot be taken up later here, ${instead}`],
-  };
-}
-
-function readResult(said: Fields, tool = ''): DialectAnswer {
-  const answer = readCommonFields(said);
-  const { updatedToolOutput, updatedMCPToolOutput, ...specific } = specificFields(said);
-  const isForMcp = tool.startsWith('mcp__');
-  const value = updatedToolOutput ?? (isForMcp ? updatedMCPToolOutput : undefined);
-  const isLost = !isForMcp && (updatedMCPToolOutput ?? undefined) !== undefined;
-  if (value === undefined && !isLost) return answer;
-  return {
-    ...answer,
-    output: { ...answer.output, hookSpecificOutput: specific },
-    ...(value !== undefined && value !== null && { toolOutput: { value, isDenial: false } }),
-    ...(isLost && {
-      remarks: [
-        'answered "updatedMCPToolOutput" for a tool of no MCP server: use "updatedToolOutput"',
-      ],
-    }),
-  };
-}
-
-function failureInput({ tool_response, ...fields }: Fields) {
-  const { error, metadata, stdout = '', stderr = '' } = recordOf(tool_response);
-  const { message, type } = recordOf(error);
-  const exited = `Exit code ${String(recordOf(metadata)['exitCode'])}\n${String(stdout)}${String(stderr)}`;
-  return {
-    ...fields,
-    error: message ?? exited.trimEnd(),
-    is_interrupt: type === ToolErrorType.Cancelled,
-  };
-}
-
-/** A denial may end the agent as well. An answer that is not a decision is refused by whoever reads the output. */
-function readPermissionRequest(said: Fields): DialectAnswer {
-  const answer = readCommonFields(said);
-  const { hookSpecificOutput: specific, ...common } = answer.output;
-  if (isBlocking(common['decision'])) return { ...answer, output: common };
-  if (specific !== undefined && !isRecord(specific)) return answer;
-  const { decision, permissionDecision } = recordOf(specific);
-  if (decision === undefined || decision === null) {
-    const theirNames = { decision: 'hookSpecificOutput.permissionDecision' };
-    const output = { decision: permissionDecision, ...common };
-    return permissionDecision === undefined
-      ? { ...answer, output: common }
-      : { ...answer, output, theirNames };
-  }
-  const {
-    behavior = decision,
-    updatedInput,
-    updatedPermissions,
-    message,
-    interrupt,
-  } = recordOf(decision);
-  const remarks = updatedPermissions === undefined ? [] : [NO_RULES];
-  if (behavior === 'allow') {
-    const change = { tool_input: updatedInput };
-    const output = { ...common, decision: behavior, hookSpecificOutput: change };
-    return { ...answer, output, remarks };
-  }
-  const place = isRecord(decision) ? 'decision.behavior' : 'decision';
-  const theirNames = {
-    decision: `hookSpecificOutput.${place}`,
-    reason: 'hookSpecificOutput.decision.message',
-  };
-  const denial = { ...common, decision: behavior, reason: message };
-  const isEnd = behavior === 'deny' && interrupt === true && common['continue'] !== false;
-  const output = isEnd ? { ...denial, continue: false, stopReason: message } : denial;
-  return { ...answer, output, theirNames, remarks };
-}
-
-const NO_RULES =
-  'answered "updatedPermissions", which has no effect: there are no rules of permissions here';
-
-/** Additional context makes the agent go on, as a block does. */
-function readEnd(said: Fields): DialectAnswer {
-  const answer = readCommonFields(said);
-  const { additionalContext, ...specific } = specificFields(said);
-  const isContext = typeof additionalContext === 'string' && additionalContext.trim() !== '';
-  if (!isContext || isBlocking(said['decision']) || said['continue'] === false) return answer;
-  return {
-    ...answer,
-    output: {
-      ...answer.output,
-      decision: 'block',
-      reason: additionalContext,
-      hookSpecificOutput: specific,
-    },
-  };
-}
-
-/** The reason of a block is for the user. */
-function readCompaction(said: Fields): DialectAnswer {
-  const { output, forUser = [] } = readCommonFields(said);
-  const prevents = isBlocking(said['decision']);
-  return { output, prevents, forUser: prevents ? [...forUser, said['reason']] : forUser };
-}

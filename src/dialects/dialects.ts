@@ -2,35 +2,64 @@ import { events } from '../protocol/events.js';
 import {
   DIALECT_NAMES,
   HookEventName,
-  MOMENTS,
   type DialectName,
   type HookDefinition,
   type Moment,
 } from '../protocol/types.js';
 import { claude } from './claude.js';
-import type { Dialect, MatcherReading } from './dialect.js';
+import type { Dialect, EventWords, MatcherReading } from './dialect.js';
 import { gemini } from './gemini.js';
 
 /** To add an agent: add its name to `DIALECT_NAMES`, a file with the tables that the type `Dialect` lists, and a line here. */
 export const dialects: Readonly<Record<DialectName, Dialect>> = { claude, gemini };
 
+/** What an agent calls an event of ours, or a moment of it where it tells that apart. */
+export function eventWords(
+  dialect: Dialect,
+  event: HookEventName,
+  moment?: Moment,
+): EventWords | undefined {
+  const find = (wanted: Moment | undefined) =>
+    dialect.events.find((each) => each.event === event && each.moment === wanted);
+  return (moment && find(moment)) ?? find(undefined);
+}
+
+export function theirEventName(dialect: Dialect, event: HookEventName, moment?: Moment): string {
+  return eventWords(dialect, event, moment)?.name ?? event;
+}
+
+/** The event that an agent sends by this name. */
+export function sentEvent(dialect: Dialect, name: unknown): EventWords | undefined {
+  return dialect.events.find((each) => each.name === name);
+}
+
 /** The event that a key of settings means in groups of a dialect, which may use its own name or ours. */
 export function ourEventName(dialect: Dialect, name: string): HookEventName | undefined {
-  const ours = Object.values(HookEventName);
-  return (
-    ours.find((event) => dialect.events[event] === name) ??
-    foreignMoment(dialect, name)?.event ??
-    ours.find((event) => event === name)
-  );
+  const words = sentEvent(dialect, name);
+  if (words && !words.isOnlySent) return words.event;
+  return Object.values(HookEventName).find((event) => event === name);
 }
 
 export function foreignMoment(
   dialect: Dialect,
   name: unknown,
 ): { readonly event: HookEventName; readonly moment: Moment } | undefined {
-  const moment = MOMENTS.find((each) => dialect.moments[each]?.name === name);
-  const event = moment && dialect.moments[moment]?.event;
-  return event && { event, moment };
+  const { event, moment } = sentEvent(dialect, name) ?? {};
+  return event && moment && { event, moment };
+}
+
+export function hasMoment({ events: theirs }: Dialect, wanted: Moment): boolean {
+  return theirs.some(({ moment }) => moment === wanted);
+}
+
+/** All names of the event that an agent calls by this one, its own and ours; none for an event that is not known. */
+export function allNamesOf(theirs: string): readonly string[] {
+  const words = Object.values(dialects).flatMap((dialect) => dialect.events);
+  const groups = Object.values(HookEventName).map((ours): readonly string[] => [
+    ours,
+    ...words.filter(({ event }) => event === ours).map(({ name }) => name),
+  ]);
+  return groups.find((names) => names.includes(theirs)) ?? [];
 }
 
 /** The key of our settings for groups that another agent has under this name. Moments have no name of ours. */
@@ -47,11 +76,6 @@ export function foreignEvent(
     if (ours) return { dialect, ours };
   }
   return undefined;
-}
-
-export function theirEventName(dialect: Dialect, event: HookEventName, moment?: Moment): string {
-  const apart = moment && dialect.moments[moment];
-  return apart ? apart.name : (dialect.events[event] ?? event);
 }
 
 /** How the matcher of a group is read. Missing, empty and `*` match everything. */

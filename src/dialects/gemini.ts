@@ -1,7 +1,22 @@
 import { isBlocking } from '../protocol/hookOutput.js';
-import type { HookEventName } from '../protocol/types.js';
-import type { Dialect, DialectAnswer, Fields, MatcherReading } from './dialect.js';
-import { readCommonFields, readObjection, specificFields } from './answers.js';
+import { defaultHookTranslator } from '../protocol/hookTranslator.js';
+import { HookEventName } from '../protocol/types.js';
+import { isRecord } from '../util/records.js';
+import type { AnswerWords, Dialect, DialectAnswer, Fields, MatcherReading } from './dialect.js';
+import { readCommonFields, readReplacement, recordOf, valueAt } from './answers.js';
+import type { Received, Reply, ReplyVerdict } from './received.js';
+import { reasonOf, stop, writeAnswer } from './replyParts.js';
+import { theirToolNames, withAllowedNames, withToolNames } from './translate.js';
+
+const { BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeToolSelection } = HookEventName;
+const { BeforeAgent, AfterAgent, SessionStart, SessionEnd, PreCompress, Notification } =
+  HookEventName;
+
+const CONTEXT = 'hookSpecificOutput.additionalContext';
+const RESPONSE = 'hookSpecificOutput.llm_response';
+const REFUSAL = { block: 'deny', stop: 'deny' } as const;
+const ADVICE: AnswerWords = { cannotStop: 'at this event, hooks cannot stop Gemini CLI' };
+const RESULT: AnswerWords = { blockIsContext: true, context: CONTEXT };
 
 /** The format of hooks for Gemini CLI. Names and fields that are not here are ours. */
 export const gemini: Dialect = {
@@ -11,85 +26,111 @@ export const gemini: Dialect = {
     pluginFiles: ['hooks/hooks.json', '.gemini/extensions/*/hooks/hooks.json'],
     notRead: 'system settings, and hooks of installed extensions',
   },
-  events: {},
-  moments: {},
+  events: [
+    {
+      event: BeforeTool,
+      name: 'BeforeTool',
+      answer: {
+        words: { ...REFUSAL, ask: 'ask' },
+        contextWith: ['block', 'stop'],
+        input: 'hookSpecificOutput.tool_input',
+      },
+    },
+    { event: AfterTool, name: 'AfterTool', toResponse, read: readResult, write: writeResult },
+    {
+      event: BeforeModel,
+      name: 'BeforeModel',
+      read: readModelAnswer,
+      answer: { words: REFUSAL, more: requestOf },
+    },
+    {
+      event: AfterModel,
+      name: 'AfterModel',
+      read: readModelVerdict,
+      answer: { more: ({ changes }) => ({ [RESPONSE]: answerOf(changes?.['llm_response']) }) },
+    },
+    {
+      event: BeforeToolSelection,
+      name: 'BeforeToolSelection',
+      answer: {
+        cannotStop: 'BeforeToolSelection cannot stop Gemini CLI: all tools are switched off',
+        more: selectionOf,
+      },
+    },
+    { event: BeforeAgent, name: 'BeforeAgent', answer: { words: REFUSAL, context: CONTEXT } },
+    { event: AfterAgent, name: 'AfterAgent', answer: { words: REFUSAL, contextWith: ['block'] } },
+    { event: SessionStart, name: 'SessionStart', answer: { ...ADVICE, context: CONTEXT } },
+    { event: SessionEnd, name: 'SessionEnd', answer: ADVICE },
+    { event: PreCompress, name: 'PreCompress', answer: ADVICE },
+    { event: Notification, name: 'Notification', answer: ADVICE },
+  ],
+  otherEvents: [],
+  common: ['session_id', 'transcript_path', 'cwd', 'timestamp', 'hook_event_name'],
   // Hooks read the first name; the others are older.
   tools: [
     {
       ours: 'search_file_content',
       theirs: ['grep_search', 'search_file_content'],
       arguments: { path: 'dir_path', include: 'include_pattern' },
-      own: ['path', 'include'],
     },
-    { ours: 'glob', theirs: ['glob'], arguments: { path: 'dir_path' }, own: ['path'] },
-    {
-      ours: 'list_directory',
-      theirs: ['list_directory'],
-      arguments: { path: 'dir_path' },
-      own: ['path'],
-    },
+    { ours: 'glob', theirs: ['glob'], arguments: { path: 'dir_path' } },
+    { ours: 'list_directory', theirs: ['list_directory'], arguments: { path: 'dir_path' } },
     {
       ours: 'run_shell_command',
       theirs: ['run_shell_command'],
       arguments: { directory: 'dir_path' },
-      own: ['directory'],
     },
-    { ours: 'read_file', theirs: ['read_file'], arguments: { absolute_path: 'file_path' } },
+    { ours: 'read_file', theirs: ['read_file'], hostArguments: { absolute_path: 'file_path' } },
   ],
+  toolName: (fields) => {
+    const { server_name: server, tool_name: tool } = recordOf(fields['mcp_context']);
+    const isKnown = typeof server === 'string' && typeof tool === 'string' && server && tool;
+    return isKnown ? `mcp__${server}__${tool}` : undefined;
+  },
   mcpSeparator: '_',
   replacesArguments: false,
+  subjects: {},
   timeoutUnit: { name: 'milliseconds', ms: 1 },
   defaultTimeoutMs: { otherwise: 60_000 },
   readMatcher,
-  subjects: {},
   environment: ({ cwd, session_id }) => ({ GEMINI_CWD: cwd, GEMINI_SESSION_ID: session_id }),
-  commonInput: ({ session_id, transcript_path, cwd, timestamp }) => ({
-    session_id,
-    transcript_path,
-    cwd,
-    timestamp,
-  }),
   missingVariables: [],
-  eventInput: {},
   denies: (exitCode) => exitCode > 1,
   readsStderr: true,
   plainText: { otherwise: 'user' },
-  answers: {
-    BeforeTool: readCommonFields,
-    AfterTool: readResultVerdict,
-    BeforeModel: readModelAnswer,
-    AfterModel: readModelVerdict,
-    BeforeToolSelection: readAdvice,
-    SessionStart: readAdvice,
-    SessionEnd: readAdvice,
-    PreCompress: readAdvice,
-    Notification: readAdvice,
-    otherwise: readCommonFields,
-  },
   unsupported: {
     'hookSpecificOutput.tailToolCallRequest': 'no further tool is called',
     'hookSpecificOutput.clearContext': 'the history stays as it is',
   },
 };
 
+function toResponse({ tool_response: response }: Fields): Record<string, unknown> {
+  if (isRecord(response)) return { llmContent: '', returnDisplay: '', ...response };
+  const text = typeof response === 'string' ? response : '';
+  return { llmContent: text, returnDisplay: text };
+}
+
 /** A refused result is hidden, and its reason is what the model reads. */
-function readResultVerdict(said: Fields): DialectAnswer {
-  const answer = readCommonFields(said);
+function readResult(said: Fields): DialectAnswer {
   const { decision, reason } = said;
+  const answer = readCommonFields(said);
   if (isBlocking(decision)) return { ...answer, toolOutput: { value: reason, isDenial: true } };
-  const { tool_output: value, ...specific } = specificFields(said);
-  if (value === undefined || value === null) return answer;
-  return {
-    ...answer,
-    output: { ...answer.output, hookSpecificOutput: specific },
-    toolOutput: { value, isDenial: false },
-  };
+  return readReplacement(said, 'hookSpecificOutput.tool_output');
+}
+
+/** A denial is the one way to replace a result that all versions know. */
+function writeResult(verdict: ReplyVerdict, received: Received, spoken: Dialect): Partial<Reply> {
+  const { output, kind, context = [] } = verdict;
+  if (!output) return writeAnswer(spoken, RESULT, verdict, received);
+  const objection = kind === 'block' ? [reasonOf(verdict)] : [];
+  const reason = [output.text, ...objection, ...context].join('\n\n');
+  return { json: { decision: 'deny', reason, ...stop(verdict) } };
 }
 
 /** In Gemini CLI an answer in place of the model's needs no block. */
 function readModelAnswer(said: Fields): DialectAnswer {
   const { output, forUser } = readCommonFields(said);
-  const isAnswered = Boolean(specificFields(said)['llm_response']);
+  const isAnswered = Boolean(valueAt(said, RESPONSE));
   return { output: isAnswered ? { ...output, decision: 'block' } : output, forUser };
 }
 
@@ -105,11 +146,34 @@ function readMatcher(matcher: string, event: HookEventName): MatcherReading {
 function readModelVerdict(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);
   if (!isBlocking(said['decision'])) return answer;
-  const stop = { continue: false, stopReason: said['reason'] };
-  return { ...answer, output: { ...answer.output, ...stop }, theirNames: { stopReason: 'reason' } };
+  const end = { continue: false, stopReason: said['reason'] };
+  return { ...answer, output: { ...answer.output, ...end }, theirNames: { stopReason: 'reason' } };
 }
 
-/** Such an event cannot end the agent either. */
-function readAdvice({ continue: _end, stopReason: _because, ...said }: Fields): DialectAnswer {
-  return readObjection(said);
+function requestOf({ kind, changes = {} }: ReplyVerdict): Fields {
+  const isRefused = kind === 'block' || kind === 'stop';
+  return isRefused
+    ? { [RESPONSE]: answerOf(changes['llm_response']) }
+    : { 'hookSpecificOutput.llm_request': withToolNames(changes['llm_request'], theirName) };
+}
+
+/** An answer in the form that it reads: with candidates, the first of which has a text. */
+function answerOf(response: unknown): Record<string, unknown> | undefined {
+  if (!isRecord(response)) return undefined;
+  const described = defaultHookTranslator.fromHookLLMResponse(response);
+  const { text: _text, ...answer } = defaultHookTranslator.toHookLLMResponse(described);
+  const [first, ...others] = answer.candidates;
+  const parts = first?.content.parts ?? [];
+  const content = { role: 'model', parts: parts.length > 0 ? parts : [''] };
+  return { ...answer, candidates: [{ finishReason: 'STOP', ...first, content }, ...others] };
+}
+
+function selectionOf({ kind, changes }: ReplyVerdict): Fields {
+  const toolConfig = changes?.['toolConfig'];
+  const allowed = isRecord(toolConfig) ? withAllowedNames(toolConfig, theirName) : undefined;
+  return { 'hookSpecificOutput.toolConfig': kind === 'stop' ? { mode: 'NONE' } : allowed };
+}
+
+function theirName(name: string): string {
+  return theirToolNames(gemini, name)[0];
 }

@@ -1,7 +1,10 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { dropUnsafeKeys, isRecord, UNSAFE_KEYS } from '../util/records.js';
-import type { Dialect, ToolWords } from './dialect.js';
+import type { HookEventName, HookPayload } from '../protocol/types.js';
+import { recordOf } from './answers.js';
+import type { Dialect, ToolWords, Words } from './dialect.js';
+import type { Received } from './received.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -31,10 +34,15 @@ export function findClash(
   dialect: Dialect,
   tool: string,
   input: Arguments,
-): readonly [ours: string, other: string] | undefined {
-  return Object.entries(wordsOf(dialect, tool)?.arguments ?? {}).find(
-    ([ours, theirs]) => Object.hasOwn(input, ours) && Object.hasOwn(input, theirs),
-  );
+  names = namesOf(dialect, tool),
+): readonly [ours: string, theirs: string] | undefined {
+  const isClash = (pair: readonly string[]) => pair.every((name) => Object.hasOwn(input, name));
+  return Object.entries(names).find(isClash);
+}
+
+/** The same of a call that the agent makes: our hooks would read the one, and its tool the other. */
+export function findReceivedClash(dialect: Dialect, tool: string, input: Arguments) {
+  return findClash(dialect, tool, input, wordsOf(dialect, tool)?.arguments ?? {});
 }
 
 export function theirArguments(
@@ -43,8 +51,21 @@ export function theirArguments(
   input: Arguments,
   cwd: string,
 ): Record<string, unknown> {
-  const pairs = pairArguments(wordsOf(dialect, tool), input, cwd);
+  const pairs = pairArguments(dialect, tool, input, cwd);
   return Object.fromEntries(pairs.map(({ theirs, value }) => [theirs, value]));
+}
+
+export function ourArguments(
+  dialect: Dialect,
+  tool: string,
+  theirInput: Arguments,
+): Record<string, unknown> {
+  const names = Object.entries(wordsOf(dialect, tool)?.arguments ?? {});
+  const ofTheirs = Object.fromEntries(names.map(([ours, theirs]) => [theirs, ours]));
+  const pairs = Object.entries(theirInput);
+  return Object.fromEntries(
+    pairs.map(([name, value]) => [nameIn(ofTheirs, name, theirInput), value]),
+  );
 }
 
 /**
@@ -60,10 +81,9 @@ export function changedArguments(
   cwd: string,
   returned: Arguments,
 ): { readonly change: Record<string, unknown>; readonly dropped: readonly string[] } {
-  const words = wordsOf(dialect, tool);
-  const pairs = pairArguments(words, input, cwd);
+  const pairs = pairArguments(dialect, tool, input, cwd);
   const sent = new Map(pairs.map((pair) => [pair.theirs, pair]));
-  const renamed = Object.entries(words?.arguments ?? {});
+  const renamed = Object.entries(namesOf(dialect, tool));
   const change = Object.entries(returned).flatMap(([theirs, value]) => {
     const known = sent.get(theirs);
     if (known) return isEcho(known.value, value) ? [] : [[known.ours, value] as const];
@@ -77,6 +97,36 @@ export function changedArguments(
     JSON.stringify(value) !== undefined;
   const dropped = dialect.replacesArguments ? pairs.filter(isLeftOut).map(({ ours }) => ours) : [];
   return { change: Object.fromEntries(change), dropped };
+}
+
+/** What an agent is to run its tool with, by its names; what nobody changed stays as it came. */
+export function receivedArguments(
+  dialect: Dialect,
+  { payload, fields, identity }: Received,
+  changed: Arguments,
+): {
+  /** All arguments. */
+  readonly all: Record<string, unknown>;
+  /** Those that have another value than before. */
+  readonly changed: Record<string, unknown>;
+  readonly dropped: readonly string[];
+} {
+  const { toolName: tool } = payload as HookPayload<HookEventName.BeforeTool>;
+  const given = recordOf(fields['tool_input']);
+  const cwd = identity.cwd ?? process.cwd();
+  const before = theirArguments(dialect, tool, ourArguments(dialect, tool, given), cwd);
+  const wanted = Object.entries(theirArguments(dialect, tool, changed, cwd));
+  const isSame = (values: Arguments, name: string, value: unknown) =>
+    Object.hasOwn(given, name) && isDeepStrictEqual(values[name], value);
+  const all = wanted.map(
+    ([name, value]) => [name, isSame(before, name, value) ? given[name] : value] as const,
+  );
+  const names = new Set(all.map(([name]) => name));
+  return {
+    all: Object.fromEntries(all),
+    changed: Object.fromEntries(all.filter(([name, value]) => !isSame(given, name, value))),
+    dropped: Object.keys(given).filter((name) => !names.has(name)),
+  };
 }
 
 /** Whether a hook has returned what it read. JSON does not hold every value, nor an answer every key. */
@@ -115,6 +165,23 @@ export function toolOutputText(
   }
   const text = wordsOf(dialect, tool)?.output?.(theirs);
   return text ?? textOfContent(Array.isArray(theirs['content']) ? theirs['content'] : theirs);
+}
+
+/** A text in the form of the tool's result: another form is ignored there, and the result is read as it was. */
+export function replacementOf(
+  dialect: Dialect,
+  { payload, fields }: Received,
+  text: string,
+): unknown {
+  const { toolName } = payload as HookPayload<HookEventName.AfterTool>;
+  const given = fields['tool_response'];
+  const blocks = [{ type: 'text', text }];
+  if (typeof given === 'string') return text;
+  if (Array.isArray(given)) return blocks;
+  const known = wordsOf(dialect, toolName)?.replacement;
+  if (known) return known(text, recordOf(given), recordOf(fields['tool_input']));
+  if (!toolName.startsWith('mcp__')) return undefined;
+  return isRecord(given) && Array.isArray(given['content']) ? { content: blocks } : text;
 }
 
 /** A text as it is, blocks of text joined, and everything else as JSON. */
@@ -161,20 +228,31 @@ interface ArgumentPair {
   readonly value: unknown;
 }
 
-/** An argument is renamed unless that would hide another one. */
 function pairArguments(
-  words: ToolWords | undefined,
+  dialect: Dialect,
+  tool: string,
   input: Arguments,
   cwd: string,
 ): readonly ArgumentPair[] {
+  const names = namesOf(dialect, tool);
+  const paths = wordsOf(dialect, tool)?.paths;
   return Object.entries(input).map(([ours, value]) => {
-    const names = words?.arguments ?? {};
-    // An argument may have the name of something that every object has, such as `constructor`.
-    const name = Object.hasOwn(names, ours) ? names[ours] : undefined;
-    const theirs = name === undefined || Object.hasOwn(input, name) ? ours : name;
-    const isPath = typeof value === 'string' && value !== '' && words?.paths?.includes(theirs);
+    const theirs = nameIn(names, ours, input);
+    const isPath = typeof value === 'string' && value !== '' && paths?.includes(theirs);
     return { ours, theirs, value: isPath ? path.resolve(cwd, value) : value };
   });
+}
+
+/** An argument is renamed unless that would hide another one. */
+function nameIn(names: Words, name: string, input: Arguments): string {
+  // An argument may have the name of something that every object has, such as `constructor`.
+  const other = Object.hasOwn(names, name) ? names[name] : undefined;
+  return other === undefined || Object.hasOwn(input, other) ? name : other;
+}
+
+function namesOf(dialect: Dialect, tool: string): Words {
+  const words = wordsOf(dialect, tool);
+  return { ...words?.hostArguments, ...words?.arguments };
 }
 
 function wordsOf(dialect: Dialect, ours: string): ToolWords | undefined {

@@ -378,8 +378,8 @@ function inDialect(config: CommandHookConfig, dialect: DialectName): CommandHook
 }
 
 function hasMoments({ config: { dialect }, eventName }: HookRegistryEntry): boolean {
-  const moments = dialect ? Object.values(dialects[dialect].moments) : [];
-  return moments.some(({ event }) => event === eventName);
+  const known = dialect ? dialects[dialect].events : [];
+  return known.some(({ event, moment }) => moment !== undefined && event === eventName);
 }
 
 /** Extensions of a project come first of all, so that what others change or hide after them is not brought back. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { dialects, theirEventName } from '../../src/dialects/dialects.js';
+import { dialects, eventWords, theirEventName } from '../../src/dialects/dialects.js';
 import { receive, receivableEvents, reply, UnreadableEvent } from '../../src/dialects/reverse.js';
-import { changedTheirArguments, ourArguments } from '../../src/dialects/reverseArguments.js';
-import { DIALECT_NAMES, HookEventName } from '../../src/protocol/types.js';
+import { ourArguments, receivedArguments } from '../../src/dialects/translate.js';
+import { DIALECT_NAMES, HookEventName, MOMENTS } from '../../src/protocol/types.js';
 
 const common = { session_id: 's1', transcript_path: '/t.jsonl', cwd: '/shop' };
 
@@ -57,10 +57,10 @@ describe('what an agent tells its hooks, in our words', () => {
   it('covers every event that hooks of the dialect have here', () => {
     for (const name of DIALECT_NAMES) {
       const spoken = dialects[name];
-      const events = Object.values(HookEventName).filter(
-        (event) => name === 'gemini' || spoken.events[event],
+      const events = Object.values(HookEventName).filter((event) => eventWords(spoken, event));
+      const moments = MOMENTS.flatMap((moment) =>
+        spoken.events.filter((words) => words.moment === moment).map((words) => words.name),
       );
-      const moments = Object.values(spoken.moments).map((moment) => moment.name);
       const known = [...events.map((event) => theirEventName(spoken, event)), ...moments];
       expect(receivableEvents(name)).toEqual(expect.arrayContaining(known));
     }
@@ -131,14 +131,22 @@ describe('what an agent tells its hooks, in our words', () => {
   });
 });
 
+/** What Claude Code is to run a tool with, once hooks have changed its arguments. */
+function changedInClaude(tool_name: string, tool_input: object, changed: Record<string, unknown>) {
+  const call = received('claude', 'PreToolUse', { tool_name, tool_input });
+  return receivedArguments(dialects.claude, call, changed);
+}
+
 describe('arguments by the names of an agent', () => {
   it('come back as they were sent where nobody changed them', () => {
     const theirs = { pattern: 'x', path: '/a', glob: '*.ts' };
     const ours = ourArguments(dialects.claude, 'search_file_content', theirs);
     expect(ours).toEqual({ pattern: 'x', path: '/a', include: '*.ts' });
-    expect(
-      changedTheirArguments(dialects.claude, 'search_file_content', theirs, ours, '/shop'),
-    ).toEqual({ all: theirs, changed: {}, dropped: [] });
+    expect(changedInClaude('Grep', theirs, ours)).toEqual({
+      all: theirs,
+      changed: {},
+      dropped: [],
+    });
   });
 
   it('are renamed unless that would hide another one', () => {
@@ -149,15 +157,16 @@ describe('arguments by the names of an agent', () => {
   it('are absolute paths where the agent wants them, and only those that were changed', () => {
     const theirs = { file_path: 'given', content: 'x' };
     const changed = { file_path: 'drafts/a', content: 'x' };
-    expect(changedTheirArguments(dialects.claude, 'write_file', theirs, changed, '/shop')).toEqual({
+    expect(changedInClaude('Write', theirs, changed)).toEqual({
       all: { file_path: '/shop/drafts/a', content: 'x' },
       changed: { file_path: '/shop/drafts/a' },
       dropped: [],
     });
     const same = { file_path: 'given', content: 'y' };
-    expect(changedTheirArguments(dialects.claude, 'write_file', theirs, same, '/shop').all).toEqual(
-      { file_path: 'given', content: 'y' },
-    );
+    expect(changedInClaude('Write', theirs, same).all).toEqual({
+      file_path: 'given',
+      content: 'y',
+    });
   });
 });
 

@@ -19,7 +19,7 @@ describe.each(Object.entries(dialects))('the words of %s', (_name, dialect) => {
   it('name no tool, and no event, twice', () => {
     const ours = dialect.tools.map((words) => words.ours);
     const theirs = dialect.tools.flatMap((words) => words.theirs);
-    const events = Object.values(dialect.events);
+    const events = dialect.events.map((words) => words.name);
     for (const names of [ours, theirs, events]) expect(new Set(names).size).toBe(names.length);
   });
 

@@ -1,4 +1,4 @@
-// node test/mutation/run.mjs [NAME…]: changes middleware/NAME.ts (all files, unless some are named) in many small ways,
+// node test/mutation/run.mjs [NAME…]: changes middleware/NAME.ts, or src/run/dialect.ts (all files, unless some are named) in many small ways,
 // one at a time, and runs the tests named below to see whether they notice. Needs minutes per file, and installs
 // Stryker here at the first run. Prints what no test noticed, and the score; details are in coverage/mutation/.
 // Exits with 1 when less than 95 % of all changes were noticed. What may stay unnoticed is explained in survivors.md.
@@ -16,7 +16,7 @@ const TESTS = {
   translator: ['middleware/translator'],
   planner: ['middleware/planner', 'middleware/matching', 'peers/planner', 'dialects/moments'],
   callerEffects: ['middleware/callerEffects', 'middleware/toolEffects', 'middleware/modelEffects'],
-  dialect: ['middleware/dialect', 'middleware/runs'],
+  dialect: ['run/dialect', 'middleware/runs'],
   aggregator: [
     'middleware/aggregator',
     'middleware/resolveResult',
@@ -26,6 +26,9 @@ const TESTS = {
   ],
   runner: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner', 'run/chaining'],
 };
+
+/** Where a file is that is no stage. */
+const FOLDERS = { dialect: 'src/run' };
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !Object.hasOwn(TESTS, name));
@@ -62,7 +65,7 @@ process.exitCode = percentOf(total) < WANTED_PERCENT ? 1 : 0;
 
 function optionsFor(name) {
   return {
-    mutate: [`middleware/${name}.ts`],
+    mutate: [`${FOLDERS[name] ?? 'middleware'}/${name}.ts`],
     testFiles: TESTS[name].map((file) => `test/${file}.test.ts`),
     testRunner: 'vitest',
     vitest: { configFile: 'test/mutation/vitest.config.mjs' },

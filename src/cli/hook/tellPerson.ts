@@ -1,7 +1,6 @@
 import { isConcerned, isOfMoment, planContext } from '../../../middleware/planner.js';
 import type { Received } from '../../dialects/reverse.js';
-import { allNamesOf } from '../../dialects/eventNames.js';
-import { isKnownTool } from '../../dialects/dialects.js';
+import { allNamesOf, isKnownTool } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { failsClosed } from '../../protocol/events.js';

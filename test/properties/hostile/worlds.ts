@@ -5,7 +5,7 @@ import { SilentLogger } from '../../../src/cli/shared/silentLogger.js';
 import { Config, type ConfigOptions } from '../../../src/config/config.js';
 import { InProcessMessageBus } from '../../../src/confirmation-bus/messageBus.js';
 import { loadSettings } from '../../../src/config/settings/settings.js';
-import { CLAUDE_EVENTS, CLAUDE_MOMENTS } from '../../../src/dialects/eventNames.js';
+import { dialects, theirEventName } from '../../../src/dialects/dialects.js';
 import { parseHookDefinitions } from '../../../src/hooks/hookSettings.js';
 import { HookEventName, type DialectName } from '../../../src/protocol/types.js';
 import { GONE, READ, SECRET, type HostileSet } from './sets.js';
@@ -200,11 +200,11 @@ const OWN_EVENTS = [
   HookEventName.BeforeToolSelection,
   HookEventName.BeforeAgent,
 ];
-const { BeforeTool, AfterTool, BeforeAgent } = CLAUDE_EVENTS;
+const { BeforeTool, AfterTool, BeforeAgent } = HookEventName;
 const THEIR_EVENTS = [
-  ...[BeforeTool, AfterTool, BeforeAgent].map(String),
-  CLAUDE_MOMENTS.asked.name,
-  CLAUDE_MOMENTS.failed.name,
+  ...[BeforeTool, AfterTool, BeforeAgent].map((event) => theirEventName(dialects.claude, event)),
+  theirEventName(dialects.claude, BeforeTool, 'asked'),
+  theirEventName(dialects.claude, AfterTool, 'failed'),
 ];
 
 function joined(slots: readonly (Slot & { readonly name: string })[], sequential: boolean) {

@@ -46,15 +46,16 @@ function describeEvent(event: HookEventName): [string, JsonSchema] {
 
 /** The keys that only groups of a dialect may use. */
 function describeTheirEvents(name: DialectName): [string, JsonSchema][] {
-  const { agent, events: theirs, moments } = dialects[name];
-  const described = [
-    ...Object.entries(theirs).map(
-      ([ours, key]) => [key, `${ours}, as ${agent} calls it.`] as const,
-    ),
-    ...Object.values(moments).map(
-      ({ event, name: key }) => [key, `An event of ${agent}; here a moment of ${event}.`] as const,
-    ),
-  ];
+  const { agent, events: theirs } = dialects[name];
+  const described = theirs
+    .filter(({ isOnlySent }) => !isOnlySent)
+    .toSorted((one, other) => Number('moment' in one) - Number('moment' in other))
+    .map(({ event, name: key, moment }) => {
+      const what = moment
+        ? `An event of ${agent}; here a moment of ${event}`
+        : `${event}, as ${agent} calls it`;
+      return [key, `${what}.`] as const;
+    });
   return described.map(([key, description]) => [
     key,
     {

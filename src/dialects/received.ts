@@ -1,5 +1,4 @@
 import type { DialectName, HookEventName, HookPayload, ToolOutput } from '../protocol/types.js';
-import type { Dialect, Fields } from './dialect.js';
 
 /** For whom an event happened, as its agent says. */
 export interface ReceivedIdentity {
@@ -21,7 +20,7 @@ export interface Received<E extends HookEventName = HookEventName> {
   readonly payload: HookPayload<E>;
   readonly identity: ReceivedIdentity;
   /** All fields as they came. */
-  readonly fields: Fields;
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** What hooks decided about an event, and what of it an answer has to carry. */
@@ -44,7 +43,7 @@ export interface ReplyVerdict {
   /** Whether a hook did not do its work, so that what it would have said is not known. */
   readonly hasFailed?: boolean;
   /** Of the model's events: `llm_request`, `llm_response`, `toolConfig`, as hooks gave them. */
-  readonly changes?: Fields | undefined;
+  readonly changes?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** What the agent is answered. */
@@ -53,23 +52,4 @@ export interface Reply {
   readonly json: Record<string, unknown>;
   /** What the agent's format could not say, and what it says instead, one sentence each. */
   readonly lost: readonly string[];
-}
-
-/** Puts one verdict into the agent's format. */
-export type Writer = (verdict: ReplyVerdict, received: Received) => Partial<Reply>;
-
-/** The tables of a dialect, read in the other direction: what an agent tells us, and how it is answered. */
-export interface ReverseDialect {
-  readonly spoken: Dialect;
-  /** Events that are one of ours, besides those that hooks of this dialect have here. */
-  readonly alsoEvents: Readonly<Record<string, `${HookEventName}`>>;
-  /** Further events, of which there is nothing here. Nobody's hooks run then. */
-  readonly unknownEvents: ReadonlySet<string>;
-  /** What our words of an event's subject are there, where several are one. */
-  readonly ourSubjects: Readonly<Record<string, string>>;
-  /** Our name of the tool that a call is about. */
-  readonly toolName: (fields: Fields, name: string) => string;
-  /** What our hooks read as the tool's result. */
-  readonly toolResponse: (fields: Fields, tool: string) => Record<string, unknown>;
-  readonly writers: Readonly<Record<string, Writer>>;
 }

@@ -1,0 +1,126 @@
+import type { CallFacts } from '../protocol/events.js';
+import { isBlocking } from '../protocol/hookOutput.js';
+import {
+  readCommonFields,
+  readDecision,
+  readReplacement,
+  recordOf,
+  specificFields,
+  valueAt,
+  withoutPlaces,
+} from './answers.js';
+import type { AnswerWords, DialectAnswer, Fields } from './dialect.js';
+
+export const CONTEXT = 'hookSpecificOutput.additionalContext';
+export const OUTPUT = 'hookSpecificOutput.updatedToolOutput';
+export const PERMISSION: AnswerWords = {
+  words: { allow: 'allow', ask: 'ask', block: 'deny', stop: 'deny' },
+  decision: 'hookSpecificOutput.permissionDecision',
+  reason: 'hookSpecificOutput.permissionDecisionReason',
+  explainsAllow: true,
+  input: 'hookSpecificOutput.updatedInput',
+  context: CONTEXT,
+};
+export const REQUEST: AnswerWords = {
+  words: { allow: 'allow', block: 'deny', stop: 'deny' },
+  decision: 'hookSpecificOutput.decision.behavior',
+  reason: 'hookSpecificOutput.decision.message',
+  input: 'hookSpecificOutput.decision.updatedInput',
+  needsDecision: 'A hook changed the arguments, and Claude Code cannot ask its user about them.',
+  end: 'hookSpecificOutput.decision.interrupt',
+};
+
+export function readPermission(
+  said: Fields,
+  _tool?: string,
+  { canAsk }: CallFacts = {},
+): DialectAnswer {
+  const isPutOff = specificFields(said)['permissionDecision'] === 'defer';
+  return isPutOff && !isBlocking(said['decision'])
+    ? putOff(said, canAsk)
+    : readDecision(said, PERMISSION);
+}
+
+/** In Claude Code, the agent ends and a person takes the call up later; the hook's other fields do not count. */
+function putOff(said: Fields, canAsk = false): DialectAnswer {
+  const { output, forUser } = readCommonFields(said);
+  const { continue: goesOn, stopReason } = output;
+  const verdict = canAsk
+    ? { decision: 'ask', reason: 'The hook puts this call off.' }
+    : {
+        decision: 'deny',
+        reason:
+          'A hook put this call off, and nobody can take it up later here, so it was not run.',
+      };
+  const instead = canAsk ? 'a person is asked now' : 'it is blocked';
+  return {
+    output: { continue: goesOn, stopReason, ...verdict },
+    forUser,
+    remarks: [`answered "defer", and as a call cannot be taken up later here, ${instead}`],
+  };
+}
+
+export function readResult(said: Fields, tool = ''): DialectAnswer {
+  const isForMcp = tool.startsWith('mcp__');
+  const isLost = !isForMcp && (valueAt(said, MCP_OUTPUT) ?? undefined) !== undefined;
+  const isOther = isForMcp && (valueAt(said, OUTPUT) ?? undefined) === undefined;
+  const answer = readReplacement(said, isOther ? MCP_OUTPUT : OUTPUT);
+  return {
+    ...answer,
+    output: withoutPlaces(answer.output, [OUTPUT, MCP_OUTPUT]),
+    ...(isLost && { remarks: [WRONG_OUTPUT] }),
+  };
+}
+
+const MCP_OUTPUT = 'hookSpecificOutput.updatedMCPToolOutput';
+const WRONG_OUTPUT =
+  'answered "updatedMCPToolOutput" for a tool of no MCP server: use "updatedToolOutput"';
+
+/** A denial may end the agent as well. A decision may also be a word alone, or that of the call. */
+export function readPermissionRequest(said: Fields): DialectAnswer {
+  const { decision, ...others } = specificFields(said);
+  if ((decision ?? undefined) === undefined) return readDecision(said, ONLY_DECISION);
+  // What is no decision is refused by whoever reads the output.
+  const whole: Fields = { behavior: decision, ...recordOf(decision) };
+  const { interrupt, updatedPermissions, ...form } = whole;
+  const hookSpecificOutput = { ...others, decision: form };
+  const answer = readDecision({ ...said, hookSpecificOutput }, REQUEST);
+  const isEnd = form['behavior'] === 'deny' && interrupt === true && !isBlocking(said['decision']);
+  const end = { continue: false, stopReason: form['message'] };
+  return {
+    ...answer,
+    output: {
+      ...withoutPlaces(answer.output, ['hookSpecificOutput.decision']),
+      ...(isEnd && said['continue'] !== false && end),
+    },
+    remarks: updatedPermissions === undefined ? [] : [NO_RULES],
+  };
+}
+
+const ONLY_DECISION: AnswerWords = { decision: 'hookSpecificOutput.permissionDecision' };
+const NO_RULES =
+  'answered "updatedPermissions", which has no effect: there are no rules of permissions here';
+
+/** Additional context makes the agent go on, as a block does. */
+export function readEnd(said: Fields): DialectAnswer {
+  const answer = readCommonFields(said);
+  const { additionalContext, ...specific } = specificFields(said);
+  const isContext = typeof additionalContext === 'string' && additionalContext.trim() !== '';
+  if (!isContext || isBlocking(said['decision']) || said['continue'] === false) return answer;
+  return {
+    ...answer,
+    output: {
+      ...answer.output,
+      decision: 'block',
+      reason: additionalContext,
+      hookSpecificOutput: specific,
+    },
+  };
+}
+
+/** The reason of a block is for the user. */
+export function readCompaction(said: Fields): DialectAnswer {
+  const { output, forUser = [] } = readCommonFields(said);
+  const prevents = isBlocking(said['decision']);
+  return { output, prevents, forUser: prevents ? [...forUser, said['reason']] : forUser };
+}

@@ -1,0 +1,199 @@
+import { callFactsOf, events } from '../protocol/events.js';
+import { defaultHookTranslator } from '../protocol/hookTranslator.js';
+import { HookEventName, type HookInput, type HookPayload, type Moment } from '../protocol/types.js';
+import { isRecord } from '../util/records.js';
+import { recordOf } from './answers.js';
+import type { Dialect, EventWords, FieldNames, Fields } from './dialect.js';
+import { eventWords, theirEventName, theirSubject } from './dialects.js';
+import {
+  ourArguments,
+  ourToolName,
+  theirArguments,
+  theirResponse,
+  theirToolNames,
+  toolOutputText,
+  withToolNames,
+} from './translate.js';
+
+/** Fields with the subject of an event, and what it is where an agent's word is none of ours. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  source: 'startup',
+  reason: 'other',
+  trigger: 'auto',
+  notification_type: 'Other',
+};
+
+/** What a hook of a dialect reads for an event. */
+export function theirInput(
+  spoken: Dialect,
+  event: HookEventName,
+  moment: Moment | undefined,
+  input: HookInput,
+): Record<string, unknown> {
+  const words = eventWords(spoken, event, moment);
+  const { callId: tool_use_id, durationMs: duration_ms } = callFactsOf(input);
+  const hook_event_name = theirEventName(spoken, event, moment);
+  const ours: Fields = { ...inTheirWords(spoken, input), hook_event_name };
+  const own = words?.fields
+    ? pick(words.fields, { ...ours, tool_use_id, duration_ms })
+    : withoutCommon(ours);
+  return {
+    ...pick(spoken.common, ours),
+    ...spoken.constants,
+    ...(words?.toInput?.(own) ?? own),
+    ...words?.constants,
+  };
+}
+
+/** An input by our names of the fields, with the dialect's names of tools, arguments and subjects. */
+export function inTheirWords(spoken: Dialect, input: HookInput): HookInput {
+  const theirs = (name: string) => theirToolNames(spoken, name)[0];
+  if ('llm_request' in input) {
+    return { ...input, llm_request: withToolNames(input.llm_request, theirs) } as HookInput;
+  }
+  const tool = toolOf(input);
+  if (!tool) return { ...input, ...theirSubjectOf(spoken, { ...input }) };
+  const tool_input = theirArguments(spoken, tool.name, tool.input, input.cwd);
+  const response: unknown = 'tool_response' in input ? input.tool_response : undefined;
+  return {
+    ...input,
+    tool_name: theirs(tool.name),
+    tool_input,
+    ...(isRecord(response) && {
+      tool_response: theirResponse(spoken, tool.name, response, tool_input),
+    }),
+  } as HookInput;
+}
+
+export function toolOf(
+  input: HookInput,
+): { name: string; input: Record<string, unknown> } | undefined {
+  if (!('tool_name' in input && 'tool_input' in input)) return undefined;
+  const { tool_name: name, tool_input: args } = input;
+  return typeof name === 'string' && isRecord(args) ? { name, input: args } : undefined;
+}
+
+function theirSubjectOf(spoken: Dialect, input: Fields): Fields {
+  const name = Object.keys(SUBJECTS).find((each) => typeof input[each] === 'string');
+  return name === undefined ? {} : { [name]: theirSubject(spoken, String(input[name])) };
+}
+
+/** The fields of the event itself. */
+function withoutCommon({
+  session_id: _session,
+  cwd: _cwd,
+  timestamp: _timestamp,
+  hook_event_name: _event,
+  transcript_path: _transcript,
+  ...own
+}: Fields): Record<string, unknown> {
+  return own;
+}
+
+function pick(names: readonly FieldNames[], ours: Fields): Record<string, unknown> {
+  const pairs = names.map((each) => (typeof each === 'string' ? ([each, each] as const) : each));
+  return Object.fromEntries(pairs.map(([our, theirs]) => [theirs, ours[our]]));
+}
+
+export function theirField(names: readonly FieldNames[] = [], ours: string): string {
+  const pair = names.find((each) => typeof each !== 'string' && each[0] === ours);
+  return pair?.[1] ?? ours;
+}
+
+/** What an event is read from, and in whose words. */
+interface Source {
+  readonly spoken: Dialect;
+  readonly words: EventWords;
+  readonly fields: Fields;
+  /** Our name of the tool, of a call. */
+  readonly tool: string;
+}
+
+/** Our fields, each made of what an agent has in its place. */
+const READERS: Readonly<Record<string, (value: unknown, source: Source, name: string) => unknown>> =
+  {
+    tool_name: (_name, { tool }) => tool,
+    tool_input: (input, { spoken, tool }) => ourArguments(spoken, tool, recordOf(input)),
+    tool_response: (response, { spoken, words, fields, tool }) => {
+      const text = toolOutputText(spoken, tool, {}, response ?? '') ?? '';
+      return words.toResponse?.(fields, tool, text) ?? { llmContent: text, returnDisplay: text };
+    },
+    llm_request: (request, { spoken }) => {
+      const described = withToolNames(request, (name) => ourToolName(spoken, name));
+      return defaultHookTranslator.fromHookLLMRequest(recordOf(described));
+    },
+    llm_response: (response) => defaultHookTranslator.fromHookLLMResponse(recordOf(response)),
+    prompt: textOf,
+    prompt_response: textOf,
+    message: textOf,
+    stop_hook_active: (isActive) => isActive === true,
+    details: (_details, { fields }) => detailsOf(fields),
+    ...Object.fromEntries(Object.keys(SUBJECTS).map((name) => [name, ourSubject])),
+  };
+
+/** @returns a text that says what is missing, where the event cannot be read */
+export function readPayload(
+  spoken: Dialect,
+  words: EventWords,
+  fields: Fields,
+): HookPayload<HookEventName> | string {
+  const { event } = words;
+  const valueOf = (name: string) => fields[theirField(words.fields, name)];
+  const names = Object.keys(events[event].fields.schema);
+  const missing = names.find((name) => isMissing(name, valueOf(name), event));
+  if (missing !== undefined) {
+    const their = `"${theirField(words.fields, missing)}"`;
+    return missing === 'tool_input' ? `an object as ${their}` : their;
+  }
+  const called = ourToolName(spoken, textOf(valueOf('tool_name')));
+  const source = { spoken, words, fields, tool: spoken.toolName?.(fields) ?? called };
+  const ours = names.map((name) => [name, READERS[name]?.(valueOf(name), source, name)]);
+  const payload = events[event].decode(Object.fromEntries(ours) as never);
+  return { ...payload, ...factsOf(words, valueOf) };
+}
+
+/** Whether a field is not there without which hooks could not judge. */
+function isMissing(name: string, value: unknown, event: HookEventName): boolean {
+  if (name === 'tool_name') return typeof value !== 'string' || value === '';
+  if (name === 'prompt') return event === HookEventName.BeforeAgent && typeof value !== 'string';
+  return ['tool_input', 'llm_request', 'llm_response'].includes(name) && !isRecord(value);
+}
+
+function factsOf({ event, moment }: EventWords, valueOf: (name: string) => unknown) {
+  const isBefore = event === HookEventName.BeforeTool;
+  if (!isBefore && event !== HookEventName.AfterTool) return {};
+  const callId = valueOf('tool_use_id');
+  const durationMs = valueOf('duration_ms');
+  return {
+    ...(typeof callId === 'string' && callId !== '' && { callId }),
+    // Each of these agents asks its user itself.
+    ...(isBefore && { canAsk: true }),
+    ...(moment === 'asked' && { isAsked: true }),
+    ...(!isBefore && typeof durationMs === 'number' && { durationMs }),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Our word for what an agent says of an event; a usual one for a word that we do not have. */
+function ourSubject(value: unknown, { spoken, words }: Source, name: string): string {
+  const theirs = textOf(value);
+  const { otherSubjects = {} } = spoken;
+  const word = Object.hasOwn(otherSubjects, theirs) ? otherSubjects[theirs] : theirs;
+  const { subjects = [] } = events[words.event];
+  const known = subjects.find((each) => each === word);
+  return (
+    known ??
+    subjects.find((each) => theirSubject(spoken, each) === theirs) ??
+    String(SUBJECTS[name])
+  );
+}
+
+/** The agent's own word and title, which our words do not hold. */
+function detailsOf(fields: Fields): Record<string, unknown> {
+  const { notification_type: type, title } = fields;
+  const own = { ...(typeof type === 'string' && { type }), ...(title !== undefined && { title }) };
+  return isRecord(fields['details']) ? { ...recordOf(fields['details']) } : own;
+}
