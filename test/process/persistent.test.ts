@@ -470,32 +470,35 @@ describe('a command that says no hello', () => {
   });
 });
 
-/** The host hears of it in its next turn. */
-async function endUnnoticed(kept: ReturnType<typeof open>): Promise<void> {
-  const pid = (await pidOf(kept)) ?? 0;
-  for (let turn = 0; turn < 3; turn++) await nextTurn();
-  process.kill(pid, 'SIGKILL');
-  while (!/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')));
-}
-
 describe('an event whose process is gone before it was put to it', () => {
-  it('is put to the next one', async () => {
+  // Bash has one thread, so that all of it has ended once that has.
+  const LOOP = shell(
+    `echo '{"hookstack":1}'; while read -r line; do echo "$line" >>log; id=\${line#*:}; echo "{\\"id\\":\${id%%,*},\\"stdout\\":\\"$$\\"}"; done`,
+  );
+
+  /** One whose process has ended in this very turn, of which the host has heard nothing. */
+  async function openEnded() {
     const kept = open();
-    await endUnnoticed(kept);
-    expect(await kept.act({ answer: { stdout: 'next' } })).toMatchObject({
-      ending: 'exit',
-      stdout: 'next',
-      kept: { isNew: true },
-    });
+    const { pid = 0 } = (await kept.ask({ a: 0 }, LOOP)).kept ?? {};
+    for (let turn = 0; turn < 3; turn++) await nextTurn();
+    process.kill(pid, 'SIGKILL');
+    while (!/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')));
+    return { ...kept, pid };
+  }
+
+  it('is put to the next one', async () => {
+    const kept = await openEnded();
+    const outcome = await kept.ask({ a: 1 }, LOOP);
+    expect(outcome).toMatchObject({ ending: 'exit', kept: { isNew: true } });
+    expect(outcome.stdout).toBe(String(outcome.kept?.pid));
+    expect(outcome.kept?.pid).not.toBe(kept.pid);
   });
 
   it('comes before those that wait', async () => {
-    const kept = open();
-    await endUnnoticed(kept);
-    const noting = (n: number) =>
-      kept.act({ append: { file: 'log', text: `${n}\n` } }, { answer: {} });
-    await Promise.all([noting(1), noting(2), noting(3)]);
-    expect(await log()).toEqual(['1', '2', '3']);
+    const kept = await openEnded();
+    await Promise.all([1, 2, 3].map((a) => kept.ask({ a }, LOOP)));
+    const asked = (await log()).map((line) => (JSON.parse(line) as { input: unknown }).input);
+    expect(asked).toEqual([{ a: 0 }, { a: 1 }, { a: 2 }, { a: 3 }]);
   });
 });
 

@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream';
 import { noteEnd, noteStart, offerRoom } from '../../util/room.js';
+import { MAX_KEPT_BYTES } from '../limits.js';
 import { untrackGroup } from '../liveGroups.js';
 import { letPendingEventsThrough, release, settlesWithin } from '../outputCollector.js';
 import { endGroup } from '../processGroup.js';
 import type { CommandOutcome, Interruption } from '../runCommand.js';
 import { unwatchGroup, watchGroup } from '../spawner/spawner.js';
 import type { RunningCommand } from '../startCommand.js';
+import type { AskedEvent } from './askedEvent.js';
 import { Exchange, type Failure } from './exchange.js';
 import type { PersistentLimits } from './limits.js';
 import {
@@ -19,22 +21,19 @@ import {
 } from './lines.js';
 import { ProcessState } from './states.js';
 
-/**
- * Is told, once, that a process is gone.
- *
- * @param fault why, as the end of "The hook …", unless it was as it should be
- * @param isTold whether the outcome of an event says so
- */
-type OnEnd = (fault: string | undefined, isTold: boolean) => void;
-
-/** An event that it was given. */
-interface GivenEvent {
-  readonly line: readonly Uint8Array[];
-  readonly maxBytes: number;
-  readonly settle: (outcome: CommandOutcome | undefined) => void;
-  /** What it answered, or what is wrong with that. */
-  answer?: Answer | string;
+/** Who is told of it. */
+interface Owner {
+  readonly onAnswer: () => void;
+  /**
+   * It is gone, which is told once.
+   *
+   * @param fault why, as the end of "The hook …", unless it was as it should be
+   * @param isTold whether the outcome of an event says so
+   */
+  readonly onEnd: (fault: string | undefined, isTold: boolean) => void;
 }
+
+const MAX_COPIED = 32 * 1024;
 
 /** Bytes without a line end after which a first line is no hello. */
 const MAX_HELLO = 64 * 1024;
@@ -46,7 +45,11 @@ export class KeptProcess {
   /** When its memory was last looked at. */
   lookedAt = performance.now();
   readonly #state = new ProcessState();
-  #event: GivenEvent | undefined;
+  /** The one that it was given. */
+  #event: AskedEvent | undefined;
+  #giveBack: (isDone: boolean) => void = ignore;
+  /** What it answered to that, or what is wrong with it. */
+  #answer: Answer | string | undefined;
   #exchange = new Exchange(MAX_HELLO);
   #isReferenced = true;
   readonly #exited: Promise<unknown>;
@@ -57,7 +60,7 @@ export class KeptProcess {
   constructor(
     private readonly command: RunningCommand,
     private readonly limits: PersistentLimits,
-    private readonly onEnd: OnEnd,
+    private readonly owner: Owner,
   ) {
     command.stdin.on('error', ignore);
     command.stdout.on('error', ignore).on('data', this.#hear);
@@ -84,25 +87,25 @@ export class KeptProcess {
   }
 
   /**
-   * Gives an event to it, which has no other one. It is put to it once it has said hello.
+   * Gives an event to it, which has no other one. It is put to it once it has said hello, and settled.
    *
-   * @returns `undefined` where it is gone, and has seen nothing of the event
+   * @returns false where it is gone, and has seen nothing of the event
    */
-  ask(input: Uint8Array, maxBytes: number): Promise<CommandOutcome | undefined> {
-    return new Promise((settle) => {
-      this.#event = { line: writeEvent(this.events + 1, input), maxBytes, settle };
+  ask(event: AskedEvent): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#event = event;
+      this.#answer = undefined;
+      this.#giveBack = resolve;
+      event.whenInterrupted((how) => void this.#interrupt(event, how));
       if (this.isGone) this.#settle(undefined);
-      else if (this.#state.name !== 'starting') void this.#putEvent();
+      else if (this.#state.name !== 'starting') this.#putEvent();
     });
   }
 
   /** Ends it, as its event is over; unless it has just answered. */
-  async interrupt(interruption: Interruption): Promise<void> {
-    const event = this.#event;
+  async #interrupt(event: AskedEvent, interruption: Interruption): Promise<void> {
     await letPendingEventsThrough();
-    if (event && event === this.#event && event.answer === undefined) {
-      await this.#fail({ interruption });
-    }
+    if (this.#event === event && this.#answer === undefined) await this.#fail({ interruption });
   }
 
   /** Ends it where it owes nothing: by the end of its stdin, else as any command is ended. */
@@ -121,25 +124,32 @@ export class KeptProcess {
     return true;
   }
 
-  async #putEvent(): Promise<void> {
-    // What has ended while the host was busy must not be taken for what waits.
-    if (this.#state.name === 'waiting') await letPendingEventsThrough();
-    const event = this.#event;
-    // What is about to end gives its event back once that is noticed.
-    if (!event || this.#isEnding || !this.#state.step('ask')) return;
-    const isNew = this.events === 0;
+  #putEvent(): void {
+    const put = async () => {
+      // What has ended while the host was busy must not be taken for what waits.
+      if (this.#state.name === 'waiting') await letPendingEventsThrough();
+      // What is about to end gives its event back once that is noticed.
+      if (this.#event && !this.#isEnding && this.#state.step('ask')) this.#write(this.#event);
+    };
+    put().catch((error: Error) => this.#break(`could not be asked: ${error.message}`));
+  }
+
+  #write({ options: { input, keepStdoutBytes = MAX_KEPT_BYTES } }: AskedEvent): void {
     this.events += 1;
-    this.#exchange = new Exchange(event.maxBytes, { pid: this.pid, isNew });
+    this.#exchange = new Exchange(keepStdoutBytes, { pid: this.pid, isNew: this.events === 1 });
+    const line = writeEvent(this.events, input);
+    // What is short is copied, which costs less than to hand over pieces.
+    const isShort = line.every(({ length }) => length < MAX_COPIED);
     const { stdin } = this.command;
     stdin.cork();
-    for (const piece of event.line) stdin.write(piece);
+    for (const piece of isShort ? [Buffer.concat(line)] : line) stdin.write(piece);
     stdin.uncork();
   }
 
   readonly #hear = (chunk: Buffer): void => {
     const { stdout } = this.#state.row;
     if (stdout === 'hello') this.#hearHello(chunk);
-    else if (stdout === 'answer' && this.#event) this.#hearAnswer(this.#event, chunk);
+    else if (stdout === 'answer') this.#hearAnswer(chunk);
     else if (stdout === 'fault' && !isBlank(chunk)) this.#break(UNASKED);
     else release(chunk);
   };
@@ -161,31 +171,33 @@ export class KeptProcess {
     clearTimeout(this.#hello);
     this.#beHeard('hello');
     if (!isAll) this.#break(UNASKED);
-    else if (this.#event) void this.#putEvent();
+    else if (this.#event) this.#putEvent();
   }
 
-  #hearAnswer(event: GivenEvent, chunk: Buffer): void {
-    if (event.answer !== undefined) {
-      if (!isBlank(chunk)) event.answer = TWO_ANSWERS;
+  #hearAnswer(chunk: Buffer): void {
+    if (this.#answer !== undefined) {
+      if (!isBlank(chunk)) this.#answer = TWO_ANSWERS;
       return;
     }
     const found = this.#exchange.readStdout(chunk);
-    if (found?.isTooLong) this.#break(`wrote a line of more than ${event.maxBytes} bytes`);
-    if (!found || found.isTooLong) return;
-    event.answer = found.isAll ? readAnswer(found.line, this.events) : TWO_ANSWERS;
+    if (!found) return;
+    const { line, isTooLong, isAll } = found;
+    if (isTooLong) this.#break(`wrote a line of more than ${this.#exchange.maxBytes} bytes`);
+    else this.#answer = isAll ? readAnswer(line, this.events) : TWO_ANSWERS;
     // Until then, all that was written before the answer has been read, on stderr too.
-    setImmediate(() => this.#takeAnswer(event));
+    setImmediate(() => this.#takeAnswer());
   }
 
-  #takeAnswer(event: GivenEvent): void {
-    const { answer } = event;
-    if (this.#event !== event || answer === undefined) return;
+  #takeAnswer(): void {
+    const answer = this.#answer;
+    if (this.#state.name !== 'asked' || answer === undefined) return;
     if (typeof answer === 'string') {
       this.#break(answer);
       return;
     }
     this.#beHeard('answer');
     this.#idle.refresh();
+    this.owner.onAnswer();
     this.#settle(this.#exchange.answered(answer));
     if (answer.isLast) void this.dismiss();
   }
@@ -196,9 +208,9 @@ export class KeptProcess {
   }
 
   #settle(outcome: CommandOutcome | undefined): void {
-    const event = this.#event;
+    if (outcome) this.#event?.settle(outcome);
     this.#event = undefined;
-    event?.settle(outcome);
+    this.#giveBack(outcome !== undefined);
   }
 
   /** A host that was busy has not read yet what came in time. */
@@ -252,7 +264,7 @@ export class KeptProcess {
     await endGroup(this.command.group, this.limits.graceMs);
     this.#letGo();
     this.#settle(outcome);
-    this.onEnd(interruption === 'timeout' ? 'timed out' : broken, outcome !== undefined);
+    this.owner.onEnd(interruption === 'timeout' ? 'timed out' : broken, outcome !== undefined);
   }
 
   /** Says whether it may be left. */
@@ -260,7 +272,7 @@ export class KeptProcess {
     if (!this.#state.step('leave')) return false;
     this.#stopWaiting();
     this.#settle(undefined);
-    this.onEnd(fault, false);
+    this.owner.onEnd(fault, false);
     return true;
   }
 

@@ -1,6 +1,5 @@
 import { errorMessage } from '../../util/errorMessage.js';
 import { isShortOfRoom, noteEnd, startWithRoom } from '../../util/room.js';
-import { MAX_KEPT_BYTES } from '../limits.js';
 import { dropPrepared, type CommandOptions, type CommandOutcome } from '../runCommand.js';
 import type { StartOptions } from '../execution.js';
 import { inheritedState, startCommand, type RunningCommand } from '../startCommand.js';
@@ -157,26 +156,18 @@ export class Pool {
   }
 
   #keep(command: RunningCommand, hook: KeptHook): KeptProcess {
-    const kept: KeptProcess = new KeptProcess(command, this.limits, (fault, isTold) =>
-      this.#noteEndOf(kept, fault, isTold ? undefined : hook),
-    );
+    const kept: KeptProcess = new KeptProcess(command, this.limits, {
+      onAnswer: () => this.#faults.noteGoodAnswer(),
+      onEnd: (fault, isTold) => this.#noteEndOf(kept, fault, isTold ? undefined : hook),
+    });
     this.#current.add(kept);
     return kept;
   }
 
   /** An event of which its process has seen nothing, as that is gone or old, is the next one again. */
   async #ask(kept: KeptProcess, event: AskedEvent): Promise<void> {
-    const { input, keepStdoutBytes = MAX_KEPT_BYTES } = event.options;
     kept.setReferenced(true);
-    const asked = this.#current.has(kept) ? kept.ask(input, keepStdoutBytes) : undefined;
-    event.whenInterrupted((how) => void kept.interrupt(how));
-    const outcome = await asked;
-    if (outcome?.ending === 'exit') this.#faults.noteGoodAnswer();
-    if (outcome) event.settle(outcome);
-    else this.#putBack(event);
-  }
-
-  #putBack(event: AskedEvent): void {
+    if (this.#current.has(kept) && (await kept.ask(event))) return;
     this.#waiting.unshift(event);
     event.whenInterrupted(() => this.#giveUp(event));
   }
