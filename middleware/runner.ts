@@ -436,6 +436,7 @@ function toResult(ended: EndedRun, options: RunOptions): HookExecutionResult {
     ...(outcome && { stdout: outcome.stdout, stderr: outcome.stderr }),
     ...(hasEnded && { exitCode: outcome.exitCode ?? 0 }),
     ...(outcome?.signal && { signal: outcome.signal }),
+    ...(outcome?.kept && { process: outcome.kept.isNew ? ('new' as const) : ('kept' as const) }),
     duration: outcome?.durationMs ?? 0,
   };
   const isFaultless = !failure && outcome?.exitCode !== 2 && read.unreadable === undefined;

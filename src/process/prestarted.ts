@@ -4,7 +4,7 @@ import { isShortOfRoom } from '../util/room.js';
 import type { StartOptions } from './execution.js';
 import { inheritedState, startCommand, type RunningCommand } from './startCommand.js';
 import { letPendingEventsThrough } from './outputCollector.js';
-import { placeOf } from './persistent/freshness.js';
+import { directoryStamp } from '../util/fileStamp.js';
 
 /** How often a command that ends before it is needed is started anew. */
 const MAX_EARLY_ENDS = 3;
@@ -123,5 +123,5 @@ function keyOf({ command, args, cwd, extraEnv }: StartOptions): string {
 }
 
 function surroundingsOf({ cwd, env }: StartOptions): string {
-  return JSON.stringify([inheritedState(), placeOf(cwd), env]);
+  return JSON.stringify([inheritedState(), directoryStamp(cwd), env]);
 }

@@ -379,4 +379,9 @@ export interface HookExecutionResult {
    * does not count. Absent where that is not known.
    */
   readonly why?: string;
+  /** Of a persistent hook: whether its process was started for this event, or had answered another one before. */
+  readonly process?: ProcessAge;
 }
+
+/** How old the process of a persistent hook was at an event. */
+export type ProcessAge = 'new' | 'kept';

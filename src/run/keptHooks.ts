@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { runOrdinary } from '../process/persistent/ordinary.js';
 import { PersistentHooks, type KeptHook } from '../process/persistent/persistentHooks.js';
 import type { CommandOptions, CommandOutcome } from '../process/runCommand.js';
@@ -19,20 +18,6 @@ export { PersistentHooks };
 /** MB of resident memory after which a kept process is started anew, where its settings say nothing. */
 export const MAX_MEMORY = 512;
 
-/** Whether a hook's process was started for an event, or had answered another one before. */
-export type ProcessAge = 'new' | 'kept';
-
-interface AgeNote {
-  age?: ProcessAge;
-}
-
-const notes = new AsyncLocalStorage<AgeNote>();
-
-/** Does some work in which a hook runs, and says in `note` how old the process of a persistent one was. */
-export function notingAge<T>(note: AgeNote, work: () => T): T {
-  return notes.run(note, work);
-}
-
 interface Keeping extends Surroundings {
   readonly persistent?: PersistentHooks;
   readonly findObjection?: FindObjection;
@@ -45,16 +30,8 @@ export function runKept(
   command: CommandOptions,
   { persistent, findObjection, spawner }: Keeping,
 ): Promise<CommandOutcome> {
-  const kept = { ...keptHook(hook, warnOnce, findObjection), spawner };
-  const running = persistent?.run(hook, kept, command) ?? runOrdinary(command, spawner);
-  const note = notes.getStore();
-  return note ? withAge(running, note) : running;
-}
-
-async function withAge(running: Promise<CommandOutcome>, note: AgeNote): Promise<CommandOutcome> {
-  const outcome = await running;
-  if (outcome.kept) note.age = outcome.kept.isNew ? 'new' : 'kept';
-  return outcome;
+  const kept = keptHook(hook, warnOnce, findObjection);
+  return persistent?.run(hook, kept, command) ?? runOrdinary(command, spawner);
 }
 
 /** Starts the processes of hooks that are kept and say `prestart`. Nobody waits for that. */

@@ -2,7 +2,6 @@ import { dropPrestarted, prestart } from '../process/prestarted.js';
 import {
   canSpawn,
   dropInSpawner,
-  hasSpawner,
   leaveSpawner,
   prepareSpawner,
   prestartInSpawner,
@@ -48,7 +47,7 @@ export class StartAhead {
   prepare(hookConfigs: readonly CommandHookConfig[], session: SessionFields): void {
     if (hookDepth() >= MAX_HOOK_DEPTH) return;
     setImmediate(() => {
-      if (this.#isStopped || this.#isPrepared(hookConfigs)) return;
+      if (this.#isStopped || !hookConfigs.some(isStartedEachTime)) return;
       if (this.options.spawner && canSpawn()) this.#prepareSpawner(hookConfigs, session);
       this.#prestart(hookConfigs, session);
     });
@@ -72,15 +71,6 @@ export class StartAhead {
     leaveSpawner(this, cwd);
   }
 
-  /**
-   * Whether all that these hooks need is there: those that stay need nothing but the spawner, which ends them where this
-   * process is killed.
-   */
-  #isPrepared(hookConfigs: readonly CommandHookConfig[]): boolean {
-    const hasAll = !this.options.spawner || !canSpawn() || hasSpawner(this);
-    return hasAll && hookConfigs.every(({ persistent }) => persistent);
-  }
-
   #placeOf({ cwd }: SessionFields): Place {
     const directory = this.options.directory?.() ?? cwd;
     return { cwd: directory, env: buildHookEnvironment(this.options.environment, directory) };
@@ -90,10 +80,7 @@ export class StartAhead {
     const started = () => {
       const { cwd: directory, env } = this.#placeOf(input);
       return hookConfigs
-        .filter(
-          ({ type, prestart: isEager, persistent }) =>
-            type === 'command' && !isEager && !persistent,
-        )
+        .filter((hook) => isStartedEachTime(hook) && !hook.prestart)
         .map((hook) => startOptions(hook, { input, directory, env }));
     };
     prepareSpawner(this, started, this.options.warmShells);
@@ -101,7 +88,7 @@ export class StartAhead {
 
   #prestart(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
     for (const hook of hookConfigs) {
-      const isEager = hook.prestart && hook.type === 'command' && !hook.persistent;
+      const isEager = hook.prestart && isStartedEachTime(hook);
       const isWanted = isEager && !this.#givenUp.has(hook) && !this.#isStopped;
       if (isWanted) void this.#prestartOne(hook, input);
     }
@@ -121,6 +108,11 @@ export class StartAhead {
     };
     if (!spawner || !prestartInSpawner(options, giveUp)) await prestart(options, giveUp);
   }
+}
+
+/** Whether a process is started for each of its events, for which the spawner is there. */
+function isStartedEachTime({ type, persistent }: CommandHookConfig): boolean {
+  return type === 'command' && !persistent;
 }
 
 /** Where something is made ready, and in which environment. */

@@ -44,3 +44,31 @@ export function splitSimpleCommand(command: string): readonly string[] | undefin
   const isProgram = isPath || (/^[\w.+-]+$/.test(first) && !NOT_PROGRAMS.has(first));
   return (isProgram && command.match(WORDS)) || undefined;
 }
+
+const ANY_WORD = /(?:'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]|[^\s'"\\;|&<>()])+/g;
+const QUOTING = /'([^']*)'|"((?:[^"\\]|\\[^])*)"|\\([^])|\$\{?(\w+)\}?/g;
+
+/** A `~/` that a shell expands. */
+const HOME = /^(\w+=)?~\//;
+
+/**
+ * The words of any command, with the values of variables in their place, as far as that can be told without running it:
+ * for what its words may name, never for what is executed.
+ */
+export function readWords(
+  command: string,
+  variables: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const words = command.match(ANY_WORD) ?? [];
+  return words.map((word) => unquote(word.replace(HOME, '$1$$HOME/'), variables));
+}
+
+function unquote(word: string, variables: Readonly<Record<string, string | undefined>>): string {
+  return word.replaceAll(
+    QUOTING,
+    (_all, single?: string, double?: string, escaped?: string, name?: string) =>
+      name === undefined
+        ? (single ?? (double === undefined ? escaped : unquote(double, variables)) ?? '')
+        : (variables[name] ?? ''),
+  );
+}

@@ -3,7 +3,6 @@ import { resolveOutput } from '../protocol/events.js';
 import { isBlocking, withToolInput } from '../protocol/hookOutput.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
 import { lastLine } from '../run/exception.js';
-import { notingAge, type ProcessAge } from '../run/keptHooks.js';
 import { isRecord, mergeRecords } from '../util/records.js';
 import type {
   CommandHookConfig,
@@ -28,22 +27,18 @@ export function traceHook(
   run: () => Promise<HookExecutionResult>,
 ): Promise<HookExecutionResult> {
   const { input } = reading;
-  const note: { age?: ProcessAge } = {};
   return traced(
     'hook',
     {
       facts: () => ({ name: hookIdentity(hook), event, command: commandLine(hook), input }),
-      outcome: (result) => ({
-        ...describeResult(result, reading),
-        ...(note.age && { process: note.age }),
-      }),
+      outcome: (result) => describeResult(result, reading),
     },
-    hook.persistent ? () => notingAge(note, run) : run,
+    run,
   );
 }
 
 function describeResult(result: HookExecutionResult, { input, stdin }: Reading): SpanOutcome {
-  const { output, stdout, stderr, exitCode, signal, error, eventName } = result;
+  const { output, stdout, stderr, exitCode, signal, error, eventName, process: age } = result;
   const counts = result.success || isBlocking(output?.decision);
   return {
     ...(counts
@@ -59,6 +54,7 @@ function describeResult(result: HookExecutionResult, { input, stdin }: Reading):
       stdout: Buffer.byteLength(stdout ?? ''),
       stderr: Buffer.byteLength(stderr ?? ''),
     },
+    ...(age && { process: age }),
   };
 }
 

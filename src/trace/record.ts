@@ -1,7 +1,7 @@
 import { errorMessage } from '../util/errorMessage.js';
 import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
-import type { ProcessAge } from '../run/keptHooks.js';
 import { removeControls } from '../protocol/sanitizeText.js';
+import type { ProcessAge } from '../protocol/types.js';
 import { diffValues } from './diff.js';
 import { plainCopy } from './plainCopy.js';
 import type { Span, SpanKind, SpanVerdict } from './span.js';

@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
-import type { HookEventName, Moment } from '../protocol/types.js';
-import type { ProcessAge } from '../run/keptHooks.js';
+import type { HookEventName, Moment, ProcessAge } from '../protocol/types.js';
 
 /** What can be a span, from the outside in. */
 export const SPAN_KINDS = [

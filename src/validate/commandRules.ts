@@ -81,7 +81,7 @@ export const persistentShellLine: CommandRule = (site, checked) => {
     [command, ...(args ?? [])].join(' '),
   );
   if (!isLine || mayMore || namesFile(site, checked)) return undefined;
-  return 'is hardly meant for a line of shell that names no script: it does not speak the protocol of persistent hooks, so it is started for each event; remove it, or put the work into a script that does (see docs: Persistent hooks)';
+  return 'is hardly meant for a line of shell that names no script: it does not speak the protocol of persistent hooks, so it fails at each event; remove it, or put the work into a script that does (see docs: Persistent hooks)';
 };
 
 function namesFile({ hook }: HookSite, { workingDir }: Checked): boolean {

@@ -114,6 +114,22 @@ describe('a host with a hook that stays', () => {
     },
   );
 
+  fault.for(['mjs', 'py', 'sh'])(
+    '30 whose hooks all stay starts no spawner, and is killed: hook.%s ends with its stdin',
+    async (extension, { host }) => {
+      const script = await writeHook(host, extension);
+      const words = [fixture('keptHost.mjs'), compiled.index, script, 'wait', 'alone'];
+      const child = execa(process.execPath, words, { reject: false });
+      let told = '';
+      child.stdout.on('data', (chunk) => (told += String(chunk)));
+      await expect.poll(() => told, WAIT).toBe('"asked"\n1\n');
+      expect(host.leftovers()).toHaveLength(1);
+      child.kill('SIGKILL');
+      expect(await child).toMatchObject({ signal: 'SIGKILL' });
+      await vi.waitFor(() => expect(host.leftovers()).toEqual([]), WAIT);
+    },
+  );
+
   fault('keeps the hook where its spawner is ended', TIMED, async ({ host }) => {
     const child = start('wait', 'spawner');
     await watched(host, child);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PERSISTENT_LIMITS, type PersistentLimits } from '../../src/process/persistent/limits.js';
@@ -334,152 +335,170 @@ describe('the time of an event', () => {
 
 const log = () => temp.readLines('log');
 
-describe('a command that does not speak the protocol', () => {
-  it.each<[string, string, object]>([
+/** What is to be done about a process that says no hello. */
+const ADVICE =
+  /\(a persistent hook prints \{"hookstack":1\} first, .* or remove "persistent"; see docs: Persistent hooks\)$/;
+
+describe('a command that says no hello', () => {
+  it.each<[string, string, RegExp]>([
     [
       'writes something else first',
-      'echo ran >>log; echo "not JSON"; cat >read; echo no >&2; exit 2',
-      { ending: 'exit', exitCode: 2, stdout: 'not JSON\n', stderr: 'no\n' },
+      'echo ran >>log; echo "not JSON"; cat >read',
+      /^wrote something else before its hello/,
+    ],
+    ['says nothing', 'echo ran >>log; cat >read', /^said no hello within 0.5 s of its start/],
+    [
+      'ends well',
+      'echo ran >>log; printf "half a line"; exit 0',
+      /^ended with exit code 0 before it said hello/,
     ],
     [
-      'says nothing for a while',
-      `echo ran >>log; cat >read; echo '{"decision":"deny"}'`,
-      { ending: 'exit', exitCode: 0, stdout: '{"decision":"deny"}\n' },
-    ],
-    [
-      'ends',
-      'echo ran >>log; printf "half a line"; echo no >&2; exit 2',
-      { ending: 'exit', exitCode: 2, stdout: 'half a line', stderr: 'no\n' },
+      'ends with the exit code of a block',
+      'echo ran >>log; echo no >&2; exit 2',
+      /^ended with exit code 2 before it said hello/,
     ],
     [
       'answers before it is asked',
       `echo ran >>log; echo '{"decision":"deny"}'; cat >read`,
-      { ending: 'exit', exitCode: 0, stdout: '{"decision":"deny"}\n' },
-    ],
-    [
-      'is killed',
-      'echo ran >>log; kill -KILL $$',
-      { ending: 'signal', signal: 'SIGKILL', exitCode: null },
+      /^wrote something else before its hello/,
     ],
     [
       'floods stdout',
-      'echo ran >>log; head -c 300000 /dev/zero; cat >/dev/null',
-      { ending: 'exit', exitCode: 0, bytesRead: 300_000 },
+      'echo ran >>log; head -c 300000 /dev/zero; cat >read',
+      /^wrote something else before its hello/,
     ],
-  ])(
-    'since it %s runs once for its first event, as an ordinary one',
-    async (_how, command, expected) => {
-      const kept = open({ helloMs: 300 });
-      const first = await kept.ask({ a: 1 }, shell(command));
-      expect(first).toMatchObject(expected);
-      expect(first).not.toHaveProperty('kept');
-      expect(await log()).toEqual(['ran']);
-      if (command.includes('read')) expect(await temp.readJson('read')).toEqual({ a: 1 });
-      expect(warnings).toEqual([
-        expect.stringMatching(
-          /^does not speak the protocol of persistent hooks, so it is started for each event: print/,
-        ),
-      ]);
-      expect(await kept.ask({ a: 2 }, shell(command))).toMatchObject(expected);
-      expect(await log()).toEqual(['ran', 'ran']);
-      expect(warnings).toHaveLength(1);
-    },
-  );
+    [
+      'speaks another version',
+      `echo ran >>log; echo '{"hookstack":2}'; cat >read`,
+      /^speaks another version of the protocol .* than 1,/,
+    ],
+    [
+      'closes its stdout',
+      'echo ran >>log; exec >&-; cat >read; sleep 300',
+      /^closed its stdout, on which it is to answer/,
+    ],
+  ])('since it %s fails, and is given nothing', async (_how, command, what) => {
+    const kept = open({ helloMs: 500 });
+    for (let round = 1; round <= 2; round++) {
+      const outcome = await kept.ask({ a: 1 }, shell(command));
+      expect(outcome).toMatchObject({
+        ending: 'broken',
+        exitCode: null,
+        stdout: '',
+        ...says(what),
+      });
+      expect(outcome.error?.message).toMatch(ADVICE);
+      expect(outcome).not.toHaveProperty('kept');
+      expect(findProcesses(runId)).toEqual([]);
+      expect(await log()).toHaveLength(round);
+    }
+    const read = path.join(temp.path, 'read');
+    expect(existsSync(read) ? readFileSync(read, 'utf8') : '').toBe('');
+    expect(warnings).toEqual([]);
+  });
 
-  it('ends at its deadline as any other', async () => {
+  it('has failed with what it wrote to stderr', async () => {
+    const outcome = await open().ask({}, shell('echo why >&2; exit 3'));
+    expect(outcome).toMatchObject({ ending: 'broken', stderr: 'why\n', inputTaken: false });
+  });
+
+  it('has failed by the signal that ended it', async () => {
+    expect(await open().ask({}, shell('kill -KILL $$'))).toMatchObject({
+      ending: 'signal',
+      signal: 'SIGKILL',
+    });
+  });
+
+  it('is not started any more after five times, at once', async () => {
     const kept = open({ helloMs: 100 });
+    const waits = Array.from({ length: 7 }, () => kept.ask({}, shell('echo ran >>log; cat')));
+    const outcomes = await Promise.all(waits);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ ending: 'broken' });
+    for (const outcome of outcomes.slice(5)) {
+      expect(outcome).toMatchObject(
+        says(/^failed 5 times as a persistent hook .* \(it last said no hello within 0.1 s/),
+      );
+    }
+    expect(await log()).toHaveLength(5);
+  });
+
+  it('ends at the deadline of its event, where that comes first', async () => {
+    const kept = open();
     const options = { ...shell('cat >/dev/null; sleep 300'), timeoutMs: 400 };
-    expect(await kept.ask({}, options)).toMatchObject({ ending: 'timeout' });
-    expect(await kept.ask({}, options)).toMatchObject({ ending: 'timeout' });
-    expect(warnings).toHaveLength(1);
+    const outcome = await kept.ask({}, options);
+    expect(outcome).toMatchObject({ ending: 'timeout', durationMs: expect.closeTo(400, -3) });
+    expect(findProcesses(runId)).toEqual([]);
   });
 
-  it('serves those that wait as well', async () => {
-    const kept = open({ helloMs: 100 });
-    const inputs = [1, 2, 3, 4, 5];
-    const outcomes = await Promise.all(inputs.map((a) => kept.ask({ a }, shell('cat'))));
-    expect(outcomes.map(({ stdout }) => stdout)).toEqual(inputs.map((a) => `{"a":${a}}`));
-    expect(warnings).toHaveLength(1);
+  it('ends at an abort, and that is no fault', async () => {
+    const kept = open({ maxFaults: 1 });
+    const abort = new AbortController();
+    const asked = kept.ask({}, { ...shell('echo ran >>log; sleep 300'), signal: abort.signal });
+    await vi.waitFor(log, WAIT);
+    abort.abort();
+    expect(await asked).toMatchObject({ ending: 'aborted' });
+    expect(await pidOf(kept)).toBeGreaterThan(0);
   });
 
-  it('is told which version is spoken here', async () => {
-    const kept = open();
-    const command = `echo '{"hookstack":2}'; cat >/dev/null; echo '{"decision":"deny"}'`;
-    expect((await kept.ask({}, shell(command))).stdout).toBe('{"decision":"deny"}\n');
-    expect(warnings).toEqual([
-      expect.stringMatching(/^speaks another version of the protocol .* than 1,/),
-    ]);
-  });
-
-  it('stays nevertheless where it was only slow to say hello', async () => {
-    const kept = open({ helloMs: 100 });
-    const slow = [
-      'sleep 0.5; echo \'{"hookstack":1}\'',
-      'read -r line; id=${line#*:}',
-      '[[ $line == \'{"id"\'* ]] || { echo \'{"decision":"deny"}\'; exit; }',
-      'echo "{\\"id\\":${id%%,*},\\"stdout\\":\\"kept\\"}"; read -r line',
-    ].join('; ');
-    expect(await kept.ask({ a: 1 }, shell(slow))).toMatchObject({
-      exitCode: 0,
-      stdout: '{"decision":"deny"}\n',
-    });
-    // From now on it is known to speak, and has the time of its event to say so.
-    expect(await kept.ask({ a: 1 }, shell(slow))).toMatchObject({
-      stdout: 'kept',
-      kept: { isNew: true },
-    });
-    expect(warnings).toEqual([]);
-  });
-
-  it.each<[string, string]>([
-    ['says nothing more', 'cat >/dev/null'],
-    ['answers for no event', `cat >/dev/null; echo '{"id":null,"output":{"decision":"deny"}}'`],
-    ['answers without an id', `cat >/dev/null; echo; echo '{"exitCode":2,"stderr":"no"}'`],
-  ])('has failed where it says hello late and %s', async (_what, rest) => {
-    const kept = open({ helloMs: 100 });
-    const outcome = await kept.ask({ a: 1 }, shell(`sleep 0.5; echo '{"hookstack":1}'; ${rest}`));
-    expect(outcome).toMatchObject({
-      ending: 'broken',
-      exitCode: null,
-      error: {
-        message: expect.stringMatching(/^said no \{"hookstack":1\} within 0.1 s .* not answer/),
-      },
-    });
-    expect(warnings).toEqual([]);
-  });
-
-  it('is heard where it says hello late and ends with the exit code of a block', async () => {
-    const kept = open({ helloMs: 100 });
-    const late = `sleep 0.5; echo '{"hookstack":1}'; cat >/dev/null; echo no >&2; exit 2`;
-    expect(await kept.ask({}, shell(late))).toMatchObject({
-      ending: 'exit',
-      exitCode: 2,
-      stdout: '',
-      stderr: 'no\n',
-    });
-  });
-
-  it('has no more time than its event has left, once it is known', async () => {
-    const kept = open({ pauseMs: 1_500 }, { processes: 2 });
-    // The first one greets and talks on, and its event waits; the second one is an ordinary command.
-    const command = `if mkdir first; then printf '{"hookstack":1}\nx\n'; elif mkdir second; then sleep 0.3; echo no hello; cat; else sleep 300; fi`;
-    const options = { ...shell(command), timeoutMs: 2_000 };
-    const outcomes = await Promise.all([kept.ask({}, options), kept.ask({}, options)]);
-    expect(outcomes.map(({ ending }) => ending).toSorted()).toEqual(['exit', 'timeout']);
-    for (const { durationMs } of outcomes) expect(durationMs).toBeLessThan(3_000);
-  });
-
-  it('has failed where it has spoken before', async () => {
-    const kept = open();
-    const command = `[ -e log ] && exit 0; echo ran >>log; echo '{"hookstack":1}'; read -r line; echo '{"id":1}'`;
-    const first = await kept.ask({}, shell(command));
-    expect(first).toMatchObject({ ending: 'exit', exitCode: 0 });
-    await untilReaped(first.kept?.pid);
+  it('has failed too where it said one before, and the time of its hello is the same', async () => {
+    const kept = open({ helloMs: 500 });
+    const command = `if mkdir first; then echo '{"hookstack":1}'; read -r line; echo '{"id":1,"last":true}'; else sleep 300; fi`;
+    expect(await kept.ask({}, shell(command))).toMatchObject({ ending: 'exit', exitCode: 0 });
     expect(await kept.ask({}, shell(command))).toMatchObject({
       ending: 'broken',
-      error: { message: 'ended before it said hello' },
+      ...says(/^said no hello within 0.5 s/),
     });
-    expect(warnings).toEqual([]);
+  });
+
+  it('is heard where the host was too busy to read what came in time', async () => {
+    const kept = open({ helloMs: 300 });
+    const hello = `echo '{"hookstack":1}'; echo >>log; read -r line; echo '{"id":1,"stdout":"hi"}'`;
+    const asked = kept.ask({}, shell(hello));
+    while (!existsSync(path.join(temp.path, 'log'))) await nextTurn();
+    const end = performance.now() + 600;
+    while (performance.now() < end);
+    expect(await asked).toMatchObject({ ending: 'exit', stdout: 'hi' });
+  });
+
+  it('is told of at its event, where it was started ahead', async () => {
+    const kept = open({ helloMs: 200 });
+    await kept.hooks.prestart(kept.key, kept.hook, commandOf(shell('echo ran >>log; cat')));
+    await vi.waitFor(() => expect(warnings).toHaveLength(1), WAIT);
+    expect(warnings).toEqual([expect.stringMatching(/^said no hello within 0.2 s/)]);
+    expect(await kept.ask({}, shell('echo ran >>log; cat'))).toMatchObject(says(/^said no hello/));
+    expect(await log()).toEqual(['ran', 'ran']);
+  });
+});
+
+describe('an event whose process is gone before it was put to it', () => {
+  // Bash has one thread, so that all of it has ended once that has.
+  const LOOP = shell(
+    `echo '{"hookstack":1}'; while read -r line; do echo "$line" >>log; id=\${line#*:}; echo "{\\"id\\":\${id%%,*},\\"stdout\\":\\"$$\\"}"; done`,
+  );
+
+  /** One whose process has ended in this very turn, of which the host has heard nothing. */
+  async function openEnded() {
+    const kept = open();
+    const { pid = 0 } = (await kept.ask({ a: 0 }, LOOP)).kept ?? {};
+    for (let turn = 0; turn < 3; turn++) await nextTurn();
+    process.kill(pid, 'SIGKILL');
+    while (!/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')));
+    return { ...kept, pid };
+  }
+
+  it('is put to the next one', async () => {
+    const kept = await openEnded();
+    const outcome = await kept.ask({ a: 1 }, LOOP);
+    expect(outcome).toMatchObject({ ending: 'exit', kept: { isNew: true } });
+    expect(outcome.stdout).toBe(String(outcome.kept?.pid));
+    expect(outcome.kept?.pid).not.toBe(kept.pid);
+  });
+
+  it('comes before those that wait', async () => {
+    const kept = await openEnded();
+    await Promise.all([1, 2, 3].map((a) => kept.ask({ a }, LOOP)));
+    const asked = (await log()).map((line) => (JSON.parse(line) as { input: unknown }).input);
+    expect(asked).toEqual([{ a: 0 }, { a: 1 }, { a: 2 }, { a: 3 }]);
   });
 });
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PERSISTENT_LIMITS } from '../../process/persistent/limits.js';
-import { ADVICE, STARTED_ANEW } from '../../process/persistent/pool.js';
+import { STARTED_ANEW } from '../../process/persistent/pool.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import { PersistentHooks } from '../../run/keptHooks.js';
 import { inScratch, type AskOnce, type Surroundings } from './ask.js';
@@ -34,12 +33,10 @@ export async function examineKept(
     const runs: ObservedRun[] = [];
     const ask = askInto(runs, askOnce);
     const first = await ask(payload);
-    const goesOn = first && hasAnswered(first) && !remarks.some(saysOrdinary);
-    const other = goesOn ? await ask(otherPayload) : undefined;
-    const isKept = other?.outcome.kept !== undefined;
-    const again = isKept && hasAnswered(other) ? await ask(payload) : undefined;
+    const other = first && hasAnswered(first) ? await ask(otherPayload) : undefined;
+    const again = other && hasAnswered(other) ? await ask(payload) : undefined;
     const findings = first ? diagnoseKept(runs, [...new Set(remarks)]) : [];
-    const leak = isKept ? findLeak(runs, [word, otherWord, word]) : undefined;
+    const leak = other ? findLeak(runs, [word, otherWord, word]) : undefined;
     if (leak) findings.push(leak);
     else if (first && again && hasAnswered(again)) {
       const askNew = async () => {
@@ -70,11 +67,6 @@ function hasAnswered({ outcome }: ObservedRun): boolean {
   return outcome.ending === 'exit';
 }
 
-/** Whether it is started for each event from here on. */
-function saysOrdinary(remark: string): boolean {
-  return remark.endsWith(ADVICE);
-}
-
 function countOf(runs: readonly ObservedRun[]): Kept {
   const pids = runs.flatMap(({ outcome: { kept } }) => kept?.pid ?? []);
   return { asked: runs.length, processes: new Set(pids).size };
@@ -90,9 +82,7 @@ function diagnoseKept(runs: readonly ObservedRun[], remarks: readonly string[]):
   const faults = remarks.filter((remark) => remark.endsWith(STARTED_ANEW));
   const findings = diagnose({
     ...first,
-    remarks: remarks
-      .filter((remark) => !faults.includes(remark))
-      .map((remark) => (saysOrdinary(remark) ? `it ${remark}` : remark)),
+    remarks: remarks.filter((remark) => !faults.includes(remark)),
   }).map((finding) => withAdvice(first, finding));
   findings.push(...others.filter((run) => !hasAnswered(run)).flatMap(diagnoseNext));
   for (const fault of faults) {
@@ -108,9 +98,9 @@ function diagnoseNext(run: ObservedRun): Finding[] {
   );
 }
 
-/** What broke the protocol says itself what was wrong. */
+/** What broke the protocol says itself what was wrong, and where it said no hello, also what to do. */
 function withAdvice({ outcome }: ObservedRun, { severity, message }: Finding): Finding {
-  const isBroken = outcome.ending === 'broken' && severity === 'error';
+  const isBroken = outcome.ending === 'broken' && severity === 'error' && outcome.kept;
   return { severity, message: isBroken ? `${message}: ${ONE_LINE}` : message };
 }
 
@@ -118,19 +108,9 @@ function isError({ severity }: Finding): boolean {
   return severity === 'error';
 }
 
-/** Whether a process was there in time, and stayed. */
-function diagnoseStay([first, other, again]: readonly ObservedRun[]): Finding[] {
-  const wasKept = first?.outcome.kept !== undefined;
-  if (!wasKept && other?.outcome.kept) {
-    return [
-      {
-        severity: 'warning',
-        message: `it said hello later than ${PERSISTENT_LIMITS.helloMs / 1000} s after its start, so that its first event was answered as by an ordinary hook: write {"hookstack":1} before what is slow, such as imports and connections, or set "prestart": true ${PAGE}`,
-      },
-    ];
-  }
-  const isAnew = (wasKept && other?.outcome.kept?.isNew) || again?.outcome.kept?.isNew;
-  if (!isAnew) return [];
+/** Whether a process stayed. */
+function diagnoseStay([, other, again]: readonly ObservedRun[]): Finding[] {
+  if (!other?.outcome.kept?.isNew && !again?.outcome.kept?.isNew) return [];
   return [
     {
       severity: 'warning',

@@ -15,9 +15,10 @@ export class Faults {
     return this.#count;
   }
 
-  /** Ms until the next start. */
+  /** Ms until the next start. What is not started any more says so at once. */
   get pauseMs(): number {
-    return this.#count === 0 ? 0 : Math.max(0, this.#pauseUntil - performance.now());
+    const isPaused = this.#count > 0 && this.end === undefined;
+    return isPaused ? Math.max(0, this.#pauseUntil - performance.now()) : 0;
   }
 
   /** Why it is not started any more, as the end of "The hook …". */

@@ -1,13 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { readWords } from '../../shell/shellWords.js';
+import { directoryStamp, fileStamp } from '../../util/fileStamp.js';
 import type { StartOptions } from '../execution.js';
-
-/** A word of a shell command, with its quotes: runs of quoted text and of what is no space and no operator. */
-const WORD = /(?:'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]|[^\s'"\\;|&<>()])+/g;
-const QUOTING = /'([^']*)'|"((?:[^"\\]|\\[^])*)"|\\([^])|\$\{?(\w+)\}?/g;
-
-/** A `~/` that a shell expands. */
-const HOME = /^(\w+=)?~\//;
 
 /** At most this many files of a command are looked at before each event. */
 const MAX_FILES = 16;
@@ -20,90 +14,43 @@ const MAX_FILES = 16;
  * @returns absolute paths
  */
 export function findNamedFiles({ command, args, cwd, env, extraEnv }: StartOptions): string[] {
-  const variables = { ...env, ...extraEnv };
-  const words = args
-    ? [command, ...args]
-    : (command.match(WORD) ?? []).map((word) =>
-        unquote(word.replace(HOME, '$1$$HOME/'), variables),
-      );
+  const words = args ? [command, ...args] : readWords(command, { ...env, ...extraEnv });
   const candidates = words.flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]);
   const paths = new Set(candidates.map((word) => path.resolve(cwd, word)));
-  return [...paths].filter((file) => stampOf(file) !== '').slice(0, MAX_FILES);
+  return [...paths].filter((file) => fileStamp(file) !== '').slice(0, MAX_FILES);
 }
 
-function unquote(word: string, variables: Readonly<Record<string, string | undefined>>): string {
-  return word.replaceAll(
-    QUOTING,
-    (_all, single?: string, double?: string, escaped?: string, name?: string) =>
-      name === undefined
-        ? (single ?? (double === undefined ? escaped : unquote(double, variables)) ?? '')
-        : (variables[name] ?? ''),
-  );
-}
+/** Tells whether the files that a command names, or its directory, are others than before. */
+export class Freshness {
+  readonly #cwd: string;
+  readonly #files: readonly string[];
+  #stamps: string;
+  #isKnown = false;
 
-/**
- * What changes whenever one of the files does, without reading it, or when another directory stands in the place of
- * `cwd`. Takes a few µs for each.
- */
-export function stampFiles(files: readonly string[], cwd: string): string {
-  let stamps = `${placeOf(cwd)} `;
-  for (const file of files) stamps += `${stampOf(file)} `;
-  return stamps;
-}
-
-/** Which directory stands at a path, and whether one does. */
-export function placeOf(directory: string): string {
-  try {
-    const stats = statSync(directory, { throwIfNoEntry: false });
-    return stats ? `${stats.dev}:${stats.ino}` : '';
-  } catch {
-    return '';
+  constructor(options: StartOptions) {
+    this.#cwd = options.cwd;
+    this.#files = findNamedFiles(options);
+    this.#stamps = this.#read();
   }
-}
 
-/** Empty for what is no regular file. */
-function stampOf(file: string): string {
-  try {
-    const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-    if (!stats?.isFile()) return '';
-    return `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
-  } catch {
-    return '';
+  /** Whether somebody has looked in this very turn of the event loop, so that looking again tells nothing. */
+  get isKnown(): boolean {
+    return this.#isKnown;
   }
-}
 
-/**
- * The resident memory of a process and of all that it has started and that still hangs on it, in MB. 0 where the system
- * does not say.
- */
-export function residentMemory(pid: number): number {
-  let kilobytes = 0;
-  const family = [pid];
-  // Grows while it is walked through; a process that has ended meanwhile has neither memory nor children.
-  for (const each of family) {
-    const [, resident = 0] = /^VmRSS:\s+(\d+) kB/m.exec(readProcess(`${each}/status`)) ?? [];
-    kilobytes += Number(resident);
-    family.push(...childrenOf(each));
+  /** Whether anything has changed since the last call. */
+  hasChanged(): boolean {
+    if (this.#isKnown) return false;
+    this.#isKnown = true;
+    queueMicrotask(() => (this.#isKnown = false));
+    const before = this.#stamps;
+    this.#stamps = this.#read();
+    return this.#stamps !== before;
   }
-  return kilobytes / 1024;
-}
 
-/** Each thread of a process has its own. */
-function childrenOf(pid: number): number[] {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`);
-    return threads.flatMap((thread) =>
-      readProcess(`${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
-    );
-  } catch {
-    return [];
-  }
-}
-
-function readProcess(file: string): string {
-  try {
-    return readFileSync(`/proc/${file}`, 'latin1');
-  } catch {
-    return '';
+  #read(): string {
+    let stamps = directoryStamp(this.#cwd);
+    for (const file of this.#files) stamps += ` ${fileStamp(file)}`;
+    return stamps;
   }
 }

@@ -1,40 +1,36 @@
+import type { Readable } from 'node:stream';
 import { noteEnd, noteStart, offerRoom } from '../../util/room.js';
 import { MAX_KEPT_BYTES } from '../limits.js';
 import { untrackGroup } from '../liveGroups.js';
 import { letPendingEventsThrough, release, settlesWithin } from '../outputCollector.js';
 import { endGroup } from '../processGroup.js';
-import type { Interruption } from '../runCommand.js';
+import type { CommandOutcome, Interruption } from '../runCommand.js';
 import { unwatchGroup, watchGroup } from '../spawner/spawner.js';
 import type { RunningCommand } from '../startCommand.js';
+import type { AskedEvent } from './askedEvent.js';
+import { Exchange, type Failure } from './exchange.js';
 import type { PersistentLimits } from './limits.js';
-import { FirstLine } from './firstLine.js';
-import { decode, isBlank, isHello, readAnswer, writeEvent, type Answer } from './lines.js';
-import type { Reply } from './reply.js';
-import { closed, continued } from './streams.js';
-
-/** How a process began: it said hello, wrote something else first, or ended. */
-export type Greeting =
-  | { readonly kind: 'hello' | 'ended' }
-  | { readonly kind: 'other'; readonly line: string };
+import {
+  HELLO_ADVICE,
+  isBlank,
+  isHello,
+  isHelloOfOther,
+  readAnswer,
+  writeEvent,
+  type Answer,
+} from './lines.js';
+import { ProcessState } from './states.js';
 
 /** Who is told of it. */
 interface Owner {
+  readonly onAnswer: () => void;
   /**
    * It is gone, which is told once.
    *
    * @param fault why, as the end of "The hook …", unless it was as it should be
-   * @param isTold whether an event's reply says so
+   * @param isTold whether the outcome of an event says so
    */
   readonly onEnd: (fault: string | undefined, isTold: boolean) => void;
-  /** It had nothing to do for too long. */
-  readonly onIdle: () => void;
-}
-
-interface Owed {
-  readonly id: number;
-  readonly maxBytes: number;
-  readonly settle: (reply: Reply) => void;
-  answer?: Answer | string;
 }
 
 const MAX_COPIED = 32 * 1024;
@@ -42,28 +38,22 @@ const MAX_COPIED = 32 * 1024;
 /** Bytes without a line end after which a first line is no hello. */
 const MAX_HELLO = 64 * 1024;
 
-/** One process that stays, and answers events line by line, one after the other. */
+/** One process that stays, and answers events line by line, one after the other. Its states are in `states.ts`. */
 export class KeptProcess {
-  readonly startedAt = performance.now();
-  readonly greeted: Promise<Greeting>;
   /** Events that were put to it. */
   events = 0;
   /** When its memory was last looked at. */
-  lookedAt = this.startedAt;
-  #greeting: Greeting | undefined;
+  lookedAt = performance.now();
+  readonly #state = new ProcessState();
+  /** The one that it was given. */
+  #event: AskedEvent | undefined;
+  #giveBack: (isDone: boolean) => void = ignore;
+  /** What it answered to that, or what is wrong with it. */
+  #answer: Answer | string | undefined;
+  #exchange = new Exchange(MAX_HELLO);
   #isReferenced = true;
-  #phase: 'greeting' | 'ready' | 'asked' | 'gone' = 'greeting';
-  #greet!: (greeting: Greeting) => void;
-  /** Settles when it answers no more. */
-  readonly #over: Promise<void>;
-  #noteOver!: () => void;
-  #owed: Owed | undefined;
-  #interrupted: Interruption | undefined;
-  #hasJustAnswered = true;
-  #stdout = new FirstLine(MAX_HELLO);
-  #stderr: Buffer[] = [];
-  #stderrBytes = 0;
-  #exited: Promise<unknown>;
+  readonly #exited: Promise<unknown>;
+  readonly #hello: NodeJS.Timeout;
   readonly #idle: NodeJS.Timeout;
   readonly #takeOfferBack = offerRoom(() => this.#giveUp());
 
@@ -72,17 +62,14 @@ export class KeptProcess {
     private readonly limits: PersistentLimits,
     private readonly owner: Owner,
   ) {
-    this.#over = new Promise((resolve) => (this.#noteOver = resolve));
-    this.greeted = new Promise((resolve) => {
-      this.#greet = (greeting) => resolve((this.#greeting ??= greeting));
-    });
     command.stdin.on('error', ignore);
     command.stdout.on('error', ignore).on('data', this.#hear);
     command.stderr.on('error', ignore).on('data', this.#hearStderr);
     command.stdout.once('end', () => void this.#noticeClosedStdout());
     watchGroup(command.group);
     this.#exited = command.exited.then(() => this.#noticeExit());
-    this.#idle = setTimeout(owner.onIdle, limits.idleMs).unref();
+    this.#hello = setTimeout(() => void this.#noticeSilence(), limits.helloMs).unref();
+    this.#idle = setTimeout(() => this.#event ?? void this.dismiss(), limits.idleMs).unref();
   }
 
   get pid(): number {
@@ -90,12 +77,7 @@ export class KeptProcess {
   }
 
   get isGone(): boolean {
-    return this.#phase === 'gone';
-  }
-
-  /** Absent until it is known. */
-  get greeting(): Greeting | undefined {
-    return this.#greeting;
+    return this.#state.name === 'gone';
   }
 
   /** Says whether the host stays alive for it. */
@@ -104,63 +86,31 @@ export class KeptProcess {
     this.#isReferenced = isReferenced;
   }
 
-  /** Puts an event to it, which must be ready, and resolves to what comes of it. */
-  async ask(input: Uint8Array, maxBytes: number): Promise<Reply> {
-    // What has ended while the host was busy must not be taken for what waits.
-    this.#interrupted = undefined;
-    if (!this.#hasJustAnswered) await letPendingEventsThrough();
-    if (this.#isEnding) await this.#over;
-    if (this.#interrupted) await this.#end({});
-    if (this.isGone) return this.#reply({ interruption: this.#interrupted });
-    this.#phase = 'asked';
-    this.#hasJustAnswered = false;
-    this.#stdout = new FirstLine(maxBytes);
-    this.#stderr = [];
-    this.#stderrBytes = 0;
-    const id = (this.events += 1);
-    return new Promise((settle) => {
-      this.#owed = { id, maxBytes, settle };
-      this.#write(writeEvent(id, input));
+  /**
+   * Gives an event to it, which has no other one. It is put to it once it has said hello, and settled.
+   *
+   * @returns false where it is gone, and has seen nothing of the event
+   */
+  ask(event: AskedEvent): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#event = event;
+      this.#answer = undefined;
+      this.#giveBack = resolve;
+      event.whenInterrupted((how) => void this.#interrupt(event, how));
+      if (this.isGone) this.#settle(undefined);
+      else if (this.#state.name !== 'starting') this.#putEvent();
     });
   }
 
-  get hasExited(): boolean {
-    const { exitCode, signalCode } = this.command.status;
-    return exitCode !== null || signalCode !== null;
-  }
-
-  /** What it wrote before it ended may not be read yet. */
-  get #isEnding(): boolean {
-    return this.hasExited || this.command.stdout.readableEnded;
-  }
-
   /** Ends it, as its event is over; unless it has just answered. */
-  async interrupt(how: Interruption): Promise<void> {
-    this.#interrupted = how;
+  async #interrupt(event: AskedEvent, interruption: Interruption): Promise<void> {
     await letPendingEventsThrough();
-    if (this.#owed && this.#owed.answer === undefined) await this.#end({ interruption: how });
+    if (this.#event === event && this.#answer === undefined) await this.#fail({ interruption });
   }
 
-  /** What it still owes, as an ordinary command: nothing has been written to it. */
-  handOver(): RunningCommand {
-    const { command } = this;
-    this.#phase = 'gone';
-    clearTimeout(this.#idle);
-    this.#takeOfferBack();
-    unwatchGroup(command.group);
-    command.stdout.off('data', this.#hear);
-    command.stderr.off('data', this.#hearStderr);
-    return {
-      ...command,
-      stdout: continued(command.stdout, this.#stdout.chunks),
-      stderr: continued(command.stderr, this.#stderr),
-    };
-  }
-
-  /** Ends it between two events: by the end of its stdin, else as any command is ended. */
+  /** Ends it where it owes nothing: by the end of its stdin, else as any command is ended. */
   async dismiss(): Promise<void> {
-    if (this.isGone) return;
-    this.#leave(undefined);
+    if (!this.#leave(undefined)) return;
     this.command.stdin.end();
     await settlesWithin(this.command.exited, this.limits.farewellMs);
     await this.#clearUp(this.limits.graceMs);
@@ -168,162 +118,179 @@ export class KeptProcess {
 
   /** Ends it where it has nothing to do, as another command needs its room. Says whether it does. */
   #giveUp(): boolean {
-    if (this.#phase !== 'ready') return false;
+    if (this.#event || this.#state.row.stdout !== 'fault') return false;
     noteStart();
     void this.dismiss().finally(() => setImmediate(noteEnd));
     return true;
   }
 
-  /** Ends it with its group, because of what its event tells. */
-  async end(fault?: string): Promise<void> {
-    await this.#end({ broken: fault }, true);
+  #putEvent(): void {
+    const put = async () => {
+      // What has ended while the host was busy must not be taken for what waits.
+      if (this.#state.name === 'waiting') await letPendingEventsThrough();
+      // What is about to end gives its event back once that is noticed.
+      if (this.#event && !this.#isEnding && this.#state.step('ask')) this.#write(this.#event);
+    };
+    put().catch((error: Error) => this.#break(`could not be asked: ${error.message}`));
   }
 
-  /** What is short is copied, which costs less than to hand over pieces. */
-  #write(pieces: readonly Uint8Array[]): void {
+  #write({ options: { input, keepStdoutBytes = MAX_KEPT_BYTES } }: AskedEvent): void {
+    this.events += 1;
+    this.#exchange = new Exchange(keepStdoutBytes, { pid: this.pid, isNew: this.events === 1 });
+    const line = writeEvent(this.events, input);
+    // What is short is copied, which costs less than to hand over pieces.
+    const isShort = line.every(({ length }) => length < MAX_COPIED);
     const { stdin } = this.command;
-    if (pieces.every(({ length }) => length < MAX_COPIED)) {
-      stdin.write(Buffer.concat(pieces));
-      return;
-    }
     stdin.cork();
-    for (const piece of pieces) stdin.write(piece);
+    for (const piece of isShort ? [Buffer.concat(line)] : line) stdin.write(piece);
     stdin.uncork();
   }
 
   readonly #hear = (chunk: Buffer): void => {
-    if (this.#phase === 'greeting') this.#hearGreeting(chunk);
-    else if (this.#phase === 'asked' && this.#owed) this.#hearAnswer(this.#owed, chunk);
-    else if (this.#phase === 'ready' && !isBlank(chunk)) this.#fail(UNASKED);
+    const { stdout } = this.#state.row;
+    if (stdout === 'hello') this.#hearHello(chunk);
+    else if (stdout === 'answer') this.#hearAnswer(chunk);
+    else if (stdout === 'fault' && !isBlank(chunk)) this.#break(UNASKED);
     else release(chunk);
   };
 
+  /** Between two events nobody reads it. */
   readonly #hearStderr = (chunk: Buffer): void => {
-    const kept = this.#phase === 'ready' || this.#phase === 'gone' ? 0 : MAX_KEPT_BYTES;
-    const room = Math.max(0, kept - this.#stderrBytes);
-    this.#stderrBytes += chunk.length;
-    if (room > 0) this.#stderr.push(chunk.subarray(0, room));
+    if (this.#state.row.ownsEvent) this.#exchange.readStderr(chunk);
     else release(chunk);
   };
 
-  #hearGreeting(chunk: Buffer): void {
-    const found = this.#stdout.read(chunk);
+  #hearHello(chunk: Buffer): void {
+    const found = this.#exchange.readStdout(chunk);
     if (!found) return;
-    if (found.isTooLong || !isHello(found.line)) {
-      // Whoever takes it over reads on.
-      this.command.stdout.off('data', this.#hear).pause();
-      this.#greet({ kind: 'other', line: found.line });
+    const { line, isTooLong, isAll } = found;
+    if (isTooLong || !isHello(line)) {
+      this.#break(isHelloOfOther(line) ? OTHER_VERSION : OTHER_START);
       return;
     }
-    this.#phase = 'ready';
-    if (found.isAll) this.#greet({ kind: 'hello' });
-    else this.#fail(UNASKED);
+    clearTimeout(this.#hello);
+    this.#beHeard('hello');
+    if (!isAll) this.#break(UNASKED);
+    else if (this.#event) this.#putEvent();
   }
 
-  #hearAnswer(owed: Owed, chunk: Buffer): void {
-    if (owed.answer !== undefined) {
-      if (!isBlank(chunk)) owed.answer = TWO_ANSWERS;
+  #hearAnswer(chunk: Buffer): void {
+    if (this.#answer !== undefined) {
+      if (!isBlank(chunk)) this.#answer = TWO_ANSWERS;
       return;
     }
-    const found = this.#stdout.read(chunk);
+    const found = this.#exchange.readStdout(chunk);
     if (!found) return;
-    if (found.isTooLong) {
-      this.#fail(`wrote a line of more than ${owed.maxBytes} bytes`);
-      return;
-    }
-    owed.answer = found.isAll ? readAnswer(found.line, owed.id) : TWO_ANSWERS;
+    const { line, isTooLong, isAll } = found;
+    if (isTooLong) this.#break(`wrote a line of more than ${this.#exchange.maxBytes} bytes`);
+    else this.#answer = isAll ? readAnswer(line, this.events) : TWO_ANSWERS;
     // Until then, all that was written before the answer has been read, on stderr too.
-    setImmediate(() => this.#settle(owed));
+    setImmediate(() => this.#takeAnswer());
   }
 
-  #settle(owed: Owed): void {
-    if (this.#owed !== owed || owed.answer === undefined) return;
-    if (typeof owed.answer === 'string') {
-      this.#fail(owed.answer);
+  #takeAnswer(): void {
+    const answer = this.#answer;
+    if (this.#state.name !== 'asked' || answer === undefined) return;
+    if (typeof answer === 'string') {
+      this.#break(answer);
       return;
     }
-    this.#owed = undefined;
-    this.#phase = 'ready';
-    this.#hasJustAnswered = true;
+    this.#beHeard('answer');
     this.#idle.refresh();
-    owed.settle(this.#reply({ answer: owed.answer }));
-    if (owed.answer.isLast) void this.dismiss();
-    setImmediate(() => (this.#hasJustAnswered = false));
+    this.owner.onAnswer();
+    this.#settle(this.#exchange.answered(answer));
+    if (answer.isLast) void this.dismiss();
   }
 
-  #reply(what: Omit<Reply, 'stderr' | 'bytesRead'>): Reply {
-    const stderr = this.#stderrBytes > 0 ? decode(Buffer.concat(this.#stderr)) : '';
-    return { ...what, stderr, bytesRead: this.#stdout.bytesRead + this.#stderrBytes };
+  #beHeard(how: 'hello' | 'answer'): void {
+    this.#state.step(how);
+    setImmediate(() => this.#state.step('turn'));
+  }
+
+  #settle(outcome: CommandOutcome | undefined): void {
+    if (outcome) this.#event?.settle(outcome);
+    this.#event = undefined;
+    this.#giveBack(outcome !== undefined);
+  }
+
+  /** A host that was busy has not read yet what came in time. */
+  async #noticeSilence(): Promise<void> {
+    await letPendingEventsThrough();
+    if (this.#state.name !== 'starting' || this.#hasExited) return;
+    this.#break(`said no hello within ${this.limits.helloMs / 1_000} s of its start`);
+  }
+
+  get #hasExited(): boolean {
+    const { exitCode, signalCode } = this.command.status;
+    return exitCode !== null || signalCode !== null;
+  }
+
+  /** What it wrote before it ended may not be read yet. */
+  get #isEnding(): boolean {
+    return this.#hasExited || this.command.stdout.readableEnded;
   }
 
   /** What it wrote before may not be read yet, and something else may hold its pipes. */
   async #noticeExit(): Promise<void> {
     if (this.isGone) return;
-    // Whoever takes it over reads what is left.
-    if (this.#phase !== 'greeting') {
-      await settlesWithin(this.#pipesClosed(), this.limits.quietMs);
-    }
+    await settlesWithin(this.#pipesClosed(), this.limits.quietMs);
     await letPendingEventsThrough();
-    if (this.#phase === 'greeting') this.#greet({ kind: 'ended' });
-    else if (!this.isGone) this.#noticeEnd();
-  }
-
-  #noticeEnd(): void {
-    const { exitCode, signalCode } = this.command.status;
-    const how = signalCode ? `was ended by ${signalCode}` : `ended with exit code ${exitCode}`;
-    if (this.#owed) {
-      void this.#end({ broken: `${how} while it owed an answer`, signal: signalCode ?? undefined });
-      return;
+    const { exitCode, signalCode: signal } = this.command.status;
+    const how = signal ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
+    const { ownsEvent, when } = this.#state.row;
+    if (ownsEvent) this.#break(`${how} ${when}`, signal);
+    else if (this.#leave(exitCode === 0 ? undefined : `${how} ${when}`)) {
+      await this.#clearUp(this.limits.stragglerGraceMs);
     }
-    this.#leave(exitCode === 0 ? undefined : `${how} while nothing was asked`);
-    void this.#clearUp(this.limits.stragglerGraceMs);
   }
 
   async #noticeClosedStdout(): Promise<void> {
     const hasExited = await settlesWithin(this.#exited, 2 * this.limits.quietMs);
-    if (!hasExited && this.#phase !== 'greeting')
-      this.#fail('closed its stdout, on which it is to answer');
+    if (!hasExited) this.#break('closed its stdout, on which it is to answer');
   }
 
-  #fail(broken: string): void {
-    void this.#end({ broken });
+  #break(what: string, signal?: NodeJS.Signals | null): void {
+    const advice = this.#state.name === 'starting' ? ` (${HELLO_ADVICE})` : '';
+    void this.#fail({ broken: `${what}${advice}`, signal });
   }
 
-  async #end(how: Omit<Reply, 'stderr' | 'bytesRead'>, isTold = false): Promise<void> {
-    if (this.isGone) return;
-    const owed = this.#owed;
-    const reply = this.#reply(how);
-    this.#owed = undefined;
-    this.#phase = 'gone';
-    this.#takeOfferBack();
-    this.#noteOver();
-    this.#greet({ kind: 'ended' });
+  async #fail(failure: Failure): Promise<void> {
+    const { interruption, broken } = failure;
+    const isTold = this.#event && (interruption !== undefined || this.#state.row.ownsEvent);
+    const outcome = isTold ? this.#exchange.failed(failure) : undefined;
+    if (!this.#state.step('fail')) return;
+    this.#stopWaiting();
+    if (!outcome) this.#settle(undefined);
     await endGroup(this.command.group, this.limits.graceMs);
     this.#letGo();
-    owed?.settle(reply);
-    const fault = how.interruption === 'timeout' ? 'timed out' : how.broken;
-    this.owner.onEnd(fault, isTold || owed !== undefined);
+    this.#settle(outcome);
+    this.owner.onEnd(interruption === 'timeout' ? 'timed out' : broken, outcome !== undefined);
   }
 
-  #leave(fault: string | undefined): void {
-    this.#phase = 'gone';
-    this.#takeOfferBack();
-    this.#noteOver();
-    clearTimeout(this.#idle);
+  /** Says whether it may be left. */
+  #leave(fault: string | undefined): boolean {
+    if (!this.#state.step('leave')) return false;
+    this.#stopWaiting();
+    this.#settle(undefined);
     this.owner.onEnd(fault, false);
+    return true;
   }
 
   async #clearUp(graceMs: number): Promise<void> {
-    const { group } = this.command;
     const isClear =
-      this.hasExited && (await settlesWithin(this.#pipesClosed(), this.limits.quietMs));
-    if (!isClear) await endGroup(group, graceMs);
+      this.#hasExited && (await settlesWithin(this.#pipesClosed(), this.limits.quietMs));
+    if (!isClear) await endGroup(this.command.group, graceMs);
     this.#letGo();
+  }
+
+  #stopWaiting(): void {
+    clearTimeout(this.#hello);
+    clearTimeout(this.#idle);
+    this.#takeOfferBack();
   }
 
   #letGo(): void {
     const { stdin, stdout, stderr, group } = this.command;
-    clearTimeout(this.#idle);
     for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
     untrackGroup(group);
     unwatchGroup(group);
@@ -334,7 +301,18 @@ export class KeptProcess {
   }
 }
 
+const OTHER_START = 'wrote something else before its hello';
+const OTHER_VERSION =
+  'speaks another version of the protocol of persistent hooks than 1, the only one that is spoken here';
 const UNASKED = 'wrote to its stdout while nothing was asked';
 const TWO_ANSWERS = 'wrote more than one answer to an event';
+
+/** Settles when nothing more can come of a stream. */
+function closed(stream: Readable): Promise<unknown> {
+  if (stream.readableEnded || stream.closed) return Promise.resolve();
+  return new Promise((resolve) => {
+    for (const event of ['end', 'close']) stream.once(event, resolve);
+  });
+}
 
 function ignore(): void {}

@@ -2,7 +2,7 @@ import { COMMAND_TIMINGS, type CommandTimings } from '../limits.js';
 
 /** When kept processes are ended, and how long one waits for them. */
 export interface PersistentLimits extends CommandTimings {
-  /** Ms from the start of a process to its hello, after which it counts as an ordinary hook. */
+  /** Ms from the start of a process to its hello, after which it has failed. */
   readonly helloMs: number;
   /** Ms between the end of its stdin and the signals that end it. */
   readonly farewellMs: number;

@@ -20,6 +20,10 @@ export function isHello(line: string): boolean {
   return parseLine(line)?.['hookstack'] === VERSION;
 }
 
+/** What to do about a process that says none. */
+export const HELLO_ADVICE =
+  'a persistent hook prints {"hookstack":1} first, and then answers line by line: use defineHook or the Python helper, or remove "persistent"; see docs: Persistent hooks';
+
 /** Whether it is that of one that speaks another version. */
 export function isHelloOfOther(line: string): boolean {
   const hello = parseLine(line);
@@ -68,26 +72,38 @@ function asEscape(separator: string): string {
 export function readAnswer(line: string, id: number): Answer | string {
   const answer = parseLine(line);
   if (!answer) return `wrote a line that is no JSON object instead of its answer`;
-  const { id: answered, output, stdout, exitCode = 0, stderr = '', last = false } = answer;
-  if (answered !== id) return describeId(answered, id);
-  if (Object.keys(answer).some((key) => !FIELDS.has(key))) return UNKNOWN_FIELD;
-  if (output !== undefined && stdout !== undefined) {
-    return 'answered with both "output" and "stdout", of which one counts: leave the other out';
+  if (answer['id'] !== id) return describeId(answer['id'], id);
+  for (const [name, value] of Object.entries(answer)) {
+    const [isRight, what] = FIELDS.get(name) ?? [];
+    if (!isRight) return UNKNOWN_FIELD;
+    if (!isRight(value)) return `answered with ${what}`;
   }
-  if (output !== undefined && !isRecord(output))
-    return 'answered with an "output" that is no object';
-  if (stdout !== undefined && typeof stdout !== 'string') {
-    return 'answered with a "stdout" that is no text';
-  }
-  if (typeof stderr !== 'string') return 'answered with a "stderr" that is no text';
-  if (!isExitCode(exitCode)) {
-    return 'answered with an "exitCode" that is no whole number of 0 to 255';
-  }
-  if (typeof last !== 'boolean') return 'answered with a "last" that is neither true nor false';
-  const written = output ? writeOutput(output) : (stdout ?? '');
+  const { output, stdout = '', exitCode = 0, stderr = '', last = false } = answer as Fields;
+  if (output && Object.hasOwn(answer, 'stdout')) return BOTH;
+  const written = output ? writeOutput(output) : stdout;
   if (written === undefined) return 'answered with an "output" that is nested too deeply';
   return { stdout: written, stderr, exitCode, isLast: last };
 }
+
+const isText = (value: unknown) => typeof value === 'string';
+const isFlag = (value: unknown) => typeof value === 'boolean';
+const isExitCode = (value: unknown) =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255;
+
+type Fields = Partial<Answer> & {
+  readonly output?: Record<string, unknown>;
+  readonly last?: boolean;
+};
+
+/** The fields of an answer, and what one is that is wrong. */
+const FIELDS = new Map<string, readonly [isRight: (value: unknown) => boolean, what: string]>([
+  ['id', [() => true, '']],
+  ['output', [isRecord, 'an "output" that is no object']],
+  ['stdout', [isText, 'a "stdout" that is no text']],
+  ['exitCode', [isExitCode, 'an "exitCode" that is no whole number of 0 to 255']],
+  ['stderr', [isText, 'a "stderr" that is no text']],
+  ['last', [isFlag, 'a "last" that is neither true nor false']],
+]);
 
 function writeOutput(output: Record<string, unknown>): string | undefined {
   try {
@@ -97,14 +113,13 @@ function writeOutput(output: Record<string, unknown>): string | undefined {
   }
 }
 
-const FIELDS = new Set(['id', 'output', 'stdout', 'exitCode', 'stderr', 'last']);
-
 /** Whether a text, or a line of it, is an answer of the protocol, whatever event it is for. */
 export function isOfProtocol(text: string): boolean {
   const answers = [parseLine(text) ?? text.split('\n').map(parseLine)].flat();
   return answers.some((answer) => answer && Object.keys(answer).some((key) => FIELDS.has(key)));
 }
 
+const BOTH = 'answered with both "output" and "stdout", of which one counts: leave the other out';
 const UNKNOWN_FIELD =
   'answered with a field that is none of id, output, stdout, exitCode, stderr and last: what an ordinary hook prints belongs in "output"';
 
@@ -113,10 +128,6 @@ function describeId(answered: unknown, asked: number): string {
   return typeof answered === 'number'
     ? `answered for another event (id ${answered}, asked was ${asked})`
     : `answered with an id that is not that of the event (${asked})`;
-}
-
-function isExitCode(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255;
 }
 
 function parseLine(line: string): Record<string, unknown> | undefined {

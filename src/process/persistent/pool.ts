@@ -1,19 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isShortOfRoom, noteEnd, startWithRoom } from '../../util/room.js';
-import { MAX_KEPT_BYTES } from '../limits.js';
-import { letPendingEventsThrough, settlesWithin } from '../outputCollector.js';
 import { dropPrepared, type CommandOptions, type CommandOutcome } from '../runCommand.js';
 import type { StartOptions } from '../execution.js';
 import { inheritedState, startCommand, type RunningCommand } from '../startCommand.js';
 import { AskedEvent, type KeptHook } from './askedEvent.js';
 import { Faults } from './faults.js';
-import { findNamedFiles, residentMemory, stampFiles } from './freshness.js';
+import { Freshness } from './freshness.js';
 import { KeptProcess } from './keptProcess.js';
 import type { PersistentLimits } from './limits.js';
 import { PERSISTENT_VARIABLE } from './lines.js';
-import { describeGreeting, NOT_SPOKEN, runAlone, takeOver } from './ordinary.js';
-import { toOutcome } from './reply.js';
+import { residentMemory } from './memory.js';
 
 /** The processes that are kept for one command, and the events that wait for them. */
 export class Pool {
@@ -21,21 +17,16 @@ export class Pool {
   users = 0;
   readonly #start: StartOptions;
   readonly #inherited = inheritedState();
+  readonly #faults: Faults;
+  readonly #freshness: Freshness;
   readonly #waiting: AskedEvent[] = [];
   /** Those that have nothing to do. The latest is asked first, so that others become idle. */
   #free: KeptProcess[] = [];
   /** Those that were started of the files as they are now. */
   readonly #current = new Set<KeptProcess>();
-  /** Those that run, are being started, or will be after a pause. */
+  /** Those that run, or are being started. */
   #processes = 0;
-  readonly #faults: Faults;
-  readonly #files: readonly string[];
-  #stamp: string;
-  /** For as long as nothing but events at once can have happened. */
-  #isUpToDate = false;
-  #hasSpoken = false;
-  #isOrdinary = false;
-  #endsUnasked = false;
+  #pause: NodeJS.Timeout | undefined;
   #isRetired = false;
 
   constructor(
@@ -46,24 +37,20 @@ export class Pool {
     const own = { ...extraEnv, [PERSISTENT_VARIABLE]: '1' };
     this.#start = { command, ...(args && { args }), cwd, env, extraEnv: own };
     this.#faults = new Faults(limits);
-    this.#files = findNamedFiles(options);
-    this.#stamp = stampFiles(this.#files, cwd);
+    this.#freshness = new Freshness(options);
   }
 
-  /** Whether what its processes have inherited is what a new one would inherit; found out once for events at once. */
-  isFor(options: StartOptions): boolean {
-    if (this.#isUpToDate) return true;
+  /** Whether what its processes have inherited is what a new one would inherit. */
+  isFor({ env }: StartOptions): boolean {
+    // To compare takes longer than all else here.
+    if (this.#freshness.isKnown) return true;
     const known = this.#start.env;
-    // To read it takes longer than all else here.
-    const { env } = options;
     const isSame = known === env || JSON.stringify(known) === JSON.stringify(env);
     return isSame && this.#inherited === inheritedState();
   }
 
-  /** @returns `undefined` for a command that has turned out to be an ordinary one */
-  run(hook: KeptHook, options: CommandOptions): Promise<CommandOutcome> | undefined {
+  run(hook: KeptHook, options: CommandOptions): Promise<CommandOutcome> {
     this.#lookAtFiles();
-    if (this.#isOrdinary) return undefined;
     return new Promise((resolve) => {
       const event = new AskedEvent(hook, options, resolve);
       this.#waiting.push(event);
@@ -76,17 +63,15 @@ export class Pool {
   /** Starts a process before there is an event for it, unless there is one. */
   async prestart(hook: KeptHook): Promise<void> {
     this.#lookAtFiles();
-    const isOff = this.#isOrdinary || this.#isRetired || this.#endsUnasked || isShortOfRoom();
-    if (isOff || this.#processes > 0 || this.#faults.count > 0) return;
+    if (this.#isRetired || isShortOfRoom() || this.#processes > 0 || this.#faults.count > 0) return;
     this.#processes += 1;
     try {
       const objection = await hook.findObjection?.();
       const command = objection === undefined ? await startCommand(this.#start) : undefined;
-      if (command) this.#release(this.#keepAhead(command, hook), hook);
-      else this.#processes -= 1;
+      this.#release(command && this.#keep(command, hook), hook);
     } catch {
-      // When it is needed it is started again, and what is wrong is told then.
-      this.#processes -= 1;
+      // The next event starts it again, and tells what is wrong.
+      this.#release(undefined, hook);
     }
     this.#serveNext();
   }
@@ -98,19 +83,22 @@ export class Pool {
   }
 
   #serveNext(): void {
-    for (;;) {
-      const [event] = this.#waiting;
-      const isFull = this.#free.length === 0 && this.#processes >= (event?.hook.processes ?? 0);
-      if (!event || (isFull && !this.#isOrdinary)) return;
-      this.#waiting.shift();
-      if (this.#isOrdinary) {
-        runAlone(event).catch((error: Error) => event.fail('broken', error));
-        continue;
-      }
+    for (let [event] = this.#waiting; event && this.#hasRoomFor(event); [event] = this.#waiting) {
       const free = this.#free.pop();
-      if (!free) this.#processes += 1;
+      const { pauseMs } = this.#faults;
+      if (!free && pauseMs > 0) return this.#serveLater(pauseMs);
+      this.#waiting.shift();
       this.#serve(event, free).catch((error: Error) => event.fail('broken', error));
     }
+  }
+
+  #hasRoomFor({ hook }: AskedEvent): boolean {
+    return this.#free.length > 0 || this.#processes < hook.processes;
+  }
+
+  #serveLater(ms: number): void {
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => this.#serveNext(), ms);
   }
 
   #giveUp(event: AskedEvent): void {
@@ -120,39 +108,28 @@ export class Pool {
     event.fail(event.interruption);
   }
 
-  /** Puts it back to the front of those that wait. */
-  #serveAgain(event: AskedEvent): void {
-    this.#waiting.unshift(event);
-    event.whenInterrupted(() => this.#giveUp(event));
-  }
-
-  /** @param free absent where there is room for one more process, which is counted already */
+  /** @param free absent where there is room for one more process */
   async #serve(event: AskedEvent, free: KeptProcess | undefined): Promise<void> {
+    if (!free) this.#processes += 1;
     event.take();
-    const objection = event.hasWaited ? await this.#findObjection(event) : undefined;
-    if (objection !== undefined) this.#dismissOld();
-    const refusal = objection ?? (free ? undefined : this.#faults.end);
-    const pauseMs = free ? 0 : this.#faults.pauseMs;
-    if (event.interruption || refusal !== undefined) {
-      this.#giveBack(free, event.hook);
-      if (event.interruption) event.fail(event.interruption);
-      else event.fail('broken', new Error(refusal));
-    } else if (free && (free.isGone || !this.#current.has(free))) {
-      this.#serveAgain(event);
-      void free.dismiss();
-    } else if (pauseMs > 0) {
-      await event.within(sleep(pauseMs));
-      this.#giveBack(undefined, event.hook);
-      this.#serveAgain(event);
-    } else {
-      const kept = free ?? (await this.#startFor(event));
-      if (kept) await this.#putTo(kept, event);
-    }
+    const isRefused = (event.hasWaited || !free) && (await this.#refuse(event, !free));
+    const kept = free ?? (isRefused ? undefined : await this.#startFor(event));
+    if (kept && !isRefused) await this.#ask(kept, event);
+    this.#release(kept, event.hook);
     this.#serveNext();
     if (event.options.prestart) setImmediate(() => void this.prestart(event.hook));
   }
 
-  /** Its hook may have changed while it waited. */
+  /** Ends an event whose hook has changed while it waited, or whose time is over. Says whether it has. */
+  async #refuse(event: AskedEvent, needsStart: boolean): Promise<boolean> {
+    const objection = event.hasWaited ? await this.#findObjection(event) : undefined;
+    if (objection !== undefined) this.#dismissOld();
+    const reason = objection ?? (needsStart ? this.#faults.end : undefined);
+    if (event.interruption) event.fail(event.interruption);
+    else if (reason !== undefined) event.fail('broken', new Error(reason));
+    return event.interruption !== undefined || reason !== undefined;
+  }
+
   async #findObjection({ hook }: AskedEvent): Promise<string | undefined> {
     this.#lookAtFiles();
     try {
@@ -172,7 +149,6 @@ export class Pool {
       noteEnd();
       return this.#keep(command, event.hook);
     } catch (error) {
-      this.#processes -= 1;
       if (event.interruption === 'aborted') event.fail('aborted');
       else event.fail('spawn-failed', error as Error);
       return undefined;
@@ -181,93 +157,25 @@ export class Pool {
 
   #keep(command: RunningCommand, hook: KeptHook): KeptProcess {
     const kept: KeptProcess = new KeptProcess(command, this.limits, {
+      onAnswer: () => this.#faults.noteGoodAnswer(),
       onEnd: (fault, isTold) => this.#noteEndOf(kept, fault, isTold ? undefined : hook),
-      onIdle: () => {
-        if (this.#free.includes(kept)) void kept.dismiss();
-      },
     });
     this.#current.add(kept);
     return kept;
   }
 
-  #keepAhead(command: RunningCommand, hook: KeptHook): KeptProcess {
-    const kept = this.#keep(command, hook);
-    void this.#noticeEndUnasked(kept);
-    return kept;
-  }
-
-  async #noticeEndUnasked(kept: KeptProcess): Promise<void> {
-    const { kind } = await kept.greeted;
-    if (kind !== 'ended' || !this.#free.includes(kept)) return;
-    this.#endsUnasked = true;
-    await kept.end();
-  }
-
-  async #putTo(kept: KeptProcess, event: AskedEvent): Promise<void> {
-    const isNew = kept.events === 0;
+  /** An event of which its process has seen nothing, as that is gone or old, is the next one again. */
+  async #ask(kept: KeptProcess, event: AskedEvent): Promise<void> {
     kept.setReferenced(true);
-    if (kept.greeting?.kind !== 'hello' && !(await this.#greet(kept, event))) return;
-    event.whenInterrupted((how) => void kept.interrupt(how));
-    this.#hasSpoken = true;
-    const { input, keepStdoutBytes = MAX_KEPT_BYTES } = event.options;
-    const reply = await kept.ask(input, keepStdoutBytes);
-    const outcome = toOutcome(reply);
-    if (!outcome) {
-      this.#serveAgain(event);
-      return;
-    }
-    if (reply.answer) this.#faults.noteGoodAnswer();
-    event.settle(outcome, { pid: kept.pid, isNew });
-    this.#release(kept, event.hook);
+    if (this.#current.has(kept) && (await kept.ask(event))) return;
+    this.#waiting.unshift(event);
+    event.whenInterrupted(() => this.#giveUp(event));
   }
 
-  /** Waits for the hello of a new process. One that does not say it is taken for an ordinary command. */
-  async #greet(kept: KeptProcess, event: AskedEvent): Promise<boolean> {
-    const helloBy = kept.startedAt + this.limits.helloMs;
-    const patienceMs = (this.#hasSpoken ? event.deadline : helloBy) - performance.now();
-    await event.within(settlesWithin(kept.greeted, Math.max(0, patienceMs)));
-    await letPendingEventsThrough();
-    const { greeting } = kept;
-    if (kept.isGone) this.#serveAgain(event);
-    else if (greeting?.kind === 'hello') return true;
-    else if (event.interruption && (this.#hasSpoken || !kept.hasExited)) {
-      await kept.end(event.interruption === 'timeout' ? 'timed out' : undefined);
-      event.fail(event.interruption);
-    } else if (this.#hasSpoken) {
-      const hasEnded = greeting?.kind === 'ended';
-      const fault = hasEnded ? 'ended before it said hello' : describeGreeting(greeting);
-      await kept.end(fault);
-      event.fail('broken', new Error(fault));
-    } else await this.#takeOver(kept, event);
-    return false;
-  }
-
-  /** The very process that is there already serves the event, so that nothing runs twice. */
-  async #takeOver(kept: KeptProcess, event: AskedEvent): Promise<void> {
-    const { greeting } = kept;
-    const command = kept.handOver();
-    if (greeting) this.#goOnWithout(event.hook, describeGreeting(greeting));
-    const { outcome, saidHello } = await takeOver(command, event, this.limits);
-    this.#noteEndOf(kept);
-    if (saidHello && !greeting) this.#hasSpoken = true;
-    else if (!greeting && outcome.ending !== 'aborted') this.#goOnWithout(event.hook, NOT_SPOKEN);
-    event.settle(outcome);
-  }
-
-  #goOnWithout(hook: KeptHook, what: string): void {
-    if (this.#isOrdinary) return;
-    this.#isOrdinary = true;
-    hook.warn(`${what}, so it is started for each event: ${ADVICE}`);
-    this.#serveNext();
-  }
-
-  #giveBack(free: KeptProcess | undefined, hook: KeptHook): void {
-    if (free) this.#release(free, hook);
-    else this.#processes -= 1;
-  }
-
-  #release(kept: KeptProcess, hook: KeptHook): void {
-    if (kept.isGone) return;
+  /** @param kept absent where there is none after all */
+  #release(kept: KeptProcess | undefined, hook: KeptHook): void {
+    if (!kept) this.#processes -= 1;
+    if (!kept || kept.isGone) return;
     const isLast = this.#isRetired && this.#waiting.length === 0;
     const isOld = !this.#current.has(kept) || kept.events >= this.limits.maxEvents;
     if (isLast || isOld || this.#isTooLarge(kept, hook)) {
@@ -285,7 +193,7 @@ export class Pool {
     return residentMemory(kept.pid) > maxMemory;
   }
 
-  /** @param hook of a fault that no result tells */
+  /** @param hook of a fault that no outcome tells */
   #noteEndOf(kept: KeptProcess, fault?: string, hook?: KeptHook): void {
     this.#processes -= 1;
     this.#free = this.#free.filter((each) => each !== kept);
@@ -299,14 +207,8 @@ export class Pool {
 
   /** What has changed is another hook, with other faults. */
   #lookAtFiles(): void {
-    if (this.#isUpToDate) return;
-    this.#isUpToDate = true;
-    queueMicrotask(() => (this.#isUpToDate = false));
-    const stamp = stampFiles(this.#files, this.#start.cwd);
-    if (stamp === this.#stamp) return;
-    this.#stamp = stamp;
+    if (!this.#freshness.hasChanged()) return;
     this.#faults.forget();
-    this.#isOrdinary = this.#hasSpoken = this.#endsUnasked = false;
     this.#dismissOld();
   }
 
@@ -318,7 +220,3 @@ export class Pool {
 
 /** What a warning of a fault ends with. */
 export const STARTED_ANEW = 'it is started anew for the next event';
-
-/** What a warning of a hook that is not kept ends with. */
-export const ADVICE =
-  'print {"hookstack":1} first and answer line by line (see docs: Persistent hooks), use defineHook or the Python helper, or remove "persistent"';

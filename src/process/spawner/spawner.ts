@@ -96,11 +96,6 @@ export function leaveSpawner(user: object, cwd: string): void {
   letGoUnlessUsed();
 }
 
-/** Whether there is a spawner, also for this user. */
-export function hasSpawner(user: object): boolean {
-  return current !== undefined && users.has(user);
-}
-
 /** Has a group ended where this process is killed. Not before there is a spawner. */
 export function watchGroup(group: ProcessGroup): void {
   watched.add(group);

@@ -29,7 +29,7 @@ declare module 'vitest' {
 
 /**
  * A test with a host of its own, which fails when a process of the host outlives it. With `start: 'spawner'`, its first
- * hook is started by the process that starts hooks for the host, as every later one is. With `'persistent'`, all hooks say so, and speak nothing of the protocol.
+ * hook is started by the process that starts hooks for the host, as every later one is.
  */
 export const fault = it.extend<{ start: Start; host: Host }>({
   start: 'cold',
@@ -38,7 +38,7 @@ export const fault = it.extend<{ start: Start; host: Host }>({
     task.meta.measured = measured;
     const host = await Host.open(measured);
     try {
-      if (start !== 'cold') await host.warmUp(start);
+      if (start === 'spawner') await host.warmUp();
       await use(host);
       await host.expectNoLeftovers();
     } finally {
@@ -48,7 +48,7 @@ export const fault = it.extend<{ start: Start; host: Host }>({
 });
 
 /** How hooks of a test are started. */
-export const STARTS = ['cold', 'spawner', 'persistent'] as const;
+export const STARTS = ['cold', 'spawner'] as const;
 export type Start = (typeof STARTS)[number];
 
 /** Bounds in milliseconds are promises, yet a busy machine may break one once. */
@@ -99,14 +99,13 @@ export class Host {
 
   /** All warnings so far. */
   get warnings(): string[] {
-    return this.logger.warnings.filter((warning) => !this.#isOfSilence(warning));
+    return this.logger.warnings;
   }
 
   /** The warnings about runs of hooks, as opposed to those about their settings. */
   get runWarnings(): LogRecord[] {
     return this.logger.records.filter(
-      ({ level, namespace, message }) =>
-        level === 'warn' && namespace.endsWith(':runner') && !this.#isOfSilence(message),
+      ({ level, namespace }) => level === 'warn' && namespace.endsWith(':runner'),
     );
   }
 
@@ -116,7 +115,7 @@ export class Host {
   }
 
   createConfig(options: ConfigOptions): Config {
-    const config = new Config({ ...this.defaults, ...this.#keeping(options) });
+    const config = new Config({ ...this.defaults, ...options });
     this.#configs.add(config);
     return config;
   }
@@ -124,7 +123,7 @@ export class Host {
   /** One whose hooks came later than its constructor, so that what is wrong with them is told, and not thrown. */
   createChangingConfig(hooks: HookDefinitions, options: ConfigOptions = {}): ChangingConfig {
     const config = new ChangingConfig({ ...this.defaults, ...options });
-    config.hooks = this.#keeping({ hooks }).hooks ?? {};
+    config.hooks = hooks;
     this.#configs.add(config);
     return config;
   }
@@ -136,37 +135,14 @@ export class Host {
       workingDir: this.directory,
       debugLogger: this.logger,
       // Whatever the environment of the tests says.
-      ...(this.#start !== 'cold' && {
-        hooksRunner: {
-          warmShells: this.#start === 'persistent' ? 0 : 16,
-          spawner: this.#start === 'spawner',
-        },
-      }),
+      ...(this.#start === 'spawner' && { hooksRunner: { warmShells: 16, spawner: true } }),
     };
   }
 
-  /** That a hook does not speak the protocol is told wherever all of them are to. */
-  #isOfSilence(warning: string): boolean {
-    return this.#start === 'persistent' && warning.includes('does not speak the protocol');
-  }
-
-  #keeping(options: ConfigOptions): ConfigOptions {
-    if (this.#start !== 'persistent' || !options.hooks) return options;
-    const hooks = Object.entries(options.hooks).map(([event, groups]) => [
-      event,
-      groups?.map((group) => ({
-        ...group,
-        hooks: group.hooks?.map((each) => ({ ...each, persistent: true })),
-      })),
-    ]);
-    return { ...options, hooks: Object.fromEntries(hooks) as HookDefinitions };
-  }
-
   /** Runs a hook, and waits until the same one is held for the next event. */
-  async warmUp(start: Exclude<Start, 'cold'> = 'spawner'): Promise<void> {
-    this.#start = start;
-    this.measured['start'] = start;
-    if (start === 'persistent') return;
+  async warmUp(): Promise<void> {
+    this.#start = 'spawner';
+    this.measured['start'] = this.#start;
     await this.callTool([hook('true')]);
     await expect.poll(async () => (await lookAtSpawner())?.held, WAIT).toBe(1);
     this.#spawner = (await lookAtSpawner())?.runId;
