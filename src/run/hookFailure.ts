@@ -1,7 +1,7 @@
 import type { DebugLogger } from '../util/debugLogger.js';
 import type { CommandOutcome } from '../process/runCommand.js';
 import { events, failsClosed, withWithheld } from '../protocol/events.js';
-import { explainStderr, outlineStderr } from './exception.js';
+import { explainStderr, outlineStderr } from './explainStderr.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { hasFailed, isBlocking } from '../protocol/hookOutput.js';
 import { hookIdentity, shortIdentity } from '../protocol/identity.js';
@@ -134,52 +134,53 @@ export function reportFailure(
   result: HookExecutionResult,
   failure: HookFailure,
   outcome: CommandOutcome | undefined,
-  { logger, environment }: Reporting,
+  reporting: Reporting,
 ): void {
-  const { hookConfig: hook, eventName: event } = result;
+  const { hookConfig: hook, eventName: event, why } = result;
   reported.add(result);
-  // Whoever objects tells it, and once; but what is blocked is told each time.
+  // Whoever objects says so, and once; but what is blocked is said each time.
   if (failure.kind === 'untrusted' && !failsClosed(hook, event)) return;
-  const stderr = outcome && maskSecrets(removeControls(outcome.stderr), environment);
+  const { exitCode, signal, durationMs, bytesRead, truncated, stderr } = outcome ?? {};
   // Whoever wrote it may take 1 for the code that blocks.
-  const isUnclear = outcome?.exitCode === 1 && result.why === undefined;
+  const isUnclear = exitCode === 1 && why === undefined;
   const consequence = consequenceOf(hook, event, failure, isUnclear);
-  logger.warn(`The hook "${shortIdentity(hook)}" ${failure.what}; ${consequence}`, {
-    event,
-    hook: hookIdentity(hook),
+  warnOf(result, `${failure.what}; ${consequence}`, reporting, {
     kind: failure.kind,
-    exitCode: outcome?.exitCode,
-    signal: outcome?.signal,
-    durationMs: outcome && Math.round(outcome.durationMs),
-    bytesRead: outcome?.bytesRead,
-    truncated: outcome?.truncated,
-    why: result.why,
-    stderr: stderr?.slice(0, 1024),
+    exitCode,
+    signal,
+    durationMs: durationMs && Math.round(durationMs),
+    bytesRead,
+    truncated,
+    why,
+    stderr,
   });
 }
 
 /** Writes the warning about a failed hook where its runner has not: one that a host has brought may say nothing. */
-export function reportUntoldFailure(
-  result: HookExecutionResult,
-  { logger, environment }: Reporting,
-): void {
+export function reportUntoldFailure(result: HookExecutionResult, reporting: Reporting): void {
   if (!hasFailed(result) || reported.has(result)) return;
-  const { hookConfig: hook, eventName: event, error, exitCode, output, stderr } = result;
+  const { eventName: event, error, exitCode, output, stderr } = result;
   const what = error ? `failed: ${error.message}` : `exited with code ${exitCode ?? 'unknown'}`;
   const blocks = events[event].canBlock && isBlocking(output?.decision);
-  logger.warn(
-    maskSecrets(
-      `The hook "${shortIdentity(hook)}" ${what}; the operation ${blocks ? 'is blocked' : 'goes on without it'}`,
-      environment,
-    ),
-    {
-      event,
-      hook: hookIdentity(hook),
-      exitCode,
-      why: stderr && explainStderr({ stderr, exitCode }, environment),
-      stderr: stderr && maskSecrets(removeControls(stderr), environment).slice(0, 1024),
-    },
-  );
+  const why = stderr && explainStderr({ stderr, exitCode }, reporting.environment);
+  const text = `${what}; the operation ${blocks ? 'is blocked' : 'goes on without it'}`;
+  warnOf(result, text, reporting, { exitCode, why, stderr });
+}
+
+/** @param text completes "The hook …" */
+function warnOf(
+  { hookConfig: hook, eventName: event }: HookExecutionResult,
+  text: string,
+  { logger, environment }: Reporting,
+  { stderr, ...facts }: { readonly stderr?: string | undefined; readonly [fact: string]: unknown },
+): void {
+  const mask = (each: string) => maskSecrets(each, environment);
+  logger.warn(mask(`The hook "${shortIdentity(hook)}" ${text}`), {
+    event,
+    hook: hookIdentity(hook),
+    ...facts,
+    stderr: stderr && mask(removeControls(stderr)).slice(0, 1024),
+  });
 }
 
 /** A block where nothing can be blocked, and where no model reads why: the user is told. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { resolveOutput } from '../protocol/events.js';
 import { isBlocking, withToolInput } from '../protocol/hookOutput.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
-import { lastLine } from '../run/exception.js';
+import { lastLine } from '../run/explainStderr.js';
 import { notingAge, type ProcessAge } from '../run/keptHooks.js';
 import { isRecord, mergeRecords } from '../util/records.js';
 import type {

@@ -4,10 +4,9 @@ import { errorMessage } from '../util/errorMessage.js';
 import { readStart } from '../util/guardedRead.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { notify } from '../util/notify.js';
-import { listenToSpans } from './listenToSpans.js';
 import { openPrivately } from './privateFile.js';
 import { toSpanRecord } from './record.js';
-import type { Span } from './span.js';
+import { listenToSpans, type Span } from './span.js';
 
 /** How a trace is written. */
 export interface TraceFileOptions {

@@ -1,5 +1,5 @@
-import type { JsonEdit } from '../../config/settings/editJson.js';
-import { editSettings, planSettings } from '../../config/settings/editSettings.js';
+import type { JsonEdit } from '../shared/editJson.js';
+import { editSettings, planSettings } from '../shared/editSettings.js';
 import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import type { DialectName, CommandHookConfig, HookDefinition } from '../../protocol/types.js';
 import { carryOver, mayBlock, type CarriedOver, type RemarkKind } from './carryOver.js';
