@@ -47,7 +47,7 @@ export class Config implements HookHost {
   #logger: DebugLogger | undefined;
   #approvals: Approvals | undefined;
   #consent: Promise<HookConsent> | undefined;
-  /** One object, by which environments are kept. */
+  /** Always the same object, since environments are cached by it. */
   #hookEnvironment: HookEnvironmentPolicy | undefined;
 
   /**
@@ -60,7 +60,7 @@ export class Config implements HookHost {
     this.#options = options;
     this.#sessionId = options.sessionId;
     this.#transcriptPath = options.transcriptPath;
-    // Whoever asks over the bus may be the first to need the hooks, and waits for an answer also where they are off.
+    // A request on the bus may come before any event of the host, and is answered also while hooks are off.
     if (options.messageBus) this.#hookSystem = this.#openHookSystem();
     if (options.enableHooks === undefined && Object.keys(this.getHooks()).length > 0) {
       this.getDebugLogger().warn(
@@ -253,7 +253,7 @@ export class Config implements HookHost {
     return (this.#toolStack ??= this.#build('tool', this.#toolStages()));
   }
 
-  /** The same for a call whose hooks are asked in another way. */
+  /** The same for a call whose hooks are fired in another way. */
   makeToolStack({ beforeTool, afterTool }: StagesOfHooks): Stack<'tool'> {
     return this.#build('tool', { ...this.#toolStages(), beforeTool, afterTool });
   }
@@ -297,7 +297,7 @@ export class Config implements HookHost {
     const found = this.#hookSystem
       ?.getAllHooks()
       .find(({ config, standIn }) => config === hook || standIn?.config === hook);
-    // An extension may call itself "user".
+    // With a prefix, since an extension may be called "user".
     if (found?.extension) return `extension ${found.extension.name}`;
     return found?.origin?.scope ?? 'host';
   }

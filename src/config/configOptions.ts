@@ -48,7 +48,7 @@ export interface ConfigOptions {
   readonly debugLogger?: DebugLogger;
 }
 
-/** Also `maxStopHookRetries` and `fleet`, which others read: what `loadSettings` gives is passed as it is. */
+/** With `maxStopHookRetries` and `fleet`, which are not for Config: hosts pass what `loadSettings` returns as it is. */
 const OPTIONS: OptionNames<ConfigOptions & Settings> = {
   sessionId: true,
   workingDir: true,
@@ -72,7 +72,7 @@ const OPTIONS: OptionNames<ConfigOptions & Settings> = {
   debugLogger: true,
 };
 
-/** Where another value would count as none, or as any: hooks would be off, or those of a project on. */
+/** Options of which a value of another type would switch hooks off, or hooks of a project on. */
 const KINDS = {
   enableHooks: flag,
   trustedFolder: flag,
@@ -82,7 +82,7 @@ const KINDS = {
 };
 
 /**
- * Refuses what a host has not meant.
+ * Refuses options that a host cannot have meant.
  *
  * @throws TypeError for an option that does not exist, or of another kind, an `approver` that is no function, `approvals`
  *   that are none, or hooks of which a part would be left out or have no effect

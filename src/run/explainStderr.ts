@@ -41,7 +41,7 @@ function withPlace({ line, where }: Exception): string {
   return where === undefined ? line : `${line} (${where})`;
 }
 
-/** Programs say last why they end. */
+/** The last line, which usually says why a program ended. */
 export function lastLine(stderr: string): string {
   const line =
     stderr
@@ -70,7 +70,7 @@ export function outlineStderr(stderr: string): string | undefined {
   return [name, said].filter(Boolean).join(' ') || undefined;
 }
 
-/** Of Python and Node; what shells and jq begin with is no class. */
+/** A class of Python or Node; messages of shells and jq begin with none. */
 const CLASS = /^(?:Uncaught )?([\w$.]{0,40}(?:Error|Exception|Interrupt|Exit|Warning))(?=$|:| \[)/;
 
 /** Variables of the host that an exception names and that hooks do not get. */

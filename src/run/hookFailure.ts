@@ -40,7 +40,7 @@ export interface HookFailure {
 /**
  * What went wrong with a command, if anything did. A block by exit code 2 is what it was started for.
  *
- * @param isGuard whether silence counts only where nothing can still speak
+ * @param isGuard for a guard, an empty stdout that another process still held is a failure, not a yes
  */
 export function findFailure(
   outcome: CommandOutcome,
@@ -79,7 +79,7 @@ export function findFailure(
 const NO_ANSWER =
   'left a process running that held its stdout, and no answer came: let it wait for its filters, and redirect the output of jobs that are to go on';
 
-/** Of plain text the beginning is as good as all of it; of JSON it is nothing. */
+/** The beginning of a plain text can still be used; the beginning of JSON cannot. */
 function isPartOfJson(text: string): boolean {
   return text.trimStart().startsWith('{');
 }
@@ -97,8 +97,8 @@ export function blocksByFailing(
 }
 
 /**
- * What is said in place of a guard that has failed. A model reads it. Where there is something to withhold, its stderr
- * is not quoted, since it may quote that.
+ * The output that takes the place of a failed guard's. A model reads it. Where something is withheld, stderr is not
+ * quoted, since it may quote just that.
  *
  * @param stderr of a hook that has exited
  */
@@ -121,7 +121,7 @@ export function denyForFailure(
   return { decision: 'deny', reason: sanitizeText(reason) };
 }
 
-/** Where failures are told, and whose values are masked. */
+/** Where failures are reported, and which values are masked. */
 interface Reporting {
   readonly logger: DebugLogger;
   readonly environment: HookEnvironmentPolicy;
@@ -138,10 +138,10 @@ export function reportFailure(
 ): void {
   const { hookConfig: hook, eventName: event, why } = result;
   reported.add(result);
-  // Whoever objects says so, and once; but what is blocked is said each time.
+  // The consent gate has warned already, once; but a block is reported each time.
   if (failure.kind === 'untrusted' && !failsClosed(hook, event)) return;
   const { exitCode, signal, durationMs, bytesRead, truncated, stderr } = outcome ?? {};
-  // Whoever wrote it may take 1 for the code that blocks.
+  // The author may have meant 1 as the code that blocks.
   const isUnclear = exitCode === 1 && why === undefined;
   const consequence = consequenceOf(hook, event, failure, isUnclear);
   warnOf(result, `${failure.what}; ${consequence}`, reporting, {
@@ -156,7 +156,7 @@ export function reportFailure(
   });
 }
 
-/** Writes the warning about a failed hook where its runner has not: one that a host has brought may say nothing. */
+/** Writes the warning about a failed hook where its runner has not: a runner of a host may write none. */
 export function reportUntoldFailure(result: HookExecutionResult, reporting: Reporting): void {
   if (!hasFailed(result) || reported.has(result)) return;
   const { eventName: event, error, exitCode, output, stderr } = result;
@@ -183,7 +183,7 @@ function warnOf(
   });
 }
 
-/** A block where nothing can be blocked, and where no model reads why: the user is told. */
+/** The warning for a block at an event that nothing can block, and whose reason no model reads. */
 export function unheardReason(
   event: HookEventName,
   { ending, exitCode, stderr }: Pick<CommandOutcome, 'ending' | 'exitCode' | 'stderr'>,

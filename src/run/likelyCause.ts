@@ -3,7 +3,7 @@ export interface LikelyCause {
   /** The message. */
   readonly line: string;
   readonly advice: string;
-  /** A file that is not there: whoever ran the hook in another folder says so. */
+  /** Whether a file is missing: `doctor`, which runs the hook in another folder, may be the cause of that. */
   readonly isFile: boolean;
 }
 

@@ -24,8 +24,8 @@ export function readException(stderr: string): Exception | undefined {
   return undefined;
 }
 
-/** Of a long path, the end says most. */
-function cut({ line, where, ...others }: Read): Read {
+/** Of a long path, the end is kept. */
+function cut({ line, where, ...others }: FoundException): FoundException {
   return {
     ...others,
     line: line.slice(0, MAX_LINE),
@@ -33,10 +33,12 @@ function cut({ line, where, ...others }: Read): Read {
   };
 }
 
-type Read = Omit<Exception, 'language'>;
+type FoundException = Omit<Exception, 'language'>;
 
 /** THE table of languages. What comes first is asked first: shells quote what their commands say. */
-const LANGUAGES: Readonly<Record<string, (lines: readonly string[]) => Read | undefined>> = {
+const LANGUAGES: Readonly<
+  Record<string, (lines: readonly string[]) => FoundException | undefined>
+> = {
   python: readPython,
   node: readNode,
   jq: readJq,
@@ -48,7 +50,7 @@ const PYTHON_FRAME = /^ {2}File "(.+)", line (\d+)/;
 /** Where Python's own code is, and what was installed. */
 const PYTHON_LIBRARY = /^<frozen |[\\/](?:python[\d.]+|site-packages|dist-packages)[\\/]/i;
 
-function readPython(lines: readonly string[]): Read | undefined {
+function readPython(lines: readonly string[]): FoundException | undefined {
   const last = lines.findLastIndex((line) => PYTHON_FRAME.test(line));
   const end = lines.findIndex((line, index) => index > last && /^[A-Za-z_]/.test(line));
   if (last === -1 || end === -1) return undefined;
@@ -71,7 +73,7 @@ const NODE_ERROR = /^(?:Uncaught )?[A-Z][\w$.]*(?: \[\w+\])?(?::|$)/;
 /** What stands above the excerpt of the source that Node shows. */
 const NODE_EXCERPT = /^(\/.*|file:\/\/.*|[A-Za-z]:\\.*|\[eval\d*\]):(\d+)$/;
 
-function readNode(lines: readonly string[]): Read | undefined {
+function readNode(lines: readonly string[]): FoundException | undefined {
   const first = lines.findIndex((line) => /^\s+at \S/.test(line));
   const error = lines.findLastIndex((line, index) => index < first && NODE_ERROR.test(line));
   if (first === -1 || error === -1) return undefined;
@@ -112,7 +114,7 @@ function pathOf(file: string): string {
   }
 }
 
-function readJq(lines: readonly string[]): Read | undefined {
+function readJq(lines: readonly string[]): FoundException | undefined {
   const line = lines.find((each) => /^(?:jq: (?:parse )?error|parse error: )/.test(each));
   return line === undefined ? undefined : { line };
 }
@@ -121,7 +123,7 @@ function readJq(lines: readonly string[]): Read | undefined {
 const SHELL_ITSELF = /(?:^|[\\/])(?:ba|da|z|k)?sh(?:\.exe)?$/;
 
 /** The last one, which the script ended with. Bash writes the line as text again behind a syntax error. */
-function readShell(lines: readonly string[]): Read | undefined {
+function readShell(lines: readonly string[]): FoundException | undefined {
   for (const line of lines.toReversed()) {
     const found = readBash(line) ?? readOtherShell(line);
     if (found) return found;
@@ -129,13 +131,13 @@ function readShell(lines: readonly string[]): Read | undefined {
   return undefined;
 }
 
-function readBash(line: string): Read | undefined {
+function readBash(line: string): FoundException | undefined {
   const start = /^(\S.*?): (?:-c: )?line (\d+): (?=[^\s`])/.exec(line);
   return start ? shellError(start, line) : undefined;
 }
 
-/** They say less, so that only words count that compilers do not use. */
-function readOtherShell(line: string): Read | undefined {
+/** Their messages have the form of a compiler's, so only words count that compilers do not use. */
+function readOtherShell(line: string): FoundException | undefined {
   const start = /^(\S.*?): (\d+): /.exec(line);
   const found = start ? shellError(start, line) : undefined;
   return found && OTHER_SHELLS_SAY.test(found.line) ? found : undefined;
@@ -143,7 +145,7 @@ function readOtherShell(line: string): Read | undefined {
 
 const OTHER_SHELLS_SAY = /^Syntax error|(?:not found|not set|Permission denied)$/;
 
-function shellError([whole, file = '', number]: RegExpExecArray, line: string): Read {
+function shellError([whole, file = '', number]: RegExpExecArray, line: string): FoundException {
   const where = SHELL_ITSELF.test(file) ? `line ${number} of the command` : `${file}:${number}`;
   return { line: line.slice(whole.length), where };
 }

@@ -62,7 +62,7 @@ function describeResult(result: HookExecutionResult, { input, stdin }: Reading):
   };
 }
 
-/** A block by accident has the text of the accident as its reason. */
+/** A block by accident (exit code 2 of a program that failed) has the failure as its reason. */
 function withWhy(
   outcome: Pick<SpanOutcome, 'verdict' | 'reason' | 'changes'>,
   { exitCode, why }: HookExecutionResult,
@@ -73,8 +73,8 @@ function withWhy(
 
 function endingOf({ exitCode, signal, why, stderr = '' }: HookExecutionResult): string {
   const ending = signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`;
-  const told = why ?? lastLine(stderr);
-  return told === '' ? ending : `${ending}: ${told}`;
+  const detail = why ?? lastLine(stderr);
+  return detail === '' ? ending : `${ending}: ${detail}`;
 }
 
 /**

@@ -31,7 +31,7 @@ export async function readTrace(file: string) {
   };
   for await (const chunk of readPieces(file)) {
     for (const line of lines.read(chunk)) add(line);
-    // It may be longer than the longest string there is.
+    // What is left of it may be longer than the longest string that JavaScript has.
     if (lines.isTooLong) throw new Error(`line ${count + 1} is longer than ${MAX_LINE} characters`);
   }
   add(lines.end());

@@ -144,7 +144,7 @@ export class OpenSpan {
       start: performance.timeOrigin + this.#startedAt,
     };
     this.#span = span;
-    // Within what the listeners bound to the channel too, such as the span of a host's own telemetry.
+    // Within the stores that listeners bound to the channel, too, such as the span of a host's own telemetry.
     this.#within = start.runStores(span, () =>
       current.run(span, () => AsyncLocalStorage.snapshot()),
     );
