@@ -206,10 +206,14 @@ export function ownVariables(
 
 /**
  * Code that Python gets from its words or from stdin finds modules in the directory where it runs, and so in whatever
- * project is open; a `json.py` there would take the place of the library's. (A script finds those beside it.)
+ * project is open; a `json.py` there would take the place of the library's. (A script finds those beside it.) An
+ * expression, since it has to find Python in pipes and before here-documents, too, which no simple command has.
  */
-const RUNS_PYTHON_CODE =
-  /\bpython[\d.]*(?:[ \t]+-[A-Za-z]+)*(?:[ \t]+-(?:[A-Za-z]*c\b|[ \t]|$)|[ \t]*<<)/;
+const RUNS_PYTHON_CODE = new RegExp(
+  String.raw`\bpython[\d.]*(?:[ \t]+-[A-Za-z]+)*` +
+    // Redirections of its output, and then no script.
+    String.raw`(?:[ \t]+-(?:[A-Za-z]*c\b|[ \t]|$)|(?:[ \t]+\d?>>?&?[ \t]*[^\s|&;()<>]+)*[ \t]*(?:<<|[|&;)\n]|$))`,
+);
 
 /**
  * Where Python keeps what it compiles for hooks of projects. Compiled files in the project are never read, since nobody
