@@ -124,28 +124,18 @@ const SHELL_ITSELF = /(?:^|[\\/])(?:ba|da|z|k)?sh(?:\.exe)?$/;
 
 /** The last one, which the script ended with. Bash writes the line as text again behind a syntax error. */
 function readShell(lines: readonly string[]): FoundException | undefined {
-  for (const line of lines.toReversed()) {
-    const found = readBash(line) ?? readOtherShell(line);
-    if (found) return found;
+  for (const text of lines.toReversed()) {
+    const [whole = '', file = '', isBash, number] = SHELL_ERROR.exec(text) ?? [];
+    const line = text.slice(whole.length);
+    if (whole !== '' && (isBash ? /^[^\s`]/ : OTHER_SHELLS_SAY).test(line)) {
+      const where = SHELL_ITSELF.test(file) ? `line ${number} of the command` : `${file}:${number}`;
+      return { line, where };
+    }
   }
   return undefined;
 }
 
-function readBash(line: string): FoundException | undefined {
-  const start = /^(\S.*?): (?:-c: )?line (\d+): (?=[^\s`])/.exec(line);
-  return start ? shellError(start, line) : undefined;
-}
+const SHELL_ERROR = /^(\S.*?): (?:(?:-c: )?(line) )?(\d+): /;
 
-/** Their messages have the form of a compiler's, so only words count that compilers do not use. */
-function readOtherShell(line: string): FoundException | undefined {
-  const start = /^(\S.*?): (\d+): /.exec(line);
-  const found = start ? shellError(start, line) : undefined;
-  return found && OTHER_SHELLS_SAY.test(found.line) ? found : undefined;
-}
-
+/** Messages of other shells have the form of a compiler's, so only words count that compilers do not use. */
 const OTHER_SHELLS_SAY = /^Syntax error|(?:not found|not set|Permission denied)$/;
-
-function shellError([whole, file = '', number]: RegExpExecArray, line: string): FoundException {
-  const where = SHELL_ITSELF.test(file) ? `line ${number} of the command` : `${file}:${number}`;
-  return { line: line.slice(whole.length), where };
-}
