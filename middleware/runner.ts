@@ -5,7 +5,7 @@ import { errorMessage } from '../src/util/errorMessage.js';
 import { events, failsClosed } from '../src/protocol/events.js';
 import { deadlineOf } from '../src/run/deadline.js';
 import { dialect } from '../src/run/dialect.js';
-import { explainStderr } from '../src/run/exception.js';
+import { explainStderr } from '../src/run/explainStderr.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';
 import {
   AmbiguousInput,

@@ -1,19 +1,14 @@
-import type { Extension } from '../protocol/entry.js';
 import { randomUUID } from 'node:crypto';
-import type { HooksRunnerSettings, Settings } from './settings/settingsKeys.js';
-import { flag, listOfText, oneOf, type Check } from '../util/checks.js';
-import { requireKnown, type OptionNames } from '../util/requireKnown.js';
+import type { Extension } from '../protocol/entry.js';
+import { requireOptions, type AfterModelDisplay, type ConfigOptions } from './configOptions.js';
 import { modelStages, toolStages, type FireHook } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
-import type { MessageBus } from '../confirmation-bus/types.js';
-import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
 import { Approvals } from '../approvals/approvals.js';
 import { questionOf, type AskPerson } from '../approvals/question.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { fireHook, hasGuards, hasHooks, mayBeRead } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
-import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import { ConsentGate } from '../trust/consentGate.js';
 import { HookEventName, type CommandHookConfig, type HookDefinitions } from '../protocol/types.js';
@@ -30,85 +25,7 @@ import {
 import type { StackContexts } from '../context.js';
 import type { Position, StackName, StageName } from '../protocol/stages.js';
 
-/** How the answer reaches the screen: as it arrives, or once AfterModel hooks have seen all of it. */
-export type AfterModelDisplay = 'stream' | 'hold';
-
-/** Everything is optional; see the getters of {@link Config} for the defaults. */
-export interface ConfigOptions {
-  readonly sessionId?: string;
-  readonly workingDir?: string;
-  readonly enableHooks?: boolean;
-  readonly hooks?: HookDefinitions;
-  readonly extensions?: readonly Extension[];
-  readonly disabledHooks?: readonly string[];
-  /**
-   * Whether the project's own hooks run: `true` all of them, `false` none. Without it, those that the user has allowed
-   * (see `consent`), and those that the host passes in code.
-   */
-  readonly trustedFolder?: boolean;
-  /** What the user has allowed. Default: what `hookstack trust` has noted in the home directory. */
-  readonly consent?: HookConsent;
-  readonly afterModelDisplay?: AfterModelDisplay;
-  /** Absolute path of the session's transcript, which `runAgent` writes. */
-  readonly transcriptPath?: string;
-  readonly hookEnvironment?: HookEnvironmentPolicy;
-  readonly maxParallelHooks?: number;
-  readonly hooksRunner?: HooksRunnerSettings;
-  /**
-   * Whether processes of hooks that say `persistent` stay for the events to come. Default true; a host that fires a single
-   * event says `false`, and starts them as all others.
-   */
-  readonly keepHooks?: boolean;
-  /** Where requests to fire events may come from, besides the host's own calls. */
-  readonly messageBus?: MessageBus;
-  /** Asks a person where hooks want it. Without one, nobody can be asked. */
-  readonly approver?: Approver;
-  /** How questions are treated. */
-  readonly approvals?: ApprovalSettings;
-  readonly debugLogger?: DebugLogger;
-}
-
-/** Where another value would count as none, or as any: hooks would be off, or those of a project on. */
-const KINDS = {
-  enableHooks: flag,
-  trustedFolder: flag,
-  keepHooks: flag,
-  disabledHooks: listOfText,
-  afterModelDisplay: oneOf('stream', 'hold'),
-};
-
-/** @throws TypeError that names the option */
-function requireKinds(options: ConfigOptions): void {
-  for (const [name, kind] of Object.entries(KINDS)) {
-    const value: unknown = options[name as keyof typeof KINDS];
-    const [wrong] = value === undefined ? [] : (kind as Check<unknown>).validate(value);
-    if (wrong) throw new TypeError(`Config: ${name}: ${wrong.message}`);
-  }
-}
-
-/** Also `maxStopHookRetries` and `fleet`, which others read: what `loadSettings` gives is passed as it is. */
-const OPTIONS: OptionNames<ConfigOptions & Settings> = {
-  sessionId: true,
-  workingDir: true,
-  enableHooks: true,
-  hooks: true,
-  extensions: true,
-  disabledHooks: true,
-  trustedFolder: true,
-  consent: true,
-  afterModelDisplay: true,
-  transcriptPath: true,
-  hookEnvironment: true,
-  maxParallelHooks: true,
-  maxStopHookRetries: true,
-  hooksRunner: true,
-  keepHooks: true,
-  messageBus: true,
-  approver: true,
-  approvals: true,
-  fleet: true,
-  debugLogger: true,
-};
+export type { AfterModelDisplay, ConfigOptions } from './configOptions.js';
 
 /**
  * What the hook system knows of its host. Reads nothing from disk but what the user has allowed, and that only for
@@ -130,33 +47,20 @@ export class Config implements HookHost {
   #logger: DebugLogger | undefined;
   #approvals: Approvals | undefined;
   #consent: Promise<HookConsent> | undefined;
-  /** One object, by which environments are kept. */
+  /** Always the same object, since environments are cached by it. */
   #hookEnvironment: HookEnvironmentPolicy | undefined;
 
   /**
-   * @throws TypeError for an option that does not exist, or of another kind, an `approver` that is no function, `approvals` that are none, or
-   *   hooks of which a part would be left out or have no effect. What `loadSettings` has read and told is no reason
+   * @throws TypeError for an option that does not exist, or of another kind, and for hooks of which a part would be left
+   *   out or have no effect. What `loadSettings` has read and reported is no reason
    * @throws RangeError when a limit makes no sense
    */
   constructor(options: ConfigOptions = {}) {
-    requireKnown('Config', options, OPTIONS);
-    const { maxParallelHooks = 1, approver, approvals, hooks, extensions } = options;
-    if (approver !== undefined && typeof approver !== 'function') {
-      throw new TypeError('approver must be a function: (request, { signal }) => answer');
-    }
-    const [wrong] = approvals === undefined ? [] : approvalSettings.validate(approvals);
-    if (wrong) throw new TypeError(`approvals: ${wrong.message}`);
-    if (!Number.isSafeInteger(maxParallelHooks) || maxParallelHooks < 1) {
-      throw new RangeError(
-        `maxParallelHooks must be a whole number of 1 or more, and is ${String(maxParallelHooks)}`,
-      );
-    }
-    requireKinds(options);
-    requireWholeHooks(hooks, extensions);
+    requireOptions(options);
     this.#options = options;
     this.#sessionId = options.sessionId;
     this.#transcriptPath = options.transcriptPath;
-    // Whoever asks over the bus may be the first to need the hooks, and waits for an answer also where they are off.
+    // A request on the bus may come before any event of the host, and is answered also while hooks are off.
     if (options.messageBus) this.#hookSystem = this.#openHookSystem();
     if (options.enableHooks === undefined && Object.keys(this.getHooks()).length > 0) {
       this.getDebugLogger().warn(
@@ -346,14 +250,10 @@ export class Config implements HookHost {
 
   /** The stack around every tool execution, composed at the first call. */
   getToolStack(): Stack<'tool'> {
-    return (this.#toolStack ??= this.#buildToolStack());
+    return (this.#toolStack ??= this.#build('tool', this.#toolStages()));
   }
 
-  #buildToolStack(): Stack<'tool'> {
-    return this.#build('tool', this.#toolStages());
-  }
-
-  /** The same for a call whose hooks are asked in another way. */
+  /** The same for a call whose hooks are fired in another way. */
   makeToolStack({ beforeTool, afterTool }: StagesOfHooks): Stack<'tool'> {
     return this.#build('tool', { ...this.#toolStages(), beforeTool, afterTool });
   }
@@ -397,7 +297,7 @@ export class Config implements HookHost {
     const found = this.#hookSystem
       ?.getAllHooks()
       .find(({ config, standIn }) => config === hook || standIn?.config === hook);
-    // An extension may call itself "user".
+    // With a prefix, since an extension may be called "user".
     if (found?.extension) return `extension ${found.extension.name}`;
     return found?.origin?.scope ?? 'host';
   }

@@ -23,7 +23,7 @@ export function tokenVariablesOf({ hooks, extensions = [], fleet }: Asking): rea
   return named.filter((name) => /^\w+$/u.test(name));
 }
 
-/** An extension that cannot be read is told of where its hooks are registered. */
+/** An extension that cannot be read is reported where its hooks are registered. */
 function hooksOf(extension: Extension): HookDefinitions | undefined {
   try {
     return extension.scope === 'project' ? undefined : extension.hooks;

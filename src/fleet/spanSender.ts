@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
-import { listenToSpans } from '../trace/listenToSpans.js';
 import { toSpanRecord, type SpanRecord } from '../trace/record.js';
-import type { Span } from '../trace/span.js';
+import { listenToSpans, type Span } from '../trace/span.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { RecordLink, type LinkOptions } from './recordLink.js';
 import { Spool, spoolOf, type Segment } from './spool.js';

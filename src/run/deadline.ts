@@ -12,8 +12,8 @@ export interface Deadline {
 }
 
 /**
- * How long a hook may run at an event: what its settings say, else what is usual where it was written for. Whoever runs a
- * hook, lists it or waits for it asks here.
+ * How long a hook may run at an event: what its settings say, else the default of the agent that it was written for. The one
+ * place that knows: whoever runs, lists or waits for a hook calls it.
  */
 export function deadlineOf(
   { timeout, dialect }: Pick<CommandHookConfig, 'timeout' | 'dialect'>,

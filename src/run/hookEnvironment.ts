@@ -21,7 +21,7 @@ export interface HookEnvironmentPolicy {
   readonly host?: Readonly<NodeJS.ProcessEnv>;
 }
 
-/** What hooks may inherit of. */
+/** The variables of the host, of which hooks inherit some. */
 export function variablesOf({ host }: HookEnvironmentPolicy): NodeJS.ProcessEnv {
   return host ?? process.env;
 }
@@ -68,8 +68,8 @@ const FORBIDDEN = new RegExp(
 );
 
 /**
- * Replaces the values of redacted variables in a text by the variables' names. A value that is there only once colours,
- * other control characters and escapes of JSON are taken away counts: then they are.
+ * Replaces the values of redacted variables in a text by the variables' names. A value with colours, control
+ * characters or escapes of JSON in between is found, too; then these are removed from the text.
  */
 export function maskSecrets(
   text: string,
@@ -79,7 +79,7 @@ export function maskSecrets(
   return secretMasker(policy, host)(text);
 }
 
-/** The same for many texts. Spans ask for it one after the other, so it is made anew only when a value has changed. */
+/** The same for many texts. Kept until a value changes, because each span needs one. */
 export function secretMasker(
   policy: HookEnvironmentPolicy,
   host = variablesOf(policy),
@@ -113,7 +113,7 @@ const MAX_MASKERS = 16;
 
 function maskerOf(secrets: readonly [string, string | undefined][]): (text: string) => string {
   const replaced = secrets
-    .flatMap(([name, value = '']) => writings(value).map((writing) => ({ name, writing })))
+    .flatMap(([name, value = '']) => spellingsOf(value).map((writing) => ({ name, writing })))
     .toSorted((a, b) => b.writing.length - a.writing.length);
   const mask = (text: string) =>
     replaced.reduce((masked, { name, writing }) => masked.replaceAll(writing, `[${name}]`), text);
@@ -130,7 +130,7 @@ function maskedPatterns({ redact = [], tokenVariables = [] }: HookEnvironmentPol
   return [...redact, ...tokenVariables];
 }
 
-/** Also without those that a text of JSON has as escapes, and without what is invisible. */
+/** Without control characters, those that are escapes in JSON among them, and without invisible ones. */
 function withoutControls(text: string): string {
   const decoded = text.replaceAll(ESCAPE_IN_JSON, (_, code: string, backslash?: string) => {
     const character = String.fromCharCode(Number.parseInt(code, 16));
@@ -153,7 +153,7 @@ export function maskedNames(text: string, policy: HookEnvironmentPolicy): string
  * A value as it is, as a text of JSON has it, and as one does that is itself in a text of JSON; each also as it is left
  * without control characters.
  */
-function writings(value: string): string[] {
+function spellingsOf(value: string): string[] {
   const plain = removeControls(value);
   const values = isMaskable(plain) ? [value, plain] : [value];
   return [...new Set(values.flatMap((each) => [each, inJson(each), inJson(inJson(each))]))];

@@ -1,7 +1,7 @@
 import type { DebugLogger } from '../util/debugLogger.js';
 import type { CommandOutcome } from '../process/runCommand.js';
 import { events, failsClosed, withWithheld } from '../protocol/events.js';
-import { explainStderr, outlineStderr } from './exception.js';
+import { explainStderr, outlineStderr } from './explainStderr.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { hasFailed, isBlocking } from '../protocol/hookOutput.js';
 import { hookIdentity, shortIdentity } from '../protocol/identity.js';
@@ -40,7 +40,7 @@ export interface HookFailure {
 /**
  * What went wrong with a command, if anything did. A block by exit code 2 is what it was started for.
  *
- * @param isGuard whether silence counts only where nothing can still speak
+ * @param isGuard for a guard, an empty stdout that another process still held is a failure, not a yes
  */
 export function findFailure(
   outcome: CommandOutcome,
@@ -79,7 +79,7 @@ export function findFailure(
 const NO_ANSWER =
   'left a process running that held its stdout, and no answer came: let it wait for its filters, and redirect the output of jobs that are to go on';
 
-/** Of plain text the beginning is as good as all of it; of JSON it is nothing. */
+/** The beginning of a plain text can still be used; the beginning of JSON cannot. */
 function isPartOfJson(text: string): boolean {
   return text.trimStart().startsWith('{');
 }
@@ -97,8 +97,8 @@ export function blocksByFailing(
 }
 
 /**
- * What is said in place of a guard that has failed. A model reads it. Where there is something to withhold, its stderr
- * is not quoted, since it may quote that.
+ * The output that takes the place of a failed guard's. A model reads it. Where something is withheld, stderr is not
+ * quoted, since it may quote just that.
  *
  * @param stderr of a hook that has exited
  */
@@ -121,7 +121,7 @@ export function denyForFailure(
   return { decision: 'deny', reason: sanitizeText(reason) };
 }
 
-/** Where failures are told, and whose values are masked. */
+/** Where failures are reported, and which values are masked. */
 interface Reporting {
   readonly logger: DebugLogger;
   readonly environment: HookEnvironmentPolicy;
@@ -134,55 +134,56 @@ export function reportFailure(
   result: HookExecutionResult,
   failure: HookFailure,
   outcome: CommandOutcome | undefined,
-  { logger, environment }: Reporting,
+  reporting: Reporting,
 ): void {
-  const { hookConfig: hook, eventName: event } = result;
+  const { hookConfig: hook, eventName: event, why } = result;
   reported.add(result);
-  // Whoever objects tells it, and once; but what is blocked is told each time.
+  // The consent gate has warned already, once; but a block is reported each time.
   if (failure.kind === 'untrusted' && !failsClosed(hook, event)) return;
-  const stderr = outcome && maskSecrets(removeControls(outcome.stderr), environment);
-  // Whoever wrote it may take 1 for the code that blocks.
-  const isUnclear = outcome?.exitCode === 1 && result.why === undefined;
+  const { exitCode, signal, durationMs, bytesRead, truncated, stderr } = outcome ?? {};
+  // The author may have meant 1 as the code that blocks.
+  const isUnclear = exitCode === 1 && why === undefined;
   const consequence = consequenceOf(hook, event, failure, isUnclear);
-  logger.warn(`The hook "${shortIdentity(hook)}" ${failure.what}; ${consequence}`, {
-    event,
-    hook: hookIdentity(hook),
+  warnOf(result, `${failure.what}; ${consequence}`, reporting, {
     kind: failure.kind,
-    exitCode: outcome?.exitCode,
-    signal: outcome?.signal,
-    durationMs: outcome && Math.round(outcome.durationMs),
-    bytesRead: outcome?.bytesRead,
-    truncated: outcome?.truncated,
-    why: result.why,
-    stderr: stderr?.slice(0, 1024),
+    exitCode,
+    signal,
+    durationMs: durationMs && Math.round(durationMs),
+    bytesRead,
+    truncated,
+    why,
+    stderr,
   });
 }
 
-/** Writes the warning about a failed hook where its runner has not: one that a host has brought may say nothing. */
-export function reportUntoldFailure(
-  result: HookExecutionResult,
-  { logger, environment }: Reporting,
-): void {
+/** Writes the warning about a failed hook where its runner has not: a runner of a host may write none. */
+export function reportUntoldFailure(result: HookExecutionResult, reporting: Reporting): void {
   if (!hasFailed(result) || reported.has(result)) return;
-  const { hookConfig: hook, eventName: event, error, exitCode, output, stderr } = result;
+  const { eventName: event, error, exitCode, output, stderr } = result;
   const what = error ? `failed: ${error.message}` : `exited with code ${exitCode ?? 'unknown'}`;
   const blocks = events[event].canBlock && isBlocking(output?.decision);
-  logger.warn(
-    maskSecrets(
-      `The hook "${shortIdentity(hook)}" ${what}; the operation ${blocks ? 'is blocked' : 'goes on without it'}`,
-      environment,
-    ),
-    {
-      event,
-      hook: hookIdentity(hook),
-      exitCode,
-      why: stderr && explainStderr({ stderr, exitCode }, environment),
-      stderr: stderr && maskSecrets(removeControls(stderr), environment).slice(0, 1024),
-    },
-  );
+  const why = stderr && explainStderr({ stderr, exitCode }, reporting.environment);
+  const text = `${what}; the operation ${blocks ? 'is blocked' : 'goes on without it'}`;
+  warnOf(result, text, reporting, { exitCode, why, stderr });
 }
 
-/** A block where nothing can be blocked, and where no model reads why: the user is told. */
+/** @param text completes "The hook …" */
+function warnOf(
+  { hookConfig: hook, eventName: event }: HookExecutionResult,
+  text: string,
+  { logger, environment }: Reporting,
+  { stderr, ...facts }: { readonly stderr?: string | undefined; readonly [fact: string]: unknown },
+): void {
+  const mask = (each: string) => maskSecrets(each, environment);
+  logger.warn(mask(`The hook "${shortIdentity(hook)}" ${text}`), {
+    event,
+    hook: hookIdentity(hook),
+    ...facts,
+    stderr: stderr && mask(removeControls(stderr)).slice(0, 1024),
+  });
+}
+
+/** The warning for a block at an event that nothing can block, and whose reason no model reads. */
 export function unheardReason(
   event: HookEventName,
   { ending, exitCode, stderr }: Pick<CommandOutcome, 'ending' | 'exitCode' | 'stderr'>,

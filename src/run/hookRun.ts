@@ -24,7 +24,7 @@ export interface Runner {
   ): Promise<HookExecutionResult[]>;
 }
 
-/** What a hook that has ended said: what its answer is read from. */
+/** What the answer of a hook that has ended is read from. */
 export interface Said extends Pick<CommandOutcome, 'ending' | 'exitCode' | 'stdout' | 'stderr'> {
   /** What the format of `stdout` has no words for. */
   readonly foreign?: ForeignEffects;
@@ -42,7 +42,7 @@ export interface HookRun {
   readonly timeoutMs: number;
   /** Tells the user something about this hook. */
   readonly warn: (message: string) => void;
-  /** The same, once in a session: for what is so each time the hook runs. */
+  /** The same, once in a session: for what would be said each time the hook runs. */
   readonly warnOnce: (message: string) => void;
   /**
    * The bytes that the process reads; in our own format, unless a middleware replaced them. Where there are none,

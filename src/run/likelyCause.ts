@@ -3,7 +3,7 @@ export interface LikelyCause {
   /** The message. */
   readonly line: string;
   readonly advice: string;
-  /** A file that is not there: whoever ran the hook in another folder says so. */
+  /** Whether a file is missing: `doctor`, which runs the hook in another folder, may be the cause of that. */
   readonly isFile: boolean;
 }
 
@@ -56,12 +56,7 @@ const CAUSES: readonly {
       'the program that the first line of the script names is not there: install it, or change that line',
   },
   {
-    says: /can't open file '[^'\n]*': \[Errno \d+\]/u,
-    advice: 'correct the path of the script in "command"',
-    about: 'file',
-  },
-  {
-    says: /Error: Cannot find module '\//u,
+    says: /can't open file '[^'\n]*': \[Errno \d+\]|Error: Cannot find module '\//u,
     advice: 'correct the path of the script in "command"',
     about: 'file',
   },

@@ -11,13 +11,13 @@ import { findUnwritable } from '../util/findUnwritable.js';
 import { isTooDeep } from '../util/records.js';
 import type { CommandHookConfig, HookInput } from '../protocol/types.js';
 
-/** What of an input tells where and for whom a hook runs. */
+/** The fields of an input that say where and for whom a hook runs. */
 export type SessionFields = Pick<HookInput, 'cwd' | 'session_id'>;
 
 /** What a hook reads; or why that cannot be written. */
 export type Stdin = Uint8Array | Error;
 
-/** What cannot be put to a hook, as the model has said two things in place of one. */
+/** The model gave one argument twice, under two names, so that a hook might read the other one. */
 export class AmbiguousInput extends Error {
   override readonly name = 'AmbiguousInput';
 }
@@ -75,15 +75,18 @@ export function writeInput(given: object | (() => object)): Stdin {
   }
 }
 
-/** What is started for a hook, now or ahead of its event. Its environment is read late, when a shell makes ready. */
+/** What is started for a hook, now or ahead of its event. `env` is built when it is first read. */
 export function startOptions(
   hook: CommandHookConfig,
   prepared: { readonly input: SessionFields } & Pick<PreparedInput, 'env' | 'directory'>,
 ): StartOptions {
   const { input, directory } = prepared;
-  const spoken = hook.dialect && dialects[hook.dialect];
-  const told = spoken?.environment({ cwd: directory, session_id: asVariable(input.session_id) });
-  const extraEnv = { ...ownVariables(hook, directory), ...told };
+  const dialect = hook.dialect && dialects[hook.dialect];
+  const dialectVariables = dialect?.environment({
+    cwd: directory,
+    session_id: asVariable(input.session_id),
+  });
+  const extraEnv = { ...ownVariables(hook, directory), ...dialectVariables };
   return {
     ...(hook.args || hook.command.includes('$')
       ? withReferences(hook, prepared, extraEnv)
@@ -109,7 +112,7 @@ function withReferences(
   return { command: expand(command), args: args.map(expand) };
 }
 
-/** A host may call its session anything, and a variable cannot hold this character. */
+/** Without the one character that a variable cannot hold: a host may use any session id. */
 function asVariable(value: unknown): string {
   return String(value).replaceAll('\0', '');
 }
@@ -170,7 +173,7 @@ function build(
   host: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...inherited(policy, host), ...factsOf(cwd, host) };
-  // A host that is itself kept by another one has it, and its hooks are not.
+  // A host that is itself a persistent hook has it; its own hooks must not take themselves for one.
   delete env[PERSISTENT_VARIABLE];
   const searchPath = env['PATH'];
   if (searchPath !== undefined) env['PATH'] = safeSearchPath(searchPath, cwd);
@@ -203,18 +206,22 @@ export function ownVariables(
 
 /**
  * Code that Python gets from its words or from stdin finds modules in the directory where it runs, and so in whatever
- * project is open; a `json.py` there would take the place of the library's. (A script finds those beside it.)
+ * project is open; a `json.py` there would take the place of the library's. (A script finds those beside it.) An
+ * expression, since it has to find Python in pipes and before here-documents, too, which no simple command has.
  */
-const RUNS_PYTHON_CODE =
-  /\bpython[\d.]*(?:[ \t]+-[A-Za-z]+)*(?:[ \t]+-(?:[A-Za-z]*c\b|[ \t]|$)|[ \t]*<<)/;
+const RUNS_PYTHON_CODE = new RegExp(
+  String.raw`\bpython[\d.]*(?:[ \t]+-[A-Za-z]+)*` +
+    // Redirections of its output, and then no script.
+    String.raw`(?:[ \t]+-(?:[A-Za-z]*c\b|[ \t]|$)|(?:[ \t]+\d?>>?&?[ \t]*[^\s|&;()<>]+)*[ \t]*(?:<<|[|&;)\n]|$))`,
+);
 
 /**
- * Where Python keeps what it has compiled for hooks of projects: those of the project are never read, since nobody has
- * seen them.
+ * Where Python keeps what it compiles for hooks of projects. Compiled files in the project are never read, since nobody
+ * has reviewed them.
  */
 function compiledFolder(): string {
   const home = findHome();
-  // Nothing can be kept in the second one, which costs time and no more.
+  // Nothing can be kept in /dev/null, which costs time only.
   return home === undefined ? '/dev/null' : join(home, '.llxprt', 'pycache');
 }
 

@@ -4,12 +4,12 @@ import { isRecord } from '../util/records.js';
 
 /** Lines shown around a change. */
 const CONTEXT = 2;
-/** More changed lines are not matched: a host waits for it, and a record holds no more. */
+/** With more changed lines than this, lines are not matched: the host waits for the diff, and a record holds no more. */
 const MAX_CHANGED = 100;
 /** In characters; longer values are indented. */
 const MAX_LINE = 80;
 
-/** More places are not told apart: what is left is compared line by line. */
+/** Places that are compared one by one; the rest is compared line by line. */
 const MAX_PLACES = 1000;
 
 /** Like a unified diff: for each place, its path behind `@@`, then lines that are gone (`-`) and new ones (`+`). */
@@ -55,7 +55,7 @@ function own(record: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** Says whether that many more places may be told apart. */
+/** Whether so many more places may be compared one by one. */
 function takePlaces(count: number, left: Left): boolean {
   if (count > left.places) return false;
   left.places -= count;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { resolveOutput } from '../protocol/events.js';
 import { isBlocking, withToolInput } from '../protocol/hookOutput.js';
 import { commandLine, hookIdentity } from '../protocol/identity.js';
-import { lastLine } from '../run/exception.js';
+import { lastLine } from '../run/explainStderr.js';
 import { isRecord, mergeRecords } from '../util/records.js';
 import type {
   CommandHookConfig,
@@ -58,7 +58,7 @@ function describeResult(result: HookExecutionResult, { input, stdin }: Reading):
   };
 }
 
-/** A block by accident has the text of the accident as its reason. */
+/** A block by accident (exit code 2 of a program that failed) has the failure as its reason. */
 function withWhy(
   outcome: Pick<SpanOutcome, 'verdict' | 'reason' | 'changes'>,
   { exitCode, why }: HookExecutionResult,
@@ -69,8 +69,8 @@ function withWhy(
 
 function endingOf({ exitCode, signal, why, stderr = '' }: HookExecutionResult): string {
   const ending = signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`;
-  const told = why ?? lastLine(stderr);
-  return told === '' ? ending : `${ending}: ${told}`;
+  const detail = why ?? lastLine(stderr);
+  return detail === '' ? ending : `${ending}: ${detail}`;
 }
 
 /**

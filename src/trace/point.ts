@@ -3,16 +3,16 @@ import type { SpanRecord } from './record.js';
 
 /** In characters. */
 const MAX_POINT = 160;
-/** Arguments that need no name to be understood, the most telling first. */
-const TELLING = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'prompt'];
-/** What every hook reads says nothing about this event. */
+/** Arguments that need no name to be understood, the most informative first. */
+const SELF_EXPLANATORY = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'prompt'];
+/** Fields of every event: they say nothing about this one. */
 const COMMON = new Set(['session_id', 'cwd', 'timestamp', 'hook_event_name', 'transcript_path']);
 
 /** What a span worked on, in one line: the arguments of a call, what was asked of the model, the prompt of a session. */
 export function pointOf({ kind, input = '' }: Pick<SpanRecord, 'kind' | 'input'>): string {
   const value = kind === 'session' ? input : parse(input);
-  const told = kind === 'tool' && isRecord(value) ? tellArguments(value) : tell(value);
-  const line = told
+  const text = kind === 'tool' && isRecord(value) ? describeArguments(value) : describe(value);
+  const line = text
     .slice(0, 4 * MAX_POINT)
     .replaceAll(/\s+/g, ' ')
     .trim();
@@ -30,24 +30,24 @@ function parse(text: string): unknown {
   }
 }
 
-function tell(value: unknown): string {
-  if (!isRecord(value)) return Array.isArray(value) ? tellParts(value) : textOf(value);
+function describe(value: unknown): string {
+  if (!isRecord(value)) return Array.isArray(value) ? describeParts(value) : textOf(value);
   const { tool_name: tool, tool_input: args, llm_response: response, llm_request: request } = value;
-  if (tool !== undefined) return `${textOf(tool)} ${isRecord(args) ? tellArguments(args) : ''}`;
+  if (tool !== undefined) return `${textOf(tool)} ${isRecord(args) ? describeArguments(args) : ''}`;
   if (isRecord(response)) return textOf(response['text'] ?? '');
   const asked = isRecord(request) ? request['messages'] : value['contents'];
-  if (asked !== undefined) return tellMessage(Array.isArray(asked) ? asked.at(-1) : asked);
-  return tellArguments(value);
+  if (asked !== undefined) return describeMessage(Array.isArray(asked) ? asked.at(-1) : asked);
+  return describeArguments(value);
 }
 
 /** The last one of a request is what is new. */
-function tellMessage(message: unknown): string {
+function describeMessage(message: unknown): string {
   if (!isRecord(message)) return textOf(message);
   const { content, parts } = message;
-  return Array.isArray(parts) ? tellParts(parts) : textOf(content ?? message);
+  return Array.isArray(parts) ? describeParts(parts) : textOf(content ?? message);
 }
 
-function tellParts(parts: readonly unknown[]): string {
+function describeParts(parts: readonly unknown[]): string {
   return parts
     .map((part) => {
       if (!isRecord(part)) return textOf(part);
@@ -57,14 +57,15 @@ function tellParts(parts: readonly unknown[]): string {
     .join(' ');
 }
 
-function tellArguments(args: Readonly<Record<string, unknown>>): string {
-  const rank = (name: string) => (TELLING.includes(name) ? TELLING.indexOf(name) : TELLING.length);
+function describeArguments(args: Readonly<Record<string, unknown>>): string {
+  const rank = (name: string) =>
+    SELF_EXPLANATORY.includes(name) ? SELF_EXPLANATORY.indexOf(name) : SELF_EXPLANATORY.length;
   const [first, ...others] = Object.entries(args)
     .filter(([name]) => !COMMON.has(name))
     .toSorted(([a], [b]) => rank(a) - rank(b));
   if (!first) return '';
   const named = ([name, value]: readonly [string, unknown]) => `${name}: ${textOf(value)}`;
-  const begin = rank(first[0]) < TELLING.length ? textOf(first[1]) : named(first);
+  const begin = rank(first[0]) < SELF_EXPLANATORY.length ? textOf(first[1]) : named(first);
   return [begin, ...others.map(named)].join(', ');
 }
 

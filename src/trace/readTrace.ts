@@ -20,36 +20,22 @@ const VERDICTS: ReadonlySet<unknown> = new Set(SPAN_VERDICTS);
 export async function readTrace(file: string) {
   const spans: SpanRecord[] = [];
   const unreadable: number[] = [];
-  let line = 0;
-  for await (const text of readLines(file)) {
-    line += 1;
-    if (text.trim() === '') continue;
-    const span = readSpan(text);
+  const lines = new LineReader();
+  let count = 0;
+  const add = (line: string | undefined) => {
+    count += 1;
+    if (line?.trim() === '') return;
+    const span = line === undefined ? undefined : readSpan(line);
     if (span) spans.push(span);
-    else unreadable.push(line);
-  }
-  return { spans, unreadable };
-}
-
-/** A line may be longer than the longest string there is. */
-async function* readLines(file: string): AsyncGenerator<string> {
-  let pieces: string[] = [];
-  let length = 0;
-  let number = 1;
-  const decoder = new StringDecoder('utf8');
+    else unreadable.push(count);
+  };
   for await (const chunk of readPieces(file)) {
-    const [first = '', ...others] = decoder.write(chunk).split('\n');
-    pieces.push(first);
-    length += first.length;
-    if (length > MAX_LINE) throw new Error(`line ${number} is longer than ${MAX_LINE} characters`);
-    for (const other of others) {
-      yield pieces.join('');
-      number += 1;
-      pieces = [other];
-      length = other.length;
-    }
+    for (const line of lines.read(chunk)) add(line);
+    // What is left of it may be longer than the longest string that JavaScript has.
+    if (lines.isTooLong) throw new Error(`line ${count + 1} is longer than ${MAX_LINE} characters`);
   }
-  yield pieces.join('') + decoder.end();
+  add(lines.end());
+  return { spans, unreadable };
 }
 
 /** How often a file that is followed is looked at, in ms. */
@@ -78,34 +64,49 @@ export async function* followTrace(file: string, signal: AbortSignal): AsyncGene
       if (signal.aborted) return;
       position += chunk.length;
       for (const line of lines.read(chunk)) {
-        const span = readSpan(line);
+        const span = line === undefined ? undefined : readSpan(line);
         if (span) yield span;
       }
     }
   }
 }
 
-/** Makes lines of what comes in pieces. A line that is too long is left out. */
+/** Makes lines of what comes in pieces. A line that is too long is `undefined`. */
 class LineReader {
   readonly #decoder = new StringDecoder('utf8');
   #pieces: string[] = [];
   #length = 0;
 
-  read(chunk: Buffer): string[] {
+  get isTooLong(): boolean {
+    return this.#length > MAX_LINE;
+  }
+
+  read(chunk: Buffer): (string | undefined)[] {
     const [first = '', ...others] = this.#decoder.write(chunk).split('\n');
     this.#add(first);
     return others.map((other) => {
-      const line = this.#length > MAX_LINE ? '' : this.#pieces.join('');
-      [this.#pieces, this.#length] = [[], 0];
+      const line = this.#take();
       this.#add(other);
       return line;
     });
   }
 
+  /** What stands behind the last line break. */
+  end(): string | undefined {
+    this.#add(this.#decoder.end());
+    return this.#take();
+  }
+
   #add(piece: string): void {
     this.#length += piece.length;
-    if (this.#length > MAX_LINE) this.#pieces = [];
+    if (this.isTooLong) this.#pieces = [];
     else this.#pieces.push(piece);
+  }
+
+  #take(): string | undefined {
+    const line = this.isTooLong ? undefined : this.#pieces.join('');
+    [this.#pieces, this.#length] = [[], 0];
+    return line;
   }
 }
 

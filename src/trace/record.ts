@@ -7,7 +7,7 @@ import { plainCopy } from './plainCopy.js';
 import type { Span, SpanKind, SpanVerdict } from './span.js';
 
 /** In characters, of each text. */
-export const MAX_TRACE_TEXT = 16 * 1024;
+const MAX_TEXT = 16 * 1024;
 
 /** A span that has ended, as a line of a trace file has it: masked, cut, and without control characters. */
 export interface SpanRecord {
@@ -101,9 +101,9 @@ function textOf(
 }
 
 function cut(text: string): string {
-  if (text.length <= MAX_TRACE_TEXT) return text;
+  if (text.length <= MAX_TEXT) return text;
   // A cut must not leave half of a character.
-  const kept = text.slice(0, MAX_TRACE_TEXT).replace(/[\ud800-\udbff]$/, '');
+  const kept = text.slice(0, MAX_TEXT).replace(/[\ud800-\udbff]$/, '');
   return `${kept}\n[… ${text.length - kept.length} more characters cut]`;
 }
 

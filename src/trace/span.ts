@@ -89,6 +89,20 @@ export const channels = Object.fromEntries(
   SPAN_KINDS.map((kind) => [kind, tracingChannel(`hookstack:${kind}`)]),
 ) as Record<SpanKind, TracingChannel<unknown, Span>>;
 
+/**
+ * Calls a listener with every span of this process that ends.
+ *
+ * @param listener must not throw, as that would end the process
+ * @returns what ends the listening
+ */
+export function listenToSpans(listener: (span: Span) => void): () => void {
+  const listen = (message: unknown) => listener(message as Span);
+  for (const kind of SPAN_KINDS) channels[kind].asyncEnd.subscribe(listen);
+  return () => {
+    for (const kind of SPAN_KINDS) channels[kind].asyncEnd.unsubscribe(listen);
+  };
+}
+
 const current = new AsyncLocalStorage<Pick<Span, 'id'>>();
 
 /** The span within which something happens now, where somebody listens to spans. */
@@ -129,7 +143,7 @@ export class OpenSpan {
       start: performance.timeOrigin + this.#startedAt,
     };
     this.#span = span;
-    // Within what the listeners bound to the channel too, such as the span of a host's own telemetry.
+    // Within the stores that listeners bound to the channel, too, such as the span of a host's own telemetry.
     this.#within = start.runStores(span, () =>
       current.run(span, () => AsyncLocalStorage.snapshot()),
     );

@@ -114,7 +114,7 @@ function traceEvent(
   );
 }
 
-/** In the names that hooks read. What they cannot be given is shown as it is: telling must not break the event. */
+/** By the names that hooks read. A payload that cannot be encoded is shown as it is: a span must not break its event. */
 function describePayload({ event, payload }: HookContext): Pick<SpanFacts, 'input' | 'moment'> {
   const { encode, momentOf } = events[event] as EventDefinition<HookEventName>;
   try {
@@ -140,11 +140,11 @@ async function traceModelCall(
     span.fail(error);
     throw error;
   }
-  if (call.stream) call.stream = readAsPart(span, call, call.stream);
+  if (call.stream) call.stream = readWithinSpan(span, call, call.stream);
   else span.end(() => modelOutcome(call, []));
 }
 
-async function* readAsPart(
+async function* readWithinSpan(
   span: OpenSpan,
   call: ModelCall,
   stream: AsyncIterable<GenerateContentResponse>,
@@ -201,7 +201,7 @@ type Slots = ReadonlyMap<string, unknown>;
 
 const SLOTS = ['verdict', 'input', 'request', 'result', 'response', 'aggregated'] as const;
 
-/** A middleware whose calls are spans. What it did before `next()` and after it counts; what the rest did does not. */
+/** A middleware whose calls are spans. Its changes are those before and after `next()`; changes inside belong to the rest of the stack. */
 export function traceable<C extends object>(
   name: string,
   middleware: Middleware<C>,
@@ -210,7 +210,7 @@ export function traceable<C extends object>(
   return async (ctx, next) => {
     const visit = new Visit(ctx);
     await traced('middleware', { facts, outcome: () => visit.outcome() }, async () => {
-      await middleware(ctx, () => visit.leaveFor(next));
+      await middleware(ctx, () => visit.runNext(next));
     });
   };
 }
@@ -227,7 +227,7 @@ class Visit {
     this.#before = slotsOf(ctx);
   }
 
-  async leaveFor(next: Next): Promise<void> {
+  async runNext(next: Next): Promise<void> {
     this.#atNext = slotsOf(this.ctx);
     const leftAt = performance.now();
     try {
@@ -241,8 +241,8 @@ class Visit {
   outcome(): SpanOutcome {
     const end = slotsOf(this.ctx);
     const changes = [
-      ...replaced(this.#before, this.#atNext ?? end),
-      ...(this.#afterNext ? replaced(this.#afterNext, end) : []),
+      ...changesBetween(this.#before, this.#atNext ?? end),
+      ...(this.#afterNext ? changesBetween(this.#afterNext, end) : []),
     ];
     const decided = changes.some(({ what }) => what === 'verdict');
     const rest = changes.filter(({ what }) => what !== 'verdict');
@@ -262,7 +262,7 @@ function slotsOf(ctx: object): Slots {
   return new Map(present.map((slot) => [slot, (ctx as Record<string, unknown>)[slot]]));
 }
 
-function replaced(before: Slots, after: Slots): SpanChange[] {
+function changesBetween(before: Slots, after: Slots): SpanChange[] {
   return Array.from(before, ([what, value]) => ({
     what,
     before: value,

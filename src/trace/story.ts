@@ -26,7 +26,7 @@ interface Pending {
 }
 
 /** Depth first, siblings by start. A span whose parent is missing (killed, or not ended yet) is a root. */
-export function tellStory(spans: readonly SpanRecord[]): StorySpan[] {
+export function storyOf(spans: readonly SpanRecord[]): StorySpan[] {
   const nodes = spans.map((span): Node => ({ span, within: [] }));
   const byId = new Map(nodes.map((node) => [node.span.id, node]));
   const roots: Node[] = [];

@@ -4,10 +4,9 @@ import { errorMessage } from '../util/errorMessage.js';
 import { readStart } from '../util/guardedRead.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { notify } from '../util/notify.js';
-import { listenToSpans } from './listenToSpans.js';
 import { openPrivately } from './privateFile.js';
 import { toSpanRecord } from './record.js';
-import type { Span } from './span.js';
+import { listenToSpans, type Span } from './span.js';
 
 /** How a trace is written. */
 export interface TraceFileOptions {
@@ -37,7 +36,7 @@ class TraceWriter implements TraceFile {
   readonly #close = () => this.close();
   #descriptor: number | undefined;
   #lines: string[] = [];
-  #ignore: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
   #timer: NodeJS.Immediate | undefined;
 
   constructor(
@@ -45,13 +44,13 @@ class TraceWriter implements TraceFile {
     private readonly options: TraceFileOptions,
   ) {
     try {
-      refuseOther(file);
+      requireTrace(file);
       this.#descriptor = openPrivately(file, 'append');
     } catch (error) {
       this.#giveUp(error);
       return;
     }
-    this.#ignore = listenToSpans((span) => this.#note(span));
+    this.#unsubscribe = listenToSpans((span) => this.#append(span));
     process.once('exit', this.#close);
   }
 
@@ -61,7 +60,7 @@ class TraceWriter implements TraceFile {
   }
 
   /** A listener that throws would end the process. */
-  #note(span: Span): void {
+  #append(span: Span): void {
     try {
       this.#lines.push(`${JSON.stringify(toSpanRecord(span, this.options.environment))}\n`);
       this.#timer ??= setImmediate(() => this.#flush());
@@ -96,7 +95,7 @@ class TraceWriter implements TraceFile {
 
   #stopListening(): void {
     if (this.#descriptor === undefined) return;
-    this.#ignore?.();
+    this.#unsubscribe?.();
     process.off('exit', this.#close);
     closeSync(this.#descriptor);
     this.#descriptor = undefined;
@@ -107,10 +106,10 @@ class TraceWriter implements TraceFile {
 const BEGIN = '{"id":"';
 
 /**
- * A name of a file may come from an environment that a project has set, and what models say stands in a trace: nothing is
- * appended to a file of another kind, such as one that a shell reads.
+ * Refuses to append to a file of another kind. A project may set the environment from which the file's name comes, and a
+ * trace holds text of models: appended to `~/.bashrc`, it would be run.
  */
-function refuseOther(file: string): void {
+function requireTrace(file: string): void {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (!stats?.isFile() || stats.size === 0) return;
   if (readStart(file, BEGIN.length).toString() !== BEGIN) {

@@ -38,7 +38,7 @@ export abstract class Timed {
   /** A late tick, because the host was busy, counts as one. */
   tick(): void {
     if (!this.counting) return;
-    // The first tick may come right after the start.
+    // The first tick may come right after the start, so it does not count.
     if (this.#ticks * TICK_MS >= this.allowedMs) {
       this.stopClock();
       this.onTimeUp();
@@ -56,7 +56,10 @@ function windUp(): NodeJS.Timeout {
   return setInterval(tick, TICK_MS).unref();
 }
 
-/** Keeps the host alive at its end until what still counts is over time, so that somebody says what never settles. */
+/**
+ * Keeps a host that has nothing else to do alive until each middleware that still runs has settled or reached its limit:
+ * so one that never settles is reported.
+ */
 function holdHost(): void {
   if (!running.some((each) => each.isCounting)) return;
   isHolding = true;

@@ -5,12 +5,12 @@ import { createDebug } from './createDebug.js';
  * Local structured logging on top of `debug`. `debug` and `log` records appear when `DEBUG` names the
  * namespace (`DEBUG=llxprt:core:hooks:*`); `warn` and `error` records always appear on stderr.
  *
- * A host that wants its records elsewhere overrides the methods. Loggers that `extend` makes tell its methods too.
+ * A host that wants its records elsewhere overrides the methods. Loggers that `extend` makes call its methods, too.
  */
 export class DebugLogger {
   /** Made when first needed: most loggers of an event say nothing. */
   readonly #channels = new Map<Level, Debugger>();
-  /** Whose methods count, where they differ from those of this class. */
+  /** The host's logger, whose overridden methods are called in place of ours. */
   #host: DebugLogger | undefined;
 
   /** @param namespace colon-separated, such as `llxprt:core:hooks:runner` */
@@ -100,14 +100,14 @@ export class DebugLogger {
       if (details === undefined) channel('%s', message);
       else channel('%s %O', message, details);
     } catch {
-      // A log that cannot be written must not change what it tells of.
+      // A failing log must not make the work fail that it is about.
     }
   }
 }
 
 type Level = 'debug' | 'log' | 'warn' | 'error';
 
-/** A host's method may be asynchronous, and nobody else looks at what it gives. */
+/** A host's method may be asynchronous, and nobody awaits it. */
 function dropRejection(given: unknown): void {
   if (given !== undefined) Promise.resolve(given).catch(() => undefined);
 }

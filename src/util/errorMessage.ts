@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** The message of a thrown value, which may be anything, also what throws when it is asked what it says. */
+/** The message of a thrown value. It may be any value, also one whose getters throw. */
 export function errorMessage(error: unknown): string {
   try {
     if (error instanceof Error) return error.message;

@@ -35,11 +35,11 @@ export function reasonOf(error: unknown): string {
 }
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
-/** In ms. For one file, or a piece of one that is read in pieces: a drive of the network may be gone. */
+/** Ms for one file, or for each piece of one that is read in pieces: a network drive may not answer. */
 const READ_MS = 10_000;
 const CHUNK_BYTES = 256 * 1024;
 
-// What a system lacks, as Windows some of them, counts as 0 here.
+// A flag that a system lacks, as Windows does some, is `undefined`, which counts as 0.
 const { O_RDONLY, O_NONBLOCK, O_NOCTTY, O_NOFOLLOW, O_RDWR } = constants;
 const READ_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 const OWN_FLAGS = O_RDWR | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
@@ -152,7 +152,7 @@ async function openRegular(file: string, limits: ReadLimits, flags = READ_FLAGS)
   try {
     return await inTime(file, opening);
   } catch (error) {
-    // One that comes too late is closed.
+    // A file that opens after its time is closed again.
     opening.then(
       ({ handle }) => handle.close(),
       () => undefined,

@@ -53,11 +53,3 @@ export async function readJsonFile(
     return { status: 'refused', reason, isShortage: isShortage(error) };
   }
 }
-
-/** For those who cannot go on without the file. */
-export function explainInvalid(
-  file: string,
-  { reason, position: { line, column } }: Extract<JsonReading, { status: 'invalid' }>,
-): string {
-  return `${file}:${line}:${column}: ${reason}; fix it first`;
-}

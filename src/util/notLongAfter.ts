@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /**
- * What a promise comes to, but no longer than some time after a signal: code that does not heed the signal may wait for
- * what never comes.
+ * What a promise comes to, but no longer than some time after a signal: code that ignores the signal may wait for what
+ * never comes.
  *
  * @throws the reason of the signal, once the time is over
  */
@@ -10,18 +13,14 @@ export async function notLongAfter<T>(
   work: Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const wait = () => {
-      timer = setTimeout(() => reject(signal.reason as Error), ms);
-    };
-    if (signal.aborted) wait();
-    else signal.addEventListener('abort', wait, { once: true, signal: over.signal });
-  });
+  const late = async (): Promise<never> => {
+    if (!signal.aborted) await once(signal, 'abort', { signal: over.signal });
+    await sleep(ms, undefined, { signal: over.signal });
+    throw signal.reason as Error;
+  };
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, late()]);
   } finally {
-    clearTimeout(timer);
     over.abort();
   }
 }

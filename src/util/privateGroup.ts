@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 
 /** A user, and the two files in which a Unix system keeps its users and groups. */
-export interface KnownUsers {
+interface KnownUsers {
   readonly username: string;
   readonly uid: number;
   /** The group in which the user's files are made. */
@@ -16,28 +16,31 @@ export interface KnownUsers {
 /**
  * Whether a group is the current user's alone, as where each user has a group of the same name and files are made with
  * `umask 002`. Not for root, whose files everybody relies on. Where it cannot be told, it is not.
+ *
+ * @param findUsers what is known of users. Default: what this system says
  */
-export function isPrivateGroup(gid: number): boolean {
+export function isPrivateGroup(gid: number, findUsers = readUsers): boolean {
   try {
-    const [passwd, group] = ['/etc/passwd', '/etc/group'].map((file) => readFileSync(file, 'utf8'));
-    return isOnlyMember({ ...userInfo(), passwd: passwd ?? '', group: group ?? '' }, gid);
+    const { username, uid, gid: own, passwd, group } = findUsers();
+    if (uid === 0 || gid !== own) return false;
+    const entries = rowsOf(group).filter(([, , id]) => id === String(gid));
+    const isTheirs = entries.every(
+      ([name, , , members = '']) => name === username && (members === '' || members === username),
+    );
+    const others = rowsOf(passwd).filter(
+      ([name, , , id]) => id === String(gid) && name !== username,
+    );
+    return entries.length > 0 && isTheirs && others.length === 0;
   } catch {
     return false;
   }
 }
 
-/** The same, of what is known already. */
-export function isOnlyMember(
-  { username, uid, gid: own, passwd, group }: KnownUsers,
-  gid: number,
-): boolean {
-  if (uid === 0 || gid !== own) return false;
-  const entries = rowsOf(group).filter(([, , id]) => id === String(gid));
-  const isTheirs = entries.every(
-    ([name, , , members = '']) => name === username && (members === '' || members === username),
+function readUsers(): KnownUsers {
+  const [passwd = '', group = ''] = ['/etc/passwd', '/etc/group'].map((file) =>
+    readFileSync(file, 'utf8'),
   );
-  const others = rowsOf(passwd).filter(([name, , , id]) => id === String(gid) && name !== username);
-  return entries.length > 0 && isTheirs && others.length === 0;
+  return { ...userInfo(), passwd, group };
 }
 
 function rowsOf(text: string): string[][] {

@@ -74,7 +74,7 @@ function copyLevels(value: unknown, levels: number): unknown {
   return copy;
 }
 
-/** Has nobody change `value`: its plain objects and arrays, on all levels. */
+/** Freezes the plain objects and arrays of a value, on all levels. */
 export function freezeData<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   const prototype: unknown = Array.isArray(value) ? null : Object.getPrototypeOf(value);
@@ -95,8 +95,8 @@ function defineField(target: object, key: string, value: unknown): void {
 }
 
 /**
- * Whether a value is nested deeper than a limit, as one is that contains itself. Each object of a level is looked at once:
- * what contains itself twice would double with every level.
+ * Whether a value is nested deeper than a limit, as a cyclic one is. Each object is looked at once a level: a value that
+ * contains itself twice would double with every level.
  */
 export function isTooDeep(value: unknown, limit = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;

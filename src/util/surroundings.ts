@@ -2,29 +2,29 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 
-/** What a process has from whoever started it. */
-export interface Surroundings {
+/** A process for which this one does some work, such as an agent's hook command for which the resident answers. */
+export interface RequestingProcess {
   readonly env: Readonly<NodeJS.ProcessEnv>;
-  /** Takes what is said on stderr. Default: as before. */
-  readonly say?: ((text: string) => void) | undefined;
+  /** Takes what is written to its stderr. Default: the stderr of whoever asked before. */
+  readonly writeError?: ((text: string) => void) | undefined;
 }
 
-const others = new AsyncLocalStorage<Surroundings>();
+const requesters = new AsyncLocalStorage<RequestingProcess>();
 
 /** Does some work for another process, with its environment, and its stderr. */
-export function within<T>(surroundings: Surroundings, work: () => T): T {
-  return others.run({ say: others.getStore()?.say, ...surroundings }, work);
+export function onBehalfOf<T>(requester: RequestingProcess, work: () => T): T {
+  return requesters.run({ writeError: requesters.getStore()?.writeError, ...requester }, work);
 }
 
 /** The environment of whoever asked for what is being done: of this process, unless it works for another one. */
 export function hostEnvironment(): Readonly<NodeJS.ProcessEnv> {
-  return others.getStore()?.env ?? process.env;
+  return requesters.getStore()?.env ?? process.env;
 }
 
 /** Writes to the stderr of whoever asked for what is being done. */
 export function writeError(text: string): void {
-  const say = others.getStore()?.say;
-  if (say) say(text);
+  const write = requesters.getStore()?.writeError;
+  if (write) write(text);
   else process.stderr.write(text);
 }
 

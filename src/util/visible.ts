@@ -1,4 +1,4 @@
-/** Of letters and marks too, some have no shape: code can be written in them. The last one is a blank of Braille. */
+/** Characters without a shape, among them some letters and marks: code can be hidden in them. U+2800 is the blank of Braille. */
 export const INVISIBLE =
   /[\p{Cc}\p{Cf}\p{Cn}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u{2800}]/gu;
 
@@ -8,7 +8,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\t': String.raw`\t`,
 };
 
-/** The whole text on one line, with escapes: who judges a command must see all that the shell runs. */
+/** The whole text on one line, with escapes: whoever judges a command must see all that the shell will run. */
 export function toVisible(text: string): string {
   return text.replaceAll(INVISIBLE, escapeCharacter);
 }

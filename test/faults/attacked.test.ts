@@ -138,6 +138,8 @@ describe('71 what a clone brings besides hooks', () => {
     `python3 -c 'import json, sys; sys.exit(2 if ".env" in json.load(sys.stdin)["tool_input"]["file_path"] else 0)'`,
     `python3 -u -c 'import json, sys; sys.exit(2 if ".env" in json.load(sys.stdin)["tool_input"]["file_path"] else 0)'`,
     'python3 - <<END\nimport json, sys\nsys.exit(2)\nEND',
+    'echo "import json, sys; sys.exit(2)" | python3',
+    'echo "import json, sys; sys.exit(2)" | python3 -u 2>&1 | cat; exit "${PIPESTATUS[1]}"',
   ])(
     "71 a json.py in the clone does not take the place of the library's: %s",
     async (command, { host }) => {

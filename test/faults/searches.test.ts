@@ -4,8 +4,8 @@ import { describe, expect } from 'vitest';
 import { glob } from '../../src/agent/tools/glob.js';
 import { listDirectory } from '../../src/agent/tools/listDirectory.js';
 import { searchFileContent } from '../../src/agent/tools/searchFileContent.js';
+import { StepLimit } from '../../src/agent/tools/stepLimit.js';
 import { ToolErrorType, type Tool } from '../../src/tools/tools.js';
-import { StepLimit } from '../../src/util/limitedRegExp.js';
 import { fault, TIMED, type Host } from './helpers/host.js';
 
 /** Backtracks without end over a name of `a` only. */

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { explainStderr, outlineStderr, readException } from '../../src/run/exception.js';
+import { explainStderr, outlineStderr } from '../../src/run/explainStderr.js';
+import { readException } from '../../src/run/readException.js';
 
 let folder = '';
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SpanRecord } from '../../src/trace/record.js';
 import { renderPage } from '../../src/trace/renderPage.js';
-import { tellStory } from '../../src/trace/story.js';
+import { storyOf } from '../../src/trace/story.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { chromiumPath, launchChromium } from './browser.mjs';
 import { longSession, record } from './helpers.js';
@@ -51,7 +51,7 @@ describe.skipIf(!chromiumPath)('the page of three sessions with ten thousand spa
 
   async function open({ width = 1200, hash = '', sessions = SESSIONS } = {}): Promise<void> {
     const file = path.join(directory.path, 'trace.html');
-    await writeFile(file, renderPage(tellStory(sessions.flat()), 'a b.jsonl', REPLAY));
+    await writeFile(file, renderPage(storyOf(sessions.flat()), 'a b.jsonl', REPLAY));
     faults = [];
     page = await browser.newPage({ viewport: { width, height: 740 } });
     page.on('pageerror', (error) => faults.push(error.message));

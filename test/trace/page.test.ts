@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SpanRecord } from '../../src/trace/record.js';
 import { renderPage } from '../../src/trace/renderPage.js';
-import { tellStory } from '../../src/trace/story.js';
+import { storyOf } from '../../src/trace/story.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { chromiumPath, launchChromium } from './browser.mjs';
 import { longSession, record } from './helpers.js';
@@ -75,7 +75,7 @@ describe.skipIf(!chromiumPath)('the page of a trace', () => {
 
   async function open(spans: readonly SpanRecord[]): Promise<void> {
     const file = path.join(directory.path, 'trace.html');
-    await writeFile(file, renderPage(tellStory(spans), 'trace.jsonl'));
+    await writeFile(file, renderPage(storyOf(spans), 'trace.jsonl'));
     [requests, faults] = [[], []];
     page = await browser.newPage({ viewport: { width: 1200, height: 700 } });
     page.on('request', (request) => requests.push(request.url()));

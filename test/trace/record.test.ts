@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { MAX_TRACE_TEXT, toSpanRecord } from '../../src/trace/record.js';
+import { toSpanRecord } from '../../src/trace/record.js';
 import type { Span } from '../../src/trace/span.js';
+
+/** In characters. */
+const LIMIT = 16 * 1024;
 
 function written(fields: Partial<Span>) {
   return toSpanRecord({
@@ -51,11 +54,11 @@ describe('a record of a span', () => {
 
   it('has no text that is longer than the limit, but for the mark that says so', () => {
     const { output = '', change = '' } = written({
-      output: 'x'.repeat(MAX_TRACE_TEXT + 5),
-      changes: [{ what: 'input', before: 'a', after: '😀'.repeat(MAX_TRACE_TEXT) }],
+      output: 'x'.repeat(LIMIT + 5),
+      changes: [{ what: 'input', before: 'a', after: '😀'.repeat(LIMIT) }],
     });
     expect(output).toMatch(/x\n\[… 5 more characters cut\]$/);
-    expect(change.length).toBeLessThan(MAX_TRACE_TEXT + 50);
+    expect(change.length).toBeLessThan(LIMIT + 50);
     expect(encodeURI(change)).toContain('more%20characters');
   });
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SpanRecord } from '../../src/trace/record.js';
 import { readTrace } from '../../src/trace/readTrace.js';
-import { slowest, tellStory } from '../../src/trace/story.js';
+import { slowest, storyOf } from '../../src/trace/story.js';
 import { formatStory } from '../../src/cli/trace/storyText.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { record } from './helpers.js';
@@ -23,7 +23,7 @@ describe('a story', () => {
     const late = record({ parent: tool.id, name: 'late', start: 40, durationMs: 5 });
     const early = record({ parent: tool.id, name: 'early', start: 20, durationMs: 10 });
 
-    const story = tellStory([late, early, tool, session]);
+    const story = storyOf([late, early, tool, session]);
     expect(story.map(({ name, depth, ownMs }) => [name, depth, ownMs])).toEqual([
       ['session', 0, 70],
       ['tool', 1, 15],
@@ -62,19 +62,19 @@ describe('a story', () => {
     { kind: 'tool', input: '[[[null]]]', point: '[[null]]' },
     { kind: 'tool', point: '' },
   ])('says the point of a $kind with $input', ({ point, ...fields }) => {
-    expect(tellStory([record(fields)])[0]?.point).toBe(point);
+    expect(storyOf([record(fields)])[0]?.point).toBe(point);
   });
 
   it('cuts a long point, and says of middleware what it is around', () => {
     const tool = record({ kind: 'tool', input: JSON.stringify({ path: `${'x'.repeat(159)}😀` }) });
-    const story = tellStory([tool, record({ kind: 'middleware', parent: tool.id })]);
+    const story = storyOf([tool, record({ kind: 'middleware', parent: tool.id })]);
     expect(story.map(({ point }) => point)).toEqual(Array(2).fill(`${'x'.repeat(159)}…`));
   });
 
   it('counts time in which two hooks ran side by side once', () => {
     const event = record({ kind: 'event', start: 0, durationMs: 30 });
     const hooks = [0, 5].map((start) => record({ parent: event.id, start, durationMs: 20 }));
-    expect(tellStory([...hooks, event])[0]?.ownMs).toBe(5);
+    expect(storyOf([...hooks, event])[0]?.ownMs).toBe(5);
   });
 
   it('has spans whose parent is missing, that contain each other, and that share an id', () => {
@@ -84,7 +84,7 @@ describe('a story', () => {
       record({ id: 'c', parent: 'killed', name: 'orphan' }),
       record({ id: 'c', parent: 'c', name: 'own parent' }),
     ];
-    const names = tellStory(spans).map(({ name }) => name);
+    const names = storyOf(spans).map(({ name }) => name);
     expect(names.toSorted()).toEqual(['a', 'b', 'orphan', 'own parent']);
   });
 
@@ -92,7 +92,7 @@ describe('a story', () => {
     const spans = Array.from({ length: 100_000 }, (_, index) =>
       record({ id: String(index), parent: index > 0 ? String(index - 1) : null, reason: 'why' }),
     );
-    const story = tellStory(spans);
+    const story = storyOf(spans);
     expect(story.at(-1)?.depth).toBe(99_999);
     // The reason is told once, by the innermost.
     expect(formatStory(story.slice(0, 5000)).match(/why/g)).toHaveLength(1);
@@ -115,7 +115,7 @@ describe('the author of a verdict', () => {
       undefined,
       ['guard'],
     ]);
-    expect(formatStory(tellStory(spans))).toContain('by guard, lint: one two');
+    expect(formatStory(storyOf(spans))).toContain('by guard, lint: one two');
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOnlyMember } from '../../src/util/privateGroup.js';
+import { isPrivateGroup } from '../../src/util/privateGroup.js';
 
 const me = {
   username: 'ann',
@@ -11,8 +11,8 @@ const me = {
 
 describe('a group', () => {
   it("is the user's alone where it has the name of the user and nobody else in it", () => {
-    expect(isOnlyMember(me, 1000)).toBe(true);
-    expect(isOnlyMember({ ...me, group: 'ann:x:1000:ann' }, 1000)).toBe(true);
+    expect(isPrivateGroup(1000, () => me)).toBe(true);
+    expect(isPrivateGroup(1000, () => ({ ...me, group: 'ann:x:1000:ann' }))).toBe(true);
   });
 
   it.each([
@@ -26,5 +26,5 @@ describe('a group', () => {
     ['one of another name', { ...me, group: 'users:x:1000:' }, 1000],
     ['one that nobody knows', { ...me, group: '' }, 1000],
     ['that of root', { ...me, username: 'root', uid: 0, gid: 0 }, 0],
-  ])('is not: %s', (_, users, gid) => expect(isOnlyMember(users, gid)).toBe(false));
+  ])('is not: %s', (_, users, gid) => expect(isPrivateGroup(gid, () => users)).toBe(false));
 });

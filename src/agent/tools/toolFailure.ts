@@ -1,6 +1,6 @@
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
-import { StepLimit } from '../../util/limitedRegExp.js';
 import { printable } from './printable.js';
+import { StepLimit } from './stepLimit.js';
 
 /** Thrown by tools; `result` becomes the result of the call. */
 export class ToolFailure extends Error {

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
-import { explainStderr } from '../../run/exception.js';
+import { explainStderr } from '../../run/explainStderr.js';
 import type { HookRun } from '../../run/hookRun.js';
 import type { PersistentHooks } from '../../run/keptHooks.js';
 import { buildHookEnvironment, prepareInput } from '../../run/preparedInput.js';

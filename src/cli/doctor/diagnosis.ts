@@ -1,6 +1,6 @@
 import { parseJsonDocument } from '../../util/jsonDocument.js';
 import { canPrevent, events, failsClosed } from '../../protocol/events.js';
-import { lastLine } from '../../run/exception.js';
+import { lastLine } from '../../run/explainStderr.js';
 import { findFailure } from '../../run/hookFailure.js';
 import { findLikelyCause } from '../../run/likelyCause.js';
 import type { Said } from '../../run/hookRun.js';

@@ -9,7 +9,7 @@ import { hookIdentity } from '../../protocol/identity.js';
 import { HookEventName } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { notLongAfter } from '../../util/notLongAfter.js';
-import { hostEnvironment, within } from '../../util/surroundings.js';
+import { hostEnvironment, onBehalfOf } from '../../util/surroundings.js';
 import { whyOff } from '../shared/obstacles.js';
 import { isOwnHook } from '../shared/ownHook.js';
 import { SilentLogger } from '../shared/silentLogger.js';
@@ -65,7 +65,7 @@ export async function answerEvent(
   if (!env) return refuseUnread(options, RUNS_WITHIN, received.event, received);
   try {
     const told: string[] = [];
-    return await within({ env }, () =>
+    return await onBehalfOf({ env }, () =>
       telling(told, isStart(received), () => answer(received, options, process, told)),
     );
   } catch (error) {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonEdit } from '../../config/settings/editJson.js';
-import { editSettings } from '../../config/settings/editSettings.js';
+import type { JsonEdit } from '../shared/editJson.js';
+import { editSettings } from '../shared/editSettings.js';
 import { dialects } from '../../dialects/dialects.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { hookIdentity } from '../../protocol/identity.js';

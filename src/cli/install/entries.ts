@@ -1,4 +1,4 @@
-import type { JsonEdit } from '../../config/settings/editJson.js';
+import type { JsonEdit } from '../shared/editJson.js';
 import { isRecord } from '../../util/records.js';
 import { areOwnHooks, isOwnHook, readOwnCommand, type OwnCommand } from '../shared/ownHook.js';
 

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { editSettings, planSettings } from '../../config/settings/editSettings.js';
+import { editSettings, planSettings } from '../shared/editSettings.js';
 import { dialects } from '../../dialects/dialects.js';
 import { receivableEvents } from '../../dialects/reverse.js';
 import { isExecutable } from '../../process/findProgram.js';

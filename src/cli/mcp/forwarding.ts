@@ -1,6 +1,6 @@
 import { toParts } from '../../protocol/llmContent.js';
 import type { ToolResult } from '../../tools/tools.js';
-import { findInexact } from '../../util/exactJson.js';
+import { findInexact } from './exactJson.js';
 import { isRecord } from '../../util/records.js';
 import { recordIn, RpcError, type Id, type Message } from './rpc.js';
 import { textBlock, type ReadAnswer, type ShownBlock } from './toolResult.js';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { editSettings, planSettings } from '../../config/settings/editSettings.js';
+import { editSettings, planSettings } from '../shared/editSettings.js';
 import { findProgram } from '../../process/findProgram.js';
 import { diffLines } from '../../util/lineDiff.js';
 import { suggestName } from '../../util/suggestName.js';

@@ -1,4 +1,4 @@
-import type { JsonEdit } from '../../config/settings/editJson.js';
+import type { JsonEdit } from '../shared/editJson.js';
 import { isRecord } from '../../util/records.js';
 import { recordIn, type Message } from './rpc.js';
 

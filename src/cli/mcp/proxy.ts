@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Approver } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import { findInexact } from '../../util/exactJson.js';
+import { findInexact } from './exactJson.js';
 import { isRecord } from '../../util/records.js';
 import { asOneLine, LineSplitter, readPieces } from './lines.js';
 import { toLine, type Outlet } from './outlet.js';

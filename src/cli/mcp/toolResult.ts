@@ -1,7 +1,7 @@
 import type { Part } from '@google/genai';
 import { isDeepStrictEqual } from 'node:util';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
-import { findInexact } from '../../util/exactJson.js';
+import { findInexact } from './exactJson.js';
 import { isRecord } from '../../util/records.js';
 import { recordIn, type Message } from './rpc.js';
 

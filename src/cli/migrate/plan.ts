@@ -1,5 +1,5 @@
-import type { JsonEdit } from '../../config/settings/editJson.js';
-import { editSettings, planSettings } from '../../config/settings/editSettings.js';
+import type { JsonEdit } from '../shared/editJson.js';
+import { editSettings, explainInvalid, planSettings } from '../shared/editSettings.js';
 import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import type { DialectName, CommandHookConfig, HookDefinition } from '../../protocol/types.js';
 import { carryOver, mayBlock, type CarriedOver, type RemarkKind } from './carryOver.js';
@@ -10,7 +10,7 @@ import { commandKey } from '../../protocol/sameCommand.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { formatPath } from '../../util/checks.js';
 import type { Position } from '../../util/jsonDocument.js';
-import { explainInvalid, readJsonFile } from '../../util/jsonFile.js';
+import { readJsonFile } from '../../util/jsonFile.js';
 import { isRecord } from '../../util/records.js';
 import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';

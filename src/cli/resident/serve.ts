@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { HookEventName, type DialectName } from '../../protocol/types.js';
-import { within } from '../../util/surroundings.js';
+import { onBehalfOf } from '../../util/surroundings.js';
 import { answerEvent } from '../hook/answerEvent.js';
 import { projectDirectory } from '../hook/projectDirectory.js';
 import { parseInput } from '../hook/readInput.js';
@@ -206,7 +206,7 @@ class Resident {
     const isStart = 'received' in event && event.received?.event === HookEventName.SessionStart;
     const alone = new AbortController();
     const late = setTimeout(() => alone.abort(), LIMITS.all);
-    const answering = within({ env, say }, () => {
+    const answering = onBehalfOf({ env, writeError: say }, () => {
       const { directory, source } = projectDirectory({ from }, reading, cwd);
       return this.#workspaces.use((makeConfig) =>
         answerEvent({ from, cwd: directory, cwdSource: source }, event, {

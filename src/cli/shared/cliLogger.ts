@@ -1,4 +1,4 @@
-import { lastLine } from '../../run/exception.js';
+import { lastLine } from '../../run/explainStderr.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { printNotice, toOneLine } from './terminal.js';
 

@@ -5,7 +5,7 @@ import { hookIdentity } from '../../protocol/identity.js';
 import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { HookEventName, HookExecutionResult } from '../../protocol/types.js';
-import { lastLine } from '../../run/exception.js';
+import { lastLine } from '../../run/explainStderr.js';
 import { paint, toOneLine, toVisible } from './terminal.js';
 
 export type FireReport = ReturnType<typeof describeFiring>;

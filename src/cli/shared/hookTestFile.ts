@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import escapeStringRegexp from 'escape-string-regexp';
-import { editJson } from '../../config/settings/editJson.js';
+import { editJson } from './editJson.js';
 import {
   describe,
   expecting,

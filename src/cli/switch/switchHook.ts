@@ -1,5 +1,5 @@
-import type { JsonEdit } from '../../config/settings/editJson.js';
-import { editSettings, type SettingsDecision } from '../../config/settings/editSettings.js';
+import type { JsonEdit } from '../shared/editJson.js';
+import { editSettings, type SettingsDecision } from '../shared/editSettings.js';
 import { findSettingsFiles, settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { adviseTrust } from '../../config/settings/settingsLayer.js';
 import type { HookRegistryEntry } from '../../protocol/entry.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { replaceFile } from '../../config/settings/editSettings.js';
+import { replaceFile } from '../shared/editSettings.js';
 import { fireHook } from '../../hooks/fireHook.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { maskSecrets } from '../../run/hookEnvironment.js';

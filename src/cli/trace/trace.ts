@@ -7,7 +7,7 @@ import { quoteWord } from '../../util/quoteWord.js';
 import { openPrivately } from '../../trace/privateFile.js';
 import type { SpanRecord } from '../../trace/record.js';
 import { followTrace } from '../../trace/readTrace.js';
-import { slowest, tellStory, type StorySpan } from '../../trace/story.js';
+import { slowest, storyOf, type StorySpan } from '../../trace/story.js';
 import { lastBlock, openTrace } from '../shared/openTrace.js';
 import { watchInterruption } from '../shared/interruption.js';
 import type { NatsServerOptions } from '../shared/natsServer.js';
@@ -28,7 +28,7 @@ export async function trace(named: string | undefined, options: TraceOptions): P
   if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
   if (options.follow) return follow(file, options);
   const spans = await openTrace(file);
-  const story = tellStory(spans);
+  const story = storyOf(spans);
   if (options.html !== undefined) return writePage(file, options.html, story);
   const chosen = options.slowest === undefined ? story : slowest(story, options.slowest);
   if (options.json) printJson({ spans: chosen });

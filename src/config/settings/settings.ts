@@ -66,18 +66,18 @@ export async function loadSettingsFile(file: string): Promise<LoadedSettings> {
 /** What several files say together; the one with the highest priority comes first. */
 export function mergeLayers(read: readonly Layer[]): LoadedSettings {
   const layers = read.map(bindNames);
-  const said: Layer['scalars'] = {};
-  const rising = [
-    ...layers.map(({ source, yielding }) => ({ source, scalars: yielding })),
+  const merged: Layer['scalars'] = {};
+  const byRisingPriority = [
+    ...layers.map(({ source, fallback }) => ({ source, scalars: fallback })),
     ...layers.toReversed(),
   ];
-  for (const { scalars } of rising) Object.assign(said, scalars);
-  const sayingLast = (key: keyof Layer['scalars']) =>
-    rising.findLast(({ scalars }) => scalars[key] !== undefined)?.source;
+  for (const { scalars } of byRisingPriority) Object.assign(merged, scalars);
+  const sourceOf = (key: keyof Layer['scalars']) =>
+    byRisingPriority.findLast(({ scalars }) => scalars[key] !== undefined)?.source;
   return {
     settings: {
       enableHooks: false,
-      ...said,
+      ...merged,
       hooks: joinHookDefinitions(layers.map(({ hooks }) => hooks)),
       disabledHooks: [...new Set(layers.flatMap((layer) => layer.scalars.disabledHooks ?? []))],
     },
@@ -85,9 +85,9 @@ export function mergeLayers(read: readonly Layer[]): LoadedSettings {
     files: layers.filter(({ status }) => status === 'read').map(({ source }) => source),
     review: layers.find(({ review }) => review)?.review,
     origins: {
-      enableHooks: sayingLast('enableHooks'),
+      enableHooks: sourceOf('enableHooks'),
       disabledHooks: findDisablers(layers),
-      approvals: sayingLast('approvals'),
+      approvals: sourceOf('approvals'),
     },
   };
 }

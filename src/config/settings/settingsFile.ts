@@ -67,14 +67,14 @@ export class FileCheck {
   #omitted = 0;
   #worstOmitted: FileProblem['kind'];
 
-  /** @param counts whether a top-level key counts, so that writing it twice is worth a warning */
+  /** @param isKnownKey for a top-level key: one without an effect may stand twice without a warning */
   constructor(
     private readonly source: SettingsFile,
     readonly document: JsonDocument,
-    counts: (topLevelKey: string) => boolean,
+    isKnownKey: (topLevelKey: string) => boolean,
   ) {
     for (const { path, position } of document.repeatedKeys) {
-      if (!counts(String(path[0]))) continue;
+      if (!isKnownKey(String(path[0]))) continue;
       const message = 'written again further down, where it replaces this one; merge the two';
       this.warn(path, message, 'repeated-key', position);
     }
@@ -128,7 +128,7 @@ function isGrave(kind: FileProblem['kind']): boolean {
 }
 
 /** Why a file with too many hooks is refused; `undefined` for one with fewer. */
-export function objectToCount(hooks: unknown): string | undefined {
+export function findTooManyHooks(hooks: unknown): string | undefined {
   const count = countHooks(hooks);
   if (count <= MAX_PROJECT_HOOKS) return undefined;
   const limit = MAX_PROJECT_HOOKS.toLocaleString('en');

@@ -7,7 +7,7 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import {
   FileCheck,
-  objectToCount,
+  findTooManyHooks,
   readSettingsFile,
   type SettingsFileReading,
   type Warn,
@@ -24,7 +24,7 @@ export interface Layer {
   readonly review?: ConsentReview;
   readonly scalars: Partial<Scalars>;
   /** What counts only where no other file says anything. */
-  readonly yielding: Partial<Scalars>;
+  readonly fallback: Partial<Scalars>;
   readonly hooks: HookDefinitions;
   readonly problems: readonly FileProblem[];
 }
@@ -61,7 +61,7 @@ async function parseLayer(
   { value, document }: Extract<SettingsFileReading, { status: 'read' }>,
   options: LayerOptions,
 ): Promise<Layer> {
-  const objection = source.scope === 'project' ? objectToCount(value['hooks']) : undefined;
+  const objection = source.scope === 'project' ? findTooManyHooks(value['hooks']) : undefined;
   if (objection !== undefined) {
     return emptyLayer(source, 'read', fileError(source, objection, document.locate(['hooks'])));
   }
@@ -79,8 +79,8 @@ async function parseLayer(
     status: 'read',
     review,
     ...(doubt === undefined
-      ? splitSwitch(scalars, source, options)
-      : { scalars: {}, yielding: withholdUntrusted(scalars, doubt, check.warn) }),
+      ? splitEnableHooks(scalars, source, options)
+      : { scalars: {}, fallback: withholdUntrusted(scalars, doubt, check.warn) }),
     hooks,
     problems: check.problems(),
   };
@@ -143,16 +143,16 @@ async function judgeScalars(
 }
 
 /** Nobody is asked about `enableHooks: true` alone, so that consent to other keys must not make more of it. */
-function splitSwitch(
+function splitEnableHooks(
   { enableHooks, ...others }: Partial<Scalars>,
   { scope }: SettingsFile,
   { trustProject }: LayerOptions,
-): Pick<Layer, 'scalars' | 'yielding'> {
-  if (enableHooks === undefined) return { scalars: others, yielding: {} };
-  const yields = scope === 'project' && enableHooks && trustProject !== true;
-  return yields
-    ? { scalars: others, yielding: { enableHooks } }
-    : { scalars: { ...others, enableHooks }, yielding: {} };
+): Pick<Layer, 'scalars' | 'fallback'> {
+  if (enableHooks === undefined) return { scalars: others, fallback: {} };
+  const isFallback = scope === 'project' && enableHooks && trustProject !== true;
+  return isFallback
+    ? { scalars: others, fallback: { enableHooks } }
+    : { scalars: { ...others, enableHooks }, fallback: {} };
 }
 
 /** What a project may say before anybody has allowed it, where nobody else says anything: it only tightens. */
@@ -164,8 +164,8 @@ const TIGHTENING: Partial<Scalars> = {
 
 function isTightening(entry: [string, unknown]): boolean {
   // As text, because objects of a file have no prototype, and so are never the same as ours.
-  const said = JSON.stringify(entry);
-  return Object.entries(TIGHTENING).some((each) => JSON.stringify(each) === said);
+  const text = JSON.stringify(entry);
+  return Object.entries(TIGHTENING).some((each) => JSON.stringify(each) === text);
 }
 
 /** Keeps only what cannot weaken the user's own guards. */
@@ -192,5 +192,5 @@ function refusedLayer(source: SettingsFile, message: string): Layer {
 
 function emptyLayer(source: SettingsFile, status: Layer['status'], problem?: FileProblem): Layer {
   const problems = problem ? [problem] : [];
-  return { source, status, scalars: {}, yielding: {}, hooks: {}, problems };
+  return { source, status, scalars: {}, fallback: {}, hooks: {}, problems };
 }

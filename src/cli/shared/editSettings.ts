@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { editJson, type JsonEdit } from './editJson.js';
 import type { Path } from '../../util/checks.js';
 import type { JsonDocument } from '../../util/jsonDocument.js';
-import { explainInvalid, readJsonFile } from '../../util/jsonFile.js';
+import { readJsonFile, type JsonReading } from '../../util/jsonFile.js';
 import { writeAtomically } from '../../util/writeAtomically.js';
 
 /** The text of a settings file before and after a change; empty where there is no file. */
@@ -58,6 +58,14 @@ async function readSettings(file: string) {
     return { settings: {}, text, repeatedKeys: [] };
   }
   throw new Error(explainInvalid(file, reading));
+}
+
+/** For those who cannot go on without the file. */
+export function explainInvalid(
+  file: string,
+  { reason, position: { line, column } }: Extract<JsonReading, { status: 'invalid' }>,
+): string {
+  return `${file}:${line}:${column}: ${reason}; fix it first`;
 }
 
 /** The first of two keys would be edited, and the last one counts. */

@@ -1,6 +1,6 @@
 import { parse } from 'jsonc-parser';
 import { describe, expect, it } from 'vitest';
-import { editJson, type JsonEdit } from '../../../src/config/settings/editJson.js';
+import { editJson, type JsonEdit } from '../../src/cli/shared/editJson.js';
 
 const hook = { type: 'command', command: './new.sh' };
 const ADD: JsonEdit = {

@@ -1,0 +1,114 @@
+import type { MessageBus } from '../confirmation-bus/types.js';
+import { requireWholeHooks } from '../hooks/givenHooks.js';
+import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
+import type { Extension } from '../protocol/entry.js';
+import type { HookDefinitions } from '../protocol/types.js';
+import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
+import type { HookConsent } from '../trust/consent.js';
+import { flag, listOfText, oneOf, type Check } from '../util/checks.js';
+import type { DebugLogger } from '../util/debugLogger.js';
+import { requireKnown, type OptionNames } from '../util/requireKnown.js';
+import type { HooksRunnerSettings, Settings } from './settings/settingsKeys.js';
+
+/** How the answer reaches the screen: as it arrives, or once AfterModel hooks have seen all of it. */
+export type AfterModelDisplay = 'stream' | 'hold';
+
+/** Everything is optional; see the getters of {@link Config} for the defaults. */
+export interface ConfigOptions {
+  readonly sessionId?: string;
+  readonly workingDir?: string;
+  readonly enableHooks?: boolean;
+  readonly hooks?: HookDefinitions;
+  readonly extensions?: readonly Extension[];
+  readonly disabledHooks?: readonly string[];
+  /**
+   * Whether the project's own hooks run: `true` all of them, `false` none. Without it, those that the user has allowed
+   * (see `consent`), and those that the host passes in code.
+   */
+  readonly trustedFolder?: boolean;
+  /** What the user has allowed. Default: what `hookstack trust` has noted in the home directory. */
+  readonly consent?: HookConsent;
+  readonly afterModelDisplay?: AfterModelDisplay;
+  /** Absolute path of the session's transcript, which `runAgent` writes. */
+  readonly transcriptPath?: string;
+  readonly hookEnvironment?: HookEnvironmentPolicy;
+  readonly maxParallelHooks?: number;
+  readonly hooksRunner?: HooksRunnerSettings;
+  /**
+   * Whether processes of hooks that say `persistent` stay for the events to come. Default true; a host that fires a single
+   * event says `false`, and starts them as all others.
+   */
+  readonly keepHooks?: boolean;
+  /** Where requests to fire events may come from, besides the host's own calls. */
+  readonly messageBus?: MessageBus;
+  /** Asks a person where hooks want it. Without one, nobody can be asked. */
+  readonly approver?: Approver;
+  /** How questions are treated. */
+  readonly approvals?: ApprovalSettings;
+  readonly debugLogger?: DebugLogger;
+}
+
+/** With `maxStopHookRetries` and `fleet`, which are not for Config: hosts pass what `loadSettings` returns as it is. */
+const OPTIONS: OptionNames<ConfigOptions & Settings> = {
+  sessionId: true,
+  workingDir: true,
+  enableHooks: true,
+  hooks: true,
+  extensions: true,
+  disabledHooks: true,
+  trustedFolder: true,
+  consent: true,
+  afterModelDisplay: true,
+  transcriptPath: true,
+  hookEnvironment: true,
+  maxParallelHooks: true,
+  maxStopHookRetries: true,
+  hooksRunner: true,
+  keepHooks: true,
+  messageBus: true,
+  approver: true,
+  approvals: true,
+  fleet: true,
+  debugLogger: true,
+};
+
+/** Options of which a value of another type would switch hooks off, or hooks of a project on. */
+const KINDS = {
+  enableHooks: flag,
+  trustedFolder: flag,
+  keepHooks: flag,
+  disabledHooks: listOfText,
+  afterModelDisplay: oneOf('stream', 'hold'),
+};
+
+/**
+ * Refuses options that a host cannot have meant.
+ *
+ * @throws TypeError for an option that does not exist, or of another kind, an `approver` that is no function, `approvals`
+ *   that are none, or hooks of which a part would be left out or have no effect
+ * @throws RangeError when a limit makes no sense
+ */
+export function requireOptions(options: ConfigOptions): void {
+  requireKnown('Config', options, OPTIONS);
+  const { maxParallelHooks = 1, approver, approvals, hooks, extensions } = options;
+  if (approver !== undefined && typeof approver !== 'function') {
+    throw new TypeError('approver must be a function: (request, { signal }) => answer');
+  }
+  const [wrong] = approvals === undefined ? [] : approvalSettings.validate(approvals);
+  if (wrong) throw new TypeError(`approvals: ${wrong.message}`);
+  if (!Number.isSafeInteger(maxParallelHooks) || maxParallelHooks < 1) {
+    throw new RangeError(
+      `maxParallelHooks must be a whole number of 1 or more, and is ${String(maxParallelHooks)}`,
+    );
+  }
+  requireKinds(options);
+  requireWholeHooks(hooks, extensions);
+}
+
+function requireKinds(options: ConfigOptions): void {
+  for (const [name, kind] of Object.entries(KINDS)) {
+    const value: unknown = options[name as keyof typeof KINDS];
+    const [wrong] = value === undefined ? [] : (kind as Check<unknown>).validate(value);
+    if (wrong) throw new TypeError(`Config: ${name}: ${wrong.message}`);
+  }
+}
