@@ -1,6 +1,8 @@
-import type { Stats } from 'node:fs';
-import { realPathOf } from '../util/paths.js';
-import { linkStatsOf } from './fileSystem.js';
+import { lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { realPathOf, unlessItFails } from '../util/paths.js';
+
+// Synchronous, since looking takes less time than waiting for it.
 
 /** A file or folder of the project. */
 export interface Found {
@@ -13,7 +15,7 @@ export interface Found {
 
 /** What tells cheaply whether any of the files is another one now. */
 export interface FileWatch {
-  /** Paths, and where each led; `''` for nowhere. */
+  /** Paths, and where each led. */
   readonly links: readonly (readonly [path: string, real: string])[];
   /** Files and folders, and what was known of each. */
   readonly stamps: readonly (readonly [path: string, stamp: string])[];
@@ -26,7 +28,7 @@ export const NO_FILES: FileWatch = { links: [], stamps: [], changedAt: 0 };
 /** Whether all is as it was, as far as the system says. Takes a few µs for each file. */
 export function isUnchanged({ links, stamps }: FileWatch): boolean {
   return (
-    links.every(([path, real]) => (realPathOf(path) ?? '') === real) &&
+    links.every(([path, real]) => targetOf(path) === real) &&
     stamps.every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp)
   );
 }
@@ -38,19 +40,33 @@ export function stampOf(stats: Stats | undefined): string {
   return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 }
 
-/** @param paths what is not covered, and may become a link to somewhere else */
-export function watchFiles(found: readonly Found[], paths: readonly string[] = []): FileWatch {
+/** @param found what is in the folder, and the folder itself */
+export function watchFolder(folder: string, found: readonly Found[]): FileWatch {
   const stamps = new Map<string, string>();
-  let changedAt = 0;
   for (const { path, real, stats } of found) {
     if (path !== real) stamps.set(path, stampOf(linkStatsOf(path)));
     stamps.set(real, stampOf(stats));
-    changedAt = Math.max(changedAt, stats?.ctimeMs ?? 0);
   }
-  const linked = found.filter(({ path, real, isFile }) => isFile && path !== real);
-  const links = [
-    ...linked.map(({ path, real }) => [path, real] as const),
-    ...paths.map((path) => [path, realPathOf(path) ?? ''] as const),
-  ];
-  return { links, stamps: [...stamps], changedAt };
+  const links = found.filter(({ path, real }) => path !== real);
+  return {
+    links: [[folder, folder], ...links.map(({ path, real }) => [path, real] as const)],
+    stamps: [...stamps],
+    changedAt: Math.max(...found.map(({ stats }) => stats?.ctimeMs ?? 0)),
+  };
+}
+
+/** Of a link itself; `undefined` where there is nothing, or it cannot be looked at. */
+export function linkStatsOf(path: string): Stats | undefined {
+  return unlessItFails(() => lstatSync(path, { throwIfNoEntry: false }));
+}
+
+/**
+ * The path without links; `undefined` where it leads to nothing, or a link of its name leads to another link. What leads
+ * through `/proc/self` would be something else to the hook.
+ */
+export function targetOf(path: string): string | undefined {
+  const real = realPathOf(path);
+  if (real === path) return path;
+  const text = unlessItFails(() => readlinkSync(path));
+  return text !== undefined && resolve(dirname(path), text) === real ? real : undefined;
 }

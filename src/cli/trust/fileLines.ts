@@ -41,7 +41,7 @@ export async function linesOf(
     }
     const text = bytes.toString();
     const digest = previous?.files[name];
-    if (digest === undefined || digest === item.files[name]) return wholeOf(shown, text);
+    if (digest === undefined || digest.startsWith(sha256(bytes))) return wholeOf(shown, text);
     const before = await consent.readAllowedText(digest);
     if (before !== undefined) return differenceOf(shown, before, text);
     return [
