@@ -133,8 +133,7 @@ export class HookConsent {
       .map(({ item }) => item);
     for (const { digest } of items) kept.delete(digest);
     const before = this.#store.items.filter(({ digest }) => kept.has(digest));
-    await writeConsents(this.file, this.project, [...items, ...before]);
-    await this.#refresh();
+    await this.#write([...items, ...before]);
   }
 
   /**
@@ -147,9 +146,7 @@ export class HookConsent {
     await this.#refresh();
     const others = this.#store.items.filter(({ kind }) => kind !== 'settings');
     const items = review ? [...others, review.item] : others;
-    if (items.length === 0 && this.#store.items.length === 0) return;
-    await writeConsents(this.file, this.project, items);
-    await this.#refresh();
+    if (items.length + this.#store.items.length > 0) await this.#write(items);
   }
 
   /** The text that had a digest when it was allowed, only to be shown; `undefined` where no copy of it is kept. */
@@ -166,9 +163,13 @@ export class HookConsent {
   async forget(): Promise<number> {
     await this.#refresh();
     const count = this.#store.items.length;
-    if (count > 0) await writeConsents(this.file, this.project, []);
-    await this.#refresh();
+    if (count > 0) await this.#write([]);
     return count;
+  }
+
+  async #write(items: readonly ConsentItem[]): Promise<void> {
+    await writeConsents(this.file, this.project, items);
+    await this.#refresh();
   }
 
   /** A link to the project may lead elsewhere by now. */

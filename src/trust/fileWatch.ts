@@ -13,22 +13,22 @@ export interface Found {
   readonly stats: Stats | undefined;
 }
 
-/** What tells cheaply whether any of the files is another one now. */
+/** What tells cheaply whether anything of a folder is another one now. */
 export interface FileWatch {
-  /** Paths, and where each led. */
-  readonly links: readonly (readonly [path: string, real: string])[];
-  /** Files and folders, and what was known of each. */
+  /** That no link leads to; `undefined` where nothing is watched. */
+  readonly folder?: string;
+  /** Files, links and folders, and what was known of each. */
   readonly stamps: readonly (readonly [path: string, stamp: string])[];
   /** When the last of them changed, in ms since the epoch, by the stamp that programs cannot set. */
   readonly changedAt: number;
 }
 
-export const NO_FILES: FileWatch = { links: [], stamps: [], changedAt: 0 };
+export const NO_FILES: FileWatch = { stamps: [], changedAt: 0 };
 
 /** Whether all is as it was, as far as the system says. Takes a few µs for each file. */
-export function isUnchanged({ links, stamps }: FileWatch): boolean {
+export function isUnchanged({ folder, stamps }: FileWatch): boolean {
   return (
-    links.every(([path, real]) => targetOf(path) === real) &&
+    (folder === undefined || realPathOf(folder) === folder) &&
     stamps.every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp)
   );
 }
@@ -47,12 +47,8 @@ export function watchFolder(folder: string, found: readonly Found[]): FileWatch 
     if (path !== real) stamps.set(path, stampOf(linkStatsOf(path)));
     stamps.set(real, stampOf(stats));
   }
-  const links = found.filter(({ path, real }) => path !== real);
-  return {
-    links: [[folder, folder], ...links.map(({ path, real }) => [path, real] as const)],
-    stamps: [...stamps],
-    changedAt: Math.max(...found.map(({ stats }) => stats?.ctimeMs ?? 0)),
-  };
+  const changedAt = Math.max(...found.map(({ stats }) => stats?.ctimeMs ?? 0));
+  return { folder, stamps: [...stamps], changedAt };
 }
 
 /** Of a link itself; `undefined` where there is nothing, or it cannot be looked at. */

@@ -75,12 +75,12 @@ function wordsOf(
   { command, args }: Pick<ProjectHook['config'], 'command' | 'args'>,
   folders: { readonly project: string; readonly extension: string | undefined },
 ): readonly string[] {
+  if (process.platform === 'win32') {
+    throw new NotPinned('is run on Windows, whose paths are not read');
+  }
   const scope = scopeOf(folders.extension);
   const values = referenceValues(folders);
   if (args) return [command, ...args].map((word) => expandWord(word, scope, values));
-  if (process.platform === 'win32') {
-    throw new NotPinned('is run by PowerShell, which is not read');
-  }
   if (/[^\t\n -~]/.test(command)) {
     throw new NotPinned('holds characters that a shell in your locale may read differently');
   }

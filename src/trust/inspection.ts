@@ -110,14 +110,16 @@ class HookInspector {
     } catch (error) {
       if (error instanceof OverBudget) throw error;
       if (error instanceof NotPinned) return open(hook, error.message);
-      const refusal = `it cannot be checked: ${errorMessage(error)}`;
-      return { ...refused(itemOfHook(hook, NOTHING), refusal), isTemporary: isShortage(error) };
+      const message = errorMessage(error);
+      if (!isShortage(error)) return open(hook, `cannot be looked at (${message})`);
+      const refusal = `it cannot be checked: ${message}`;
+      return { ...refused(itemOfHook(hook, NOTHING), refusal), isTemporary: true };
     }
   }
 
   async #inspectScript(hook: ProjectHook): Promise<Inspection> {
     const startedAt = Date.now();
-    const { path, folder, ignoresCompiled } = this.#find(hook);
+    const { path, folder, ignoresCompiled } = findScript(hook, this.#place);
     const covered = await this.#folders.digest(folder, ignoresCompiled);
     const script = this.#folders.show(path);
     if (!Object.hasOwn(covered.files, script) && covered.refusal === undefined) {
@@ -125,15 +127,6 @@ class HookInspector {
     }
     const item = itemOfHook(hook, { class: 'pinned', files: covered.files });
     return pinned(item, covered, startedAt, [script]);
-  }
-
-  #find(hook: ProjectHook) {
-    try {
-      return findScript(hook, this.#place);
-    } catch (error) {
-      if (error instanceof NotPinned || isShortage(error)) throw error;
-      throw new NotPinned(`cannot be looked at (${errorMessage(error)})`);
-    }
   }
 }
 

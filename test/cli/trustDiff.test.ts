@@ -1,4 +1,4 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Cli, group } from './helpers.js';
@@ -83,6 +83,16 @@ describe('trust shows of a changed script', () => {
     expect((await cli.run(['trust'])).stdout).toContain(whole);
     await rm(folder(), { recursive: true });
     expect((await cli.run(['trust'])).stdout).toContain(whole);
+  });
+
+  it('that its mode is another, where its bytes are the same', async () => {
+    await chmod(join(cli.project, FILE), 0o755);
+    const { stdout } = await cli.run(['trust', '--check']);
+    expect(stdout).toMatch(/^ {2}~ \.llxprt\/hooks\/guard\.sh {2}sha256:\w{12} 755$/mu);
+    expect(stdout).toContain(
+      `${FILE} has the same bytes; its mode, or where a link leads, has changed`,
+    );
+    expect(stdout).not.toContain('| one');
   });
 
   it('what a terminal would obey with escapes', async () => {
