@@ -25,12 +25,20 @@ export interface FileWatch {
 
 export const NO_FILES: FileWatch = { stamps: [], changedAt: 0 };
 
+/** What was looked at just now: hooks of an event that start together have one look at their folder. */
+const unchanged = new WeakSet<FileWatch>();
+
 /** Whether all is as it was, as far as the system says. Takes a few µs for each file. */
-export function isUnchanged({ folder, stamps }: FileWatch): boolean {
-  return (
+export function isUnchanged(watch: FileWatch): boolean {
+  if (unchanged.has(watch)) return true;
+  const { folder, stamps } = watch;
+  const isSame =
     (folder === undefined || realPathOf(folder) === folder) &&
-    stamps.every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp)
-  );
+    stamps.every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp);
+  if (!isSame) return false;
+  unchanged.add(watch);
+  queueMicrotask(() => unchanged.delete(watch));
+  return true;
 }
 
 /** What changes whenever a file or a folder does, without reading it. */

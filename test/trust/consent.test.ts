@@ -10,6 +10,7 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { HookConsent } from '../../src/trust/consent.js';
@@ -227,6 +228,28 @@ describe('consent to a hook', () => {
       },
       { timeout: 10_000, interval: 100 },
     );
+  });
+
+  it('is looked at once for hooks that start together, and again for those that start later', async () => {
+    const hooks = [guard(PINNED), guard(`${PINNED} second`)];
+    const consent = await read();
+    await vi.waitFor(
+      async () => {
+        await consent.allow(await consent.review(hooks));
+        await consent.review(hooks);
+        const answers = hooks.map((each) => consent.recheck(each));
+        await Promise.all(answers);
+        expect(answers).toEqual([undefined, undefined]);
+      },
+      { timeout: 10_000, interval: 100 },
+    );
+    const [first, second] = hooks;
+    if (!first || !second) throw new RangeError('There are two hooks');
+    expect(consent.recheck(first)).toBeUndefined();
+    writeFileSync(inProject(`${H}/x.sh`), 'touch pwned');
+    expect(consent.recheck(second)).toBeUndefined();
+    await Promise.resolve();
+    expect(await consent.recheck(second)).toContain('has changed since');
   });
 
   it('cannot be given to what was not looked at', async () => {
