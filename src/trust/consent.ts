@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConsentItem, ConsentReview } from '../protocol/entry.js';
 import type { ProjectHook, ProjectModule } from './consentItem.js';
-import { isUnchanged, stampOf } from './fileWatch.js';
+import { stampOf } from './fileWatch.js';
 import { inspectHooks, inspectModules, inspectSettings, type Inspection } from './inspection.js';
 import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
 import { consentFileIn, readConsents, writeConsents, type ConsentReading } from './consentStore.js';
@@ -109,7 +109,7 @@ export class HookConsent {
       inspection.isSettled &&
       performance.now() - readAt < UNREAD_MS &&
       judgedBy === this.#signStore() &&
-      isUnchanged(inspection.watch);
+      inspection.watch.isUnchanged();
     return isSame ? review.reason : this.#reviewAgain(hook, known);
   }
 

@@ -13,32 +13,33 @@ export interface Found {
   readonly stats: Stats | undefined;
 }
 
-/** What tells cheaply whether anything of a folder is another one now. */
-export interface FileWatch {
-  /** That no link leads to; `undefined` where nothing is watched. */
-  readonly folder?: string;
-  /** Files, links and folders, and what was known of each. */
-  readonly stamps: readonly (readonly [path: string, stamp: string])[];
-  /** When the last of them changed, in ms since the epoch, by the stamp that programs cannot set. */
-  readonly changedAt: number;
-}
+/** Tells cheaply whether anything of a folder is another one now. */
+export class FileWatch {
+  #isSameNow = false;
 
-export const NO_FILES: FileWatch = { stamps: [], changedAt: 0 };
+  /**
+   * @param changedAt when the last of the files changed, in ms since the epoch, by the stamp that programs cannot set
+   * @param folder that no link leads to
+   * @param stamps files, links and folders, and what was known of each
+   */
+  constructor(
+    readonly changedAt = 0,
+    private readonly folder?: string,
+    private readonly stamps: ReadonlyMap<string, string> = new Map(),
+  ) {}
 
-/** What was looked at just now: hooks of an event that start together have one look at their folder. */
-const unchanged = new WeakSet<FileWatch>();
-
-/** Whether all is as it was, as far as the system says. Takes a few µs for each file. */
-export function isUnchanged(watch: FileWatch): boolean {
-  if (unchanged.has(watch)) return true;
-  const { folder, stamps } = watch;
-  const isSame =
-    (folder === undefined || realPathOf(folder) === folder) &&
-    stamps.every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp);
-  if (!isSame) return false;
-  unchanged.add(watch);
-  queueMicrotask(() => unchanged.delete(watch));
-  return true;
+  /**
+   * Whether all is as it was, as far as the system says. Takes a few µs for each file, once for the hooks of an event that
+   * start together.
+   */
+  isUnchanged(): boolean {
+    if (this.#isSameNow || this.folder === undefined) return true;
+    this.#isSameNow =
+      realPathOf(this.folder) === this.folder &&
+      [...this.stamps].every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp);
+    queueMicrotask(() => (this.#isSameNow = false));
+    return this.#isSameNow;
+  }
 }
 
 /** What changes whenever a file or a folder does, without reading it. */
@@ -56,7 +57,7 @@ export function watchFolder(folder: string, found: readonly Found[]): FileWatch 
     stamps.set(real, stampOf(stats));
   }
   const changedAt = Math.max(...found.map(({ stats }) => stats?.ctimeMs ?? 0));
-  return { folder, stamps: [...stamps], changedAt };
+  return new FileWatch(changedAt, folder, stamps);
 }
 
 /** Of a link itself; `undefined` where there is nothing, or it cannot be looked at. */

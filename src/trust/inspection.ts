@@ -11,7 +11,7 @@ import {
 } from './consentItem.js';
 import type { ConsentItem } from '../protocol/entry.js';
 import { FolderCoverage, type CoveredFolder } from './coveredFiles.js';
-import { NO_FILES, type FileWatch } from './fileWatch.js';
+import { FileWatch } from './fileWatch.js';
 import { findScript, NotPinned, type HookPlace } from './hookScript.js';
 import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
 import { hostEnvironment } from '../util/surroundings.js';
@@ -142,7 +142,7 @@ function open(hook: ProjectHook, why: string): Inspection {
 }
 
 function withoutFiles(item: ConsentItem, covers: string): Inspection {
-  return { item, covers, scripts: [], watch: NO_FILES, isSettled: false };
+  return { item, covers, scripts: [], watch: new FileWatch(), isSettled: false };
 }
 
 function pinned(
