@@ -94,8 +94,8 @@ export interface ConsentReview {
 export interface ConsentItem {
   /** `settings`: the keys of the project's settings file besides `hooks`. */
   readonly kind: 'hook' | 'middleware' | 'settings';
-  /** How much of what it starts is covered. Absent in consents from before there were classes, and of all but hooks. */
-  readonly class?: ConsentClass;
+  /** How much of what it starts is covered. Absent of all but hooks; consents of earlier versions have none, or another. */
+  readonly class?: ConsentClass | 'pinned by file';
   /** Every field that decides what runs and when; of settings, every key with its value. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly files: FileDigests;
@@ -103,11 +103,8 @@ export interface ConsentItem {
   readonly digest: string;
 }
 
-/**
- * How much consent to a hook covers. `pinned`: its definition, and the folder of the script that it starts. `pinned by
- * file`: its definition, and single files. `open`: its definition only.
- */
-export type ConsentClass = 'pinned' | 'pinned by file' | 'open';
+/** How much consent to a hook covers. `pinned`: its definition, and the folder of its script. `open`: its definition only. */
+export type ConsentClass = 'pinned' | 'open';
 
-/** Files by the names that they have in lists, each with the digest of its bytes, and where a link leads. */
+/** Files by the names that they have in lists, each with the digest of its bytes, its mode, and where a link leads. */
 export type FileDigests = Readonly<Record<string, string>>;

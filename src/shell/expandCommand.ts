@@ -1,6 +1,3 @@
-// Without the parser of `readCommand`: references must also become safe in commands that it does not understand, and the
-// start of a hook cannot wait until it is loaded.
-
 /**
  * Makes references to the project directory safe if its name holds spaces, quotes, or shell code.
  *
@@ -113,7 +110,7 @@ interface TokenPatterns {
 
 /** The names of the project's directory, as alternatives of a regular expression. */
 export const PROJECT_NAMES = 'LLXPRT_PROJECT_DIR|GEMINI_PROJECT_DIR|CLAUDE_PROJECT_DIR';
-const EXTENSION_NAMES = `${PROJECT_NAMES}|extensionPath|workspacePath`;
+export const EXTENSION_NAMES = `${PROJECT_NAMES}|extensionPath|workspacePath`;
 /** A reference to the project or an extension, as a regular expression. */
 export const REFERENCE = String.raw`\$(?:${EXTENSION_NAMES})\b|\$\{(?:${EXTENSION_NAMES}|/)\}`;
 const PROJECT_TOKENS = tokenPatterns(PROJECT_NAMES);

@@ -1,4 +1,4 @@
-import { PROJECT_NAMES } from './expandCommand.js';
+import { EXTENSION_NAMES, expandWord, PROJECT_NAMES, type CommandScope } from './expandCommand.js';
 
 /** Names that bash does not look up on the PATH when they stand where a command does. */
 export const NOT_PROGRAMS: ReadonlySet<string> = new Set(
@@ -11,38 +11,54 @@ export const NOT_PROGRAMS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-// Without the parser of `readCommand`, which takes longer to load than a hook takes to start. A property test compares
-// the two.
+/** What stands for itself, and what quotes hold that does. A reference in double quotes is known. */
 const PLAIN = String.raw`[\w@%+:,./-]`;
-const REFERENCE = String.raw`\$\{(?:${PROJECT_NAMES})\}`;
-const QUOTED = String.raw`'[^']*'|"(?:[^"$\x60\\!]|${REFERENCE})*"`;
-const WORD = String.raw`(?:${PLAIN}|=|${QUOTED})+`;
-const SIMPLE_COMMAND = new RegExp(
-  String.raw`^[ \t]*((?:${PLAIN}|${QUOTED})+)(?:[ \t]+${WORD})*[ \t]*$`,
-);
-const WORDS = new RegExp(WORD, 'g');
+const patterns = { project: patternsOf(PROJECT_NAMES), extension: patternsOf(EXTENSION_NAMES) };
+
+function patternsOf(names: string) {
+  const quoted = String.raw`'[^']*'|"(?:[^"$\x60\\!]|\$\{(?:${names})\})*"`;
+  const word = String.raw`(?:${PLAIN}|=|${quoted})+`;
+  return {
+    words: new RegExp(word, 'g'),
+    simple: new RegExp(String.raw`^[ \t]*((?:${PLAIN}|${quoted})+)(?:[ \t]+${word})*[ \t]*$`),
+  };
+}
 
 /** Characters: longer commands are not looked at. */
 const MAX_SIMPLE = 4096;
 
 /**
- * Whether a shell command is nothing but a program with arguments, so that a shell can become the program: no builtin,
- * operator, assignment or glob, and no expansion but of the project's directory in quotes. When in doubt, no.
+ * The words, with their quotes, of a shell command that is nothing but a program with arguments, so that a shell can
+ * become the program: no builtin, operator, assignment or glob, and no expansion but of the project's directory in quotes.
+ * When in doubt, `undefined`.
  */
-export function isSimpleCommand(command: string): boolean {
-  return splitSimpleCommand(command) !== undefined;
-}
-
-/** The words of such a command, quotes as they are; `undefined` for any other. */
-export function splitSimpleCommand(command: string): readonly string[] | undefined {
-  // The parser takes these for a home directory, also in quotes.
+export function splitSimpleCommand(
+  command: string,
+  scope: CommandScope = 'project',
+): readonly string[] | undefined {
+  // In doubt these are a home directory, also in quotes.
   if (command.length > MAX_SIMPLE || /\n|[:=]~/.test(command)) return undefined;
-  const first = SIMPLE_COMMAND.exec(command)?.[1];
+  const { simple, words } = patterns[scope];
+  const first = simple.exec(command)?.[1];
   if (first === undefined) return undefined;
   // `%` would be a job.
   const isPath = first.includes('/') && !/^['"]*%/.test(first);
   const isProgram = isPath || (/^[\w.+-]+$/.test(first) && !NOT_PROGRAMS.has(first));
-  return (isProgram && command.match(WORDS)) || undefined;
+  return (isProgram && command.match(words)) || undefined;
+}
+
+/** The words of such a command as the program gets them, with the values of references in them. */
+export function readSimpleCommand(
+  command: string,
+  scope: CommandScope,
+  values: Parameters<typeof expandWord>[2],
+): readonly string[] | undefined {
+  return splitSimpleCommand(command, scope)?.map((word) =>
+    word.replaceAll(
+      /'([^']*)'|"([^"]*)"/g,
+      (_quoted, single?: string, double = '') => single ?? expandWord(double, scope, values),
+    ),
+  );
 }
 
 const ANY_WORD = /(?:'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]|[^\s'"\\;|&<>()])+/g;

@@ -3,15 +3,15 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConsentItem, ConsentReview } from '../protocol/entry.js';
 import type { ProjectHook, ProjectModule } from './consentItem.js';
-import { isUnchanged, stampOf } from './fileWatch.js';
+import { stampOf } from './fileWatch.js';
 import { inspectHooks, inspectModules, inspectSettings, type Inspection } from './inspection.js';
 import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
-import { consentFileIn, readConsents, writeConsents } from './consentStore.js';
+import { consentFileIn, readConsents, writeConsents, type ConsentReading } from './consentStore.js';
 import { readAllowedText } from './allowedTexts.js';
 import { readLock } from './hooksLock.js';
 import { hostEnvironment } from '../util/surroundings.js';
 
-/** What `HookConsent.open` takes. */
+/** Of which project what is allowed is read, and from where. */
 export interface ConsentOptions {
   /** The project. */
   readonly workingDir: string;
@@ -22,20 +22,14 @@ export interface ConsentOptions {
 }
 
 /**
- * What of a project's hooks, middleware and settings the user has allowed. A hook starts only while its definition, the
- * file that its command starts, and every file in that file's folder are, byte for byte, those that were seen. A hook for
- * which that cannot be checked is open, and is only allowed where the user asks for open hooks as well.
+ * What of a project's hooks, middleware and settings the user has allowed. A hook starts only while its definition and
+ * every file of the folder of its script are, byte for byte, those that were seen. A hook for which that cannot be checked
+ * is open, and is only allowed where the user asks for open hooks as well.
  */
 export class HookConsent {
   readonly #hooks = new WeakMap<ProjectHook, KnownHook>();
-  #allowed: readonly ConsentItem[] = [];
-  #locked: readonly ConsentItem[] = [];
-  #storeSignature: string | undefined;
-  #storeRefusal: string | undefined;
-  #isLockRead = false;
-  #lockRefusal: string | undefined;
-  /** Whether consents, or the lock, could not be read for want of descriptors, and are read again. */
-  #isInDoubt = { store: false, lock: false };
+  readonly #store = new AllowedItems();
+  readonly #lock = new AllowedItems();
 
   private constructor(
     /** Absolute real path. */
@@ -46,7 +40,7 @@ export class HookConsent {
   ) {}
 
   /** Reads what is allowed. Never rejects: what cannot be read allows nothing, and is among the `problems`. */
-  static async open({
+  static async read({
     workingDir,
     home,
     trustedLock = hostEnvironment()['HOOKSTACK_TRUST_LOCK'],
@@ -60,12 +54,12 @@ export class HookConsent {
 
   /** Why consents, or the lock, do not count. */
   get problems(): readonly string[] {
-    return [this.#storeRefusal, this.#lockRefusal].filter((problem) => problem !== undefined);
+    return [this.#store.refusal, this.#lock.refusal].filter((problem) => problem !== undefined);
   }
 
   /** What the user has allowed of the project, as last read; without what a lock allows. */
   get allowed(): readonly ConsentItem[] {
-    return this.#allowed;
+    return this.#store.items;
   }
 
   /**
@@ -115,7 +109,7 @@ export class HookConsent {
       inspection.isSettled &&
       performance.now() - readAt < UNREAD_MS &&
       judgedBy === this.#signStore() &&
-      isUnchanged(inspection.watch);
+      inspection.watch.isUnchanged();
     return isSame ? review.reason : this.#reviewAgain(hook, known);
   }
 
@@ -138,9 +132,8 @@ export class HookConsent {
       .filter((review) => open || review.class !== 'open' || review.status === 'allowed')
       .map(({ item }) => item);
     for (const { digest } of items) kept.delete(digest);
-    const before = this.#allowed.filter(({ digest }) => kept.has(digest));
-    await writeConsents(this.file, this.project, [...items, ...before]);
-    await this.#refresh();
+    const before = this.#store.items.filter(({ digest }) => kept.has(digest));
+    await this.#write([...items, ...before]);
   }
 
   /**
@@ -151,11 +144,9 @@ export class HookConsent {
    */
   async allowSettings(review: ConsentReview | undefined): Promise<void> {
     await this.#refresh();
-    const others = this.#allowed.filter(({ kind }) => kind !== 'settings');
+    const others = this.#store.items.filter(({ kind }) => kind !== 'settings');
     const items = review ? [...others, review.item] : others;
-    if (items.length === 0 && this.#allowed.length === 0) return;
-    await writeConsents(this.file, this.project, items);
-    await this.#refresh();
+    if (items.length + this.#store.items.length > 0) await this.#write(items);
   }
 
   /** The text that had a digest when it was allowed, only to be shown; `undefined` where no copy of it is kept. */
@@ -171,10 +162,14 @@ export class HookConsent {
    */
   async forget(): Promise<number> {
     await this.#refresh();
-    const count = this.#allowed.length;
-    if (count > 0) await writeConsents(this.file, this.project, []);
-    await this.#refresh();
+    const count = this.#store.items.length;
+    if (count > 0) await this.#write([]);
     return count;
+  }
+
+  async #write(items: readonly ConsentItem[]): Promise<void> {
+    await writeConsents(this.file, this.project, items);
+    await this.#refresh();
   }
 
   /** A link to the project may lead elsewhere by now. */
@@ -198,7 +193,7 @@ export class HookConsent {
 
   #remember(hook: ProjectHook, known: Pick<KnownHook, 'inspection' | 'review'>): void {
     const readAt = performance.now();
-    this.#hooks.set(hook, { ...known, judgedBy: this.#storeSignature, readAt });
+    this.#hooks.set(hook, { ...known, judgedBy: this.#store.signature, readAt });
   }
 
   #judgeAll(inspections: readonly Inspection[]): ConsentReview[] {
@@ -211,8 +206,9 @@ export class HookConsent {
     present: ReadonlySet<string>,
     before?: ConsentItem,
   ): ConsentReview {
-    const facts = { item, class: item.class ?? 'pinned', covers, scripts } as const;
-    const allowed = [...this.#allowed, ...this.#locked];
+    const covered = item.class === 'open' ? 'open' : 'pinned';
+    const facts = { item, class: covered, covers, scripts } as const;
+    const allowed = [...this.#store.items, ...this.#lock.items];
     const isAllowed = allowed.some(({ digest }) => digest === item.digest);
     const unseen = isAllowed ? undefined : unseenOfOld(allowed, item);
     if (refusal === undefined && (isAllowed || unseen?.length === 0)) {
@@ -234,33 +230,25 @@ export class HookConsent {
 
   /** Reads what has changed since, and what could not be read for want of descriptors. */
   async #refresh(): Promise<void> {
-    await this.#refreshStore();
-    if (this.trustedLock && !this.#isLockRead) await this.#readLock(this.trustedLock);
-  }
-
-  async #refreshStore(): Promise<void> {
-    const signature = this.#signStore();
-    if (signature === this.#storeSignature) return;
-    const { content, refusal, isTemporary = false } = await readConsents(this.file);
-    this.#storeRefusal = refusal;
-    this.#allowed = content?.get(this.project) ?? [];
-    this.#storeSignature = isTemporary ? undefined : signature;
-    this.#isInDoubt.store = isTemporary;
-  }
-
-  async #readLock(trusted: string): Promise<void> {
-    const { content = [], refusal, isTemporary = false } = await readLock(this.project, trusted);
-    this.#locked = content;
-    this.#isLockRead = !isTemporary;
-    this.#isInDoubt.lock = isTemporary;
-    this.#lockRefusal = refusal && `HOOKSTACK_TRUST_LOCK allows nothing, because ${refusal}`;
+    await this.#store.refresh(this.#signStore(), async () => {
+      const reading = await readConsents(this.file);
+      return reading.content ? { content: reading.content.get(this.project) ?? [] } : reading;
+    });
+    const { trustedLock } = this;
+    if (!trustedLock) return;
+    await this.#lock.refresh('read once', async () => {
+      const reading = await readLock(this.project, trustedLock);
+      if (reading.refusal === undefined) return reading;
+      return {
+        ...reading,
+        refusal: `HOOKSTACK_TRUST_LOCK allows nothing, because ${reading.refusal}`,
+      };
+    });
   }
 
   /** Why it is not known now what is allowed. */
   get #doubt(): string | undefined {
-    const { store, lock } = this.#isInDoubt;
-    if (store) return this.#storeRefusal;
-    return lock ? this.#lockRefusal : undefined;
+    return [this.#store, this.#lock].find(({ isInDoubt }) => isInDoubt)?.refusal;
   }
 
   #signStore(): string {
@@ -269,6 +257,30 @@ export class HookConsent {
     } catch {
       return '';
     }
+  }
+}
+
+/** What one file allows, as last read. */
+class AllowedItems {
+  items: readonly ConsentItem[] = [];
+  /** Why the file allows nothing. */
+  refusal: string | undefined;
+  /** Whether it could not be read for want of descriptors, and is read again. */
+  isInDoubt = false;
+  /** The state of the file that this is of. */
+  signature: string | undefined;
+
+  /** @param signature another one than before where the file may have changed */
+  async refresh(
+    signature: string,
+    read: () => Promise<ConsentReading<readonly ConsentItem[]>>,
+  ): Promise<void> {
+    if (signature === this.signature) return;
+    const { content = [], refusal, isTemporary = false } = await read();
+    this.items = content;
+    this.refusal = refusal;
+    this.isInDoubt = isTemporary;
+    this.signature = isTemporary ? undefined : signature;
   }
 }
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { ConsentItem, ConsentReview } from '../protocol/entry.js';
-import { isSameDefinition } from './consentItem.js';
+import { isSameDefinition, withoutMode } from './consentItem.js';
 
 export interface ConsentChanges {
   /** Fields of the definition, `key: value` each. */
@@ -19,6 +19,7 @@ export function compareItems(before: ConsentItem, now: ConsentItem): ConsentChan
   const removedLines = oldLines.filter((line) => !newLines.includes(line));
   const addedLines = newLines.filter((line) => !oldLines.includes(line));
   const files = Object.keys(now.files);
+  const asBefore = isWithoutModes(before) ? withoutMode : (digest: string) => digest;
   return {
     removedLines,
     addedLines,
@@ -26,7 +27,8 @@ export function compareItems(before: ConsentItem, now: ConsentItem): ConsentChan
       ...new Set([...removedLines, ...addedLines].map((line) => line.split(':', 1)[0] ?? '')),
     ],
     changedFiles: files.filter(
-      (file) => Object.hasOwn(before.files, file) && before.files[file] !== now.files[file],
+      (file) =>
+        Object.hasOwn(before.files, file) && before.files[file] !== asBefore(now.files[file] ?? ''),
     ),
     addedFiles: files.filter((file) => !Object.hasOwn(before.files, file)),
     removedFiles: Object.keys(before.files).filter((file) => !Object.hasOwn(now.files, file)),
@@ -92,40 +94,44 @@ export function reasonOfChange(
   { item, covers }: Pick<ConsentReview, 'item' | 'covers'>,
   unseen: readonly string[] | undefined,
 ): string {
-  if (unseen) {
+  const changes = compareItems(previous, item);
+  if (unseen && changes.changedFiles.length + changes.removedFiles.length === 0) {
     const [first = '', ...more] = unseen;
     const others = more.length > 0 ? ` and ${more.length} more` : '';
     return `was allowed before all files beside its script counted, and has not been allowed with these: ${first}${others}`;
   }
-  if (isSameDefinition(previous, item) && previous.class !== item.class) {
+  if (!unseen && isSameDefinition(previous, item) && previous.class !== item.class) {
     const before = previous.class ?? 'by the files that its command names';
     return `was allowed when it was covered otherwise (${before}); now ${covers}`;
   }
-  return `has changed since it was allowed (${summarize(compareItems(previous, item))})`;
+  return `has changed since it was allowed (${summarize(changes)})`;
 }
 
 /**
- * Consents of the first form have no class, and covered only the files that a command names. Such a consent still counts
- * if all files of the hook as they are now were seen, with this hook or another, and none beside its script is gone.
+ * Consents of earlier versions hold no modes, and covered less: the files that a command names, or the script's own folder
+ * alone. Such a consent still counts if all files as they are now were seen, with this item or another, and none is gone.
  *
- * @returns the files that differ; `undefined` where it was not allowed in that form, or its folder is not covered now
+ * @returns the files that differ; `undefined` where it was not allowed in that form, or no file is covered now
  */
 export function unseenOfOld(
   allowed: readonly ConsentItem[],
-  item: ConsentItem,
+  { files, ...item }: ConsentItem,
 ): string[] | undefined {
-  const names = Object.keys(item.files);
-  const isAlone = names.every((name) => /^(?:\.llxprt\/)?[^/]+$/u.test(name));
-  if (item.class !== 'pinned' && !(item.class === 'pinned by file' && isAlone)) return undefined;
-  const old = allowed.filter((each) => each.kind === 'hook' && each.class === undefined);
-  if (!old.some((each) => isSameDefinition(each, item))) return undefined;
-  const files = old.flatMap((each) => Object.entries(each.files));
-  const seen = new Set(files.map(String));
-  const unseen = names.filter((name) => !seen.has(String([name, item.files[name]])));
-  if (isAlone) return unseen;
-  const folders = new Set(names.map((name) => posix.dirname(name)));
-  const gone = files
-    .map(([name]) => name)
-    .filter((name) => !names.includes(name) && folders.has(posix.dirname(name)));
-  return [...unseen, ...gone];
+  if (item.kind === 'settings' || item.class === 'open') return undefined;
+  const old = allowed.filter((each) => each.kind === item.kind && isWithoutModes(each));
+  if (!old.some((each) => isSameDefinition(each, { files, ...item }))) return undefined;
+  const seen = old.flatMap((each) => Object.entries(each.files));
+  const known = new Set(seen.map(String));
+  const unseen = Object.entries(files).filter(
+    ([name, digest]) => !known.has(String([name, withoutMode(digest)])),
+  );
+  const folders = [...new Set(Object.keys(files).map((name) => `${posix.dirname(name)}/`))];
+  const gone = seen.filter(
+    ([name]) => !Object.hasOwn(files, name) && folders.some((folder) => name.startsWith(folder)),
+  );
+  return [...unseen, ...gone].map(([name]) => name);
+}
+
+function isWithoutModes({ files }: ConsentItem): boolean {
+  return Object.values(files).every((digest) => digest === withoutMode(digest));
 }

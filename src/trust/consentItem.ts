@@ -72,6 +72,16 @@ export function sha256(bytes: string | Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
+/** A file's digest with what git keeps of its mode, so that it is the same on all machines. */
+export function withMode(digest: string, mode = 0): string {
+  return `${digest} ${mode & 0o100 ? '755' : '644'}`;
+}
+
+/** As consents had it before they covered modes. */
+export function withoutMode(digest: string): string {
+  return digest.replace(/^(sha256:[\da-f]{64}) (?:644|755)/, '$1');
+}
+
 function withDigest(item: Omit<ConsentItem, 'digest'>): ConsentItem {
   return { ...item, digest: digestOf(item) };
 }

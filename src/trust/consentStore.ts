@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { isRecord } from '../util/records.js';
 import { requireHome } from '../util/surroundings.js';
 import { tidyTexts } from './allowedTexts.js';
-import { whileLocked } from './fileLock.js';
+import { whileLocked } from '../util/fileLock.js';
 import { readJsonFile } from '../util/jsonFile.js';
 import { writeAtomically } from '../util/writeAtomically.js';
 import { digestOf } from './consentItem.js';

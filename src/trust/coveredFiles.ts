@@ -1,58 +1,33 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, type Dirent, type Stats } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { findObjection } from '../util/guardedFile.js';
 import { piecesOf, reasonOf, withRegularFile } from '../util/guardedRead.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/room.js';
-import type { CommandCoverage } from './commandCoverage.js';
-import type { ConsentClass, FileDigests } from '../protocol/entry.js';
-import { linkStatsOf, shownPath } from './fileSystem.js';
-import { NO_FILES, watchFiles, type FileWatch, type Found } from './fileWatch.js';
-import { isInside, realPathOf, statsOf } from '../util/paths.js';
+import type { FileDigests } from '../protocol/entry.js';
+import { withMode } from './consentItem.js';
+import { linkStatsOf, targetOf, watchFolder, type FileWatch, type Found } from './fileWatch.js';
+import { NotPinned } from './hookScript.js';
+import { isInside } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 
-/** The files that consent to something covers, as they are now. */
-export interface CoveredFiles {
-  readonly class: ConsentClass;
-  /** Why it is not pinned: the end of "because it …" for open ones, a sentence for those that are pinned by file. */
-  readonly why?: string;
-  /** Names of the folders that are covered as a whole. */
-  readonly folders: readonly string[];
-  /** Names of the scripts that are started. */
-  readonly scripts: readonly string[];
+/** A folder that consent covers as a whole, as it is now. */
+export interface CoveredFolder {
+  /** Its name. */
+  readonly folder: string;
   readonly files: FileDigests;
-  /** Why it must not run, whatever anybody allows. */
+  /** Why nothing of it must run, whatever anybody allows. */
   readonly refusal?: string;
   readonly watch: FileWatch;
 }
 
-/** What a folder may hold that is covered as a whole. */
-interface FolderLimits {
-  readonly files: number;
-  readonly bytes: number;
-  /** Whether everything in it belongs to it, as in the folder of an extension; so it may be any folder. */
-  readonly isOwn: boolean;
-}
+const MAX_FILES = 1000;
+const MAX_BYTES = 32 * 1024 * 1024;
 
-const SCRIPT_FOLDER: FolderLimits = { files: 500, bytes: 10 * 1024 * 1024, isOwn: false };
-const MODULE_FOLDER: FolderLimits = { files: 1000, bytes: 32 * 1024 * 1024, isOwn: true };
-const MAX_FILE_BYTES = 32 * 1024 * 1024;
-
-/** Why consent to a hook covers less than the folder of its script. */
-class Less extends Error {
-  constructor(
-    readonly isOpen: boolean,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-/** Looks at the files of the hooks of one project. Each file is read once, however many hooks start it. */
-export class FileCoverage {
-  readonly #digests = new Map<string, Promise<string>>();
-  readonly #listings = new Map<string, readonly Found[] | Less>();
+/** Looks at the folders of one project. Each is read once, however many hooks have their script in it. */
+export class FolderCoverage {
+  readonly #folders = new Map<string, Promise<CoveredFolder>>();
 
   /** @param project absolute real path */
   constructor(
@@ -61,198 +36,102 @@ export class FileCoverage {
   ) {}
 
   /**
-   * Digests what a command starts, together with the folder that it lies in.
+   * Digests every file of a folder, with what is below it.
    *
-   * @throws OverBudget
+   * @param folder absolute path
+   * @throws NotPinned, OverBudget, or the system's error where it has no descriptor left
    */
-  async ofCommand(coverage: CommandCoverage): Promise<CoveredFiles> {
-    if (coverage.open !== undefined) return openFiles(coverage.open);
-    const found = new Map<string, Found>();
-    const folders = new Set<string>();
-    const whys = new Set<string>();
-    try {
-      for (const { path, ignoresCompiled } of coverage.scripts) {
-        const script = this.#look(path);
-        found.set(path, script);
-        for (const folder of new Set([dirname(path), dirname(script.real)].map(realOrThrow))) {
-          const listing = this.#list(folder, SCRIPT_FOLDER, ignoresCompiled);
-          if (listing instanceof Less) {
-            if (listing.isOpen) throw listing;
-            whys.add(listing.message);
-            continue;
-          }
-          folders.add(shownPath(folder, this.project));
-          for (const each of listing) found.set(each.path, each);
-        }
-      }
-      for (const path of coverage.files) found.set(path, this.#look(path));
-    } catch (error) {
-      if (error instanceof Less) return openFiles(error.message);
-      throw error;
-    }
-    if (coverage.files.length + coverage.folders.length > 0) whys.add(DATA);
-    const isPinned = whys.size === 0;
-    return {
-      class: isPinned ? 'pinned' : 'pinned by file',
-      ...(!isPinned && { why: [...whys].join(', and ') }),
-      folders: [...folders],
-      scripts: coverage.scripts.map(({ path }) => shownPath(path, this.project)),
-      ...(await this.#digestAll([...found.values()], coverage.watched)),
-    };
+  async digest(folder: string, ignoresCompiled = false): Promise<CoveredFolder> {
+    const key = `${ignoresCompiled} ${folder}`;
+    const digesting = this.#folders.get(key) ?? this.#read(folder, ignoresCompiled);
+    this.#folders.set(key, digesting);
+    const covered = await digesting;
+    // Each hook that starts something in it is compared, and kept, with all of them.
+    this.budget.look(Object.keys(covered.files).length);
+    return covered;
   }
 
-  /** Digests every file of a folder, as for a module, which may import all of them. */
-  async ofFolder(folder: string): Promise<CoveredFiles> {
-    const real = realPathOf(folder) ?? folder;
-    const listing = this.#list(real, MODULE_FOLDER);
-    if (listing instanceof Less) {
-      return {
-        ...openFiles(listing.message),
-        refusal: `it ${listing.message}: bundle its modules`,
-      };
-    }
-    const folders = [shownPath(real, this.project)];
-    return { class: 'pinned', folders, scripts: [], ...(await this.#digestAll(listing)) };
+  /** A path as it stands in lists and messages: relative to the project where it is in it. */
+  show(path: string): string {
+    const shown = isInside(path, this.project) ? relative(this.project, path) || '.' : path;
+    return shown.replaceAll(sep, '/');
   }
 
-  async #digestAll(
-    found: readonly Found[],
-    paths?: readonly string[],
-  ): Promise<Pick<CoveredFiles, 'files' | 'refusal' | 'watch'>> {
-    this.budget.look(found.length);
+  async #read(folder: string, ignoresCompiled: boolean): Promise<CoveredFolder> {
+    const found = this.#walk(folder, ignoresCompiled);
     const files: [string, string][] = [];
     let refusal: string | undefined;
-    for (const each of found) {
-      if (!each.isFile) continue;
-      const name = shownPath(each.path, this.project);
-      const led = each.real === each.path ? '' : ` at ${shownPath(each.real, this.project)}`;
+    for (const { path, real, isFile, stats } of found) {
+      if (!isFile) continue;
+      const name = this.show(path);
       try {
-        files.push([name, `${await this.#digest(each.real)}${led}`]);
+        const digest = withMode(await digestFile(real, this.budget), stats?.mode);
+        files.push([name, real === path ? digest : `${digest} at ${this.show(real)}`]);
       } catch (error) {
         if (error instanceof OverBudget || isShortage(error)) throw error;
         refusal ??= `${name}: ${reasonOf(error)}`;
       }
     }
     return {
+      folder: this.show(folder),
       files: Object.fromEntries(files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
       ...(refusal !== undefined && { refusal }),
-      watch: watchFiles(found, paths),
+      watch: watchFolder(folder, found),
     };
   }
 
-  #digest(file: string): Promise<string> {
-    let digest = this.#digests.get(file);
-    if (!digest) this.#digests.set(file, (digest = digestFile(file, this.budget)));
-    return digest;
-  }
-
-  #look(path: string): Found {
-    this.budget.look();
-    const real = realOrThrow(path);
-    const stats = statsOf(real);
-    if (!stats?.isFile())
-      throw new Less(true, `starts ${shownPath(path, this.project)}, which is not a file`);
-    if (stats.size > MAX_FILE_BYTES) {
-      throw new Less(true, `names ${shownPath(path, this.project)}, which is too large to check`);
+  #walk(top: string, ignoresCompiled: boolean): Found[] {
+    if (targetOf(top) !== top) {
+      throw new NotPinned(`has its script in ${this.show(top)}, which is a link, or not there`);
     }
-    return { path, real, isFile: true, stats };
-  }
-
-  #list(folder: string, limits: FolderLimits, ignoresCompiled = false): readonly Found[] | Less {
-    const key = `${limits.files} ${ignoresCompiled} ${folder}`;
-    let listing = this.#listings.get(key);
-    if (!listing) {
-      try {
-        listing = this.#walk(folder, limits, ignoresCompiled);
-      } catch (error) {
-        if (!(error instanceof Less)) throw error;
-        listing = error;
-      }
-      this.#listings.set(key, listing);
-    }
-    return listing;
-  }
-
-  #walk(top: string, limits: FolderLimits, ignoresCompiled: boolean): Found[] {
-    const shownTop = shownPath(top, this.project);
-    const holder = limits.isOwn ? undefined : HOLDERS.get(shownTop);
-    if (holder) throw new Less(false, `its script lies in ${holder}`);
     const found: Found[] = [];
     const folders = [top];
-    let files = 0;
-    let bytes = 0;
+    let [files, bytes] = [0, 0];
     for (const folder of folders) {
       found.push({ path: folder, real: folder, isFile: false, stats: linkStatsOf(folder) });
       for (const entry of entriesOf(folder)) {
         this.budget.look();
         const path = join(folder, entry.name);
-        if (ignoresCompiled && entry.isFile() && isCompiled(path)) continue;
-        if (entry.isDirectory()) {
-          if (!limits.isOwn && TOO_MUCH.has(entry.name)) {
-            throw new Less(false, `the folder ${shownTop} of its script holds ${entry.name}`);
-          }
-          folders.push(path);
-          continue;
+        if (entry.isDirectory()) folders.push(path);
+        else if (!(ignoresCompiled && entry.isFile() && isCompiled(path))) {
+          const file = this.#inspect(path, entry, top);
+          found.push(file);
+          files += 1;
+          bytes += file.stats?.size ?? 0;
         }
-        const each = this.#inspect(path, entry, limits);
-        found.push(each);
-        files++;
-        bytes += each.stats?.size ?? 0;
-        if (files > limits.files || bytes > limits.bytes) {
-          const what = `holds more than ${limits.files} files or ${limits.bytes} bytes`;
-          throw new Less(
-            limits.isOwn,
-            limits.isOwn ? what : `the folder ${shownTop} of its script ${what}`,
-          );
+        if (files > MAX_FILES || bytes > MAX_BYTES) {
+          const much = `more than ${MAX_FILES} files or ${MAX_BYTES} bytes`;
+          throw new NotPinned(`is in ${this.show(top)}, which holds ${much}`);
         }
       }
     }
     return found;
   }
 
-  #inspect(path: string, entry: Dirent, { isOwn }: FolderLimits): Found {
-    const name = shownPath(path, this.project);
-    // A name that is no UTF-8 could be that of another file.
-    if (entry.name.includes('\uFFFD'))
-      throw new Less(true, `is beside ${name}, whose name is no UTF-8`);
-    const real = entry.isSymbolicLink() ? realPathOf(path) : path;
-    const stats = real === undefined ? undefined : statsOf(real);
-    if (real === undefined || !stats)
-      throw new Less(true, `is beside ${name}, which leads to nothing`);
-    if (!isOwn && entry.isSymbolicLink() && !isInside(real, this.project)) {
-      throw new Less(true, `is beside ${name}, which leads out of the project`);
+  /** A link is followed to a file of the same folder, and no further. */
+  #inspect(path: string, entry: Dirent, top: string): Found {
+    const name = this.show(path);
+    // Such a name could be that of another file.
+    if (entry.name.includes('\uFFFD')) {
+      throw new NotPinned(`is beside ${name}, whose name is no UTF-8`);
     }
-    if (stats.isFile()) return { path, real, isFile: true, stats };
-    throw new Less(
-      true,
-      `is beside ${name}, which is ${stats.isDirectory() ? 'a link to a folder' : 'no file'}`,
-    );
+    const real = entry.isSymbolicLink() ? targetOf(path) : path;
+    const stats = real === undefined ? undefined : linkStatsOf(real);
+    if (real === undefined || !stats) {
+      throw new NotPinned(`is beside ${name}, a link that leads to nothing, or not straight`);
+    }
+    if (stats.isDirectory()) throw new NotPinned(`is beside ${name}, which is a link to a folder`);
+    if (!isInside(real, top)) {
+      throw new NotPinned(`is beside ${name}, a link that leads out of ${this.show(top)}`);
+    }
+    if (!stats.isFile()) throw new NotPinned(`is beside ${name}, which is no file`);
+    return { path, real, isFile: true, stats };
   }
 }
-
-const DATA = 'a program of the machine reads them as data';
-
-/** Folders that hold much else, and change without any hook. */
-const HOLDERS: ReadonlyMap<string, string> = new Map([
-  ['.', "the project's root folder"],
-  ['.llxprt', 'the folder of the settings'],
-]);
-
-const TOO_MUCH: ReadonlySet<string> = new Set(['node_modules', '.git']);
 
 /** Compiled files that Python from 3.8 on does not read, as hooks of projects run with another folder for these. */
 function isCompiled(path: string): boolean {
   return /[\\/]__pycache__[\\/][^\\/]+\.cpython-3(?:[89]|\d\d)[^\\/]*\.pyc(?:\.\d+)?$/u.test(path);
-}
-
-function openFiles(why: string): CoveredFiles {
-  return { class: 'open', why, folders: [], scripts: [], files: {}, watch: NO_FILES };
-}
-
-function realOrThrow(path: string): string {
-  const real = realPathOf(path);
-  if (real === undefined) throw new Less(true, `names ${path}, which does not exist`);
-  return real;
 }
 
 function entriesOf(folder: string): Dirent[] {
@@ -260,7 +139,7 @@ function entriesOf(folder: string): Dirent[] {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     if (isShortage(error)) throw error;
-    throw new Less(true, `lies in a folder that cannot be read (${errorMessage(error)})`);
+    throw new NotPinned(`lies in a folder that cannot be read (${errorMessage(error)})`);
   }
 }
 

@@ -1,6 +1,8 @@
-import type { Stats } from 'node:fs';
-import { realPathOf } from '../util/paths.js';
-import { linkStatsOf } from './fileSystem.js';
+import { lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { realPathOf, unlessItFails } from '../util/paths.js';
+
+// Synchronous, since looking takes less time than waiting for it.
 
 /** A file or folder of the project. */
 export interface Found {
@@ -11,24 +13,33 @@ export interface Found {
   readonly stats: Stats | undefined;
 }
 
-/** What tells cheaply whether any of the files is another one now. */
-export interface FileWatch {
-  /** Paths, and where each led; `''` for nowhere. */
-  readonly links: readonly (readonly [path: string, real: string])[];
-  /** Files and folders, and what was known of each. */
-  readonly stamps: readonly (readonly [path: string, stamp: string])[];
-  /** When the last of them changed, in ms since the epoch, by the stamp that programs cannot set. */
-  readonly changedAt: number;
-}
+/** Tells cheaply whether anything of a folder is another one now. */
+export class FileWatch {
+  #isSameNow = false;
 
-export const NO_FILES: FileWatch = { links: [], stamps: [], changedAt: 0 };
+  /**
+   * @param changedAt when the last of the files changed, in ms since the epoch, by the stamp that programs cannot set
+   * @param folder that no link leads to
+   * @param stamps files, links and folders, and what was known of each
+   */
+  constructor(
+    readonly changedAt = 0,
+    private readonly folder?: string,
+    private readonly stamps: ReadonlyMap<string, string> = new Map(),
+  ) {}
 
-/** Whether all is as it was, as far as the system says. Takes a few µs for each file. */
-export function isUnchanged({ links, stamps }: FileWatch): boolean {
-  return (
-    links.every(([path, real]) => (realPathOf(path) ?? '') === real) &&
-    stamps.every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp)
-  );
+  /**
+   * Whether all is as it was, as far as the system says. Takes a few µs for each file, once for the hooks of an event that
+   * start together.
+   */
+  isUnchanged(): boolean {
+    if (this.#isSameNow || this.folder === undefined) return true;
+    this.#isSameNow =
+      realPathOf(this.folder) === this.folder &&
+      [...this.stamps].every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp);
+    queueMicrotask(() => (this.#isSameNow = false));
+    return this.#isSameNow;
+  }
 }
 
 /** What changes whenever a file or a folder does, without reading it. */
@@ -38,19 +49,29 @@ export function stampOf(stats: Stats | undefined): string {
   return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 }
 
-/** @param paths what is not covered, and may become a link to somewhere else */
-export function watchFiles(found: readonly Found[], paths: readonly string[] = []): FileWatch {
+/** @param found what is in the folder, and the folder itself */
+export function watchFolder(folder: string, found: readonly Found[]): FileWatch {
   const stamps = new Map<string, string>();
-  let changedAt = 0;
   for (const { path, real, stats } of found) {
     if (path !== real) stamps.set(path, stampOf(linkStatsOf(path)));
     stamps.set(real, stampOf(stats));
-    changedAt = Math.max(changedAt, stats?.ctimeMs ?? 0);
   }
-  const linked = found.filter(({ path, real, isFile }) => isFile && path !== real);
-  const links = [
-    ...linked.map(({ path, real }) => [path, real] as const),
-    ...paths.map((path) => [path, realPathOf(path) ?? ''] as const),
-  ];
-  return { links, stamps: [...stamps], changedAt };
+  const changedAt = Math.max(...found.map(({ stats }) => stats?.ctimeMs ?? 0));
+  return new FileWatch(changedAt, folder, stamps);
+}
+
+/** Of a link itself; `undefined` where there is nothing, or it cannot be looked at. */
+export function linkStatsOf(path: string): Stats | undefined {
+  return unlessItFails(() => lstatSync(path, { throwIfNoEntry: false }));
+}
+
+/**
+ * The path without links; `undefined` where it leads to nothing, or a link of its name leads to another link. What leads
+ * through `/proc/self` would be something else to the hook.
+ */
+export function targetOf(path: string): string | undefined {
+  const real = realPathOf(path);
+  if (real === path) return path;
+  const text = unlessItFails(() => readlinkSync(path));
+  return text !== undefined && resolve(dirname(path), text) === real ? real : undefined;
 }

@@ -2,7 +2,6 @@ import { errorMessage } from '../util/errorMessage.js';
 import { harmOf } from './harm.js';
 import { isShortage } from '../util/room.js';
 import { safeSearchPath } from '../process/findProgram.js';
-import { coverCommand, openBecause, type CommandCoverage } from './commandCoverage.js';
 import {
   itemOfHook,
   itemOfModule,
@@ -11,11 +10,9 @@ import {
   type ProjectModule,
 } from './consentItem.js';
 import type { ConsentItem } from '../protocol/entry.js';
-import { FileCoverage, type CoveredFiles } from './coveredFiles.js';
-import { NO_FILES, type FileWatch } from './fileWatch.js';
-import { isInside } from '../util/paths.js';
-import type { CommandPlace } from './namedPaths.js';
-import { isHarmlessVariable } from './programs.js';
+import { FolderCoverage, type CoveredFolder } from './coveredFiles.js';
+import { FileWatch } from './fileWatch.js';
+import { findScript, NotPinned, type HookPlace } from './hookScript.js';
 import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
 import { hostEnvironment } from '../util/surroundings.js';
 
@@ -50,12 +47,13 @@ export async function inspectHooks(
   limits?: ReviewLimits,
 ): Promise<Inspection[]> {
   const budget = new ReviewBudget(limits);
-  const files = new FileCoverage(project, budget);
-  const searchPath = safeSearchPath(hostEnvironment()['PATH'], project);
-  const place = { project, searchPath, budget };
+  const inspector = new HookInspector(project, budget);
   const inspections: Inspection[] = [];
   try {
-    for (const hook of hooks) inspections.push(await inspectHook(hook, place, files));
+    for (const hook of hooks) {
+      budget.look();
+      inspections.push(await inspector.inspect(hook));
+    }
     return inspections;
   } catch (error) {
     const refusal = `the hooks of this project cannot be checked: it ${errorMessage(error)}`;
@@ -68,15 +66,18 @@ export async function inspectModules(
   modules: readonly ProjectModule[],
   project: string,
 ): Promise<Inspection[]> {
-  const files = new FileCoverage(project, new ReviewBudget());
+  const folders = new FolderCoverage(project, new ReviewBudget());
   const inspections: Inspection[] = [];
   for (const module of modules) {
     const startedAt = Date.now();
     try {
-      const covered = await files.ofFolder(module.directory);
-      inspections.push(asInspection(itemOfModule(module, covered.files), covered, startedAt));
+      const covered = await folders.digest(module.directory);
+      inspections.push(pinned(itemOfModule(module, covered.files), covered, startedAt));
     } catch (error) {
-      const refusal = `its folder cannot be checked: ${errorMessage(error)}`;
+      const refusal =
+        error instanceof NotPinned
+          ? `it ${error.message}: bundle its modules`
+          : `its folder cannot be checked: ${errorMessage(error)}`;
       inspections.push(refused(itemOfModule(module, {}), refusal));
     }
   }
@@ -85,66 +86,78 @@ export async function inspectModules(
 
 /** Nothing of settings is in other files. */
 export function inspectSettings(settings: Readonly<Record<string, unknown>>): Inspection {
-  const covers = 'all keys besides hooks are covered, each with its value';
-  return { item: itemOfSettings(settings), covers, scripts: [], watch: NO_FILES, isSettled: false };
+  return withoutFiles(
+    itemOfSettings(settings),
+    'all keys besides hooks are covered, each with its value',
+  );
 }
 
-async function inspectHook(
-  hook: ProjectHook,
-  place: CommandPlace,
-  files: FileCoverage,
-): Promise<Inspection> {
-  const startedAt = Date.now();
-  try {
-    place.budget.look();
+class HookInspector {
+  readonly #folders: FolderCoverage;
+  readonly #place: HookPlace;
+
+  constructor(project: string, budget: ReviewBudget) {
+    this.#folders = new FolderCoverage(project, budget);
+    this.#place = { project, searchPath: safeSearchPath(hostEnvironment()['PATH'], project) };
+  }
+
+  /** @throws OverBudget */
+  async inspect(hook: ProjectHook): Promise<Inspection> {
     const harm = harmOf(hook);
     if (harm !== undefined) return refused(itemOfHook(hook, NOTHING), harm);
-    const covered = await files.ofCommand(coverageOf(hook, place));
-    return asInspection(itemOfHook(hook, covered), covered, startedAt);
-  } catch (error) {
-    if (error instanceof OverBudget) throw error;
-    const refusal = `it cannot be checked: ${errorMessage(error)}`;
-    return { ...refused(itemOfHook(hook, NOTHING), refusal), isTemporary: isShortage(error) };
+    try {
+      return await this.#inspectScript(hook);
+    } catch (error) {
+      if (error instanceof OverBudget) throw error;
+      if (error instanceof NotPinned) return open(hook, error.message);
+      const message = errorMessage(error);
+      if (!isShortage(error)) return open(hook, `cannot be looked at (${message})`);
+      const refusal = `it cannot be checked: ${message}`;
+      return { ...refused(itemOfHook(hook, NOTHING), refusal), isTemporary: true };
+    }
+  }
+
+  async #inspectScript(hook: ProjectHook): Promise<Inspection> {
+    const startedAt = Date.now();
+    const { path, folder, ignoresCompiled } = findScript(hook, this.#place);
+    const covered = await this.#folders.digest(folder, ignoresCompiled);
+    const script = this.#folders.show(path);
+    if (!Object.hasOwn(covered.files, script) && covered.refusal === undefined) {
+      throw new NotPinned(`starts ${script}, which is not a file`);
+    }
+    const item = itemOfHook(hook, { class: 'pinned', files: covered.files });
+    return pinned(item, covered, startedAt, [script]);
   }
 }
 
 const NOTHING = { class: 'open', files: {} } as const;
 
 function refused(item: ConsentItem, refusal: string): Inspection {
-  const covers = 'nothing of it can be covered';
-  return { item, refusal, covers, scripts: [], watch: NO_FILES, isSettled: false };
+  return { ...withoutFiles(item, 'nothing of it can be covered'), refusal };
 }
 
-function asInspection(item: ConsentItem, covered: CoveredFiles, startedAt: number): Inspection {
-  const { refusal, scripts, watch } = covered;
-  const isSettled = watch.changedAt < startedAt - SETTLING_MS;
-  return { item, refusal, covers: sentenceOf(covered), scripts, watch, isSettled };
+function open(hook: ProjectHook, why: string): Inspection {
+  const covers = `only its definition is covered: what it runs may change unasked, because it ${why}`;
+  return { ...withoutFiles(itemOfHook(hook, NOTHING), covers), isSettled: true };
 }
 
-function coverageOf({ config, extension }: ProjectHook, place: CommandPlace): CommandCoverage {
-  if (config.type === 'remote')
-    return openBecause('sends each event to a server, which may answer anything');
-  const odd = Object.entries(config.env ?? {}).find(
-    ([name, value]) => !isHarmlessVariable(name, value),
-  );
-  if (odd) return openBecause(`sets the variable ${odd[0]}: call it HOOK_${odd[0]}`);
-  const directory = extension?.directory;
-  if (directory !== undefined && !isInside(directory, place.project)) {
-    return openBecause(`belongs to an extension that is outside of the project, in ${directory}`);
-  }
-  return coverCommand(config, { ...place, extension: directory });
+function withoutFiles(item: ConsentItem, covers: string): Inspection {
+  return { item, covers, scripts: [], watch: new FileWatch(), isSettled: false };
 }
 
-function sentenceOf({ class: covers, why, folders }: CoveredFiles): string {
-  const all = folders.map((folder) => JSON.stringify(`${folder}/`)).join(' and ');
-  switch (covers) {
-    case 'open':
-      return `only its definition is covered: what it runs may change unasked, because it ${why}`;
-    case 'pinned by file':
-      return `its definition and the files listed here are covered, and no others: ${why}`;
-    default:
-      return folders.length === 0
-        ? 'its definition is covered, and it starts no file of the project'
-        : `its definition and every file of ${all} are covered; what its script loads or starts from elsewhere is not`;
-  }
+function pinned(
+  item: ConsentItem,
+  { folder, refusal, watch }: CoveredFolder,
+  startedAt: number,
+  scripts: readonly string[] = [],
+): Inspection {
+  const covers = `its definition and every file of ${JSON.stringify(`${folder}/`)} are covered; what its script loads or starts from elsewhere is not`;
+  return {
+    item,
+    refusal,
+    covers,
+    scripts,
+    watch,
+    isSettled: watch.changedAt < startedAt - SETTLING_MS,
+  };
 }

@@ -12,5 +12,5 @@ const loadConsent = onDemand(() => import('./consent.js'));
  */
 export async function openConsent(options: ConsentOptions): Promise<HookConsent> {
   const { HookConsent: Consent } = await loadConsent();
-  return Consent.open(options);
+  return Consent.read(options);
 }

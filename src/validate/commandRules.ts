@@ -75,7 +75,7 @@ const FILTERS = new Set(
 export const persistentShellLine: CommandRule = (site, checked) => {
   const { command, args, persistent } = site.hook;
   if (!persistent) return undefined;
-  const { programs = [] } = readingOf(site, checked);
+  const { programs } = readingOf(site, checked);
   const isLine = programs.length > 0 && programs.every(([name = '']) => FILTERS.has(name));
   const mayMore = /hookstack|\s(?:-\w*f|--from-file)\b/iu.test(
     [command, ...(args ?? [])].join(' '),
@@ -101,7 +101,7 @@ const PROJECT_REFERENCE = new RegExp(
  * `bash -c 'cat "$LLXPRT_PROJECT_DIR/x"'`, is expanded by another shell.
  */
 export const unexpandedReference: CommandRule = (site, checked) => {
-  const { singleQuoted = [] } = readingOf(site, checked);
+  const { singleQuoted } = readingOf(site, checked);
   const outside = singleQuoted.map((text) => text.replaceAll(/"(?:[^"\\]|\\[^])*"/gu, ''));
   const reference = outside.flatMap((text) => PROJECT_REFERENCE.exec(text) ?? [])[0];
   return reference === undefined

@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { readHookInPart, type PartialReading } from '../shell/readCommand.js';
 import { REFERENCE } from '../shell/expandCommand.js';
 import { readShebang } from '../shell/shebang.js';
 import { statsOf } from '../util/paths.js';
 import { readStart } from '../util/guardedRead.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';
 import { findProgram, isExecutable } from '../process/findProgram.js';
+import { readHook, type CommandReading } from './readCommand.js';
 import type { Checked, HookSite } from './types.js';
 
 export interface Program {
@@ -31,14 +31,14 @@ const RUNNERS = new Set(['uv', 'deno', 'bun']);
 /** Options of interpreters after which there is no script, or only after a value. */
 const SCRIPTLESS = /^-(?:[cdeEmpr]|-(?:eval|print|import|require|loader|test|command|with))/u;
 
-export function readingOf({ hook, file }: HookSite, { workingDir }: Checked): PartialReading {
-  return readHookInPart(hook, { project: workingDir, extension: file.extensionPath });
+export function readingOf({ hook, file }: HookSite, { workingDir }: Checked): CommandReading {
+  return readHook(hook, { project: workingDir, extension: file.extensionPath });
 }
 
 /** The programs that a hook's command starts, as far as they can be told without a shell. */
 export function findPrograms(site: HookSite, checked: Checked): Program[] {
   const { workingDir } = checked;
-  const { programs = [] } = readingOf(site, checked);
+  const { programs } = readingOf(site, checked);
   return programs.map(withoutPrefixes).flatMap(([name, ...words]) => {
     // In single quotes, a reference is hardly meant as it is written, which another rule reports.
     if (name === undefined || name.startsWith('-') || REFERENCES.test(name)) return [];

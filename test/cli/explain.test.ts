@@ -148,27 +148,27 @@ describe('explain', () => {
   });
 
   it('tells what was never allowed from what has changed since, with the file', async () => {
-    await cli.write('hooks/guard.sh', 'exit 0');
-    await cli.projectSettings({ BeforeTool: group('sh hooks/guard.sh') });
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 0');
+    await cli.projectSettings({ BeforeTool: group('sh .llxprt/hooks/guard.sh') });
     expect(await reasonOfFirst()).toBe(
       'untrusted: it has not been allowed yet; to see and allow it: hookstack trust',
     );
     await cli.run(['trust', '--yes']);
     expect(await reasonOfFirst()).toBeNull();
-    await cli.write('hooks/guard.sh', 'exit 2');
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2');
     expect(await reasonOfFirst()).toBe(
-      'untrusted: it has changed since it was allowed (hooks/guard.sh); to see and allow it: hookstack trust',
+      'untrusted: it has changed since it was allowed (.llxprt/hooks/guard.sh); to see and allow it: hookstack trust',
     );
   });
 
   it('says that a guard that has changed blocks, though it does not run', async () => {
-    await cli.write('hooks/guard.sh', 'exit 0');
-    const guard = group('sh hooks/guard.sh', { name: 'guard', onFailure: 'deny' });
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 0');
+    const guard = group('sh .llxprt/hooks/guard.sh', { name: 'guard', onFailure: 'deny' });
     await cli.projectSettings({
       BeforeTool: guard.map((each) => ({ ...each, matcher: 'write_file' })),
     });
     await cli.run(['trust', '--yes']);
-    await cli.write('hooks/guard.sh', 'exit 2');
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2');
     const denial = 'It is blocked, as a guard has changed since it was allowed: guard.';
     const { stdout } = await cli.run(['explain', 'BeforeTool', '--tool', 'write_file']);
     expect(stdout).toContain(`BeforeTool of write_file: no hooks run.\n${denial}`);

@@ -484,8 +484,9 @@ describe('migrate', () => {
 
   it('says of a hook whose files nobody can know how it is allowed', async () => {
     const hook = { type: 'command', command: 'npm run guard' };
+    await cli.write('.claude/hooks/x.sh', 'exit 2');
     await cli.write('.claude/settings.json', {
-      hooks: { PreToolUse: [{ hooks: [hook, { ...hook, command: 'exit 2' }] }] },
+      hooks: { PreToolUse: [{ hooks: [hook, { ...hook, command: 'sh .claude/hooks/x.sh' }] }] },
     });
     const { stdout } = await cli.run(['migrate', '--from', 'claude']);
     expect(stdout).toContain(

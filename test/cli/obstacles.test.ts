@@ -50,8 +50,9 @@ describe('init', () => {
   });
 
   it('allows neither hooks that were there, nor their settings, and says so', async () => {
+    await cli.write('.claude/hooks/theirs.sh', 'touch pwned');
     await cli.projectSettings(
-      { BeforeTool: group('touch pwned', { name: 'theirs' }) },
+      { BeforeTool: group('sh .claude/hooks/theirs.sh', { name: 'theirs' }) },
       { disabledHooks: ['x'] },
     );
     const { allowed, obstacles, next } = await init();
@@ -124,7 +125,10 @@ describe("the user's own `enableHooks: false`", () => {
 
 describe('what is not allowed', () => {
   it('is the last word of doctor, also where --trust ran it', async () => {
-    await cli.projectSettings({ BeforeTool: group('cat; true', { name: 'theirs' }) });
+    await cli.write('.llxprt/hooks/theirs.sh', 'cat');
+    await cli.projectSettings({
+      BeforeTool: group('sh .llxprt/hooks/theirs.sh', { name: 'theirs' }),
+    });
     const { stdout, exitCode } = await cli.run(['doctor', '--trust']);
     expect(exitCode).toBe(0);
     expect(stdout.trimEnd()).toMatch(
@@ -147,14 +151,14 @@ describe('what is not allowed', () => {
   });
 
   it('goes on denying where a changed guard is not allowed again, as others are', async () => {
-    await cli.write('a/guard.sh', 'exit 2');
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2');
     await cli.projectSettings({
-      BeforeTool: group('sh a/guard.sh', { name: 'guard', onFailure: 'deny' }),
+      BeforeTool: group('sh .llxprt/hooks/guard.sh', { name: 'guard', onFailure: 'deny' }),
     });
     await cli.run(['trust', '--yes']);
     await cli.projectSettings({
       BeforeTool: group('make', { name: 'guard', onFailure: 'deny' }),
-      AfterTool: group('sh a/guard.sh'),
+      AfterTool: group('sh .llxprt/hooks/guard.sh'),
     });
     // The guard is open now.
     expect(await cli.run(['trust', '--yes'])).toMatchObject({ exitCode: 1 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ConsentItem } from '../../src/protocol/entry.js';
-import { digestOf } from '../../src/trust/consentItem.js';
+import { digestOf, withoutMode } from '../../src/trust/consentItem.js';
 import { Cli, group } from './helpers.js';
 
 const cli = new Cli();
@@ -12,7 +12,9 @@ interface Store {
   readonly projects: Readonly<Record<string, readonly ConsentItem[]>>;
 }
 
-function toOld({ class: _class, ...item }: ConsentItem) {
+function toOld({ kind, definition, files }: ConsentItem) {
+  const digests = Object.entries(files).map(([name, digest]) => [name, withoutMode(digest)]);
+  const item = { kind, definition, files: Object.fromEntries(digests) };
   return { ...item, digest: digestOf(item) };
 }
 
@@ -26,8 +28,8 @@ async function makeOld(file: string): Promise<void> {
 it.each([2, 1])(
   'a consent of the form %i, without settings, counts for hooks beside new settings, which are asked about alone',
   async (form) => {
-    const guards = { BeforeTool: group('sh hooks/guard.sh', { name: 'guard' }) };
-    await cli.write('hooks/guard.sh', 'exit 2');
+    const guards = { BeforeTool: group('sh .llxprt/hooks/guard.sh', { name: 'guard' }) };
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2');
     await cli.projectSettings(guards);
     await cli.run(['trust', '--yes']);
     const file = join(cli.home, '.llxprt/trusted-hooks.json');

@@ -255,8 +255,10 @@ describe('what has changed counts at the next event', () => {
   });
 
   it('consent, and a script that the user has not seen', async () => {
-    const script = await cli.write('guard.sh', 'echo no >&2; exit 2\n');
-    await cli.projectSettings({ BeforeTool: group('sh $LLXPRT_PROJECT_DIR/guard.sh') });
+    const script = await cli.write('.llxprt/hooks/guard.sh', 'echo no >&2; exit 2\n');
+    await cli.projectSettings({
+      BeforeTool: group('sh $LLXPRT_PROJECT_DIR/.llxprt/hooks/guard.sh'),
+    });
     await haveResident();
     expect((await askResident(event())).stdout).not.toContain('deny');
     await cli.run(['trust', '--yes', '--open']);

@@ -354,13 +354,13 @@ describe('test', () => {
   });
 
   it('watches with --watch: tests, scripts and settings', async () => {
-    await cli.write('hooks/guard.sh', 'exit 2\n');
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2\n');
     const hook = { name: 'hook' };
-    const settings = await cli.settings({ BeforeTool: group('sh hooks/guard.sh', hook) });
+    const settings = await cli.settings({ BeforeTool: group('sh .llxprt/hooks/guard.sh', hook) });
     await cli.write('one.hooktest.json', { event: 'BeforeTool', expect: { decision: 'block' } });
     const { watching, seen } = watch('--settings', settings);
     await seen('1 passed, 0 failed');
-    await cli.write('hooks/guard.sh', 'exit 0 # changed\n');
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 0 # changed\n');
     await seen('0 passed, 1 failed');
     await cli.write('one.hooktest.json', { event: 'BeforeTool', expect: { decision: 'allow' } });
     await seen('1 passed, 0 failed');
@@ -373,13 +373,13 @@ describe('test', () => {
   });
 
   it('says with --watch that a changed hook is not tested, and names --trust', async () => {
-    await cli.write('hooks/guard.sh', 'exit 2\n');
-    await cli.projectSettings({ BeforeTool: group('sh hooks/guard.sh', { name: 'hook' }) });
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2\n');
+    await cli.projectSettings({ BeforeTool: group('sh .llxprt/hooks/guard.sh', { name: 'hook' }) });
     await cli.write('one.hooktest.json', { event: 'BeforeTool', expect: { decision: 'block' } });
     await cli.run(['trust', '--yes']);
     const { watching, seen } = watch();
     expect(await seen('1 passed, 0 failed')).not.toContain('--trust');
-    await cli.write('hooks/guard.sh', 'exit 2 # changed\n');
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2 # changed\n');
     const output = await seen('0 passed, 1 failed');
     expect(output).toContain('1 hook of this project is not tested');
     expect(output).toContain('start again with --trust');
@@ -387,7 +387,7 @@ describe('test', () => {
     await watching;
     const trusting = watch('--trust');
     expect(await trusting.seen('1 passed, 0 failed')).not.toContain('not tested');
-    await cli.write('hooks/guard.sh', 'exit 2 # changed again\n');
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2 # changed again\n');
     expect(await trusting.seen('1 passed, 0 failed')).not.toContain('not tested');
     trusting.watching.kill('SIGINT');
     await trusting.watching;

@@ -7,8 +7,8 @@ import { Cli, group } from './helpers.js';
 const cli = new Cli();
 
 beforeEach(async () => {
-  await cli.write('guard.sh', 'touch ran');
-  await cli.projectSettings({ BeforeTool: group('sh guard.sh', { name: 'guard' }) });
+  await cli.write('.llxprt/hooks/guard.sh', 'touch ran');
+  await cli.projectSettings({ BeforeTool: group('sh .llxprt/hooks/guard.sh', { name: 'guard' }) });
 });
 
 const fire = (env: NodeJS.ProcessEnv = {}) => cli.run(['fire', 'BeforeTool'], { env });
@@ -30,7 +30,7 @@ describe('trust', () => {
   it('asks on a terminal, and lets run what is agreed to', async () => {
     const { exitCode, shown } = await onTerminal('trust', 'y\n');
     expect(shown).toContain('1 of 1: BeforeTool [new]');
-    expect(shown).toContain('--- guard.sh\n  | touch ran\n');
+    expect(shown).toContain('--- .llxprt/hooks/guard.sh\n  | touch ran\n');
     expect(shown).toContain('Allow it? (y)es, (n)o, (a)ll that are pinned, (q)uit:');
     expect(shown).toContain('Allowed: 1 hook.');
     expect(exitCode).toBe(0);
@@ -54,7 +54,7 @@ describe('trust', () => {
   });
 
   it('counts the rows of a long line, which would else push what is above out of sight', async () => {
-    await cli.write('guard.sh', `touch ran\n: ${'a'.repeat(30_000)}\n: last`);
+    await cli.write('.llxprt/hooks/guard.sh', `touch ran\n: ${'a'.repeat(30_000)}\n: last`);
     const { shown } = await onTerminal('trust', 's\n', 'n\n');
     expect(shown).toContain('  | touch ran\n');
     expect(shown).toContain(' more lines: (Enter) shows them, (s)kip: ');
@@ -65,7 +65,7 @@ describe('trust', () => {
   });
 
   it('shows a long definition a page at a time', async () => {
-    const command = `sh guard.sh # ${'a'.repeat(30_000)}`;
+    const command = `sh .llxprt/hooks/guard.sh # ${'a'.repeat(30_000)}`;
     await cli.projectSettings({ BeforeTool: group(command, { name: 'guard' }) });
     const { shown } = await onTerminal('trust', '\n', '\n', 'n\n');
     expect(shown.split('1 of 1:')[1]).toMatch(/ {2}> a+\n[^]*more lines: [^]*Allow it/u);
@@ -73,7 +73,7 @@ describe('trust', () => {
 
   it('shows all of a long script, a page at a time', async () => {
     const lines = Array.from({ length: 250 }, (_, index) => `# line ${index + 1}`);
-    await cli.write('guard.sh', lines.join('\n'));
+    await cli.write('.llxprt/hooks/guard.sh', lines.join('\n'));
     const { exitCode, shown } = await onTerminal('trust', '\n', '\n', 'y\n');
     expect(shown).toContain('162 more lines: (Enter) shows them, (s)kip: ');
     for (const line of lines) expect(shown).toContain(`  | ${line}\n`);
@@ -118,17 +118,17 @@ describe('trust', () => {
 
 BeforeTool [new]
     from .llxprt/settings.json:1:54
-    pinned by file: its definition and the files listed here are covered, and no others: its script lies in the project's root folder
-    command: "sh guard.sh"
+    pinned: its definition and every file of ".llxprt/hooks/" are covered; what its script loads or starts from elsewhere is not
+    command: "sh .llxprt/hooks/guard.sh"
     event: "BeforeTool"
     name: "guard"
     type: "command"
-    guard.sh  sha256:`,
+    .llxprt/hooks/guard.sh  sha256:`,
     );
-    await cli.write('guard.sh', 'touch pwned');
-    await cli.write('more.sh', 'touch pwned');
+    await cli.write('.llxprt/hooks/guard.sh', 'touch pwned');
+    await cli.write('.llxprt/hooks/more.sh', 'touch pwned');
     await cli.projectSettings({
-      BeforeTool: group('sh guard.sh; sh more.sh', { name: 'guard', matcher: 'write' }),
+      BeforeTool: group('sh .llxprt/hooks/guard.sh more', { name: 'guard', matcher: 'write' }),
     });
     const { exitCode, stdout } = await cli.run(['trust']);
     expect(exitCode).toBe(1);
@@ -136,25 +136,30 @@ BeforeTool [new]
 
 BeforeTool [changed]
     from .llxprt/settings.json:1:72
-    pinned by file: its definition and the files listed here are covered, and no others: its script lies in the project's root folder
+    pinned: its definition and every file of ".llxprt/hooks/" are covered; what its script loads or starts from elsewhere is not
     event: "BeforeTool"
     name: "guard"
     type: "command"
-  - command: "sh guard.sh"
-  + command: "sh guard.sh; sh more.sh"
+  - command: "sh .llxprt/hooks/guard.sh"
+  + command: "sh .llxprt/hooks/guard.sh more"
   + matcher: "write"
-  ~ guard.sh  sha256:…
-  + more.sh  sha256:…
+  ~ .llxprt/hooks/guard.sh  sha256:… 644
+  + .llxprt/hooks/more.sh  sha256:… 644
 
---- guard.sh as it was allowed
-+++ guard.sh as it is now
+--- .llxprt/hooks/guard.sh as it was allowed
++++ .llxprt/hooks/guard.sh as it is now
 @@
 -touch ran
 +touch pwned`);
   });
 
   it('asks about each, takes all that are pinned at once, and open ones one by one', async () => {
-    const commands = ['touch first', 'npm test', 'sh guard.sh', 'bash -c "touch second"'];
+    const commands = [
+      'sh .llxprt/hooks/guard.sh first',
+      'npm test',
+      'sh .llxprt/hooks/guard.sh',
+      'bash -c "touch second"',
+    ];
     await cli.projectSettings({ BeforeTool: commands.flatMap((command) => group(command)) });
     const { exitCode, shown } = await onTerminal('trust', 'a\n', 'n\n', 'y\n');
     expect(shown).toContain('1 of 4: BeforeTool [new]');
@@ -168,7 +173,7 @@ BeforeTool [changed]
     expect(items.map(({ status, class: covers }) => [status, covers])).toEqual([
       ['allowed', 'pinned'],
       ['new', 'open'],
-      ['allowed', 'pinned by file'],
+      ['allowed', 'pinned'],
       ['allowed', 'open'],
     ]);
   });
@@ -198,27 +203,30 @@ BeforeTool [changed]
 
   it('skips only what has changed, and names what to run', async () => {
     await cli.projectSettings({
-      BeforeTool: [...group('sh guard.sh'), ...group('touch second')],
+      BeforeTool: [...group('sh .llxprt/hooks/guard.sh'), ...group('sh .claude/hooks/second.sh')],
     });
+    await cli.write('.claude/hooks/second.sh', 'touch second');
     await cli.run(['trust', '--yes']);
-    await cli.write('guard.sh', 'touch ran; true');
+    await cli.write('.llxprt/hooks/guard.sh', 'touch ran; true');
     const { stderr } = await fire();
     expect(stderr).toContain(
-      'The hook "sh guard.sh" is skipped; to see and allow it, run in the project: hookstack trust. It has changed since it was allowed (guard.sh)',
+      'The hook "sh .llxprt/hooks/guard.sh" is skipped; to see and allow it, run in the project: hookstack trust. It has changed since it was allowed (.llxprt/hooks/guard.sh)',
     );
     expect(hasRun()).toBe(false);
     expect(existsSync(join(cli.project, 'second'))).toBe(true);
   });
 
   it('lets a guard deny that has changed since it was allowed, and a new one do nothing', async () => {
-    await cli.projectSettings({ BeforeTool: group('sh guard.sh', { onFailure: 'deny' }) });
+    await cli.projectSettings({
+      BeforeTool: group('sh .llxprt/hooks/guard.sh', { onFailure: 'deny' }),
+    });
     expect(await fire()).toMatchObject({ exitCode: 0 });
     await cli.run(['trust', '--yes']);
     expect(await fire()).toMatchObject({ exitCode: 0, stderr: '' });
     await rm(join(cli.project, 'ran'));
     for (const [command, onFailure] of [
-      ['sh guard.sh # changed', 'deny'],
-      ['sh guard.sh', 'allow'],
+      ['sh .llxprt/hooks/guard.sh # changed', 'deny'],
+      ['sh .llxprt/hooks/guard.sh', 'allow'],
     ] as const) {
       await cli.projectSettings({ BeforeTool: group(command, { onFailure }) });
       const { exitCode, stdout } = await fire();
@@ -230,9 +238,9 @@ BeforeTool [changed]
   });
 
   it('allows nothing that is refused', async () => {
-    await chmod(join(cli.project, 'guard.sh'), 0o666);
+    await chmod(join(cli.project, '.llxprt/hooks/guard.sh'), 0o666);
     const { exitCode, stdout, stderr } = await cli.run(['trust', '--yes']);
-    expect(stdout).toContain('[refused: guard.sh: other users may write it');
+    expect(stdout).toContain('[refused: .llxprt/hooks/guard.sh: other users may write it');
     expect(stderr).toContain('refused: 1 hook; nobody can allow that');
     expect(exitCode).toBe(1);
     expect(await cli.run(['trust', '--lock'])).toMatchObject({ exitCode: 1 });
@@ -252,15 +260,15 @@ BeforeTool [changed]
           kind: 'hook',
           status: 'new',
           reason: 'has not been allowed yet',
-          class: 'pinned by file',
-          covers: expect.stringContaining('its script lies in'),
+          class: 'pinned',
+          covers: expect.stringContaining('every file of ".llxprt/hooks/"'),
           definition: {
             type: 'command',
             event: 'BeforeTool',
-            command: 'sh guard.sh',
+            command: 'sh .llxprt/hooks/guard.sh',
             name: 'guard',
           },
-          files: { 'guard.sh': expect.stringMatching(/^sha256:[\da-f]{64}$/) },
+          files: { '.llxprt/hooks/guard.sh': expect.stringMatching(/^sha256:[\da-f]{64} 644$/) },
           digest: expect.stringMatching(/^sha256:[\da-f]{64}$/),
           file: join(cli.project, '.llxprt/settings.json'),
           line: 1,
@@ -287,8 +295,8 @@ const disabledHere = () =>
 
 describe('trust in the settings', () => {
   const guards = {
-    BeforeTool: group('sh guard.sh', { name: 'guard' }),
-    AfterTool: group('true', { name: 'noisy' }),
+    BeforeTool: group('sh .llxprt/hooks/guard.sh', { name: 'guard' }),
+    AfterTool: group('sh .llxprt/hooks/guard.sh', { name: 'noisy' }),
   };
 
   beforeEach(() => cli.projectSettings(guards, { disabledHooks: ['noisy'] }));
@@ -372,7 +380,7 @@ describe('trust --check', () => {
       exitCode: 1,
       stderr: 'error: not allowed: 1 hook; see with: hookstack trust',
     });
-    expect(before.stdout).toContain('sh guard.sh');
+    expect(before.stdout).toContain('sh .llxprt/hooks/guard.sh');
     await cli.run(['trust', '--yes']);
     expect(await cli.run(['trust', '--check'])).toEqual({
       exitCode: 0,

@@ -1,11 +1,11 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Cli, group } from './helpers.js';
 
 const cli = new Cli();
 
-const FILE = 'hooks/guard.sh';
+const FILE = '.llxprt/hooks/guard.sh';
 const OLD = 'one\ntwo\nthree\nfour\nfive\ntouch ran\n';
 const NEW = 'one\ntwo\nthree\nfour\nfive\ntouch other\n';
 const DIFF = `--- ${FILE} as it was allowed
@@ -47,18 +47,18 @@ describe('trust shows of a changed script', () => {
   );
 
   it('that of a file beside it as well', async () => {
-    await cli.write('hooks/lib.sh', 'a\n');
+    await cli.write('.llxprt/hooks/lib.sh', 'a\n');
     await cli.run(['trust', '--yes']);
-    await cli.write('hooks/lib.sh', 'b\n');
+    await cli.write('.llxprt/hooks/lib.sh', 'b\n');
     const { shown } = await cli.onTerminal('trust', 'n\n');
-    expect(shown).toContain('+++ hooks/lib.sh as it is now\n@@\n-a\n+b\n');
-    expect(shown).toContain('--- hooks/guard.sh\n  | one\n');
+    expect(shown).toContain('+++ .llxprt/hooks/lib.sh as it is now\n@@\n-a\n+b\n');
+    expect(shown).toContain('--- .llxprt/hooks/guard.sh\n  | one\n');
   });
 
   it('once, where several hooks share the file', async () => {
-    await cli.write('hooks/other.sh', 'true\n');
+    await cli.write('.llxprt/hooks/other.sh', 'true\n');
     const guard = group(`sh ${FILE}`, { name: 'guard' });
-    const other = group('sh hooks/other.sh', { name: 'other', matcher: 'x' });
+    const other = group('sh .llxprt/hooks/other.sh', { name: 'other', matcher: 'x' });
     await cli.projectSettings({ BeforeTool: [...guard, ...other] });
     await cli.run(['trust', '--yes']);
     await cli.write(FILE, NEW);
@@ -83,6 +83,16 @@ describe('trust shows of a changed script', () => {
     expect((await cli.run(['trust'])).stdout).toContain(whole);
     await rm(folder(), { recursive: true });
     expect((await cli.run(['trust'])).stdout).toContain(whole);
+  });
+
+  it('that its mode is another, where its bytes are the same', async () => {
+    await chmod(join(cli.project, FILE), 0o755);
+    const { stdout } = await cli.run(['trust', '--check']);
+    expect(stdout).toMatch(/^ {2}~ \.llxprt\/hooks\/guard\.sh {2}sha256:\w{12} 755$/mu);
+    expect(stdout).toContain(
+      `${FILE} has the same bytes; its mode, or where a link leads, has changed`,
+    );
+    expect(stdout).not.toContain('| one');
   });
 
   it('what a terminal would obey with escapes', async () => {

@@ -234,7 +234,7 @@ export default async (call, next) => next();`;
 /** Allows the module as it stands, unless it has been allowed before. */
 async function loadAllowed({ allowing }: { allowing: boolean }) {
   const { extensions } = await folders.load();
-  const consent = await HookConsent.open({ workingDir: folders.project, home: folders.home });
+  const consent = await HookConsent.read({ workingDir: folders.project, home: folders.home });
   if (allowing) {
     const modules = listModules(extensions).map(toProjectModule);
     await consent.allow(await consent.reviewModules(modules));

@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { execa } from 'execa';
 import { describe, expect } from 'vitest';
@@ -23,6 +23,15 @@ async function openSession(host: Host) {
   return { config, consent };
 }
 
+const toolInput = { c: EVIL };
+
+/** Allows what is pinned, and nothing that is open. */
+async function allowByPlainYes(host: Host): Promise<void> {
+  const { config, consent } = await openSession(host);
+  const entries = config.getHookSystem()?.getAllHooks() ?? [];
+  await consent.allow(entries.flatMap(({ review }) => review ?? []));
+}
+
 /** The built program in the project, with the given environment. */
 async function fire(host: Host, env: NodeJS.ProcessEnv) {
   const args = ['fire', 'BeforeTool', '--tool', 'write_file', '--input', '{"file_path":".env"}'];
@@ -37,39 +46,48 @@ async function fire(host: Host, env: NodeJS.ProcessEnv) {
 
 describe('73 what changes while a session runs', () => {
   fault('73 an output that becomes a link to a script', async ({ host }) => {
-    await host.write('hooks/x.sh', 'cat > /dev/null\n');
-    await writeHooks(host, hook('jq -r .tool_input.c > last.txt; bash hooks/x.sh'));
-    await allowAll(host);
-    const { config } = await openSession(host);
-    const toolInput = { c: EVIL };
-    expect((await host.callToolOf(config, { toolInput })).hooks[0]?.exitCode).toBe(0);
-    await rm(path.join(host.directory, 'last.txt'));
-    await symlink('hooks/x.sh', path.join(host.directory, 'last.txt'));
-    expect((await host.callToolOf(config, { toolInput })).hooks[0]?.exitCode).toBeUndefined();
+    await host.write('.llxprt/hooks/x.sh', 'cat > /dev/null\n');
+    await writeHooks(host, hook('jq -r .tool_input.c > last.txt; bash .llxprt/hooks/x.sh'));
+    await allowByPlainYes(host);
+    await symlink('.llxprt/hooks/x.sh', path.join(host.directory, 'last.txt'));
+    const { hooks } = await host.callToolOf((await openSession(host)).config, { toolInput });
+    expect(hooks).toEqual([]);
+    expect(await readFile(path.join(host.directory, '.llxprt/hooks/x.sh'), 'utf8')).not.toBe(EVIL);
     expect(host.exists('pwned')).toBe(false);
   });
 
   fault('73 the folder of an output that becomes a link to that of a script', async ({ host }) => {
-    await host.write('hooks/x.sh', 'cat > /dev/null\n');
-    await mkdir(path.join(host.directory, 'logs'));
-    await writeHooks(host, hook('jq -r .tool_input.c > logs/x.sh; bash hooks/x.sh'));
-    await allowAll(host);
+    await host.write('.llxprt/hooks/x.sh', 'cat > /dev/null\n');
+    await writeHooks(host, hook('jq -r .tool_input.c > logs/x.sh; bash .llxprt/hooks/x.sh'));
+    await allowByPlainYes(host);
+    await symlink('.llxprt/hooks', path.join(host.directory, 'logs'));
+    const { hooks } = await host.callToolOf((await openSession(host)).config, { toolInput });
+    expect(hooks).toEqual([]);
+    expect(host.exists('pwned')).toBe(false);
+  });
+
+  fault('73 a folder for hooks that becomes a link, while a session runs', async ({ host }) => {
+    await host.write('.claude/hooks/x.sh', 'cat > /dev/null\n');
+    await host.write('evil/x.sh', EVIL);
+    await writeHooks(host, guard('bash .claude/hooks/x.sh'));
+    await allowByPlainYes(host);
     const { config } = await openSession(host);
-    await rm(path.join(host.directory, 'logs'), { recursive: true });
-    await symlink('hooks', path.join(host.directory, 'logs'));
-    await host.callToolOf(config, { toolInput: { c: EVIL } });
+    expect((await host.callToolOf(config)).verdict).toBe('allowed');
+    await rm(path.join(host.directory, '.claude/hooks'), { recursive: true });
+    await symlink('../evil', path.join(host.directory, '.claude/hooks'));
+    expect((await host.callToolOf(config)).verdict).toBe('blocked');
     expect(host.exists('pwned')).toBe(false);
   });
 
   fault(
     '76 a guard that was replaced denies, and its old command never starts',
     async ({ host }) => {
-      await host.write('a/x.sh', 'cat > /dev/null\n');
-      await host.write('b/y.sh', 'cat > /dev/null\n');
-      await writeHooks(host, guard('bash a/x.sh'));
+      await host.write('.claude/hooks/x.sh', 'cat > /dev/null\n');
+      await host.write('.gemini/hooks/y.sh', 'cat > /dev/null\n');
+      await writeHooks(host, guard('bash .claude/hooks/x.sh'));
       await allowAll(host);
-      await host.write('a/x.sh', EVIL);
-      await writeHooks(host, guard('bash b/y.sh'));
+      await host.write('.claude/hooks/x.sh', EVIL);
+      await writeHooks(host, guard('bash .gemini/hooks/y.sh'));
       const { config } = await openSession(host);
       expect((await host.callToolOf(config)).verdict).toBe('blocked');
       // Elsewhere, the user allows what is there now.
@@ -83,13 +101,16 @@ describe('73 what changes while a session runs', () => {
   fault(
     '76 a guard that was restored is a hook of the project like any other',
     async ({ host }) => {
-      await host.write('hooks/helper.py', 'x = 1\n');
-      await host.write('hooks/x.py', 'import sys, helper\nprint("prefix", sys.pycache_prefix)\n');
-      await writeHooks(host, guard('python3 hooks/x.py'));
+      await host.write('.llxprt/hooks/helper.py', 'x = 1\n');
+      await host.write(
+        '.llxprt/hooks/x.py',
+        'import sys, helper\nprint("prefix", sys.pycache_prefix)\n',
+      );
+      await writeHooks(host, guard('python3 .llxprt/hooks/x.py'));
       await allowAll(host);
       await host.write(SETTINGS, {
         enableHooks: true,
-        hooks: { BeforeTool: [{ matcher: 'none', hooks: [guard('python3 hooks/x.py')] }] },
+        hooks: { BeforeTool: [{ matcher: 'none', hooks: [guard('python3 .llxprt/hooks/x.py')] }] },
       });
       const { config } = await openSession(host);
       expect((await host.callToolOf(config)).verdict).toBe('blocked');
@@ -100,10 +121,13 @@ describe('73 what changes while a session runs', () => {
   );
 
   fault('74 a folder that is called like a compiled file is covered', async ({ host }) => {
-    const folder = 'hooks/__pycache__/a.cpython-311.pyc';
+    const folder = '.llxprt/hooks/__pycache__/a.cpython-311.pyc';
     await host.write(`${folder}/helper.py`, 'x = 1\n');
-    await host.write('hooks/x.py', `import sys\nsys.path.insert(0, "${folder}")\nimport helper\n`);
-    await writeHooks(host, hook('python3 hooks/x.py', { onFailure: 'deny' }));
+    await host.write(
+      '.llxprt/hooks/x.py',
+      `import sys\nsys.path.insert(0, "${folder}")\nimport helper\n`,
+    );
+    await writeHooks(host, hook('python3 .llxprt/hooks/x.py', { onFailure: 'deny' }));
     await allowAll(host);
     await host.write(`${folder}/helper.py`, 'open("pwned", "w")\n');
     const { text } = await host.callToolOf((await openSession(host)).config);
@@ -173,32 +197,34 @@ describe("77 the chain of a project's group", () => {
 
 describe('73 a consent of the first form', () => {
   fault.for<[string, (host: Host) => Promise<unknown>]>([
-    ['node_modules', (host) => host.write('hooks/node_modules/a.js', '')],
-    ['.git', (host) => host.write('hooks/.git/config', '')],
+    ['node_modules', (host) => host.write('.llxprt/hooks/node_modules/a.js', '')],
+    ['.git', (host) => host.write('.llxprt/hooks/.git/config', '')],
     [
       'five hundred files',
       async (host) => {
         for (let file = 0; file <= 500; file++) {
-          await writeFile(path.join(host.directory, `hooks/${file}.txt`), '');
+          await writeFile(path.join(host.directory, `.llxprt/hooks/${file}.txt`), '');
         }
       },
     ],
   ])(
     '73 does not count for less because a folder was made to hold %s',
     async ([, grow], { host }) => {
-      const { digestOf } = await import('../../src/trust/consentItem.js');
-      await host.write('hooks/x.sh', 'cat > /dev/null\n');
-      await writeHooks(host, hook('bash hooks/x.sh', { onFailure: 'deny' }));
+      const { digestOf, withoutMode } = await import('../../src/trust/consentItem.js');
+      await host.write('.llxprt/hooks/x.sh', 'cat > /dev/null\n');
+      await writeHooks(host, hook('bash .llxprt/hooks/x.sh', { onFailure: 'deny' }));
       await allowAll(host);
       const { config } = await openSession(host);
       const [entry] = config.getHookSystem()?.getAllHooks() ?? [];
-      const { class: _class, digest: _digest, ...old } = entry?.review?.item ?? never();
+      const { kind, definition, files } = entry?.review?.item ?? never();
+      const digests = Object.entries(files).map(([name, digest]) => [name, withoutMode(digest)]);
+      const old = { kind, definition, files: Object.fromEntries(digests) };
       const items = [{ ...old, digest: digestOf(old) }];
       const store = path.join(host.directory, 'home/.llxprt/trusted-hooks.json');
       await writeFile(store, JSON.stringify({ version: 1, projects: { [host.directory]: items } }));
       expect((await host.callToolOf((await openSession(host)).config)).verdict).toBe('allowed');
       await grow(host);
-      await host.write('hooks/new.sh', EVIL);
+      await host.write('.llxprt/hooks/new.sh', EVIL);
       expect((await host.callToolOf((await openSession(host)).config)).verdict).toBe('blocked');
     },
   );

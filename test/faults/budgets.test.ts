@@ -308,7 +308,7 @@ describe('a project of which a guard was allowed, and whose settings cannot be r
     async ([, spoil], { host }) => {
       await writeSettings(host, [], []);
       const file = await host.write(SETTINGS, { hooks });
-      await hookstack(host, ['trust', '--yes']);
+      await hookstack(host, ['trust', '--open']);
       await spoil(file);
       for (const [args, code] of [
         [['fire', 'BeforeTool'], 1],

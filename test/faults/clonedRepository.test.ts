@@ -21,17 +21,21 @@ const groupOf = (command: string, others: object = {}) => ({ hooks: [hook(comman
 
 /** A repository whose owner the user trusted once. */
 async function writeHonest(host: Host): Promise<void> {
-  await write(host, 'hooks/check.sh', 'if [ -f hooks/late.sh ]; then sh hooks/late.sh; fi\n');
-  await write(host, 'hooks/other.sh', `${EVIL}\n`);
+  await write(
+    host,
+    '.llxprt/hooks/check.sh',
+    'if [ -f .llxprt/hooks/late.sh ]; then sh .llxprt/hooks/late.sh; fi\n',
+  );
+  await write(host, '.llxprt/hooks/other.sh', `${EVIL}\n`);
   await write(host, 'elsewhere/check.sh', `${EVIL}\n`);
-  await symlink('check.sh', at(host, 'hooks/link.sh'));
+  await symlink('check.sh', at(host, '.llxprt/hooks/link.sh'));
   await write(host, SETTINGS, HONEST);
 }
 
 const HONEST = settingsOf(
   { matcher: '^read_file$', ...groupOf(FOR_READING) },
-  groupOf('sh $LLXPRT_PROJECT_DIR/hooks/check.sh'),
-  groupOf('sh hooks/link.sh'),
+  groupOf('sh $LLXPRT_PROJECT_DIR/.llxprt/hooks/check.sh'),
+  groupOf('sh .llxprt/hooks/link.sh'),
 );
 
 /** What its owner, or whoever has taken it over, changes in it. */
@@ -40,12 +44,15 @@ const SHAPES: [shape: string, change: (host: Host) => Promise<unknown>][] = [
     'a new hook',
     (host) => write(host, SETTINGS, settingsOf(...HONEST.hooks.BeforeTool, groupOf(EVIL))),
   ],
-  ["a script's byte changed", (host) => appendFile(at(host, 'hooks/check.sh'), `${EVIL}\n`)],
+  [
+    "a script's byte changed",
+    (host) => appendFile(at(host, '.llxprt/hooks/check.sh'), `${EVIL}\n`),
+  ],
   [
     'the target of a link changed',
     async (host) => {
-      await rm(at(host, 'hooks/link.sh'));
-      await symlink('other.sh', at(host, 'hooks/link.sh'));
+      await rm(at(host, '.llxprt/hooks/link.sh'));
+      await symlink('other.sh', at(host, '.llxprt/hooks/link.sh'));
     },
   ],
   [
@@ -72,7 +79,7 @@ const SHAPES: [shape: string, change: (host: Host) => Promise<unknown>][] = [
     async (host) => {
       await write(host, 'env.sh', EVIL);
       const env = { BASH_ENV: at(host, 'env.sh'), ENV: at(host, 'env.sh') };
-      await write(host, SETTINGS, settingsOf(groupOf('bash hooks/check.sh', { env })));
+      await write(host, SETTINGS, settingsOf(groupOf('bash .llxprt/hooks/check.sh', { env })));
     },
   ],
   [
@@ -85,7 +92,7 @@ const SHAPES: [shape: string, change: (host: Host) => Promise<unknown>][] = [
         consent: true,
       }),
   ],
-  ['a script that appears later', (host) => write(host, 'hooks/late.sh', EVIL)],
+  ['a script that appears later', (host) => write(host, '.llxprt/hooks/late.sh', EVIL)],
   [
     'a lock that was edited',
     async (host) => {
@@ -99,8 +106,8 @@ const SHAPES: [shape: string, change: (host: Host) => Promise<unknown>][] = [
   [
     'a directory renamed over',
     async (host) => {
-      await rename(at(host, 'hooks'), at(host, 'was'));
-      await rename(at(host, 'elsewhere'), at(host, 'hooks'));
+      await rename(at(host, '.llxprt/hooks'), at(host, 'was'));
+      await rename(at(host, 'elsewhere'), at(host, '.llxprt/hooks'));
     },
   ],
 ];
@@ -134,7 +141,7 @@ async function callTool(host: Host, trustedLock: string): Promise<string> {
   const home = path.join(host.directory, 'home');
   const { settings } = await loadSettings({ workingDir, home, systemPath: '/nonexistent' });
   const { extensions } = await loadExtensions({ workingDir, home });
-  const consent = await HookConsent.open({ workingDir, home, trustedLock });
+  const consent = await HookConsent.read({ workingDir, home, trustedLock });
   const config = host.createConfig({ ...settings, workingDir, extensions, consent });
   await useExtensionMiddleware(config, extensions);
   const { verdict } = await host.callToolOf(config);
@@ -144,9 +151,9 @@ async function callTool(host: Host, trustedLock: string): Promise<string> {
 
 describe('a cloned repository that has turned evil runs nothing of it', () => {
   fault.for(SHAPES)('63 %s', async ([, change], { host }) => {
-    await mkdir(at(host, 'hooks'), { recursive: true });
+    await mkdir(at(host, '.llxprt/hooks'), { recursive: true });
     await writeHonest(host);
-    await hookstack(host, ['trust', '--yes']);
+    await hookstack(host, ['trust', '--open']);
     const { stderr: before } = await hookstack(host, ['fire', 'BeforeTool']);
     expect(before).toBe('');
 
@@ -166,7 +173,7 @@ describe('a cloned repository that has turned evil runs nothing of it', () => {
   fault('63 and would do so if it were allowed', { timeout: 60_000 }, async ({ host }) => {
     for (const [, change] of SHAPES) {
       await rm(at(host, '.'), { recursive: true, force: true });
-      await mkdir(at(host, 'hooks'), { recursive: true });
+      await mkdir(at(host, '.llxprt/hooks'), { recursive: true });
       await writeHonest(host);
       await change(host);
       await hookstack(host, ['fire', 'BeforeTool', '--trust']);

@@ -24,9 +24,12 @@ async function allow(host: Host, ...hooks: CommandHookConfig[]): Promise<void> {
 
 describe('74 code beside a script', () => {
   fault('74 a forged file that Python would take for compiled is not read', async ({ host }) => {
-    await host.write('hooks/helper.py', 'x = 1\n');
-    await host.write('hooks/x.py', 'import sys, helper\nopen("ran", "a").write("ran\\n")\n');
-    await allow(host, hook('python3 hooks/x.py'));
+    await host.write('.llxprt/hooks/helper.py', 'x = 1\n');
+    await host.write(
+      '.llxprt/hooks/x.py',
+      'import sys, helper\nopen("ran", "a").write("ran\\n")\n',
+    );
+    await allow(host, hook('python3 .llxprt/hooks/x.py'));
     await call(host);
     // Compiled of other code, and marked as never to be compared with its source.
     const forge = [
@@ -37,8 +40,8 @@ describe('74 code beside a script', () => {
     const tag = execFileSync('python3', ['-c', 'import sys; print(sys.implementation.cache_tag)'])
       .toString()
       .trim();
-    await mkdir(path.join(host.directory, 'hooks/__pycache__'), { recursive: true });
-    const forged = `hooks/__pycache__/helper.${tag}.pyc`;
+    await mkdir(path.join(host.directory, '.llxprt/hooks/__pycache__'), { recursive: true });
+    const forged = `.llxprt/hooks/__pycache__/helper.${tag}.pyc`;
     execFileSync('python3', ['-c', forge, forged], { cwd: host.directory });
     const { verdict } = await call(host);
     expect(verdict).toBe('allowed');
@@ -47,13 +50,13 @@ describe('74 code beside a script', () => {
   });
 
   fault.for<[string, string, string]>([
-    ['a module in place of one of the library', 'hooks/json.py', 'open("pwned", "w")\n'],
-    ['the folder of a package', 'hooks/helper/__init__.py', 'open("pwned", "w")\n'],
-    ['what a package.json says', 'hooks/package.json', '{"type": "commonjs"}'],
+    ['a module in place of one of the library', '.llxprt/hooks/json.py', 'open("pwned", "w")\n'],
+    ['the folder of a package', '.llxprt/hooks/helper/__init__.py', 'open("pwned", "w")\n'],
+    ['what a package.json says', '.llxprt/hooks/package.json', '{"type": "commonjs"}'],
   ])('74 %s asks again', async ([, file, content], { host }) => {
-    await host.write('hooks/helper.py', 'x = 1\n');
-    await host.write('hooks/x.py', 'import json, helper\n');
-    await allow(host, hook('python3 hooks/x.py', { onFailure: 'deny' }));
+    await host.write('.llxprt/hooks/helper.py', 'x = 1\n');
+    await host.write('.llxprt/hooks/x.py', 'import json, helper\n');
+    await allow(host, hook('python3 .llxprt/hooks/x.py', { onFailure: 'deny' }));
     expect((await call(host)).verdict).toBe('allowed');
     await host.write(file, content);
     expect((await call(host)).text).toContain(`${file} is new`);
@@ -62,8 +65,8 @@ describe('74 code beside a script', () => {
 
   fault('74 an interpreter of the project in the first line is open', async ({ host }) => {
     await host.write('tools/interpreter', '#!/bin/sh\n', 0o755);
-    await host.write('hooks/x', '#!tools/interpreter\n', 0o755);
-    await host.write(SETTINGS, project([hook('./hooks/x')]));
+    await host.write('.llxprt/hooks/x', '#!tools/interpreter\n', 0o755);
+    await host.write(SETTINGS, project([hook('./.llxprt/hooks/x')]));
     const { config } = await openProject(host);
     await config.getHookSystem()?.initialize();
     const [entry] = config.getHookSystem()?.getAllHooks() ?? [];
@@ -97,7 +100,10 @@ describe('75 variables of a hook', () => {
   fault(
     '75 a name of which nothing is known makes it open, and says what to do',
     async ({ host }) => {
-      await host.write(SETTINGS, project([hook('true', { env: { MODE: 'strict' } })]));
+      await host.write(
+        SETTINGS,
+        project([hook('sh .llxprt/hooks/x.sh', { env: { MODE: 'strict' } })]),
+      );
       const { config } = await openProject(host);
       await config.getHookSystem()?.initialize();
       const [entry] = config.getHookSystem()?.getAllHooks() ?? [];
@@ -109,8 +115,8 @@ describe('75 variables of a hook', () => {
 
 describe('80 what takes long to look at', () => {
   fault('80 a name that many patterns match', async ({ host }) => {
-    await host.write(`hooks/${'a'.repeat(250)}`, '');
-    await host.write(SETTINGS, project([hook('cat hooks/a*a*a*a*a*a*a*b')]));
+    await host.write(`.llxprt/hooks/${'a'.repeat(250)}`, '');
+    await host.write(SETTINGS, project([hook('cat .llxprt/hooks/a*a*a*a*a*a*a*b')]));
     const startedAt = performance.now();
     expect((await call(host)).verdict).toBe('allowed');
     host.measure('looked at in', performance.now() - startedAt, 'ms');
@@ -119,12 +125,12 @@ describe('80 what takes long to look at', () => {
   fault(
     '80 a folder and a large file that many hooks name are looked at once',
     async ({ host }) => {
-      await host.write('hooks/x.sh', '');
-      await host.write('large', '');
-      await truncate(path.join(host.directory, 'large'), 30 * 1024 * 1024);
+      await host.write('.llxprt/hooks/x.sh', '');
+      await host.write('.llxprt/hooks/large', '');
+      await truncate(path.join(host.directory, '.llxprt/hooks/large'), 30 * 1024 * 1024);
       const words = Array.from({ length: 5 }, (_, index) => `w${index}`).join(' ');
       const hooks = Array.from({ length: 300 }, (_, index) =>
-        hook(`bash hooks/x.sh ${words} ${index}; cat large > /dev/null`),
+        hook(`bash .llxprt/hooks/x.sh ${words} ${index}`),
       );
       await host.write(SETTINGS, project(hooks));
       const { config } = await openProject(host);
@@ -133,15 +139,16 @@ describe('80 what takes long to look at', () => {
       host.measure('looked at in', performance.now() - startedAt, 'ms');
       const entries = config.getHookSystem()?.getAllHooks() ?? [];
       expect(new Set(entries.map(({ review }) => review?.status))).toEqual(new Set(['new']));
+      expect(new Set(entries.map(({ review }) => review?.class))).toEqual(new Set(['pinned']));
     },
   );
 
   fault('80 a project that names too many places is refused as a whole', async ({ host }) => {
-    await mkdir(path.join(host.directory, 'hooks'), { recursive: true });
+    await mkdir(path.join(host.directory, '.llxprt/hooks'), { recursive: true });
     for (let file = 0; file < 400; file++) {
-      await writeFile(path.join(host.directory, `hooks/${file}.sh`), '');
+      await writeFile(path.join(host.directory, `.llxprt/hooks/${file}.sh`), '');
     }
-    const hooks = Array.from({ length: 400 }, (_, index) => hook(`bash hooks/${index}.sh`));
+    const hooks = Array.from({ length: 400 }, (_, index) => hook(`bash .llxprt/hooks/${index}.sh`));
     await host.write(SETTINGS, project([hook('touch pwned'), ...hooks]));
     const { config } = await openProject(host);
     await host.callToolOf(config);
@@ -154,27 +161,30 @@ describe('80 what takes long to look at', () => {
 
 describe('85 files whose names look alike', () => {
   fault('85 a link, and a file that is called as a list would show it', async ({ host }) => {
-    const at = (file: string) => path.join(host.directory, 'hooks', file);
-    await host.write('hooks/x.sh', '');
-    await host.write('hooks/y', 'a');
+    const at = (file: string) => path.join(host.directory, '.llxprt/hooks', file);
+    await host.write('.llxprt/hooks/x.sh', '');
+    await host.write('.llxprt/hooks/y', 'a');
     await symlink('y', at('x'));
-    await host.write('hooks/x -> y', 'b');
-    await allow(host, hook('bash hooks/x.sh', { onFailure: 'deny' }));
+    await host.write('.llxprt/hooks/x -> y', 'b');
+    await allow(host, hook('bash .llxprt/hooks/x.sh', { onFailure: 'deny' }));
     expect((await call(host)).verdict).toBe('allowed');
-    await host.write('hooks/x -> y', 'c');
-    expect((await call(host)).text).toContain('hooks/x -> y');
-    await host.write('hooks/x -> y', 'b');
+    await host.write('.llxprt/hooks/x -> y', 'c');
+    expect((await call(host)).text).toContain('.llxprt/hooks/x -> y');
+    await host.write('.llxprt/hooks/x -> y', 'b');
     expect((await call(host)).verdict).toBe('allowed');
     await rm(at('x'));
-    await host.write('hooks/x', 'a');
+    await host.write('.llxprt/hooks/x', 'a');
     expect((await call(host)).verdict).toBe('blocked');
   });
 
   fault('85 a name that is no UTF-8 makes the hook open', async ({ host }) => {
-    await host.write('hooks/x.sh', '');
-    const name = Buffer.concat([Buffer.from(`${host.directory}/hooks/`), Buffer.from([0xff])]);
+    await host.write('.llxprt/hooks/x.sh', '');
+    const name = Buffer.concat([
+      Buffer.from(`${host.directory}/.llxprt/hooks/`),
+      Buffer.from([0xff]),
+    ]);
     await writeFile(name, '');
-    await host.write(SETTINGS, project([hook('bash hooks/x.sh')]));
+    await host.write(SETTINGS, project([hook('bash .llxprt/hooks/x.sh')]));
     const { config } = await openProject(host);
     await config.getHookSystem()?.initialize();
     const [entry] = config.getHookSystem()?.getAllHooks() ?? [];

@@ -301,7 +301,7 @@ process.stdin.setEncoding('utf8').on('data', (chunk) => {
 });
 
 describe('a hook of a project that stays', () => {
-  const SCRIPT = 'hooks/kept.mjs';
+  const SCRIPT = '.llxprt/hooks/kept.mjs';
 
   async function openAllowed(host: Host) {
     await host.write(SCRIPT, await readFile(PUPPET, 'utf8'));
@@ -314,7 +314,7 @@ describe('a hook of a project that stays', () => {
     const pids = () =>
       host
         .leftovers()
-        .filter((pid) => /node\0hooks/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
+        .filter((pid) => /node\0\.llxprt/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
     return { config, call, pids };
   }
 

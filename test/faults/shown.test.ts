@@ -5,7 +5,7 @@ import path from 'node:path';
 import { inspect } from 'node:util';
 import { execa, type Options } from 'execa';
 import { describe, expect, vi } from 'vitest';
-import { whileLocked } from '../../src/trust/fileLock.js';
+import { whileLocked } from '../../src/util/fileLock.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { startRecordedModel } from '../../src/agent/recordedModel.js';
 import { traceToFile } from '../../src/trace/traceFile.js';
@@ -182,7 +182,7 @@ describe('91 what several processes allow at the same time', () => {
   fault('91 is all kept', async ({ host }) => {
     const projects = Array.from({ length: 12 }, (_, index) => `project${index}`);
     for (const project of projects) await host.write(`${project}/${SETTINGS}`, settings('true'));
-    const allow = (project: string) => run(host, ['trust', '--yes'], {}, project);
+    const allow = (project: string) => run(host, ['trust', '--open'], {}, project);
     const codes = await Promise.all(projects.map(async (each) => (await allow(each)).exitCode));
     expect(new Set(codes)).toEqual(new Set([0]));
     const checks = projects.map((each) => run(host, ['trust', '--check'], {}, each));
@@ -207,13 +207,13 @@ describe('91 what several processes allow at the same time', () => {
     const lock = await host.write('home/.llxprt/trusted-hooks.json.lock', '');
     const before = new Date(Date.now() - 60_000);
     await utimes(lock, before, before);
-    expect(await run(host, ['trust', '--yes'])).toMatchObject({ exitCode: 0 });
+    expect(await run(host, ['trust', '--open'])).toMatchObject({ exitCode: 0 });
     expect(existsSync(lock)).toBe(false);
 
     await symlink(path.join(host.directory, 'elsewhere'), lock);
     await lutimes(lock, before, before);
     await host.write(`project/${SETTINGS}`, settings('false'));
-    expect(await run(host, ['trust', '--yes'])).toMatchObject({ exitCode: 0 });
+    expect(await run(host, ['trust', '--open'])).toMatchObject({ exitCode: 0 });
     expect(existsSync(lock)).toBe(false);
     expect(host.exists('elsewhere')).toBe(false);
   });

@@ -60,22 +60,23 @@ describe('63 before consent', () => {
 
 describe('64 after a change', () => {
   fault.for<[string, (host: Host) => Promise<unknown>]>([
-    ['the command', (host) => host.write(SETTINGS, project([hook('sh x.sh; true')]))],
+    ['the command', (host) => host.write(SETTINGS, project([hook('sh .llxprt/hooks/x.sh more')]))],
     [
       'the matcher',
       (host) => {
-        const groups = [{ matcher: '.*', hooks: [hook('sh x.sh')] }];
+        const groups = [{ matcher: '.*', hooks: [hook('sh .llxprt/hooks/x.sh')] }];
         return host.write(SETTINGS, { enableHooks: true, hooks: { BeforeTool: groups } });
       },
     ],
     [
       'the environment',
-      (host) => host.write(SETTINGS, project([hook('sh x.sh', { env: { HOOK_A: 'b' } })])),
+      (host) =>
+        host.write(SETTINGS, project([hook('sh .llxprt/hooks/x.sh', { env: { HOOK_A: 'b' } })])),
     ],
-    ["the script's bytes", (host) => host.write('x.sh', 'touch pwned')],
+    ["the script's bytes", (host) => host.write('.llxprt/hooks/x.sh', 'touch pwned')],
   ])('64 of %s, the user is asked again', async ([, change], { host }) => {
-    await host.write('x.sh', 'echo ran >> ran');
-    await host.write(SETTINGS, project([hook('sh x.sh')]));
+    await host.write('.llxprt/hooks/x.sh', 'echo ran >> ran');
+    await host.write(SETTINGS, project([hook('sh .llxprt/hooks/x.sh')]));
     await allowAll(host);
     await host.callToolOf((await openProject(host)).config);
     expect(host.lines('ran')).toEqual(['ran']);
@@ -95,33 +96,38 @@ describe('64 after a change', () => {
   fault(
     '64 in the middle of a session, that hook alone is skipped, and told once',
     async ({ host }) => {
-      await host.write('x.sh', 'echo ran >> ran');
-      await host.write(SETTINGS, project([hook('sh x.sh'), hook('echo said >> other')]));
+      await host.write('.llxprt/hooks/x.sh', 'echo ran >> ran');
+      await host.write(
+        SETTINGS,
+        project([hook('sh .llxprt/hooks/x.sh'), hook('echo said >> other')]),
+      );
       await allowAll(host);
       const { config } = await openProject(host);
       await host.callToolOf(config);
-      await host.write('x.sh', 'touch pwned');
+      await host.write('.llxprt/hooks/x.sh', 'touch pwned');
       await host.callToolOf(config);
       await host.callToolOf(config);
       expect(host.exists('pwned')).toBe(false);
       expect(host.lines('ran')).toEqual(['ran']);
       expect(host.lines('other')).toHaveLength(3);
-      expect(host.warnings).toEqual([expect.stringContaining('The hook "sh x.sh" is skipped')]);
+      expect(host.warnings).toEqual([
+        expect.stringContaining('The hook "sh .llxprt/hooks/x.sh" is skipped'),
+      ]);
     },
   );
 
   fault('64 a guard denies until it is as it was', async ({ host }) => {
-    await host.write('x.sh', 'true');
-    await host.write(SETTINGS, project([hook('sh x.sh', { onFailure: 'deny' })]));
+    await host.write('.llxprt/hooks/x.sh', 'true');
+    await host.write(SETTINGS, project([hook('sh .llxprt/hooks/x.sh', { onFailure: 'deny' })]));
     await allowAll(host);
     const { config } = await openProject(host);
     expect((await host.callToolOf(config)).verdict).toBe('allowed');
-    await host.write('x.sh', 'touch pwned');
+    await host.write('.llxprt/hooks/x.sh', 'touch pwned');
     const { verdict, text } = await host.callToolOf(config);
     expect(verdict).toBe('blocked');
-    expect(text).toContain('has changed since it was allowed (x.sh)');
+    expect(text).toContain('has changed since it was allowed (.llxprt/hooks/x.sh)');
     expect(text).toContain('hookstack trust');
-    await host.write('x.sh', 'true');
+    await host.write('.llxprt/hooks/x.sh', 'true');
     expect((await host.callToolOf(config)).verdict).toBe('allowed');
     expect(host.exists('pwned')).toBe(false);
   });
@@ -159,14 +165,17 @@ describe('64 after a change', () => {
   fault(
     '64 a command that was started ahead gets no input, and is not started again',
     async ({ host }) => {
-      await host.write('x.sh', 'echo began >> began; read line; echo "$line" >> read');
-      await host.write(SETTINGS, project([hook('sh x.sh', { prestart: true })]));
+      await host.write(
+        '.llxprt/hooks/x.sh',
+        'echo began >> began; read line; echo "$line" >> read',
+      );
+      await host.write(SETTINGS, project([hook('sh .llxprt/hooks/x.sh', { prestart: true })]));
       await allowAll(host);
       const { config } = await openProject(host);
       await host.callToolOf(config);
       // What is changed between the look at a file and its start is not seen.
       await vi.waitFor(() => expect(host.lines('began')).toHaveLength(2), { timeout: 10_000 });
-      await host.write('x.sh', 'touch pwned; read line');
+      await host.write('.llxprt/hooks/x.sh', 'touch pwned; read line');
       await host.callToolOf(config);
       await host.callToolOf(config);
       expect(host.lines('read')).toHaveLength(1);

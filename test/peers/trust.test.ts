@@ -61,7 +61,7 @@ describe('a hook of a project', () => {
 
   it('runs once it is allowed, at later starts too, without a word, and others stay new', async () => {
     const { consent, reviews } = await open(known);
-    await consent.allow(reviews);
+    await consent.allow(reviews, { open: true });
     const later = await open(known);
     expect(later).toMatchObject({ running: [known.command], warnings: [] });
     const both = await open(known, fresh);
@@ -73,7 +73,7 @@ describe('a hook of a project', () => {
 
   it('has changed with its command, under the same name', async () => {
     const { consent, reviews } = await open(known);
-    await consent.allow(reviews);
+    await consent.allow(reviews, { open: true });
     const { statuses, running } = await open({ ...known, command: 'touch other' });
     expect(statuses).toEqual([['known', 'changed']]);
     expect(running).toEqual([]);

@@ -10,7 +10,7 @@ import {
 } from '../../src/process/runCommand.js';
 import { resolveShell } from '../../src/process/resolveShell.js';
 import { Refill } from '../../src/process/spawner/refill.js';
-import { isSimpleCommand } from '../../src/shell/shellWords.js';
+import { splitSimpleCommand } from '../../src/shell/shellWords.js';
 import {
   countHeld,
   dropHeld,
@@ -613,14 +613,14 @@ function untilHeld(): Promise<number[]> {
   }, WAIT);
 }
 
-describe('isSimpleCommand', () => {
+describe('splitSimpleCommand', () => {
   it.each([
     './a',
     'node x.mjs',
     '"${GEMINI_PROJECT_DIR}/a b" c',
     "python3 'a b.py' --x=1",
     '/usr/bin/env FOO=bar a',
-  ])('is true of %s', (command) => expect(isSimpleCommand(command)).toBe(true));
+  ])('splits %s', (command) => expect(splitSimpleCommand(command)).toBeDefined());
 
   it.each([
     '',
@@ -652,7 +652,7 @@ describe('isSimpleCommand', () => {
     '! ./a',
     '"echo" a',
     'if true',
-  ])('is false of %s', (command) => expect(isSimpleCommand(command)).toBe(false));
+  ])('splits no %s', (command) => expect(splitSimpleCommand(command)).toBeUndefined());
 });
 
 function withoutRun({ stdout = '' }: Partial<CommandOutcome>): string {

@@ -4,8 +4,8 @@ import { secretMasker } from '../../src/run/hookEnvironment.js';
 import { readHookOutput } from '../../src/protocol/readHookOutput.js';
 import { findControl, removeControls, sanitizeText } from '../../src/protocol/sanitizeText.js';
 import { expandCommand } from '../../src/shell/expandCommand.js';
-import { isSimpleCommand } from '../../src/shell/shellWords.js';
-import { readCommand } from '../../src/shell/readCommand.js';
+import { readSimpleCommand } from '../../src/shell/shellWords.js';
+import { readHook } from '../../src/validate/readCommand.js';
 import { printable } from '../../src/agent/tools/printable.js';
 import { diffValues } from '../../src/trace/diff.js';
 import { findPlaceholders, isCut } from '../../src/trace/record.js';
@@ -26,8 +26,8 @@ export const READERS: Record<string, (text: string) => unknown> = {
   isCut,
   findPlaceholders: (text) => findPlaceholders(text, {}),
   diffOfFiles: (text) => diffLines(text, `${text}x`, 3, 1000),
-  readCommand: (text) => readCommand(text, new Map()),
-  isSimpleCommand,
+  readHook: (text) => readHook({ command: text }, { project: '/p' }),
+  readSimpleCommand: (text) => readSimpleCommand(text, 'extension', {}),
   expandCommand: (text) => expandCommand(`$${text}`, 'extension'),
   diffOfValues: (text) => diffValues('value', text, `${text}x`),
 };

@@ -10,12 +10,13 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { HookConsent } from '../../src/trust/consent.js';
 import { writeLock } from '../../src/trust/hooksLock.js';
 import { HookEventName } from '../../src/protocol/types.js';
-import { digestOf, type ProjectHook } from '../../src/trust/consentItem.js';
+import { digestOf, withoutMode, type ProjectHook } from '../../src/trust/consentItem.js';
 import type { ConsentItem } from '../../src/protocol/entry.js';
 import { hook } from '../helpers/hooks.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -30,9 +31,9 @@ async function write(file: string, content: string): Promise<void> {
   await writeFile(inProject(file), content);
 }
 
-async function open(options: { trustedLock?: string } = {}): Promise<HookConsent> {
+async function read(options: { trustedLock?: string } = {}): Promise<HookConsent> {
   await mkdir(inProject('.'), { recursive: true });
-  return HookConsent.open({
+  return HookConsent.read({
     workingDir: inProject('.'),
     home: path.join(temporary.path, 'home'),
     trustedLock: '',
@@ -50,6 +51,12 @@ async function review(consent: HookConsent, projectHook: ProjectHook) {
   return found;
 }
 
+/** The folder that consent covers as a whole, and a hook whose script is there. */
+const H = '.llxprt/hooks';
+const PINNED = `sh ${H}/x.sh`;
+
+beforeEach(() => write(`${H}/x.sh`, `# ${H}/x.sh`));
+
 const edit = (file: string) => () => write(file, 'touch pwned');
 
 const module = () => ({
@@ -65,7 +72,7 @@ async function turn(file: string, target: string): Promise<void> {
 
 /** A consent that allows one hook, which still is as it was. */
 async function allowing(projectHook: ProjectHook): Promise<HookConsent> {
-  const consent = await open();
+  const consent = await read();
   await consent.allow([await review(consent, projectHook)]);
   expect(await review(consent, projectHook)).toMatchObject({ status: 'allowed' });
   return consent;
@@ -73,28 +80,23 @@ async function allowing(projectHook: ProjectHook): Promise<HookConsent> {
 
 describe('consent to a hook', () => {
   it('is missing at first, and is there once it was given, for whoever reads it', async () => {
-    const projectHook = guard('true');
-    expect(await review(await open(), projectHook)).toMatchObject({ status: 'new' });
+    const projectHook = guard(PINNED);
+    expect(await review(await read(), projectHook)).toMatchObject({ status: 'new' });
     await allowing(projectHook);
-    expect(await review(await open(), projectHook)).toMatchObject({ status: 'allowed' });
+    expect(await review(await read(), projectHook)).toMatchObject({ status: 'allowed' });
   });
 
   it.each<[string, ProjectHook, string]>([
-    ['the event', guard('sh x.sh', { event: HookEventName.AfterTool }), 'its event'],
-    ['the matcher', guard('sh x.sh', { group: { matcher: '.*' } }), 'its matcher'],
-    ['the order', guard('sh x.sh', { group: { sequential: true } }), 'its sequential'],
-    ['the dialect', guard('sh x.sh', { group: { dialect: 'claude' } }), 'its dialect'],
-    ['the command', guard('sh x.sh; true'), 'its command'],
-    [
-      'the environment',
-      guard('', { config: hook('sh x.sh', { env: { HOOK_A: '1' } }) }),
-      'its env',
-    ],
-    ['the timeout', guard('', { config: hook('sh x.sh', { timeout: 5000 }) }), 'its timeout'],
-    ['onFailure', guard('', { config: hook('sh x.sh', { onFailure: 'deny' }) }), 'its onFailure'],
+    ['the event', guard(PINNED, { event: HookEventName.AfterTool }), 'its event'],
+    ['the matcher', guard(PINNED, { group: { matcher: '.*' } }), 'its matcher'],
+    ['the order', guard(PINNED, { group: { sequential: true } }), 'its sequential'],
+    ['the dialect', guard(PINNED, { group: { dialect: 'claude' } }), 'its dialect'],
+    ['the command', guard(`${PINNED} more`), 'its command'],
+    ['the environment', guard('', { config: hook(PINNED, { env: { HOOK_A: '1' } }) }), 'its env'],
+    ['the timeout', guard('', { config: hook(PINNED, { timeout: 5000 }) }), 'its timeout'],
+    ['onFailure', guard('', { config: hook(PINNED, { onFailure: 'deny' }) }), 'its onFailure'],
   ])('ends when %s changes', async (_, changed, reason) => {
-    await write('x.sh', 'true');
-    const consent = await allowing(guard('sh x.sh'));
+    const consent = await allowing(guard(PINNED));
     expect(await review(consent, changed)).toMatchObject({
       status: 'changed',
       reason: `has changed since it was allowed (${reason})`,
@@ -102,81 +104,103 @@ describe('consent to a hook', () => {
   });
 
   it('is not that to the same hook of an extension', async () => {
-    const consent = await allowing(guard('true'));
-    const changed = guard('true', { extension: { name: 'e', directory: inProject('e') } });
+    const consent = await allowing(guard(PINNED));
+    const changed = guard(PINNED, { extension: { name: 'e', directory: inProject('e') } });
     expect(await review(consent, changed)).toMatchObject({ status: 'new' });
   });
 
   it.each<[string, string, () => Promise<unknown>]>([
-    ['a script', 'sh $LLXPRT_PROJECT_DIR/hooks/x.sh', edit('hooks/x.sh')],
-    ['a script of the project itself', 'sh x.sh', edit('x.sh')],
-    ['a file beside it', 'sh hooks/x.sh', edit('hooks/y.sh')],
-    ['a file below it', 'sh hooks/x.sh', edit('hooks/lib/z.sh')],
-    ['a new file beside it', 'sh hooks/x.sh', edit('hooks/new.sh')],
-    ['a new file in a new folder below it', 'sh hooks/x.sh', edit('hooks/new/new.sh')],
-    ['a file that goes', 'sh hooks/x.sh', () => rm(inProject('hooks/y.sh'))],
-    ['the second script', 'sh hooks/x.sh && sh x.sh', edit('x.sh')],
-    ['a script that goes', 'sh x.sh || sh hooks/x.sh', () => rm(inProject('x.sh'))],
-    ['a file that a program of the machine reads', 'grep -f x.sh', edit('x.sh')],
+    ['a script', `sh $LLXPRT_PROJECT_DIR/${H}/x.sh`, edit(`${H}/x.sh`)],
+    [
+      'a script of Claude Code',
+      'sh "$CLAUDE_PROJECT_DIR"/.claude/hooks/x.sh',
+      edit('.claude/hooks/x.sh'),
+    ],
+    ['a script of Gemini CLI', './.gemini/hooks/x.sh', edit('.gemini/hooks/x.sh')],
+    ['a file beside it', PINNED, edit(`${H}/y.sh`)],
+    ['a file below it', PINNED, edit(`${H}/lib/z.sh`)],
+    ['a file above it', `sh ${H}/lib/z.sh`, edit(`${H}/y.sh`)],
+    ['a new file beside it', PINNED, edit(`${H}/new.sh`)],
+    ['a new file in a new folder below it', PINNED, edit(`${H}/new/new.sh`)],
+    ['a file in a node_modules beside it', PINNED, edit(`${H}/node_modules/a/index.js`)],
+    ['a file that goes', PINNED, () => rm(inProject(`${H}/y.sh`))],
+    ['the mode of a file', PINNED, () => chmod(inProject(`${H}/y.sh`), 0o755)],
     [
       'a script that another is renamed over',
-      'sh x.sh',
-      () => rename(inProject('hooks/y.sh'), inProject('x.sh')),
+      PINNED,
+      () => rename(inProject('other/x.sh'), inProject(`${H}/x.sh`)),
     ],
     [
       'a folder that another is renamed over',
-      'sh hooks/x.sh',
+      PINNED,
       async () => {
-        await rename(inProject('hooks'), inProject('old'));
-        await rename(inProject('other'), inProject('hooks'));
+        await rename(inProject(H), inProject('old'));
+        await rename(inProject('other'), inProject(H));
       },
     ],
-    ['a folder that a link leads to', 'sh way/x.sh', () => turn('way', 'other')],
-    ['the target of a link', 'sh link.sh', () => turn('link.sh', 'hooks/y.sh')],
-    ['the target of a link, to the same bytes', 'sh link.sh', () => turn('link.sh', 'copy.sh')],
-    ['the target of a link beside it', 'sh links/x.sh', () => turn('links/l', '../hooks/y.sh')],
-    ['the file that a link beside it leads to', 'sh links/x.sh', edit('x.sh')],
+    [
+      'a folder, to a link to its copy',
+      'sh .claude/hooks/x.sh',
+      async () => {
+        await rename(inProject('.claude'), inProject('.was'));
+        await symlink('.was', inProject('.claude'));
+      },
+    ],
+    ['the target of a link', `sh ${H}/link.sh`, () => turn(`${H}/link.sh`, 'y.sh')],
+    [
+      'the target of a link, to the same bytes',
+      `sh ${H}/link.sh`,
+      () => turn(`${H}/link.sh`, 'copy.sh'),
+    ],
+    ['the target of a link beside it', PINNED, () => turn(`${H}/lib/l`, '../y.sh')],
+    [
+      'the target of a link, to one out of the folder',
+      PINNED,
+      () => turn(`${H}/lib/l`, '../../../other/x.sh'),
+    ],
+    ['the file that a link beside it leads to', `sh ${H}/lib/z.sh`, edit(`${H}/x.sh`)],
   ])('ends when %s changes, at the next start', async (_, command, change) => {
-    for (const file of ['x.sh', 'hooks/x.sh', 'hooks/y.sh', 'hooks/lib/z.sh', 'links/x.sh']) {
-      await write(file, `# ${file}`);
+    for (const file of ['y.sh', 'lib/z.sh', 'node_modules/a/index.js']) {
+      await write(`${H}/${file}`, `# ${file}`);
     }
-    await write('copy.sh', '# x.sh');
-    await write('other/x.sh', '# another');
-    await symlink('hooks', inProject('way'));
-    await symlink('x.sh', inProject('link.sh'));
-    await symlink('../x.sh', inProject('links/l'));
+    for (const folder of ['.claude/hooks', '.gemini/hooks', 'other']) {
+      await write(`${folder}/x.sh`, `# ${folder}`);
+    }
+    await write(`${H}/copy.sh`, `# ${H}/x.sh`);
+    await symlink('x.sh', inProject(`${H}/link.sh`));
+    await symlink('../x.sh', inProject(`${H}/lib/l`));
     const projectHook = guard(command);
     const consent = await allowing(projectHook);
     expect(await consent.recheck(projectHook)).toBeUndefined();
     await change();
     expect(await consent.recheck(projectHook)).toMatch(/^(?:has changed since|was) /);
-    expect(await review(await open(), projectHook)).toMatchObject({ status: 'changed' });
+    expect(await review(await read(), projectHook)).toMatchObject({ status: 'changed' });
   });
 
   it('ends when a file changes to the same size in no time', async () => {
-    await write('x.sh', 'a');
-    const projectHook = guard('sh x.sh');
+    await write(`${H}/x.sh`, 'a');
+    const projectHook = guard(PINNED);
     const consent = await allowing(projectHook);
     for (const content of 'bcdefgh') {
-      await write('x.sh', content);
+      await write(`${H}/x.sh`, content);
       expect(await consent.recheck(projectHook)).toContain('x.sh');
-      await write('x.sh', 'a');
+      await write(`${H}/x.sh`, 'a');
       expect(await consent.recheck(projectHook)).toBeUndefined();
     }
   });
 
   it('does not end when nothing but the time of a file changes, or what the hook writes', async () => {
-    await write('hooks/x.sh', 'a');
-    const projectHook = guard('sh hooks/x.sh >> out.log');
+    await write(`${H}/x.sh`, 'a');
+    const projectHook = guard(`${PINNED} out.log`);
     const consent = await allowing(projectHook);
-    await write('hooks/x.sh', 'a');
+    await write(`${H}/x.sh`, 'a');
     await write('out.log', 'said');
     expect(await consent.recheck(projectHook)).toBeUndefined();
   });
 
   it('counts at once, and is taken back at once, where it was given', async () => {
-    const projectHook = guard('true');
-    const consent = await open();
+    const projectHook = guard(PINNED);
+    const consent = await read();
     const reviews = await consent.review([projectHook]);
     expect(await consent.recheck(projectHook)).toBe('has not been allowed yet');
     await consent.allow(reviews);
@@ -186,16 +210,15 @@ describe('consent to a hook', () => {
   });
 
   it('is taken back at once, also by another process', async () => {
-    const projectHook = guard('true');
+    const projectHook = guard(PINNED);
     const consent = await allowing(projectHook);
     expect(await consent.recheck(projectHook)).toBeUndefined();
-    expect(await (await open()).forget()).toBe(1);
+    expect(await (await read()).forget()).toBe(1);
     expect(await consent.recheck(projectHook)).toBe('has not been allowed yet');
   });
 
   it('answers at once while nothing has changed', async () => {
-    await write('x.sh', 'a');
-    const projectHook = guard('sh x.sh');
+    const projectHook = guard(PINNED);
     const consent = await allowing(projectHook);
     await vi.waitFor(
       async () => {
@@ -207,15 +230,37 @@ describe('consent to a hook', () => {
     );
   });
 
+  it('is looked at once for hooks that start together, and again for those that start later', async () => {
+    const hooks = [guard(PINNED), guard(`${PINNED} second`)];
+    const consent = await read();
+    await vi.waitFor(
+      async () => {
+        await consent.allow(await consent.review(hooks));
+        await consent.review(hooks);
+        const answers = hooks.map((each) => consent.recheck(each));
+        await Promise.all(answers);
+        expect(answers).toEqual([undefined, undefined]);
+      },
+      { timeout: 10_000, interval: 100 },
+    );
+    const [first, second] = hooks;
+    if (!first || !second) throw new RangeError('There are two hooks');
+    expect(consent.recheck(first)).toBeUndefined();
+    writeFileSync(inProject(`${H}/x.sh`), 'touch pwned');
+    expect(consent.recheck(second)).toBeUndefined();
+    await Promise.resolve();
+    expect(await consent.recheck(second)).toContain('has changed since');
+  });
+
   it('cannot be given to what was not looked at', async () => {
-    expect(await (await open()).recheck(guard('true'))).toBe('has not been looked at');
+    expect(await (await read()).recheck(guard(PINNED))).toBe('has not been looked at');
   });
 });
 
 describe('a hook of which only the definition can be covered', () => {
   it('is allowed by a yes of its own only', async () => {
     const projectHook = guard('npm test');
-    const consent = await open();
+    const consent = await read();
     const reviews = await consent.review([projectHook]);
     expect(reviews).toMatchObject([{ status: 'new', class: 'open' }]);
     await consent.allow(reviews);
@@ -227,10 +272,9 @@ describe('a hook of which only the definition can be covered', () => {
   });
 
   it('needs another yes where it was covered before', async () => {
-    await write('hooks/x.sh', 'true');
-    const projectHook = guard('sh hooks/x.sh');
+    const projectHook = guard(PINNED);
     const consent = await allowing(projectHook);
-    await symlink('..', inProject('hooks/up'));
+    await symlink('..', inProject(`${H}/up`));
     expect(await consent.recheck(projectHook)).toMatch(
       /^was allowed when it was covered otherwise \(pinned\); now only its definition/,
     );
@@ -251,39 +295,39 @@ async function writeOld(...items: ConsentItem[]): Promise<void> {
 }
 
 async function digestOfFile(file: string): Promise<string> {
-  const { item } = await review(await open(), guard(`sh ${file}`));
-  return item.files[file] ?? '';
+  const { item } = await review(await read(), guard(`sh ${file}`));
+  return withoutMode(item.files[file] ?? '');
 }
 
 describe('a consent from before there were classes', () => {
   it('counts where it saw all files that are covered now', async () => {
-    await write('hooks/x.sh', 'a');
-    await write('hooks/y.sh', 'b');
-    const x = oldItem('sh hooks/x.sh', { 'hooks/x.sh': await digestOfFile('hooks/x.sh') });
-    const y = oldItem('sh hooks/y.sh', { 'hooks/y.sh': await digestOfFile('hooks/y.sh') });
+    await write(`${H}/x.sh`, 'a');
+    await write(`${H}/y.sh`, 'b');
+    const x = oldItem(PINNED, { [`${H}/x.sh`]: await digestOfFile(`${H}/x.sh`) });
+    const y = oldItem(`sh ${H}/y.sh`, { [`${H}/y.sh`]: await digestOfFile(`${H}/y.sh`) });
     await writeOld(x, y);
-    const consent = await open();
-    const projectHook = guard('sh hooks/x.sh');
+    const consent = await read();
+    const projectHook = guard(PINNED);
     expect(await review(consent, projectHook)).toMatchObject({ status: 'allowed' });
-    await write('hooks/y.sh', 'touch pwned');
-    expect(await consent.recheck(projectHook)).toContain('hooks/y.sh');
+    await write(`${H}/y.sh`, 'touch pwned');
+    expect(await consent.recheck(projectHook)).toContain(`${H}/y.sh`);
   });
 
   it('asks again, and says why, where it did not, or the hook is open', async () => {
-    await write('hooks/x.sh', 'a');
-    await write('hooks/unseen.sh', 'b');
+    await write(`${H}/x.sh`, 'a');
+    await write(`${H}/unseen.sh`, 'b');
     await writeOld(
-      oldItem('sh hooks/x.sh', { 'hooks/x.sh': await digestOfFile('hooks/x.sh') }),
+      oldItem(PINNED, { [`${H}/x.sh`]: await digestOfFile(`${H}/x.sh`) }),
       oldItem('npm test', {}),
     );
     const reasons = {
-      'sh hooks/x.sh':
-        'was allowed before all files beside its script counted, and has not been allowed with these: hooks/unseen.sh',
+      [PINNED]:
+        'was allowed before all files beside its script counted, and has not been allowed with these: .llxprt/hooks/unseen.sh',
       'npm test':
         'was allowed when it was covered otherwise (by the files that its command names); now only its definition',
     };
     for (const [command, reason] of Object.entries(reasons)) {
-      expect(await review(await open(), guard(command))).toMatchObject({
+      expect(await review(await read(), guard(command))).toMatchObject({
         status: 'changed',
         reason: expect.stringContaining(reason),
       });
@@ -302,7 +346,7 @@ describe('what is refused', () => {
     'PYTHONSTARTUP',
     'DYLD_INSERT_LIBRARIES',
   ])('a hook that sets %s', async (name) => {
-    const consent = await open();
+    const consent = await read();
     const projectHook = guard('', { config: hook('true', { env: { [name]: '.' } }) });
     const refused = await review(consent, projectHook);
     expect(refused).toMatchObject({
@@ -314,48 +358,50 @@ describe('what is refused', () => {
   });
 
   it('a file that others may write', async () => {
-    await write('x.sh', 'true');
-    const projectHook = guard('sh x.sh');
+    const projectHook = guard(PINNED);
     const consent = await allowing(projectHook);
-    await chmod(inProject('x.sh'), 0o666);
+    await chmod(inProject(`${H}/x.sh`), 0o666);
     expect(await consent.recheck(projectHook)).toMatch(
-      /^is refused: x\.sh: other users may write it \(mode 0666\)/,
+      /^is refused: \.llxprt\/hooks\/x\.sh: other users may write it \(mode 0666\)/,
     );
   });
 
   it('all hooks of a project that names more than can be checked', async () => {
-    for (const name of ['a', 'b', 'c']) {
-      await write(`${name}.sh`, '');
-      await truncate(inProject(`${name}.sh`), 30 * 1024 * 1024);
+    const folders = [H, '.claude/hooks', '.gemini/hooks'];
+    for (const folder of folders) {
+      await write(`${folder}/x.sh`, '');
+      await truncate(inProject(`${folder}/x.sh`), 30 * 1024 * 1024);
     }
-    const hooks = ['true', 'sh a.sh', 'sh b.sh', 'sh c.sh'].map((command) => guard(command));
-    const reviews = await (await open()).review(hooks);
+    const hooks = ['true', ...folders.map((folder) => `sh ${folder}/x.sh`)].map((command) =>
+      guard(command),
+    );
+    const reviews = await (await read()).review(hooks);
     expect(reviews.map(({ status }) => status)).toEqual(hooks.map(() => 'refused'));
     expect(reviews[0]?.reason).toContain('more than 67108864 bytes');
   });
 
   it('a file called __proto__ is a file like any other', async () => {
-    await write('__proto__', 'true');
-    const projectHook = guard('sh ./__proto__');
+    await write(`${H}/__proto__`, 'true');
+    const projectHook = guard(`sh ${H}/__proto__`);
     const consent = await allowing(projectHook);
-    await write('__proto__', 'touch pwned');
+    await write(`${H}/__proto__`, 'touch pwned');
     expect(await consent.recheck(projectHook)).toContain('__proto__');
   });
 });
 
 describe('the file of consents', () => {
   it('is for the user alone, and holds the projects side by side', async () => {
-    await allowing(guard('true'));
+    await allowing(guard(PINNED));
     const { mode } = await stat(storeFile());
     expect(mode & 0o777).toBe(0o600);
     const folder = await stat(path.dirname(storeFile()));
     expect(folder.mode & 0o777).toBe(0o700);
     const before = await readFile(storeFile(), 'utf8');
-    const other = await HookConsent.open({
+    const other = await HookConsent.read({
       workingDir: temporary.path,
       home: path.join(temporary.path, 'home'),
     });
-    await other.allow([await review(other, guard('false'))]);
+    await other.allow([await review(other, guard(`${PINNED} other`))]);
     await other.forget();
     expect(await readFile(storeFile(), 'utf8')).toBe(before);
   });
@@ -366,77 +412,75 @@ describe('the file of consents', () => {
     ['it is damaged', () => writeFile(storeFile(), '{"version":1'), 'is damaged'],
     ['it is of another kind', () => writeFile(storeFile(), '[]'), 'is damaged'],
   ])('allows nothing when %s', async (_, spoil, problem) => {
-    await allowing(guard('true'));
+    await allowing(guard(PINNED));
     await spoil();
-    const consent = await open();
+    const consent = await read();
     expect(consent.problems).toEqual([expect.stringContaining(problem)]);
-    expect(await review(consent, guard('true'))).toMatchObject({ status: 'new' });
+    expect(await review(consent, guard(PINNED))).toMatchObject({ status: 'new' });
     await expect(consent.allow([])).rejects.toThrow(problem);
   });
 
   it('counts for the directory, whatever link leads there', async () => {
-    await allowing(guard('true'));
+    await allowing(guard(PINNED));
     await symlink(inProject('.'), path.join(temporary.path, 'link'));
-    const consent = await HookConsent.open({
+    const consent = await HookConsent.read({
       workingDir: path.join(temporary.path, 'link'),
       home: path.join(temporary.path, 'home'),
     });
-    expect(await review(consent, guard('true'))).toMatchObject({ status: 'allowed' });
+    expect(await review(consent, guard(PINNED))).toMatchObject({ status: 'allowed' });
   });
 });
 
 describe('a hook that says `"shell": "bash"`, as every hook runs', () => {
   it('is the one that was allowed without it, in the consent and in a lock', async () => {
-    await write('x.sh', 'true');
-    const plain = guard('sh x.sh');
-    const saying = guard('sh x.sh', { config: hook('sh x.sh', { shell: 'bash' }) });
+    const plain = guard(PINNED);
+    const saying = guard(PINNED, { config: hook(PINNED, { shell: 'bash' }) });
     const consent = await allowing(plain);
     expect(await review(consent, saying)).toMatchObject({ status: 'allowed' });
-    const { item } = await review(await open(), plain);
-    const locked = await open({ trustedLock: await writeLock(inProject('.'), [item]) });
+    const { item } = await review(await read(), plain);
+    const locked = await read({ trustedLock: await writeLock(inProject('.'), [item]) });
     expect(await review(locked, saying)).toMatchObject({ status: 'allowed' });
   });
 });
 
 describe('a lock', () => {
   it('allows what it lists, on machines that know its digest', async () => {
-    await write('x.sh', 'true');
-    const projectHook = guard('sh x.sh');
-    const { item } = await review(await open(), projectHook);
+    const projectHook = guard(PINNED);
+    const { item } = await review(await read(), projectHook);
     const digest = await writeLock(inProject('.'), [item]);
-    const locked = await open({ trustedLock: digest });
+    const locked = await read({ trustedLock: digest });
     expect(await review(locked, projectHook)).toMatchObject({ status: 'allowed' });
-    expect(await review(locked, guard('sh x.sh; true'))).toMatchObject({ status: 'changed' });
-    await write('x.sh', 'touch pwned');
-    expect(await locked.recheck(projectHook)).toBe('has changed since it was allowed (x.sh)');
+    expect(await review(locked, guard(`${PINNED} more`))).toMatchObject({ status: 'changed' });
+    await write(`${H}/x.sh`, 'touch pwned');
+    expect(await locked.recheck(projectHook)).toBe(`has changed since it was allowed (${H}/x.sh)`);
   });
 
   it('is the same for the same project in another place', async () => {
     const digests: string[] = [];
     for (const name of ['here', 'there']) {
-      await write(`${name}/x.sh`, 'true');
-      const consent = await HookConsent.open({ workingDir: inProject(name), home: temporary.path });
-      const { item } = await review(consent, guard('sh "$LLXPRT_PROJECT_DIR"/x.sh'));
+      await write(`${name}/${H}/x.sh`, 'true');
+      const consent = await HookConsent.read({ workingDir: inProject(name), home: temporary.path });
+      const { item } = await review(consent, guard(`sh "$LLXPRT_PROJECT_DIR"/${H}/x.sh`));
       digests.push(await writeLock(inProject(name), [item]));
     }
     expect(digests[0]).toBe(digests[1]);
   });
 
   it('allows nothing once it was edited, is gone, or others may write it', async () => {
-    const { item } = await review(await open(), guard('true'));
+    const { item } = await review(await read(), guard(PINNED));
     const trustedLock = await writeLock(inProject('.'), [item]);
     const file = inProject('.llxprt/hooks.lock');
     await chmod(file, 0o666);
-    expect((await open({ trustedLock })).problems).toEqual([
+    expect((await read({ trustedLock })).problems).toEqual([
       expect.stringContaining('other users may write it'),
     ]);
     await chmod(file, 0o644);
     await writeFile(file, `${await readFile(file, 'utf8')} `);
-    const edited = await open({ trustedLock });
+    const edited = await read({ trustedLock });
     expect(edited.problems).toEqual([expect.stringContaining(`not ${trustedLock}`)]);
-    expect(await review(edited, guard('true'))).toMatchObject({ status: 'new' });
+    expect(await review(edited, guard(PINNED))).toMatchObject({ status: 'new' });
     await rm(file);
-    expect((await open({ trustedLock })).problems).toEqual([
+    expect((await read({ trustedLock })).problems).toEqual([
       expect.stringContaining('does not exist'),
     ]);
   });
@@ -450,7 +494,7 @@ describe('consent to a middleware module', () => {
   ])('ends when %s changes', async (_, change) => {
     await write('e/m.js', 'a');
     await write('e/lib/deep/n.js', 'a');
-    const consent = await open();
+    const consent = await read();
     await consent.allow(await consent.reviewModules([module()]));
     expect(await consent.reviewModules([module()])).toMatchObject([{ status: 'allowed' }]);
     await change();
@@ -459,7 +503,7 @@ describe('consent to a middleware module', () => {
 
   it('ends when its entry changes', async () => {
     await write('e/m.js', 'a');
-    const consent = await open();
+    const consent = await read();
     await consent.allow(await consent.reviewModules([module()]));
     const changed = { ...module(), entry: { ...module().entry, policy: true } };
     expect(await consent.reviewModules([changed])).toMatchObject([
@@ -471,7 +515,7 @@ describe('consent to a middleware module', () => {
     await write('e/m.js', 'a');
     for (let index = 0; index < 1001; index++)
       await link(inProject('e/m.js'), inProject(`e/${index}.js`));
-    const consent = await open();
+    const consent = await read();
     expect(await consent.reviewModules([module()])).toMatchObject([
       { status: 'refused', reason: expect.stringContaining('more than 1000 files') },
     ]);
@@ -490,27 +534,33 @@ function started(command: string, args: readonly string[]): ProjectHook {
 
 describe('consent to a program with arguments', () => {
   it.each([
-    ['pinned', 'bash', ['hooks/guard.sh', '$(x)']],
-    ['pinned', '${CLAUDE_PROJECT_DIR}/hooks/guard.sh', []],
-    ['pinned', 'jq', ['-e', '.tool_input']],
-    ['pinned by file', 'bash', ['guard.sh']],
-    ['open', 'bash', ['-c', 'hooks/guard.sh']],
+    ['pinned', 'bash', [`${H}/guard.sh`, '$(x)']],
+    ['pinned', 'bash', [`${H}/größe.sh`]],
+    ['pinned', `\${CLAUDE_PROJECT_DIR}/${H}/guard.sh`, []],
+    ['open', 'jq', ['-e', '.tool_input']],
+    ['open', 'bash', ['guard.sh']],
+    ['open', 'bash', ['-c', `${H}/guard.sh`]],
+    ['open', 'bash', ['-euo pipefail', `${H}/guard.sh`]],
+    ['open', 'bash', ['pipefail', `${H}/guard.sh`]],
     ['open', 'bash', []],
     ['open', 'make', ['guard']],
     ['open', 'bash', ['../guard.sh']],
+    ['open', 'bash', [`${H}/*.sh`]],
   ] as const)('is %s: %s %j', async (covers, command, args) => {
-    for (const file of ['hooks/guard.sh', 'guard.sh']) await write(file, '#!/bin/bash\n');
-    expect(await review(await open(), started(command, args))).toMatchObject({ class: covers });
+    for (const file of [`${H}/guard.sh`, `${H}/größe.sh`, 'guard.sh', 'pipefail']) {
+      await write(file, '#!/bin/bash\n');
+    }
+    expect(await review(await read(), started(command, args))).toMatchObject({ class: covers });
   });
 
   it('is asked for again when an argument, or the script that it names, has changed', async () => {
-    await write('hooks/guard.sh', 'exit 2\n');
-    const consent = await allowing(started('bash', ['hooks/guard.sh', 'a']));
-    const changed = await review(consent, started('bash', ['hooks/guard.sh', 'b']));
+    await write(`${H}/guard.sh`, 'exit 2\n');
+    const consent = await allowing(started('bash', [`${H}/guard.sh`, 'a']));
+    const changed = await review(consent, started('bash', [`${H}/guard.sh`, 'b']));
     expect(changed).toMatchObject({ status: 'changed', reason: expect.stringContaining('args') });
     expect(await review(consent, guard('bash'))).toMatchObject({ status: 'changed' });
-    await edit('hooks/guard.sh')();
-    expect(await review(consent, started('bash', ['hooks/guard.sh', 'a']))).toMatchObject({
+    await edit(`${H}/guard.sh`)();
+    expect(await review(consent, started('bash', [`${H}/guard.sh`, 'a']))).toMatchObject({
       status: 'changed',
     });
   });

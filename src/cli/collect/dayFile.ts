@@ -5,7 +5,7 @@ import { openPrivately } from '../../trace/privateFile.js';
 import { piecesOf, withRegularFile } from '../../util/guardedRead.js';
 import { readSpan } from '../../trace/readTrace.js';
 import type { FleetSpan } from '../../fleet/recordSubject.js';
-import { whileLocked } from '../../trust/fileLock.js';
+import { whileLocked } from '../../util/fileLock.js';
 
 /** Of ids of one day; those that were written first are forgotten first. Some 100 bytes each. */
 const MAX_IDS = 1_000_000;

@@ -1,6 +1,12 @@
 import type { ConsentItem, ConsentReview } from '../../protocol/entry.js';
 import { compareItems } from '../../trust/consentChanges.js';
-import { isSameDefinition, itemOfHook, sha256, type ProjectHook } from '../../trust/consentItem.js';
+import {
+  isSameDefinition,
+  itemOfHook,
+  sha256,
+  withoutMode,
+  type ProjectHook,
+} from '../../trust/consentItem.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { obstaclesOf } from '../shared/obstacles.js';
 import { openToReview, reviewWorkspace } from '../shared/reviewProject.js';
@@ -65,13 +71,18 @@ function unseenFiles(
   return Object.keys(item.files).filter(
     (name) =>
       !isFileWritten(item, name, written) &&
-      !allowed.some(({ files }) => files[name] === item.files[name]),
+      !allowed.some(({ files }) => isSameContent(files[name], item.files[name])),
   );
 }
 
 function isFileWritten({ files }: ConsentItem, name: string, written: Written): boolean {
   const content = written.files.get(name);
-  return content !== undefined && files[name] === sha256(content);
+  return content !== undefined && isSameContent(files[name], sha256(content));
+}
+
+/** Consents of earlier versions hold no modes, and what was written has the one that it was given. */
+function isSameContent(one = '', other = ''): boolean {
+  return withoutMode(one) === withoutMode(other);
 }
 
 /** Whether nothing is different but files that were written now. */

@@ -7,7 +7,7 @@ export const trustCommand: CommandSpec = {
   description: "Show what a project's hooks and middleware would run, and allow it",
   options: [
     cwdOption,
-    new Option('--yes', 'allow without being asked what is pinned, and pinned by file'),
+    new Option('--yes', 'allow without being asked what is pinned'),
     new Option(
       '--open',
       'allow also what is open: hooks of which only the definition is covered; with --lock, put it in',

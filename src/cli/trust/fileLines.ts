@@ -28,8 +28,9 @@ export function changedFilesOf({ item, previous }: ConsentReview): readonly stri
 export async function linesOf(
   consent: HookConsent,
   name: string,
-  { item, previous }: ConsentReview,
+  review: ConsentReview,
 ): Promise<readonly string[]> {
+  const { item, previous } = review;
   const shown = toVisible(name);
   try {
     const bytes = await readBytes(resolve(consent.project, name), { maxBytes: MAX_BYTES });
@@ -41,7 +42,10 @@ export async function linesOf(
     }
     const text = bytes.toString();
     const digest = previous?.files[name];
-    if (digest === undefined || digest === item.files[name]) return wholeOf(shown, text);
+    if (digest?.startsWith(sha256(bytes)) && changedFilesOf(review).includes(name)) {
+      return [`${shown} has the same bytes; its mode, or where a link leads, has changed`];
+    }
+    if (digest === undefined || digest.startsWith(sha256(bytes))) return wholeOf(shown, text);
     const before = await consent.readAllowedText(digest);
     if (before !== undefined) return differenceOf(shown, before, text);
     return [

@@ -18,7 +18,7 @@ import { resolveWorkingDir } from '../shared/workspace.js';
 
 interface TrustOptions {
   readonly cwd?: string;
-  /** Allows what is pinned, and pinned by file. */
+  /** Allows what is pinned. */
   readonly yes?: boolean;
   /** Allows what is open as well, or puts it into the lock. */
   readonly open?: boolean;
@@ -55,7 +55,7 @@ export async function trust(options: TrustOptions): Promise<number> {
 
 export async function untrust({ cwd, json }: Pick<TrustOptions, 'cwd' | 'json'>): Promise<void> {
   const workingDir = await resolveWorkingDir(cwd ?? process.cwd());
-  const consent = await HookConsent.open({ workingDir });
+  const consent = await HookConsent.read({ workingDir });
   const { allowed } = consent;
   await consent.forget();
   if (json) printJson({ project: workingDir, removed: allowed.length });

@@ -71,7 +71,6 @@ function formatStatus({ status, reason = '' }: ConsentReview): string {
 
 const CLASS_STYLES: Readonly<Record<ConsentReview['class'], TextStyle>> = {
   pinned: 'green',
-  'pinned by file': 'yellow',
   open: 'red',
 };
 
@@ -88,7 +87,7 @@ function formatDefinition({ item, previous }: ConsentReview): string[] {
 
 function formatFiles({ item, previous }: ConsentReview): string[] {
   const toLine = (sign: Sign) => (file: string) =>
-    mark(sign, `${file}  ${(item.files[file] ?? previous?.files[file] ?? '').slice(0, SHORT)}`);
+    mark(sign, `${file}  ${toShort(item.files[file] ?? previous?.files[file] ?? '')}`);
   const { changedFiles, addedFiles, removedFiles } = compareItems(previous ?? item, item);
   const different = new Set([...changedFiles, ...addedFiles]);
   const same = Object.keys(item.files).filter((file) => !different.has(file));
@@ -102,8 +101,10 @@ function formatFiles({ item, previous }: ConsentReview): string[] {
   ];
 }
 
-/** `sha256:` and 12 digits. */
-const SHORT = 19;
+/** `sha256:` and 12 digits, with the mode. */
+function toShort(digest: string): string {
+  return digest.replace(/^(.{19})\w*( \d+)?.*$/u, '$1$2');
+}
 
 const SIGN_STYLES = { '-': 'red', '+': 'green', '~': 'yellow' } as const;
 

@@ -29,7 +29,7 @@ export async function openProject(
     home,
     systemPath: path.join(host.directory, 'none'),
   });
-  const consent = await HookConsent.open({ workingDir: host.directory, home });
+  const consent = await HookConsent.read({ workingDir: host.directory, home });
   return { config: host.createConfig({ ...settings, consent, ...options }), consent };
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCode } from '../util/errorMessage.js';
+import { errorCode } from './errorMessage.js';
 
 /** Ms after which a lock counts as left by a killed process. The work under a lock takes a few ms. */
 const STALE_MS = 10_000;
