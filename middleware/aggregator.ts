@@ -20,12 +20,23 @@ import type {
 } from '../src/protocol/types.js';
 import { mergeScopes, mostTrusted, type Spoken } from './scopes.js';
 
-/** Anything that makes one result of many; usually a `HookAggregator`. */
-export interface Aggregator {
+/** Makes one result of what all hooks of an event said. */
+export class HookAggregator {
+  /** @param results in plan order */
   aggregateResults(
     results: readonly HookExecutionResult[],
-    event: HookEventName,
-  ): AggregatedHookResult;
+    eventName: HookEventName,
+  ): AggregatedHookResult {
+    return aggregateResults(results, eventName);
+  }
+}
+
+/** Anything that makes one result of many; usually a `HookAggregator`. */
+export type Aggregator = Pick<HookAggregator, 'aggregateResults'>;
+
+/** Whether results are written by `aggregateResults` itself, and not by a host's own class. */
+export function isOwnAggregator({ aggregateResults: method }: Aggregator): boolean {
+  return method === HookAggregator.prototype.aggregateResults;
 }
 
 /** Last stage: many outputs become one. */

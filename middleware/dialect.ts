@@ -32,7 +32,8 @@ export async function dialect(run: HookRun, next: Next): Promise<void> {
   const clash = findClashOf(spoken, run);
   run.stdin = clash ?? writeInput(() => toTheirInput(spoken, run));
   await next();
-  if (run.said) run.said = toOurAnswer(spoken, run, run.said);
+  const said = run.said ?? run.outcome;
+  if (said) run.said = toOurAnswer(spoken, run, said);
 }
 
 /** Before a tool runs, none of its arguments may hide behind another one. */

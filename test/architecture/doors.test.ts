@@ -31,7 +31,7 @@ const DOORS: readonly Door[] = [
   {
     door: 'a plan is run, and guards are asked again, by the runner',
     what: /\.executeHooks(?:Parallel|Sequential)\(/,
-    only: ['middleware/runner.ts', 'middleware/askAgain.ts', 'src/hooks/hookRunner.ts'],
+    only: ['middleware/runner.ts'],
     round: 'await hooks.executeHooksParallel(some, event, input);',
   },
   {

@@ -362,7 +362,7 @@ const BREAKS = [
     [
       'DELTA-HTEL-001',
       'nobody measures how long a hook takes',
-      ['middleware/runner.ts', 'duration: outcome?.durationMs ?? 0', 'duration: 0'],
+      ['middleware/readRun.ts', 'duration: outcome?.durationMs ?? 0', 'duration: 0'],
       'measures how long the process of a hook lives',
     ],
     [
