@@ -294,6 +294,8 @@ export function modelStages(fire: FireHook, host: ModelHost) {
   return { beforeToolSelection, beforeModel, afterModel, openStream };
 }
 
+export type ModelStages = ReturnType<typeof modelStages>;
+
 /** Reads what hooks want changed. What cannot be read changes nothing; what they decided counts all the same. */
 export function understood<R>(
   event: HookEventName,

@@ -3,7 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { HooksRunnerSettings, Settings } from './settings/settingsKeys.js';
 import { flag, listOfText, oneOf, type Check } from '../util/checks.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
-import { modelStages, toolStages, type FireHook } from '../../middleware/callerEffects.js';
+import {
+  modelStages,
+  toolStages,
+  type FireHook,
+  type ModelStages,
+} from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
@@ -346,35 +351,32 @@ export class Config implements HookHost {
 
   /** The stack around every tool execution, composed at the first call. */
   getToolStack(): Stack<'tool'> {
-    return (this.#toolStack ??= this.#buildToolStack());
-  }
-
-  #buildToolStack(): Stack<'tool'> {
-    return this.#build('tool', this.#toolStages());
+    return (this.#toolStack ??= this.makeToolStack(this.#fire));
   }
 
   /** The same for a call whose hooks are asked in another way. */
-  makeToolStack({ beforeTool, afterTool }: StagesOfHooks): Stack<'tool'> {
-    return this.#build('tool', { ...this.#toolStages(), beforeTool, afterTool });
-  }
-
-  #toolStages() {
-    return toolStages(this.#fire, {
+  makeToolStack(fire: FireHook): Stack<'tool'> {
+    const stages = toolStages(fire, {
       askPerson: this.askPerson,
       canAsk: this.#options.approver ? true : undefined,
       mayBeRead: mayBeRead.bind(undefined, this),
     });
+    return this.#build('tool', stages);
   }
 
   /** The stack around every model call, composed at the first call. */
   getModelStack(): Stack<'model'> {
-    const host = {
-      hasHooks: (event: HookEventName) => hasHooks(this, event),
+    return (this.#modelStack ??= this.#build('model', this.getModelStages()));
+  }
+
+  /** What its hooks do in it. */
+  getModelStages(): ModelStages {
+    return modelStages(this.#fire, {
+      hasHooks: (event) => hasHooks(this, event),
       holdsAnswers: () => this.holdsAnswers(),
       askPerson: this.askPerson,
       getDebugLogger: () => this.getDebugLogger(),
-    };
-    return (this.#modelStack ??= this.#build('model', modelStages(this.#fire, host)));
+    });
   }
 
   /** Puts to the approver what hooks ask. */
@@ -411,10 +413,6 @@ export class Config implements HookHost {
     return buildStack(name, stages, this.registrations(name), this.getDebugLogger());
   }
 }
-
-type StagesOfHooks = Readonly<
-  Record<'beforeTool' | 'afterTool', Middleware<StackContexts['tool']>>
->;
 
 function warmShellsFromEnvironment(): number {
   const count = Number(process.env['HOOKSTACK_WARM_SHELLS'] ?? '16');

@@ -1,12 +1,10 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from '../config/config.js';
-import { ALLOW } from '../context.js';
-import { asSystemNote } from '../protocol/llmContent.js';
-import { HookEventName } from '../protocol/types.js';
-import { fireAfterModelHook } from './geminiChatHookTriggers.js';
+import type { ModelCall } from '../context.js';
 import {
   callModelWithHooks,
   finishTurn,
+  runModelCall,
   type ModelCallOptions,
   type ModelTurn,
 } from './modelCall.js';
@@ -62,29 +60,24 @@ export function openModelCall(
  *
  * @throws the reason of `options.signal`
  */
-export async function seeFurtherAnswer(
+export function seeFurtherAnswer(
   config: Config,
   request: GenerateContentParameters,
   answer: GenerateContentResponse,
   options: ModelCallOptions,
 ): Promise<ModelTurn> {
-  const said = await fireAfterModelHook(config, request, answer, options);
-  options.signal?.throwIfAborted();
-  const { response, stopped, stopReason: reason = '', decidedBy: hooks, systemMessage } = said;
-  const event = HookEventName.AfterModel;
-  return {
-    request,
-    response,
-    verdict: stopped ? { kind: 'stop', event, reason, ...(hooks && { hooks }) } : ALLOW,
-    blocked: false,
-    synthetic: false,
-    suppressDisplay: said.suppressOutput ?? false,
-    notes: systemMessage ? [asSystemNote(systemMessage)] : [],
-  };
+  const { afterModel, openStream } = config.getModelStages();
+  const layers = (call: ModelCall) => afterModel(call, () => openStream(call, done));
+  const open = async () => streamOf(answer);
+  return finishTurn(runModelCall(layers, request, open, options));
+}
+
+async function done(): Promise<void> {
+  // The answer is there.
 }
 
 async function* streamOf(
-  answer: Promise<GenerateContentResponse>,
+  answer: GenerateContentResponse | Promise<GenerateContentResponse>,
 ): AsyncGenerator<GenerateContentResponse> {
   yield await answer;
 }
