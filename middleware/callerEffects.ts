@@ -197,8 +197,8 @@ function replaceResult(call: ToolCall, result: ToolResult, replacement: ToolOutp
 
 /** What the stages of the model stack ask of the host. */
 export interface ModelHost {
-  /** Whether an event without a tool has to be fired, as far as is known now. */
-  hasHooks(event: HookEventName): boolean;
+  /** Leaves out an event without a tool, where there is nothing to do for it; says whether it does. */
+  skipIdle(event: HookEventName): boolean;
   /** Whether the answer is shown once AfterModel hooks have seen all of it, and not as it comes. */
   holdsAnswers(): boolean;
   readonly askPerson: AskPerson;
@@ -286,7 +286,7 @@ export function modelStages(fire: FireHook, host: ModelHost) {
   /** AfterModel hooks may change or hide the answer, or stop the agent, once all of it has arrived. */
   async function afterModel(call: ModelCall, next: Next): Promise<void> {
     await next();
-    if (call.stream && host.hasHooks(HookEventName.AfterModel)) {
+    if (call.stream && !host.skipIdle(HookEventName.AfterModel)) {
       call.stream = throughAfterModel(fire, host, call, call.stream);
     }
   }

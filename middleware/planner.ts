@@ -37,8 +37,8 @@ export interface Planner {
 export function planner(plans: Planner) {
   return async function planner(ctx: AnyHookContext, next: Next): Promise<void> {
     const { planned }: FiredEvent = ctx;
-    const isPlanned = planned !== undefined;
-    ctx.plan = isPlanned ? planned : plans.createExecutionPlan(ctx.event, planContext(ctx));
+    ctx.plan =
+      planned === undefined ? plans.createExecutionPlan(ctx.event, planContext(ctx)) : planned;
     if (ctx.plan) await next();
   };
 }

@@ -16,7 +16,7 @@ import { Approvals } from '../approvals/approvals.js';
 import { questionOf, type AskPerson } from '../approvals/question.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
-import { fireHook, hasGuards, hasHooks, mayBeRead } from '../hooks/fireHook.js';
+import { fireHook, hasGuards, mayBeRead, skipIdle } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
 import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { HookSystem } from '../hooks/hookSystem.js';
@@ -372,7 +372,7 @@ export class Config implements HookHost {
   /** What its hooks do in it. */
   getModelStages(): ModelStages {
     return modelStages(this.#fire, {
-      hasHooks: (event) => hasHooks(this, event),
+      skipIdle: (event) => skipIdle(this, event),
       holdsAnswers: () => this.holdsAnswers(),
       askPerson: this.askPerson,
       getDebugLogger: () => this.getDebugLogger(),

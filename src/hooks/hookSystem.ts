@@ -41,6 +41,7 @@ export class HookSystem {
       warmShells: host.getWarmShells(),
       spawner: host.usesSpawner?.() ?? false,
       findObjection: registry.findObjection.bind(registry),
+      enforceConsent: registry.enforceConsent.bind(registry),
       persistent: host.keepsHooks?.() === false ? undefined : new PersistentHooks(),
     });
     this.#eventHandler = new HookEventHandler(

@@ -28,6 +28,13 @@ function command(text: string, dialect?: 'claude') {
   return { ...(dialect && { dialect }), hooks: [{ type: 'command' as const, command: text }] };
 }
 
+const toPwd: ToolMiddleware = async (call, next) => {
+  call.input = { command: 'pwd' };
+  await next();
+};
+
+const refuse = async () => ({ decision: 'deny' }) as const;
+
 it('shows hooks the arguments with which the agent has run the tool', async () => {
   const calls = callsOf({ AfterTool: [command('jq -c "{systemMessage: .tool_input.command}"')] });
   await calls.decide(event('PreToolUse', { tool_input: { command: 'ls' } }), {});
@@ -56,13 +63,8 @@ it('blocks where hooks ask about arguments that middleware made of those of anot
 it('asks the user of the agent about arguments that middleware changed after hooks had seen others', async () => {
   const ask = `jq -c '{decision: "ask", reason: .tool_input.command}'`;
   const hooks = { BeforeTool: [command(ask)] };
-  const approver = async () => ({ decision: 'deny' }) as const;
-  const config = new Config({ enableHooks: true, hooks, approver });
-  const change: ToolMiddleware = async (call, next) => {
-    call.input = { command: 'pwd' };
-    await next();
-  };
-  config.use('tool', change, { before: 'execute' });
+  const config = new Config({ enableHooks: true, hooks, approver: refuse });
+  config.use('tool', toPwd, { before: 'execute' });
   const asked = event('PreToolUse', { tool_input: { command: 'ls' } });
   const verdict = await new ToolCalls(config).decide(asked, {});
   expect(verdict).toMatchObject({ kind: 'ask', input: { command: 'pwd' } });
@@ -71,11 +73,7 @@ it('asks the user of the agent about arguments that middleware changed after hoo
 it('takes no question back where hooks have none about what middleware made of the arguments', async () => {
   const ask = `grep -q ls && printf '%s' '{"decision":"ask","reason":"Sure?"}' || true`;
   const config = new Config({ enableHooks: true, hooks: { BeforeTool: [command(ask)] } });
-  const change: ToolMiddleware = async (call, next) => {
-    call.input = { command: 'pwd' };
-    await next();
-  };
-  config.use('tool', change, { before: 'execute' });
+  config.use('tool', toPwd, { before: 'execute' });
   const asked = event('PreToolUse', { tool_input: { command: 'ls' } });
   const verdict = await new ToolCalls(config).decide(asked, {});
   expect(verdict).toMatchObject({ kind: 'ask', reason: 'Sure?' });
