@@ -1,5 +1,5 @@
 import type { Next } from '../src/compose.js';
-import type { AnyHookContext, FiredEvent, HookContext } from '../src/context.js';
+import type { AnyHookContext, HookContext } from '../src/context.js';
 import { DebugLogger } from '../src/util/debugLogger.js';
 import type { MatcherReading } from '../src/dialects/dialect.js';
 import type {
@@ -36,9 +36,7 @@ export interface Planner {
 /** Second stage: finds the hooks to run. Nothing to run → the rest of the stack does not run. */
 export function planner(plans: Planner) {
   return async function planner(ctx: AnyHookContext, next: Next): Promise<void> {
-    const { planned }: FiredEvent = ctx;
-    ctx.plan =
-      planned === undefined ? plans.createExecutionPlan(ctx.event, planContext(ctx)) : planned;
+    ctx.plan ??= plans.createExecutionPlan(ctx.event, planContext(ctx));
     if (ctx.plan) await next();
   };
 }

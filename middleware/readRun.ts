@@ -40,17 +40,13 @@ type Ended = Pick<HookRun, 'hook' | 'event' | 'outcome'>;
 /** Makes a result of a run that has ended. Most hooks end well, and say what can be read. */
 export function readRun(run: HookRun, options: Telling): HookExecutionResult {
   const { outcome, said } = run;
-  if (outcome && !said && hasEndedWell(outcome)) {
+  const hasEndedWell = outcome?.ending === 'exit' && outcome.exitCode === 0 && !said;
+  if (hasEndedWell && !outcome.stdoutTruncated && !outcome.stragglers) {
     const read = readHookOutput(outcome.stdout);
     const isReadable = read.problems.length === 0 && read.unreadable === undefined;
     if (isReadable) return toResult(run, { read }, options);
   }
   return readWithCare(run, options);
-}
-
-function hasEndedWell(outcome: CommandOutcome): boolean {
-  const { ending, exitCode, stdoutTruncated, stragglers } = outcome;
-  return ending === 'exit' && exitCode === 0 && !stdoutTruncated && !stragglers;
 }
 
 /** Tells what is wrong with a run that did not end well, or said what cannot be read. */

@@ -13,7 +13,6 @@ import {
   createHookContext,
   type AnyHookContext,
   type CallOptions,
-  type FiringContext,
   type HookContext,
 } from '../context.js';
 import {
@@ -147,9 +146,9 @@ export function fireHook<E extends HookEventName>(
   try {
     const engine = engineOf(host.getHookSystem());
     if (!engine) return undefined;
-    const planned = findPlan(engine, event, payload);
-    if (planned !== null)
-      return fireAndTell(engine, createHookContext({ event, payload, planned }, options), options);
+    const plan = findPlan(engine, event, payload);
+    if (plan !== null)
+      return fireAndTell(engine, createHookContext(event, payload, options, plan), options);
     skip(engine, event);
     return undefined;
   } catch (error) {
@@ -172,7 +171,7 @@ function failBeforeStack(
 
 async function fireAndTell<E extends HookEventName>(
   engine: HookEngine,
-  ctx: FiringContext<E>,
+  ctx: HookContext<E>,
   { onHooks }: CallOptions,
 ): Promise<ProcessedHookResult> {
   const aggregated = await fireEvent(engine, ctx);
@@ -242,11 +241,13 @@ export function skipIdle<E extends HookEventName>(
 
 /** Whether a hook or a middleware may want to read an event, whatever its matcher says, as far as is known now. */
 export function mayBeRead(host: FiringHost, event: HookEventName): boolean {
-  return attempt(() => {
+  try {
     const engine = engineOf(host.getHookSystem());
     if (!engine?.registry.isSettled()) return engine !== undefined;
     return engine.open().isWatched || engine.registry.hasHooksFor(event);
-  }, true);
+  } catch {
+    return true;
+  }
 }
 
 /** Whether a guard of an event is configured, whatever its matcher says, as far as is known now. */
@@ -262,7 +263,7 @@ export function hasGuards(host: FiringHost, event: HookEventName): boolean {
 /** Runs the hooks of an event. Never rejects: what goes wrong with the hook system itself is in the result. */
 export async function fireEvent<E extends HookEventName>(
   engine: HookEngine,
-  ctx: FiringContext<E>,
+  ctx: HookContext<E>,
 ): Promise<AggregatedHookResult> {
   const outcome = await processEvent(engine, ctx);
   return outcome instanceof HookPipelineError ? toEnvelope(outcome, engine.logger) : outcome;
@@ -276,15 +277,16 @@ export async function fireEvent<E extends HookEventName>(
  */
 export async function processEvent<E extends HookEventName>(
   engine: HookEngine,
-  ctx: FiringContext<E>,
+  ctx: HookContext<E>,
 ): Promise<AggregatedHookResult | HookPipelineError> {
   let stage: PipelineStage | undefined = 'initialization';
   try {
     if (!engine.registry.isSettled()) {
       await engine.initialize();
       stage = undefined;
-      ctx.planned = findPlan(engine, ctx.event, ctx.payload);
-      if (ctx.planned === null) return skip(engine, ctx.event);
+      const plan = findPlan(engine, ctx.event, ctx.payload);
+      if (plan === null) return skip(engine, ctx.event);
+      if (plan) ctx.plan = plan;
     }
     stage = undefined;
     const { stack, isOwn } = engine.open();

@@ -61,9 +61,9 @@ export class HookEventHandler {
     signal?: AbortSignal,
   ): Promise<AggregatedHookResult> {
     // What cannot be known is left to the stack, which says what is wrong.
-    const planned = attempt(() => findPlan(this.#engine, event, payload), undefined);
-    if (planned === null) return skip(this.#engine, event);
-    return fireEvent(this.#engine, createHookContext({ event, payload, planned }, { signal }));
+    const plan = attempt(() => findPlan(this.#engine, event, payload), undefined);
+    if (plan === null) return skip(this.#engine, event);
+    return fireEvent(this.#engine, createHookContext(event, payload, { signal }, plan));
   }
 
   /** Whether there is nothing to do for an event that is fired now. Synchronous. */
@@ -137,10 +137,7 @@ export class HookEventHandler {
     payload: HookPayload<E>,
   ): Promise<AggregatedHookResult> {
     if (!this.#engine.host.getEnableHooks()) return makeEmptySuccessResult();
-    const outcome = await processEvent(
-      this.#engine,
-      createHookContext({ event, payload }, undefined),
-    );
+    const outcome = await processEvent(this.#engine, createHookContext(event, payload));
     if (outcome instanceof HookPipelineError) throw outcome;
     return outcome;
   }

@@ -140,7 +140,7 @@ const BREAKS = [
         "import { notify } from '../util/notify.js';",
         "import { notify } from '../util/notify.js'; import { HookRegistry as Another } from './hookRegistry.js';",
       ],
-      [DOOR, 'const planned = findPlan(', 'void new Another(host); const planned = findPlan('],
+      [DOOR, 'if (plan !== null)\n', 'void new Another(host); if (plan !== null)\n'],
     ],
     test: [SOURCES, 'the sources make the parts of the hook system in one place'],
   },
