@@ -2,8 +2,8 @@
 export interface OpenHalf<Given, Done, End> {
   /** What the middle is done with. */
   readonly given: Given;
-  finish(done: Done): Promise<End>;
-  fail(error: unknown): Promise<End>;
+  readonly finish: (done: Done) => Promise<End>;
+  readonly fail: (error: unknown) => Promise<End>;
 }
 
 /**
