@@ -173,20 +173,12 @@ function annotate(call: ToolCall, result: ToolResult, fired: ProcessedHookResult
   const objection = reason === replacement?.text ? undefined : reason;
   const context = output?.getAdditionalContext();
   if (context || objection || fired.systemMessage) {
-    call.result = withNotes(call.result ?? result, notesOf(fired, context, objection));
+    const texts = [context, objection].map((text) => text && asHookContext(text));
+    const note = fired.systemMessage && asSystemNote(fired.systemMessage);
+    call.result = withNotes(call.result ?? result, [...texts, note]);
   }
   if (fired.suppressOutput) call.result = { ...(call.result ?? result), suppressDisplay: true };
   if (fired.shouldStop) obey(call, fired);
-}
-
-function notesOf(
-  { systemMessage }: ProcessedHookResult,
-  ...texts: readonly (string | undefined)[]
-): (string | undefined)[] {
-  return [
-    ...texts.map((text) => text && asHookContext(text)),
-    systemMessage && asSystemNote(systemMessage),
-  ];
 }
 
 /** A stop that was decided before stands. */

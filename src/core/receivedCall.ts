@@ -93,15 +93,14 @@ class ReceivedHooks {
     // Whoever is asked anew, as somebody changed the arguments, takes no question back.
     const isAsked = before.kind === 'ask' && (verdict.kind === 'none' || verdict.kind === 'allow');
     this.before = isAsked ? { ...verdict, kind: 'ask', reason: before.reason } : verdict;
-    return asFired(HookEventName.BeforeTool, {
+    return asFired(HookEventName.BeforeTool, verdict, {
       ...(verdict.kind === 'block' && { decision: 'deny', reason: reasonOf(verdict) }),
-      ...stopOf(verdict),
       ...(verdict.input && inputOf(toolInput, verdict.input)),
     });
   }
 
   async #fireAfter({ toolResponse }: AfterTool): Promise<ProcessedHookResult> {
-    if (!this.#told) return asFired(HookEventName.AfterTool, {});
+    if (!this.#told) return asFired(HookEventName.AfterTool, this.#after);
     const { received, options } = this.#told;
     // What the agent has told stays, beside what middleware made of it.
     const told = received.payload as AfterTool;
@@ -116,10 +115,8 @@ class ReceivedHooks {
     const payload = { ...told, toolResponse: seen };
     const verdict = await decideReceived(this.config, { ...received, payload }, options);
     this.#after = verdict;
-    return asFired(HookEventName.AfterTool, {
-      ...stopOf(verdict),
-      ...(verdict.output && { foreign: { toolOutput: verdict.output } }),
-    });
+    const { output: toolOutput } = verdict;
+    return asFired(HookEventName.AfterTool, verdict, toolOutput && { foreign: { toolOutput } });
   }
 
   /** What came out of all layers: text behind the result is added to it, and any other one takes its place. */
@@ -139,13 +136,15 @@ class ReceivedHooks {
   }
 }
 
-function asFired(event: HookEventName, said: HookOutput): ProcessedHookResult {
-  const finalOutput = new events[event].Output(said);
+/** What the stages of the call apply of a verdict. */
+function asFired(
+  event: HookEventName,
+  verdict: ReplyVerdict,
+  effects: HookOutput = {},
+): ProcessedHookResult {
+  const stop = verdict.kind === 'stop' && { continue: false, stopReason: reasonOf(verdict) };
+  const finalOutput = new events[event].Output({ ...effects, ...stop });
   return processCommonHookOutputFields({ ...makeEmptySuccessResult(), finalOutput });
-}
-
-function stopOf(verdict: ReplyVerdict): HookOutput {
-  return verdict.kind === 'stop' ? { continue: false, stopReason: reasonOf(verdict) } : {};
 }
 
 /** The arguments in place of those that were given. */
