@@ -20,12 +20,65 @@ import type {
 } from '../src/protocol/types.js';
 import { mergeScopes, mostTrusted, type Spoken } from './scopes.js';
 
-/** Anything that makes one result of many; usually a `HookAggregator`. */
-export interface Aggregator {
+/** Makes one result of what all hooks of an event said. */
+export class HookAggregator {
+  /**
+   * A failed hook contributes nothing to `finalOutput` unless it blocks: by exit code 2, or as a guard whose failure
+   * does. An output that cannot be merged is lost alone and reported in `errors`.
+   *
+   * @param results in plan order
+   */
   aggregateResults(
+    this: void,
     results: readonly HookExecutionResult[],
     event: HookEventName,
-  ): AggregatedHookResult;
+  ): AggregatedHookResult {
+    const strategy = events[event].merge;
+    const sum = { success: true, totalDuration: 0 };
+    const allOutputs: HookOutput[] = [];
+    const errors: Error[] = [];
+    const unmergeable: Error[] = [];
+    const spoken: Spoken[] = [];
+    let isDecided = false;
+    let merged: HookOutput | undefined;
+    for (const { hookConfig, success, output, error, duration } of results) {
+      sum.success &&= success;
+      sum.totalDuration += duration;
+      if (error) errors.push(error);
+      if (!output) continue;
+      allOutputs.push(output);
+      if (!success && !isBlocking(output.decision)) continue;
+      try {
+        const said = resolveOutput(event, output);
+        merged = mergers[strategy](merged ?? {}, said);
+        isDecided ||= said.continue === false || rankOf(said.decision) > rankOf('allow');
+        spoken.push({ hookConfig, said });
+      } catch (cause) {
+        unmergeable.push(new Error('The output of a hook could not be merged', { cause }));
+      }
+    }
+    if (merged && spoken.length > 1) merged = mergeScopes(event, merged, spoken, mergers[strategy]);
+    const { decidedBy, ...verdict }: Verdict = isDecided ? decide(spoken, strategy) : {};
+    return {
+      ...sum,
+      allOutputs,
+      errors: [...errors, ...unmergeable],
+      finalOutput: merged && new events[event].Output({ ...merged, ...verdict }),
+      ...(decidedBy && { decidedBy }),
+      results: [...results],
+    };
+  }
+}
+
+/** What all hooks of one event said together. */
+export const { aggregateResults } = HookAggregator.prototype;
+
+/** Anything that makes one result of many; usually a `HookAggregator`. */
+export type Aggregator = Pick<HookAggregator, 'aggregateResults'>;
+
+/** Whether results are written by `aggregateResults` itself, and not by a host's own class. */
+export function isOwnAggregator(outputs: Aggregator): boolean {
+  return outputs.aggregateResults === aggregateResults;
 }
 
 /** Last stage: many outputs become one. */
@@ -33,52 +86,6 @@ export function aggregator(outputs: Aggregator) {
   return async function aggregator(ctx: AnyHookContext, next: Next): Promise<void> {
     ctx.aggregated = outputs.aggregateResults(ctx.results ?? [], ctx.event);
     await next();
-  };
-}
-
-/**
- * What all hooks of one event said together.
- *
- * A failed hook contributes nothing to `finalOutput` unless it blocks: by exit code 2, or as a guard whose failure
- * does. An output that cannot be merged is lost alone and reported in `errors`.
- */
-export function aggregateResults(
-  results: readonly HookExecutionResult[],
-  event: HookEventName,
-): AggregatedHookResult {
-  const strategy = events[event].merge;
-  const sum = { success: true, totalDuration: 0 };
-  const allOutputs: HookOutput[] = [];
-  const errors: Error[] = [];
-  const unmergeable: Error[] = [];
-  const spoken: Spoken[] = [];
-  let isDecided = false;
-  let merged: HookOutput | undefined;
-  for (const { hookConfig, success, output, error, duration } of results) {
-    sum.success &&= success;
-    sum.totalDuration += duration;
-    if (error) errors.push(error);
-    if (!output) continue;
-    allOutputs.push(output);
-    if (!success && !isBlocking(output.decision)) continue;
-    try {
-      const said = resolveOutput(event, output);
-      merged = mergers[strategy](merged ?? {}, said);
-      isDecided ||= said.continue === false || rankOf(said.decision) > rankOf('allow');
-      spoken.push({ hookConfig, said });
-    } catch (cause) {
-      unmergeable.push(new Error('The output of a hook could not be merged', { cause }));
-    }
-  }
-  if (merged && spoken.length > 1) merged = mergeScopes(event, merged, spoken, mergers[strategy]);
-  const { decidedBy, ...verdict }: Verdict = isDecided ? decide(spoken, strategy) : {};
-  return {
-    ...sum,
-    allOutputs,
-    errors: [...errors, ...unmergeable],
-    finalOutput: merged && new events[event].Output({ ...merged, ...verdict }),
-    ...(decidedBy && { decidedBy }),
-    results: [...results],
   };
 }
 

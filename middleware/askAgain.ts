@@ -8,13 +8,19 @@ import type {
   HookEventName,
   HookExecutionPlan,
   HookExecutionResult,
+  HookInput,
   HookOutput,
 } from '../src/protocol/types.js';
-import type { Runner } from '../src/run/hookRun.js';
 import { aggregateResults } from './aggregator.js';
 
 /** After this many times in which what guards have to see has changed again, it is denied. */
 const MAX_ROUNDS = 3;
+
+/** Runs some hooks of a plan, in its order, on an input. */
+export type RunHooks = (
+  hookConfigs: readonly CommandHookConfig[],
+  input: HookInput,
+) => Promise<readonly HookExecutionResult[]>;
 
 /** One answer of a hook: what it had read then, and what it wanted to go on with. */
 interface Look<P> {
@@ -31,8 +37,8 @@ interface Look<P> {
  * @returns the results, with those of hooks that were asked again behind them
  */
 export async function askAgain<E extends HookEventName>(
-  { event, payload, input, plan, results: given = [], signal }: HookContext<E>,
-  hooks: Runner,
+  { event, payload, input, plan, results: given = [] }: HookContext<E>,
+  run: RunHooks,
 ): Promise<readonly HookExecutionResult[]> {
   const { changed, encode }: EventDefinition<E> = events[event];
   if (!changed || !plan || !input) return given;
@@ -44,10 +50,7 @@ export async function askAgain<E extends HookEventName>(
     const unseen = output && !isRefusal(output) ? findUnseen(looks, next, event) : [];
     if (unseen.length === 0) return results;
     if (round === MAX_ROUNDS) return [...results, ...unseen.map((hook) => denial(hook, event))];
-    const read = { ...input, ...encode(next) };
-    const said = plan.sequential
-      ? await hooks.executeHooksSequential(unseen, event, read, signal)
-      : await hooks.executeHooksParallel(unseen, event, read, signal);
+    const said = await run(unseen, { ...input, ...encode(next) });
     looks.push(...lookedAt(said, next, plan, changed));
     results = withLastWords(results, said);
   }

@@ -173,20 +173,12 @@ function annotate(call: ToolCall, result: ToolResult, fired: ProcessedHookResult
   const objection = reason === replacement?.text ? undefined : reason;
   const context = output?.getAdditionalContext();
   if (context || objection || fired.systemMessage) {
-    call.result = withNotes(call.result ?? result, notesOf(fired, context, objection));
+    const texts = [context, objection].map((text) => text && asHookContext(text));
+    const note = fired.systemMessage && asSystemNote(fired.systemMessage);
+    call.result = withNotes(call.result ?? result, [...texts, note]);
   }
   if (fired.suppressOutput) call.result = { ...(call.result ?? result), suppressDisplay: true };
   if (fired.shouldStop) obey(call, fired);
-}
-
-function notesOf(
-  { systemMessage }: ProcessedHookResult,
-  ...texts: readonly (string | undefined)[]
-): (string | undefined)[] {
-  return [
-    ...texts.map((text) => text && asHookContext(text)),
-    systemMessage && asSystemNote(systemMessage),
-  ];
 }
 
 /** A stop that was decided before stands. */
@@ -197,8 +189,8 @@ function replaceResult(call: ToolCall, result: ToolResult, replacement: ToolOutp
 
 /** What the stages of the model stack ask of the host. */
 export interface ModelHost {
-  /** Whether an event without a tool has to be fired, as far as is known now. */
-  hasHooks(event: HookEventName): boolean;
+  /** Leaves out an event without a tool, where there is nothing to do for it; says whether it does. */
+  skipIdle(event: HookEventName): boolean;
   /** Whether the answer is shown once AfterModel hooks have seen all of it, and not as it comes. */
   holdsAnswers(): boolean;
   readonly askPerson: AskPerson;
@@ -286,13 +278,15 @@ export function modelStages(fire: FireHook, host: ModelHost) {
   /** AfterModel hooks may change or hide the answer, or stop the agent, once all of it has arrived. */
   async function afterModel(call: ModelCall, next: Next): Promise<void> {
     await next();
-    if (call.stream && host.hasHooks(HookEventName.AfterModel)) {
+    if (call.stream && !host.skipIdle(HookEventName.AfterModel)) {
       call.stream = throughAfterModel(fire, host, call, call.stream);
     }
   }
 
   return { beforeToolSelection, beforeModel, afterModel, openStream };
 }
+
+export type ModelStages = ReturnType<typeof modelStages>;
 
 /** Reads what hooks want changed. What cannot be read changes nothing; what they decided counts all the same. */
 export function understood<R>(

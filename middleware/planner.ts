@@ -1,6 +1,6 @@
 import type { Next } from '../src/compose.js';
-import type { AnyHookContext, FiredEvent, HookContext } from '../src/context.js';
-import type { DebugLogger } from '../src/util/debugLogger.js';
+import type { AnyHookContext, HookContext } from '../src/context.js';
+import { DebugLogger } from '../src/util/debugLogger.js';
 import type { MatcherReading } from '../src/dialects/dialect.js';
 import type {
   DialectName,
@@ -42,9 +42,7 @@ export interface Planner {
 /** Second stage: finds the hooks to run. Nothing to run → the rest of the stack does not run. */
 export function planner(plans: Planner) {
   return async function planner(ctx: AnyHookContext, next: Next): Promise<void> {
-    const { planned }: FiredEvent = ctx;
-    const isPlanned = planned !== undefined;
-    ctx.plan = isPlanned ? planned : plans.createExecutionPlan(ctx.event, planContext(ctx));
+    ctx.plan ??= plans.createExecutionPlan(ctx.event, planContext(ctx));
     if (ctx.plan) await next();
   };
 }
@@ -80,23 +78,35 @@ export interface PlannedHooks {
   asGuard(entry: HookRegistryEntry): HookRegistryEntry;
 }
 
-/** Which hooks run for an event, planned at the first call for each tool. `null` when there is nothing to run. */
-export function planEvent(
-  registry: PlannedHooks,
-  logger: DebugLogger,
-  event: HookEventName,
-  context: PlanContext = {},
-): HookExecutionPlan | null {
-  const { toolName, subject } = context;
-  const moment = registry.tellsMoments(event) ? context.moment : undefined;
-  const key = toolName ?? subject ?? '';
-  const plans = registry.plansOf(event, moment);
-  let plan = plans.get(key);
-  if (plan === undefined) {
-    plan = createExecutionPlan(registry, logger, event, { toolName, subject, moment });
-    remember(plans, key, plan);
+/** Plans events over the hooks of a host. A plan for the same event and tool is made once. */
+export class HookPlanner implements Planner {
+  readonly #logger: DebugLogger;
+
+  constructor(
+    private readonly registry: PlannedHooks,
+    logger = new DebugLogger('llxprt:core:hooks:planner'),
+  ) {
+    this.#logger = DebugLogger.safe(logger);
   }
-  return plan;
+
+  /**
+   * Which hooks run for an event.
+   *
+   * @param context the tool's name for tool events, nothing for others
+   * @returns `null` when there is nothing to run
+   */
+  createExecutionPlan(event: HookEventName, context: PlanContext = {}): HookExecutionPlan | null {
+    const { toolName, subject } = context;
+    const moment = this.registry.tellsMoments(event) ? context.moment : undefined;
+    const key = toolName ?? subject ?? '';
+    const plans = this.registry.plansOf(event, moment);
+    let plan = plans.get(key);
+    if (plan === undefined) {
+      plan = createExecutionPlan(this.registry, this.#logger, event, { toolName, subject, moment });
+      remember(plans, key, plan);
+    }
+    return plan;
+  }
 }
 
 /** At most this many plans and matches are kept; names of tools come from a model and have no bound. */

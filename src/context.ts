@@ -27,7 +27,7 @@ export interface HookContext<E extends HookEventName = HookEventName> {
   readonly session: CallSession | undefined;
   /** For extensions, each under a symbol of its own. */
   readonly state: Map<symbol, unknown>;
-  /** Which hooks run; written by the planner. `null` when there is nothing to do. */
+  /** Which hooks run; written by the planner, where that was not known before. `null` when there is nothing to do. */
   plan: HookExecutionPlan | null;
   /** What the scripts read; written by the translator. */
   input: HookEventInput<E> | undefined;
@@ -324,35 +324,30 @@ export function takeStream(call: ModelCall, stream: AsyncIterable<GenerateConten
   if (verdict.kind === 'stop') call.response = undefined;
 }
 
-/** An event, and the plan that was made to know whether there is anything to do for it; the planner takes it. */
-export interface FiredEvent<E extends HookEventName = HookEventName> {
-  readonly event: E;
-  readonly payload: HookPayload<E>;
-  planned?: HookExecutionPlan | null;
-}
-
-/** A fired event on its way, with that plan. */
-export type FiringContext<E extends HookEventName> = HookContext<E> & FiredEvent<E>;
-
-/** A fired event at the beginning of its way. */
+/**
+ * A fired event at the beginning of its way.
+ *
+ * @param plan where one was made to know whether there is anything to do; the planner takes it
+ */
 export function createHookContext<E extends HookEventName>(
-  { event, payload, planned }: FiredEvent<E>,
+  event: E,
+  payload: HookPayload<E>,
   { signal, session }: CallOptions = {},
-): FiringContext<E> {
+  plan: HookExecutionPlan | null = null,
+): HookContext<E> {
   const block = (reason: string) => {
     if (ctx.verdict.kind !== 'stop') ctx.verdict = { kind: 'block', event, reason };
   };
   const stop = (reason: string) => {
     ctx.verdict = { kind: 'stop', event, reason };
   };
-  const given = { event, payload, planned, signal, session, block, stop };
-  const ctx: FiringContext<E> = Object.assign(given, UNFILLED, { state: new Map() });
+  const given = { event, payload, plan, signal, session, block, stop };
+  const ctx: HookContext<E> = Object.assign(given, UNFILLED, { state: new Map() });
   return Object.seal(ctx);
 }
 
 /** The slots of a fired event that its stages fill. */
 const UNFILLED = {
-  plan: null,
   input: undefined,
   results: undefined,
   aggregated: undefined,

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Extension } from '../protocol/entry.js';
 import { requireOptions, type AfterModelDisplay, type ConfigOptions } from './configOptions.js';
-import { modelStages, toolStages, type FireHook } from '../../middleware/callerEffects.js';
+import {
+  modelStages,
+  toolStages,
+  type FireHook,
+  type ModelStages,
+} from '../../middleware/callerEffects.js';
 import type { Middleware } from '../compose.js';
 import { Approvals } from '../approvals/approvals.js';
 import { questionOf, type AskPerson } from '../approvals/question.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
-import { fireHook, hasGuards, hasHooks, mayBeRead } from '../hooks/fireHook.js';
+import { fireHook, hasGuards, mayBeRead, skipIdle } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import { ConsentGate } from '../trust/consentGate.js';
@@ -250,31 +255,32 @@ export class Config implements HookHost {
 
   /** The stack around every tool execution, composed at the first call. */
   getToolStack(): Stack<'tool'> {
-    return (this.#toolStack ??= this.#build('tool', this.#toolStages()));
+    return (this.#toolStack ??= this.makeToolStack(this.#fire));
   }
 
-  /** The same for a call whose hooks are fired in another way. */
-  makeToolStack({ beforeTool, afterTool }: StagesOfHooks): Stack<'tool'> {
-    return this.#build('tool', { ...this.#toolStages(), beforeTool, afterTool });
-  }
-
-  #toolStages() {
-    return toolStages(this.#fire, {
+  /** The same for a call whose hooks are asked in another way. */
+  makeToolStack(fire: FireHook): Stack<'tool'> {
+    const stages = toolStages(fire, {
       askPerson: this.askPerson,
       canAsk: this.#options.approver ? true : undefined,
       mayBeRead: mayBeRead.bind(undefined, this),
     });
+    return this.#build('tool', stages);
   }
 
   /** The stack around every model call, composed at the first call. */
   getModelStack(): Stack<'model'> {
-    const host = {
-      hasHooks: (event: HookEventName) => hasHooks(this, event),
+    return (this.#modelStack ??= this.#build('model', this.getModelStages()));
+  }
+
+  /** What its hooks do in it. */
+  getModelStages(): ModelStages {
+    return modelStages(this.#fire, {
+      skipIdle: (event) => skipIdle(this, event),
       holdsAnswers: () => this.holdsAnswers(),
       askPerson: this.askPerson,
       getDebugLogger: () => this.getDebugLogger(),
-    };
-    return (this.#modelStack ??= this.#build('model', modelStages(this.#fire, host)));
+    });
   }
 
   /** Puts to the approver what hooks ask. */
@@ -311,10 +317,6 @@ export class Config implements HookHost {
     return buildStack(name, stages, this.registrations(name), this.getDebugLogger());
   }
 }
-
-type StagesOfHooks = Readonly<
-  Record<'beforeTool' | 'afterTool', Middleware<StackContexts['tool']>>
->;
 
 function warmShellsFromEnvironment(): number {
   const count = Number(process.env['HOOKSTACK_WARM_SHELLS'] ?? '16');

@@ -6,6 +6,7 @@ import type { DefaultHookOutput } from '../protocol/hookOutput.js';
 import { HookEventName } from '../protocol/types.js';
 import type { ToolResult } from '../tools/tools.js';
 import { withNotes } from '../protocol/llmContent.js';
+import { openHalf, unheeded } from './halves.js';
 
 /**
  * Fires BeforeTool.
@@ -107,34 +108,21 @@ export interface RefusedToolCall {
  * @returns what to run the tool with, or why it must not run
  * @throws TypeError for an option that does not exist
  */
-export function openToolCall(
+export async function openToolCall(
   config: Pick<Config, 'getToolStack'>,
   toolName: string,
   toolInput: Record<string, unknown>,
   options: CallOptions = {},
 ): Promise<OpenToolCall | RefusedToolCall> {
-  return new Promise((resolve, reject) => {
-    requireKnown('openToolCall()', options, CALL_OPTIONS);
-    const execute: ExecuteTool = (input) =>
-      new Promise((finish, fail) => {
-        const ended = (end: () => void) => {
-          options.signal?.removeEventListener('abort', abort);
-          end();
-          return whole;
-        };
-        const abort = () => void ended(() => fail(options.signal?.reason));
-        options.signal?.addEventListener('abort', abort);
-        resolve({
-          input,
-          finish: (result) => ended(() => finish(result)),
-          fail: (error) => ended(() => fail(error)),
-          abandon: () => ended(() => fail(new ToolCallAbandonedError(toolName))).then(drop, drop),
-        });
-      });
-    const call = createToolCall(toolName, toolInput, execute, options);
-    const whole = runToolCall(config, call);
-    whole.then((refused) => resolve({ refused }), reject);
+  requireKnown('openToolCall()', options, CALL_OPTIONS);
+  const half = await openHalf<Record<string, unknown>, ToolResult, ToolResult>((middle) => {
+    const execute: ExecuteTool = (input) => middle(input, options.signal);
+    return runToolCall(config, createToolCall(toolName, toolInput, execute, options));
   });
+  if ('ended' in half) return { refused: half.ended };
+  const { given: input, finish, fail } = half;
+  const abandon = () => unheeded(fail(new ToolCallAbandonedError(toolName)));
+  return { input, finish, fail, abandon };
 }
 
 /** What middleware around an abandoned call sees as the failure of the tool. */
@@ -145,10 +133,6 @@ export class ToolCallAbandonedError extends Error {
   constructor(toolName: string) {
     super(`The call of "${toolName}" was abandoned: its host does not know what became of it`);
   }
-}
-
-function drop(): void {
-  // Nobody waits for what becomes of it.
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   errorResult,
   type CallOptions,
   type Decision,
+  type ExecuteTool,
   type ToolCall,
 } from '../context.js';
 import { ToolErrorType, type Tool, type ToolResult } from '../tools/tools.js';
@@ -114,10 +115,14 @@ export class CoreToolScheduler {
     }
     this.#tell({ ...record, status: 'executing' });
     const context = { workingDir: config.getWorkingDir(), signal };
-    const attempt = async (input: Record<string, unknown>) => tool.execute(input, context);
-    // A failure is a result like any other, which AfterTool hooks see.
-    const execute: typeof attempt = (input) =>
-      attempt(input).catch((error: unknown) => failed(tool.name, error));
+    const execute: ExecuteTool = async (input) => {
+      try {
+        return await tool.execute(input, context);
+      } catch (error) {
+        // A result like any other, which AfterTool hooks see.
+        return failed(tool.name, error);
+      }
+    };
     const options = { signal, onHooks, onApproval, callId: record.callId, session };
     const call = createToolCall(tool.name, record.originalInput, execute, options);
     const result = await runToolCall(config, call).catch((error: unknown) =>

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.js';
-import { engineOf, hasWork, type HookEngine } from '../hooks/fireHook.js';
+import { attempt } from '../hooks/envelopes.js';
+import { engineOf, findPlan, type HookEngine } from '../hooks/fireHook.js';
 import { HookEventName } from '../protocol/types.js';
 import { isTraced } from '../trace/span.js';
 
@@ -15,29 +16,22 @@ interface SeenCall {
  * Synchronous.
  */
 export function isLookedAt(config: Config, call: SeenCall): boolean {
-  return couldBe(() => {
+  // Whoever fires the event says what is wrong.
+  return attempt(() => {
     if (hasMiddleware(config) || isTraced('tool') || isTraced('event')) return true;
     const engine = engineOf(config.getHookSystem());
     if (!engine) return false;
-    return engine.logger.isDebugOn || runsBefore(engine, call) || runsAfter(engine, call);
-  });
+    const runsBefore = findPlan(engine, HookEventName.BeforeTool, call) !== null;
+    return engine.logger.isDebugOn || runsBefore || runsAfter(engine, call);
+  }, true);
 }
 
 /** Whether a hook or a middleware may want to change or withhold what a tool gives, as far as is known now. */
 export function isResultLookedAt(config: Config, call: SeenCall): boolean {
-  return couldBe(() => {
+  return attempt(() => {
     const engine = engineOf(config.getHookSystem());
     return hasMiddleware(config) || (engine !== undefined && runsAfter(engine, call));
-  });
-}
-
-function couldBe(finding: () => boolean): boolean {
-  try {
-    return finding();
-  } catch {
-    // Whoever fires the event says what is wrong.
-    return true;
-  }
+  }, true);
 }
 
 function hasMiddleware(config: Config): boolean {
@@ -48,13 +42,8 @@ function hasMiddleware(config: Config): boolean {
 /** What a tool that failed gives: some hooks run then only. */
 const FAILED = { error: { message: 'it failed' } };
 
-function runsBefore(engine: HookEngine, payload: SeenCall): boolean {
-  return hasWork(engine, { event: HookEventName.BeforeTool, payload });
-}
-
 function runsAfter(engine: HookEngine, call: SeenCall): boolean {
-  const event = HookEventName.AfterTool;
-  return [{}, FAILED].some((toolResponse) =>
-    hasWork(engine, { event, payload: { ...call, toolResponse } }),
+  return [{}, FAILED].some(
+    (toolResponse) => findPlan(engine, HookEventName.AfterTool, { ...call, toolResponse }) !== null,
   );
 }

@@ -27,6 +27,12 @@ export interface ModelTurn {
 /** What a model call takes: what a tool call takes, without the id. */
 export type ModelCallOptions = Omit<CallOptions, 'callId'>;
 
+/** Begins the model's answer. */
+export type OpenModel = (
+  request: GenerateContentParameters,
+  signal: AbortSignal,
+) => Promise<AsyncIterable<GenerateContentResponse>>;
+
 const OPTIONS: OptionNames<ModelCallOptions> = {
   signal: true,
   onHooks: true,
@@ -48,13 +54,20 @@ const OPTIONS: OptionNames<ModelCallOptions> = {
 export async function* callModelWithHooks(
   config: Config,
   request: GenerateContentParameters,
-  open: (
-    request: GenerateContentParameters,
-    signal: AbortSignal,
-  ) => Promise<AsyncIterable<GenerateContentResponse>>,
+  open: OpenModel,
   options: ModelCallOptions = {},
 ): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
   requireKnown('callModelWithHooks()', options, OPTIONS);
+  return yield* runModelCall((call) => config.getModelStack().run(call), request, open, options);
+}
+
+/** The same with other layers around the model. */
+export async function* runModelCall(
+  layers: (call: ModelCall) => Promise<void>,
+  request: GenerateContentParameters,
+  open: OpenModel,
+  options: ModelCallOptions,
+): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
   const abort = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, abort.signal]) : abort.signal;
   const call = createModelCall(request, (changed) => open(changed, signal), { ...options, signal });
@@ -62,7 +75,7 @@ export async function* callModelWithHooks(
   let isRead = false;
   try {
     signal.throwIfAborted();
-    await config.getModelStack().run(call);
+    await layers(call);
     for await (const value of call.stream ?? []) {
       signal.throwIfAborted();
       // Whoever blocks an answer that is on its way ends it.

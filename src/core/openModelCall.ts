@@ -1,14 +1,14 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from '../config/config.js';
-import { ALLOW } from '../context.js';
-import { asSystemNote } from '../protocol/llmContent.js';
-import { HookEventName } from '../protocol/types.js';
-import { fireAfterModelHook } from './geminiChatHookTriggers.js';
+import type { ModelCall } from '../context.js';
+import { openHalf, unheeded } from './halves.js';
 import {
   callModelWithHooks,
   finishTurn,
+  runModelCall,
   type ModelCallOptions,
   type ModelTurn,
+  type OpenModel,
 } from './modelCall.js';
 
 /** A model call that its hooks and middleware let pass, for a host that calls the model itself. */
@@ -30,30 +30,20 @@ export interface RefusedModelCall {
  * A model call in two halves, for hosts that have one callback before the model and another after it. The first of
  * `finish`, `fail` and the abort of `signal` ends it.
  */
-export function openModelCall(
+export async function openModelCall(
   config: Config,
   request: GenerateContentParameters,
   options: ModelCallOptions,
 ): Promise<OpenModelCall | RefusedModelCall> {
-  return new Promise((resolve, reject) => {
-    const open = (sent: GenerateContentParameters, signal: AbortSignal) => {
-      const answer = new Promise<GenerateContentResponse>((answered, failed) => {
-        signal.addEventListener('abort', () => failed(signal.reason), { once: true });
-        const finish = (response: GenerateContentResponse) => {
-          answered(response);
-          return whole;
-        };
-        const fail = (error: unknown) => {
-          failed(error);
-          return whole.then(drop, drop);
-        };
-        resolve({ request: sent, finish, fail });
-      });
-      return Promise.resolve(streamOf(answer));
-    };
-    const whole = finishTurn(callModelWithHooks(config, request, open, options));
-    whole.then((turn) => resolve({ turn }), reject);
-  });
+  const half = await openHalf<GenerateContentParameters, GenerateContentResponse, ModelTurn>(
+    (middle) => {
+      const open: OpenModel = async (sent, signal) => streamOf(middle(sent, signal));
+      return finishTurn(callModelWithHooks(config, request, open, options));
+    },
+  );
+  if ('ended' in half) return { turn: half.ended };
+  const { given, finish, fail } = half;
+  return { request: given, finish, fail: (error) => unheeded(fail(error)) };
 }
 
 /**
@@ -62,33 +52,24 @@ export function openModelCall(
  *
  * @throws the reason of `options.signal`
  */
-export async function seeFurtherAnswer(
+export function seeFurtherAnswer(
   config: Config,
   request: GenerateContentParameters,
   answer: GenerateContentResponse,
   options: ModelCallOptions,
 ): Promise<ModelTurn> {
-  const said = await fireAfterModelHook(config, request, answer, options);
-  options.signal?.throwIfAborted();
-  const { response, stopped, stopReason: reason = '', decidedBy: hooks, systemMessage } = said;
-  const event = HookEventName.AfterModel;
-  return {
-    request,
-    response,
-    verdict: stopped ? { kind: 'stop', event, reason, ...(hooks && { hooks }) } : ALLOW,
-    blocked: false,
-    synthetic: false,
-    suppressDisplay: said.suppressOutput ?? false,
-    notes: systemMessage ? [asSystemNote(systemMessage)] : [],
-  };
+  const { afterModel, openStream } = config.getModelStages();
+  const layers = (call: ModelCall) => afterModel(call, () => openStream(call, done));
+  const open = async () => streamOf(answer);
+  return finishTurn(runModelCall(layers, request, open, options));
+}
+
+async function done(): Promise<void> {
+  // The answer is there.
 }
 
 async function* streamOf(
-  answer: Promise<GenerateContentResponse>,
+  answer: GenerateContentResponse | Promise<GenerateContentResponse>,
 ): AsyncGenerator<GenerateContentResponse> {
   yield await answer;
-}
-
-function drop(): void {
-  // Nobody waits for what becomes of it.
 }

@@ -1,18 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
+import { makeEmptySuccessResult } from '../../middleware/aggregator.js';
+import type { FireHook } from '../../middleware/callerEffects.js';
 import type { Config } from '../config/config.js';
-import { ALLOW, type CallOptions, type ToolCall } from '../context.js';
+import type { CallOptions } from '../context.js';
 import { reasonOf } from '../dialects/replyParts.js';
 import type { Received, ReplyVerdict } from '../dialects/reverse.js';
-import { withToolOutput } from '../protocol/hookOutput.js';
+import { events } from '../protocol/events.js';
+import { processCommonHookOutputFields, type ProcessedHookResult } from '../protocol/hookOutput.js';
 import { toParts } from '../protocol/llmContent.js';
-import { HookEventName, type HookPayload } from '../protocol/types.js';
+import { HookEventName, type HookOutput, type HookPayload } from '../protocol/types.js';
 import type { ToolResult } from '../tools/tools.js';
 import { isRecord } from '../util/records.js';
 import { openToolCall } from './coreToolHookTriggers.js';
 import { decideReceived } from './decideReceived.js';
 
-type Next = () => Promise<void>;
-type ToolResponse = HookPayload<HookEventName.AfterTool>['toolResponse'];
+type BeforeTool = HookPayload<HookEventName.BeforeTool>;
+type AfterTool = HookPayload<HookEventName.AfterTool>;
 
 /** What hooks and middleware decided about a call before its tool, and the call where it goes on. */
 export interface ReceivedCall {
@@ -41,26 +44,29 @@ export async function openReceivedCall(
   received: Received,
   options: CallOptions,
 ): Promise<ReceivedCall> {
-  const { toolName, toolInput } = received.payload as HookPayload<HookEventName.BeforeTool>;
-  const stages = new ReceivedStages(config, received, options);
-  const stack = config.makeToolStack(stages);
+  const { toolName, toolInput } = received.payload as BeforeTool;
+  const hooks = new ReceivedHooks(config, received, options);
+  const stack = config.makeToolStack(hooks.fire);
   const callOptions = { ...options, callId: received.identity.callId };
   const call = await openToolCall({ getToolStack: () => stack }, toolName, toolInput, callOptions);
-  if ('refused' in call) return { verdict: { ...stages.before, ...refusalOf(call.refused) } };
+  if ('refused' in call) return { verdict: { ...hooks.before, ...refusalOf(call.refused) } };
   const input = isDeepStrictEqual(call.input, toolInput) ? undefined : call.input;
   return {
-    verdict: { ...stages.before, input },
+    verdict: { ...hooks.before, input },
     finish: async (after, afterOptions) => {
-      stages.tell(after, afterOptions);
+      hooks.tell(after, afterOptions);
       const given = resultOf(after);
-      return stages.verdictOn(given, await call.finish(given));
+      return hooks.verdictOn(given, await call.finish(given));
     },
     abandon: () => call.abandon(),
   };
 }
 
-/** What the stages of hooks are for a call that another process makes. */
-class ReceivedStages {
+/**
+ * The hooks of a call that another process makes: they read the agent's own events. What they decided about the call
+ * goes to its stages, and all that they said to the agent.
+ */
+class ReceivedHooks {
   before: ReplyVerdict = { kind: 'none' };
   #after: ReplyVerdict = { kind: 'none' };
   #told: { readonly received: Received; readonly options: CallOptions } | undefined;
@@ -75,35 +81,43 @@ class ReceivedStages {
     this.#told = { received, options };
   }
 
-  readonly beforeTool = async (call: ToolCall, next: Next): Promise<void> => {
-    if (call.verdict !== ALLOW) return;
-    const { received, options } = this;
-    const payload = { ...received.payload, toolInput: call.input };
-    const verdict = await decideReceived(this.config, { ...received, payload }, options);
-    this.before = verdict;
-    if (verdict.kind === 'block') return call.block(reasonOf(verdict));
-    if (verdict.kind === 'stop') return call.stop(reasonOf(verdict));
-    if (verdict.input) call.input = { ...verdict.input };
-    call.seenInput = call.input;
-    await next();
-  };
+  readonly fire: FireHook = (event, payload) =>
+    event === HookEventName.BeforeTool
+      ? this.#fireBefore(payload as BeforeTool)
+      : this.#fireAfter(payload as AfterTool);
 
-  readonly afterTool = async (call: ToolCall, next: Next): Promise<void> => {
-    await next();
-    const { result } = call;
-    if (!result || !call.executed || !this.#told) return;
+  async #fireBefore({ toolInput }: BeforeTool): Promise<ProcessedHookResult> {
+    const { received, options, before } = this;
+    const payload = { ...received.payload, toolInput };
+    const verdict = await decideReceived(this.config, { ...received, payload }, options);
+    // Whoever is asked anew, as somebody changed the arguments, takes no question back.
+    const isAsked = before.kind === 'ask' && (verdict.kind === 'none' || verdict.kind === 'allow');
+    this.before = isAsked ? { ...verdict, kind: 'ask', reason: before.reason } : verdict;
+    return asFired(HookEventName.BeforeTool, verdict, {
+      ...(verdict.kind === 'block' && { decision: 'deny', reason: reasonOf(verdict) }),
+      ...(verdict.input && inputOf(toolInput, verdict.input)),
+    });
+  }
+
+  async #fireAfter({ toolResponse }: AfterTool): Promise<ProcessedHookResult> {
+    if (!this.#told) return asFired(HookEventName.AfterTool, this.#after);
     const { received, options } = this.#told;
     // What the agent has told stays, beside what middleware made of it.
-    const { toolResponse } = received.payload as { readonly toolResponse: ToolResponse };
-    const { llmContent, returnDisplay, error } = result;
-    const seen = { ...toolResponse, llmContent, returnDisplay, ...(error && { error }) };
+    const told = received.payload as AfterTool;
+    const { llmContent, returnDisplay, error } = toolResponse;
+    const seen = {
+      ...told.toolResponse,
+      llmContent,
+      returnDisplay,
+      ...(isRecord(error) && { error }),
+    };
     // Its arguments, too: somebody may have changed them on the way to the tool.
-    const payload = { ...received.payload, toolResponse: seen };
+    const payload = { ...told, toolResponse: seen };
     const verdict = await decideReceived(this.config, { ...received, payload }, options);
     this.#after = verdict;
-    if (verdict.output) call.result = withToolOutput(result, verdict.output);
-    if (verdict.kind === 'stop') call.stop(reasonOf(verdict));
-  };
+    const { output: toolOutput } = verdict;
+    return asFired(HookEventName.AfterTool, verdict, toolOutput && { foreign: { toolOutput } });
+  }
 
   /** What came out of all layers: text behind the result is added to it, and any other one takes its place. */
   verdictOn(given: ToolResult, ended: ToolResult): ReplyVerdict {
@@ -122,6 +136,23 @@ class ReceivedStages {
   }
 }
 
+/** What the stages of the call apply of a verdict. */
+function asFired(
+  event: HookEventName,
+  verdict: ReplyVerdict,
+  effects: HookOutput = {},
+): ProcessedHookResult {
+  const stop = verdict.kind === 'stop' && { continue: false, stopReason: reasonOf(verdict) };
+  const finalOutput = new events[event].Output({ ...effects, ...stop });
+  return processCommonHookOutputFields({ ...makeEmptySuccessResult(), finalOutput });
+}
+
+/** The arguments in place of those that were given. */
+function inputOf(given: object, input: Readonly<Record<string, unknown>>): HookOutput {
+  const droppedArguments = Object.keys(given).filter((name) => !Object.hasOwn(input, name));
+  return { hookSpecificOutput: { tool_input: input }, foreign: { droppedArguments } };
+}
+
 function refusalOf(refused: ToolResult): ReplyVerdict {
   const { stopReason } = refused;
   if (stopReason !== undefined) return { kind: 'stop', reason: stopReason, input: undefined };
@@ -129,7 +160,7 @@ function refusalOf(refused: ToolResult): ReplyVerdict {
 }
 
 function resultOf({ payload }: Received): ToolResult {
-  const { toolResponse } = payload as HookPayload<HookEventName.AfterTool>;
+  const { toolResponse } = payload as AfterTool;
   const { llmContent, returnDisplay, metadata, error } = toolResponse;
   const message = isRecord(error) && error['message'];
   const type = isRecord(error) && error['type'];

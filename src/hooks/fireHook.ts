@@ -1,6 +1,6 @@
 import {
-  aggregateResults,
   aggregator,
+  isOwnAggregator,
   makeEmptySuccessResult,
   resolveResult,
   type Aggregator,
@@ -13,8 +13,6 @@ import {
   createHookContext,
   type AnyHookContext,
   type CallOptions,
-  type FiredEvent,
-  type FiringContext,
   type HookContext,
 } from '../context.js';
 import {
@@ -22,13 +20,24 @@ import {
   type AggregatedHookResult,
   type ProcessedHookResult,
 } from '../protocol/hookOutput.js';
-import type { HookEventName, HookExecutionResult, HookPayload } from '../protocol/types.js';
+import type {
+  HookEventName,
+  HookExecutionPlan,
+  HookExecutionResult,
+  HookPayload,
+} from '../protocol/types.js';
 import { failsClosed } from '../protocol/events.js';
 import { reportUntoldFailure } from '../run/hookFailure.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { notify } from '../util/notify.js';
-import { buildFailureEnvelope, decidedSoFar, planOfGuards, resultsOf } from './envelopes.js';
+import {
+  attempt,
+  buildFailureEnvelope,
+  decidedSoFar,
+  planOfGuards,
+  resultsOf,
+} from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
 import { recordEvent } from './eventRecord.js';
 import type { HookHost } from './host.js';
@@ -91,7 +100,7 @@ export class HookEngine {
     return {
       stack: buildStack('hook', inOrder, registrations, logger),
       isWatched: registrations.some(standsOutsideOfPlanner),
-      isOwn: registrations.length === 0 && stages.outputs.aggregateResults === aggregateResults,
+      isOwn: registrations.length === 0 && isOwnAggregator(stages.outputs),
     };
   }
 }
@@ -136,9 +145,12 @@ export function fireHook<E extends HookEventName>(
 ): Promise<ProcessedHookResult> | undefined {
   try {
     const engine = engineOf(host.getHookSystem());
-    const fired: FiredEvent<E> = { event, payload, planned: undefined };
-    if (!engine || !hasWork(engine, fired)) return undefined;
-    return fireAndTell(engine, createHookContext(fired, options), options);
+    if (!engine) return undefined;
+    const plan = findPlan(engine, event, payload);
+    if (plan !== null)
+      return fireAndTell(engine, createHookContext(event, payload, options, plan), options);
+    skip(engine, event);
+    return undefined;
   } catch (error) {
     return Promise.resolve(processCommonHookOutputFields(failBeforeStack(host, event, error)));
   }
@@ -159,7 +171,7 @@ function failBeforeStack(
 
 async function fireAndTell<E extends HookEventName>(
   engine: HookEngine,
-  ctx: FiringContext<E>,
+  ctx: HookContext<E>,
   { onHooks }: CallOptions,
 ): Promise<ProcessedHookResult> {
   const aggregated = await fireEvent(engine, ctx);
@@ -170,7 +182,33 @@ async function fireAndTell<E extends HookEventName>(
 }
 
 /**
- * Whether an event has to be fired, as far as is known now. If not, that is in the log.
+ * What an event is to run: its plan, or `null` where there is nothing to do. `undefined` where only the stack can tell:
+ * the hooks have not been read, or a middleware sees whatever is fired. Synchronous.
+ *
+ * @param payload of an event with a tool
+ */
+export function findPlan<E extends HookEventName>(
+  engine: HookEngine,
+  event: E,
+  payload?: HookPayload<E>,
+): HookExecutionPlan | null | undefined {
+  const { registry, stages } = engine;
+  if (!registry.isSettled()) return undefined;
+  const context = payload && planContext({ event, payload }, registry.tellsMoments(event));
+  // A second pass is there for the hooks that decide then, and without them there is none.
+  if (engine.open().isWatched && context?.moment !== 'asked') return undefined;
+  return stages.plans.createExecutionPlan(event, context);
+}
+
+/** Leaves out an event for which there is nothing to do, which is in the log. */
+export function skip(engine: HookEngine, event: HookEventName): AggregatedHookResult {
+  const nothing = makeEmptySuccessResult();
+  record(engine, event, nothing);
+  return nothing;
+}
+
+/**
+ * Whether an event has to be fired, as far as is known now. Where that cannot be told, firing it says what is wrong.
  *
  * @param payload of an event with a tool
  */
@@ -179,13 +217,26 @@ export function hasHooks<E extends HookEventName>(
   event: E,
   payload?: HookPayload<E>,
 ): boolean {
-  try {
+  return attempt(() => {
     const engine = engineOf(host.getHookSystem());
-    return engine !== undefined && hasWork(engine, { event, payload });
-  } catch {
-    // Firing the event says what is wrong.
-    return true;
-  }
+    return engine !== undefined && findPlan(engine, event, payload) !== null;
+  }, true);
+}
+
+/**
+ * Leaves out an event that would be fired now, where there is nothing to do for it.
+ *
+ * @returns whether it is left out
+ */
+export function skipIdle<E extends HookEventName>(
+  host: FiringHost,
+  event: E,
+  payload?: HookPayload<E>,
+): boolean {
+  if (hasHooks(host, event, payload)) return false;
+  const engine = engineOf(host.getHookSystem());
+  if (engine) skip(engine, event);
+  return true;
 }
 
 /** Whether a hook or a middleware may want to read an event, whatever its matcher says, as far as is known now. */
@@ -201,40 +252,18 @@ export function mayBeRead(host: FiringHost, event: HookEventName): boolean {
 
 /** Whether a guard of an event is configured, whatever its matcher says, as far as is known now. */
 export function hasGuards(host: FiringHost, event: HookEventName): boolean {
-  try {
+  return attempt(() => {
     const registry = engineOf(host.getHookSystem())?.registry;
     if (registry?.isSettled() === false) return planOfGuards(host, event) !== undefined;
     const hooks = registry?.getHooksForEvent(event) ?? [];
     return hooks.some(({ config }) => failsClosed(config, event));
-  } catch {
-    return true;
-  }
-}
-
-/** What of a fired event tells whether there is anything to do; of one without a tool, its name does. */
-type Announced<E extends HookEventName> = Pick<FiredEvent<E>, 'event'> & Partial<FiredEvent<E>>;
-
-/**
- * Whether there is anything to do for an event that is fired now. If not, that is in the log. Synchronous. The plan that
- * is made to know is left for the planner.
- */
-export function hasWork<E extends HookEventName>(engine: HookEngine, fired: Announced<E>): boolean {
-  if (!engine.registry.isSettled()) return true;
-  const { event, payload } = fired;
-  const tellsMoments = engine.registry.tellsMoments(event);
-  const context = payload && planContext({ event, payload }, tellsMoments);
-  // A second pass is there for the hooks that decide then, and without them there is none.
-  if (engine.open().isWatched && context?.moment !== 'asked') return true;
-  fired.planned = engine.stages.plans.createExecutionPlan(event, context);
-  if (fired.planned) return true;
-  record(engine, event, makeEmptySuccessResult());
-  return false;
+  }, true);
 }
 
 /** Runs the hooks of an event. Never rejects: what goes wrong with the hook system itself is in the result. */
 export async function fireEvent<E extends HookEventName>(
   engine: HookEngine,
-  ctx: FiringContext<E>,
+  ctx: HookContext<E>,
 ): Promise<AggregatedHookResult> {
   const outcome = await processEvent(engine, ctx);
   return outcome instanceof HookPipelineError ? toEnvelope(outcome, engine.logger) : outcome;
@@ -248,14 +277,16 @@ export async function fireEvent<E extends HookEventName>(
  */
 export async function processEvent<E extends HookEventName>(
   engine: HookEngine,
-  ctx: FiringContext<E>,
+  ctx: HookContext<E>,
 ): Promise<AggregatedHookResult | HookPipelineError> {
   let stage: PipelineStage | undefined = 'initialization';
   try {
     if (!engine.registry.isSettled()) {
       await engine.initialize();
       stage = undefined;
-      if (!hasWork(engine, ctx)) return makeEmptySuccessResult();
+      const plan = findPlan(engine, ctx.event, ctx.payload);
+      if (plan === null) return skip(engine, ctx.event);
+      if (plan) ctx.plan = plan;
     }
     stage = undefined;
     const { stack, isOwn } = engine.open();

@@ -3,7 +3,7 @@ import { makeEmptySuccessResult, type Aggregator } from '../../middleware/aggreg
 import type { Planner } from '../../middleware/planner.js';
 import type { Runner } from '../../middleware/runner.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
-import { createHookContext, type FiredEvent } from '../context.js';
+import { createHookContext } from '../context.js';
 import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import {
   HookEventName,
@@ -16,7 +16,7 @@ import {
 import { DebugLogger } from '../util/debugLogger.js';
 import { attempt } from './envelopes.js';
 import { HookPipelineError } from './errors.js';
-import { fireEvent, hasWork, HookEngine, processEvent, setEngine } from './fireHook.js';
+import { findPlan, fireEvent, HookEngine, processEvent, setEngine, skip } from './fireHook.js';
 import type { HookHost } from './host.js';
 import type { HookRegistry } from './hookRegistry.js';
 import { MediatedHooks } from './mediatedHooks.js';
@@ -60,21 +60,20 @@ export class HookEventHandler {
     payload: HookPayload<E>,
     signal?: AbortSignal,
   ): Promise<AggregatedHookResult> {
-    const fired: FiredEvent<E> = { event, payload, planned: undefined };
     // What cannot be known is left to the stack, which says what is wrong.
-    const isNeeded = attempt(() => hasWork(this.#engine, fired), true);
-    if (!isNeeded) return makeEmptySuccessResult();
-    return fireEvent(this.#engine, createHookContext(fired, { signal }));
+    const plan = attempt(() => findPlan(this.#engine, event, payload), undefined);
+    if (plan === null) return skip(this.#engine, event);
+    return fireEvent(this.#engine, createHookContext(event, payload, { signal }, plan));
   }
 
-  /** Whether there is nothing to do for an event that is fired now. If so, that is in the log. Synchronous. */
+  /** Whether there is nothing to do for an event that is fired now. Synchronous. */
   isIdle<E extends HookEventName>(event: E, payload?: HookPayload<E>): boolean {
-    return !hasWork(this.#engine, { event, payload });
+    return !this.hasWork(event, payload);
   }
 
   /** Whether firing the event would do anything. Synchronous; builds nothing but the plan, once. */
   hasWork<E extends HookEventName>(event: E, payload?: HookPayload<E>): boolean {
-    return hasWork(this.#engine, { event, payload });
+    return findPlan(this.#engine, event, payload) !== null;
   }
 
   fireBeforeToolEvent(toolName: string, toolInput: Record<string, unknown>) {
@@ -138,10 +137,7 @@ export class HookEventHandler {
     payload: HookPayload<E>,
   ): Promise<AggregatedHookResult> {
     if (!this.#engine.host.getEnableHooks()) return makeEmptySuccessResult();
-    const outcome = await processEvent(
-      this.#engine,
-      createHookContext({ event, payload }, undefined),
-    );
+    const outcome = await processEvent(this.#engine, createHookContext(event, payload));
     if (outcome instanceof HookPipelineError) throw outcome;
     return outcome;
   }

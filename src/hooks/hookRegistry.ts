@@ -209,15 +209,24 @@ export class HookRegistry {
     return { ...entry, config };
   }
 
-  /**
-   * Why a hook must not be started now, as the end of "The hook …". One that has changed since the user allowed it is
-   * switched off, with one warning; a guard stays on, to deny.
-   */
+  /** Why a hook must not be started now, as the end of "The hook …". */
   findObjection(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
-    return config.scope === 'project' ? this.#askGate(config) : undefined;
+    return config.scope === 'project'
+      ? this.#gate.findObjection(config, () => undefined)
+      : undefined;
   }
 
-  #askGate(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
+  /**
+   * Looks once more at a hook that is to start now. One that has changed since the user allowed it is switched off, with
+   * one warning; a guard stays on, to deny.
+   *
+   * @returns why it must not be started, as the end of "The hook …"
+   */
+  enforceConsent(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
+    return config.scope === 'project' ? this.#switchOffChanged(config) : undefined;
+  }
+
+  #switchOffChanged(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
     return this.#gate.findObjection(config, (reason, isLasting) => {
       const entry = this.#planned.find((each) => each.config === config);
       if (!entry?.enabled || failsClosed(config, entry.eventName)) return;

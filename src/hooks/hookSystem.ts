@@ -1,12 +1,11 @@
-import { aggregateResults } from '../../middleware/aggregator.js';
-import { planEvent } from '../../middleware/planner.js';
-import { hookRunner } from '../../middleware/runner.js';
+import { HookAggregator } from '../../middleware/aggregator.js';
+import { HookPlanner } from '../../middleware/planner.js';
+import { HookRunner } from '../../middleware/runner.js';
 import { sessionIdOf } from '../../middleware/translator.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import type { HookRegistryEntry } from '../protocol/entry.js';
 import { closeIdleConnections } from '../fleet/remoteHooks.js';
-import { PersistentHooks, prestartKept } from '../run/keptHooks.js';
-import { StartAhead } from '../run/startAhead.js';
+import { PersistentHooks } from '../run/keptHooks.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { HookSystemNotInitializedError } from './errors.js';
 import { engineOf, setEngine } from './fireHook.js';
@@ -22,9 +21,7 @@ export { HookSystemNotInitializedError } from './errors.js';
  */
 export class HookSystem {
   readonly #registry: HookRegistry;
-  readonly #ahead: StartAhead;
-  readonly #persistent = new PersistentHooks();
-  readonly #running;
+  readonly #hooks: HookRunner;
   readonly #eventHandler: HookEventHandler;
   /** Where this system and its parts write. It never throws. */
   readonly logger: DebugLogger;
@@ -36,27 +33,23 @@ export class HookSystem {
   ) {
     this.logger = DebugLogger.safe(logger);
     const registry = new HookRegistry(host, this.logger.extend('registry'));
-    const running = {
-      logger: this.logger.extend('runner'),
+    this.#registry = registry;
+    this.#hooks = new HookRunner(this.logger.extend('runner'), {
       environment: host.getHookEnvironment(),
       directory: host.getWorkingDir.bind(host),
       maxParallelHooks: host.getMaxParallelHooks(),
       warmShells: host.getWarmShells(),
       spawner: host.usesSpawner?.() ?? false,
       findObjection: registry.findObjection.bind(registry),
-      told: new Set<string>(),
-      ...(host.keepsHooks?.() !== false && { persistent: this.#persistent }),
-    };
-    this.#running = running;
-    const planning = this.logger.extend('planner');
-    this.#registry = registry;
-    this.#ahead = new StartAhead(running);
+      enforceConsent: registry.enforceConsent.bind(registry),
+      persistent: host.keepsHooks?.() === false ? undefined : new PersistentHooks(),
+    });
     this.#eventHandler = new HookEventHandler(
       host,
       registry,
-      { createExecutionPlan: planEvent.bind(undefined, registry, planning) },
-      hookRunner({ ...running, ahead: this.#ahead }),
-      { aggregateResults },
+      new HookPlanner(registry, this.logger.extend('planner')),
+      this.#hooks,
+      new HookAggregator(),
       messageBus,
       this.logger.extend('events'),
       () => this.initialize(),
@@ -82,14 +75,12 @@ export class HookSystem {
     );
     if (hooks.length === 0) return;
     const session = { cwd: this.host.getWorkingDir(), session_id: sessionIdOf(this.host) };
-    this.#ahead.prestart(hooks, session);
-    prestartKept(hooks, session, this.#running);
+    this.#hooks.prestart(hooks, session);
   }
 
   /** What was started ahead may belong to a hook that runs no more. */
   #prepareAnew(): void {
-    this.#ahead.forget(this.host.getWorkingDir());
-    this.#persistent.forget();
+    this.#hooks.forgetPrestarted(this.host.getWorkingDir());
     this.#startAhead();
   }
 
@@ -151,8 +142,7 @@ export class HookSystem {
    * Safe while hooks run, and more than once.
    */
   async dispose(): Promise<void> {
-    this.#ahead.stop(this.host.getWorkingDir());
-    this.#persistent.stop();
+    this.#hooks.stopPreparing(this.host.getWorkingDir());
     await Promise.all([this.#eventHandler.dispose(), closeIdleConnections()]);
   }
 }

@@ -10,7 +10,7 @@ import {
   type Received,
   type ReplyVerdict,
 } from '../dialects/reverse.js';
-import { hasGuards, hasHooks } from '../hooks/fireHook.js';
+import { hasGuards, skipIdle } from '../hooks/fireHook.js';
 import { events } from '../protocol/events.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
@@ -96,7 +96,7 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     const received = readEvent(config, input);
     if ('refused' in received) return received.refused;
     if (!('event' in received)) return received;
-    if (!isAround && !hasHooks(config, received.event, received.payload)) return {};
+    if (!isAround && skipIdle(config, received.event, received.payload)) return {};
     const session = sessionOf(received);
     const verdict = await withDeadline(signal, (ended) =>
       decide(config, calls, received, { onHooks, onApproval, session, signal: ended }),

@@ -30,7 +30,8 @@ export async function dialect(run: HookRun, next: () => Promise<void>): Promise<
   const { event, hook, input } = run;
   run.stdin = clash ?? writeInput(() => theirInput(spoken, event, hook.moment, input));
   await next();
-  if (run.said) run.said = toOurAnswer(spoken, run, run.said);
+  const said = run.said ?? run.outcome;
+  if (said) run.said = toOurAnswer(spoken, run, said);
 }
 
 /** Before a tool runs, none of its arguments may hide behind another one. */

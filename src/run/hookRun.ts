@@ -4,27 +4,10 @@ import type {
   CommandHookConfig,
   ForeignEffects,
   HookEventName,
-  HookExecutionResult,
   HookInput,
 } from '../protocol/types.js';
 
-/** Anything that runs hooks; usually a `HookRunner`. */
-export interface Runner {
-  executeHooksParallel(
-    hookConfigs: readonly CommandHookConfig[],
-    event: HookEventName,
-    input: HookInput,
-    signal?: AbortSignal,
-  ): Promise<HookExecutionResult[]>;
-  executeHooksSequential(
-    hookConfigs: readonly CommandHookConfig[],
-    event: HookEventName,
-    input: HookInput,
-    signal?: AbortSignal,
-  ): Promise<HookExecutionResult[]>;
-}
-
-/** What the answer of a hook that has ended is read from. */
+/** What a hook that has ended said: what its answer is read from. */
 export interface Said extends Pick<CommandOutcome, 'ending' | 'exitCode' | 'stdout' | 'stderr'> {
   /** What the format of `stdout` has no words for. */
   readonly foreign?: ForeignEffects;
@@ -51,6 +34,6 @@ export interface HookRun {
   stdin: Stdin;
   /** What became of the process; written by the innermost layer. */
   outcome?: CommandOutcome;
-  /** What the hook said, in our own format. Of a dialect, not what the process wrote. */
+  /** What the hook said in our own format, where that is not what its process wrote. */
   said?: Said;
 }

@@ -25,13 +25,26 @@ const DOORS: readonly Door[] = [
   {
     door: 'what hooks have seen is noted where they have answered',
     what: /\bcall\.(?:seenInput|seenRequest|selected) = /,
-    only: ['middleware/callerEffects.ts', 'src/core/receivedCall.ts'],
+    only: ['middleware/callerEffects.ts'],
     round: 'call.seenInput = call.input;',
+  },
+  {
+    door: 'what hooks said to a call is applied to it in one file, for calls whole and in halves',
+    what: /\bcall\.(?:block|stop)\(|\bcall\.input = /,
+    only: ['middleware/callerEffects.ts'],
+    round: "if (verdict.kind === 'block') return call.block(reasonOf(verdict));",
+  },
+  {
+    door: 'the verdict of a call is made in the file that says what a block and a stop mean',
+    what: /\bkind: '(?:block|stop)', event\b/,
+    // The other one is of a call that is not made, since a tool before it has stopped the agent.
+    only: ['src/context.ts', 'src/hosts/shared.ts'],
+    round: "verdict: stopped ? { kind: 'stop', event, reason, hooks } : ALLOW,",
   },
   {
     door: 'a plan is run, and guards are asked again, by the runner',
     what: /\.executeHooks(?:Parallel|Sequential)\(/,
-    only: ['middleware/runner.ts', 'middleware/askAgain.ts', 'src/hooks/hookRunner.ts'],
+    only: ['middleware/runner.ts'],
     round: 'await hooks.executeHooksParallel(some, event, input);',
   },
   {

@@ -3,6 +3,7 @@ import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { receive, type Received } from '../../src/dialects/reverse.js';
 import { ToolCalls } from '../../src/hosts/claude/toolCalls.js';
 import { outcomeOf } from '../../src/hosts/shared.js';
+import type { ToolMiddleware } from '../../src/stack.js';
 
 type Hooks = NonNullable<ConfigOptions['hooks']>;
 
@@ -27,6 +28,13 @@ function command(text: string, dialect?: 'claude') {
   return { ...(dialect && { dialect }), hooks: [{ type: 'command' as const, command: text }] };
 }
 
+const toPwd: ToolMiddleware = async (call, next) => {
+  call.input = { command: 'pwd' };
+  await next();
+};
+
+const refuse = async () => ({ decision: 'deny' }) as const;
+
 it('shows hooks the arguments with which the agent has run the tool', async () => {
   const calls = callsOf({ AfterTool: [command('jq -c "{systemMessage: .tool_input.command}"')] });
   await calls.decide(event('PreToolUse', { tool_input: { command: 'ls' } }), {});
@@ -50,6 +58,25 @@ it('blocks where hooks ask about arguments that middleware made of those of anot
   const calls = callsOf(hooks, () => 'whoami');
   const asked = event('PermissionRequest', { tool_input: { command: 'ls' } });
   expect((await calls.decide(asked, {})).kind).toBe('block');
+});
+
+it('asks the user of the agent about arguments that middleware changed after hooks had seen others', async () => {
+  const ask = `jq -c '{decision: "ask", reason: .tool_input.command}'`;
+  const hooks = { BeforeTool: [command(ask)] };
+  const config = new Config({ enableHooks: true, hooks, approver: refuse });
+  config.use('tool', toPwd, { before: 'execute' });
+  const asked = event('PreToolUse', { tool_input: { command: 'ls' } });
+  const verdict = await new ToolCalls(config).decide(asked, {});
+  expect(verdict).toMatchObject({ kind: 'ask', input: { command: 'pwd' } });
+});
+
+it('takes no question back where hooks have none about what middleware made of the arguments', async () => {
+  const ask = `grep -q ls && printf '%s' '{"decision":"ask","reason":"Sure?"}' || true`;
+  const config = new Config({ enableHooks: true, hooks: { BeforeTool: [command(ask)] } });
+  config.use('tool', toPwd, { before: 'execute' });
+  const asked = event('PreToolUse', { tool_input: { command: 'ls' } });
+  const verdict = await new ToolCalls(config).decide(asked, {});
+  expect(verdict).toMatchObject({ kind: 'ask', reason: 'Sure?' });
 });
 
 it('takes a result without a text for a refusal where no tool has run', () => {

@@ -79,7 +79,7 @@ export function hookContext<E extends HookEventName>(
   payload: HookPayload<E>,
   slots: Partial<HookContext<E>> = {},
 ): HookContext<E> {
-  return Object.assign(createHookContext({ event, payload }, undefined), slots);
+  return Object.assign(createHookContext(event, payload), slots);
 }
 
 /** The result of a hook that ran to its end with exit code 0. */

@@ -9,7 +9,7 @@ import { DebugLogger } from '../../src/util/debugLogger.js';
 import { HookPipelineError } from '../../src/hooks/errors.js';
 import { HookAggregator } from '../../src/hooks/hookAggregator.js';
 import { HookEventHandler } from '../../src/hooks/hookEventHandler.js';
-import { hasHooks, fireHook } from '../../src/hooks/fireHook.js';
+import { fireHook, hasHooks, skipIdle } from '../../src/hooks/fireHook.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import {
   HookEventName,
@@ -161,12 +161,21 @@ describe('fireHook with nothing to do', () => {
       AfterModel: [],
     });
     void fireHook(config, BeforeTool, { toolName: 'write_file', toolInput: {} });
-    expect(hasHooks(config, AfterModel)).toBe(false);
+    expect(skipIdle(config, AfterModel)).toBe(true);
     const ofEvents = logger.records.filter(({ namespace }) => namespace === 'test:events');
     expect(ofEvents).toMatchObject([
       { level: 'debug', message: 'BeforeTool: finished', details: { hooks: 0, success: true } },
       { level: 'debug', message: 'AfterModel: finished', details: { hooks: 0, success: true } },
     ]);
+  });
+
+  it('is not in the log where somebody only asks for it', async () => {
+    const { config, logger } = await initialized({ AfterModel: [] });
+    const events = config.getHookSystem()?.getEventHandler();
+    expect(hasHooks(config, AfterModel)).toBe(false);
+    expect(events?.hasWork(AfterModel)).toBe(false);
+    expect(events?.isIdle(AfterModel)).toBe(true);
+    expect(logger.records.filter(({ namespace }) => namespace === 'test:events')).toEqual([]);
   });
 
   it('leaves a record among those of events where not even a plan can be made', async () => {

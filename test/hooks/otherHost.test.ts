@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { expect, it } from 'vitest';
 import { fireHook, hasHooks } from '../../src/hooks/fireHook.js';
@@ -61,4 +62,32 @@ it('denies for its guards where a host gives what is no hook system of this copy
   expect(fired?.aggregated.finalOutput?.isBlockingDecision()).toBe(true);
   expect(fired?.aggregated.errors[0]?.message).toContain('this copy of hookstack');
   expect(hasHooks(firing, HookEventName.BeforeTool, payload)).toBe(true);
+});
+
+it('asks its gate without an effect, and switches a hook off that has changed where it would start', async () => {
+  const told: string[] = [];
+  const gate: HookGate = {
+    ...ANY,
+    findObjection: (_config, onObjection) => {
+      onObjection('has changed', true);
+      return 'was not started, because it has changed';
+    },
+    warnSkipped: (_entry, reason) => told.push(reason),
+  };
+  const origin = { scope: 'project' } as const;
+  const group = { origin, hooks: [{ type: HookType.Command, command: 'true' } as const] };
+  const host: HookHost = { ...createHost({ BeforeTool: [group] }), openGate: () => gate };
+  const system = new HookSystem(host, undefined, new RecordingLogger());
+  await system.initialize();
+  const registry = system.getRegistry();
+  const [entry] = registry.getAllHooks();
+  assert(entry);
+  expect(await registry.findObjection(entry.config)).toContain('has changed');
+  expect({ isOn: entry.enabled, told }).toEqual({ isOn: true, told: [] });
+
+  const firing = { ...host, getHookSystem: () => system };
+  const payload = { toolName: 'write_file', toolInput: {} };
+  const fired = await fireHook(firing, HookEventName.BeforeTool, payload);
+  expect(fired?.aggregated.errors[0]?.message).toContain('has changed');
+  expect({ isOn: entry.enabled, told }).toEqual({ isOn: false, told: ['has changed'] });
 });

@@ -7,7 +7,7 @@ import {
 } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../../src/compose.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
-import { fireHook, hasHooks, mayBeRead } from '../../src/hooks/fireHook.js';
+import { fireHook, mayBeRead, skipIdle } from '../../src/hooks/fireHook.js';
 import {
   ALLOW,
   createModelCall,
@@ -76,7 +76,7 @@ const toolStages = stagesOf(STAGES.tool, (fire, config) =>
 );
 const modelStages = stagesOf(STAGES.model, (fire, config) =>
   modelStagesOf(fire, {
-    hasHooks: (event) => hasHooks(config, event),
+    skipIdle: (event) => skipIdle(config, event),
     holdsAnswers: () => config.holdsAnswers(),
     askPerson: config.askPerson,
     getDebugLogger: () => config.getDebugLogger(),

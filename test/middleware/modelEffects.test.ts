@@ -6,7 +6,7 @@ import { modelStages, understood, type FireHook } from '../../middleware/callerE
 import type { Middleware } from '../../src/compose.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { createModelCall, type AnyHookContext, type ModelCall } from '../../src/context.js';
-import { fireHook, hasHooks } from '../../src/hooks/fireHook.js';
+import { fireHook, skipIdle } from '../../src/hooks/fireHook.js';
 import { collectResponse, textResponse } from '../../src/protocol/response.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { hook, saying } from '../helpers/hooks.js';
@@ -44,7 +44,7 @@ async function open(
     return streamOf('a', 'b');
   });
   const stages = modelStages(fire, {
-    hasHooks: (event) => hasHooks(config, event),
+    skipIdle: (event) => skipIdle(config, event),
     holdsAnswers: () => config.holdsAnswers(),
     askPerson: config.askPerson,
     getDebugLogger: () => logger,

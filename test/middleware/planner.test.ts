@@ -93,7 +93,7 @@ describe('planner', () => {
   });
 
   it('does not call next when there is nothing to run', async () => {
-    const ctx = hookContext(BeforeTool, payload, { plan });
+    const ctx = hookContext(BeforeTool, payload);
     const next = countingNext();
     await planner({ createExecutionPlan: () => null })(ctx, next);
     expect(ctx.plan).toBeNull();
@@ -137,7 +137,7 @@ describe('planner', () => {
   );
 
   it('takes the plan that was made when the event was fired, and makes no other', async () => {
-    const ctx = Object.assign(hookContext(BeforeTool, payload), { planned: plan });
+    const ctx = hookContext(BeforeTool, payload, { plan });
     await planner({ createExecutionPlan: () => null })(ctx, countingNext());
     expect(ctx.plan).toBe(plan);
   });

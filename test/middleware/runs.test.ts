@@ -1,11 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  executeHook,
-  executeParallel,
-  executeSequential,
-  hookRunner,
-  type RunOptions,
-} from '../../middleware/runner.js';
+import { HookRunner } from '../../middleware/runner.js';
+import { runHook } from '../../middleware/runHook.js';
 import { HookEventName, type CommandHookConfig, type HookInput } from '../../src/protocol/types.js';
 import type { HookRun } from '../../src/run/hookRun.js';
 import { prepareInput } from '../../src/run/preparedInput.js';
@@ -30,22 +25,25 @@ const specific = (fields: object) => ({ hookSpecificOutput: fields });
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** What a host gives, and a logger of its own; nothing is remembered, unless a test says so. */
-function optionsOf(options: Partial<Omit<RunOptions, 'logger'>> = {}) {
+type Options = NonNullable<ConstructorParameters<typeof HookRunner>[1]>;
+
+/** Nothing is remembered, unless a test says so. */
+function runnerOf(options: Options = {}) {
   const logger = new RecordingLogger();
-  return { logger, environment: {}, maxParallelHooks: 16, warmShells: 0, ...options };
+  const runner = new HookRunner(logger, { told: undefined, persistent: undefined, ...options });
+  return Object.assign(runner, { logger });
 }
 
 /** Runs one hook of an event by itself. */
 async function run(
   config: CommandHookConfig,
-  given: Partial<Omit<RunOptions, 'logger'>> & { event?: HookEventName; input?: HookInput } = {},
+  given: Options & { event?: HookEventName; input?: HookInput } = {},
 ) {
   const { event = BeforeTool, input = beforeToolInput(temp.path), ...rest } = given;
-  const options = optionsOf(rest);
-  const prepared = prepareInput(input, options);
-  const result = await executeHook(config, event, prepared, options);
-  return { result, warnings: options.logger.warnings, records: options.logger.records };
+  const logger = new RecordingLogger();
+  const options = { logger, environment: {}, warmShells: 0, ...rest };
+  const result = await runHook(config, event, prepareInput(input, options), options);
+  return { result, warnings: logger.warnings, records: logger.records };
 }
 
 function afterToolInput(): HookInput {
@@ -81,7 +79,7 @@ const change = saying(specific({ tool_input: { a: 1 } }));
 
 async function chain(...hooks: CommandHookConfig[]) {
   const input = beforeToolInput(temp.path, { a: 0 });
-  const results = await executeSequential(hooks, BeforeTool, input, optionsOf());
+  const results = await runnerOf().executeHooksSequential(hooks, BeforeTool, input);
   return results.map(({ hookConfig }) => hooks.indexOf(hookConfig));
 }
 
@@ -115,13 +113,13 @@ describe.each(['executeHooksParallel', 'executeHooksSequential'] as const)('%s',
   ])('makes ready for the next event once: %s', async (_, hooks, expected) => {
     const { calls, ahead } = recording();
     const input = beforeToolInput(temp.path);
-    const runner = hookRunner(optionsOf({ ahead, findObjection: refusing }));
+    const runner = runnerOf({ ahead, findObjection: refusing });
     await runner[method](hooks, BeforeTool, input);
     expect(calls).toEqual(Array.from({ length: expected }, () => [hooks, input]));
   });
 
   it('does without making ready, and ends with the signal', async () => {
-    const runner = hookRunner(optionsOf());
+    const runner = runnerOf();
     const aborted = AbortSignal.abort();
     const input = beforeToolInput(temp.path);
     const hooks = [hook('true')];
@@ -132,7 +130,7 @@ describe.each(['executeHooksParallel', 'executeHooksSequential'] as const)('%s',
   });
 
   it('gives nothing for no hooks', async () => {
-    const runner = hookRunner(optionsOf());
+    const runner = runnerOf();
     expect(await runner[method]([], BeforeTool, beforeToolInput(temp.path))).toEqual([]);
   });
 });
@@ -140,16 +138,24 @@ describe.each(['executeHooksParallel', 'executeHooksSequential'] as const)('%s',
 describe('hooks beside each other', () => {
   it.each([1, 0, -3])('run one at a time where at most %i may run', async (maxParallelHooks) => {
     const hooks = ['a', 'b', 'c'].map(noting);
-    const options = optionsOf({ maxParallelHooks });
-    const results = await executeParallel(hooks, BeforeTool, beforeToolInput(temp.path), options);
+    const input = beforeToolInput(temp.path);
+    const results = await runnerOf({ maxParallelHooks }).executeHooksParallel(
+      hooks,
+      BeforeTool,
+      input,
+    );
     expect(results.map(({ hookConfig }) => hookConfig)).toEqual(hooks);
     expect(await temp.readLines('log')).toEqual(['> a', '< a', '> b', '< b', '> c', '< c']);
   });
 
   it('wait for nobody where as many may run as there are', async () => {
-    const options = optionsOf({ maxParallelHooks: 2 });
+    const runner = runnerOf({ maxParallelHooks: 2 });
     const hooks = [meet('a', 'b'), meet('b', 'a')];
-    const results = await executeParallel(hooks, BeforeTool, beforeToolInput(temp.path), options);
+    const results = await runner.executeHooksParallel(
+      hooks,
+      BeforeTool,
+      beforeToolInput(temp.path),
+    );
     expect(results.map(({ success }) => success)).toEqual([true, true]);
   });
 });
@@ -162,10 +168,10 @@ describe('hooks that replace one result at the same time', () => {
     ['one replacement', [replaces('a'), silent], []],
     ['no replacement', [silent, hook('true')], []],
   ])('are warned of where one of them is lost: %s', async (_, hooks, expected) => {
-    const options = optionsOf();
-    await executeParallel(hooks, AfterTool, afterToolInput(), options);
+    const runner = runnerOf();
+    await runner.executeHooksParallel(hooks, AfterTool, afterToolInput());
     const patterns = expected.map((each) => expect.stringMatching(each) as string);
-    expect(options.logger.warnings).toEqual(patterns);
+    expect(runner.logger.warnings).toEqual(patterns);
   });
 
   it('are warned of once where it is remembered, else each time', async () => {
@@ -174,10 +180,10 @@ describe('hooks that replace one result at the same time', () => {
       [new Set<string>(), 1],
       [undefined, 2],
     ] as const) {
-      const options = optionsOf(told && { told });
-      await executeParallel(hooks, AfterTool, afterToolInput(), options);
-      await executeParallel(hooks, AfterTool, afterToolInput(), options);
-      expect(options.logger.warnings).toHaveLength(count);
+      const runner = runnerOf(told && { told });
+      await runner.executeHooksParallel(hooks, AfterTool, afterToolInput());
+      await runner.executeHooksParallel(hooks, AfterTool, afterToolInput());
+      expect(runner.logger.warnings).toHaveLength(count);
     }
   });
 });
@@ -207,7 +213,7 @@ describe('a chain with hooks of a project', () => {
 });
 
 describe('a hook that is not started', () => {
-  it.each<[string, RunOptions['findObjection']]>([
+  it.each<[string, Options['findObjection']]>([
     ['at once', () => 'was not allowed'],
     ['later', async () => 'was not allowed'],
     ['without a word', () => ''],
@@ -273,7 +279,7 @@ describe('the probe', () => {
     const probe = async (each: HookRun, next: () => Promise<void>) => {
       const { hook_event_name: event } = JSON.parse(String(each.stdin)) as HookInput;
       await next();
-      seen.push(event, each.outcome?.stdout, each.said === each.outcome);
+      seen.push(event, each.outcome?.stdout, each.said === undefined);
     };
     const { result } = await run(hook('echo ok', dialect && { dialect }), { probe });
     expect(seen).toEqual([dialect ? 'PreToolUse' : 'BeforeTool', 'ok\n', true]);
@@ -349,13 +355,13 @@ describe('what is told once', () => {
       [new Set<string>(), 2],
       [undefined, 4],
     ] as const) {
-      const options = optionsOf(told && { told });
+      const runner = runnerOf(told && { told });
       const hooks = [watches('a'), watches('b')];
       const input = beforeToolInput(temp.path);
-      await executeSequential(hooks, BeforeTool, input, options);
-      await executeSequential(hooks, BeforeTool, input, options);
-      expect(options.logger.warnings).toHaveLength(count);
-      expect(options.logger.warnings[0]).toMatch(/"a" \(BeforeTool\): .*no files are watched/);
+      await runner.executeHooksSequential(hooks, BeforeTool, input);
+      await runner.executeHooksSequential(hooks, BeforeTool, input);
+      expect(runner.logger.warnings).toHaveLength(count);
+      expect(runner.logger.warnings[0]).toMatch(/"a" \(BeforeTool\): .*no files are watched/);
     }
   });
 });

@@ -25,6 +25,8 @@ const TESTS = {
     'protocol/hookOutput',
   ],
   runner: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner', 'run/chaining'],
+  runHook: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner'],
+  readRun: ['middleware/runs', 'hooks/hookRunner', 'peers/runner'],
 };
 
 /** Where a file is that is no stage. */

@@ -8,7 +8,7 @@ import type {
 } from '@google/genai';
 import * as fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { executeParallel } from '../../middleware/runner.js';
+import { HookRunner } from '../../middleware/runner.js';
 import { Config } from '../../src/config/config.js';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
@@ -95,10 +95,8 @@ class SilentHost {
           const { plan, input, event } = ctx;
           assert(plan && input);
           const probe = async (run: HookRun) => this.#answer(run);
-          const ended = await executeParallel(plan.hookConfigs, event, input, {
-            ...options,
-            probe,
-          });
+          const runner = new HookRunner(this.logger, { ...options, probe });
+          const ended = await runner.executeHooksParallel(plan.hookConfigs, event, input);
           results.set(ctx, ended);
           ctx.plan = { ...plan, hookConfigs: [] };
           await next();

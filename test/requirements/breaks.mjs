@@ -140,11 +140,7 @@ const BREAKS = [
         "import { notify } from '../util/notify.js';",
         "import { notify } from '../util/notify.js'; import { HookRegistry as Another } from './hookRegistry.js';",
       ],
-      [
-        DOOR,
-        'const fired: FiredEvent<E> = { event',
-        'void new Another(host); const fired: FiredEvent<E> = { event',
-      ],
+      [DOOR, 'if (plan !== null)\n', 'void new Another(host); if (plan !== null)\n'],
     ],
     test: [SOURCES, 'the sources make the parts of the hook system in one place'],
   },
@@ -159,8 +155,8 @@ const BREAKS = [
       ],
       [
         DOOR,
-        'record(engine, event, makeEmptySuccessResult());',
-        "execFile('true'); record(engine, event, makeEmptySuccessResult());",
+        'record(engine, event, nothing);',
+        "execFile('true'); record(engine, event, nothing);",
       ],
     ],
     test: [
@@ -362,7 +358,7 @@ const BREAKS = [
     [
       'DELTA-HTEL-001',
       'nobody measures how long a hook takes',
-      ['middleware/runner.ts', 'duration: outcome?.durationMs ?? 0', 'duration: 0'],
+      ['middleware/readRun.ts', 'duration: outcome?.durationMs ?? 0', 'duration: 0'],
       'measures how long the process of a hook lives',
     ],
     [
@@ -921,8 +917,8 @@ const BREAKS = [
       'an event that nothing matches has failed',
       [
         HANDLER,
-        'if (!isNeeded) return makeEmptySuccessResult();',
-        'if (!isNeeded) return { ...makeEmptySuccessResult(), success: false };',
+        'return skip(this.#engine, event);',
+        'return { ...skip(this.#engine, event), success: false };',
       ],
       ['handler', 'HookEventHandler answers with a fresh empty result when nothing matches'],
     ],
@@ -931,8 +927,8 @@ const BREAKS = [
       'a request that nothing matches has failed',
       [
         DOOR,
-        'if (!hasWork(engine, ctx)) return makeEmptySuccessResult();',
-        'if (!hasWork(engine, ctx)) return { ...makeEmptySuccessResult(), success: false };',
+        'return skip(engine, ctx.event);',
+        'return { ...skip(engine, ctx.event), success: false };',
       ],
       ['mediated', 'a request that matches nothing gets an empty result of its own'],
     ],
@@ -953,8 +949,8 @@ const BREAKS = [
       ],
       [
         DOOR,
-        'if (!engine || !hasWork(engine, fired)) return undefined;',
-        "if (!engine) execFile('true'); if (!engine || !hasWork(engine, fired)) return undefined;",
+        'if (!engine) return undefined;',
+        "if (!engine) execFile('true'); if (!engine) return undefined;",
       ],
     ],
     test: [TEST_OF.handler, 'a process is not started when hooks are off'],

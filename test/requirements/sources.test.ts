@@ -170,7 +170,13 @@ describe('the sources', () => {
     for (const name of Object.keys(names)) names[name]?.sort();
     expect(names).toEqual({
       'src/config/config.ts': ['HookSystem'],
-      'src/hooks/hookSystem.ts': ['HookEventHandler', 'HookRegistry'],
+      'src/hooks/hookSystem.ts': [
+        'HookAggregator',
+        'HookEventHandler',
+        'HookPlanner',
+        'HookRegistry',
+        'HookRunner',
+      ],
       // What lists hooks and runs none.
       'src/cli/shared/workspace.ts': ['HookRegistry'],
     });
@@ -178,7 +184,7 @@ describe('the sources', () => {
       ['src/config/config.ts', 'src/hooks/hookSystem.ts'],
       (node) => node.type === 'NewExpression' && PARTS.test(nameOf(node['callee']) ?? ''),
     );
-    expect(made).toHaveLength(3);
+    expect(made).toHaveLength(6);
   });
 
   it("keep the hooks' own format of requests and responses from the callers", () => {

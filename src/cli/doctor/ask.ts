@@ -1,4 +1,4 @@
-import { executeHook } from '../../../middleware/runner.js';
+import { runHook } from '../../../middleware/runHook.js';
 import { toHookInput } from '../../../middleware/translator.js';
 import type { Config } from '../../config/config.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
@@ -48,14 +48,13 @@ export function inScratch<T>(
     let run: HookRun | undefined;
     const before = logger.remarks.length;
     const input = { ...sampleInput(event, payload, config, scratch), timestamp };
-    await executeHook(
+    await runHook(
       hook,
       event,
       { ...prepareInput(input, { environment }), env },
       {
         logger,
         environment,
-        maxParallelHooks: 1,
         warmShells: 0,
         signal,
         ...(persistent && { persistent }),

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.js';
 import { decideReceived } from '../../core/decideReceived.js';
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
-import { fireHook, hasHooks } from '../../hooks/fireHook.js';
+import { fireHook, skipIdle } from '../../hooks/fireHook.js';
 import { HookEventName } from '../../protocol/types.js';
 import { withinRemoteSpan } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
@@ -93,7 +93,8 @@ export class PolicyAnswers {
       read = readAsked(asked);
       if (!read) return { status: 200, body: foreignAnswerText(asked.question, {}) };
       const { event, payload } = read;
-      if (hasHooks(this.options.config, event, payload)) return await this.#answerOnce(asked, read);
+      if (!skipIdle(this.options.config, event, payload))
+        return await this.#answerOnce(asked, read);
       this.#tellAnswered(read, 'none', start);
       const { question } = asked;
       const body = read.received

@@ -1,0 +1,165 @@
+import { failsClosed } from '../src/protocol/events.js';
+import {
+  convertPlainTextToHookOutput,
+  readHookOutput,
+  type ReadOutput,
+} from '../src/protocol/readHookOutput.js';
+import type { HookExecutionResult, HookOutput } from '../src/protocol/types.js';
+import type { CommandOutcome } from '../src/process/runCommand.js';
+import { explainStderr } from '../src/run/explainStderr.js';
+import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';
+import {
+  blocksByFailing,
+  denyForFailure,
+  findFailure,
+  reportFailure,
+  unheardReason,
+  type HookFailure,
+} from '../src/run/hookFailure.js';
+import type { HookRun, Said } from '../src/run/hookRun.js';
+import { AmbiguousInput } from '../src/run/preparedInput.js';
+import type { DebugLogger } from '../src/util/debugLogger.js';
+
+/** Where it is told what is wrong with a hook, and which variables keep secrets. */
+interface Telling {
+  readonly logger: DebugLogger;
+  readonly environment: HookEnvironmentPolicy;
+}
+
+/** What the end of a run means. */
+interface Reading {
+  readonly read: Partial<ReadOutput>;
+  readonly failure?: HookFailure | undefined;
+  /** Whether the hook has answered, as its format has it; else the exit code says so. */
+  readonly isAnswer?: boolean;
+}
+
+/** A hook that has ended. Without an outcome, nothing was started. */
+type Ended = Pick<HookRun, 'hook' | 'event' | 'outcome'>;
+
+/** Makes a result of a run that has ended. Most hooks end well, and say what can be read. */
+export function readRun(run: HookRun, options: Telling): HookExecutionResult {
+  const { outcome, said } = run;
+  const hasEndedWell = outcome?.ending === 'exit' && outcome.exitCode === 0 && !said;
+  if (hasEndedWell && !outcome.stdoutTruncated && !outcome.stragglers) {
+    const read = readHookOutput(outcome.stdout);
+    const isReadable = read.problems.length === 0 && read.unreadable === undefined;
+    if (isReadable) return toResult(run, { read }, options);
+  }
+  return readWithCare(run, options);
+}
+
+/** Tells what is wrong with a run that did not end well, or said what cannot be read. */
+function readWithCare(run: HookRun, options: Telling): HookExecutionResult {
+  const { hook, event, outcome, said = outcome, warn } = run;
+  // Another agent may take an answer for one whatever the exit code is.
+  const isAnswer = said?.exitCode === 0 && outcome?.exitCode !== 2;
+  const ended = outcome && (isAnswer ? { ...outcome, exitCode: 0 } : outcome);
+  const failure = ended
+    ? findFailure(ended, run.timeoutMs, failsClosed(hook, event))
+    : run.stdin instanceof Error
+      ? faultOfInput(run.stdin)
+      : undefined;
+  const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
+  const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
+  const unheard = said ? unheardReason(event, said, read.output) : [];
+  for (const each of [...(read.problems ?? []), ...left, ...unheard]) warn(each);
+  const what = failsClosed(hook, event) ? read.unreadable : undefined;
+  const misread: HookFailure | undefined = what === undefined ? what : { kind: 'output', what };
+  const fault = failure ?? misread;
+  const result = toResult(run, { read, failure: fault, isAnswer }, options);
+  if (!fault && outcome?.exitCode === 2 && result.why !== undefined) warn(result.why);
+  return result;
+}
+
+const LEFT_RUNNING =
+  'left a process running that held its stdout or stderr, and that is ended where it can be found; redirect both of them for a job that is to go on';
+
+/** What a hook said. Problems quote it in the log, cut to a length, so they are found in the masked text. */
+function readMasked(said: Said, environment: HookEnvironmentPolicy): Partial<ReadOutput> {
+  const read = readSaid(said);
+  if (!read.problems?.length && !read.unreadable) return read;
+  const stdout = maskSecrets(said.stdout, environment);
+  const { problems, unreadable = read.unreadable } = readSaid({ ...said, stdout });
+  return { ...read, problems, ...(read.unreadable && { unreadable }) };
+}
+
+/** The exit code decides what an ended hook said: stdout counts for 0 only, and only 2 blocks. */
+function readSaid(said: Said): Partial<ReadOutput> {
+  const { ending, exitCode, stdout, foreign, theirNames } = said;
+  if (ending !== 'exit' || exitCode !== 0) return readStderr(said);
+  const read = readHookOutput(stdout, theirNames);
+  return foreign ? { ...read, output: { ...read.output, foreign } } : read;
+}
+
+function readStderr({ ending, exitCode, stderr }: Said): Partial<ReadOutput> {
+  const isBlock = ending === 'exit' && exitCode === 2;
+  const hasSpoken = (ending === 'exit' || ending === 'signal') && stderr.trim() !== '';
+  if (!isBlock && !hasSpoken) return {};
+  return { output: convertPlainTextToHookOutput(stderr, exitCode ?? 1) };
+}
+
+export function faultOfInput(error: Error): HookFailure {
+  const kind = error instanceof AmbiguousInput ? 'ambiguous' : 'input';
+  return { kind, what: `was not started, because ${error.message}` };
+}
+
+/** The result of a hook. */
+export function toResult(ended: Ended, reading: Reading, options: Telling): HookExecutionResult {
+  const { hook, event, outcome } = ended;
+  const { read, failure, isAnswer } = reading;
+  const hasEnded = outcome?.ending === 'exit' || outcome?.ending === 'signal';
+  const result: HookExecutionResult = {
+    hookConfig: hook,
+    eventName: event,
+    success: outcome?.ending === 'exit' && (isAnswer ?? outcome.exitCode === 0),
+    ...(read.output && { output: read.output }),
+    ...(outcome && { stdout: outcome.stdout, stderr: outcome.stderr }),
+    ...(hasEnded && { exitCode: outcome.exitCode ?? 0 }),
+    ...(outcome?.signal && { signal: outcome.signal }),
+    ...(outcome?.kept && { process: outcome.kept.isNew ? ('new' as const) : ('kept' as const) }),
+    duration: outcome?.durationMs ?? 0,
+  };
+  const isFaultless = !failure && outcome?.exitCode !== 2 && read.unreadable === undefined;
+  if (isFaultless) return result;
+  const why = whyOf(outcome, reading, options);
+  const explained = { ...result, ...(why !== undefined && { why }) };
+  return failure ? withFault(explained, failure, outcome, options) : explained;
+}
+
+/** A failure that is no exit says itself what went wrong. */
+function whyOf(
+  outcome: CommandOutcome | undefined,
+  { read, failure }: Reading,
+  { environment }: Telling,
+): string | undefined {
+  if (outcome?.ending !== 'exit') return failure?.advice;
+  if (outcome.exitCode !== 0) return explainStderr(outcome, environment);
+  const isMisread = !failure && read.unreadable !== undefined;
+  return (isMisread && read.problems?.join('; ')) || undefined;
+}
+
+function withFault(
+  ended: HookExecutionResult,
+  fault: HookFailure,
+  outcome: CommandOutcome | undefined,
+  options: Telling,
+): HookExecutionResult {
+  const { hookConfig: hook, eventName: event } = ended;
+  const result = {
+    ...ended,
+    ...(blocksByFailing(hook, event, fault) && {
+      output: { ...stopOf(ended.output), ...denyForFailure(hook, event, fault, outcome?.stderr) },
+    }),
+    ...(fault.kind !== 'exit' && {
+      error: new Error(`The hook ${fault.what}`, { cause: outcome?.error }),
+    }),
+  };
+  reportFailure(result, fault, outcome, options);
+  return result;
+}
+
+/** A stop is never taken back, whatever else is wrong with an answer. */
+function stopOf(output: HookOutput | undefined): HookOutput {
+  return output?.continue === false ? { continue: false, stopReason: output.stopReason } : {};
+}

@@ -1,0 +1,166 @@
+import type { Middleware } from '../src/compose.js';
+import { askRemote } from '../src/fleet/remoteHooks.js';
+import { MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
+import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
+import { runCommand, type CommandOptions, type CommandOutcome } from '../src/process/runCommand.js';
+import { runInSpawner } from '../src/process/spawner/spawner.js';
+import { failsClosed } from '../src/protocol/events.js';
+import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';
+import type {
+  CommandHookConfig,
+  HookEventName,
+  HookExecutionResult,
+} from '../src/protocol/types.js';
+import { deadlineOf } from '../src/run/deadline.js';
+import { maskSecrets } from '../src/run/hookEnvironment.js';
+import type { HookFailure } from '../src/run/hookFailure.js';
+import type { HookRun } from '../src/run/hookRun.js';
+import { runKept } from '../src/run/keptHooks.js';
+import {
+  MAX_HOOK_DEPTH,
+  hookDepth,
+  startOptions,
+  type PreparedInput,
+  type Surroundings,
+} from '../src/run/preparedInput.js';
+import type { FindObjection } from '../src/run/startAhead.js';
+import { traceHook } from '../src/trace/hookSpans.js';
+import { channels } from '../src/trace/span.js';
+import type { DebugLogger } from '../src/util/debugLogger.js';
+import { errorMessage } from '../src/util/errorMessage.js';
+import { dialect } from '../src/run/dialect.js';
+import { faultOfInput, readRun, toResult } from './readRun.js';
+
+/** How a hook is run. */
+export interface RunOptions extends Surroundings {
+  readonly logger: DebugLogger;
+  /** How many hooks may be started ahead of their event; 0 starts each when it is needed. */
+  readonly warmShells: number;
+  /** Whether the spawner may run them. Default false. */
+  readonly spawner?: boolean;
+  /** Keeps the processes of hooks that say `persistent`; without it, they are started for each event. */
+  readonly persistent?: PersistentHooks | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Stands next to the process of each hook: sees what it reads and how it ends, as they are. */
+  readonly probe?: Middleware<HookRun>;
+  /** Why a hook of a project must not start, as the end of "The hook …". */
+  readonly findObjection?: FindObjection;
+  /** The same for the one that is to start now: switches it off where the objection lasts. Default: `findObjection`. */
+  readonly enforceConsent?: FindObjection;
+  /** What was told once and is not told again; without it, everything is told each time. */
+  readonly told?: Set<string> | undefined;
+}
+
+/**
+ * Runs one hook to its end. Never rejects: a hook that fails is a result like any other, and a fault around one hook is
+ * no reason to lose what the others say.
+ */
+export function runHook(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  prepared: PreparedInput,
+  options: RunOptions,
+): Promise<HookExecutionResult> {
+  if (!channels.hook.hasSubscribers) return runUntraced(hook, event, prepared, options);
+  return traceHook(hook, event, prepared, () => runUntraced(hook, event, prepared, options));
+}
+
+async function runUntraced(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  prepared: PreparedInput,
+  options: RunOptions,
+): Promise<HookExecutionResult> {
+  try {
+    const objection = (options.enforceConsent ?? options.findObjection)?.(hook);
+    const failure = findRefusal(hook, prepared, objection && (await objection));
+    if (failure) {
+      // What may not be started may not go on either.
+      options.persistent?.drop(hook);
+      return toResult({ hook, event }, { read: {}, failure }, options);
+    }
+    const run = newRun(hook, event, prepared, options);
+    if (hook.dialect === undefined && !options.probe) await start(run, prepared, options);
+    else await startSurrounded(run, prepared, options);
+    return readRun(run, options);
+  } catch (error) {
+    const failure = refused(`could not be run: ${errorMessage(error)}`);
+    return toResult({ hook, event }, { read: {}, failure }, options);
+  }
+}
+
+function findRefusal(
+  hook: CommandHookConfig,
+  { stdin }: PreparedInput,
+  objection: string | undefined,
+): HookFailure | undefined {
+  if (objection !== undefined) return { kind: 'untrusted', what: objection };
+  if (hook.type === 'plugin') return refused(NO_PLUGINS);
+  if (hookDepth() >= MAX_HOOK_DEPTH) {
+    return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
+  }
+  return stdin instanceof Error ? faultOfInput(stdin) : undefined;
+}
+
+const NO_PLUGINS = 'has the type "plugin", which cannot be run: use "command"';
+
+function refused(what: string): HookFailure {
+  return { kind: 'refused', what };
+}
+
+function newRun(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  { input, stdin }: PreparedInput,
+  { logger, environment, told }: RunOptions,
+): HookRun {
+  const { timeoutMs, problem } = deadlineOf(hook, event);
+  if (problem) logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
+  const warn = (message: string) =>
+    logger.warn(`Hook "${shortIdentity(hook)}" (${event}): ${maskSecrets(message, environment)}`);
+  const warnOnce = (message: string) => {
+    const key = JSON.stringify([hookIdentity(hook), event, message]);
+    if (!told?.has(key)) warn(message);
+    told?.add(key);
+  };
+  return { hook, event, input, timeoutMs, warn, warnOnce, stdin };
+}
+
+/** Around the process, from the outside in: a dialect, and what looks at what goes in and comes out. */
+function startSurrounded(
+  run: HookRun,
+  prepared: PreparedInput,
+  options: RunOptions,
+): Promise<void> {
+  const startAlone = () => start(run, prepared, options);
+  return dialect(run, async () => (options.probe ? options.probe(run, startAlone) : startAlone()));
+}
+
+/** Has the hook read its input and end. Nothing is started where somebody around it left no input. */
+async function start(run: HookRun, prepared: PreparedInput, options: RunOptions): Promise<void> {
+  const { hook, event, stdin } = run;
+  if (stdin instanceof Error) return;
+  if (hook.type === 'remote') return askRemote(run, stdin, options);
+  const command = Object.assign(startOptions(hook, prepared), {
+    input: stdin,
+    // An answer may hold all of the input, changed.
+    keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
+    timeoutMs: run.timeoutMs,
+    signal: options.signal,
+    mustAnswer: failsClosed(hook, event),
+    warmShells: options.warmShells,
+    prestart: hook.prestart,
+  });
+  run.outcome = await runProcess(run, command, options);
+}
+
+/** In a process that stays, if the hook has one; else by the spawner, unless it cannot take the command; else here. */
+async function runProcess(
+  run: HookRun,
+  command: CommandOptions,
+  options: RunOptions,
+): Promise<CommandOutcome> {
+  if (run.hook.persistent) return runKept(run, command, options);
+  const spawned = options.spawner ? await runInSpawner(command) : undefined;
+  return spawned ?? runCommand(command);
+}
