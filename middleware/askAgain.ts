@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HookContext } from '../src/context.js';
-import { events, failsClosed, type EventDefinition } from '../src/protocol/events.js';
+import { callFactsOf, events, failsClosed, type EventDefinition } from '../src/protocol/events.js';
 import type { DefaultHookOutput } from '../src/protocol/hookOutput.js';
 import { distrustOf, shortIdentity } from '../src/protocol/identity.js';
 import type {
@@ -36,6 +36,7 @@ export async function askAgain<E extends HookEventName>(
 ): Promise<readonly HookExecutionResult[]> {
   const { changed, encode }: EventDefinition<E> = events[event];
   if (!changed || !plan || !input) return given;
+  const facts = callFactsOf(event, payload);
   const looks = lookedAt(given, payload, plan, changed);
   let results = given;
   for (let round = 0; looks.some(({ read, left }) => read !== left); round++) {
@@ -46,8 +47,8 @@ export async function askAgain<E extends HookEventName>(
     if (round === MAX_ROUNDS) return [...results, ...unseen.map((hook) => denial(hook, event))];
     const read = { ...input, ...encode(next) };
     const said = plan.sequential
-      ? await hooks.executeHooksSequential(unseen, event, read, signal)
-      : await hooks.executeHooksParallel(unseen, event, read, signal);
+      ? await hooks.executeHooksSequential(unseen, event, read, signal, facts)
+      : await hooks.executeHooksParallel(unseen, event, read, signal, facts);
     looks.push(...lookedAt(said, next, plan, changed));
     results = withLastWords(results, said);
   }

@@ -13,7 +13,7 @@ import {
   ourToolName,
   theirToolNames,
 } from '../src/dialects/translate.js';
-import { callFactsOf, events, failsClosed } from '../src/protocol/events.js';
+import { events, failsClosed, type CallFacts } from '../src/protocol/events.js';
 import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../src/protocol/hookOutput.js';
 import type { HookRun, Said } from '../src/run/hookRun.js';
 import { isRecord, isTooDeep, MAX_ANSWER_NESTING } from '../src/util/records.js';
@@ -50,10 +50,13 @@ function findClashOf(spoken: Dialect, { event, input }: HookRun): Error | undefi
 /** What a hook of a dialect reads for an event. */
 function toTheirInput(
   spoken: Dialect,
-  { event, input, hook: { moment } }: HookRun,
+  { event, input, facts, hook: { moment } }: HookRun,
 ): Record<string, unknown> {
-  const ofEvent = (spoken.eventInput[event] ?? ownFields) as (input: HookInput) => object;
-  const fields = { ...ofEvent(inTheirWords(spoken, input)) };
+  const ofEvent = (spoken.eventInput[event] ?? ownFields) as (
+    input: HookInput,
+    facts: CallFacts,
+  ) => object;
+  const fields = { ...ofEvent(inTheirWords(spoken, input), facts) };
   return {
     ...spoken.commonInput(input),
     hook_event_name: theirEventName(spoken, event, moment),
@@ -156,7 +159,7 @@ function readAnswer(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): 
     spoken.answers[run.event] ??
     spoken.answers.otherwise;
   const fields = withoutUnsupported(spoken, run, parsed);
-  const answer = reader(fields, toolOf(theirInput)?.name, callFactsOf(run.input));
+  const answer = reader(fields, toolOf(theirInput)?.name, run.facts);
   for (const message of answer.forUser ?? []) {
     if (typeof message === 'string' && message.trim() !== '') tellUser(run, message);
   }

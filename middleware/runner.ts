@@ -2,7 +2,7 @@ import { composeTrusted, type Middleware, type Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
 import { errorMessage } from '../src/util/errorMessage.js';
-import { events, failsClosed } from '../src/protocol/events.js';
+import { callFactsOf, events, failsClosed, type CallFacts } from '../src/protocol/events.js';
 import { deadlineOf } from '../src/run/deadline.js';
 import { explainStderr } from '../src/run/exception.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';
@@ -57,11 +57,12 @@ export type { Runner } from '../src/run/hookRun.js';
 /** Fourth stage: runs the plan, all hooks at once or one after the other. */
 export function runner(hooks: Runner) {
   return async function runner(ctx: AnyHookContext, next: Next): Promise<void> {
-    const { plan, input } = ctx;
+    const { event, payload, plan, input, signal } = ctx as HookContext;
     if (!plan || !input) return;
+    const facts = callFactsOf(event, payload);
     ctx.results = plan.sequential
-      ? await hooks.executeHooksSequential(plan.hookConfigs, ctx.event, input, ctx.signal)
-      : await hooks.executeHooksParallel(plan.hookConfigs, ctx.event, input, ctx.signal);
+      ? await hooks.executeHooksSequential(plan.hookConfigs, event, input, signal, facts)
+      : await hooks.executeHooksParallel(plan.hookConfigs, event, input, signal, facts);
     if (ctx.results.length > 1) ctx.results = await askAgain(ctx as HookContext, hooks);
     await next();
   };
@@ -79,6 +80,8 @@ export interface RunOptions extends Surroundings {
   /** Keeps the processes of hooks that say `persistent`; without it, they are started for each event. */
   readonly persistent?: PersistentHooks;
   readonly signal?: AbortSignal;
+  /** What is known of the call besides what hooks of ours read. */
+  readonly facts?: CallFacts;
   /** Stands next to the process of each hook: sees what it reads and how it ends, as they are. */
   readonly probe?: Middleware<HookRun>;
   /** Asked right before a hook of a project starts: why it must not, as the end of "The hook …". */
@@ -92,13 +95,21 @@ export interface RunOptions extends Surroundings {
 /** What runs plans in the same way, each as one event's. */
 export function hookRunner(options: RunOptions): Runner {
   return {
-    async executeHooksParallel(hookConfigs, event, input, signal) {
-      const results = await executeParallel(hookConfigs, event, input, { ...options, signal });
+    async executeHooksParallel(hookConfigs, event, input, signal, facts) {
+      const results = await executeParallel(hookConfigs, event, input, {
+        ...options,
+        signal,
+        facts,
+      });
       prepareForNext(results, input, hookConfigs, options);
       return results;
     },
-    async executeHooksSequential(hookConfigs, event, input, signal) {
-      const results = await executeSequential(hookConfigs, event, input, { ...options, signal });
+    async executeHooksSequential(hookConfigs, event, input, signal, facts) {
+      const results = await executeSequential(hookConfigs, event, input, {
+        ...options,
+        signal,
+        facts,
+      });
       prepareForNext(results, input, hookConfigs, options);
       return results;
     },
@@ -258,14 +269,14 @@ function newRun(
   hook: CommandHookConfig,
   event: HookEventName,
   { input, stdin }: PreparedInput,
-  { logger, environment, told }: RunOptions,
+  { logger, environment, told, facts = {} }: RunOptions,
 ): HookRun {
   const { timeoutMs, problem } = deadlineOf(hook, event);
   if (problem) logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
   const warn = (message: string) =>
     logger.warn(`Hook "${shortIdentity(hook)}" (${event}): ${maskSecrets(message, environment)}`);
   const warnOnce = warnNewly.bind(undefined, hook, event, told, warn);
-  return { hook, event, input, timeoutMs, warn, warnOnce, stdin };
+  return { hook, event, input, facts, timeoutMs, warn, warnOnce, stdin };
 }
 
 function warnNewly(

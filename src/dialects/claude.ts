@@ -1,4 +1,4 @@
-import { callFactsOf, type CallFacts } from '../protocol/events.js';
+import type { CallFacts } from '../protocol/events.js';
 import { isBlocking } from '../protocol/hookOutput.js';
 import { isRecord } from '../util/records.js';
 import { HookEventName } from '../protocol/types.js';
@@ -95,17 +95,17 @@ export const claude: Dialect = {
     permission_mode: 'default',
   }),
   eventInput: {
-    BeforeTool: ({ tool_name, tool_input, ...input }) => ({
+    BeforeTool: ({ tool_name, tool_input }, { callId }) => ({
       tool_name,
       tool_input,
-      tool_use_id: callFactsOf(input).callId,
+      tool_use_id: callId,
     }),
-    AfterTool: ({ tool_name, tool_input, tool_response, ...input }) => ({
+    AfterTool: ({ tool_name, tool_input, tool_response }, { callId, durationMs }) => ({
       tool_name,
       tool_input,
       tool_response,
-      tool_use_id: callFactsOf(input).callId,
-      duration_ms: callFactsOf(input).durationMs,
+      tool_use_id: callId,
+      duration_ms: durationMs,
     }),
     AfterAgent: ({ stop_hook_active, prompt_response }) => ({
       stop_hook_active,

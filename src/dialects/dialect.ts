@@ -116,7 +116,10 @@ export interface Dialect {
   readonly commonInput: (input: HookInput) => Record<string, unknown>;
   /** The fields of an event, where they are not ours. Tools and their arguments have its names already. */
   readonly eventInput: {
-    readonly [E in HookEventName]?: (input: HookEventInput<E>) => Record<string, unknown>;
+    readonly [E in HookEventName]?: (
+      input: HookEventInput<E>,
+      facts: CallFacts,
+    ) => Record<string, unknown>;
   };
   /** Its word for `onFailure: "deny"`, if it has another one. */
   readonly guardWord?: string;

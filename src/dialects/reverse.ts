@@ -7,7 +7,6 @@ import {
   type ProcessedHookResult,
   areHealthy,
 } from '../protocol/hookOutput.js';
-import { ASKING_EVENTS } from '../protocol/approval.js';
 import { asSystemNote } from '../protocol/llmContent.js';
 import { HookEventName, type DialectName, type HookPayload } from '../protocol/types.js';
 import { canPrevent, events } from '../protocol/events.js';
@@ -178,7 +177,7 @@ function decisionOf(
     const isObjection = isHeard(event, output) && !isReplaced;
     return isObjection ? { kind: 'block', reason: output.getBlockReason() } : { kind: 'none' };
   }
-  if (output.decision === 'ask' && ASKING_EVENTS.has(event)) {
+  if (output.decision === 'ask' && events[event].canAsk) {
     return { kind: 'ask', reason: output.reason };
   }
   if (event !== HookEventName.BeforeTool) return { kind: 'none' };

@@ -5,6 +5,7 @@ import {
   type Runner,
   type RunOptions,
 } from '../../middleware/runner.js';
+import type { CallFacts } from '../protocol/events.js';
 import type {
   CommandHookConfig,
   HookEventName,
@@ -68,8 +69,9 @@ export class HookRunner implements Runner {
     eventName: HookEventName,
     input: HookInput,
     signal?: AbortSignal,
+    facts?: CallFacts,
   ): Promise<HookExecutionResult[]> {
-    return this.#runner.executeHooksParallel(hookConfigs, eventName, input, signal);
+    return this.#runner.executeHooksParallel(hookConfigs, eventName, input, signal, facts);
   }
 
   /**
@@ -82,8 +84,9 @@ export class HookRunner implements Runner {
     eventName: HookEventName,
     input: HookInput,
     signal?: AbortSignal,
+    facts?: CallFacts,
   ): Promise<HookExecutionResult[]> {
-    return this.#runner.executeHooksSequential(hookConfigs, eventName, input, signal);
+    return this.#runner.executeHooksSequential(hookConfigs, eventName, input, signal, facts);
   }
 
   /** What the next hook of a chain reads after `output`. */

@@ -1,4 +1,5 @@
 import type { CommandOutcome } from '../process/runCommand.js';
+import type { CallFacts } from '../protocol/events.js';
 import type { Stdin } from './preparedInput.js';
 import type {
   CommandHookConfig,
@@ -15,12 +16,14 @@ export interface Runner {
     event: HookEventName,
     input: HookInput,
     signal?: AbortSignal,
+    facts?: CallFacts,
   ): Promise<HookExecutionResult[]>;
   executeHooksSequential(
     hookConfigs: readonly CommandHookConfig[],
     event: HookEventName,
     input: HookInput,
     signal?: AbortSignal,
+    facts?: CallFacts,
   ): Promise<HookExecutionResult[]>;
 }
 
@@ -38,6 +41,8 @@ export interface HookRun {
   readonly event: HookEventName;
   /** What the hook is to know, in our own format. */
   readonly input: HookInput;
+  /** What is known of the call besides, for hooks of other agents. */
+  readonly facts: CallFacts;
   /** Ms until the process is ended. */
   readonly timeoutMs: number;
   /** Tells the user something about this hook. */
