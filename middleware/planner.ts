@@ -15,7 +15,7 @@ import { events, type EventDefinition, failsClosed } from '../src/protocol/event
 import type { Match, HookRegistryEntry } from '../src/protocol/entry.js';
 import { theirToolNames } from '../src/dialects/translate.js';
 import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
-import { findGuards, findSubstitutes } from '../src/protocol/sameCommand.js';
+import { findGuards, findSubstitutes } from '../src/run/sameCommand.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/util/limitedRegExp.js';
 import { startStopwatch } from '../src/util/stopwatch.js';
 

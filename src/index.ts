@@ -93,7 +93,7 @@ export type {
   BeforeToolSelectionHookResult,
   AfterModelHookResult,
   BeforeModelHookResult,
-} from './protocol/modelResults.js';
+} from './core/geminiChatHookTriggers.js';
 export { startRecordedModel, type RecordedModel } from './agent/recordedModel.js';
 export { DebugLogger } from './util/debugLogger.js';
 export * from './hooks/index.js';

@@ -12,7 +12,7 @@ import { HookPipelineError, type FailureMeta, type PipelineStage } from './error
 import type { Extension } from '../protocol/entry.js';
 import { events, failsClosed } from '../protocol/events.js';
 import { denyForFailure, type HookFailure } from '../run/hookFailure.js';
-import { readDisabled, type PlacedHook } from '../protocol/disabledHooks.js';
+import { readDisabled, type PlacedHook } from './disabledHooks.js';
 import { hookIdentity, isFromProject, type Provenance } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
 import {

@@ -17,7 +17,7 @@ import { dialects } from '../dialects/dialects.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { HookRegistryNotInitializedError } from './errors.js';
 import { relativeEntries } from '../run/hookEnvironment.js';
-import { readDisabled } from '../protocol/disabledHooks.js';
+import { readDisabled } from './disabledHooks.js';
 import { failsClosed } from '../protocol/events.js';
 import { hasFailed } from '../protocol/hookOutput.js';
 import { hookIdentity, isFromProject, scopeOf, shortIdentity } from '../protocol/identity.js';

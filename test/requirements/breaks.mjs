@@ -690,7 +690,7 @@ const BREAKS = [
       'HOOK-047',
       'an answer that says text alone is none',
       [
-        'src/protocol/modelResults.ts',
+        'middleware/modelResults.ts',
         'const response = hookResponse\n',
         'const response = hookResponse?.candidates?.length\n',
       ],

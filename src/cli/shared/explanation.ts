@@ -13,7 +13,7 @@ import { environmentOf } from '../../process/startCommand.js';
 import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../../protocol/approval.js';
 import { events } from '../../protocol/events.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
-import { findGuards, findSubstitutes } from '../../protocol/sameCommand.js';
+import { findGuards, findSubstitutes } from '../../run/sameCommand.js';
 import type { HookEventName } from '../../protocol/types.js';
 import { buildHookEnvironment, startOptions } from '../../run/preparedInput.js';
 import { CliLogger } from './cliLogger.js';

@@ -10,7 +10,7 @@ import { editAsAllowed, type OwnEdit } from '../shared/ownEdit.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
 import { printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
 import { requireHome } from '../../util/surroundings.js';
-import { plainName, scopedName } from '../../protocol/disabledHooks.js';
+import { plainName, scopedName } from '../../hooks/disabledHooks.js';
 import type { HookScope } from '../../protocol/types.js';
 import { UsageError } from '../shared/usageError.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ofProject } from '../../protocol/disabledHooks.js';
+import { ofProject } from '../../hooks/disabledHooks.js';
 import { joinHookDefinitions } from '../../hooks/hookSettings.js';
 import type { FileProblem, SettingsFile } from '../../util/fileProblem.js';
 import type { Settings } from './settingsKeys.js';

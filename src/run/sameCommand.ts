@@ -1,7 +1,7 @@
 import { expandCommand, scopeOf } from '../shell/expandCommand.js';
 import { splitSimpleCommand } from '../shell/shellWords.js';
-import { isFromProject, type Provenance } from './identity.js';
-import type { CommandHookConfig } from './types.js';
+import { isFromProject, type Provenance } from '../protocol/identity.js';
+import type { CommandHookConfig } from '../protocol/types.js';
 
 /** As `expandCommand` knows it. */
 const EXTENSION_REFERENCE = /\$(?:extensionPath\b|\{extensionPath\})/u;
