@@ -1,4 +1,4 @@
-import type { Extension } from '../protocol/entry.js';
+import type { Extension } from '../hooks/entry.js';
 import { randomUUID } from 'node:crypto';
 import type { HooksRunnerSettings, Settings } from './settings/settingsKeys.js';
 import { flag, listOfText, oneOf, type Check } from '../util/checks.js';

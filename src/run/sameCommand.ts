@@ -83,7 +83,7 @@ function wordsOf({
 }
 
 /** What of a registered hook tells whether it runs in the place of another. */
-interface Startable extends Provenance {
+export interface Startable extends Provenance {
   readonly config: CommandHookConfig;
   readonly review?: { readonly status: string } | undefined;
 }

@@ -1,6 +1,6 @@
 import type { HookGate } from '../hooks/host.js';
 import type { HookConsent } from './consent.js';
-import type { ConsentReview, ConsentItem, HookRegistryEntry } from '../protocol/entry.js';
+import type { ConsentReview, ConsentItem, HookRegistryEntry } from '../hooks/entry.js';
 import { isSameDefinition, itemOfHook, type ProjectHook } from './consentItem.js';
 import { readFields } from '../util/checks.js';
 import { FILE_GROUP_FIELDS, readHookFields } from '../hooks/hookFields.js';

@@ -6,7 +6,7 @@ import { piecesOf, reasonOf, withRegularFile } from '../util/guardedRead.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/room.js';
 import type { CommandCoverage } from './commandCoverage.js';
-import type { ConsentClass, FileDigests } from '../protocol/entry.js';
+import type { ConsentClass, FileDigests } from '../hooks/entry.js';
 import { linkStatsOf, shownPath } from './fileSystem.js';
 import { NO_FILES, watchFiles, type FileWatch, type Found } from './fileWatch.js';
 import { isInside, realPathOf, statsOf } from '../util/paths.js';

@@ -10,7 +10,7 @@ import {
   type ProjectHook,
   type ProjectModule,
 } from './consentItem.js';
-import type { ConsentItem } from '../protocol/entry.js';
+import type { ConsentItem } from '../hooks/entry.js';
 import { FileCoverage, type CoveredFiles } from './coveredFiles.js';
 import { NO_FILES, type FileWatch } from './fileWatch.js';
 import { isInside } from '../util/paths.js';

@@ -3,7 +3,7 @@ import type { Received } from '../../dialects/reverse.js';
 import { allNamesOf } from '../../dialects/eventNames.js';
 import { isKnownTool } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { failsClosed } from '../../protocol/events.js';
 import { shortIdentity } from '../../protocol/identity.js';
 import { HookEventName, type HookPayload } from '../../protocol/types.js';

@@ -8,7 +8,7 @@ import {
 import type { SettingsOrigins } from '../../config/settings/settings.js';
 import { theirSubject, theirEventName, dialects, speakerOf } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { environmentOf } from '../../process/startCommand.js';
 import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../../protocol/approval.js';
 import { events } from '../../protocol/events.js';

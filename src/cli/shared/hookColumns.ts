@@ -1,6 +1,6 @@
 import type { SettingsOrigins } from '../../config/settings/settings.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { deadlineOf } from '../../run/deadline.js';
 import { hookScope, scopedName } from '../../hooks/disabledHooks.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';

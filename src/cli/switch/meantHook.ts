@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { hookScope, ofProject, readDisabled, scopedName } from '../../hooks/disabledHooks.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { HOOK_SCOPES, type HookScope } from '../../protocol/types.js';

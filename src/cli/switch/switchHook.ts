@@ -2,7 +2,7 @@ import type { JsonEdit } from '../../config/settings/editJson.js';
 import { editSettings, type SettingsDecision } from '../../config/settings/editSettings.js';
 import { findSettingsFiles, settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { adviseTrust } from '../../config/settings/settingsLayer.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { warnIfOff } from '../shared/obstacles.js';
 import type { WorkspaceOptions } from '../shared/options.js';
