@@ -33,13 +33,13 @@ export type AnswerWords = { readonly [K in keyof SpecificAnswer]?: string };
 export type MergeStrategy = 'or' | 'replacement' | 'union';
 
 /** What an event says for itself, once. */
-export interface EventRow<Table, Facts, Said, Payload, Input> {
+export interface EventRow<Table, Facts, Answers, Payload, Input> {
   /** When it fires, in one sentence. */
   readonly summary: string;
   readonly fields: Table;
   /** What a caller may say besides, and only hooks of other agents read. */
   readonly facts?: Facts;
-  readonly answers: Said;
+  readonly answers: Answers;
   /** What matchers are tested against; without it, every hook of the event runs. */
   readonly matchOn?: (payload: Payload) => string;
   /** What only matchers of other agents are tested against. */
@@ -107,8 +107,8 @@ type Flat<T> = { [K in keyof T]: T[K] };
 /** A row, typed by its own fields. */
 export function defineEvent<
   Table extends EventFieldTable,
-  Said extends AnswerWords,
+  Answers extends AnswerWords,
   Facts extends object = object,
->(row: EventRow<Table, Facts, Said, PayloadOf<Table, Facts>, ReadOf<Table>>) {
+>(row: EventRow<Table, Facts, Answers, PayloadOf<Table, Facts>, ReadOf<Table>>) {
   return row;
 }

@@ -105,9 +105,12 @@ function isCandidate(value: Record<string, unknown>): boolean {
   return isContent && isRated && text.is(finishReason) && number.is(index);
 }
 
+/** The modes that hooks know. */
+export const toolMode = oneOf('AUTO', 'ANY', 'NONE');
+
 /** Which tools the model may call, as hooks answer it. */
 export const toolConfig = shapeOf<HookToolConfig>({
-  mode: oneOf('AUTO', 'ANY', 'NONE'),
+  mode: toolMode,
   allowedFunctionNames: listOfText,
 });
 

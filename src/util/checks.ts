@@ -36,9 +36,12 @@ export type Shape<T> = Struct<T, Readonly<Record<string, AnyCheck>>>;
 export function shapeOf<T extends object>(fields: {
   readonly [K in keyof T]-?: AnyCheck;
 }): Shape<Partial<T>> {
-  const checks = Object.entries<AnyCheck>(fields).map(([key, check]) => [key, optional(check)]);
-  // The compiler cannot follow the fields through their names.
-  return type(Object.fromEntries(checks) as Record<string, AnyCheck>) as AnyCheck;
+  return type(allOptional(fields)) as AnyCheck;
+}
+
+function allOptional(fields: object): Record<string, AnyCheck> {
+  const checks = Object.entries<AnyCheck>(fields as Record<string, AnyCheck>);
+  return Object.fromEntries(checks.map(([key, check]) => [key, optional(check)]));
 }
 
 /** The checks of an object's fields; `undefined` where it is checked as a whole. */
@@ -226,16 +229,14 @@ export function objectOf<T extends object>(
   fields: { readonly [K in keyof T]-?: Check<NonNullable<T[K]>> },
   { isClosed = false } = {},
 ): Check<T> {
-  const checks: readonly [string, Check<unknown>][] = Object.entries(fields);
+  const shape = type(allOptional(fields));
+  const checks = Object.entries<AnyCheck>(fields);
   const names = Object.keys(fields);
   const findUnknown = (value: object) =>
     isClosed ? Object.keys(value).find((key) => !names.includes(key)) : undefined;
   return expecting<T>(
     what,
-    (value) =>
-      isRecord(value) &&
-      checks.every(([key, check]) => value[key] === undefined || check.is(value[key])) &&
-      findUnknown(value) === undefined,
+    (value) => isRecord(value) && shape.is(value) && findUnknown(value) === undefined,
     {
       type: 'object',
       properties: Object.fromEntries(checks.map(([key, { schema }]) => [key, schema])),
