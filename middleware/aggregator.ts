@@ -1,6 +1,7 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
-import { events, resolveOutput, type MergeStrategy } from '../src/protocol/events.js';
+import type { MergeStrategy } from '../src/protocol/defineEvent.js';
+import { events, resolveOutput } from '../src/protocol/events.js';
 import {
   type AggregatedHookResult,
   asText,

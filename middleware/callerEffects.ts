@@ -23,7 +23,7 @@ import {
   readBeforeModel,
   readToolSelection,
   type AfterModelHookResult,
-} from '../src/protocol/modelResults.js';
+} from './modelResults.js';
 import { withinTools } from '../src/protocol/allowedTools.js';
 import { collectResponse } from '../src/protocol/response.js';
 import { HookEventName, type HookPayload, type ToolOutput } from '../src/protocol/types.js';

@@ -18,10 +18,9 @@ import {
   theirSubjects,
 } from '../src/dialects/dialects.js';
 import { events, type EventDefinition, failsClosed } from '../src/protocol/events.js';
-import type { Match, HookRegistryEntry } from '../src/protocol/entry.js';
 import { theirToolNames } from '../src/dialects/translate.js';
 import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
-import { findGuards, findSubstitutes } from '../src/protocol/sameCommand.js';
+import { findGuards, findSubstitutes, type Startable } from '../src/run/sameCommand.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/util/limitedRegExp.js';
 import { startStopwatch } from '../src/util/stopwatch.js';
 
@@ -64,10 +63,20 @@ export function planContext<E extends HookEventName>(
   return dialectsMatchOn && { subject: dialectsMatchOn(fired.payload) };
 }
 
+/** What came of trying a matcher. `undecided`: it took too long, or is no expression. */
+export type Match = 'yes' | 'no' | 'undecided';
+
+/** A registered hook, as far as planning needs to know it. */
+export interface PlannedHook extends Startable {
+  readonly eventName: HookEventName;
+  readonly matcher?: string;
+  readonly sequential?: boolean;
+}
+
 /** The hooks of a host, as far as planning needs to know them. */
 export interface PlannedHooks {
   /** The hooks of one event that may run, in order of priority. */
-  getHooksForEvent(event: HookEventName): readonly HookRegistryEntry[];
+  getHooksForEvent(event: HookEventName): readonly PlannedHook[];
   /** Whether it makes a difference to the hooks of an event at which moment of it they run. */
   tellsMoments(event: HookEventName): boolean;
   /** The plans that were made for an event, by what matchers are tested against. They last as long as its hooks do. */
@@ -75,7 +84,7 @@ export interface PlannedHooks {
   /** What came of trying matchers, by matcher and tool. */
   readonly matches: Map<string, Match>;
   /** The same hook as a guard, for one that stands for a guard as well. */
-  asGuard(entry: HookRegistryEntry): HookRegistryEntry;
+  asGuard(entry: PlannedHook): PlannedHook;
 }
 
 /** Plans events over the hooks of a host. A plan for the same event and tool is made once. */
@@ -143,10 +152,7 @@ export function createExecutionPlan(
 }
 
 /** Runs each command once; a guard among the duplicates makes the one that runs a guard. */
-function withoutDuplicates(
-  registry: PlannedHooks,
-  entries: readonly HookRegistryEntry[],
-): HookRegistryEntry[] {
+function withoutDuplicates(registry: PlannedHooks, entries: readonly PlannedHook[]): PlannedHook[] {
   const substitutes = findSubstitutes(entries);
   const guards = findGuards(substitutes);
   return entries
@@ -189,7 +195,7 @@ export class MatcherBudget {
  */
 export function isConcerned(
   registry: PlannedHooks,
-  entry: HookRegistryEntry,
+  entry: PlannedHook,
   context: PlanContext | undefined,
   logger: DebugLogger,
   budget = new MatcherBudget(),
@@ -261,7 +267,7 @@ function namesToMatch(
 /** A matcher that cannot be decided counts as not matching, except for a guard, which is there to be asked. */
 function matches(
   registry: PlannedHooks,
-  entry: HookRegistryEntry,
+  entry: PlannedHook,
   reading: Exclude<MatcherReading, 'all'>,
   name: string,
   logger: DebugLogger,

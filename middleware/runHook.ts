@@ -4,7 +4,7 @@ import { MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
 import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
 import { runCommand, type CommandOptions, type CommandOutcome } from '../src/process/runCommand.js';
 import { runInSpawner } from '../src/process/spawner/spawner.js';
-import { failsClosed } from '../src/protocol/events.js';
+import { failsClosed, type CallFacts } from '../src/protocol/events.js';
 import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';
 import type {
   CommandHookConfig,
@@ -41,6 +41,8 @@ export interface RunOptions extends Surroundings {
   /** Keeps the processes of hooks that say `persistent`; without it, they are started for each event. */
   readonly persistent?: PersistentHooks | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** What is known of the call besides what hooks of ours read. */
+  readonly facts?: CallFacts | undefined;
   /** Stands next to the process of each hook: sees what it reads and how it ends, as they are. */
   readonly probe?: Middleware<HookRun>;
   /** Why a hook of a project must not start, as the end of "The hook …". */
@@ -112,7 +114,7 @@ function newRun(
   hook: CommandHookConfig,
   event: HookEventName,
   { input, stdin }: PreparedInput,
-  { logger, environment, told }: RunOptions,
+  { logger, environment, told, facts = {} }: RunOptions,
 ): HookRun {
   const { timeoutMs, problem } = deadlineOf(hook, event);
   if (problem) logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
@@ -123,7 +125,7 @@ function newRun(
     if (!told?.has(key)) warn(message);
     told?.add(key);
   };
-  return { hook, event, input, timeoutMs, warn, warnOnce, stdin };
+  return { hook, event, input, facts, timeoutMs, warn, warnOnce, stdin };
 }
 
 /** Around the process, from the outside in: a dialect, and what looks at what goes in and comes out. */

@@ -1,6 +1,6 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
-import { events } from '../src/protocol/events.js';
+import { callFactsOf, events, type CallFacts } from '../src/protocol/events.js';
 import { shortIdentity } from '../src/protocol/identity.js';
 import type {
   CommandHookConfig,
@@ -21,12 +21,13 @@ import { runHook, type RunOptions } from './runHook.js';
 /** Fourth stage: runs the plan, all hooks at once or one after the other. */
 export function runner(hooks: Runner) {
   return async function runner(ctx: AnyHookContext, next: Next): Promise<void> {
-    const { plan, event, input, signal } = ctx;
+    const { plan, event, payload, input, signal } = ctx as HookContext;
     if (!plan || !input) return;
+    const facts = callFactsOf(event, payload);
     const run: RunHooks = (some, read) =>
       plan.sequential
-        ? hooks.executeHooksSequential(some, event, read, signal)
-        : hooks.executeHooksParallel(some, event, read, signal);
+        ? hooks.executeHooksSequential(some, event, read, signal, facts)
+        : hooks.executeHooksParallel(some, event, read, signal, facts);
     ctx.results = await run(plan.hookConfigs, input);
     if (ctx.results.length > 1) ctx.results = await askAgain(ctx as HookContext, run);
     await next();
@@ -74,8 +75,9 @@ export class HookRunner {
     eventName: HookEventName,
     input: HookInput,
     signal?: AbortSignal,
+    facts?: CallFacts,
   ): Promise<HookExecutionResult> {
-    const options = { ...this.#options, signal };
+    const options = { ...this.#options, signal, facts };
     return runHook(hookConfig, eventName, prepareInput(input, options), options);
   }
 
@@ -89,8 +91,9 @@ export class HookRunner {
     eventName: HookEventName,
     input: HookInput,
     signal?: AbortSignal,
+    facts?: CallFacts,
   ): Promise<HookExecutionResult[]> {
-    const options = { ...this.#options, signal };
+    const options = { ...this.#options, signal, facts };
     const prepared = prepareInput(input, options);
     const [only] = hookConfigs;
     const results =
@@ -112,13 +115,14 @@ export class HookRunner {
     eventName: HookEventName,
     input: HookInput,
     signal?: AbortSignal,
+    facts?: CallFacts,
   ): Promise<HookExecutionResult[]> {
     const results: HookExecutionResult[] = [];
     let current = input;
     let isEnded = false;
     for (const hook of hookConfigs) {
       if (isEnded && hook.scope === 'project') continue;
-      const result = await this.executeHook(hook, eventName, current, signal);
+      const result = await this.executeHook(hook, eventName, current, signal, facts);
       results.push(result);
       const { output, success } = result;
       if (!output) continue;

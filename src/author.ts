@@ -1,44 +1,12 @@
 import { Console } from 'node:console';
 import { text } from 'node:stream/consumers';
 import type { Said } from './author/answerEvents.js';
-import type { LLMRequest, LLMResponse, HookToolConfig } from './protocol/hookTranslator.js';
-import type { HookEventTypes, HookOutput } from './protocol/types.js';
+import type { HookEventTypes, HookOutput, HookSpecificOutputs } from './protocol/types.js';
+
+export type { HookSpecificOutputs } from './protocol/types.js';
 
 /** The name of an event, such as `BeforeTool`. */
 export type EventName = keyof HookEventTypes;
-
-interface WithContext {
-  /** Text that the model reads. */
-  additionalContext?: string;
-}
-
-/** What a hook may say in `hookSpecificOutput`, by event: the fields that have an effect there. */
-export interface HookSpecificOutputs {
-  BeforeTool: {
-    /** Keys to merge over the tool's arguments. */
-    tool_input?: Record<string, unknown>;
-    permissionDecision?: 'allow' | 'approve' | 'ask' | 'block' | 'deny';
-    permissionDecisionReason?: string;
-  };
-  AfterTool: WithContext;
-  BeforeToolSelection: { toolConfig?: HookToolConfig };
-  BeforeModel: {
-    /** Fields that override those of the request. */
-    llm_request?: Partial<LLMRequest>;
-    /** The answer in place of the model's, together with a block. */
-    llm_response?: Partial<LLMResponse>;
-  };
-  AfterModel: {
-    /** Texts that replace those of the answer. */
-    llm_response?: Partial<LLMResponse>;
-  };
-  BeforeAgent: WithContext;
-  AfterAgent: WithContext;
-  SessionStart: WithContext;
-  SessionEnd: unknown;
-  PreCompress: WithContext;
-  Notification: unknown;
-}
 
 /** What a hook of event `E` answers. Every field is optional. */
 export type HookAnswer<E extends EventName> = Omit<HookOutput, 'hookSpecificOutput' | 'foreign'> & {

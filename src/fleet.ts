@@ -5,4 +5,4 @@
  */
 export { fleetApprover } from './fleet/fleetApprover.js';
 export { joinFleet, type JoinOptions, type Membership } from './fleet/joinFleet.js';
-export type { FleetSettings } from './protocol/fleetSettings.js';
+export type { FleetSettings } from './fleet/fleetSettings.js';

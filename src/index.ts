@@ -1,5 +1,5 @@
 export { Config, type AfterModelDisplay, type ConfigOptions } from './config/config.js';
-export type { Extension, ConsentReview, ExtensionMiddleware } from './protocol/entry.js';
+export type { Extension, ConsentReview, ExtensionMiddleware } from './hooks/entry.js';
 export type { ConsentOptions, HookConsent } from './trust/consent.js';
 export { openConsent } from './trust/openConsent.js';
 export {
@@ -93,7 +93,7 @@ export type {
   BeforeToolSelectionHookResult,
   AfterModelHookResult,
   BeforeModelHookResult,
-} from './protocol/modelResults.js';
+} from './core/geminiChatHookTriggers.js';
 export { startRecordedModel, type RecordedModel } from './agent/recordedModel.js';
 export { DebugLogger } from './util/debugLogger.js';
 export * from './hooks/index.js';

@@ -5,7 +5,7 @@ import {
   type ApprovalRequest,
   type Approver,
 } from '../protocol/approval.js';
-import type { ConfirmationErrorCode } from '../protocol/hookBusContracts.js';
+import type { ConfirmationErrorCode } from '../confirmation-bus/types.js';
 import { isRecord } from '../util/records.js';
 
 interface Open {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Extension } from '../protocol/entry.js';
+import type { Extension } from '../hooks/entry.js';
 import { requireOptions, type AfterModelDisplay, type ConfigOptions } from './configOptions.js';
 import {
   modelStages,

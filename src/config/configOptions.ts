@@ -1,7 +1,7 @@
 import type { MessageBus } from '../confirmation-bus/types.js';
 import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
-import type { Extension } from '../protocol/entry.js';
+import type { Extension } from '../hooks/entry.js';
 import type { HookDefinitions } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookConsent } from '../trust/consent.js';

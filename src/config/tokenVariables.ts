@@ -1,4 +1,4 @@
-import type { Extension } from '../protocol/entry.js';
+import type { Extension } from '../hooks/entry.js';
 import type { HookDefinitions } from '../protocol/types.js';
 import type { Settings } from './settings/settingsKeys.js';
 

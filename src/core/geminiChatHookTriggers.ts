@@ -11,14 +11,14 @@ import {
   type AfterModelHookResult,
   type BeforeModelHookResult,
   type BeforeToolSelectionHookResult,
-} from '../protocol/modelResults.js';
+} from '../../middleware/modelResults.js';
 import { HookEventName } from '../protocol/types.js';
 
 export type {
   AfterModelHookResult,
   BeforeModelHookResult,
   BeforeToolSelectionHookResult,
-} from '../protocol/modelResults.js';
+} from '../../middleware/modelResults.js';
 
 /** Fires BeforeModel. Never rejects; without a decision, `{ blocked: false }`. */
 export async function fireBeforeModelHook(

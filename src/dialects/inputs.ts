@@ -1,4 +1,4 @@
-import { callFactsOf, events } from '../protocol/events.js';
+import { events, type CallFacts } from '../protocol/events.js';
 import { defaultHookTranslator } from '../protocol/hookTranslator.js';
 import { HookEventName, type HookInput, type HookPayload, type Moment } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
@@ -29,9 +29,10 @@ export function theirInput(
   event: HookEventName,
   moment: Moment | undefined,
   input: HookInput,
+  facts: CallFacts,
 ): Record<string, unknown> {
   const words = eventWords(spoken, event, moment);
-  const { callId: tool_use_id, durationMs: duration_ms } = callFactsOf(input);
+  const { callId: tool_use_id, durationMs: duration_ms } = facts;
   const hook_event_name = theirEventName(spoken, event, moment);
   const ours: Fields = { ...inTheirWords(spoken, input), hook_event_name };
   const own = words?.fields
@@ -139,7 +140,7 @@ export function readPayload(
 ): HookPayload<HookEventName> | string {
   const { event } = words;
   const valueOf = (name: string) => fields[theirField(words.fields, name)];
-  const names = Object.keys(events[event].fields.schema);
+  const names = Object.keys(events[event].fields);
   const missing = names.find((name) => isMissing(name, valueOf(name), event));
   if (missing !== undefined) {
     const their = `"${theirField(words.fields, missing)}"`;

@@ -1,5 +1,4 @@
-import { ASKING_EVENTS } from '../protocol/approval.js';
-import { canPrevent } from '../protocol/events.js';
+import { canPrevent, events } from '../protocol/events.js';
 import {
   areHealthy,
   rankOf,
@@ -70,7 +69,7 @@ function decisionOf(
   const { event } = received;
   if (fired.shouldStop) return { kind: 'stop', reason: output.getStopReason() };
   if (output.isBlockingDecision()) return blockOf(event, fired, output);
-  if (output.decision === 'ask' && ASKING_EVENTS.has(event)) {
+  if (output.decision === 'ask' && events[event].canAsk) {
     return { kind: 'ask', reason: output.reason };
   }
   if (event !== HookEventName.BeforeTool) return { kind: 'none' };

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Extension, ExtensionMiddleware } from '../protocol/entry.js';
+import type { Extension, ExtensionMiddleware } from '../hooks/entry.js';
 import {
   FileCheck,
   MAX_PROJECT_FILE_BYTES,

@@ -8,7 +8,7 @@ import { isRecord } from '../util/records.js';
 import type { Blockable } from '../middlewareGuard.js';
 import { type StackName, STACK_NAMES } from '../protocol/stages.js';
 import type { Config } from '../config/config.js';
-import type { Extension, ConsentItem, ExtensionMiddleware } from '../protocol/entry.js';
+import type { Extension, ConsentItem, ExtensionMiddleware } from '../hooks/entry.js';
 import { describe } from '../util/checks.js';
 import type { ProjectModule } from '../trust/consentItem.js';
 import { formatProblem, type FileProblem } from '../util/fileProblem.js';

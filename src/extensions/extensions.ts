@@ -3,7 +3,7 @@ import { opendir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, errorMessage } from '../util/errorMessage.js';
 import { isShortage, waitForDescriptors } from '../util/room.js';
-import type { Extension } from '../protocol/entry.js';
+import type { Extension } from '../hooks/entry.js';
 import {
   ExtensionBudget,
   inPlaceOfExtension,

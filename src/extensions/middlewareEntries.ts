@@ -1,4 +1,4 @@
-import type { ExtensionMiddleware } from '../protocol/entry.js';
+import type { ExtensionMiddleware } from '../hooks/entry.js';
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '../util/errorMessage.js';

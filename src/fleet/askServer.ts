@@ -1,7 +1,7 @@
 import { MAX_KEPT_ANSWER_BYTES } from '../process/limits.js';
 import { NOT_RUN, type CommandOutcome } from '../process/runCommand.js';
 import { requireNoReferences } from '../dialects/httpHook.js';
-import { callFactsOf, events, failsClosed } from '../protocol/events.js';
+import { events, failsClosed } from '../protocol/events.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
@@ -81,12 +81,12 @@ async function prepare(configured: CommandHookConfig, environment: HookEnvironme
 }
 
 function askingOf(
-  { hook, event, input, timeoutMs }: HookRun,
+  { hook, event, facts, timeoutMs }: HookRun,
   body: Uint8Array,
   secret: string | undefined,
   signal: AbortSignal,
 ): Asking {
-  const { callId } = callFactsOf(input);
+  const { callId } = facts;
   const span = currentSpanId();
   const { caFile, certFile, keyFile, headers, dialect } = hook;
   return {

@@ -1,5 +1,5 @@
 import type { Approver } from '../protocol/approval.js';
-import type { FleetSettings } from '../protocol/fleetSettings.js';
+import type { FleetSettings } from './fleetSettings.js';
 import { parseFleetAddress } from './address.js';
 import { withFiles } from './files.js';
 import { postTo } from './postApproval.js';

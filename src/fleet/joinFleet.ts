@@ -1,4 +1,4 @@
-import type { FleetSettings } from '../protocol/fleetSettings.js';
+import type { FleetSettings } from './fleetSettings.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';

@@ -9,10 +9,10 @@ import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import { parseHookDefinitions } from './hookSettings.js';
 import { ALLOW, type HookContext } from '../context.js';
 import { HookPipelineError, type FailureMeta, type PipelineStage } from './errors.js';
-import type { Extension } from '../protocol/entry.js';
+import type { Extension } from './entry.js';
 import { events, failsClosed } from '../protocol/events.js';
 import { denyForFailure, type HookFailure } from '../run/hookFailure.js';
-import { readDisabled, type PlacedHook } from '../protocol/disabledHooks.js';
+import { readDisabled, type PlacedHook } from './disabledHooks.js';
 import { hookIdentity, isFromProject, type Provenance } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
 import {

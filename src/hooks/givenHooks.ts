@@ -1,4 +1,4 @@
-import type { Extension } from '../protocol/entry.js';
+import type { Extension } from './entry.js';
 import type { HookDefinitions } from '../protocol/types.js';
 import { formatPath, type Path } from '../util/checks.js';
 import { isRecord } from '../util/records.js';

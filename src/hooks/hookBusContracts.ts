@@ -1,2 +1,2 @@
-/** Requests to fire an event and their answers, where the specification has it; see `protocol/`. */
-export * from '../protocol/hookBusContracts.js';
+/** Requests to fire an event and their answers, where the specification has it; see `confirmation-bus/`. */
+export * from '../confirmation-bus/types.js';

@@ -23,7 +23,7 @@ import {
 } from '../util/checks.js';
 import { isRecord, UNSAFE_KEYS } from '../util/records.js';
 
-// To add a key of hooks or of groups, add it to the type in protocol/types.ts, its check here, and what editors show of
+// To add a key of hooks or of groups, add it to the type in protocol/hookConfig.ts, its check here, and what editors show of
 // it in test/schema/build/descriptions.ts; `npx vitest run test/schema -u` writes the published schema.
 
 type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };

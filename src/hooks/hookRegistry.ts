@@ -1,4 +1,5 @@
-import type { Extension, HookRegistryEntry, Match } from '../protocol/entry.js';
+import type { PlannedHooks } from '../../middleware/planner.js';
+import type { Extension, HookRegistryEntry } from './entry.js';
 import type { HookGate, HookHost } from './host.js';
 import { formatGiven, readGivenHooks } from './givenHooks.js';
 import { DebugLogger } from '../util/debugLogger.js';
@@ -17,7 +18,7 @@ import { dialects } from '../dialects/dialects.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { HookRegistryNotInitializedError } from './errors.js';
 import { relativeEntries } from '../run/hookEnvironment.js';
-import { readDisabled } from '../protocol/disabledHooks.js';
+import { readDisabled } from './disabledHooks.js';
 import { failsClosed } from '../protocol/events.js';
 import { hasFailed } from '../protocol/hookOutput.js';
 import { hookIdentity, isFromProject, scopeOf, shortIdentity } from '../protocol/identity.js';
@@ -49,7 +50,7 @@ export class HookRegistry {
   #unsettled: readonly HookRegistryEntry[] = [];
   readonly #plans = new Map<string, Map<string, HookExecutionPlan | null>>();
   /** What came of trying matchers, by matcher and tool. */
-  readonly matches = new Map<string, Match>();
+  readonly matches: PlannedHooks['matches'] = new Map();
   readonly #gate: HookGate;
   readonly #logger: DebugLogger;
   #hasToldOfGuards = false;

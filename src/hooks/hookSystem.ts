@@ -3,7 +3,7 @@ import { HookPlanner } from '../../middleware/planner.js';
 import { HookRunner } from '../../middleware/runner.js';
 import { sessionIdOf } from '../../middleware/translator.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
-import type { HookRegistryEntry } from '../protocol/entry.js';
+import type { HookRegistryEntry } from './entry.js';
 import { closeIdleConnections } from '../fleet/remoteHooks.js';
 import { PersistentHooks } from '../run/keptHooks.js';
 import { DebugLogger } from '../util/debugLogger.js';

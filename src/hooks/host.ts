@@ -1,5 +1,5 @@
 import type { SessionFacts } from '../../middleware/translator.js';
-import type { Extension, HookRegistryEntry } from '../protocol/entry.js';
+import type { Extension, HookRegistryEntry } from './entry.js';
 import type { CommandHookConfig, HookDefinitions } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { Registration } from '../stack.js';

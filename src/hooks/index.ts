@@ -15,7 +15,7 @@ export {
 } from '../protocol/hookOutput.js';
 export { HookPlanner } from './hookPlanner.js';
 export { HookRegistry } from './hookRegistry.js';
-export type { HookRegistryEntry } from '../protocol/entry.js';
+export type { HookRegistryEntry } from './entry.js';
 export { HookRunner } from './hookRunner.js';
 export { HookSystem, HookSystemNotInitializedError } from './hookSystem.js';
 export {

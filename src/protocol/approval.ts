@@ -1,6 +1,6 @@
 import { expecting, objectOf, oneOf, positiveCount, text } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
-import { HookEventName } from './types.js';
+import type { HookEventName } from './types.js';
 
 /** A hook that wants a person to be asked. */
 export interface AskingHook {
@@ -95,13 +95,6 @@ export const MIN_READ_MS = 1000;
 export function tellNumbers(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
-
-/** Before these, a person can be asked. */
-export const ASKING_EVENTS: ReadonlySet<HookEventName> = new Set([
-  HookEventName.BeforeTool,
-  HookEventName.BeforeModel,
-  HookEventName.BeforeAgent,
-]);
 
 const approvalFields = objectOf<Approval>('', {
   decision: oneOf('allow', 'deny'),

@@ -13,35 +13,27 @@ import {
   type LLMResponse,
 } from './hookTranslator.js';
 import { isRecord, mergeRecords } from '../util/records.js';
-import type {
-  ForeignEffects,
-  HookDecision,
-  HookExecutionResult,
-  HookOutput,
-  ToolOutput,
-} from './types.js';
+import { answerFields, type HookOutput, type ToolOutput } from './hookAnswer.js';
+import type { CommandHookConfig } from './hookConfig.js';
+import type { HookEventName } from './names.js';
 
 /** The reason given where a hook blocks without saying why. */
 export const DEFAULT_BLOCK_REASON = 'Blocked by hook';
 /** The reason given where a hook stops the agent without saying why. */
 export const DEFAULT_STOP_REASON = 'Stopped by hook';
 
-/** What one hook, or all hooks of an event together, said; with the questions that callers ask. */
-export class DefaultHookOutput implements HookOutput {
-  declare decision?: HookDecision;
-  declare reason?: string;
-  declare continue?: boolean;
-  declare stopReason?: string;
-  declare suppressOutput?: boolean;
-  declare systemMessage?: string;
-  declare hookSpecificOutput?: Record<string, unknown>;
-  declare foreign?: ForeignEffects;
+const FIELDS = [...Object.keys(answerFields), 'foreign'] as (keyof HookOutput)[];
 
+// The constructor takes over every field.
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
+export interface DefaultHookOutput extends HookOutput {}
+
+/** What one hook, or all hooks of an event together, said; with the questions that callers ask. */
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
+export class DefaultHookOutput {
   constructor(data: HookOutput = {}) {
-    const { decision, reason, continue: goesOn, stopReason, ...others } = data;
-    const { suppressOutput, systemMessage, hookSpecificOutput, foreign } = others;
-    const shown = { suppressOutput, systemMessage, hookSpecificOutput, foreign };
-    Object.assign(this, { decision, reason, continue: goesOn, stopReason, ...shown });
+    const own = this as Record<keyof HookOutput, unknown>;
+    for (const field of FIELDS) own[field] = data[field];
   }
 
   /** Whether the operation must not go on. `ask` does not block. */
@@ -84,6 +76,42 @@ export class DefaultHookOutput implements HookOutput {
     return target;
   }
 }
+
+/** Which hooks run for one event, in order. */
+export interface HookExecutionPlan {
+  readonly eventName: HookEventName;
+  readonly hookConfigs: readonly CommandHookConfig[];
+  readonly sequential: boolean;
+}
+
+/** What became of one hook. */
+export interface HookExecutionResult {
+  readonly hookConfig: CommandHookConfig;
+  readonly eventName: HookEventName;
+  /** True for exit code 0 only. Says whether the hook was healthy, not what it decided. */
+  readonly success: boolean;
+  /** What the hook said, read and checked; absent when it said nothing. */
+  readonly output?: HookOutput;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** The exit code; 0 beside `success: false` when a signal ended the hook (see `signal`). */
+  readonly exitCode?: number;
+  readonly signal?: string;
+  /** Milliseconds. */
+  readonly duration: number;
+  /** Why the hook could not be run to its end. Absent for a plain exit, whatever its code. */
+  readonly error?: Error;
+  /**
+   * What went wrong, and what to do about it: the exception of its stderr, with file and line, or what of its stdout
+   * does not count. Absent where that is not known.
+   */
+  readonly why?: string;
+  /** Of a persistent hook: whether its process was started for this event, or had answered another one before. */
+  readonly process?: ProcessAge;
+}
+
+/** How old the process of a persistent hook was at an event. */
+export type ProcessAge = 'new' | 'kept';
 
 /** What all hooks of one event said together. */
 export interface AggregatedHookResult {

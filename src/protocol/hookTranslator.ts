@@ -17,22 +17,12 @@ import type {
   LLMResponse,
   LLMTool,
 } from './modelTypes.js';
+import { llmConfig, toolMode } from './modelChecks.js';
 import { answerTexts, applyMessages, replaceTexts, toContents, toMessage } from './messages.js';
 
 export type * from './modelTypes.js';
 
-const CONFIG_FIELDS = [
-  'temperature',
-  'maxOutputTokens',
-  'topP',
-  'topK',
-  'stopSequences',
-  'candidateCount',
-  'presencePenalty',
-  'frequencyPenalty',
-] as const satisfies readonly (keyof LLMConfig)[];
-
-const TOOL_MODES = ['AUTO', 'ANY', 'NONE'] as const;
+const CONFIG_FIELDS = Object.keys(llmConfig.schema) as (keyof LLMConfig)[];
 
 const USAGE_FIELDS = ['promptTokenCount', 'candidatesTokenCount', 'totalTokenCount'] as const;
 
@@ -120,9 +110,8 @@ export class HookTranslatorGenAIv1 {
   /** The SDK's tool configuration as hooks see it. A mode that hooks cannot set is left out. */
   toHookToolConfig(toolConfig: ToolConfig): HookToolConfig {
     const { mode: given, allowedFunctionNames } = toolConfig.functionCallingConfig ?? {};
-    const mode = TOOL_MODES.find((each) => each === given);
     return {
-      ...(mode && { mode }),
+      ...(toolMode.is(given) && { mode: given }),
       ...(Array.isArray(allowedFunctionNames) && {
         allowedFunctionNames: [...allowedFunctionNames],
       }),

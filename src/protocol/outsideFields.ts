@@ -1,10 +1,6 @@
-import type { GenerateContentParameters } from '@google/genai';
-import { isRecord, isTooDeep, TOO_DEEP } from '../util/records.js';
+import { isTooDeep, TOO_DEEP } from '../util/records.js';
 import { events } from './events.js';
-import { defaultHookTranslator, type LLMRequest, type LLMResponse } from './hookTranslator.js';
-import type { EventFields } from './hookValidators.js';
-import { outputShape, type Shape } from './readHookOutput.js';
-import type { HookEventName } from './types.js';
+import type { EventFields, HookEventName } from './types.js';
 
 /** What is wrong with one field. */
 export interface FieldFault {
@@ -18,7 +14,7 @@ export function readEventFields<E extends HookEventName>(
   event: E,
   input: unknown,
 ): { readonly fields: EventFields<E> } | { readonly faults: readonly FieldFault[] } {
-  const [failure, checked] = events[event].fields.validate(input);
+  const [failure, checked] = events[event].check.validate(input);
   if (!failure) return { fields: checked };
   const faults = failure
     .failures()
@@ -32,45 +28,22 @@ export function findTooDeepField(fields: object): string | undefined {
   return deep && `${deep[0]} is ${TOO_DEEP}`;
 }
 
-const { llm_request: REQUEST, llm_response: RESPONSE } = outputShape.hookSpecificOutput.fields;
-
 /**
  * The fields that a hook reads, with requests and responses as the model has them.
  *
  * @throws Error for a request or a response that no hook can have read
  */
-export function toModelFields(read: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { llm_request: request, llm_response: response, ...fields } = read;
-  check('llm_request', request, REQUEST);
-  check('llm_response', response, RESPONSE);
-  return {
-    ...fields,
-    ...(request !== undefined && { llm_request: asModelRequest(request as LLMRequest) }),
-    ...(response !== undefined && {
-      llm_response: defaultHookTranslator.fromHookLLMResponse(response as LLMResponse),
-    }),
-  };
-}
-
-/** What hooks may only read is not taken over from their answers; here it is what they are to read. */
-function asModelRequest(request: LLMRequest): GenerateContentParameters {
-  const { tools, systemInstruction } = request;
-  const config = {
-    ...(tools && { tools: [{ functionDeclarations: tools }] }),
-    ...(systemInstruction !== undefined && { systemInstruction }),
-  };
-  const base = Object.keys(config).length > 0 ? { model: '', contents: [], config } : undefined;
-  return defaultHookTranslator.fromHookLLMRequest(request, base);
-}
-
-function check(at: string, value: unknown, expected: Shape[string]): void {
-  if (value === undefined) return;
-  if ('is' in expected) {
-    if (!expected.is(value)) throw new Error(`${at} is not ${expected.type}`);
-  } else {
-    if (!isRecord(value)) throw new Error(`${at} is not an object`);
-    for (const [key, field] of Object.entries(expected.fields)) {
-      check(`${at}.${key}`, value[key], field);
-    }
+export function toModelFields(
+  event: HookEventName,
+  read: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const fields = { ...read };
+  for (const [name, [, , how]] of Object.entries(events[event].fields)) {
+    const value = read[name];
+    if (value === undefined || !how?.fromHook) continue;
+    const [failure, checked] = how.reads?.shape.validate(value) ?? [undefined, value];
+    if (failure) throw new Error(`${[name, ...failure.path].join('.')}: ${failure.message}`);
+    fields[name] = how.fromHook(checked);
   }
+  return fields;
 }

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
-import { expecting, flag, listOfText, oneOf, text, type Check } from '../util/checks.js';
+import { fieldsOf, type AnyCheck } from '../util/checks.js';
+import { answerFields, type HookOutput } from './hookAnswer.js';
 import { DEFAULT_BLOCK_REASON } from './hookOutput.js';
 import {
   dropUnsafeKeys,
@@ -9,7 +10,6 @@ import {
   TOO_DEEP,
 } from '../util/records.js';
 import { sanitizeText } from './sanitizeText.js';
-import type { HookOutput } from './types.js';
 
 /** What a script printed, as far as it could be understood. */
 export interface ReadOutput {
@@ -34,7 +34,7 @@ export function readHookOutput(stdout: string, theirNames: Names = {}): ReadOutp
   if (!parsed) return readPlainText(printed);
   const mayBeDeep = printed.length > 2 * MAX_ANSWER_NESTING;
   const report: Readings = { problems: [], misread: [], names: theirNames, mayBeDeep };
-  const output: HookOutput = readShape(parsed, outputShape, '', report);
+  const output: HookOutput = readShape(parsed, ANSWER, '', report);
   const { problems, misread } = report;
   const [first] = misread;
   return { output, problems: [...problems, ...misread], ...(first && { unreadable: first }) };
@@ -103,108 +103,10 @@ export function isBrokenJson(printed: string): boolean {
   return /^(?:[[\]}"]|-?\d|(?:true|false|null)\b)|\{/.test(printed);
 }
 
-/** What is known of an object: each field is checked by itself, or is an object that is read the same way. */
-export interface Shape {
-  readonly [field: string]: FieldCheck | { readonly fields: Shape };
-}
-
-type FieldCheck = Pick<Check<unknown>, 'type' | 'schema'> & { is(value: unknown): boolean };
-
-const number = expecting<number>('a number', Number.isFinite, { type: 'number' });
-const anyObject = expecting<object>('an object', isRecord, { type: 'object' });
-const messages = expecting<readonly object[]>(
-  'a list of { role: "user" | "model" | "system", content: string }',
-  (value) => Array.isArray(value) && value.every(isMessage),
-  {
-    type: 'array',
-    items: {
-      type: 'object',
-      properties: { role: { enum: ['user', 'model', 'system'] }, content: text.schema },
-      required: ['role', 'content'],
-    },
-  },
+/** The checks of an answer's fields. */
+const ANSWER: Readonly<Record<string, AnyCheck>> = Object.fromEntries(
+  Object.entries(answerFields).map(([field, [check]]) => [field, check]),
 );
-const candidates = expecting<readonly object[]>(
-  'a list of { content: { parts: [string, …] }, … }',
-  (value) => Array.isArray(value) && value.every(isCandidate),
-  {
-    type: 'array',
-    items: {
-      type: 'object',
-      properties: {
-        content: { type: 'object', properties: { parts: listOfText.schema } },
-        finishReason: text.schema,
-        index: number.schema,
-        safetyRatings: { type: 'array', items: anyObject.schema },
-      },
-    },
-  },
-);
-const objects = expecting<readonly object[]>(
-  'a list of objects',
-  (value) => Array.isArray(value) && value.every(isRecord),
-  { type: 'array', items: { type: 'object' } },
-);
-const modelConfig: Shape = {
-  temperature: number,
-  maxOutputTokens: number,
-  topP: number,
-  topK: number,
-  stopSequences: listOfText,
-  candidateCount: number,
-  presencePenalty: number,
-  frequencyPenalty: number,
-};
-const toolConfig: Shape = {
-  mode: oneOf('AUTO', 'ANY', 'NONE'),
-  allowedFunctionNames: listOfText,
-};
-
-/** Every field that a hook's answer may have, whatever its event. */
-export const outputShape = {
-  decision: oneOf('block', 'deny', 'allow', 'approve', 'ask'),
-  reason: text,
-  continue: flag,
-  stopReason: text,
-  suppressOutput: flag,
-  systemMessage: text,
-  hookSpecificOutput: {
-    fields: {
-      hookEventName: text,
-      additionalContext: text,
-      tool_input: anyObject,
-      permissionDecision: oneOf('allow', 'approve', 'ask', 'block', 'deny'),
-      permissionDecisionReason: text,
-      llm_request: {
-        fields: {
-          model: text,
-          messages,
-          config: { fields: modelConfig },
-          toolConfig: { fields: toolConfig },
-          // To read only. A hook may give back all of the request that it was given.
-          tools: objects,
-          systemInstruction: text,
-        },
-      },
-      llm_response: { fields: { text, candidates, usageMetadata: anyObject } },
-      toolConfig: { fields: toolConfig },
-    },
-  },
-} satisfies Shape;
-
-function isMessage(value: unknown): boolean {
-  if (!isRecord(value) || typeof value['content'] !== 'string') return false;
-  return ['user', 'model', 'system'].some((role) => role === value['role']);
-}
-
-function isCandidate(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  const { content = {}, finishReason = '', index = 0, safetyRatings = [] } = value;
-  const isContent =
-    isRecord(content) && (content['parts'] === undefined || listOfText.is(content['parts']));
-  const isRated = Array.isArray(safetyRatings) && safetyRatings.every(isRecord);
-  return isContent && isRated && text.is(finishReason) && number.is(index);
-}
 
 /** Texts that reach a model or a terminal. */
 const SPOKEN = new Set([
@@ -229,26 +131,27 @@ interface Readings {
 
 function readShape(
   value: Record<string, unknown>,
-  shape: Shape,
+  checks: Readonly<Record<string, AnyCheck>>,
   at: string,
   report: Readings,
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(value)) {
     if (field === null) continue;
-    const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
+    const inner = check && fieldsOf(check);
     if (report.mayBeDeep && isTooDeep(field, MAX_ANSWER_NESTING)) {
       report.misread.push(`${nameOf(key, at, report)} is ${TOO_DEEP} and is ignored`);
-    } else if (!known) {
+    } else if (!check) {
       report.problems.push(`${nameOf(key, at, report)} is not a known field and has no effect`);
       // Below the top level it is kept as data, for middleware that understands more.
       if (at !== '') fields[key] = field;
-    } else if ('fields' in known && isRecord(field)) {
-      fields[key] = readShape(field, known.fields, `${at}${key}.`, report);
-    } else if ('is' in known && known.is(field)) {
+    } else if (inner && isRecord(field)) {
+      fields[key] = readShape(field, inner, `${at}${key}.`, report);
+    } else if (!inner && check.is(field)) {
       fields[key] = typeof field === 'string' && SPOKEN.has(key) ? sanitizeText(field) : field;
     } else {
-      const expected = 'fields' in known ? 'an object' : known.type;
+      const expected = inner ? 'an object' : check.type;
       const got = `expected ${expected}, got ${excerpt(field)}`;
       report.misread.push(`${nameOf(key, at, report)} is ignored: ${got}`);
     }

@@ -62,25 +62,25 @@ class ModelResponse {
   }
 }
 
-export type Answer = Pick<GenerateContentResponse, 'candidates'>;
+type HasCandidates = Pick<GenerateContentResponse, 'candidates'>;
 
 /** What a chunk brings of answers. A stream may bring anything. */
-export function candidatesOf({ candidates }: Answer): Candidate[] {
+export function candidatesOf({ candidates }: HasCandidates): Candidate[] {
   return Array.isArray(candidates) ? candidates.filter(isRecord) : [];
 }
 
 /** The parts of the answer. */
-export function answerParts(response: Answer): Part[] {
+export function answerParts(response: HasCandidates): Part[] {
   return response.candidates?.[0]?.content?.parts ?? [];
 }
 
 /** The text of the answer itself, without thoughts; `''` where there is none. */
-export function answerText(response: Answer): string {
+export function answerText(response: HasCandidates): string {
   const texts = answerParts(response).filter(isAnswerText);
   return texts.map((part) => part.text).join('');
 }
 
-export function functionCallsOf(response: Answer): FunctionCall[] {
+export function functionCallsOf(response: HasCandidates): FunctionCall[] {
   return answerParts(response).flatMap((part) => part?.functionCall ?? []);
 }
 

@@ -10,7 +10,7 @@ import {
   withAllowedNames,
   withToolNames,
 } from '../dialects/translate.js';
-import { callFactsOf, events, failsClosed } from '../protocol/events.js';
+import { events, failsClosed } from '../protocol/events.js';
 import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../protocol/hookOutput.js';
 import { describeNoise, isBrokenJson, parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
@@ -27,8 +27,8 @@ export async function dialect(run: HookRun, next: () => Promise<void>): Promise<
   const spoken = run.hook.dialect && dialects[run.hook.dialect];
   if (!spoken) return next();
   const clash = findClashOf(spoken, run);
-  const { event, hook, input } = run;
-  run.stdin = clash ?? writeInput(() => theirInput(spoken, event, hook.moment, input));
+  const { event, hook, input, facts } = run;
+  run.stdin = clash ?? writeInput(() => theirInput(spoken, event, hook.moment, input, facts));
   await next();
   const said = run.said ?? run.outcome;
   if (said) run.said = toOurAnswer(spoken, run, said);
@@ -98,8 +98,7 @@ function readSaid(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): Sa
   const fields = withoutUnsupported(spoken, run, parsed);
   const words = eventWords(spoken, event, hook.moment);
   const answer =
-    words?.read?.(fields, toolOf(read)?.name, callFactsOf(input)) ??
-    readAnswer(fields, words?.answer);
+    words?.read?.(fields, toolOf(read)?.name, run.facts) ?? readAnswer(fields, words?.answer);
   for (const message of answer.forUser ?? []) if (asText(message)) tellUser(run, String(message));
   for (const remark of answer.remarks ?? []) run.warnOnce(remark);
   const { output, droppedArguments } = inOurWords(spoken, input, answer.output);

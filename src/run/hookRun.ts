@@ -1,4 +1,5 @@
 import type { CommandOutcome } from '../process/runCommand.js';
+import type { CallFacts } from '../protocol/events.js';
 import type { Stdin } from './preparedInput.js';
 import type {
   CommandHookConfig,
@@ -21,6 +22,8 @@ export interface HookRun {
   readonly event: HookEventName;
   /** What the hook is to know, in our own format. */
   readonly input: HookInput;
+  /** What is known of the call besides what hooks of ours read. */
+  readonly facts: CallFacts;
   /** Ms until the process is ended. */
   readonly timeoutMs: number;
   /** Tells the user something about this hook. */

@@ -5,7 +5,7 @@ import { dialects } from '../dialects/dialects.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
 import type { StartOptions } from '../process/execution.js';
 import { PERSISTENT_VARIABLE } from '../process/persistent/lines.js';
-import { encodeInput } from '../protocol/encodeInput.js';
+import { encodeInput } from './encodeInput.js';
 import { inherited, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { findUnwritable } from '../util/findUnwritable.js';
 import { isTooDeep } from '../util/records.js';

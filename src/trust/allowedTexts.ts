@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { ConsentItem } from '../protocol/entry.js';
+import type { ConsentItem } from '../hooks/entry.js';
 import { readGuardedFile } from '../util/guardedFile.js';
 import { readBytes } from '../util/guardedRead.js';
 import { writeAtomically } from '../util/writeAtomically.js';

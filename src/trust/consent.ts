@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ConsentItem, ConsentReview } from '../protocol/entry.js';
+import type { ConsentItem, ConsentReview } from '../hooks/entry.js';
 import type { ProjectHook, ProjectModule } from './consentItem.js';
 import { stampOf } from './fileWatch.js';
 import { inspectHooks, inspectModules, inspectSettings, type Inspection } from './inspection.js';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { ConsentItem, ConsentReview } from '../protocol/entry.js';
+import type { ConsentItem, ConsentReview } from '../hooks/entry.js';
 import { isSameDefinition, withoutMode } from './consentItem.js';
 
 export interface ConsentChanges {

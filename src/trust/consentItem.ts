@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../util/records.js';
 import type { CommandHookConfig, HookDefinition, HookEventName } from '../protocol/types.js';
-import type { ConsentClass, ConsentItem, FileDigests } from '../protocol/entry.js';
+import type { ConsentClass, ConsentItem, FileDigests } from '../hooks/entry.js';
 
 /** A hook of a project, as far as it decides what runs. */
 export interface ProjectHook {

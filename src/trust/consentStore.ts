@@ -7,7 +7,7 @@ import { whileLocked } from '../util/fileLock.js';
 import { readJsonFile } from '../util/jsonFile.js';
 import { writeAtomically } from '../util/writeAtomically.js';
 import { digestOf } from './consentItem.js';
-import type { ConsentItem } from '../protocol/entry.js';
+import type { ConsentItem } from '../hooks/entry.js';
 
 /** What somebody has allowed, by the real path of the project. */
 export type Consents = ReadonlyMap<string, readonly ConsentItem[]>;

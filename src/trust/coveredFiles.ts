@@ -5,7 +5,7 @@ import { findObjection } from '../util/guardedFile.js';
 import { piecesOf, reasonOf, withRegularFile } from '../util/guardedRead.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/room.js';
-import type { FileDigests } from '../protocol/entry.js';
+import type { FileDigests } from '../hooks/entry.js';
 import { withMode } from './consentItem.js';
 import { linkStatsOf, targetOf, watchFolder, type FileWatch, type Found } from './fileWatch.js';
 import { NotPinned } from './hookScript.js';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sha256 } from './consentItem.js';
-import type { ConsentItem } from '../protocol/entry.js';
+import type { ConsentItem } from '../hooks/entry.js';
 import { FORM, isKnownVersion, readItems, refusalOf, type ConsentReading } from './consentStore.js';
 import { readJsonFile } from '../util/jsonFile.js';
 import { writeAtomically } from '../util/writeAtomically.js';

@@ -9,7 +9,7 @@ import {
   type ProjectHook,
   type ProjectModule,
 } from './consentItem.js';
-import type { ConsentItem } from '../protocol/entry.js';
+import type { ConsentItem } from '../hooks/entry.js';
 import { FolderCoverage, type CoveredFolder } from './coveredFiles.js';
 import { FileWatch } from './fileWatch.js';
 import { findScript, NotPinned, type HookPlace } from './hookScript.js';

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { Struct } from 'superstruct';
+import { optional, Struct, type } from 'superstruct';
 import { isRecord } from './records.js';
 import { suggestName } from './suggestName.js';
 
@@ -24,6 +24,30 @@ export interface JsonSchema {
 
 /** A check of one value, which carries the JSON Schema that says the same. */
 export type Check<T> = Struct<T, JsonSchema>;
+
+// The type of a check is used in both directions, so that no other type holds all checks.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type AnyCheck = Struct<any, any>;
+
+/** A check of an object, field by field, which carries the checks of its fields. */
+export type Shape<T> = Struct<T, Readonly<Record<string, AnyCheck>>>;
+
+/** An object whose fields may all be missing. Others are let through. */
+export function shapeOf<T extends object>(fields: {
+  readonly [K in keyof T]-?: AnyCheck;
+}): Shape<Partial<T>> {
+  return type(allOptional(fields)) as AnyCheck;
+}
+
+function allOptional(fields: object): Record<string, AnyCheck> {
+  const checks = Object.entries<AnyCheck>(fields as Record<string, AnyCheck>);
+  return Object.fromEntries(checks.map(([key, check]) => [key, optional(check)]));
+}
+
+/** The checks of an object's fields; `undefined` where it is checked as a whole. */
+export function fieldsOf(check: AnyCheck): Readonly<Record<string, AnyCheck>> | undefined {
+  return check.type === 'type' ? (check as Shape<object>).schema : undefined;
+}
 
 /**
  * Kinds of problem. A `value` of a wrong shape and an `unknown-event` are ignored, and so are an `unknown-key` and a
@@ -140,13 +164,11 @@ export function expecting<T>(
   schema: JsonSchema = {},
   describeFault: (value: unknown) => string = describeGot,
 ): Check<T> {
-  const check: Check<T> = new Struct({
+  return new Struct({
     type: what,
     schema,
     validator: (value) => accepts(value) || `expected ${what}, ${describeFault(value)}`,
   });
-  // The same answer, without all that superstruct makes ready to describe a failure: each output of a hook asks.
-  return Object.assign(check, { is: accepts });
 }
 
 function describeGot(value: unknown): string {
@@ -165,6 +187,10 @@ export const nonBlankText = expecting<string>(
 
 export const flag = expecting<boolean>('true or false', (value) => typeof value === 'boolean', {
   type: 'boolean',
+});
+
+export const anyObject = expecting<Record<string, unknown>>('an object', isRecord, {
+  type: 'object',
 });
 
 export const list = expecting<readonly unknown[]>('an array', Array.isArray, { type: 'array' });
@@ -203,16 +229,14 @@ export function objectOf<T extends object>(
   fields: { readonly [K in keyof T]-?: Check<NonNullable<T[K]>> },
   { isClosed = false } = {},
 ): Check<T> {
-  const checks: readonly [string, Check<unknown>][] = Object.entries(fields);
+  const shape = type(allOptional(fields));
+  const checks = Object.entries<AnyCheck>(fields);
   const names = Object.keys(fields);
   const findUnknown = (value: object) =>
     isClosed ? Object.keys(value).find((key) => !names.includes(key)) : undefined;
   return expecting<T>(
     what,
-    (value) =>
-      isRecord(value) &&
-      checks.every(([key, check]) => value[key] === undefined || check.is(value[key])) &&
-      findUnknown(value) === undefined,
+    (value) => isRecord(value) && shape.is(value) && findUnknown(value) === undefined,
     {
       type: 'object',
       properties: Object.fromEntries(checks.map(([key, { schema }]) => [key, schema])),

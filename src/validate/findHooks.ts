@@ -1,6 +1,6 @@
 import { parseHookDefinitions } from '../hooks/hookSettings.js';
 import { isHookEventName } from '../protocol/events.js';
-import { commandKey } from '../protocol/sameCommand.js';
+import { commandKey } from '../run/sameCommand.js';
 import { isRecord } from '../util/records.js';
 import type { CheckedFile, GroupSite, HookSite } from './types.js';
 

@@ -1,7 +1,7 @@
 import { parseFleetAddress } from '../fleet/address.js';
 import { withFiles } from '../fleet/files.js';
 import { RECORD_NEEDS_NATS } from '../fleet/recordSubject.js';
-import { fleetSettings, type FleetSettings } from '../protocol/fleetSettings.js';
+import { fleetSettings, type FleetSettings } from '../fleet/fleetSettings.js';
 import { errorMessage } from '../util/errorMessage.js';
 import type { Checked, CheckedFile, Slip } from './types.js';
 

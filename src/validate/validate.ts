@@ -1,4 +1,4 @@
-import type { Extension } from '../protocol/entry.js';
+import type { Extension } from '../hooks/entry.js';
 import type { LoadedExtensions } from '../extensions/extensions.js';
 import { formatPath } from '../util/checks.js';
 import { mergeLayers } from '../config/settings/settings.js';

@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   run: names('dialects process protocol shell util'),
   trace: names('compose.ts context.ts protocol run tools util'),
   fleet: names('dialects process protocol run shell trace util'),
-  'fleet.ts': names('fleet protocol'),
+  'fleet.ts': names('fleet'),
   'stack.ts': names('compose.ts context.ts middlewareGuard.ts protocol trace util'),
   approvals: names('confirmation-bus protocol trace util'),
   middleware: names(
@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   hooks: names('confirmation-bus context.ts dialects fleet middleware protocol run stack.ts util'),
   trust: names('hooks process protocol run shell util'),
   config: names(
-    'approvals compose.ts confirmation-bus context.ts hooks middleware protocol run stack.ts trust util',
+    'approvals compose.ts confirmation-bus context.ts fleet hooks middleware protocol run stack.ts trust util',
   ),
   core: names('approvals config context.ts dialects hooks middleware protocol tools trace util'),
   extensions: names('compose.ts config hooks middlewareGuard.ts protocol stack.ts trust util'),

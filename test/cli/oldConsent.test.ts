@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ConsentItem } from '../../src/protocol/entry.js';
+import type { ConsentItem } from '../../src/hooks/entry.js';
 import { digestOf, withoutMode } from '../../src/trust/consentItem.js';
 import { Cli, group } from './helpers.js';
 

@@ -11,7 +11,7 @@ import { HookAggregator } from '../../src/hooks/hookAggregator.js';
 import type {
   HookExecutionRequest,
   HookExecutionResponse,
-} from '../../src/protocol/hookBusContracts.js';
+} from '../../src/confirmation-bus/types.js';
 import { HookEventHandler } from '../../src/hooks/hookEventHandler.js';
 import { HookPlanner } from '../../src/hooks/hookPlanner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';

@@ -4,7 +4,7 @@ import { HookPlanner } from '../../src/hooks/hookPlanner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import type { Planner } from '../../middleware/planner.js';
-import type { HookExecutionResponse } from '../../src/protocol/hookBusContracts.js';
+import type { HookExecutionResponse } from '../../src/confirmation-bus/types.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { blocking } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { MessageBusType, type Unsubscribe } from '../../src/confirmation-bus/types.js';
-import type { HookExecutionResponse } from '../../src/protocol/hookBusContracts.js';
+import type { HookExecutionResponse } from '../../src/confirmation-bus/types.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { createRequest, HOOK_EXECUTION_REQUEST, HOOK_EXECUTION_RESPONSE } from './helpers.js';
 

@@ -4,7 +4,7 @@ import { MessageBusType, type MessageBus } from '../../src/confirmation-bus/type
 import type {
   HookExecutionRequest,
   HookExecutionResponse,
-} from '../../src/protocol/hookBusContracts.js';
+} from '../../src/confirmation-bus/types.js';
 import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
 import { blocking, hook } from '../helpers/hooks.js';
 import { fault, type Host } from './helpers/host.js';

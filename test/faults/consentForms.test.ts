@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, vi } from 'vitest';
 import { HookConsent } from '../../src/trust/consent.js';
 import { loadSettings } from '../../src/config/settings/settings.js';
-import type { ConsentClass } from '../../src/protocol/entry.js';
+import type { ConsentClass } from '../../src/hooks/entry.js';
 import { hook } from '../helpers/hooks.js';
 import { fault, type Host } from './helpers/host.js';
 

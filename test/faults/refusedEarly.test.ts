@@ -8,7 +8,7 @@ import { CoreToolScheduler } from '../../src/core/coreToolScheduler.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
 import { fireBeforeModelHook } from '../../src/core/geminiChatHookTriggers.js';
-import type { HookExecutionResponse } from '../../src/protocol/hookBusContracts.js';
+import type { HookExecutionResponse } from '../../src/confirmation-bus/types.js';
 import {
   HookEventName,
   type CommandHookConfig,

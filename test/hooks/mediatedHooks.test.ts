@@ -5,7 +5,7 @@ import type { Runner } from '../../middleware/runner.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import type { MessageBus } from '../../src/confirmation-bus/types.js';
-import type { HookExecutionResponse } from '../../src/protocol/hookBusContracts.js';
+import type { HookExecutionResponse } from '../../src/confirmation-bus/types.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import {
   ask,

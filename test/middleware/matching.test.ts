@@ -7,7 +7,7 @@ import {
   matchesGroup,
 } from '../../middleware/planner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
-import type { HookRegistryEntry } from '../../src/protocol/entry.js';
+import type { HookRegistryEntry } from '../../src/hooks/entry.js';
 import {
   HookEventName,
   type DialectName,

@@ -21,7 +21,7 @@ import { countingNext, failingNext } from '../helpers/next.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
-const payload = { toolName: 'write_file', toolInput: {} };
+const payload = { toolName: 'write_file', toolInput: {}, callId: 'call 1' };
 const temp = useTempDir();
 
 function plan(sequential: boolean, ...commands: string[]): HookExecutionPlan {
@@ -69,7 +69,8 @@ describe('runner', () => {
       },
     };
     await runner(recording)(ctx, countingNext());
-    expect(calls).toEqual([[planned.hookConfigs, HookEventName.BeforeTool, input, signal]]);
+    const { hookConfigs } = planned;
+    expect(calls).toEqual([[hookConfigs, HookEventName.BeforeTool, input, signal, ctx.payload]]);
   });
 
   it.each(['plan', 'input'] as const)('runs nothing without %s', async (slot) => {

@@ -5,7 +5,7 @@ import { dialects, eventWords } from '../../src/dialects/dialects.js';
 import { theirInput } from '../../src/dialects/inputs.js';
 import { receive, reply, type Received, type ReplyVerdict } from '../../src/dialects/reverse.js';
 import { ourToolName, theirToolNames, toolOutputText } from '../../src/dialects/translate.js';
-import { events, type EventDefinition } from '../../src/protocol/events.js';
+import { callFactsOf, events, type EventDefinition } from '../../src/protocol/events.js';
 import { isBlocking } from '../../src/protocol/hookOutput.js';
 import {
   DIALECT_NAMES,
@@ -99,7 +99,9 @@ function readBy<E extends HookEventName>(
 ): Fields {
   const { encode }: EventDefinition<E> = events[event];
   const input: HookInput = { ...commonInput(event, CWD), ...encode(payload) };
-  return JSON.parse(JSON.stringify(theirInput(dialects[name], event, moment, input))) as Fields;
+  return JSON.parse(
+    JSON.stringify(theirInput(dialects[name], event, moment, input, callFactsOf(event, payload))),
+  ) as Fields;
 }
 
 function receivedBy(name: DialectName, json: Fields): Received {

@@ -20,7 +20,7 @@ import {
 import { GeminiChat, type ModelTurn } from '../../src/core/geminiChat.js';
 import { findClash } from '../../src/dialects/translate.js';
 import { dialects } from '../../src/dialects/dialects.js';
-import type { HookExecutionResponse } from '../../src/protocol/hookBusContracts.js';
+import type { HookExecutionResponse } from '../../src/confirmation-bus/types.js';
 import type { HookRun } from '../../src/run/hookRun.js';
 import {
   HookEventName,

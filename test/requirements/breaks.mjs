@@ -22,7 +22,7 @@ const TOOL_TRIGGERS = 'src/core/coreToolHookTriggers.ts';
 const MODEL_TRIGGERS = 'src/core/geminiChatHookTriggers.ts';
 const HANDLER = 'src/hooks/hookEventHandler.ts';
 const AGGREGATOR = 'middleware/aggregator.ts';
-const EVENTS = 'src/protocol/events.ts';
+const EVENTS = 'src/protocol/eventTable.ts';
 const OUTPUT = 'src/protocol/hookOutput.ts';
 const TRANSLATOR = 'src/protocol/hookTranslator.ts';
 const CONFIG = 'src/config/config.ts';
@@ -307,7 +307,7 @@ const BREAKS = [
   {
     id: 'DELTA-HPAY-001',
     what: 'the validators accept anything',
-    edits: [['src/protocol/hookValidators.ts', 'eventFields[event].is(input)', 'event !== input']],
+    edits: [['src/protocol/hookValidators.ts', 'events[event].check.is(input)', 'event !== input']],
     test: [
       'test/protocol/hookValidators.test.ts',
       'the input of AfterModel has a validator of its own, which takes it and nothing else',
@@ -331,7 +331,7 @@ const BREAKS = [
   ...[
     [
       'texts in place of parts are taken for a response of the model',
-      ['every(isCandidate)', 'every(Boolean)'],
+      ['every(isSdkCandidate)', 'every(Boolean)'],
       'a response of the model as hooks read it',
     ],
     [
@@ -342,7 +342,7 @@ const BREAKS = [
   ].map(([what = '', edit = '', field = '']) => ({
     id: 'DELTA-HPAY-002',
     what: String(what),
-    edits: [['src/protocol/hookValidators.ts', edit[0] ?? '', edit[1] ?? '']],
+    edits: [['src/protocol/modelChecks.ts', edit[0] ?? '', edit[1] ?? '']],
     test: [
       'test/confirmation-bus/badRequests.test.ts',
       `a bad request with ${String(field)} is refused, by the name of the field`,
@@ -686,7 +686,7 @@ const BREAKS = [
       'HOOK-047',
       'an answer that says text alone is none',
       [
-        'src/protocol/modelResults.ts',
+        'middleware/modelResults.ts',
         'const response = hookResponse\n',
         'const response = hookResponse?.candidates?.length\n',
       ],
@@ -824,8 +824,8 @@ const BREAKS = [
       'the prompt of the user is merged as requests of the model are',
       [
         EVENTS,
-        "decode: ({ prompt }) => ({ prompt }),\n    merge: 'or',",
-        "decode: ({ prompt }) => ({ prompt }),\n    merge: 'replacement',",
+        "merge: 'or',\n    chain: (input, output) => {\n      const added",
+        "merge: 'replacement',\n    chain: (input, output) => {\n      const added",
       ],
       [
         'registration',
@@ -899,17 +899,13 @@ const BREAKS = [
     ...['BeforeModel', 'AfterModel', 'BeforeToolSelection'].map((event) => [
       'DELTA-HPAY-003',
       `requests are not translated for ${event}, over whichever way`,
-      [
-        EVENTS,
-        '{ llm_request: defaultHookTranslator.toHookLLMRequest(llmRequest) }',
-        '{ llm_request: llmRequest }',
-      ],
+      [EVENTS, 'defaultHookTranslator.toHookLLMRequest(request)', 'request'],
       ['handler', `each event ${event} reaches its script`],
     ]),
     [
       'DELTA-HPAY-003',
       'answers are not translated, over whichever way',
-      [EVENTS, 'defaultHookTranslator.toHookLLMResponse(llmResponse)', 'llmResponse'],
+      [EVENTS, 'defaultHookTranslator.toHookLLMResponse(response)', 'response'],
       ['handler', 'each event AfterModel reaches its script'],
     ],
     [

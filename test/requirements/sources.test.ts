@@ -223,10 +223,7 @@ describe('the types', () => {
   );
 
   it('of the messages on the bus are those of the contract', () => {
-    const contract = readSource('src/protocol/hookBusContracts.ts').replaceAll(
-      /\/\*\*[^]*?\*\//g,
-      '',
-    );
+    const contract = readSource('src/confirmation-bus/types.ts').replaceAll(/\/\*\*[^]*?\*\//g, '');
     const fields = Array.from(contract.matchAll(/^ {2}(\w+\??): (.+?);?$/gm), ([, name, type]) =>
       [name, type].join(': '),
     );

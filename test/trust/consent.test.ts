@@ -17,7 +17,7 @@ import { HookConsent } from '../../src/trust/consent.js';
 import { writeLock } from '../../src/trust/hooksLock.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { digestOf, withoutMode, type ProjectHook } from '../../src/trust/consentItem.js';
-import type { ConsentItem } from '../../src/protocol/entry.js';
+import type { ConsentItem } from '../../src/hooks/entry.js';
 import { hook } from '../helpers/hooks.js';
 import { useTempDir } from '../helpers/tempDir.js';
 

@@ -2,7 +2,7 @@ import { runHook } from '../../../middleware/runHook.js';
 import { toHookInput } from '../../../middleware/translator.js';
 import type { Config } from '../../config/config.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { explainStderr } from '../../run/explainStderr.js';
 import type { HookRun } from '../../run/hookRun.js';

@@ -1,5 +1,5 @@
 import type { SettingsOrigins } from '../../config/settings/settings.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { deadlineOf } from '../../run/deadline.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STARTED_ANEW } from '../../process/persistent/pool.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { PersistentHooks } from '../../run/keptHooks.js';
 import { inScratch, type AskOnce, type Surroundings } from './ask.js';
 import { diagnose, diagnoseEnding, type Finding, type ObservedRun } from './diagnosis.js';

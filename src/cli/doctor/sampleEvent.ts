@@ -1,7 +1,7 @@
 import { isConcerned, planContext, type PlanContext } from '../../../middleware/planner.js';
 import { referenceTools } from '../../agent/tools/referenceTools.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { events } from '../../protocol/events.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { withFailure } from '../fire/fireOptions.js';

@@ -1,9 +1,9 @@
 import { planContext } from '../../../middleware/planner.js';
 import type { Config } from '../../config/config.js';
 import { fireHook } from '../../hooks/fireHook.js';
-import type { EventFields } from '../../protocol/hookValidators.js';
+
 import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
-import type { HookEventName, HookPayload, Moment } from '../../protocol/types.js';
+import type { EventFields, HookEventName, HookPayload, Moment } from '../../protocol/types.js';
 import { decodeFields } from '../shared/eventFields.js';
 import { requireNamedEvent } from '../shared/eventName.js';
 import type { Explanation } from '../shared/explanation.js';

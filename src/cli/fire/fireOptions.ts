@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
-import type { EventFields } from '../../protocol/hookValidators.js';
-import { HookEventName, type Moment } from '../../protocol/types.js';
+
+import { HookEventName, type EventFields, type Moment } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { readText } from '../../util/guardedRead.js';
 import { isRecord } from '../../util/records.js';

@@ -77,10 +77,11 @@ function parsePayload(text: string, where: string): Record<string, unknown> {
 
 /** Requests and responses are recorded as hooks read them, and fired as the model has them. */
 function fieldsOf(event: HookEventName, read: Record<string, unknown>, where: string) {
-  const names = Object.keys(events[event].fields.schema);
+  const names = Object.keys(events[event].fields);
   const fields = names.flatMap((name) => (Object.hasOwn(read, name) ? [[name, read[name]]] : []));
   try {
-    return checkFields(event, toModelFields(Object.fromEntries(fields) as Record<string, unknown>));
+    const known = Object.fromEntries(fields) as Record<string, unknown>;
+    return checkFields(event, toModelFields(event, known));
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`${where} has no input that could be fired again`, { cause });

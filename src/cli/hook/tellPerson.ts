@@ -2,7 +2,7 @@ import { isConcerned, isOfMoment, planContext } from '../../../middleware/planne
 import type { Received } from '../../dialects/reverse.js';
 import { allNamesOf, isKnownTool } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { failsClosed } from '../../protocol/events.js';
 import { shortIdentity } from '../../protocol/identity.js';
 import { HookEventName, type HookPayload } from '../../protocol/types.js';

@@ -1,4 +1,4 @@
-import type { ConsentItem, ConsentReview } from '../../protocol/entry.js';
+import type { ConsentItem, ConsentReview } from '../../hooks/entry.js';
 import { compareItems } from '../../trust/consentChanges.js';
 import {
   isSameDefinition,

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
-import { commandKey } from '../../protocol/sameCommand.js';
+import { commandKey } from '../../run/sameCommand.js';
 import type { CommandHookConfig } from '../../protocol/types.js';
 
 /** Names for hooks that have none, by the script or the program that they run. Other commands have other names. */

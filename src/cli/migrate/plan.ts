@@ -6,7 +6,7 @@ import { carryOver, mayBlock, type CarriedOver, type RemarkKind } from './carryO
 import { HookNames } from './hookNames.js';
 import { findPlugins, type PluginHooks } from './plugins.js';
 import { settingsKey, dialects } from '../../dialects/dialects.js';
-import { commandKey } from '../../protocol/sameCommand.js';
+import { commandKey } from '../../run/sameCommand.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { formatPath } from '../../util/checks.js';
 import type { Position } from '../../util/jsonDocument.js';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isFleetName } from '../../fleet/address.js';
 import type { TlsFiles } from '../../fleet/question.js';
 import { readSecret } from '../../fleet/secret.js';
-import type { FleetSettings } from '../../protocol/fleetSettings.js';
+import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';

@@ -99,9 +99,8 @@ function readPayload<E extends HookEventName>(
 }
 
 function asModelHas(event: HookEventName, sent: Record<string, unknown>) {
-  if (!('llm_request' in events[event].fields.schema)) return sent;
   try {
-    return toModelFields(sent);
+    return toModelFields(event, sent);
   } catch (cause) {
     const faults = errorMessage(cause);
     throw new UnreadableQuestion(422, `These are not fields of ${event}: ${faults}`, { cause });

@@ -1,7 +1,13 @@
 import { events } from '../../protocol/events.js';
-import type { EventFields } from '../../protocol/hookValidators.js';
 import { readEventFields } from '../../protocol/outsideFields.js';
-import { HookEventName, type HookPayload, type Moment } from '../../protocol/types.js';
+import {
+  NotificationType,
+  type EventFields,
+  type HookEventName,
+  type HookPayload,
+  type Moment,
+} from '../../protocol/types.js';
+import type { JsonSchema } from '../../util/checks.js';
 import { isRecord } from '../../util/records.js';
 import { suggestName } from '../../util/suggestName.js';
 import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './options.js';
@@ -18,14 +24,14 @@ export interface Given {
 
 /** @throws UsageError that names the path of what the event does not take */
 export function makeFields<E extends HookEventName>(event: E, given: Given): EventFields<E> {
-  const fields = sources[event].fieldsOf(given);
-  if (events[event].matchOn) return checkFields(event, fields);
+  const fields = fieldsOf(event, given);
+  if (!takesFields(event)) return checkFields(event, fields);
   return checkFields(event, withOwnFields(event, fields, given.input, '--input'));
 }
 
 /** @throws UsageError for a field that the event does not have, or a value that it does not take */
 export function completeFields<E extends HookEventName>(event: E, fields: object): EventFields<E> {
-  return checkFields(event, withOwnFields(event, sources[event].fieldsOf({}), fields, 'input'));
+  return checkFields(event, withOwnFields(event, fieldsOf(event, {}), fields, 'input'));
 }
 
 /** @throws UsageError */
@@ -45,60 +51,63 @@ export function decodeFields<E extends HookEventName>(
   return moment === 'asked' ? { ...payload, isAsked: true } : payload;
 }
 
+/** Which options say something about an event. */
 export function usedBy(event: HookEventName): readonly (keyof Given)[] {
-  return sources[event].uses;
+  const options = fieldNames(event).flatMap((field) => sources[field]?.options ?? []);
+  return takesFields(event) ? ['input', ...options] : options;
 }
 
+/** Whether `--input` has fields of the event, as those of a call have options of their own. */
+function takesFields(event: HookEventName): boolean {
+  return !fieldNames(event).some((field) => field === 'tool_input' || field === 'llm_request');
+}
+
+function fieldNames(event: HookEventName): string[] {
+  return Object.keys(events[event].fields);
+}
+
+/** Where a field's value comes from, and what it is where nobody says. */
 interface FieldSource {
-  readonly uses: readonly (keyof Given)[];
-  readonly fieldsOf: (given: Given) => object;
+  readonly options: readonly (keyof Given)[];
+  readonly valueOf: (given: Given) => unknown;
 }
 
-const sources: { readonly [E in HookEventName]: FieldSource } = {
-  [HookEventName.BeforeTool]: { uses: ['tool', 'input'], fieldsOf: toolFields },
-  [HookEventName.AfterTool]: {
-    uses: ['tool', 'input', 'response'],
-    fieldsOf: ({ response = { llmContent: '', returnDisplay: '' }, ...given }) => ({
-      ...toolFields(given),
-      tool_response: response,
-    }),
+const sources: { readonly [field: string]: FieldSource | undefined } = {
+  tool_name: { options: ['tool'], valueOf: ({ tool = DEFAULT_TOOL }) => tool },
+  tool_input: { options: ['input'], valueOf: ({ input = {} }) => input },
+  tool_response: {
+    options: ['response'],
+    valueOf: ({ response = { llmContent: '', returnDisplay: '' } }) => response,
   },
-  [HookEventName.BeforeModel]: { uses: ['request', 'prompt'], fieldsOf: requestFields },
-  [HookEventName.AfterModel]: {
-    uses: ['request', 'response', 'prompt'],
-    fieldsOf: ({ response = answer(DEFAULT_PROMPT), ...given }) => ({
-      ...requestFields(given),
-      llm_response: response,
-    }),
+  llm_request: { options: ['request', 'prompt'], valueOf: requestOf },
+  llm_response: {
+    options: ['response'],
+    valueOf: ({ response = answer(DEFAULT_PROMPT) }) => response,
   },
-  [HookEventName.BeforeToolSelection]: { uses: ['request', 'prompt'], fieldsOf: requestFields },
-  [HookEventName.BeforeAgent]: {
-    uses: ['input', 'prompt'],
-    fieldsOf: ({ prompt = DEFAULT_PROMPT }) => ({ prompt }),
-  },
-  [HookEventName.AfterAgent]: {
-    uses: ['input', 'prompt', 'response'],
-    fieldsOf: ({ prompt = DEFAULT_PROMPT, response = '' }) => ({
-      prompt,
-      prompt_response: response,
-    }),
-  },
-  [HookEventName.SessionStart]: { uses: ['input'], fieldsOf: () => ({ source: 'startup' }) },
-  [HookEventName.SessionEnd]: { uses: ['input'], fieldsOf: () => ({ reason: 'exit' }) },
-  [HookEventName.PreCompress]: { uses: ['input'], fieldsOf: () => ({ trigger: 'manual' }) },
-  [HookEventName.Notification]: {
-    uses: ['input'],
-    fieldsOf: () => ({ notification_type: 'Other', message: DEFAULT_PROMPT, details: {} }),
-  },
+  prompt: { options: ['prompt'], valueOf: ({ prompt = DEFAULT_PROMPT }) => prompt },
+  prompt_response: { options: ['response'], valueOf: ({ response = '' }) => response },
+  notification_type: { options: [], valueOf: () => NotificationType.Other },
 };
 
-function toolFields({ tool = DEFAULT_TOOL, input = {} }: Given): object {
-  return { tool_name: tool, tool_input: input };
+function fieldsOf(event: HookEventName, given: Given): object {
+  const entries = Object.entries(events[event].fields).map(([name, [check, , how]]) => [
+    name,
+    (sources[name]?.valueOf ?? how?.otherwise ?? (() => sampleOf(check.schema as JsonSchema)))(
+      given,
+    ),
+  ]);
+  return Object.fromEntries(entries) as object;
 }
 
-function requestFields({ prompt = DEFAULT_PROMPT, request = {} }: Given): object {
+/** Any value that passes the check of this schema. */
+function sampleOf({ type, enum: choices }: JsonSchema): unknown {
+  if (Array.isArray(choices)) return choices[0];
+  return type === 'string' ? DEFAULT_PROMPT : {};
+}
+
+function requestOf({ prompt = DEFAULT_PROMPT, request = {} }: Given): unknown {
   const defaults = { model: DEFAULT_MODEL, contents: prompt };
-  return { llm_request: isRecord(request) ? { ...defaults, ...request } : request };
+  return isRecord(request) ? { ...defaults, ...request } : request;
 }
 
 /** A misspelt field would otherwise be ignored silently. */
@@ -109,7 +118,7 @@ function withOwnFields(
   where: string,
 ): object {
   if (!isRecord(input)) throw new UsageError(`${where} of ${event} must be a JSON object`);
-  const known = Object.keys(events[event].fields.schema);
+  const known = fieldNames(event);
   const unknown = Object.keys(input).find((name) => !known.includes(name));
   if (unknown === undefined) return { ...defaults, ...input };
   throw new UsageError(

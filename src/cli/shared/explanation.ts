@@ -8,11 +8,12 @@ import {
 import type { SettingsOrigins } from '../../config/settings/settings.js';
 import { theirSubject, theirEventName, dialects, speakerOf } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { environmentOf } from '../../process/startCommand.js';
-import { ASKING_EVENTS, DEFAULT_APPROVAL_TIMEOUT_MS } from '../../protocol/approval.js';
+import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../../protocol/approval.js';
+import { events } from '../../protocol/events.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
-import { findGuards, findSubstitutes } from '../../protocol/sameCommand.js';
+import { findGuards, findSubstitutes } from '../../run/sameCommand.js';
 import type { HookEventName } from '../../protocol/types.js';
 import { buildHookEnvironment, startOptions } from '../../run/preparedInput.js';
 import { CliLogger } from './cliLogger.js';
@@ -82,7 +83,7 @@ export async function explainEvent(
     enableHooks: settings.enableHooks,
     enableHooksFile: origins.enableHooks?.file ?? null,
     /** What becomes of questions to a person; `null` where no settings say, or the event asks none. */
-    approvals: ASKING_EVENTS.has(event) ? explainApprovals(settings, origins) : null,
+    approvals: events[event].canAsk ? explainApprovals(settings, origins) : null,
     sequential: createExecutionPlan(registry, plannerLogger(), event, context)?.sequential ?? false,
     /** Those that run, in their order from 1, then the others. */
     hooks: [

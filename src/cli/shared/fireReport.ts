@@ -1,6 +1,5 @@
 import { isAsking } from '../../approvals/question.js';
-import { ASKING_EVENTS } from '../../protocol/approval.js';
-import { canPrevent } from '../../protocol/events.js';
+import { canPrevent, events } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
@@ -21,7 +20,7 @@ export function describeFiring(event: HookEventName, fired: ProcessedHookResult 
     blocked,
     stopped,
     /** Whether hooks want a person to be asked. */
-    asks: fired !== undefined && ASKING_EVENTS.has(event) && isAsking(fired.aggregated),
+    asks: fired !== undefined && events[event].canAsk === true && isAsking(fired.aggregated),
     reason: output?.reason ?? null,
     stopReason: output?.stopReason ?? null,
     /** In plan order. */

@@ -1,10 +1,10 @@
 import type { SettingsOrigins } from '../../config/settings/settings.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { deadlineOf } from '../../run/deadline.js';
-import { hookScope, scopedName } from '../../protocol/disabledHooks.js';
+import { hookScope, scopedName } from '../../hooks/disabledHooks.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
-import { findSubstitutes } from '../../protocol/sameCommand.js';
+import { findSubstitutes } from '../../run/sameCommand.js';
 import { HookEventName } from '../../protocol/types.js';
 import { keptSettings, MAX_MEMORY } from '../../run/keptHooks.js';
 import { asWord } from '../../util/quoteWord.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { loadSettings } from '../../config/settings/settings.js';
-import type { ConsentReview } from '../../protocol/entry.js';
+import type { ConsentReview } from '../../hooks/entry.js';
 import { openConsent } from '../../trust/openConsent.js';
 import { isTrustedRun, unreadableFiles } from './workspace.js';
 

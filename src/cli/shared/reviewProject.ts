@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HookConsent } from '../../trust/consent.js';
-import type { ConsentItem, ConsentReview, HookRegistryEntry } from '../../protocol/entry.js';
+import type { ConsentItem, ConsentReview, HookRegistryEntry } from '../../hooks/entry.js';
 import type { Config } from '../../config/config.js';
 import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { listModules, toProjectModule } from '../../extensions/extensionMiddleware.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import type { FleetSettings } from '../../protocol/fleetSettings.js';
+import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { printNotice } from './terminal.js';
 
 /** Where what happens is written to. */

@@ -1,6 +1,6 @@
 import type { Approver } from '../../protocol/approval.js';
 import { realpath, stat } from 'node:fs/promises';
-import type { ConsentReview, Extension } from '../../protocol/entry.js';
+import type { ConsentReview, Extension } from '../../hooks/entry.js';
 import { Config, type ConfigOptions } from '../../config/config.js';
 import type { UseExtensionMiddlewareOptions } from '../../extensions/extensionMiddleware.js';
 import {

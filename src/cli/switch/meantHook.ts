@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
-import type { HookRegistryEntry } from '../../protocol/entry.js';
-import { hookScope, ofProject, readDisabled, scopedName } from '../../protocol/disabledHooks.js';
+import type { HookRegistryEntry } from '../../hooks/entry.js';
+import { hookScope, ofProject, readDisabled, scopedName } from '../../hooks/disabledHooks.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { HOOK_SCOPES, type HookScope } from '../../protocol/types.js';
 import type { SettingsFile } from '../../util/fileProblem.js';

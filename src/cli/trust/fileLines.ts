@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
-import type { ConsentReview } from '../../protocol/entry.js';
+import type { ConsentReview } from '../../hooks/entry.js';
 import type { HookConsent } from '../../trust/consent.js';
 import { compareItems } from '../../trust/consentChanges.js';
 import { sha256 } from '../../trust/consentItem.js';

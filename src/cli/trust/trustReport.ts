@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { compareItems, definitionLines } from '../../trust/consentChanges.js';
-import type { ConsentItem, ConsentReview } from '../../protocol/entry.js';
+import type { ConsentItem, ConsentReview } from '../../hooks/entry.js';
 import { paint, toVisible, type TextStyle } from '../shared/terminal.js';
 import type { ReviewedItem, ReviewedProject } from '../shared/reviewProject.js';
 

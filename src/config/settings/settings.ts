@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { ofProject } from '../../protocol/disabledHooks.js';
+import { ofProject } from '../../hooks/disabledHooks.js';
 import { joinHookDefinitions } from '../../hooks/hookSettings.js';
 import type { FileProblem, SettingsFile } from '../../util/fileProblem.js';
 import type { Settings } from './settingsKeys.js';
-import type { ConsentReview } from '../../protocol/entry.js';
+import type { ConsentReview } from '../../hooks/entry.js';
 import { readLayer, type Layer, type LayerOptions } from './settingsLayer.js';
 import { findSettingsFiles, type SettingsPlaces } from './settingsPlaces.js';
 

@@ -1,5 +1,5 @@
 import { approvalSettings, type ApprovalSettings } from '../../protocol/approval.js';
-import { fleetSettings, type FleetSettings } from '../../protocol/fleetSettings.js';
+import { fleetSettings, type FleetSettings } from '../../fleet/fleetSettings.js';
 import type { HookDefinitions } from '../../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
 import {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { ConsentReview } from '../../protocol/entry.js';
+import type { ConsentReview } from '../../hooks/entry.js';
 import type { HookDefinitions } from '../../protocol/types.js';
 import { openConsent } from '../../trust/openConsent.js';
 import { readFields } from '../../util/checks.js';

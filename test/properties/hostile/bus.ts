@@ -1,6 +1,6 @@
 import type { Config } from '../../../src/config/config.js';
 import { MessageBusType } from '../../../src/confirmation-bus/types.js';
-import type { HookExecutionResponse } from '../../../src/protocol/hookBusContracts.js';
+import type { HookExecutionResponse } from '../../../src/confirmation-bus/types.js';
 import {
   withToolInput,
   withToolOutput,

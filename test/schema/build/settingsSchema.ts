@@ -5,7 +5,6 @@ import { DIALECT_NAMES, type DialectName, HookEventName } from '../../../src/pro
 import { dialects } from '../../../src/dialects/dialects.js';
 import { events } from '../../../src/protocol/events.js';
 import {
-  eventSummaries,
   groupDescriptions,
   hookDescriptions,
   remoteDescriptions,
@@ -35,9 +34,9 @@ export function settingsSchema(): JsonSchema {
 }
 
 function describeEvent(event: HookEventName): [string, JsonSchema] {
-  const { canBlock, matchOn } = events[event];
+  const { summary, canBlock, matchOn } = events[event];
   const description = [
-    eventSummaries[event],
+    summary,
     canBlock ? 'A block prevents it.' : 'A block prevents nothing.',
     matchOn ? 'Matchers are tested against the name of the tool.' : 'Matchers do not count.',
   ].join(' ');

@@ -1,11 +1,15 @@
 import type { TakeBack } from '../../../fleet/approvalEnvelope.js';
-import {
-  ASKING_EVENTS,
-  type ApprovalRequest,
-  type AskingHook,
-} from '../../../protocol/approval.js';
+import type { ApprovalRequest, AskingHook } from '../../../protocol/approval.js';
+import { events } from '../../../protocol/events.js';
 import { HookEventName } from '../../../protocol/types.js';
-import { expecting, objectOf, positiveCount, text, type Check } from '../../../util/checks.js';
+import {
+  anyObject,
+  expecting,
+  objectOf,
+  positiveCount,
+  text,
+  type Check,
+} from '../../../util/checks.js';
 import { copyData, isRecord } from '../../../util/records.js';
 
 /** A question as servers keep it: how long it may take stands beside it. */
@@ -21,10 +25,7 @@ const id = expecting<string>(
   'an id of letters, digits, "-" and "_"',
   (value) => typeof value === 'string' && ID.test(value),
 );
-const data = expecting<Record<string, unknown>>('an object', isRecord);
-const askingEvents: readonly HookEventName[] = Object.values(HookEventName).filter((event) =>
-  ASKING_EVENTS.has(event),
-);
+const askingEvents = Object.values(HookEventName).filter((each) => events[each].canAsk);
 const event = expecting<HookEventName>(askingEvents.join(' or '), (value) =>
   askingEvents.some((each) => each === value),
 );
@@ -46,8 +47,8 @@ const FIELDS: readonly (readonly [keyof ReadRequest, Check<unknown>, 'optional'?
   ['reason', text as Check<unknown>],
   ['toolName', text as Check<unknown>, 'optional'],
   ['callId', text as Check<unknown>, 'optional'],
-  ['input', data as Check<unknown>],
-  ['originalInput', data as Check<unknown>],
+  ['input', anyObject as Check<unknown>],
+  ['originalInput', anyObject as Check<unknown>],
   ['sessionId', text as Check<unknown>],
   ['workingDir', text as Check<unknown>],
   ['agent', text as Check<unknown>, 'optional'],

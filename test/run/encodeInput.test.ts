@@ -1,7 +1,7 @@
 import type { Content } from '@google/genai';
 import { array, assert, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeInput } from '../../src/protocol/encodeInput.js';
+import { encodeInput } from '../../src/run/encodeInput.js';
 import { defaultHookTranslator } from '../../src/protocol/hookTranslator.js';
 import { HookEventName, type BeforeModelInput, type HookInput } from '../../src/protocol/types.js';
 

@@ -8,8 +8,8 @@ import {
   AfterModelHookOutput,
   BeforeModelHookOutput,
   type ProcessedHookResult,
-} from './hookOutput.js';
-import { applyHookLLMResponse } from './hookTranslator.js';
+} from '../src/protocol/hookOutput.js';
+import { applyHookLLMResponse } from '../src/protocol/hookTranslator.js';
 
 /** What every model event may say besides its own. */
 interface CommonHookResult {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandKey } from '../../src/protocol/sameCommand.js';
+import { commandKey } from '../../src/run/sameCommand.js';
 import { hook } from '../helpers/hooks.js';
 
 const inExtension = (command: string, extensionPath: string) => ({

@@ -1,7 +1,7 @@
 import { expandCommand, scopeOf } from '../shell/expandCommand.js';
 import { splitSimpleCommand } from '../shell/shellWords.js';
-import { isFromProject, type Provenance } from './identity.js';
-import type { CommandHookConfig } from './types.js';
+import { isFromProject, type Provenance } from '../protocol/identity.js';
+import type { CommandHookConfig } from '../protocol/types.js';
 
 /** As `expandCommand` knows it. */
 const EXTENSION_REFERENCE = /\$(?:extensionPath\b|\{extensionPath\})/u;
@@ -83,7 +83,7 @@ function wordsOf({
 }
 
 /** What of a registered hook tells whether it runs in the place of another. */
-interface Startable extends Provenance {
+export interface Startable extends Provenance {
   readonly config: CommandHookConfig;
   readonly review?: { readonly status: string } | undefined;
 }

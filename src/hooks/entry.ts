@@ -1,5 +1,5 @@
 import type { FileProblem } from '../util/fileProblem.js';
-import type { Position, StackName } from './stages.js';
+import type { Position, StackName } from '../protocol/stages.js';
 import type {
   CommandHookConfig,
   ConfigSource,
@@ -7,7 +7,7 @@ import type {
   HookDefinitions,
   HookEventName,
   HookOrigin,
-} from './types.js';
+} from '../protocol/types.js';
 
 /** One registered hook. */
 export interface HookRegistryEntry {
@@ -37,9 +37,6 @@ export interface HookRegistryEntry {
 }
 
 type HookGroup = Omit<HookDefinition, 'hooks' | 'origin'>;
-
-/** What came of trying a matcher. `undecided`: it took too long, or is no expression. */
-export type Match = 'yes' | 'no' | 'undecided';
 
 /** An extension as far as hooks are concerned. */
 export interface Extension {

@@ -1,5 +1,5 @@
-import { hookIdentity, isFromProject, scopeOf, type Provenance } from './identity.js';
-import { HOOK_SCOPES, type CommandHookConfig, type HookScope } from './types.js';
+import { hookIdentity, isFromProject, scopeOf, type Provenance } from '../protocol/identity.js';
+import { HOOK_SCOPES, type CommandHookConfig, type HookScope } from '../protocol/types.js';
 
 /** A hook with the place where it was written, as registry entries are. */
 export interface PlacedHook extends Provenance {

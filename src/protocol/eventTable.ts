@@ -1,0 +1,301 @@
+import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import { optional } from 'superstruct';
+import type { ToolResult } from '../tools/tools.js';
+import { anyObject, count, flag, oneOf, text } from '../util/checks.js';
+import { isRecord, mergeModelData } from '../util/records.js';
+import { defineEvent, type EventFieldTable } from './defineEvent.js';
+import type { HookDecision, HookOutput } from './hookAnswer.js';
+import {
+  AfterModelHookOutput,
+  AfterToolHookOutput,
+  BeforeModelHookOutput,
+  BeforeToolHookOutput,
+  BeforeToolSelectionHookOutput,
+  asText,
+  isBlocking,
+  objectField,
+  rankOf,
+  withToolInput,
+  withToolOutput,
+} from './hookOutput.js';
+import { defaultHookTranslator, type LLMRequest, type LLMResponse } from './hookTranslator.js';
+import { llmRequest, llmResponse, sdkRequest, sdkResponse } from './modelChecks.js';
+import {
+  NotificationType,
+  PreCompressTrigger,
+  SessionEndReason,
+  SessionStartSource,
+  type HookEventName,
+} from './names.js';
+
+const toolFields = {
+  tool_name: [text, 'The tool.'],
+  tool_input: [anyObject, 'Its arguments.'],
+} satisfies EventFieldTable;
+
+const modelFields = {
+  llm_request: [
+    sdkRequest,
+    'The request, as text only.',
+    {
+      toHook: (request: GenerateContentParameters) =>
+        defaultHookTranslator.toHookLLMRequest(request),
+      fromHook: asModelRequest,
+      reads: { shape: llmRequest, always: ['model', 'messages'] },
+    },
+  ],
+} satisfies EventFieldTable;
+
+const context = { additionalContext: 'Text that the model reads.' };
+const NEW_ANSWER = 'Where both "text" and "candidates" changed, "candidates" count.';
+
+/** THE table: one row an event. */
+export const eventTable = {
+  BeforeTool: defineEvent({
+    summary: 'Before a tool runs.',
+    fields: toolFields,
+    facts: {
+      /** The model's id of the call. */
+      callId: text,
+      /** Whether the hooks of the call have answered, and want the user to be asked. */
+      isAsked: flag,
+      /** Whether the caller puts to a person what hooks ask. */
+      canAsk: flag,
+    },
+    answers: {
+      tool_input: 'Its keys are merged over the arguments of the tool, one level deep.',
+      permissionDecision: '"deny" and "block" block as well; prefer "decision".',
+      permissionDecisionReason: 'The reason of such a block.',
+    },
+    matchOn: toolNameOf,
+    momentOf: ({ isAsked }) => (isAsked ? 'asked' : undefined),
+    canBlock: true,
+    canAsk: true,
+    merge: 'or',
+    chain: (input, output) => {
+      const changed = withToolInput(input.tool_input, output);
+      return changed === input.tool_input ? input : { ...input, tool_input: changed };
+    },
+    changed: (payload, output) => {
+      const toolInput = withToolInput(payload.toolInput, output);
+      return toolInput === payload.toolInput ? payload : { ...payload, toolInput };
+    },
+    effective: withPermissionAsDecision,
+    Output: BeforeToolHookOutput,
+  }),
+
+  AfterTool: defineEvent({
+    summary: 'After a tool has run, also when its result is an error.',
+    fields: {
+      ...toolFields,
+      /** `llmContent`, `returnDisplay`, and where present `metadata` and `error` of the tool's result. */
+      tool_response: [
+        anyObject,
+        '"llmContent" is what the model reads, "returnDisplay" what the user sees; "metadata" and "error" are there where the tool gave them.',
+        {
+          toHook: (response: ToolResult | Record<string, unknown>): Record<string, unknown> => ({
+            ...response,
+          }),
+        },
+      ],
+    },
+    facts: {
+      /** The model's id of the call. */
+      callId: text,
+      /** Milliseconds that the tool took. */
+      durationMs: count,
+    },
+    answers: context,
+    matchOn: toolNameOf,
+    momentOf: ({ toolResponse }) => (hasFailed(toolResponse) ? 'failed' : undefined),
+    canBlock: false,
+    withhold: (reason) => ({ foreign: { toolOutput: { text: reason, isDenial: true } } }),
+    merge: 'or',
+    chain: (input, { foreign }) =>
+      foreign?.toolOutput
+        ? { ...input, tool_response: withToolOutput(input.tool_response, foreign.toolOutput) }
+        : input,
+    Output: AfterToolHookOutput,
+  }),
+
+  BeforeModel: defineEvent({
+    summary: 'Before each model call, when the request is complete.',
+    fields: modelFields,
+    answers: {
+      llm_request: 'Its fields override those of the request; fields that are left out stay.',
+      llm_response: `The answer in place of the model's, together with a block or a stop. ${NEW_ANSWER}`,
+    },
+    canBlock: true,
+    canAsk: true,
+    merge: 'replacement',
+    chain: (input, output) => {
+      const answered = objectField(output, 'llm_request');
+      if (!answered) return input;
+      // What hooks write into llm_request was checked when it was read; this is for them to read only.
+      const { tools: _tools, systemInstruction: _instruction, ...change } = answered;
+      const request = mergeModelData({ ...input.llm_request }, change) as unknown;
+      return { ...input, llm_request: request as LLMRequest };
+    },
+    changed: (payload, output) => {
+      const said = new BeforeModelHookOutput(output);
+      const request = said.applyLLMRequestModifications(payload.llmRequest);
+      return request === payload.llmRequest ? payload : { ...payload, llmRequest: request };
+    },
+    effective: withoutIdleResponse,
+    Output: BeforeModelHookOutput,
+  }),
+
+  AfterModel: defineEvent({
+    summary: 'Once for each model call, when the whole answer has arrived.',
+    fields: {
+      ...modelFields,
+      llm_response: [
+        sdkResponse,
+        'The answer, as text only.',
+        {
+          toHook: (response: GenerateContentResponse) =>
+            defaultHookTranslator.toHookLLMResponse(response),
+          fromHook: (response: LLMResponse) => defaultHookTranslator.fromHookLLMResponse(response),
+          reads: { shape: llmResponse, always: ['candidates'] },
+        },
+      ],
+    },
+    answers: {
+      llm_response: `Its texts replace those of the answer; tool calls stay. ${NEW_ANSWER}`,
+    },
+    canBlock: false,
+    withhold: (reason) => ({
+      hookSpecificOutput: { llm_response: { candidates: [], text: reason } },
+    }),
+    merge: 'replacement',
+    Output: AfterModelHookOutput,
+  }),
+
+  BeforeToolSelection: defineEvent({
+    summary: 'Before each model call, first: which tools may the model call?',
+    fields: modelFields,
+    answers: { toolConfig: 'Which tools the model may call.' },
+    canBlock: false,
+    merge: 'union',
+    Output: BeforeToolSelectionHookOutput,
+  }),
+
+  BeforeAgent: defineEvent({
+    summary: 'Before the agent begins to work on a prompt.',
+    fields: { prompt: [text, 'What the user asked.'] },
+    answers: context,
+    canBlock: true,
+    canAsk: true,
+    merge: 'or',
+    chain: (input, output) => {
+      const added = output.hookSpecificOutput?.['additionalContext'];
+      if (typeof added !== 'string' || added === '') return input;
+      return { ...input, prompt: `${input.prompt}\n\n${added}` };
+    },
+  }),
+
+  AfterAgent: defineEvent({
+    summary: 'When the model has given its final answer.',
+    fields: {
+      prompt: [text, 'What the user asked.'],
+      prompt_response: [text, 'What the model answered.'],
+      /** True when this turn was asked for by an AfterAgent hook that blocked the one before. */
+      stop_hook_active: [
+        optional(flag),
+        'Whether a hook has sent the agent back to work already.',
+        { otherwise: () => false },
+      ],
+    },
+    answers: context,
+    canBlock: true,
+    merge: 'or',
+  }),
+
+  SessionStart: defineEvent({
+    summary: 'When a session begins.',
+    fields: { source: [oneOf(...Object.values(SessionStartSource)), 'Why the session began.'] },
+    answers: context,
+    dialectsMatchOn: ({ source }) => source,
+    subjects: Object.values(SessionStartSource),
+    canBlock: false,
+    merge: 'or',
+  }),
+
+  SessionEnd: defineEvent({
+    summary: 'When a session ends, also after a failure.',
+    fields: { reason: [oneOf(...Object.values(SessionEndReason)), 'Why the session ended.'] },
+    answers: {},
+    dialectsMatchOn: ({ reason }) => reason,
+    subjects: Object.values(SessionEndReason),
+    canBlock: false,
+    merge: 'or',
+  }),
+
+  PreCompress: defineEvent({
+    summary: 'Before the older part of a long history is summed up by the model.',
+    fields: { trigger: [oneOf(...Object.values(PreCompressTrigger)), 'What caused it.'] },
+    answers: context,
+    dialectsMatchOn: ({ trigger }) => trigger,
+    subjects: Object.values(PreCompressTrigger),
+    canBlock: false,
+    merge: 'or',
+  }),
+
+  Notification: defineEvent({
+    summary: 'When the user is to be told something.',
+    fields: {
+      notification_type: [oneOf(...Object.values(NotificationType)), 'What it is about.'],
+      message: [text, 'What the user is told.'],
+      details: [optional(anyObject), 'More of it, by type.', { otherwise: () => ({}) }],
+    },
+    answers: {},
+    dialectsMatchOn: ({ notificationType }) => notificationType,
+    subjects: Object.values(NotificationType),
+    canBlock: false,
+    merge: 'or',
+  }),
+} satisfies Readonly<Record<HookEventName, object>>;
+
+/** What hooks may only read is not taken over from their answers; here it is what they are to read. */
+function asModelRequest(request: LLMRequest): GenerateContentParameters {
+  const { tools, systemInstruction } = request;
+  const config = {
+    ...(tools && { tools: [{ functionDeclarations: tools }] }),
+    ...(systemInstruction !== undefined && { systemInstruction }),
+  };
+  const base = Object.keys(config).length > 0 ? { model: '', contents: [], config } : undefined;
+  return defaultHookTranslator.fromHookLLMRequest(request, base);
+}
+
+function toolNameOf({ toolName }: { readonly toolName: string }): string {
+  return toolName;
+}
+
+/** A command that ends with another exit code than 0 has failed, though that is not an error of the tool. */
+function hasFailed({ error, metadata }: ToolResult | Record<string, unknown>) {
+  const exitCode = isRecord(metadata) ? metadata['exitCode'] : undefined;
+  return Boolean(error) || (typeof exitCode === 'number' && exitCode !== 0);
+}
+
+/** A permission is a decision by another name. The stronger of the two counts, with its reason. */
+function withPermissionAsDecision(output: HookOutput): HookOutput {
+  const { decision, hookSpecificOutput: specific } = output;
+  if (!isRecord(specific)) return output;
+  const { permissionDecision: permission, permissionDecisionReason, ...others } = specific;
+  const isPermission = rankOf(permission) > rankOf(decision);
+  const isExplained = permission === undefined || rankOf(permission) >= rankOf(decision);
+  const reason = isExplained ? asText(permissionDecisionReason) : undefined;
+  return {
+    ...output,
+    ...(isPermission && { decision: permission as HookDecision }),
+    ...(reason && { reason }),
+    hookSpecificOutput: Object.keys(others).length > 0 ? others : undefined,
+  };
+}
+
+/** An answer in place of the model's counts only together with a block or a stop by the same hook. */
+function withoutIdleResponse(output: HookOutput): HookOutput {
+  if (isBlocking(output.decision) || output.continue === false) return output;
+  const { llm_response: _idle, ...hookSpecificOutput } = output.hookSpecificOutput ?? {};
+  return { ...output, ...(output.hookSpecificOutput && { hookSpecificOutput }) };
+}

@@ -1,0 +1,141 @@
+import type { ContentListUnion, GenerateContentResponse } from '@google/genai';
+import { optional, refine, type } from 'superstruct';
+import {
+  anyObject,
+  describe,
+  expecting,
+  listOfText,
+  oneOf,
+  shapeOf,
+  text,
+  type Check,
+  type JsonSchema,
+} from '../util/checks.js';
+import { isRecord } from '../util/records.js';
+import type {
+  HookToolConfig,
+  LLMConfig,
+  LLMMessage,
+  LLMRequest,
+  LLMResponse,
+} from './modelTypes.js';
+import { answerText } from './response.js';
+
+const contents = expecting<ContentListUnion>(
+  'text, a content, or a list of contents',
+  (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+);
+
+/** A request as the SDK has it. */
+export const sdkRequest = type({ model: text, contents, config: optional(anyObject) });
+
+const sdkCandidates = expecting<GenerateContentResponse['candidates']>(
+  'an array of candidates of the SDK, whose parts are objects such as { text }',
+  (value) => Array.isArray(value) && value.every(isSdkCandidate),
+  {},
+  (value) => `got ${Array.isArray(value) ? 'others' : describe(value)}`,
+);
+
+/**
+ * A response as the SDK has it. What hooks have as texts would be left out of what they read, and guards would look past
+ * it.
+ */
+export const sdkResponse = refine(
+  type({ candidates: optional(sdkCandidates) }),
+  'SDK response',
+  (response: {
+    readonly candidates?: GenerateContentResponse['candidates'];
+    readonly text?: unknown;
+  }) =>
+    !Object.hasOwn(response, 'text') ||
+    !response.text ||
+    answerText(response) !== '' ||
+    'expected a response of the SDK, got a text that is in no candidate',
+);
+
+function isSdkCandidate(candidate: unknown): boolean {
+  if (!isRecord(candidate)) return isAbsent(candidate);
+  const { content } = candidate;
+  if (!isRecord(content)) return isAbsent(content);
+  const { parts } = content;
+  if (!Array.isArray(parts)) return isAbsent(parts);
+  return parts.every((part) => isRecord(part) || isAbsent(part));
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** A list of objects that `accepts`. */
+function listOf<T extends object>(
+  what: string,
+  accepts: (value: Record<string, unknown>) => boolean = () => true,
+  schema: JsonSchema = {},
+): Check<T[]> {
+  return expecting<T[]>(
+    `a list of ${what}`,
+    (value) => Array.isArray(value) && value.every((item) => isRecord(item) && accepts(item)),
+    { type: 'array', items: { type: 'object', ...schema } },
+  );
+}
+
+const number = expecting<number>('a number', Number.isFinite, { type: 'number' });
+const role = oneOf<LLMMessage['role']>('user', 'model', 'system');
+
+const messages = listOf<LLMMessage>(
+  '{ role: "user" | "model" | "system", content: string }',
+  (value) => role.is(value['role']) && text.is(value['content']),
+  { properties: { role: role.schema, content: text.schema }, required: ['role', 'content'] },
+);
+
+const candidates = listOf<object>('{ content: { parts: [string, …] }, … }', isCandidate, {
+  properties: {
+    content: { type: 'object', properties: { parts: listOfText.schema } },
+    finishReason: text.schema,
+    index: number.schema,
+    safetyRatings: { type: 'array', items: anyObject.schema },
+  },
+});
+
+function isCandidate(value: Record<string, unknown>): boolean {
+  const { content = {}, finishReason = '', index = 0, safetyRatings = [] } = value;
+  const isContent =
+    isRecord(content) && (content['parts'] === undefined || listOfText.is(content['parts']));
+  const isRated = Array.isArray(safetyRatings) && safetyRatings.every(isRecord);
+  return isContent && isRated && text.is(finishReason) && number.is(index);
+}
+
+/** The modes that hooks know. */
+export const toolMode = oneOf('AUTO', 'ANY', 'NONE');
+
+/** Which tools the model may call, as hooks answer it. */
+export const toolConfig = shapeOf<HookToolConfig>({
+  mode: toolMode,
+  allowedFunctionNames: listOfText,
+});
+
+/** The settings of a request that hooks read and may change. */
+export const llmConfig = shapeOf<LLMConfig>({
+  temperature: number,
+  maxOutputTokens: number,
+  topP: number,
+  topK: number,
+  stopSequences: listOfText,
+  candidateCount: number,
+  presencePenalty: number,
+  frequencyPenalty: number,
+});
+
+/** A request as hooks read and answer it. An answer has what it changes. */
+export const llmRequest = shapeOf<LLMRequest>({
+  model: text,
+  messages,
+  config: llmConfig,
+  toolConfig,
+  // To read only. A hook may give back all of the request that it was given.
+  tools: listOf('objects'),
+  systemInstruction: text,
+});
+
+/** A response as hooks read and answer it. */
+export const llmResponse = shapeOf<LLMResponse>({ text, candidates, usageMetadata: anyObject });
