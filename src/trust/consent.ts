@@ -6,7 +6,7 @@ import type { ProjectHook, ProjectModule } from './consentItem.js';
 import { stampOf } from './fileWatch.js';
 import { inspectHooks, inspectModules, inspectSettings, type Inspection } from './inspection.js';
 import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
-import { consentFileIn, readConsents, writeConsents, type ConsentReading } from './consentStore.js';
+import { AllowedItems, consentFileIn, readConsents, writeConsents } from './consentStore.js';
 import { readAllowedText } from './allowedTexts.js';
 import { readLock } from './hooksLock.js';
 import { hostEnvironment } from '../util/surroundings.js';
@@ -257,30 +257,6 @@ export class HookConsent {
     } catch {
       return '';
     }
-  }
-}
-
-/** What one file allows, as last read. */
-class AllowedItems {
-  items: readonly ConsentItem[] = [];
-  /** Why the file allows nothing. */
-  refusal: string | undefined;
-  /** Whether it could not be read for want of descriptors, and is read again. */
-  isInDoubt = false;
-  /** The state of the file that this is of. */
-  signature: string | undefined;
-
-  /** @param signature another one than before where the file may have changed */
-  async refresh(
-    signature: string,
-    read: () => Promise<ConsentReading<readonly ConsentItem[]>>,
-  ): Promise<void> {
-    if (signature === this.signature) return;
-    const { content = [], refusal, isTemporary = false } = await read();
-    this.items = content;
-    this.refusal = refusal;
-    this.isInDoubt = isTemporary;
-    this.signature = isTemporary ? undefined : signature;
   }
 }
 

@@ -22,6 +22,30 @@ export type ConsentReading<T> =
       readonly isTemporary?: boolean;
     };
 
+/** What one file allows, as last read. */
+export class AllowedItems {
+  items: readonly ConsentItem[] = [];
+  /** Why the file allows nothing. */
+  refusal: string | undefined;
+  /** Whether it could not be read for want of descriptors, and is read again. */
+  isInDoubt = false;
+  /** The state of the file that this is of. */
+  signature: string | undefined;
+
+  /** @param signature another one than before where the file may have changed */
+  async refresh(
+    signature: string,
+    read: () => Promise<ConsentReading<readonly ConsentItem[]>>,
+  ): Promise<void> {
+    if (signature === this.signature) return;
+    const { content = [], refusal, isTemporary = false } = await read();
+    this.items = content;
+    this.refusal = refusal;
+    this.isInDoubt = isTemporary;
+    this.signature = isTemporary ? undefined : signature;
+  }
+}
+
 /** The form in which consents are written now: since the second one, they hold a class. */
 export const FORM = 2;
 
