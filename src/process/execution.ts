@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { PROJECT_NAMES } from '../shell/expandCommand.js';
+import { expandWord, PROJECT_NAMES } from '../shell/expandCommand.js';
 import { readShebang } from '../shell/shebang.js';
 import { splitSimpleCommand } from '../shell/shellWords.js';
 import { readStart } from '../util/guardedRead.js';
@@ -21,11 +21,13 @@ export interface StartOptions {
    * The environment, of which nothing is inherited on top. `BASH_ENV` and `ENV` are dropped, since they name files that
    * a shell runs first, and `SHLVL` and `HOOKSTACK_RUN_ID` are set.
    */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Variables of this command alone, on top of those. */
   readonly extraEnv?: Readonly<Record<string, string>>;
+  /** Whether it may be started before there is an input for it. Default false. */
+  readonly prestart?: boolean | undefined;
   /** The run by which its processes are found. Default: a new one. */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
 }
 
 type CommandLine = Pick<StartOptions, 'command' | 'args' | 'cwd' | 'env' | 'extraEnv'>;
@@ -58,7 +60,7 @@ export function executionOf(line: CommandLine): Execution {
 /** For what the system does not execute by itself a shell has messages that people know. */
 export function inShell(line: CommandLine): Execution {
   const { file, argumentsFor } = resolveShell(searchPathOf(line));
-  return { file, args: argumentsFor?.(line.command) ?? ['-c', line.command] };
+  return { file, args: argumentsFor(line.command) };
 }
 
 function searchPathOf({ cwd, env, extraEnv }: CommandLine): string {
@@ -92,14 +94,14 @@ function programOf(line: CommandLine): Execution | undefined {
   if (!words) return undefined;
   const env = { ...line.env, ...line.extraEnv };
   const { PATH } = env;
-  if (PATH === undefined || !isBash(resolveShell(PATH).file)) return undefined;
+  if (PATH === undefined || !resolveShell(PATH).isBash) return undefined;
+  if (command.includes('$') && PROJECT.some((name) => env[name] === undefined)) return undefined;
   const [program = '', ...args] = words.map((word) => valueOf(word, env));
   const file = program.includes('/') ? program : findOnPath(program, PATH);
-  const variables = file === undefined ? undefined : asBashSets(file, cwd, env);
-  const found = variables && file !== undefined ? readProgram(inDirectory(file, cwd)) : undefined;
-  return found && file !== undefined
-    ? { file, args, argv0: program, variables, ...found }
-    : undefined;
+  const set = file === undefined ? undefined : asBashSets(file, cwd, env);
+  if (file === undefined || !set) return undefined;
+  const found = readProgram(inDirectory(file, cwd));
+  return found && { file, args, argv0: program, variables: set, ...found };
 }
 
 /**
@@ -207,15 +209,13 @@ function isDirectory(file: string): boolean {
   }
 }
 
-const PROJECT = new RegExp(String.raw`\$\{(${PROJECT_NAMES})\}`, 'g');
+const PROJECT = PROJECT_NAMES.split('|');
 
 /** Without its quotes, and with the project's directory in the place of a reference to it. */
 function valueOf(word: string, variables: Environment): string {
   return word.replaceAll(
     /'([^']*)'|"([^"]*)"/g,
-    (_all, single?: string, double = '') =>
-      single ??
-      double.replaceAll(PROJECT, (_reference: string, name: string) => variables[name] ?? ''),
+    (_all, single?: string, double = '') => single ?? expandWord(double, 'project', variables),
   );
 }
 
@@ -253,8 +253,4 @@ function holdsNameOf(names: RegExp, env: Environment = {}): boolean {
 /** Else bash gives up the rights of somebody else that it was started with, and sources nothing. */
 export function isItself(): boolean {
   return process.getuid?.() === process.geteuid?.() && process.getgid?.() === process.getegid?.();
-}
-
-export function isBash(shell: string): boolean {
-  return path.basename(shell) === 'bash';
 }

@@ -1,69 +1,45 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { openSync, statSync, unlinkSync, writeSync } from 'node:fs';
-import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { readShebang } from '../shell/shebang.js';
-import { isShortOfRoom } from '../util/room.js';
+import { statSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import {
   changesBash,
   directoriesOf,
   executionOf,
-  findOnPath,
-  isBash,
-  isItself,
   type Execution,
   type StartOptions,
 } from './execution.js';
-import { watchHost } from './liveGroups.js';
-import { resolveShell } from './resolveShell.js';
+import { gateFor, GO, readByBash } from './gate.js';
+import { letPendingEventsThrough } from './outputCollector.js';
+import { killGroups, untrackGroup } from './processGroup.js';
+import { isShortOfRoom } from './room.js';
 import {
   asRunningCommand,
-  environmentOf,
   inheritedState,
   newRunId,
-  noteBeginnings,
   RUN_ID,
-  setReferenced,
   spawnGroup,
-  type Beginnings,
+  type Extras,
   type RunningCommand,
 } from './startCommand.js';
 
-// Starting bash is most of what a hook of bash takes. So a command that bash itself reads is started ahead of its event, just
-// as it would be for it, and held at a gate: before bash opens its script, or looks at its line.
+// Starting an interpreter is most of what a hook takes. So a command is started ahead of its event, just as it would be for
+// it, and held: bash at a gate, before it opens its script or looks at its line; and what says `prestart` where it reads its
+// input.
 
-/**
- * What bash sources first, by way of BASH_ENV: it waits for the word to go, and leaves nothing of itself behind. After a
- * call, `$_` is its last word, so it stays what it was. At the end of the input, when the host has ended, bash does so too.
- */
-const GATE = [
-  '__hookstack() {',
-  'local __hookstack_go',
-  '[[ ! ${__hookstack_probe-} ]] || printf . >&3',
-  "IFS= read -r -d '' -u 3 __hookstack_go || exit",
-  'exec 3<&- 4<&-',
-  'unset -f __hookstack',
-  'unset -v BASH_ENV "${!__hookstack_@}"',
-  'SECONDS=0',
-  '}',
-  '__hookstack "$_"',
-].join('\n');
-
-/** Where bash finds that: a descriptor that it inherits. */
-const GATE_FILE = '/dev/fd/4';
-/** Stdin, stdout, stderr, and what says that it may go. */
-const PIPES = ['pipe', 'pipe', 'pipe', 'pipe'] as const;
-
-/** Ms without use after which what is held is let go. */
+/** Commands at the gate, of all projects together. Each takes four descriptors. */
+const MAX_AT_GATE = 32;
+/** Commands at their stdin: each of them takes the memory of its interpreter. */
+const MAX_AT_STDIN = 16;
+/** Ms without use after which those at the gate are let go. */
 const IDLE_MS = 60_000;
-/** Commands of all projects together that are held. Each takes four descriptors. */
-const MAX_HELD = 32;
+/** How often one may end before it is needed. */
+const MAX_EARLY_ENDS = 3;
+/** States of which is remembered whether bash waits; the environment is part of each. */
+const MAX_STATES = 32;
 
 type Place = Pick<StartOptions, 'cwd' | 'env'>;
 
-/** A command that bash reads, and that can be held. */
+/** A command that can be held at the gate. */
 export interface HoldableCommand {
   /** By which the same command is known in its directory. */
   readonly key: string;
@@ -71,37 +47,42 @@ export interface HoldableCommand {
   readonly execution: Execution;
 }
 
-interface HeldCommand extends HoldableCommand {
+/** A command that was started ahead, and waits. */
+export interface HeldCommand extends HoldableCommand {
+  /** The run that it will be: what it starts has its mark from the beginning. */
   readonly runId: string;
   /** All that it inherited, which must not have changed when it is taken. */
   readonly state: string;
   readonly subprocess: ChildProcessWithoutNullStreams;
-  readonly beginnings: Beginnings;
-  readonly control: Socket;
-  /** Lets go of it: it has said something, such as that a locale is missing, which is not the command's to say. */
-  readonly onNoise: () => void;
+  readonly running: RunningCommand;
+  /** Takes the word to go; absent for what waits at its stdin. */
+  readonly gate: Socket | undefined;
+  /** Called when such commands have ended too early too often. */
+  readonly onGivingUp: () => void;
 }
 
 /** Those that were started first come first. */
 let held: HeldCommand[] = [];
-/** States in which bash says something before it has a command. */
-const noisy = new Set<string>();
-let idleTimer: NodeJS.Timeout | undefined;
+/** How often the same one has ended early, by its key, or by its state at the gate. */
+const earlyEnds = new Map<string, number>();
+/** Whether bash waits at the gate in a state: where it sources nothing, a command would run at once. */
+const waiting = new Map<string, boolean | undefined>();
+let idle: NodeJS.Timeout | undefined;
 
-/** Lets a command go that is held; `undefined` where none is, or it would be executed in another way now. */
-export function startHeld(options: StartOptions): RunningCommand | undefined {
-  const command = findHeld(options);
-  if (!command) return undefined;
-  held.splice(held.indexOf(command), 1);
-  const isUsable = command.state === stateOf(options) && isStill(command, options);
-  const running = isUsable ? release(command) : undefined;
-  if (!running) letGo([command]);
-  return running;
+/** By which the same command is known in its directory; never empty. */
+export function keyOf({ command, args, extraEnv, prestart }: Omit<StartOptions, 'cwd' | 'env'>) {
+  return JSON.stringify([command, args, extraEnv, prestart === true]);
 }
 
-/** The run that a command will be where it is held: what it starts has its mark from the beginning. */
-export function heldRunId(options: StartOptions): string | undefined {
-  return findHeld(options)?.runId;
+/** Takes a command that is held; `undefined` where none is, or it would be executed in another way now. */
+export function takeHeld(options: StartOptions): HeldCommand | undefined {
+  const command = held.length > 0 ? findHeld(options) : undefined;
+  if (!command) return undefined;
+  const isUsable = command.state === stateOf(options) && isStill(command, options);
+  if (!isUsable) letGo([command]);
+  held = held.filter((each) => each !== command);
+  earlyEnds.delete(command.key);
+  return isUsable ? command : undefined;
 }
 
 function findHeld(options: StartOptions): HeldCommand | undefined {
@@ -109,110 +90,168 @@ function findHeld(options: StartOptions): HeldCommand | undefined {
   return held.find((each) => each.key === key && each.options.cwd === options.cwd);
 }
 
-/** By which the same command is known in its directory; never empty. */
-export function keyOf({ command, args, extraEnv }: Omit<StartOptions, 'cwd' | 'env'>): string {
-  return JSON.stringify([command, args, extraEnv]);
-}
-
-/** The script may have become another program, or none. */
+/** The script may have become another program, or none. A line stays what it is, and what runs already does. */
 function isStill({ execution }: HoldableCommand, options: StartOptions): boolean {
-  const now = holdable(options)?.execution;
-  return now !== undefined && JSON.stringify(now) === JSON.stringify(execution);
+  if (!execution.variables || options.prestart) return true;
+  return JSON.stringify(readByBash(options)) === JSON.stringify(execution);
 }
 
-function release(command: HeldCommand): RunningCommand | undefined {
-  const { subprocess, runId, beginnings, control, onNoise } = command;
-  subprocess.stderr.off('data', onNoise);
-  watchHost();
-  control.end('\0');
-  // What has died while the host was busy reads nothing, which is known at once: its exit is not.
-  if (control.errored || control.destroyed) return undefined;
+/** Lets a command go that was taken; `undefined` where it has died meanwhile. */
+export async function release(command: HeldCommand): Promise<RunningCommand | undefined> {
+  const { subprocess, running, gate } = command;
+  running.setReferenced(true);
+  if (!gate) {
+    // What has died while this process was busy must not be taken for what waits.
+    await letPendingEventsThrough();
+    if (!hasEnded(command)) return running;
+    letGo([command]);
+    return undefined;
+  }
+  subprocess.stderr.removeAllListeners('data');
+  gate.end(GO);
+  // What has died while this process was busy reads nothing, which is known at once: its exit is not.
+  if (gate.errored || gate.destroyed) {
+    letGo([command]);
+    return undefined;
+  }
   // One that somebody has stopped would never read that.
   subprocess.kill('SIGCONT');
-  setReferenced(subprocess, true);
-  const running = asRunningCommand(subprocess, runId, beginnings);
   // A socket that is closed with something unread in it is an error for the other end, and the word is the last of all.
-  return running && { ...running, neverBegan: () => control.errored !== null };
+  return { ...running, neverBegan: () => gate.errored !== null };
 }
 
-/** Whether bash itself reads a command, so that it can be held: a line, a script that is named, or one with `#!`. */
+function hasEnded({ running: { status } }: HeldCommand): boolean {
+  return status.exitCode !== null || status.signalCode !== null;
+}
+
 export function holdable(options: StartOptions): HoldableCommand | undefined {
-  const { args, env, extraEnv } = options;
-  // Bash counts on from what it finds there.
-  const isCounting = env['SECONDS'] !== undefined || extraEnv?.['SECONDS'] !== undefined;
-  if (args || isCounting || changesBash(options) || !isItself()) return undefined;
-  const shell = resolveShell(extraEnv?.['PATH'] ?? env['PATH']).file;
-  // Only that of the place is asked whether it waits, and without the variables of a command.
-  if (extraEnv && Object.keys(extraEnv).some((name) => CHANGING_LOADER.test(name)))
-    return undefined;
-  if (extraEnv?.['PATH'] !== undefined && resolveShell(env['PATH']).file !== shell)
-    return undefined;
-  if (!isBash(shell) || isScript(shell)) return undefined;
-  const execution = executionOf(options);
-  return isReadBy(shell, execution, options)
-    ? { key: keyOf(options), options, execution }
-    : undefined;
+  const execution = readByBash(options);
+  return execution && { key: keyOf(options), options, execution };
 }
 
-/** What the system loads into a program. */
-const CHANGING_LOADER = /^(?:LD|DYLD)_|^GLIBC_TUNABLES$/;
-
-function isReadBy(shell: string, execution: Execution, options: StartOptions): boolean {
-  const { file, args, variables, shebang = [] } = execution;
-  if (!variables) return file === shell;
-  // What begins so is an option, and some of them change what bash reads first.
-  if (leadsTo(shell, file)) return args[0] !== undefined && !/^(?:[-+]|$)/.test(args[0]);
-  const [program = '', word = '', ...more] = shebang;
-  if (program !== '/usr/bin/env') return word === '' && leadsTo(shell, program);
-  // That looks in relative entries, too.
-  const searchPath = options.extraEnv?.['PATH'] ?? options.env['PATH'] ?? '';
-  return word === 'bash' && more.length === 0 && findOnPath('bash', searchPath) === shell;
-}
-
-/** By a path that leads to the same file. */
-function leadsTo(shell: string, program: string): boolean {
-  if (program === shell) return true;
-  if (!path.isAbsolute(program) || !isBash(program)) return false;
+/**
+ * Starts a command ahead of its input, unless it waits already. One that ends before it was needed is started anew at
+ * the next call, but not more than three times.
+ *
+ * @param onGivingUp called once when it ended too early too often
+ */
+export function holdAtStdin(options: StartOptions, onGivingUp: () => void): void {
+  const state = isShortOfRoom() ? undefined : stateOf(options);
+  const known = findHeld(options);
+  if (state === undefined || known?.state === state) return;
+  if (known) letGo([known]);
+  const key = keyOf(options);
+  const isTooMany = held.filter(({ gate }) => !gate).length >= MAX_AT_STDIN;
+  if (isTooMany || (earlyEnds.get(key) ?? 0) > MAX_EARLY_ENDS) return;
   try {
-    const [one, other] = [statSync(program), statSync(shell)];
-    return one.dev === other.dev && one.ino === other.ino;
+    hold({ key, options, execution: executionOf(options) }, state, onGivingUp);
   } catch {
-    // What a script names may be anything: nothing at all, a link to itself, or a name that no file can have.
-    return false;
-  }
-}
-
-/** Such as one that sets variables for the shell that it starts: then that is not what is held. */
-function isScript(shell: string): boolean {
-  try {
-    return readShebang(shell) !== undefined;
-  } catch {
-    return true;
+    // When it is needed it is started again, and what is wrong is reported then.
   }
 }
 
 /**
- * Starts one more of the commands that are to be held in a place, and lets go of those that are not, or that have
- * inherited what has changed since, so that they serve nobody any more. To be called when nobody waits for an answer.
+ * Starts one more of the commands that are to be held at the gate in a place, and lets go of those that are not, or that
+ * have inherited what has changed since, so that they serve nobody any more. To be called when nobody waits for an answer.
  *
  * @returns whether it is to be called again for more, once others have had their turn
  */
 export function holdNext(place: Place, wanted: readonly HoldableCommand[]): boolean {
-  idleTimer ??= setTimeout(letAllGo, IDLE_MS).unref();
-  idleTimer.refresh();
+  idle ??= setTimeout(dropIdle, IDLE_MS).unref();
+  idle.refresh();
   const state = isShortOfRoom() ? undefined : stateOf(place);
-  if (state === undefined || noisy.has(state)) return false;
-  const missing = wanted.slice(0, MAX_HELD);
-  for (const command of held) {
+  if (state === undefined || waiting.get(state) === false) return false;
+  const missing = wanted.slice(0, MAX_AT_GATE);
+  const unwanted = held.filter((command) => {
     const at = command.state === state ? missing.findIndex(({ key }) => key === command.key) : -1;
     if (at >= 0) missing.splice(at, 1);
-    else if (command.options.cwd === place.cwd) letGo([command]);
+    return at < 0 && command.gate && command.options.cwd === place.cwd;
+  });
+  letGo(unwanted);
+  let hasStarted = false;
+  while (!hasStarted && missing.length > 0)
+    hasStarted = holdAtGate(missing.shift()!, state) !== undefined;
+  letGo(held.filter(({ gate }) => gate).slice(0, -MAX_AT_GATE));
+  return hasStarted && missing.length > 0;
+}
+
+/** `undefined` where it cannot be started: the command starts at its event, and reports what is wrong if it still is. */
+function holdAtGate(
+  command: HoldableCommand,
+  state: string,
+  isProbe = false,
+): HeldCommand | undefined {
+  const giveUp = () => {
+    waiting.set(state, false);
+    letGo(held.filter((each) => each.gate && each.state === state));
+  };
+  try {
+    // Another program in the place of a script would run at once.
+    if (!isStill(command, command.options)) return undefined;
+    const started = hold(command, state, giveUp, gateFor(isProbe));
+    // Such as that a locale is missing: that is not the command's to say.
+    started?.subprocess.stderr.on('data', giveUp);
+    return started;
+  } catch {
+    return undefined;
   }
-  let started: HeldCommand | undefined;
-  while (!started && missing.length > 0) started = hold(missing.shift()!, state);
-  if (started) held.push(started);
-  if (held.length > MAX_HELD) letGo(held.slice(0, -MAX_HELD));
-  return started !== undefined && missing.length > 0;
+}
+
+/** Starts it. `undefined` where the system refuses, also by an exception. */
+function hold(
+  command: HoldableCommand,
+  state: string,
+  onGivingUp: () => void,
+  atGate?: Extras,
+): HeldCommand | undefined {
+  const { options, execution } = command;
+  const { runId = newRunId(options.env[RUN_ID]) } = options;
+  const subprocess = spawnGroup(options, execution, runId, atGate);
+  for (const pipe of subprocess.stdio) pipe?.on('error', ignore);
+  const running = asRunningCommand(subprocess, runId);
+  if (!running) return undefined;
+  // What only waits keeps no host alive.
+  running.setReferenced(false);
+  // Node's pipes carry both ways, which its types do not know.
+  const gate = subprocess.stdio[3] as Socket | undefined;
+  const started = { ...command, runId, state, subprocess, running, gate, onGivingUp };
+  subprocess.once('exit', () => noteEnd(started));
+  held.push(started);
+  return started;
+}
+
+function noteEnd(command: HeldCommand): void {
+  if (!held.includes(command)) return;
+  const { gate, key, state, onGivingUp } = command;
+  letGo([command]);
+  const what = gate ? state : key;
+  const ends = (earlyEnds.get(what) ?? 0) + 1;
+  earlyEnds.set(what, ends);
+  if (ends === MAX_EARLY_ENDS + 1) onGivingUp();
+}
+
+/** Whether bash waits at the gate in a place; `undefined` while it is asked to show it, which is done the first time. */
+export function waitsAtGate(place: Place): boolean | undefined {
+  const state = changesBash(place) ? undefined : stateOf(place);
+  if (state === undefined) return false;
+  if (!waiting.has(state)) askToWait(place, state);
+  return waiting.get(state);
+}
+
+/** With a command that does nothing, should it be run at once. */
+function askToWait(place: Place, state: string): void {
+  if (waiting.size >= MAX_STATES) for (const known of [waiting, earlyEnds]) known.clear();
+  const command = holdable({ ...place, command: ':' });
+  const probe = command && holdAtGate(command, state, true);
+  waiting.set(state, probe ? undefined : false);
+  if (!probe) return;
+  held = held.filter((each) => each !== probe);
+  const settle = (waits: boolean) => {
+    if (waiting.get(state) === undefined) waiting.set(state, waits);
+    letGo([probe]);
+  };
+  probe.subprocess.once('exit', () => settle(false));
+  probe.gate?.once('data', () => settle(true));
 }
 
 /** How many commands are held, in a directory or everywhere. */
@@ -231,16 +270,20 @@ function isIn({ options }: HeldCommand, cwd: string | undefined): boolean {
   return cwd === undefined || options.cwd === cwd;
 }
 
-function letGo(commands: readonly HeldCommand[]): void {
-  held = held.filter((command) => !commands.includes(command));
-  for (const { subprocess } of commands) {
-    for (const pipe of subprocess.stdio) pipe?.destroy();
-  }
+function dropIdle(): void {
+  idle = undefined;
+  letGo(held.filter(({ gate }) => gate));
 }
 
-function letAllGo(): void {
-  idleTimer = undefined;
-  dropHeld();
+function letGo(commands: readonly HeldCommand[]): void {
+  if (commands.length === 0) return;
+  held = held.filter((command) => !commands.includes(command));
+  const alive = commands.filter((command) => !hasEnded(command));
+  killGroups(alive.map(({ running }) => running.group));
+  for (const { running, subprocess } of commands) {
+    untrackGroup(running.group);
+    for (const pipe of subprocess.stdio) pipe?.destroy();
+  }
 }
 
 const texts = new WeakMap<object, string>();
@@ -262,109 +305,6 @@ function stateOf({ cwd, env }: Place): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** `undefined` where it cannot be started: the command starts at its event, and reports what is wrong if it still is. */
-function hold(command: HoldableCommand, state: string, isProbe = false): HeldCommand | undefined {
-  try {
-    const gate = gateDescriptor();
-    if (gate === undefined) return undefined;
-    const { execution, options } = command;
-    // Another program in the place of a script would run at once.
-    if (!isStill(command, options)) return undefined;
-    const runId = newRunId(options.env[RUN_ID]);
-    const env = {
-      ...environmentOf(options, runId),
-      ...execution.variables,
-      BASH_ENV: GATE_FILE,
-      ...(isProbe && { __hookstack_probe: '1' }),
-    };
-    const subprocess = spawnGroup(execution, { cwd: options.cwd, env }, [...PIPES, gate]);
-    for (const pipe of subprocess.stdio) pipe?.on('error', ignore);
-    const control = subprocess.stdio[3];
-    // Node's pipes carry both ways, which its types do not know.
-    if (subprocess.pid === undefined || !(control instanceof Socket)) return undefined;
-    // What only waits keeps no host alive.
-    setReferenced(subprocess, false);
-    const beginnings = noteBeginnings(subprocess);
-    const onNoise = giveUpOn.bind(undefined, state);
-    const started = { ...command, runId, state, subprocess, beginnings, control, onNoise };
-    subprocess.stderr.on('data', onNoise);
-    // Its pipes stay: when it ends as a command, what it has written may not be read yet.
-    subprocess.once('exit', () => {
-      const known = held.includes(started) ? gates.get(state) : undefined;
-      if (known) known.earlyEnds += 1;
-      held = held.filter((each) => each !== started);
-    });
-    return started;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What is known of the gate in one state. */
-interface GateFacts {
-  /** Whether bash waits there: where it sources nothing, a command would run at once. `undefined` while it is asked. */
-  waits?: boolean;
-  /** How many ended before they were needed. */
-  earlyEnds: number;
-}
-
-const gates = new Map<string, GateFacts>();
-/** States of which that is remembered; the environment is part of each. */
-const MAX_GATES = 32;
-const MAX_EARLY_ENDS = 3;
-
-/** Whether bash waits at the gate in a place; `undefined` while it is asked to show it, which is done the first time. */
-export function waitsAtGate(place: Place): boolean | undefined {
-  const state = changesBash(place) ? undefined : stateOf(place);
-  if (state === undefined) return false;
-  const { waits, earlyEnds } = gates.get(state) ?? askToWait(place, state);
-  return waits && earlyEnds <= MAX_EARLY_ENDS;
-}
-
-/** With a command that does nothing, should it be run at once. */
-function askToWait(place: Place, state: string): GateFacts {
-  const facts: GateFacts = { earlyEnds: 0 };
-  if (gates.size >= MAX_GATES) gates.clear();
-  gates.set(state, facts);
-  const command = holdable({ ...place, command: ':' });
-  const probe = command && hold(command, state, true);
-  if (!probe) return Object.assign(facts, { waits: false });
-  probe.subprocess.once('exit', () => (facts.waits ??= false));
-  probe.control.once('data', () => {
-    facts.waits = true;
-    letGo([probe]);
-  });
-  return facts;
-}
-
-function giveUpOn(state: string): void {
-  noisy.add(state);
-  letGo(held.filter((each) => each.state === state));
-}
-
-/**
- * The gate as a file that nobody can change, for each bash that waits at it to inherit: without a name, so that nothing
- * is left of it. `undefined` where there is no room for one.
- */
-function gateDescriptor(): number | undefined {
-  try {
-    descriptor ??= openGate();
-  } catch {
-    return undefined;
-  }
-  return descriptor;
-}
-
-let descriptor: number | undefined;
-
-function openGate(): number {
-  const file = path.join(tmpdir(), `hookstack-${randomUUID()}`);
-  const opened = openSync(file, 'wx+', 0o600);
-  unlinkSync(file);
-  if (writeSync(opened, GATE) < Buffer.byteLength(GATE)) throw new Error('there is no room for it');
-  return opened;
 }
 
 function ignore(): void {}

@@ -1,6 +1,6 @@
 import { basename, isAbsolute } from 'node:path';
 import { errorMessage } from '../util/errorMessage.js';
-import { isShortage } from '../util/room.js';
+import { isShortage } from '../util/descriptors.js';
 import type { CommandHookConfig } from '../protocol/types.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';
 import { readHook, type SimpleCommand } from '../shell/readCommand.js';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { findObjection } from '../util/guardedFile.js';
 import { piecesOf, reasonOf, withRegularFile } from '../util/guardedRead.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { isShortage } from '../util/room.js';
+import { isShortage } from '../util/descriptors.js';
 import type { CommandCoverage } from './commandCoverage.js';
 import type { ConsentClass, FileDigests } from '../protocol/entry.js';
 import { linkStatsOf, shownPath } from './fileSystem.js';

@@ -1,6 +1,6 @@
 import { errorMessage } from '../util/errorMessage.js';
 import { harmOf } from './harm.js';
-import { isShortage } from '../util/room.js';
+import { isShortage } from '../util/descriptors.js';
 import { safeSearchPath } from '../process/findProgram.js';
 import { coverCommand, openBecause, type CommandCoverage } from './commandCoverage.js';
 import {

@@ -16,7 +16,6 @@ import {
   dropHeld,
   holdable,
   holdNext,
-  startHeld,
   waitsAtGate,
 } from '../../src/process/heldCommands.js';
 import { countResources } from '../helpers/countResources.js';
@@ -55,7 +54,7 @@ async function runAllWays(
   const toBeHeld = holdable(options);
   if (toBeHeld) holdNext(options, [toBeHeld]);
   const starts = countResources('PROCESSWRAP');
-  const ahead = await runCommand({ ...options, takeHeld: startHeld });
+  const ahead = await runCommand(options);
   const started = starts();
   if (toBeHeld) expect(started, 'what was started ahead was used').toBe(0);
   return { inShell: withoutTime(inShell), cold: withoutTime(cold), ahead: withoutTime(ahead) };
@@ -175,7 +174,7 @@ function shellsOfHost(): number[] {
 }
 
 function base(cwd: string) {
-  return { cwd, env, input: Buffer.from(''), timeoutMs: 10_000, takeHeld: startHeld };
+  return { cwd, env, input: Buffer.from(''), timeoutMs: 10_000 };
 }
 
 /** So many of a command. */

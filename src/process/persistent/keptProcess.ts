@@ -1,8 +1,7 @@
-import { noteEnd, noteStart, offerRoom } from '../../util/room.js';
 import { MAX_KEPT_BYTES } from '../limits.js';
-import { untrackGroup } from '../liveGroups.js';
 import { letPendingEventsThrough, release, settlesWithin } from '../outputCollector.js';
-import { endGroup } from '../processGroup.js';
+import { endGroup, untrackGroup } from '../processGroup.js';
+import { enterRoom, leaveRoom, offerRoom } from '../room.js';
 import type { Interruption } from '../runCommand.js';
 import { unwatchGroup, watchGroup } from '../spawner/spawner.js';
 import type { RunningCommand } from '../startCommand.js';
@@ -169,8 +168,8 @@ export class KeptProcess {
   /** Ends it where it has nothing to do, as another command needs its room. Says whether it does. */
   #giveUp(): boolean {
     if (this.#phase !== 'ready') return false;
-    noteStart();
-    void this.dismiss().finally(() => setImmediate(noteEnd));
+    enterRoom();
+    void this.dismiss().finally(() => setImmediate(leaveRoom));
     return true;
   }
 

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../util/errorMessage.js';
-import { isShortOfRoom, noteEnd, startWithRoom } from '../../util/room.js';
 import { MAX_KEPT_BYTES } from '../limits.js';
 import { letPendingEventsThrough, settlesWithin } from '../outputCollector.js';
-import { dropPrepared, type CommandOptions, type CommandOutcome } from '../runCommand.js';
+import { dropHeld } from '../heldCommands.js';
+import { isShortOfRoom, leaveRoom, startWithRoom } from '../room.js';
+import type { CommandOptions, CommandOutcome } from '../runCommand.js';
 import type { StartOptions } from '../execution.js';
 import { inheritedState, startCommand, type RunningCommand } from '../startCommand.js';
 import { AskedEvent, type KeptHook } from './askedEvent.js';
@@ -167,9 +168,9 @@ export class Pool {
     const patience = { until: event.deadline, ...(signal && { signal }) };
     try {
       const start = () => startCommand(this.#start);
-      const command = await startWithRoom(start, dropPrepared, patience);
+      const command = await startWithRoom(start, dropHeld, patience);
       // Nobody is to wait for its end.
-      noteEnd();
+      leaveRoom();
       return this.#keep(command, event.hook);
     } catch (error) {
       this.#processes -= 1;

@@ -7,7 +7,7 @@ const QUIET_MS = 15;
 /** Commands are held for the largest of this many bursts. */
 const RECENT_BURSTS = 32;
 
-/** Commands that are told apart in a burst. */
+/** Commands that are told apart in a directory. */
 const MAX_COMMANDS = 64;
 
 /** Directories that are known at a time. */
@@ -18,22 +18,21 @@ const MAX_UNCOLLECTED_BYTES = 1_000_000;
 /** What a command leaves, besides its input. */
 const BYTES_OF_COMMAND = 20_000;
 
-type Surroundings = Pick<StartOptions, 'cwd' | 'env'>;
-
-/** Commands that came without a pause, and how often each. */
-type Burst = Map<string, { readonly start: Omit<StartOptions, 'cwd' | 'env'>; count: number }>;
+/** A command that came before. */
+interface Known {
+  readonly key: string;
+  readonly start: Omit<StartOptions, 'cwd' | 'env'>;
+  /** How often in this burst, and in each of the latest ones. */
+  uses: number;
+  recent: readonly number[];
+}
 
 /** What is known of the commands that run in one directory. */
-interface Place {
-  readonly surroundings: Surroundings;
+interface Place extends Pick<StartOptions, 'cwd' | 'env'> {
   /** How many commands may be held. */
   max: number;
-  /** Commands of this burst. */
-  started: Burst;
-  /** Those of earlier ones, the latest last. */
-  bursts: Burst[];
-  /** What the next burst will take. */
-  next: readonly HoldableCommand[];
+  /** Those of the latest burst first. */
+  commands: Known[];
 }
 
 /**
@@ -42,7 +41,7 @@ interface Place {
  */
 export class Refill {
   readonly #places = new Map<string, Place>();
-  #waiting: (() => void)[] = [];
+  #waiting: { readonly cwd: string; readonly work: () => void }[] = [];
   #uses = 0;
   #uncollectedBytes = 0;
   #quiet: NodeJS.Timeout | undefined;
@@ -58,43 +57,34 @@ export class Refill {
     this.#uncollectedBytes += BYTES_OF_COMMAND + inputBytes;
     this.#waitForQuiet();
     if (max === 0) return;
-    const { command, args, extraEnv } = start;
-    const { started } = this.#placeOf({ cwd, env }, max);
+    const { commands } = this.#placeOf({ cwd, env }, max);
     const key = keyOf(start);
-    if (!started.has(key) && started.size >= MAX_COMMANDS) return;
-    const known = started.get(key) ?? { start: { command, args, extraEnv }, count: 0 };
-    known.count += 1;
-    started.set(key, known);
+    const known = commands.find((each) => each.key === key);
+    const { command, args, extraEnv } = start;
+    if (known) known.uses += 1;
+    else commands.push({ key, start: { command, args, extraEnv }, uses: 1, recent: [] });
   }
 
-  /** Does something once the burst is over. */
-  later(work: () => void): void {
-    this.#waiting.push(work);
+  /** Does something in a directory once the burst is over. */
+  later(cwd: string, work: () => void): void {
+    this.#waiting.push({ cwd, work });
     this.#waitForQuiet();
   }
 
   /** Makes nothing ready any more in a directory. */
   forget(cwd: string): void {
     this.#places.delete(cwd);
+    this.#waiting = this.#waiting.filter((each) => each.cwd !== cwd);
   }
 
-  #placeOf(surroundings: Surroundings, max: number): Place {
-    const known = this.#places.get(surroundings.cwd);
-    if (known?.surroundings.env === surroundings.env) {
-      known.max = max;
-      return known;
-    }
-    const place: Place = {
-      surroundings,
-      max,
-      started: new Map(),
-      bursts: known?.bursts ?? [],
-      next: [],
-    };
-    this.#places.delete(surroundings.cwd);
-    this.#places.set(surroundings.cwd, place);
-    const [oldest] = this.#places.keys();
-    if (oldest !== undefined && this.#places.size > MAX_PLACES) this.#places.delete(oldest);
+  #placeOf({ cwd, env }: Pick<StartOptions, 'cwd' | 'env'>, max: number): Place {
+    const known = this.#places.get(cwd);
+    if (known?.env === env) return Object.assign(known, { max });
+    const place = { cwd, env, max, commands: known?.commands ?? [] };
+    this.#places.delete(cwd);
+    this.#places.set(cwd, place);
+    const [oldest = ''] = this.#places.keys();
+    if (this.#places.size > MAX_PLACES) this.#places.delete(oldest);
     return place;
   }
 
@@ -113,45 +103,55 @@ export class Refill {
   }
 
   #makeReady(): void {
-    for (const work of this.#waiting.splice(0)) work();
+    for (const { work } of this.#waiting.splice(0)) work();
     // In other directories nobody has taken any.
-    const used = [...this.#places.values()].filter(({ started }) => started.size > 0);
-    for (const place of used) {
-      place.bursts = [...place.bursts.slice(1 - RECENT_BURSTS), place.started];
-      place.started = new Map();
-      place.next = lookAhead(place);
-    }
-    this.#fill(used);
+    const used = [...this.#places.values()].filter(({ commands }) => commands.some(isUsed));
+    for (const place of used) place.commands = endBurst(place);
+    this.#fill(used.map((place) => ({ place, next: lookAhead(place) })));
     if (this.#uncollectedBytes < MAX_UNCOLLECTED_BYTES) return;
     this.#uncollectedBytes = 0;
     globalThis.gc?.();
   }
 
   /** One at a time, so that a command that comes meanwhile does not wait for all of them. */
-  #fill(places: readonly Place[]): void {
-    const [place, ...others] = places;
-    if (!place) return;
-    const { surroundings, next } = place;
-    const isKnown = this.#places.get(surroundings.cwd) === place;
-    const waits = isKnown && next.length > 0 && waitsAtGate(surroundings);
-    if (waits === undefined) return void setTimeout(() => this.#fill(places), QUIET_MS);
-    const hasMore = waits && holdNext(surroundings, next);
-    setImmediate(() => this.#fill(hasMore ? places : others));
+  #fill(
+    rows: readonly { readonly place: Place; readonly next: readonly HoldableCommand[] }[],
+  ): void {
+    const [row, ...others] = rows;
+    if (!row) return;
+    const { place, next } = row;
+    const isKnown = this.#places.get(place.cwd) === place;
+    const waits = isKnown && next.length > 0 && waitsAtGate(place);
+    if (waits === undefined) return void setTimeout(() => this.#fill(rows), QUIET_MS);
+    const hasMore = waits && holdNext(place, next);
+    setImmediate(() => this.#fill(hasMore ? rows : others));
   }
 }
 
-/** Expects each command as often as it came in one burst, those of the latest bursts first. */
-function lookAhead({ bursts, max, surroundings }: Place): Place['next'] {
-  const most = new Map<string, number>();
-  const commands = new Map<string, HoldableCommand | undefined>();
-  for (const burst of bursts.toReversed()) {
-    for (const [key, { start, count }] of burst) {
-      if (!commands.has(key)) commands.set(key, holdable({ ...start, ...surroundings }));
-      most.set(key, Math.max(most.get(key) ?? 0, count));
-    }
-  }
-  const expected = [...commands].flatMap(([key, command]) =>
-    command ? Array.from({ length: most.get(key) ?? 0 }, () => command) : [],
+function isUsed({ uses }: Known): boolean {
+  return uses > 0;
+}
+
+/** What is known of the commands of a directory once one more burst is over, without those that came in none for long. */
+function endBurst({ commands }: Place): Known[] {
+  const [used, others] = [true, false].map((wanted) =>
+    commands.filter((each) => isUsed(each) === wanted),
   );
+  return [...(used ?? []), ...(others ?? [])]
+    .map((known) => ({
+      ...known,
+      uses: 0,
+      recent: [...known.recent.slice(1 - RECENT_BURSTS), known.uses],
+    }))
+    .filter(({ recent }) => recent.some(Boolean))
+    .slice(0, MAX_COMMANDS);
+}
+
+/** Expects each command as often as it came in one burst, those of the latest bursts first. */
+function lookAhead({ commands, max, cwd, env }: Place): HoldableCommand[] {
+  const expected = commands.flatMap(({ start, recent }) => {
+    const command = holdable({ ...start, cwd, env });
+    return command ? Array.from({ length: Math.max(...recent) }, () => command) : [];
+  });
   return expected.slice(0, max);
 }
