@@ -5,7 +5,7 @@ import { readShebang } from '../shell/shebang.js';
 import { splitSimpleCommand } from '../shell/shellWords.js';
 import { readStart } from '../util/guardedRead.js';
 import { hostEnvironment } from '../util/surroundings.js';
-import { findProgram, isExecutable, safeSearchPath } from './findProgram.js';
+import { findProgram, isDirectory, isExecutable, safeSearchPath } from './findProgram.js';
 import { resolveShell } from './resolveShell.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -88,8 +88,6 @@ function locateProgram(program: string, searchPath: string): string {
 function programOf(line: CommandLine): Execution | undefined {
   const { command, cwd } = line;
   if (process.platform === 'win32' || changesBash(line) || !isItself()) return undefined;
-  if (holdsNameOf(SET_BY_BASH, line.env) || holdsNameOf(SET_BY_BASH, line.extraEnv))
-    return undefined;
   const words = splitSimpleCommand(command);
   if (!words) return undefined;
   const env = { ...line.env, ...line.extraEnv };
@@ -130,7 +128,7 @@ function readProgram(file: string): Pick<Execution, 'shebang'> | undefined {
     const shebang = readShebang(file);
     const [interpreter = ''] = shebang ?? [file];
     const isFound = !shebang || (path.isAbsolute(interpreter) && isExecutable(interpreter));
-    return isFound && isNative(readStart(interpreter, HEADER_BYTES)) ? { shebang } : undefined;
+    return isFound && isNative(interpreter) ? { shebang } : undefined;
   } catch {
     // One that may be executed and not be read. It is an exception, and a shell knows what to do.
     return undefined;
@@ -139,34 +137,24 @@ function readProgram(file: string): Pick<Execution, 'shebang'> | undefined {
 
 /** Of an ELF file of 64 bits; those of Mach-O are shorter. */
 const HEADER_BYTES = 64;
-/** Bytes that tell a system and a processor, by the magic number. */
-const MACHINE: ReadonlyMap<string, readonly (readonly [from: number, to: number])[]> = new Map([
-  [
-    '7f454c46',
-    [
-      [4, 6],
-      [18, 20],
-    ],
-  ],
-  ['cffaedfe', [[4, 8]]],
-]);
-/** In a file for several processors their number is where Java has its version. */
-const MAX_PROCESSORS = 20;
-
-let ownHeader: Buffer | undefined;
+/** What tells a system and a processor in the header of an ELF file, and of one of Mach-O. */
+const MACHINE = /^7f454c46(?<bits>.{4}).{24}(?<processor>.{4})|^cffaedfe(?<both>.{8})/;
+/** One for several processors. In the place of their number, Java has its version, which is larger. */
+const UNIVERSAL = /^cafebabe000000(?:0.|1[0-3])/;
 
 /** Whether a file begins like a program for this machine, such as the one that runs. */
-function isNative(start: Buffer): boolean {
-  if (start.length < HEADER_BYTES) return false;
-  const magic = start.toString('hex', 0, 4);
-  if (magic === 'cafebabe') {
-    return process.platform === 'darwin' && start.readUInt32BE(4) < MAX_PROCESSORS;
-  }
-  const own = (ownHeader ??= readStart(process.execPath, HEADER_BYTES));
-  const machine = magic === own.toString('hex', 0, 4) ? MACHINE.get(magic) : undefined;
-  return (
-    machine?.every(([from, to]) => start.subarray(from, to).equals(own.subarray(from, to))) ?? false
-  );
+function isNative(file: string): boolean {
+  const header = readStart(file, HEADER_BYTES).toString('hex');
+  if (header.length < 2 * HEADER_BYTES) return false;
+  if (process.platform === 'darwin' && UNIVERSAL.test(header)) return true;
+  ownMachine ??= machineOf(readStart(process.execPath, HEADER_BYTES).toString('hex'));
+  return ownMachine !== undefined && machineOf(header) === ownMachine;
+}
+
+let ownMachine: string | undefined;
+
+function machineOf(header: string): string | undefined {
+  return MACHINE.exec(header)?.slice(1).join(' ');
 }
 
 /** What bash sets in the environment of a program. `undefined` where that takes more than a look. */
@@ -200,15 +188,6 @@ function directoryFor(cwd: string, named = ''): string | undefined {
   }
 }
 
-/** Not one that cannot be looked at, either, such as another user's. */
-function isDirectory(file: string): boolean {
-  try {
-    return statSync(file).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
 const PROJECT = PROJECT_NAMES.split('|');
 
 /** Without its quotes, and with the project's directory in the place of a reference to it. */
@@ -220,33 +199,25 @@ function valueOf(word: string, variables: Environment): string {
 }
 
 /**
- * Exported functions could stand in the place of a program, and the others change what bash does or prints, how long it
- * waits, or what it is told.
+ * Variables that change what bash does or prints, how long it waits, or what it is told, such as exported functions, which
+ * could stand in the place of a program; and those that it sets itself, or says something about, also where they came from
+ * its host.
  */
 const CHANGING_BASH =
-  /^(?:__hookstack.*|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|BASH_COMPAT|POSIXLY_CORRECT|POSIX_PEDANTIC|LD_PRELOAD|TMOUT)$/s;
+  /^(?:|__hookstack.*|BASH|BASH_FUNC_.*|BASHOPTS|BASHPID|BASH_(?:ARGV0|COMMAND|COMPAT|EXECUTION_STRING|SUBSHELL|VERSINFO|VERSION|XTRACEFD)|COMP_WORDBREAKS|EPOCH(?:REALTIME|SECONDS)|HISTCMD|IFS|LD_PRELOAD|LINENO|OPTERR|OPTIND|POSIXLY_CORRECT|POSIX_PEDANTIC|PPID|PS4|SECONDS|SHELLOPTS|S?RANDOM|TMOUT)$/s;
 
-/** Those that bash sets itself, or says something about, also where they came from its host; and one without a name. */
-const SET_BY_BASH =
-  /^(?:|BASH|BASHPID|BASH_(?:ARGV0|COMMAND|EXECUTION_STRING|SUBSHELL|VERSINFO|VERSION|XTRACEFD)|COMP_WORDBREAKS|EPOCH(?:REALTIME|SECONDS)|HISTCMD|IFS|LINENO|OPTERR|OPTIND|PPID|PS4|S?RANDOM)$/;
-
-const looked = new WeakMap<object, Map<RegExp, boolean>>();
+const changing = new WeakMap<object, boolean>();
 
 /** Whether an environment changes how bash begins, so that what it would do by itself is not known. */
-export function changesBash({
-  env,
-  extraEnv = {},
-}: Pick<CommandLine, 'env' | 'extraEnv'>): boolean {
-  return holdsNameOf(CHANGING_BASH, env) || holdsNameOf(CHANGING_BASH, extraEnv);
+export function changesBash({ env, extraEnv }: Pick<CommandLine, 'env' | 'extraEnv'>): boolean {
+  return holdsChanging(env) || (extraEnv !== undefined && holdsChanging(extraEnv));
 }
 
-function holdsNameOf(names: RegExp, env: Environment = {}): boolean {
-  const known = looked.get(env) ?? new Map<RegExp, boolean>();
-  looked.set(env, known);
+function holdsChanging(env: Environment): boolean {
   const holds =
-    known.get(names) ??
-    Object.entries(env).some(([name, value]) => value !== undefined && names.test(name));
-  known.set(names, holds);
+    changing.get(env) ??
+    Object.entries(env).some(([name, value]) => value !== undefined && CHANGING_BASH.test(name));
+  changing.set(env, holds);
   return holds;
 }
 

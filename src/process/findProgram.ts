@@ -30,6 +30,15 @@ export function isExecutable(file: string): boolean {
   }
 }
 
+/** Whether a path is a directory, and not one that cannot be looked at, such as another user's. */
+export function isDirectory(file: string): boolean {
+  try {
+    return statSync(file).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 /**
  * A search path without the entries in which a project could put its programs: those that are relative, that lead into
  * the project, or nowhere yet, and that are the `node_modules` of a folder above it. Where the project is the home

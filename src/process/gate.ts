@@ -62,9 +62,7 @@ function writeGate(): number {
  */
 export function readByBash(options: StartOptions): Execution | undefined {
   const { args, env, extraEnv = {} } = options;
-  // Bash counts on from what it finds there.
-  const isCounting = env['SECONDS'] !== undefined || extraEnv['SECONDS'] !== undefined;
-  if (args || isCounting || changesBash(options) || !isItself()) return undefined;
+  if (args || changesBash(options) || !isItself()) return undefined;
   const { file, isBash } = resolveShell(env['PATH']);
   const isOther = extraEnv['PATH'] !== undefined && resolveShell(extraEnv['PATH']).file !== file;
   if (!isBash || isOther || Object.keys(extraEnv).some((name) => CHANGING_LOADER.test(name)))

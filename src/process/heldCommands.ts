@@ -1,13 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import {
-  changesBash,
-  directoriesOf,
-  executionOf,
-  type Execution,
-  type StartOptions,
-} from './execution.js';
+import { directoriesOf, executionOf, type Execution, type StartOptions } from './execution.js';
 import { gateFor, GO, readByBash } from './gate.js';
 import { letPendingEventsThrough } from './outputCollector.js';
 import { killGroups, untrackGroup } from './processGroup.js';
@@ -30,8 +24,6 @@ import {
 const MAX_AT_GATE = 32;
 /** Commands at their stdin: each of them takes the memory of its interpreter. */
 const MAX_AT_STDIN = 16;
-/** Ms without use after which those at the gate are let go. */
-const IDLE_MS = 60_000;
 /** How often one may end before it is needed. */
 const MAX_EARLY_ENDS = 3;
 /** States of which is remembered whether bash waits; the environment is part of each. */
@@ -67,7 +59,6 @@ let held: HeldCommand[] = [];
 const earlyEnds = new Map<string, number>();
 /** Whether bash waits at the gate in a state: where it sources nothing, a command would run at once. */
 const waiting = new Map<string, boolean | undefined>();
-let idle: NodeJS.Timeout | undefined;
 
 /** By which the same command is known in its directory; never empty. */
 export function keyOf({ command, args, extraEnv, prestart }: Omit<StartOptions, 'cwd' | 'env'>) {
@@ -157,22 +148,21 @@ export function holdAtStdin(options: StartOptions, onGivingUp: () => void): void
  * @returns whether it is to be called again for more, once others have had their turn
  */
 export function holdNext(place: Place, wanted: readonly HoldableCommand[]): boolean {
-  idle ??= setTimeout(dropIdle, IDLE_MS).unref();
-  idle.refresh();
   const state = isShortOfRoom() ? undefined : stateOf(place);
   if (state === undefined || waiting.get(state) === false) return false;
   const missing = wanted.slice(0, MAX_AT_GATE);
-  const unwanted = held.filter((command) => {
+  const unwanted: HeldCommand[] = [];
+  for (const command of held) {
+    if (!command.gate || command.options.cwd !== place.cwd) continue;
     const at = command.state === state ? missing.findIndex(({ key }) => key === command.key) : -1;
     if (at >= 0) missing.splice(at, 1);
-    return at < 0 && command.gate && command.options.cwd === place.cwd;
-  });
+    else unwanted.push(command);
+  }
   letGo(unwanted);
-  let hasStarted = false;
-  while (!hasStarted && missing.length > 0)
-    hasStarted = holdAtGate(missing.shift()!, state) !== undefined;
+  let started: HeldCommand | undefined;
+  while (!started && missing.length > 0) started = holdAtGate(missing.shift()!, state);
   letGo(held.filter(({ gate }) => gate).slice(0, -MAX_AT_GATE));
-  return hasStarted && missing.length > 0;
+  return started !== undefined && missing.length > 0;
 }
 
 /** `undefined` where it cannot be started: the command starts at its event, and reports what is wrong if it still is. */
@@ -232,7 +222,7 @@ function noteEnd(command: HeldCommand): void {
 
 /** Whether bash waits at the gate in a place; `undefined` while it is asked to show it, which is done the first time. */
 export function waitsAtGate(place: Place): boolean | undefined {
-  const state = changesBash(place) ? undefined : stateOf(place);
+  const state = stateOf(place);
   if (state === undefined) return false;
   if (!waiting.has(state)) askToWait(place, state);
   return waiting.get(state);
@@ -268,11 +258,6 @@ export function dropHeld(cwd?: string): boolean {
 
 function isIn({ options }: HeldCommand, cwd: string | undefined): boolean {
   return cwd === undefined || options.cwd === cwd;
-}
-
-function dropIdle(): void {
-  idle = undefined;
-  letGo(held.filter(({ gate }) => gate));
 }
 
 function letGo(commands: readonly HeldCommand[]): void {

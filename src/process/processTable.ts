@@ -152,22 +152,13 @@ function readDescriptors(pid: number): string[] {
   }
 }
 
-/** Empty for one that is closed. */
+/** What a process holds, in the system's words. Empty for what is closed, or cannot be read. */
 function readDescriptor(pid: number, name: string): string {
   try {
     return readlinkSync(`/proc/${pid}/fd/${name}`);
   } catch {
     return '';
   }
-}
-
-/**
- * What a process writes to: by that its other holders are found. Empty where it cannot be told, as of a process that has
- * ended, or belongs to somebody else.
- */
-export function readPipes(pid: number): string[] {
-  if (process.platform !== 'linux') return [];
-  return ['1', '2'].map((name) => readDescriptor(pid, name)).filter((held) => held.includes(':['));
 }
 
 /** Linux counts in hundredths of a second towards programs, whatever it does inside. */

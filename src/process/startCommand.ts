@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { assertDescriptorHeadroom } from '../util/descriptors.js';
 import { executionOf, inShell, type Execution, type StartOptions } from './execution.js';
 import { trackGroup, watchHost, type ProcessGroup } from './processGroup.js';
-import { readPipes } from './processTable.js';
 import { startFailure } from './startFailure.js';
 
 /** A command that runs, nothing written to it or read from it yet. */
@@ -136,6 +136,24 @@ export function asRunningCommand(
     status: subprocess,
     setReferenced: (isReferenced) => setReferenced(subprocess, isReferenced),
   };
+}
+
+/**
+ * What a process writes to, in the system's words: by that its other holders are found. Empty where it cannot be told, as
+ * of a process that has ended, or belongs to somebody else.
+ */
+export function readPipes(pid: number): string[] {
+  const pipes: string[] = [];
+  if (process.platform !== 'linux') return pipes;
+  for (const descriptor of [1, 2]) {
+    try {
+      const held = readlinkSync(`/proc/${pid}/fd/${descriptor}`);
+      if (held.includes(':[')) pipes.push(held);
+    } catch {
+      // It has closed it.
+    }
+  }
+  return pipes;
 }
 
 /** Says whether a process and its pipes keep the host alive. */

@@ -5,10 +5,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   findByTraces,
   findDescendants,
-  readPipes,
   readProcessTable,
   stillThere,
 } from '../../src/process/processTable.js';
+import { readPipes } from '../../src/process/startCommand.js';
 import { withTempDir } from './helpers.js';
 
 const MARK = 'HOOKSTACK_RUN_ID=process-table-test';

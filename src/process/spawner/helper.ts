@@ -1,5 +1,6 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
+import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { assertDescriptorHeadroom } from '../../util/descriptors.js';
 import type { StartOptions } from '../execution.js';
@@ -120,7 +121,7 @@ export class SpawnerProcess {
       const startedAt = performance.now();
       const answerBy = startedAt + command.timeoutMs + COMMAND_TIMINGS.answerMs;
       this.#owe(id, { settle, runId, startedAt, answerBy, isTaken: false });
-      const sent = { ...command, runId, env: this.#environmentId(env), input: shared };
+      const sent = { ...this.#toBeSent({ ...command, env }, runId), input: shared };
       this.#tell({ type: 'run', id, command: sent }, shared === undefined ? input : undefined);
       if (signal) setMaxListeners(0, signal);
       signal?.addEventListener('abort', abort, { once: true });
@@ -133,21 +134,26 @@ export class SpawnerProcess {
    * @param max how many of those that do not say `prestart` it may hold
    * @param onGivingUp called where one that does is not started ahead any more
    */
-  expect({ env, ...start }: StartOptions, max: number, onGivingUp: () => void): void {
-    const { cwd } = start;
-    const key = `${cwd} ${keyOf(start)}`;
+  expect(start: StartOptions, max: number, onGivingUp: () => void): void {
+    const key = JSON.stringify([path.resolve(start.cwd), keyOf(start)]);
     const known = this.#prestarted.get(key);
     const { id, runId } = known ?? { id: ++this.#sent, runId: newRunId(this.runId) };
-    if (start.prestart) this.#prestarted.set(key, { id, runId, cwd, onGivingUp });
-    const sent = { ...start, runId, env: this.#environmentId(env) };
+    const sent = this.#toBeSent(start, runId);
+    if (start.prestart) this.#prestarted.set(key, { id, runId, cwd: sent.cwd, onGivingUp });
     this.#tell({ type: 'expect', id, start: sent, max });
   }
 
   /** Lets go of all that waits in a directory. */
-  drop(cwd: string): void {
+  drop(directory: string): void {
+    const cwd = path.resolve(directory);
     for (const [key, start] of this.#prestarted)
       if (start.cwd === cwd) this.#prestarted.delete(key);
     this.#tell({ type: 'drop', cwd });
+  }
+
+  /** It is in another directory itself. */
+  #toBeSent<T extends StartOptions>({ env, ...start }: T, runId: string) {
+    return { ...start, cwd: path.resolve(start.cwd), runId, env: this.#environmentId(env) };
   }
 
   /** Has it end these when this process has gone, and no others. */

@@ -22,9 +22,12 @@ const BYTES_OF_COMMAND = 20_000;
 interface Known {
   readonly key: string;
   readonly start: Omit<StartOptions, 'cwd' | 'env'>;
-  /** How often in this burst, and in each of the latest ones. */
+  /** How often in this burst, in each of the latest ones, and at most in one of those. */
   uses: number;
   recent: readonly number[];
+  most: number;
+  /** Of a line of shell, which stays one; a script may become another program. */
+  line?: HoldableCommand | undefined;
 }
 
 /** What is known of the commands that run in one directory. */
@@ -33,6 +36,10 @@ interface Place extends Pick<StartOptions, 'cwd' | 'env'> {
   max: number;
   /** Those of the latest burst first. */
   commands: Known[];
+  /** Whether any came in this burst. Else none that was held has been taken. */
+  isUsed: boolean;
+  /** What the next burst will take. */
+  next: readonly HoldableCommand[];
 }
 
 /**
@@ -57,12 +64,20 @@ export class Refill {
     this.#uncollectedBytes += BYTES_OF_COMMAND + inputBytes;
     this.#waitForQuiet();
     if (max === 0) return;
-    const { commands } = this.#placeOf({ cwd, env }, max);
+    const place = this.#placeOf(cwd, env, max);
+    place.isUsed = true;
     const key = keyOf(start);
-    const known = commands.find((each) => each.key === key);
+    const known = place.commands.find((each) => each.key === key);
     const { command, args, extraEnv } = start;
     if (known) known.uses += 1;
-    else commands.push({ key, start: { command, args, extraEnv }, uses: 1, recent: [] });
+    else
+      place.commands.push({
+        key,
+        start: { command, args, extraEnv },
+        uses: 1,
+        recent: [],
+        most: 0,
+      });
   }
 
   /** Does something in a directory once the burst is over. */
@@ -77,10 +92,11 @@ export class Refill {
     this.#waiting = this.#waiting.filter((each) => each.cwd !== cwd);
   }
 
-  #placeOf({ cwd, env }: Pick<StartOptions, 'cwd' | 'env'>, max: number): Place {
+  #placeOf(cwd: string, env: StartOptions['env'], max: number): Place {
     const known = this.#places.get(cwd);
     if (known?.env === env) return Object.assign(known, { max });
-    const place = { cwd, env, max, commands: known?.commands ?? [] };
+    const commands = (known?.commands ?? []).map((each) => ({ ...each, line: undefined }));
+    const place = { cwd, env, max, commands, isUsed: true, next: [] };
     this.#places.delete(cwd);
     this.#places.set(cwd, place);
     const [oldest = ''] = this.#places.keys();
@@ -104,54 +120,47 @@ export class Refill {
 
   #makeReady(): void {
     for (const { work } of this.#waiting.splice(0)) work();
-    // In other directories nobody has taken any.
-    const used = [...this.#places.values()].filter(({ commands }) => commands.some(isUsed));
-    for (const place of used) place.commands = endBurst(place);
-    this.#fill(used.map((place) => ({ place, next: lookAhead(place) })));
+    const used = [...this.#places.values()].filter(({ isUsed }) => isUsed);
+    for (const place of used) endBurst(place);
+    this.#fill(used);
     if (this.#uncollectedBytes < MAX_UNCOLLECTED_BYTES) return;
     this.#uncollectedBytes = 0;
     globalThis.gc?.();
   }
 
   /** One at a time, so that a command that comes meanwhile does not wait for all of them. */
-  #fill(
-    rows: readonly { readonly place: Place; readonly next: readonly HoldableCommand[] }[],
-  ): void {
-    const [row, ...others] = rows;
-    if (!row) return;
-    const { place, next } = row;
+  #fill([place, ...others]: readonly Place[]): void {
+    if (!place) return;
     const isKnown = this.#places.get(place.cwd) === place;
-    const waits = isKnown && next.length > 0 && waitsAtGate(place);
-    if (waits === undefined) return void setTimeout(() => this.#fill(rows), QUIET_MS);
-    const hasMore = waits && holdNext(place, next);
-    setImmediate(() => this.#fill(hasMore ? rows : others));
+    const waits = isKnown && place.next.length > 0 && waitsAtGate(place);
+    if (waits === undefined) return void setTimeout(() => this.#fill([place, ...others]), QUIET_MS);
+    const hasMore = waits && holdNext(place, place.next);
+    setImmediate(() => this.#fill(hasMore ? [place, ...others] : others));
   }
 }
 
-function isUsed({ uses }: Known): boolean {
-  return uses > 0;
-}
-
-/** What is known of the commands of a directory once one more burst is over, without those that came in none for long. */
-function endBurst({ commands }: Place): Known[] {
-  const [used, others] = [true, false].map((wanted) =>
-    commands.filter((each) => isUsed(each) === wanted),
-  );
-  return [...(used ?? []), ...(others ?? [])]
-    .map((known) => ({
-      ...known,
-      uses: 0,
-      recent: [...known.recent.slice(1 - RECENT_BURSTS), known.uses],
-    }))
-    .filter(({ recent }) => recent.some(Boolean))
-    .slice(0, MAX_COMMANDS);
+/** Forgets what came in none of the latest bursts. */
+function endBurst(place: Place): void {
+  const [used, others]: [Known[], Known[]] = [[], []];
+  for (const known of place.commands) {
+    (known.uses > 0 ? used : others).push(known);
+    known.recent = [...known.recent.slice(1 - RECENT_BURSTS), known.uses];
+    known.most = Math.max(...known.recent);
+    known.uses = 0;
+  }
+  place.commands = [...used, ...others].filter(({ most }) => most > 0).slice(0, MAX_COMMANDS);
+  place.isUsed = false;
+  place.next = lookAhead(place);
 }
 
 /** Expects each command as often as it came in one burst, those of the latest bursts first. */
 function lookAhead({ commands, max, cwd, env }: Place): HoldableCommand[] {
-  const expected = commands.flatMap(({ start, recent }) => {
-    const command = holdable({ ...start, cwd, env });
-    return command ? Array.from({ length: Math.max(...recent) }, () => command) : [];
-  });
-  return expected.slice(0, max);
+  const next: HoldableCommand[] = [];
+  for (const known of commands) {
+    const command = known.line ?? holdable({ ...known.start, cwd, env });
+    if (!command) continue;
+    if (!command.execution.variables) known.line = command;
+    for (let count = 0; count < known.most; count++) next.push(command);
+  }
+  return next.slice(0, max);
 }

@@ -33,19 +33,15 @@ export function runInSpawner(
   options: CommandOptions,
 ): Promise<CommandOutcome | undefined> | undefined {
   const spawner = readySpawner();
-  if (!spawner || !canTake(options) || options.input.byteLength > MAX_SENT_BYTES) return undefined;
+  const isLarge = options.input.byteLength > MAX_SENT_BYTES;
+  if (!spawner || isLarge || options.signal?.aborted) return undefined;
   waitForIdleness();
-  return options.signal?.aborted ? undefined : spawner.run(options);
+  return spawner.run(options);
 }
 
 /** The spawner, once it is up and as long as it starts commands as this process would. */
 export function readySpawner(): SpawnerProcess | undefined {
   return current?.isUp && current.state === stateOfHost() ? current : undefined;
-}
-
-/** It is in another directory itself. */
-function canTake({ cwd }: StartOptions): boolean {
-  return path.isAbsolute(cwd);
 }
 
 /** Whether there is a spawner, or one may be started. */
@@ -81,7 +77,7 @@ export function expectInSpawner(
   max: number,
   onGivingUp: () => void,
 ): boolean {
-  if (current?.state !== stateOfHost() || !canTake(options)) return false;
+  if (current?.state !== stateOfHost()) return false;
   current.expect(options, max, onGivingUp);
   return true;
 }
