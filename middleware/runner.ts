@@ -41,8 +41,8 @@ import type {
   HookOutput,
 } from '../src/protocol/types.js';
 import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
-import { MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
-import { runCommand, type CommandOutcome } from '../src/process/runCommand.js';
+import { MAX_KEPT_ANSWER_BYTES } from '../src/process/command/limits.js';
+import { runCommand, type CommandOutcome } from '../src/process/command/runCommand.js';
 import { runInSpawner } from '../src/process/spawner/spawner.js';
 import { runKept } from '../src/run/keptHooks.js';
 import type { FindObjection, StartAhead } from '../src/run/startAhead.js';

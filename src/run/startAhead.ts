@@ -1,4 +1,4 @@
-import { dropHeld, holdAtStdin } from '../process/heldCommands.js';
+import { dropHeld, holdAtStdin } from '../process/command/heldCommands.js';
 import {
   dropInSpawner,
   expectInSpawner,
@@ -52,7 +52,7 @@ export class StartAhead {
 
   /** Starts those hooks that say `prestart`, and nothing else. */
   prestart(hookConfigs: readonly CommandHookConfig[], session: SessionFields): void {
-    const eager = hookConfigs.filter(({ prestart: isEager }) => isEager);
+    const eager = hookConfigs.filter(({ prestart, persistent }) => prestart && !persistent);
     if (eager.length > 0) this.prepare(eager, session);
   }
 

@@ -7,9 +7,9 @@ import {
   runCommand,
   type CommandOptions,
   type CommandOutcome,
-} from '../../src/process/runCommand.js';
-import { resolveShell } from '../../src/process/resolveShell.js';
-import { Refill } from '../../src/process/spawner/refill.js';
+} from '../../src/process/command/runCommand.js';
+import { resolveShell } from '../../src/process/command/resolveShell.js';
+import { Bursts } from '../../src/process/spawner/bursts.js';
 import { isSimpleCommand } from '../../src/shell/shellWords.js';
 import {
   countHeld,
@@ -17,7 +17,7 @@ import {
   holdable,
   holdNext,
   waitsAtGate,
-} from '../../src/process/heldCommands.js';
+} from '../../src/process/command/heldCommands.js';
 import { countResources } from '../helpers/countResources.js';
 import { isRunning, withTempDir } from './helpers.js';
 
@@ -565,9 +565,9 @@ describe('what would run before its event', () => {
   it('is held again and again, whatever a script names', async () => {
     await withTempDir(async (cwd) => {
       await writeScript(cwd, '#!/tmp/\0/bash\n');
-      const refill = new Refill();
-      refill.noteUse({ command: './script', cwd, env }, 1, 0);
-      refill.noteUse({ command: 'true; true', cwd, env }, 1, 0);
+      const bursts = new Bursts();
+      bursts.noteUse({ command: './script', cwd, env }, 1, 0);
+      bursts.noteUse({ command: 'true; true', cwd, env }, 1, 0);
       await vi.waitFor(() => expect(countHeld(cwd)).toBe(1), WAIT);
     });
   });

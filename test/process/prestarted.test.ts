@@ -1,8 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { countHeld, dropHeld, holdAtStdin, takeHeld } from '../../src/process/heldCommands.js';
-import { runCommand } from '../../src/process/runCommand.js';
+import {
+  countHeld,
+  dropHeld,
+  holdAtStdin,
+  takeHeld,
+} from '../../src/process/command/heldCommands.js';
+import { runCommand } from '../../src/process/command/runCommand.js';
 import { isRunning, withTempDir } from './helpers.js';
 
 afterEach(() => void dropHeld());

@@ -7,8 +7,8 @@ import {
   findDescendants,
   readProcessTable,
   stillThere,
-} from '../../src/process/processTable.js';
-import { readPipes } from '../../src/process/startCommand.js';
+} from '../../src/process/command/processTable.js';
+import { readPipes } from '../../src/process/command/startCommand.js';
 import { withTempDir } from './helpers.js';
 
 const MARK = 'HOOKSTACK_RUN_ID=process-table-test';

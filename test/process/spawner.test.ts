@@ -11,14 +11,14 @@ import {
   holdable,
   takeHeld,
   waitsAtGate,
-} from '../../src/process/heldCommands.js';
+} from '../../src/process/command/heldCommands.js';
 import {
   runCommand,
   type CommandOptions,
   type CommandOutcome,
-} from '../../src/process/runCommand.js';
+} from '../../src/process/command/runCommand.js';
 import { readFrames, writeFrame } from '../../src/process/spawner/frames.js';
-import { Refill } from '../../src/process/spawner/refill.js';
+import { Bursts } from '../../src/process/spawner/bursts.js';
 import {
   dropInSpawner,
   expectInSpawner,
@@ -210,14 +210,14 @@ describe('what a spawner starts ahead', () => {
   it('is made ready after a burst only where that was', async () => {
     await withTempDir(async (here) => {
       await withTempDir(async (there) => {
-        const refill = new Refill();
+        const bursts = new Bursts();
         for (const cwd of [here, there])
           await vi.waitFor(() => expect(waitsAtGate({ cwd, env })).toBe(true), WAIT);
         const use = async (cwd: string) => {
-          refill.noteUse({ command: 'true && a', cwd, env }, 2, 0);
+          bursts.noteUse({ command: 'true && a', cwd, env }, 2, 0);
           await vi.waitFor(() => expect(countHeld(cwd)).toBe(1), WAIT);
         };
-        const untilQuiet = () => new Promise<void>((resolve) => refill.later(here, resolve));
+        const untilQuiet = () => new Promise<void>((resolve) => bursts.later(here, resolve));
         await use(here);
         await use(there);
         await untilQuiet();
@@ -237,13 +237,13 @@ describe('what a spawner starts ahead', () => {
 describe('what is held for the next burst of events', () => {
   it('is the commands of the last ones that bash reads', async () => {
     await withTempDir(async (cwd) => {
-      const refill = new Refill();
+      const bursts = new Bursts();
       const place = { cwd, env };
       await vi.waitFor(() => expect(waitsAtGate(place)).toBe(true), WAIT);
-      const bursts = [['true && a', 'true && a', 'true && b'], ['node x', 'node x'], ['true && b']];
-      for (const [at, burst] of bursts.entries()) {
-        for (const command of burst) refill.noteUse({ ...place, command }, 16, 0);
-        await new Promise<void>((resolve) => refill.later(cwd, resolve));
+      const inTurn = [['true && a', 'true && a', 'true && b'], ['node x', 'node x'], ['true && b']];
+      for (const [at, burst] of inTurn.entries()) {
+        for (const command of burst) bursts.noteUse({ ...place, command }, 16, 0);
+        await new Promise<void>((resolve) => bursts.later(cwd, resolve));
         const held = [3, 3, 3][at];
         await vi.waitFor(() => expect(countHeld(cwd)).toBe(held), WAIT);
       }
@@ -255,16 +255,16 @@ describe('what is held for the next burst of events', () => {
 
   it('is no more than is allowed, that of the latest first', async () => {
     await withTempDir(async (cwd) => {
-      const refill = new Refill();
+      const bursts = new Bursts();
       const place = { cwd, env };
       await vi.waitFor(() => expect(waitsAtGate(place)).toBe(true), WAIT);
       for (const command of ['true && a', 'true && b', 'true && c']) {
-        refill.noteUse({ ...place, command }, 2, 0);
-        await new Promise<void>((resolve) => refill.later(cwd, resolve));
+        bursts.noteUse({ ...place, command }, 2, 0);
+        await new Promise<void>((resolve) => bursts.later(cwd, resolve));
       }
       await vi.waitFor(() => expect(countHeld(cwd)).toBe(2), WAIT);
       // What the second burst had in the place of the third goes once that is over.
-      await new Promise<void>((resolve) => refill.later(cwd, resolve));
+      await new Promise<void>((resolve) => bursts.later(cwd, resolve));
       const wasHeld = (command: string) => takeAway({ ...place, command });
       const commands = ['true && a', 'true && b', 'true && c'];
       expect(commands.map(wasHeld)).toEqual([false, true, true]);

@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { inShell, type StartOptions } from '../../process/execution.js';
+import { inShell, type StartOptions } from '../../process/command/execution.js';
 import {
   asRunningCommand,
   environmentOf,
@@ -8,9 +8,9 @@ import {
   RUN_ID,
   startCommand,
   type RunningCommand,
-} from '../../process/startCommand.js';
-import { watchHost } from '../../process/processGroup.js';
-import { startFailure } from '../../process/startFailure.js';
+} from '../../process/command/startCommand.js';
+import { watchHost } from '../../process/command/processGroup.js';
+import { startFailure } from '../../process/command/startFailure.js';
 import { assertDescriptorHeadroom } from '../../util/descriptors.js';
 import { onDemand } from '../../util/onDemand.js';
 

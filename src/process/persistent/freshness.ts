@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { StartOptions } from '../execution.js';
+import type { StartOptions } from '../command/execution.js';
 
 /** A word of a shell command, with its quotes: runs of quoted text and of what is no space and no operator. */
 const WORD = /(?:'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]|[^\s'"\\;|&<>()])+/g;

@@ -1,10 +1,10 @@
-import { MAX_KEPT_BYTES } from '../limits.js';
-import { letPendingEventsThrough, release, settlesWithin } from '../outputCollector.js';
-import { endGroup, untrackGroup } from '../processGroup.js';
-import { enterRoom, leaveRoom, offerRoom } from '../room.js';
-import type { Interruption } from '../runCommand.js';
+import { MAX_KEPT_BYTES } from '../command/limits.js';
+import { letPendingEventsThrough, release, settlesWithin } from '../command/outputCollector.js';
+import { endGroup, untrackGroup } from '../command/processGroup.js';
+import { enterRoom, leaveRoom, offerRoom } from '../command/room.js';
+import type { Interruption } from '../command/runCommand.js';
 import { unwatchGroup, watchGroup } from '../spawner/spawner.js';
-import type { RunningCommand } from '../startCommand.js';
+import type { RunningCommand } from '../command/startCommand.js';
 import type { PersistentLimits } from './limits.js';
 import { FirstLine } from './firstLine.js';
 import { decode, isBlank, isHello, readAnswer, writeEvent, type Answer } from './lines.js';

@@ -1,6 +1,6 @@
-import { runCommand, type CommandOptions, type CommandOutcome } from '../runCommand.js';
+import { runCommand, type CommandOptions, type CommandOutcome } from '../command/runCommand.js';
 import { runInSpawner } from '../spawner/spawner.js';
-import type { RunningCommand } from '../startCommand.js';
+import type { RunningCommand } from '../command/startCommand.js';
 import type { AskedEvent } from './askedEvent.js';
 import type { Greeting } from './keptProcess.js';
 import type { PersistentLimits } from './limits.js';

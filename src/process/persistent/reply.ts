@@ -1,5 +1,5 @@
-import { MAX_KEPT_BYTES } from '../limits.js';
-import { NOT_RUN, type CommandOutcome, type Interruption } from '../runCommand.js';
+import { MAX_KEPT_BYTES } from '../command/limits.js';
+import { NOT_RUN, type CommandOutcome, type Interruption } from '../command/runCommand.js';
 import type { Answer } from './lines.js';
 
 /** What came of an event that was put to a process. */

@@ -1,10 +1,10 @@
-import type { StartOptions } from '../execution.js';
-import { dropHeld, holdAtStdin, takeHeld } from '../heldCommands.js';
-import { killGroups, type ProcessGroup } from '../processGroup.js';
-import { runCommand } from '../runCommand.js';
+import type { StartOptions } from '../command/execution.js';
+import { dropHeld, holdAtStdin, takeHeld } from '../command/heldCommands.js';
+import { killGroups, type ProcessGroup } from '../command/processGroup.js';
+import { runCommand } from '../command/runCommand.js';
 import { readFrames, writeFrame } from './frames.js';
 import type { FromSpawner, SharedId, ToSpawner } from './messages.js';
-import { Refill } from './refill.js';
+import { Bursts } from './bursts.js';
 
 // A small process that starts commands in the place of its host, whose memory makes a start slow. It runs them as its
 // host would, and ends with it, and with it all that it has started.
@@ -15,7 +15,7 @@ type Message<T extends ToSpawner['type']> = Extract<ToSpawner, { type: T }>;
 const environments = new Map<SharedId, Environment>();
 const inputs = new Map<SharedId, Buffer>();
 const aborts = new Map<number, AbortController>();
-const refill = new Refill();
+const bursts = new Bursts();
 let watched: readonly ProcessGroup[] = [];
 
 readFrames(process.stdin, (message, bytes) => receive(message as ToSpawner, bytes), leave);
@@ -41,7 +41,7 @@ function receive(message: ToSpawner, bytes: Buffer): void {
     case 'expect':
       return expect(message);
     case 'drop':
-      refill.forget(message.cwd);
+      bursts.forget(message.cwd);
       return void dropHeld(message.cwd);
     case 'watch':
       watched = message.groups.map((group) => ({ ...group, pipes: [], startedAt: -Infinity }));
@@ -68,7 +68,7 @@ async function run({ id, command }: Message<'run'>, bytes: Buffer): Promise<void
   const input = command.input === undefined ? bytes : (inputs.get(command.input) ?? bytes);
   const { warmShells = 0, prestart: isEager } = command;
   const ending = runCommand({ ...start, runId, input, signal: abort.signal, held });
-  refill.noteUse(start, isEager ? 0 : warmShells, input.byteLength);
+  bursts.noteUse(start, isEager ? 0 : warmShells, input.byteLength);
   const { stdout, stderr, error, ...rest } = await ending;
   aborts.delete(id);
   const said = [Buffer.from(stdout), Buffer.from(stderr)];
@@ -82,8 +82,8 @@ async function run({ id, command }: Message<'run'>, bytes: Buffer): Promise<void
 
 function expect({ id, start: sent, max }: Message<'expect'>): void {
   const start = { ...sent, env: environmentOf(sent) };
-  if (!start.prestart) return refill.noteUse(start, max, 0);
-  refill.later(start.cwd, () => holdAtStdin(start, () => tell({ type: 'gave-up', id })));
+  if (!start.prestart) return bursts.noteUse(start, max, 0);
+  bursts.later(start.cwd, () => holdAtStdin(start, () => tell({ type: 'gave-up', id })));
 }
 
 function environmentOf({ env }: { env: SharedId }): Environment {

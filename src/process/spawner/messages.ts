@@ -1,6 +1,6 @@
-import type { StartOptions } from '../execution.js';
-import type { ProcessGroup } from '../processGroup.js';
-import type { CommandOptions, CommandOutcome } from '../runCommand.js';
+import type { StartOptions } from '../command/execution.js';
+import type { ProcessGroup } from '../command/processGroup.js';
+import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
 
 /** What is large and used more than once is sent once, and named by a number until it is forgotten. */
 export type SharedId = number;

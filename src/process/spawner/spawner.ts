@@ -1,9 +1,9 @@
 import path from 'node:path';
-import type { StartOptions } from '../execution.js';
-import type { ProcessGroup } from '../processGroup.js';
-import type { CommandOptions, CommandOutcome } from '../runCommand.js';
-import { inheritedState, RUN_ID } from '../startCommand.js';
-import { SpawnerProcess } from './helper.js';
+import type { StartOptions } from '../command/execution.js';
+import type { ProcessGroup } from '../command/processGroup.js';
+import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
+import { inheritedState, RUN_ID } from '../command/startCommand.js';
+import { SpawnerProcess } from './spawnerProcess.js';
 
 /** Ms without a command after which the process is let go. */
 const IDLE_MS = 60_000;

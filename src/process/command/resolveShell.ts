@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { readShebang } from '../shell/shebang.js';
+import { readShebang } from '../../shell/shebang.js';
 import { findProgram } from './findProgram.js';
 
 /** The program that runs hook commands. */

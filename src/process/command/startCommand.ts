@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { assertDescriptorHeadroom } from '../util/descriptors.js';
+import { assertDescriptorHeadroom } from '../../util/descriptors.js';
 import { executionOf, inShell, type Execution, type StartOptions } from './execution.js';
 import { trackGroup, watchHost, type ProcessGroup } from './processGroup.js';
 import { startFailure } from './startFailure.js';

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
-import { findHome, hostEnvironment } from '../util/surroundings.js';
-import { isInside, realPathOf } from '../util/paths.js';
+import { findHome, hostEnvironment } from '../../util/surroundings.js';
+import { isInside, realPathOf } from '../../util/paths.js';
 
 /**
  * Looks a program up on a search path, whose relative entries are skipped: they name a directory of whatever project

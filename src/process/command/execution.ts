@@ -1,10 +1,10 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { expandWord, PROJECT_NAMES } from '../shell/expandCommand.js';
-import { readShebang } from '../shell/shebang.js';
-import { splitSimpleCommand } from '../shell/shellWords.js';
-import { readStart } from '../util/guardedRead.js';
-import { hostEnvironment } from '../util/surroundings.js';
+import { expandWord, PROJECT_NAMES } from '../../shell/expandCommand.js';
+import { readShebang } from '../../shell/shebang.js';
+import { splitSimpleCommand } from '../../shell/shellWords.js';
+import { readStart } from '../../util/guardedRead.js';
+import { hostEnvironment } from '../../util/surroundings.js';
 import { findProgram, isDirectory, isExecutable, safeSearchPath } from './findProgram.js';
 import { resolveShell } from './resolveShell.js';
 

@@ -1,5 +1,11 @@
-import type { StartOptions } from '../execution.js';
-import { holdable, holdNext, keyOf, waitsAtGate, type HoldableCommand } from '../heldCommands.js';
+import type { StartOptions } from '../command/execution.js';
+import {
+  holdable,
+  holdNext,
+  keyOf,
+  waitsAtGate,
+  type HoldableCommand,
+} from '../command/heldCommands.js';
 
 /** Ms without a start after which a burst of events is over. */
 const QUIET_MS = 15;
@@ -46,7 +52,7 @@ interface Place extends Pick<StartOptions, 'cwd' | 'env'> {
  * Makes ready what the next burst of events will take, once one is over: events of an agent follow each other without a
  * pause, and a start in between would be waited for.
  */
-export class Refill {
+export class Bursts {
   readonly #places = new Map<string, Place>();
   #waiting: { readonly cwd: string; readonly work: () => void }[] = [];
   #uses = 0;
