@@ -15,6 +15,8 @@ export type ProcessGroup = ProcessTraces;
 /** Those that end with this process. */
 const live = new Set<ProcessGroup>();
 let stopWatching: (() => void) | undefined;
+/** Since it was last looked. */
+let wasUsed = false;
 
 /**
  * Watches for the end of this process, to be called right before something is started that is tracked at once: a signal
@@ -25,7 +27,8 @@ export function watchHost(): void {
   const unload = onExit(killTrackedGroups);
   const looking = setInterval(() => {
     // The host's signals are its own while no command runs.
-    if (live.size === 0) stopWatching?.();
+    if (live.size === 0 && !wasUsed) stopWatching?.();
+    wasUsed = false;
   }, LINGER_MS).unref();
   stopWatching = () => {
     stopWatching = undefined;
@@ -35,9 +38,9 @@ export function watchHost(): void {
 }
 
 /**
- * Ms for which the host is watched at least. Events come in bursts, and to listen to some twenty signals anew for each
- * takes a tenth of the time that a hook takes. Meanwhile they end the host as they would anyway, once it has time for
- * them.
+ * Ms without a command after which the host is watched no longer, at least. Events come in bursts, and to listen to some
+ * twenty signals anew for each takes a tenth of the time that a hook takes. Meanwhile they end the host as they would
+ * anyway, once it has time for them.
  */
 const LINGER_MS = 1000;
 
@@ -52,6 +55,7 @@ export function killTrackedGroups(): void {
  */
 export function trackGroup(group: ProcessGroup): void {
   live.add(group);
+  wasUsed = true;
 }
 
 /** Forgets a group that has ended, or that may outlive this process. */
