@@ -1,8 +1,12 @@
 import type { Middleware } from '../src/compose.js';
 import { askRemote } from '../src/fleet/remoteHooks.js';
-import { MAX_KEPT_ANSWER_BYTES } from '../src/process/limits.js';
+import { MAX_KEPT_ANSWER_BYTES } from '../src/process/command/limits.js';
 import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
-import { runCommand, type CommandOptions, type CommandOutcome } from '../src/process/runCommand.js';
+import {
+  runCommand,
+  type CommandOptions,
+  type CommandOutcome,
+} from '../src/process/command/runCommand.js';
 import { runInSpawner } from '../src/process/spawner/spawner.js';
 import { failsClosed, type CallFacts } from '../src/protocol/events.js';
 import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';

@@ -13,7 +13,7 @@ import {
   validate,
 } from 'superstruct';
 import type { Infer } from 'superstruct';
-import { MAX_TIMEOUT_MS } from '../process/limits.js';
+import { MAX_TIMEOUT_MS } from '../process/command/limits.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { readText as readFileText, reasonOf } from '../util/guardedRead.js';
 

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { opendir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, errorMessage } from '../util/errorMessage.js';
-import { isShortage, waitForDescriptors } from '../util/room.js';
+import { isShortage, waitForDescriptors } from '../util/descriptors.js';
 import type { Extension } from '../hooks/entry.js';
 import {
   ExtensionBudget,

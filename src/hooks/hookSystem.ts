@@ -68,7 +68,7 @@ export class HookSystem {
     if (isFirst) this.#startAhead();
   }
 
-  /** Starts the hooks that say `prestart`; nothing else, before the first hook has run. */
+  /** Starts the hooks that say `prestart`, and what starts them; nothing else, before the first hook has run. */
   #startAhead(): void {
     const hooks = this.getAllHooks().flatMap(({ enabled, config }) =>
       enabled && config.prestart ? config : [],

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { dialects } from '../dialects/dialects.js';
-import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from '../process/limits.js';
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from '../process/command/limits.js';
 import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
 
 /** How long a hook may run. */

@@ -1,6 +1,6 @@
 import { runOrdinary } from '../process/persistent/ordinary.js';
 import { PersistentHooks, type KeptHook } from '../process/persistent/persistentHooks.js';
-import type { CommandOptions, CommandOutcome } from '../process/runCommand.js';
+import type { CommandOptions, CommandOutcome } from '../process/command/runCommand.js';
 import type { CommandHookConfig, PersistentOptions } from '../protocol/types.js';
 import type { HookRun } from './hookRun.js';
 import {

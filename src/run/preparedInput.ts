@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { safeSearchPath } from '../process/findProgram.js';
+import { safeSearchPath } from '../process/command/findProgram.js';
 import { findHome } from '../util/surroundings.js';
 import { dialects } from '../dialects/dialects.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
-import type { StartOptions } from '../process/execution.js';
+import type { StartOptions } from '../process/command/execution.js';
 import { PERSISTENT_VARIABLE } from '../process/persistent/lines.js';
 import { encodeInput } from './encodeInput.js';
 import { inherited, type HookEnvironmentPolicy } from './hookEnvironment.js';

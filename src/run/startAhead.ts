@@ -1,10 +1,9 @@
-import { dropPrestarted, prestart } from '../process/prestarted.js';
+import { dropHeld, holdAtStdin } from '../process/command/heldCommands.js';
 import {
-  canSpawn,
   dropInSpawner,
+  expectInSpawner,
   leaveSpawner,
   prepareSpawner,
-  prestartInSpawner,
 } from '../process/spawner/spawner.js';
 import { shortIdentity } from '../protocol/identity.js';
 import type { CommandHookConfig } from '../protocol/types.js';
@@ -28,12 +27,15 @@ export interface StartAheadOptions extends Surroundings {
   readonly logger: DebugLogger;
   /** How many commands may be held for the next events. */
   readonly warmShells: number;
-  /** Whether the spawner does all this, once there is one. Default false. */
+  /** Whether the spawner does all this. Default false. */
   readonly spawner?: boolean;
   readonly findObjection?: FindObjection;
 }
 
-/** Makes ready for the next event: starts the spawner, and the hooks that say `prestart`. */
+/**
+ * Makes ready for the next event: starts the spawner, tells it of the commands that have run without it, and has hooks
+ * started that say `prestart`.
+ */
 export class StartAhead {
   #isStopped = false;
   readonly #givenUp = new WeakSet<CommandHookConfig>();
@@ -45,78 +47,65 @@ export class StartAhead {
    * the longer the more memory the host has.
    */
   prepare(hookConfigs: readonly CommandHookConfig[], session: SessionFields): void {
-    if (hookDepth() >= MAX_HOOK_DEPTH) return;
-    setImmediate(() => {
-      if (this.#isStopped || !hookConfigs.some(isStartedEachTime)) return;
-      if (this.options.spawner && canSpawn()) this.#prepareSpawner(hookConfigs, session);
-      this.#prestart(hookConfigs, session);
-    });
+    if (hookDepth() < MAX_HOOK_DEPTH) setImmediate(() => this.#prepare(hookConfigs, session));
   }
 
   /** Starts those hooks that say `prestart`, and nothing else. */
   prestart(hookConfigs: readonly CommandHookConfig[], session: SessionFields): void {
-    if (hookDepth() < MAX_HOOK_DEPTH) setImmediate(() => this.#prestart(hookConfigs, session));
+    const eager = hookConfigs.filter(({ prestart, persistent }) => prestart && !persistent);
+    if (eager.length > 0) this.prepare(eager, session);
   }
 
   /** Ends what was started ahead in a directory, because other hooks count now. */
   forget(cwd: string): void {
-    dropPrestarted(cwd);
-    dropInSpawner('prestarted', cwd);
+    dropHeld(cwd);
+    dropInSpawner(cwd);
   }
 
   /** Prepares nothing any more, and lets go of what waits in a directory. */
   stop(cwd: string): void {
     this.#isStopped = true;
-    dropPrestarted(cwd);
+    dropHeld(cwd);
     leaveSpawner(this, cwd);
   }
 
-  #placeOf({ cwd }: SessionFields): Place {
-    const directory = this.options.directory?.() ?? cwd;
-    return { cwd: directory, env: buildHookEnvironment(this.options.environment, directory) };
-  }
-
-  #prepareSpawner(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
-    const started = () => {
-      const { cwd: directory, env } = this.#placeOf(input);
-      return hookConfigs
-        .filter((hook) => isStartedEachTime(hook) && !hook.prestart)
-        .map((hook) => startOptions(hook, { input, directory, env }));
-    };
-    prepareSpawner(this, started, this.options.warmShells);
-  }
-
-  #prestart(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
-    for (const hook of hookConfigs) {
-      const isEager = hook.prestart && isStartedEachTime(hook);
-      const isWanted = isEager && !this.#givenUp.has(hook) && !this.#isStopped;
-      if (isWanted) void this.#prestartOne(hook, input);
+  #prepare(hookConfigs: readonly CommandHookConfig[], session: SessionFields): void {
+    const started = hookConfigs.filter(isStartedEachTime);
+    if (this.#isStopped || started.length === 0) return;
+    const { spawner, warmShells } = this.options;
+    const isNew = spawner && prepareSpawner(this);
+    for (const hook of started) {
+      if (hook.prestart) void this.#prestart(hook, session);
+      else if (isNew && warmShells > 0) this.#expect(hook, session);
     }
   }
 
-  async #prestartOne(hook: CommandHookConfig, input: SessionFields): Promise<void> {
-    const { findObjection, logger, spawner } = this.options;
-    // When its event comes, it is asked again, and the objection is told.
-    if ((await findObjection?.(hook)) !== undefined || this.#isStopped) return;
-    const { cwd: directory, env } = this.#placeOf(input);
-    const options = startOptions(hook, { input, directory, env });
-    const giveUp = () => {
-      this.#givenUp.add(hook);
-      logger.warn(
-        `The hook "${shortIdentity(hook)}" ends before it is asked, and is not started ahead any more: let it read stdin, or remove "prestart"`,
-      );
-    };
-    if (!spawner || !prestartInSpawner(options, giveUp)) await prestart(options, giveUp);
+  /** When its event comes, it is asked again whether it may start, and the objection is told. */
+  async #prestart(hook: CommandHookConfig, session: SessionFields): Promise<void> {
+    if (this.#givenUp.has(hook)) return;
+    if ((await this.options.findObjection?.(hook)) === undefined) this.#expect(hook, session);
+  }
+
+  #expect(hook: CommandHookConfig, input: SessionFields): void {
+    if (this.#isStopped) return;
+    const { environment, directory: ofHost, spawner, warmShells } = this.options;
+    const directory = ofHost?.() ?? input.cwd;
+    const env = buildHookEnvironment(environment, directory);
+    const options = { ...startOptions(hook, { input, directory, env }), prestart: hook.prestart };
+    const giveUp = () => this.#giveUp(hook);
+    const isTold = spawner && expectInSpawner(options, warmShells, giveUp);
+    if (!isTold && hook.prestart) holdAtStdin(options, giveUp);
+  }
+
+  #giveUp(hook: CommandHookConfig): void {
+    this.#givenUp.add(hook);
+    this.options.logger.warn(
+      `The hook "${shortIdentity(hook)}" ends before it is asked, and is not started ahead any more: let it read stdin, or remove "prestart"`,
+    );
   }
 }
 
 /** Whether a process is started for each of its events, for which the spawner is there. */
 function isStartedEachTime({ type, persistent }: CommandHookConfig): boolean {
   return type === 'command' && !persistent;
-}
-
-/** Where something is made ready, and in which environment. */
-interface Place {
-  readonly cwd: string;
-  readonly env: Readonly<NodeJS.ProcessEnv>;
 }

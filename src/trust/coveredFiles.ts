@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { findObjection } from '../util/guardedFile.js';
 import { piecesOf, reasonOf, withRegularFile } from '../util/guardedRead.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { isShortage } from '../util/room.js';
+import { isShortage } from '../util/descriptors.js';
 import type { FileDigests } from '../hooks/entry.js';
 import { withMode } from './consentItem.js';
 import { linkStatsOf, targetOf, watchFolder, type FileWatch, type Found } from './fileWatch.js';

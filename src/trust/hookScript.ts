@@ -1,5 +1,5 @@
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import { findProgram } from '../process/findProgram.js';
+import { findProgram } from '../process/command/findProgram.js';
 import { expandCommand, expandWord, referenceValues, scopeOf } from '../shell/expandCommand.js';
 import { readShebang } from '../shell/shebang.js';
 import { readSimpleCommand } from '../shell/shellWords.js';

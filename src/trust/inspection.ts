@@ -1,7 +1,7 @@
 import { errorMessage } from '../util/errorMessage.js';
 import { harmOf } from './harm.js';
-import { isShortage } from '../util/room.js';
-import { safeSearchPath } from '../process/findProgram.js';
+import { isShortage } from '../util/descriptors.js';
+import { safeSearchPath } from '../process/command/findProgram.js';
 import {
   itemOfHook,
   itemOfModule,

@@ -3,7 +3,7 @@ import { errorCode, errorMessage } from './errorMessage.js';
 import { readText, RefusedFile, withRegularFile, type ReadLimits } from './guardedRead.js';
 import { isPrivateGroup } from './privateGroup.js';
 import { quoteWord } from './quoteWord.js';
-import { isShortage } from './room.js';
+import { isShortage } from './descriptors.js';
 
 export type GuardedReading =
   | { readonly status: 'read'; readonly text: string }

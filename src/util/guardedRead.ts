@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { errorMessage } from './errorMessage.js';
-import { waitForDescriptors } from './room.js';
+import { waitForDescriptors } from './descriptors.js';
 
 /**
  * The one door through which files are read. A project, an extension or another user may have put anything in the place

@@ -1,5 +1,6 @@
 import { describe } from './checks.js';
-import { isShortage, onDemand, waitForDescriptors } from './room.js';
+import { isShortage, waitForDescriptors } from './descriptors.js';
+import { onDemand } from './onDemand.js';
 import { errorMessage } from './errorMessage.js';
 import { readGuardedFile, type GuardedFileOptions, type GuardedReading } from './guardedFile.js';
 import type { JsonDocument, Position } from './jsonDocument.js';

@@ -4,7 +4,7 @@ import { readShebang } from '../shell/shebang.js';
 import { statsOf } from '../util/paths.js';
 import { readStart } from '../util/guardedRead.js';
 import { NOT_PROGRAMS } from '../shell/shellWords.js';
-import { findProgram, isExecutable } from '../process/findProgram.js';
+import { findProgram, isExecutable } from '../process/command/findProgram.js';
 import { readHook, type CommandReading } from './readCommand.js';
 import type { Checked, HookSite } from './types.js';
 

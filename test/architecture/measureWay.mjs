@@ -24,7 +24,7 @@ process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 const { Config, CoreToolScheduler, GeminiChat } = await import(
   pathToFileURL(path.join(home, 'src/index.js')).href
 );
-const { lookAtSpawner } = await import(
+const { readySpawner } = await import(
   pathToFileURL(path.join(home, 'src/process/spawner/spawner.js')).href
 );
 // In the place of the built file. It tells what it has run since it was asked last.
@@ -88,10 +88,8 @@ const alive = setInterval(() => undefined, 1000);
 const [spawner] = await connecting;
 // From the second call on, the process that starts hooks has what it needs, and holds it for the third.
 for (let round = 0; round < 2; round += 1) {
-  let found;
-  do found = await lookAtSpawner();
-  while (!found?.held && (await setTimeout(50, true)));
-  await setTimeout(300);
+  do await setTimeout(300);
+  while (!holdsAny());
   if (round === 0) await call();
 }
 const session = new inspector.Session();
@@ -106,6 +104,12 @@ const inHost = (await session.post('Profiler.takePreciseCoverage')).result;
 await setTimeout(300);
 const inSpawner = await covered(spawner);
 clearInterval(alive);
+
+function holdsAny() {
+  const { pid } = readySpawner() ?? {};
+  if (pid === undefined) return false;
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim() !== '';
+}
 
 async function covered(connection) {
   connection.write('?');

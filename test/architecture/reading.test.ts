@@ -12,10 +12,10 @@ const DOOR = 'src/util/guardedRead.ts';
 const MAY_OPEN: Readonly<Record<string, { readonly uses: string; readonly why: string }>> = {
   'src/util/stopwatch.ts': { uses: 'readFileSync', why: 'reads /proc, of its own thread' },
   'src/cli/resident/inheritance.ts': { uses: 'readFileSync', why: 'reads /proc' },
-  'src/process/processTable.ts': { uses: 'readFileSync', why: 'reads /proc' },
+  'src/process/command/processTable.ts': { uses: 'readFileSync', why: 'reads /proc' },
   'src/process/persistent/memory.ts': { uses: 'readFileSync', why: 'reads /proc' },
   'src/util/privateGroup.ts': { uses: 'readFileSync', why: "reads /etc/passwd, which is root's" },
-  'src/util/room.ts': {
+  'src/util/descriptors.ts': {
     uses: 'openSync',
     why: 'counts descriptors with /dev/null, and reads none',
   },
@@ -23,7 +23,7 @@ const MAY_OPEN: Readonly<Record<string, { readonly uses: string; readonly why: s
   'src/util/writeAtomically.ts': { uses: 'open', why: 'makes a new file, and reads none' },
   'src/util/fileLock.ts': { uses: 'open', why: 'makes a new file, and reads none' },
   'src/cli/hook/toldBefore.ts': { uses: 'openSync', why: 'makes an empty file, and reads none' },
-  'src/process/heldCommands.ts': { uses: 'openSync', why: 'makes a new file, and reads none' },
+  'src/process/command/gate.ts': { uses: 'openSync', why: 'makes a new file, and reads none' },
   'src/trace/privateFile.ts': { uses: 'openSync', why: 'opens to write, and follows no link' },
 };
 

@@ -4,26 +4,26 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, vi } from 'vitest';
-import { lookAtSpawner } from '../../src/process/spawner/spawner.js';
+import { lookAtSpawner } from '../helpers/lookAtSpawner.js';
 import { hook } from '../helpers/hooks.js';
 import { isRunning } from '../process/helpers.js';
 import { fixture } from './helpers/childHost.js';
 import { fault, TIMED, type Host } from './helpers/host.js';
-import { findProcesses, isExpecting } from './helpers/leftovers.js';
+import { commandOf, findProcesses, isExpecting } from './helpers/leftovers.js';
 
 const INDEX = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 
 fault.override({ start: 'spawner' });
 
 async function spawnerOf(): Promise<{ pid: number; runId: string }> {
-  const found = await lookAtSpawner();
+  const found = lookAtSpawner();
   if (found?.pid === undefined) throw new Error('there is no spawner');
   return { pid: found.pid, runId: found.runId };
 }
 
 /** Waits until the next hook is run by a spawner that is up and holds one. */
 async function waitForHeld(count: number): Promise<void> {
-  await expect.poll(async () => (await lookAtSpawner())?.held, { timeout: 10_000 }).toBe(count);
+  await expect.poll(() => lookAtSpawner()?.held, { timeout: 10_000 }).toBe(count);
 }
 
 const GUARD = { onFailure: 'deny' } as const;
@@ -63,7 +63,10 @@ describe('a spawner that dies', () => {
   fault('while a shell runs what it expected: nothing of it is left', async ({ host }) => {
     const command = '[ -e again ] || exit 0; echo >> runs; setsid sleep 300 & sleep 300';
     expect(await host.callTool([hook(command, GUARD)])).toMatchObject({ verdict: 'allowed' });
-    const findExpecting = () => findProcesses(host.runId).filter(isExpecting);
+    const findExpecting = () =>
+      findProcesses(host.runId).filter(
+        (pid) => isExpecting(pid) && commandOf(pid).includes('again'),
+      );
     await expect.poll(findExpecting, { timeout: 10_000 }).toHaveLength(1);
     const [expecting] = findExpecting();
     await host.write('again', '');
@@ -364,7 +367,7 @@ describe('there is no spawner', () => {
     const unset = host.createConfig({ hooks, hooksRunner: {} });
     for (const config of [off, unset, off, unset]) await host.callToolOf(config);
     await setImmediate();
-    expect(await lookAtSpawner()).toBeUndefined();
+    expect(lookAtSpawner()).toBeUndefined();
     expect(new Set(host.lines('parents'))).toEqual(new Set([String(process.pid)]));
   });
 

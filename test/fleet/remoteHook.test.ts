@@ -10,7 +10,7 @@ import { fireHook } from '../../src/hooks/fireHook.js';
 import { certificateAdvice } from '../../src/fleet/certificateAdvice.js';
 import { withFiles } from '../../src/fleet/files.js';
 import { sanitizeText } from '../../src/protocol/sanitizeText.js';
-import { MAX_KEPT_ANSWER_BYTES } from '../../src/process/limits.js';
+import { MAX_KEPT_ANSWER_BYTES } from '../../src/process/command/limits.js';
 import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
 import type { HookEnvironmentPolicy } from '../../src/run/hookEnvironment.js';
 import { markAnswer, readAnswer } from '../../src/fleet/answerMark.js';

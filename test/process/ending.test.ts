@@ -3,9 +3,9 @@ import { getEventListeners, once } from 'node:events';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { COMMAND_TIMINGS } from '../../src/process/limits.js';
-import { endGroup } from '../../src/process/processGroup.js';
-import { hasRunningMember } from '../../src/process/processTable.js';
+import { COMMAND_TIMINGS } from '../../src/process/command/limits.js';
+import { endGroup } from '../../src/process/command/processGroup.js';
+import { hasRunningMember } from '../../src/process/command/processTable.js';
 import { isRunning, readPids, run, SHORT_TIMINGS, withTempDir } from './helpers.js';
 
 /** Runs a command that appends pids to `$PIDS`; returns its outcome and those pids. */

@@ -1,7 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { safeSearchPath } from '../../src/process/findProgram.js';
+import { safeSearchPath } from '../../src/process/command/findProgram.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
 const temp = useTempDir();

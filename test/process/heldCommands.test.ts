@@ -7,18 +7,17 @@ import {
   runCommand,
   type CommandOptions,
   type CommandOutcome,
-} from '../../src/process/runCommand.js';
-import { resolveShell } from '../../src/process/resolveShell.js';
-import { Refill } from '../../src/process/spawner/refill.js';
+} from '../../src/process/command/runCommand.js';
+import { resolveShell } from '../../src/process/command/resolveShell.js';
+import { Bursts } from '../../src/process/spawner/bursts.js';
 import { splitSimpleCommand } from '../../src/shell/shellWords.js';
 import {
   countHeld,
   dropHeld,
   holdable,
   holdNext,
-  startHeld,
   waitsAtGate,
-} from '../../src/process/heldCommands.js';
+} from '../../src/process/command/heldCommands.js';
 import { countResources } from '../helpers/countResources.js';
 import { isRunning, withTempDir } from './helpers.js';
 
@@ -55,7 +54,7 @@ async function runAllWays(
   const toBeHeld = holdable(options);
   if (toBeHeld) holdNext(options, [toBeHeld]);
   const starts = countResources('PROCESSWRAP');
-  const ahead = await runCommand({ ...options, takeHeld: startHeld });
+  const ahead = await runCommand(options);
   const started = starts();
   if (toBeHeld) expect(started, 'what was started ahead was used').toBe(0);
   return { inShell: withoutTime(inShell), cold: withoutTime(cold), ahead: withoutTime(ahead) };
@@ -175,7 +174,7 @@ function shellsOfHost(): number[] {
 }
 
 function base(cwd: string) {
-  return { cwd, env, input: Buffer.from(''), timeoutMs: 10_000, takeHeld: startHeld };
+  return { cwd, env, input: Buffer.from(''), timeoutMs: 10_000 };
 }
 
 /** So many of a command. */
@@ -566,9 +565,9 @@ describe('what would run before its event', () => {
   it('is held again and again, whatever a script names', async () => {
     await withTempDir(async (cwd) => {
       await writeScript(cwd, '#!/tmp/\0/bash\n');
-      const refill = new Refill();
-      refill.noteUse({ command: './script', cwd, env }, 1, 0);
-      refill.noteUse({ command: 'true; true', cwd, env }, 1, 0);
+      const bursts = new Bursts();
+      bursts.noteUse({ command: './script', cwd, env }, 1, 0);
+      bursts.noteUse({ command: 'true; true', cwd, env }, 1, 0);
       await vi.waitFor(() => expect(countHeld(cwd)).toBe(1), WAIT);
     });
   });

@@ -5,12 +5,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { onTestFinished, vi } from 'vitest';
-import { COMMAND_TIMINGS, type CommandTimings } from '../../src/process/limits.js';
+import { COMMAND_TIMINGS, type CommandTimings } from '../../src/process/command/limits.js';
 import {
   runCommand,
   type CommandOptions,
   type CommandOutcome,
-} from '../../src/process/runCommand.js';
+} from '../../src/process/command/runCommand.js';
 
 /** Everything as in production, but no test waits five seconds. */
 export const SHORT_TIMINGS: CommandTimings = {
@@ -121,9 +121,9 @@ export async function compileRunCommand(directory: string): Promise<string> {
         noCheck: true,
       },
       include: [],
-      files: [path.join(root, 'src/process/runCommand.ts')],
+      files: [path.join(root, 'src/process/command/runCommand.ts')],
     }),
   );
   await execa('tsc', ['-p', directory], { preferLocal: true, localDir: root });
-  return path.join(directory, 'out/process/runCommand.js');
+  return path.join(directory, 'out/process/command/runCommand.js');
 }

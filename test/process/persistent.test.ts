@@ -11,7 +11,7 @@ import {
   runCommand,
   type CommandOptions,
   type CommandOutcome,
-} from '../../src/process/runCommand.js';
+} from '../../src/process/command/runCommand.js';
 import { findProcesses } from '../faults/helpers/leftovers.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { isRunning, SHORT_TIMINGS } from './helpers.js';

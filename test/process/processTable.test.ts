@@ -2,13 +2,13 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readPipes } from '../../src/process/startCommand.js';
 import {
   findByTraces,
   findDescendants,
   readProcessTable,
   stillThere,
-} from '../../src/process/processTable.js';
+} from '../../src/process/command/processTable.js';
+import { readPipes } from '../../src/process/command/startCommand.js';
 import { withTempDir } from './helpers.js';
 
 const MARK = 'HOOKSTACK_RUN_ID=process-table-test';
@@ -98,8 +98,8 @@ describe('the process table', () => {
           groupId: pidOf(shell),
           hasEnded: false,
         });
-        expect(entry?.isMarked([MARK])).toBe(true);
-        expect(entry?.isMarked(['NOBODY=has this'])).toBe(false);
+        expect(entry?.environment()).toContain(MARK);
+        expect(entry?.environment()).not.toContain('NOBODY=has this');
       }
     });
   });

@@ -1,4 +1,4 @@
-import { MAX_KEPT_BYTES } from '../../src/process/limits.js';
+import { MAX_KEPT_BYTES } from '../../src/process/command/limits.js';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import path from 'node:path';

@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findShell, resolveShell } from '../../src/process/resolveShell.js';
+import { resolveShell } from '../../src/process/command/resolveShell.js';
 import { run, withTempDir } from './helpers.js';
 
-const find = (searchPath: string | undefined) => findShell('linux', searchPath);
+const find = (searchPath: string | undefined) => resolveShell(searchPath, 'linux');
 
-describe('findShell', () => {
+describe('the shell of this machine', () => {
   it('takes the first bash on the search path', async () => {
     await withTempDir(async (directory) => {
       const bash = path.join(directory, 'bash');
@@ -30,9 +30,9 @@ describe('findShell', () => {
   });
 
   it('takes PowerShell on Windows, without a profile, and passes the exit code on', () => {
-    const { file, argumentsFor } = findShell('win32', 'C:\\Windows');
+    const { file, argumentsFor } = resolveShell('C:\\Windows', 'win32');
     expect(file).toBe('powershell.exe');
-    expect(argumentsFor?.('node hook.js')).toEqual([
+    expect(argumentsFor('node hook.js')).toEqual([
       '-NoProfile',
       '-NonInteractive',
       '-Command',

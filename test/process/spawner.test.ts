@@ -8,27 +8,27 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   countHeld,
   dropHeld,
-  heldRunId,
   holdable,
+  takeHeld,
   waitsAtGate,
-} from '../../src/process/heldCommands.js';
+} from '../../src/process/command/heldCommands.js';
 import {
   runCommand,
   type CommandOptions,
   type CommandOutcome,
-} from '../../src/process/runCommand.js';
+} from '../../src/process/command/runCommand.js';
 import { readFrames, writeFrame } from '../../src/process/spawner/frames.js';
-import { Refill } from '../../src/process/spawner/refill.js';
+import { Bursts } from '../../src/process/spawner/bursts.js';
 import {
   dropInSpawner,
+  expectInSpawner,
   leaveSpawner,
-  lookAtSpawner,
   prepareSpawner,
-  prestartInSpawner,
   runInSpawner,
   unwatchGroup,
   watchGroup,
 } from '../../src/process/spawner/spawner.js';
+import { lookAtSpawner } from '../helpers/lookAtSpawner.js';
 import { isRunning, withTempDir } from './helpers.js';
 
 const USER = {};
@@ -36,13 +36,13 @@ const env = { ...process.env, CI_MARK: 'as it is' };
 const WAIT = { timeout: 10_000, interval: 10 };
 
 async function startSpawner(): Promise<number> {
-  prepareSpawner(USER, () => [], 0);
-  await expect.poll(async () => (await lookAtSpawner())?.held, WAIT).toBe(0);
-  return (await lookAtSpawner())?.pid ?? 0;
+  prepareSpawner(USER);
+  await expect.poll(() => lookAtSpawner()?.held, WAIT).toBe(0);
+  return lookAtSpawner()?.pid ?? 0;
 }
 
 afterEach(async () => {
-  const pid = (await lookAtSpawner())?.pid ?? 0;
+  const pid = lookAtSpawner()?.pid ?? 0;
   leaveSpawner(USER, '/');
   await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
 });
@@ -91,7 +91,7 @@ describe('a command that another process starts, at its event and ahead of it', 
       const canBeHeld = holdable(options) !== undefined;
       expect(withoutTime(await runInSpawner(options))).toEqual(own);
       if (!canBeHeld) return;
-      await expect.poll(async () => (await lookAtSpawner())?.held, WAIT).toBe(1);
+      await expect.poll(() => lookAtSpawner()?.held, WAIT).toBe(1);
       expect(withoutTime(await runInSpawner(options))).toEqual(own);
     });
   });
@@ -184,19 +184,25 @@ describe('a command that another process starts', () => {
   });
 });
 
-const ahead = (cwd: string, file: string) => ({ cwd, env, command: `: > ${file}; cat` });
+const never = () => expect.unreachable();
+const ahead = (cwd: string, file: string) => ({
+  cwd,
+  env,
+  command: `: > ${file}; cat`,
+  prestart: true,
+});
 
 describe('what a spawner starts ahead', () => {
   it('is not started any more where it was dropped before that', async () => {
     await withTempDir(async (cwd) => {
       await startSpawner();
       await withTempDir(async (other) => {
-        expect(prestartInSpawner(ahead(cwd, 'dropped'), () => undefined)).toBe(true);
-        prestartInSpawner(ahead(other, 'kept'), () => undefined);
-        dropInSpawner('prestarted', cwd);
+        expect(expectInSpawner(ahead(cwd, 'dropped'), 0, never)).toBe(true);
+        expectInSpawner(ahead(other, 'kept'), 0, never);
+        dropInSpawner(cwd);
         await vi.waitFor(() => expect(existsSync(path.join(other, 'kept'))).toBe(true), WAIT);
         expect(existsSync(path.join(cwd, 'dropped'))).toBe(false);
-        dropInSpawner('prestarted', other);
+        dropInSpawner(other);
       });
     });
   });
@@ -204,14 +210,14 @@ describe('what a spawner starts ahead', () => {
   it('is made ready after a burst only where that was', async () => {
     await withTempDir(async (here) => {
       await withTempDir(async (there) => {
-        const refill = new Refill();
+        const bursts = new Bursts();
         for (const cwd of [here, there])
           await vi.waitFor(() => expect(waitsAtGate({ cwd, env })).toBe(true), WAIT);
         const use = async (cwd: string) => {
-          refill.noteUse({ command: 'true && a', cwd, env }, 2, 0);
+          bursts.noteUse({ command: 'true && a', cwd, env }, 2, 0);
           await vi.waitFor(() => expect(countHeld(cwd)).toBe(1), WAIT);
         };
-        const untilQuiet = () => new Promise<void>((resolve) => refill.later(resolve));
+        const untilQuiet = () => new Promise<void>((resolve) => bursts.later(here, resolve));
         await use(here);
         await use(there);
         await untilQuiet();
@@ -231,39 +237,47 @@ describe('what a spawner starts ahead', () => {
 describe('what is held for the next burst of events', () => {
   it('is the commands of the last ones that bash reads', async () => {
     await withTempDir(async (cwd) => {
-      const refill = new Refill();
+      const bursts = new Bursts();
       const place = { cwd, env };
       await vi.waitFor(() => expect(waitsAtGate(place)).toBe(true), WAIT);
-      const bursts = [['true && a', 'true && a', 'true && b'], ['node x', 'node x'], ['true && b']];
-      for (const [at, burst] of bursts.entries()) {
-        for (const command of burst) refill.noteUse({ ...place, command }, 16, 0);
-        await new Promise<void>((resolve) => refill.later(resolve));
+      const inTurn = [['true && a', 'true && a', 'true && b'], ['node x', 'node x'], ['true && b']];
+      for (const [at, burst] of inTurn.entries()) {
+        for (const command of burst) bursts.noteUse({ ...place, command }, 16, 0);
+        await new Promise<void>((resolve) => bursts.later(cwd, resolve));
         const held = [3, 3, 3][at];
         await vi.waitFor(() => expect(countHeld(cwd)).toBe(held), WAIT);
       }
-      const expected = (command: string) => heldRunId({ ...place, command }) !== undefined;
-      expect(['true && a', 'true && b', 'node x'].map(expected)).toEqual([true, true, false]);
+      const wasHeld = (command: string) => takeAway({ ...place, command });
+      expect(['true && a', 'true && b', 'node x'].map(wasHeld)).toEqual([true, true, false]);
       dropHeld();
     });
   });
 
   it('is no more than is allowed, that of the latest first', async () => {
     await withTempDir(async (cwd) => {
-      const refill = new Refill();
+      const bursts = new Bursts();
       const place = { cwd, env };
       await vi.waitFor(() => expect(waitsAtGate(place)).toBe(true), WAIT);
       for (const command of ['true && a', 'true && b', 'true && c']) {
-        refill.noteUse({ ...place, command }, 2, 0);
-        await new Promise<void>((resolve) => refill.later(resolve));
+        bursts.noteUse({ ...place, command }, 2, 0);
+        await new Promise<void>((resolve) => bursts.later(cwd, resolve));
       }
-      const expected = (command: string) => heldRunId({ ...place, command }) !== undefined;
-      const find = () => ['true && a', 'true && b', 'true && c'].map(expected);
-      await vi.waitFor(() => expect(find()).toEqual([false, true, true]), WAIT);
-      expect(countHeld(cwd)).toBe(2);
-      dropHeld();
+      await vi.waitFor(() => expect(countHeld(cwd)).toBe(2), WAIT);
+      // What the second burst had in the place of the third goes once that is over.
+      await new Promise<void>((resolve) => bursts.later(cwd, resolve));
+      const wasHeld = (command: string) => takeAway({ ...place, command });
+      const commands = ['true && a', 'true && b', 'true && c'];
+      expect(commands.map(wasHeld)).toEqual([false, true, true]);
     });
   });
 });
+
+/** Ends a command that is held, and says whether one was. */
+function takeAway(options: { cwd: string; env: NodeJS.ProcessEnv; command: string }): boolean {
+  const held = takeHeld(options);
+  held?.subprocess.kill();
+  return held !== undefined;
+}
 
 describe('a spawner without work', () => {
   beforeEach(() => {
@@ -284,7 +298,7 @@ describe('a spawner without work', () => {
       vi.advanceTimersByTime(150_000);
       leaveSpawner(USER, cwd);
       vi.useRealTimers();
-      expect(await lookAtSpawner()).toMatchObject({ pid });
+      expect(lookAtSpawner()).toMatchObject({ pid });
       unwatchGroup(group);
       await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
     });
@@ -294,19 +308,19 @@ describe('a spawner without work', () => {
     await withTempDir(async (cwd) => {
       vi.useRealTimers();
       const pid = await startSpawner();
-      prestartInSpawner({ cwd, env, command: 'cat' }, () => undefined);
+      expectInSpawner({ cwd, env, command: 'cat', prestart: true }, 0, never);
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
       vi.advanceTimersByTime(150_000);
       vi.useRealTimers();
-      expect(await lookAtSpawner()).toMatchObject({ pid });
-      dropInSpawner('prestarted', cwd);
+      expect(lookAtSpawner()).toMatchObject({ pid });
+      dropInSpawner(cwd);
     });
   });
 
   it('ends after a minute, and not before', async () => {
     await withTempDir(async (cwd) => {
-      prepareSpawner(USER, () => [], 0);
+      prepareSpawner(USER);
       vi.useRealTimers();
       const pid = await startSpawner();
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -339,7 +353,7 @@ describe('frames', () => {
           const all = Buffer.concat((await written.toArray()) as Buffer[]);
           const read: unknown[] = [];
           const stream = new PassThrough({ highWaterMark: 1e6 });
-          readFrames(stream, (message, bytes) => read.push([message, [...bytes]]));
+          readFrames(stream, (message, bytes) => read.push([message, [...bytes]]), never);
           for (let at = 0, turn = 0; at < all.length; turn++) {
             const length = 1 + (cuts[turn % cuts.length] ?? 0);
             stream.write(all.subarray(at, at + length));

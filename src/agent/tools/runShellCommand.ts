@@ -1,4 +1,4 @@
-import { runCommand, type CommandOutcome } from '../../process/runCommand.js';
+import { runCommand, type CommandOutcome } from '../../process/command/runCommand.js';
 import type { ToolResult } from '../../tools/tools.js';
 import { defineTool } from './defineTool.js';
 import { nonEmptyText, optional, text } from './parameters.js';

@@ -1,18 +1,18 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { watchHost } from '../../process/liveGroups.js';
-import { inShell, type StartOptions } from '../../process/execution.js';
+import { inShell, type StartOptions } from '../../process/command/execution.js';
 import {
   asRunningCommand,
   environmentOf,
   isDetached,
   newRunId,
-  noteBeginnings,
   RUN_ID,
   startCommand,
   type RunningCommand,
-} from '../../process/startCommand.js';
-import { startFailure } from '../../process/startFailure.js';
-import { assertDescriptorHeadroom, onDemand } from '../../util/room.js';
+} from '../../process/command/startCommand.js';
+import { watchHost } from '../../process/command/processGroup.js';
+import { startFailure } from '../../process/command/startFailure.js';
+import { assertDescriptorHeadroom } from '../../util/descriptors.js';
+import { onDemand } from '../../util/onDemand.js';
 
 /** In the words of Node, which execa does not get to. */
 const NUL_GIVEN = Object.assign(new Error('There is a NUL character'), {
@@ -45,7 +45,7 @@ export async function startWithExeca(options: StartOptions): Promise<RunningComm
       reject: false,
     });
     const subprocess = child as unknown as ChildProcessWithoutNullStreams;
-    const running = asRunningCommand(subprocess, runId, noteBeginnings(subprocess));
+    const running = asRunningCommand(subprocess, runId);
     if (running) return running;
     throw (await child).cause;
   } catch (error) {

@@ -6,7 +6,7 @@ import { findLikelyCause } from '../../run/likelyCause.js';
 import type { Said } from '../../run/hookRun.js';
 import { describeNoise, readHookOutput } from '../../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
-import type { CommandOutcome } from '../../process/runCommand.js';
+import type { CommandOutcome } from '../../process/command/runCommand.js';
 import { toOneLine } from '../shared/terminal.js';
 
 /** `error` is what the hook's author cannot have meant. */

@@ -3,7 +3,7 @@ import { events } from '../../protocol/events.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { ProjectHook } from '../../trust/consentItem.js';
 import type { DialectName, HookEventName } from '../../protocol/types.js';
-import { findProgram } from '../../process/findProgram.js';
+import { findProgram } from '../../process/command/findProgram.js';
 import { createFiles, filesOf, withoutPresent, type NewFile } from './starterFiles.js';
 import { addToSettings, groupOf, asLoaded, schemaFor } from './starterGroup.js';
 import {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { editSettings, planSettings } from '../shared/editSettings.js';
 import { dialects } from '../../dialects/dialects.js';
 import { receivableEvents } from '../../dialects/reverse.js';
-import { isExecutable } from '../../process/findProgram.js';
+import { isExecutable } from '../../process/command/findProgram.js';
 import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 import { requireHome } from '../../util/surroundings.js';
 import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { trackGroup, untrackGroup, watchHost } from '../../process/liveGroups.js';
-import { endGroup } from '../../process/processGroup.js';
-import { isDetached } from '../../process/startCommand.js';
+import {
+  endGroup,
+  trackGroup,
+  untrackGroup,
+  watchHost,
+} from '../../process/command/processGroup.js';
+import { isDetached } from '../../process/command/startCommand.js';
 import { errorMessage } from '../../util/errorMessage.js';
 
 /** A server of MCP that runs. */

@@ -1,6 +1,6 @@
 import { delimiter } from 'node:path';
 import { DIALECT_NAMES } from '../../protocol/types.js';
-import { findProgram } from '../../process/findProgram.js';
+import { findProgram } from '../../process/command/findProgram.js';
 import { isRecord } from '../../util/records.js';
 import { hostEnvironment } from '../../util/surroundings.js';
 

@@ -4,7 +4,7 @@ import {
   type CommandOptions,
   type CommandOutcome,
   type Interruption,
-} from '../runCommand.js';
+} from '../command/runCommand.js';
 
 /** What a process is kept for. */
 export interface KeptHook {

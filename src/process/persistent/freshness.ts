@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { readWords } from '../../shell/shellWords.js';
 import { directoryStamp, fileStamp } from '../../util/fileStamp.js';
-import type { StartOptions } from '../execution.js';
+import type { StartOptions } from '../command/execution.js';
 
 /** At most this many files of a command are looked at before each event. */
 const MAX_FILES = 16;

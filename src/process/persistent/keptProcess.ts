@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
-import { noteEnd, noteStart, offerRoom } from '../../util/room.js';
-import { MAX_KEPT_BYTES } from '../limits.js';
-import { untrackGroup } from '../liveGroups.js';
-import { letPendingEventsThrough, release, settlesWithin } from '../outputCollector.js';
-import { endGroup } from '../processGroup.js';
-import type { CommandOutcome, Interruption } from '../runCommand.js';
+import { enterRoom, leaveRoom, offerRoom } from '../command/room.js';
+import { MAX_KEPT_BYTES } from '../command/limits.js';
+import { untrackGroup } from '../command/processGroup.js';
+import { letPendingEventsThrough, release, settlesWithin } from '../command/outputCollector.js';
+import { endGroup } from '../command/processGroup.js';
+import type { CommandOutcome, Interruption } from '../command/runCommand.js';
 import { unwatchGroup, watchGroup } from '../spawner/spawner.js';
-import type { RunningCommand } from '../startCommand.js';
+import type { RunningCommand } from '../command/startCommand.js';
 import type { AskedEvent } from './askedEvent.js';
 import { Exchange, type Failure } from './exchange.js';
 import type { PersistentLimits } from './limits.js';
@@ -119,8 +119,8 @@ export class KeptProcess {
   /** Ends it where it has nothing to do, as another command needs its room. Says whether it does. */
   #giveUp(): boolean {
     if (this.#event || this.#state.row.stdout !== 'fault') return false;
-    noteStart();
-    void this.dismiss().finally(() => setImmediate(noteEnd));
+    enterRoom();
+    void this.dismiss().finally(() => setImmediate(leaveRoom));
     return true;
   }
 

@@ -1,4 +1,4 @@
-import { COMMAND_TIMINGS, type CommandTimings } from '../limits.js';
+import { COMMAND_TIMINGS, type CommandTimings } from '../command/limits.js';
 
 /** When kept processes are ended, and how long one waits for them. */
 export interface PersistentLimits extends CommandTimings {

@@ -1,4 +1,4 @@
-import { runCommand, type CommandOptions, type CommandOutcome } from '../runCommand.js';
+import { runCommand, type CommandOptions, type CommandOutcome } from '../command/runCommand.js';
 import { runInSpawner } from '../spawner/spawner.js';
 import { isHello, isHelloOfOther, isOfProtocol } from './lines.js';
 

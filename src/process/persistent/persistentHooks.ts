@@ -1,5 +1,5 @@
-import type { CommandOptions, CommandOutcome } from '../runCommand.js';
-import type { StartOptions } from '../execution.js';
+import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
+import type { StartOptions } from '../command/execution.js';
 import type { KeptHook } from './askedEvent.js';
 import { PERSISTENT_LIMITS, type PersistentLimits } from './limits.js';
 import { Pool } from './pool.js';

@@ -1,8 +1,9 @@
 import { errorMessage } from '../../util/errorMessage.js';
-import { isShortOfRoom, noteEnd, startWithRoom } from '../../util/room.js';
-import { dropPrepared, type CommandOptions, type CommandOutcome } from '../runCommand.js';
-import type { StartOptions } from '../execution.js';
-import { inheritedState, startCommand, type RunningCommand } from '../startCommand.js';
+import { dropHeld } from '../command/heldCommands.js';
+import { isShortOfRoom, leaveRoom, startWithRoom } from '../command/room.js';
+import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
+import type { StartOptions } from '../command/execution.js';
+import { inheritedState, startCommand, type RunningCommand } from '../command/startCommand.js';
 import { AskedEvent, type KeptHook } from './askedEvent.js';
 import { Faults } from './faults.js';
 import { Freshness } from './freshness.js';
@@ -144,9 +145,9 @@ export class Pool {
     const patience = { until: event.deadline, ...(signal && { signal }) };
     try {
       const start = () => startCommand(this.#start);
-      const command = await startWithRoom(start, dropPrepared, patience);
+      const command = await startWithRoom(start, dropHeld, patience);
       // Nobody is to wait for its end.
-      noteEnd();
+      leaveRoom();
       return this.#keep(command, event.hook);
     } catch (error) {
       if (event.interruption === 'aborted') event.fail('aborted');

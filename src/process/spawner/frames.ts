@@ -23,12 +23,12 @@ const MAX_COPIED_BYTES = 65_536;
 /**
  * Reads what `writeFrame` has written.
  *
- * @param onBroken called for what cannot be read, or handled, or is too long for an outcome; without it, that is thrown
+ * @param onBroken called for what cannot be read, or handled, or is too long; what comes after it is dropped
  */
 export function readFrames(
   stream: Readable,
   onFrame: (message: unknown, bytes: Buffer) => void,
-  onBroken?: () => void,
+  onBroken: () => void,
 ): void {
   let chunks: Buffer[] = [];
   let had = 0;
@@ -38,33 +38,35 @@ export function readFrames(
     had += chunk.byteLength;
     if (had < needed) return;
     let all = chunks.length === 1 ? chunk : Buffer.concat(chunks, had);
-    for (needed = frameLength(all); all.byteLength >= needed; needed = frameLength(all)) {
-      const bytesAt = PREFIX_BYTES + all.readUInt32LE(0);
-      const text = all.toString('utf8', PREFIX_BYTES, bytesAt);
-      const bytes = all.subarray(bytesAt, needed);
-      all = all.subarray(needed);
-      onFrame(JSON.parse(text), bytes);
+    try {
+      for (needed = frameLength(all); all.byteLength >= needed; needed = frameLength(all)) {
+        const bytesAt = PREFIX_BYTES + all.readUInt32LE(0);
+        const text = all.toString('utf8', PREFIX_BYTES, bytesAt);
+        const bytes = all.subarray(bytesAt, needed);
+        all = all.subarray(needed);
+        onFrame(JSON.parse(text), bytes);
+      }
+    } catch {
+      stream.off('data', hear).resume();
+      onBroken();
     }
     chunks = [all];
     had = all.byteLength;
-    if (onBroken && needed > MAX_OUTCOME_BYTES) throw new Error('a frame that is too long');
   };
-  const hearSafely = (chunk: Buffer): void => {
-    try {
-      hear(chunk);
-    } catch {
-      stream.off('data', hearSafely).resume();
-      onBroken?.();
-    }
-  };
-  stream.on('data', onBroken ? hearSafely : hear);
+  stream.on('data', hear);
 }
 
-/** Of a frame from a spawner. A hook may give back an input of many MB, twice as long; and there is no longer text. */
-const MAX_OUTCOME_BYTES = 512 * 1024 * 1024;
+/** A hook may give back an input of many MB, twice as long; and there is no longer text. */
+const MAX_FRAME_BYTES = 512 * 1024 * 1024;
 
-/** Of the frame at the beginning; that of its prefix, as long as it is not there. */
+/**
+ * Of the frame at the beginning; that of its prefix, as long as it is not there.
+ *
+ * @throws RangeError for one that is too long
+ */
 function frameLength(bytes: Buffer): number {
   if (bytes.byteLength < PREFIX_BYTES) return PREFIX_BYTES;
-  return PREFIX_BYTES + bytes.readUInt32LE(0) + bytes.readUInt32LE(4);
+  const length = PREFIX_BYTES + bytes.readUInt32LE(0) + bytes.readUInt32LE(4);
+  if (length > MAX_FRAME_BYTES) throw new RangeError('The frame is too long');
+  return length;
 }

@@ -1,10 +1,9 @@
 import path from 'node:path';
-import { isPrestarted } from '../prestarted.js';
-import type { CommandOptions, CommandOutcome } from '../runCommand.js';
-import type { ProcessGroup } from '../processGroup.js';
-import type { StartOptions } from '../execution.js';
-import { inheritedState, newRunId, RUN_ID } from '../startCommand.js';
-import { Helper } from './helper.js';
+import type { StartOptions } from '../command/execution.js';
+import type { ProcessGroup } from '../command/processGroup.js';
+import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
+import { inheritedState, RUN_ID } from '../command/startCommand.js';
+import { SpawnerProcess } from './spawnerProcess.js';
 
 /** Ms without a command after which the process is let go. */
 const IDLE_MS = 60_000;
@@ -14,15 +13,9 @@ const MAX_FAILED_STARTS = 2;
 /** A larger input takes longer to send than a command to start, and its bytes have been made in this process. */
 const MAX_SENT_BYTES = 2 * 1024 * 1024;
 
-interface Spawner {
-  readonly helper: Helper;
-  /** What it inherited, which must not have changed when it is used. */
-  readonly state: string;
-  idle?: NodeJS.Timeout;
-}
-
 /** The one of this process. */
-let current: Spawner | undefined;
+let current: SpawnerProcess | undefined;
+let idle: NodeJS.Timeout | undefined;
 let failedStarts = 0;
 /** Those for whom it is there, and how many. One that does not leave is not kept for that; then it ends when idle. */
 const users = new WeakSet<object>();
@@ -39,14 +32,16 @@ const watched = new Set<ProcessGroup>();
 export function runInSpawner(
   options: CommandOptions,
 ): Promise<CommandOutcome | undefined> | undefined {
-  if (!current?.helper.isUp || options.signal?.aborted) return undefined;
-  if (current.state !== stateOfHost() || (options.prestart && isPrestarted(options)))
-    return undefined;
-  // It is in another directory itself.
-  if (!path.isAbsolute(options.cwd)) return undefined;
-  if (options.input.byteLength > MAX_SENT_BYTES) return undefined;
-  clearTimeout(current.idle);
-  return current.helper.run(options);
+  const spawner = readySpawner();
+  const isLarge = options.input.byteLength > MAX_SENT_BYTES;
+  if (!spawner || isLarge || options.signal?.aborted) return undefined;
+  waitForIdleness();
+  return spawner.run(options);
+}
+
+/** The spawner, once it is up and as long as it starts commands as this process would. */
+export function readySpawner(): SpawnerProcess | undefined {
+  return current?.isUp && current.state === stateOfHost() ? current : undefined;
 }
 
 /** Whether there is a spawner, or one may be started. */
@@ -58,40 +53,44 @@ export function canSpawn(): boolean {
  * Starts a spawner, unless there is one.
  *
  * @param user for whom, until `leaveSpawner`
- * @param commands what has run without it, and will come again
- * @param max how many of them it may hold
+ * @returns whether it was started now, and knows of no command yet
  */
-export function prepareSpawner(
-  user: object,
-  commands: () => readonly StartOptions[],
-  max: number,
-): void {
+export function prepareSpawner(user: object): boolean {
+  if (!canSpawn()) return false;
   if (!users.has(user)) userCount += 1;
   users.add(user);
   if (current?.state !== stateOfHost()) letGo();
-  if (current) return;
+  if (current) return false;
   current = startSpawner();
-  if (max > 0) current?.helper.prepare(commands(), max);
+  return current !== undefined;
 }
 
-/** Has a command started ahead of its input. Says whether there is a spawner that does so. */
-export function prestartInSpawner(options: StartOptions, onGivingUp: () => void): boolean {
-  if (!current?.helper.isUp || current.state !== stateOfHost()) return false;
-  if (!path.isAbsolute(options.cwd)) return false;
-  current.helper.prestart(options, onGivingUp);
+/**
+ * Tells the spawner of a command that will come, so that it can start it ahead.
+ *
+ * @param max how many of those that do not say `prestart` may be held
+ * @param onGivingUp called where one that does ends too early too often
+ * @returns whether there is a spawner for it
+ */
+export function expectInSpawner(
+  options: StartOptions,
+  max: number,
+  onGivingUp: () => void,
+): boolean {
+  if (current?.state !== stateOfHost()) return false;
+  current.expect(options, max, onGivingUp);
   return true;
 }
 
-/** Ends what waits in a directory, of one kind. */
-export function dropInSpawner(what: 'held' | 'prestarted', cwd: string): void {
-  current?.helper.drop(what, cwd);
+/** Ends what waits in a directory. */
+export function dropInSpawner(cwd: string): void {
+  current?.drop(cwd);
 }
 
 /** Ends what waits in a directory, and the spawner itself where nobody else uses it. */
 export function leaveSpawner(user: object, cwd: string): void {
   if (!users.delete(user)) return;
-  dropInSpawner('prestarted', cwd);
-  dropInSpawner('held', cwd);
+  dropInSpawner(cwd);
   userCount -= 1;
   letGoUnlessUsed();
 }
@@ -99,37 +98,21 @@ export function leaveSpawner(user: object, cwd: string): void {
 /** Has a group ended where this process is killed. Not before there is a spawner. */
 export function watchGroup(group: ProcessGroup): void {
   watched.add(group);
-  current?.helper.watch([...watched]);
+  current?.watch([...watched]);
 }
 
 /** Forgets a group that has ended, or that somebody else looks after. */
 export function unwatchGroup(group: ProcessGroup): void {
   if (!watched.delete(group)) return;
-  current?.helper.watch([...watched]);
+  current?.watch([...watched]);
   letGoUnlessUsed();
 }
 
-/** The spawner's process, and how many commands are held in it; `undefined` where none is up. */
-export async function lookAtSpawner() {
-  const helper = current?.helper;
-  if (!helper?.isUp) return undefined;
-  const { pid, runId } = helper;
-  return { pid, runId, held: await helper.countHeld() };
-}
-
-function startSpawner(): Spawner | undefined {
-  if (!canSpawn()) return undefined;
+function startSpawner(): SpawnerProcess | undefined {
   try {
-    const spawner: Spawner = {
-      helper: new Helper(
-        newRunId(process.env[RUN_ID]),
-        () => rest(spawner),
-        () => lose(spawner),
-      ),
-      state: stateOfHost(),
-    };
-    rest(spawner);
-    if (watched.size > 0) spawner.helper.watch([...watched]);
+    const spawner = new SpawnerProcess(stateOfHost(), lose);
+    waitForIdleness();
+    if (watched.size > 0) spawner.watch([...watched]);
     return spawner;
   } catch {
     failedStarts += 1;
@@ -137,10 +120,10 @@ function startSpawner(): Spawner | undefined {
   }
 }
 
-function rest(spawner: Spawner): void {
-  spawner.idle = setTimeout(() => {
-    if (current !== spawner) return;
-    if (watched.size > 0 || spawner.helper.hasStartedAhead) rest(spawner);
+function waitForIdleness(): void {
+  clearTimeout(idle);
+  idle = setTimeout(() => {
+    if (watched.size > 0 || current?.isUsed) waitForIdleness();
     else letGo();
   }, IDLE_MS).unref();
 }
@@ -150,15 +133,16 @@ function letGoUnlessUsed(): void {
 }
 
 function letGo(): void {
-  clearTimeout(current?.idle);
-  current?.helper.letGo();
+  clearTimeout(idle);
+  current?.letGo();
   current = undefined;
 }
 
-function lose(spawner: Spawner): void {
-  if (!spawner.helper.isUp) failedStarts += 1;
-  clearTimeout(spawner.idle);
-  if (current === spawner) current = undefined;
+function lose(spawner: SpawnerProcess): void {
+  if (!spawner.isUp) failedStarts += 1;
+  if (current !== spawner) return;
+  clearTimeout(idle);
+  current = undefined;
 }
 
 /** Besides what any process inherits, where programs are looked up, and which run this is. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { startWithExeca } from '../../../src/agent/tools/startWithExeca.js';
-import { runCommand } from '../../../src/process/runCommand.js';
+import { runCommand } from '../../../src/process/command/runCommand.js';
 import { isRunning } from '../../process/helpers.js';
 import { useTemporaryWorkspace } from './temporaryWorkspace.js';
 

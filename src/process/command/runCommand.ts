@@ -1,17 +1,15 @@
 import { setMaxListeners } from 'node:events';
+import type { StartOptions } from './execution.js';
+import { dropHeld, release, takeHeld, type HeldCommand } from './heldCommands.js';
 import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
-import { untrackGroup } from './liveGroups.js';
 import {
   collectOutput,
   drain,
   letPendingEventsThrough,
   type CollectedOutput,
 } from './outputCollector.js';
-import { dropHeld } from './heldCommands.js';
-import { dropPrestarted, takePrestarted } from './prestarted.js';
-import { endGroup } from './processGroup.js';
-import { letNextTry, noteEnd, noteStart, startWithRoom } from '../util/room.js';
-import type { StartOptions } from './execution.js';
+import { endGroup, untrackGroup } from './processGroup.js';
+import { enterRoom, leaveRoom, letNextTry, startWithRoom } from './room.js';
 import { startCommand, type RunningCommand } from './startCommand.js';
 
 /** One command, and what it needs to run. */
@@ -34,10 +32,8 @@ export interface CommandOptions extends StartOptions {
   readonly mustAnswer?: boolean;
   /** How many of it may be held ready by the spawner. Default 0. */
   readonly warmShells?: number;
-  /** Whether it may have been started ahead; see `prestart`. Default false. */
-  readonly prestart?: boolean;
-  /** Takes what was started for it ahead of its event, if anything was. */
-  readonly takeHeld?: (options: StartOptions) => RunningCommand | undefined;
+  /** What was started for it ahead of its event. Default: what is held for it in this process. */
+  readonly held?: HeldCommand | undefined;
   /** What starts it. Default `startCommand`. */
   readonly start?: (options: StartOptions) => Promise<RunningCommand>;
 }
@@ -94,20 +90,20 @@ export async function runCommand(
   timings: CommandTimings = COMMAND_TIMINGS,
 ): Promise<CommandOutcome> {
   const startedAt = performance.now();
-  const { signal, timeoutMs, takeHeld } = options;
+  const { signal, timeoutMs } = options;
   if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   try {
-    const prestarted = options.prestart ? await takePrestarted(options) : undefined;
-    const ahead = prestarted ?? takeHeld?.(options);
+    const { held = takeHeld(options) } = options;
+    const ahead = held && (await release(held));
     if (ahead) {
-      noteStart();
+      enterRoom();
       const outcome = await follow(ahead, options, timings, startedAt);
       const hasEnded = outcome.ending === 'exit' || outcome.ending === 'signal';
       if (!hasEnded || !ahead.neverBegan?.()) return outcome;
     }
     const patience = { until: startedAt + timeoutMs, signal };
     const start = (options.start ?? startCommand).bind(undefined, options);
-    const command = await startWithRoom(start, dropPrepared, patience);
+    const command = await startWithRoom(start, dropHeld, patience);
     return await follow(command, options, timings, startedAt);
   } catch (error) {
     const durationMs = Math.round(performance.now() - startedAt);
@@ -145,7 +141,7 @@ async function follow(
   const stragglers = stdoutHeld || (!interruption && !stderr.isClosed);
   setImmediate(() => {
     for (const pipe of [stdin, command.stdout, command.stderr]) pipe.destroy();
-    noteEnd();
+    leaveRoom();
     if (stragglers) void endStragglers(command, timings);
   });
   if (!stragglers) untrackGroup(command.group);
@@ -165,12 +161,6 @@ async function follow(
     stdoutHeld,
     durationMs: Math.round(performance.now() - startedAt),
   };
-}
-
-/** Descriptors and processes that are only kept ready are the first to go; says whether there were any. */
-export function dropPrepared(): boolean {
-  const wereHeld = dropHeld();
-  return dropPrestarted() || wereHeld;
 }
 
 /** Of a command that there is nothing to tell of. */

@@ -25,8 +25,10 @@ interface ProcessEntry extends FoundProcess {
   readonly hasEnded: boolean;
   /** In clock ticks since the system was started; unknown to `ps`. */
   readonly startedAt?: number;
-  readonly isMarked: (marks: readonly string[]) => boolean;
-  readonly holds: (pipes: readonly string[]) => boolean;
+  /** What it was started with, among other words. */
+  readonly environment: () => string;
+  /** What it holds, in the system's words. */
+  readonly descriptors: () => readonly string[];
 }
 
 /**
@@ -50,10 +52,16 @@ export function findByTraces(commands: readonly ProcessTraces[]): FoundProcess[]
   const marks = commands.map(({ mark }) => mark);
   const pipes = commands.flatMap((command) => command.pipes);
   const since = ticksAt(Math.min(...commands.map(({ startedAt }) => startedAt)));
+  const isTheirs = ({ environment, descriptors }: ProcessEntry) =>
+    isOneIn(marks, environment()) || (pipes.length > 0 && isOneIn(pipes, descriptors()));
   return (readProcessTable() ?? []).filter(
-    ({ pid, startedAt = Infinity, isMarked, holds }) =>
-      pid !== process.pid && startedAt >= since && (isMarked(marks) || holds(pipes)),
+    (entry) =>
+      entry.pid !== process.pid && (entry.startedAt ?? Infinity) >= since && isTheirs(entry),
   );
+}
+
+function isOneIn(wanted: readonly string[], found: string | readonly string[]): boolean {
+  return wanted.some((each) => found.includes(each));
 }
 
 /** Finds what members of groups have started, and what that has started, as long as their parents run. */
@@ -110,7 +118,7 @@ function readProc(directory: string): ProcessEntry[] | undefined {
 
 /** From `/proc/[pid]/stat`: `pid (name) state parent group …`, where the name may hold anything. */
 function readEntry(pid: number): ProcessEntry | [] {
-  const line = readProcessFile(pid, 'stat')?.toString('latin1');
+  const line = readProcessFile(pid, 'stat');
   const fields = line?.slice(line.lastIndexOf(')') + 2).split(' ') ?? [];
   const [state, parentId, groupId] = fields;
   const startedAt = fields[19];
@@ -122,37 +130,34 @@ function readEntry(pid: number): ProcessEntry | [] {
     hasEnded: ENDED_STATES.test(state),
     startedAt: Number(startedAt),
     identity: startedAt,
-    isMarked: (marks) => {
-      const environment = readProcessFile(pid, 'environ');
-      return marks.some((mark) => environment?.includes(mark));
-    },
-    holds: (pipes) => pipes.length > 0 && readDescriptors(pid).some((each) => pipes.includes(each)),
+    environment: () => readProcessFile(pid, 'environ') ?? '',
+    descriptors: () => readDescriptors(pid),
   };
 }
 
 /** `undefined` for a process that has ended meanwhile, or belongs to somebody else. */
-function readProcessFile(pid: number, file: 'stat' | 'environ'): Buffer | undefined {
+function readProcessFile(pid: number, file: 'stat' | 'environ'): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/${file}`);
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
     return undefined;
   }
 }
 
 function readDescriptors(pid: number): string[] {
-  const directory = `/proc/${pid}/fd`;
   try {
-    return readdirSync(directory).map((name) => readLink(`${directory}/${name}`) ?? '');
+    return readdirSync(`/proc/${pid}/fd`).map((name) => readDescriptor(pid, name));
   } catch {
     return [];
   }
 }
 
-function readLink(path: string): string | undefined {
+/** What a process holds, in the system's words. Empty for what is closed, or cannot be read. */
+function readDescriptor(pid: number, name: string): string {
   try {
-    return readlinkSync(path);
+    return readlinkSync(`/proc/${pid}/fd/${name}`);
   } catch {
-    return undefined;
+    return '';
   }
 }
 
@@ -199,7 +204,7 @@ function readPsLine(line: string): ProcessEntry | [] {
     groupId: Number(groupId),
     hasEnded: ENDED_STATES.test(state),
     identity: words,
-    isMarked: (marks) => marks.some((mark) => words.includes(mark)),
-    holds: () => false,
+    environment: () => words,
+    descriptors: () => [],
   };
 }

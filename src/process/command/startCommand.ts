@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { assertDescriptorHeadroom } from '../util/room.js';
-import { trackGroup, watchHost } from './liveGroups.js';
-import type { ProcessGroup } from './processGroup.js';
+import { assertDescriptorHeadroom } from '../../util/descriptors.js';
 import { executionOf, inShell, type Execution, type StartOptions } from './execution.js';
+import { trackGroup, watchHost, type ProcessGroup } from './processGroup.js';
 import { startFailure } from './startFailure.js';
 
 /** A command that runs, nothing written to it or read from it yet. */
@@ -34,15 +33,13 @@ export interface RunningCommand {
  */
 export async function startCommand(options: StartOptions): Promise<RunningCommand> {
   try {
-    const { runId = newRunId(options.env[RUN_ID]) } = options;
-    watchHost();
     const execution = executionOf(options);
     try {
-      return await start(execution, options, runId);
+      return await start(options, execution);
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (!execution.variables || !NOT_EXECUTED.has(code)) throw error;
-      return await start(inShell(options), options, runId);
+      return await start(options, inShell(options));
     }
   } catch (error) {
     throw startFailure(error, options);
@@ -54,40 +51,44 @@ const NOT_EXECUTED = new Set(
   'EACCES EINVAL EISDIR ELIBBAD ELOOP ENOENT ENOEXEC ENOTDIR EPERM ETXTBSY'.split(' '),
 );
 
-async function start(
-  execution: Execution,
-  options: StartOptions,
-  runId: string,
-): Promise<RunningCommand> {
-  const env = { ...environmentOf(options, runId), ...execution.variables };
-  const subprocess = spawnGroup(execution, { cwd: options.cwd, env }, PIPES);
-  const command = asRunningCommand(subprocess, runId, noteBeginnings(subprocess));
+async function start(options: StartOptions, execution: Execution): Promise<RunningCommand> {
+  const { runId = newRunId(options.env[RUN_ID]) } = options;
+  const subprocess = spawnGroup(options, execution, runId);
+  const command = asRunningCommand(subprocess, runId);
   if (!command) throw (await once(subprocess, 'error'))[0];
   return command;
 }
 
+/** What a process gets besides what its command says. */
+export interface Extras {
+  readonly variables?: Readonly<Record<string, string>>;
+  /** One for each descriptor from 0 on, at least three; after them also descriptors of this process. */
+  readonly pipes: readonly ('pipe' | number)[];
+}
+
 /** Stdin, stdout and stderr. */
-const PIPES = ['pipe', 'pipe', 'pipe'] as const;
+const PLAIN: Extras = { pipes: ['pipe', 'pipe', 'pipe'] };
 
 /**
  * Starts a program in a process group of its own. Its `error` event may go unheard. Without descriptors for its pipes, Node
  * would start it without any.
  *
- * @param pipes one for each descriptor from 0 on, at least three; after them also descriptors of this process
  * @throws the system's error, for some of those that say why there is no process; it has no `pid` for the others
  */
 export function spawnGroup(
-  { file, args, argv0 }: Execution,
-  { cwd, env }: Pick<StartOptions, 'cwd' | 'env'>,
-  pipes: readonly ('pipe' | number)[],
+  options: StartOptions,
+  { file, args, argv0, variables }: Execution,
+  runId: string,
+  extras = PLAIN,
 ): ChildProcessWithoutNullStreams {
   assertDescriptorHeadroom();
+  watchHost();
   const subprocess = spawn(file, args, {
-    cwd,
-    env,
+    cwd: options.cwd,
+    env: { ...environmentOf(options, runId), ...variables, ...extras.variables },
     argv0,
     detached: isDetached,
-    stdio: [...pipes],
+    stdio: [...extras.pipes],
     windowsHide: true,
   }) as ChildProcessWithoutNullStreams;
   subprocess.on('error', () => undefined);
@@ -102,44 +103,29 @@ export function environmentOf(
   return { ...env, ...extraEnv, ...OWN_ENVIRONMENT, [RUN_ID]: runId };
 }
 
-/** What a process that has just been started has, and may let go of when it runs. */
-export type Beginnings = Pick<ProcessGroup, 'pipes' | 'startedAt'>;
-
-/** To be noted before the process can have run anything. */
-export function noteBeginnings({ pid }: ChildProcessWithoutNullStreams): Beginnings {
-  return { pipes: pid === undefined ? [] : readPipes(pid), startedAt: process.uptime() };
-}
-
-/**
- * What a process writes to, in the system's words: by that its other holders are found. Empty where it cannot be told,
- * as of a process that has ended, or belongs to somebody else.
- */
-export function readPipes(pid: number): string[] {
-  const held: string[] = [];
-  if (process.platform !== 'linux') return held;
-  for (const link of [`/proc/${pid}/fd/1`, `/proc/${pid}/fd/2`]) {
-    try {
-      held.push(readlinkSync(link));
-    } catch {
-      // It has closed it.
-    }
-  }
-  return held.filter((target) => target.includes(':['));
-}
+/** What every shell gets, whatever its host says. */
+const OWN_ENVIRONMENT = {
+  BASH_ENV: undefined,
+  ENV: undefined,
+  // Node's pipes are sockets, and a bash of the first level that reads from a socket takes itself for a
+  // remote shell and runs ~/.bashrc.
+  SHLVL: '1',
+};
 
 /**
- * Takes over a started process: its group is tracked from now on.
+ * Takes over a process that has just been started, so that it cannot have let go of what it has: its group is tracked
+ * from now on.
  *
  * @returns `undefined` when there is no process
  */
 export function asRunningCommand(
   subprocess: ChildProcessWithoutNullStreams,
   runId: string,
-  beginnings: Beginnings,
 ): RunningCommand | undefined {
   const { stdin, stdout, stderr, pid } = subprocess;
   if (pid === undefined) return undefined;
-  const group = { id: pid, mark: `${RUN_ID}=${runId}`, ...beginnings };
+  const traces = { mark: `${RUN_ID}=${runId}`, pipes: readPipes(pid), startedAt: process.uptime() };
+  const group = { id: pid, ...traces };
   trackGroup(group);
   return {
     group,
@@ -150,6 +136,24 @@ export function asRunningCommand(
     status: subprocess,
     setReferenced: (isReferenced) => setReferenced(subprocess, isReferenced),
   };
+}
+
+/**
+ * What a process writes to, in the system's words: by that its other holders are found. Empty where it cannot be told, as
+ * of a process that has ended, or belongs to somebody else.
+ */
+export function readPipes(pid: number): string[] {
+  const pipes: string[] = [];
+  if (process.platform !== 'linux') return pipes;
+  for (const descriptor of [1, 2]) {
+    try {
+      const held = readlinkSync(`/proc/${pid}/fd/${descriptor}`);
+      if (held.includes(':[')) pipes.push(held);
+    } catch {
+      // It has closed it.
+    }
+  }
+  return pipes;
 }
 
 /** Says whether a process and its pipes keep the host alive. */
@@ -172,15 +176,6 @@ export function newRunId(outer: string | undefined): string {
 
 /** Enough to differ. */
 const RUN_ID_LENGTH = 12;
-
-/** What every shell gets, whatever its host says. */
-export const OWN_ENVIRONMENT = {
-  BASH_ENV: undefined,
-  ENV: undefined,
-  // Node's pipes are sockets, and a bash of the first level that reads from a socket takes itself for a
-  // remote shell and runs ~/.bashrc.
-  SHLVL: '1',
-};
 
 /** A process group of its own, so that a signal reaches what the shell has started. */
 export const isDetached = process.platform !== 'win32';

@@ -1,16 +1,18 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
+import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { COMMAND_TIMINGS } from '../limits.js';
-import { assertDescriptorHeadroom } from '../../util/room.js';
-import { letPendingEventsThrough } from '../outputCollector.js';
-import { killGroups } from '../processGroup.js';
-import { NOT_RUN, type CommandOptions, type CommandOutcome } from '../runCommand.js';
-import type { StartOptions } from '../execution.js';
-import { isDetached, newRunId, RUN_ID, setReferenced } from '../startCommand.js';
+import { assertDescriptorHeadroom } from '../../util/descriptors.js';
+import type { StartOptions } from '../command/execution.js';
+import { keyOf } from '../command/heldCommands.js';
+import { COMMAND_TIMINGS } from '../command/limits.js';
+import { letPendingEventsThrough } from '../command/outputCollector.js';
+import { killGroups } from '../command/processGroup.js';
+import { NOT_RUN, type CommandOptions, type CommandOutcome } from '../command/runCommand.js';
+import { isDetached, newRunId, RUN_ID, setReferenced } from '../command/startCommand.js';
 import { readFrames, writeFrame } from './frames.js';
-import { PROGRAM } from './spawnerProgram.js';
 import type { FromSpawner, SentOutcome, SharedId, ToSpawner, WatchedGroup } from './messages.js';
+import { PROGRAM } from './spawnerProgram.js';
 
 /** While it owes an answer, it is asked this often whether it is still there, in ms. */
 const PING_MS = 1000;
@@ -34,9 +36,9 @@ interface Owed {
   readonly startedAt: number;
   readonly answerBy: number;
   isTaken: boolean;
-  isOverdue: boolean;
 }
 
+/** A command that says `prestart`. */
 interface Prestarted {
   readonly id: number;
   readonly runId: string;
@@ -45,8 +47,9 @@ interface Prestarted {
 }
 
 /** A process that starts commands for this one, and what it owes. */
-export class Helper {
+export class SpawnerProcess {
   isUp = false;
+  readonly runId: string;
   #isLeaving = false;
   #isLost = false;
   readonly #subprocess: ChildProcessByStdio<Writable, Readable, null>;
@@ -58,21 +61,20 @@ export class Helper {
   #sent = 0;
   #silences = 0;
   #pings: NodeJS.Timeout | undefined;
-  #onAlive: (held: number) => void = ignore;
 
   /**
    * Starts it.
    *
-   * @param onRest called when it owes nothing any more
+   * @param state what it inherits
    * @param onLost called once when it has ended, or does not answer any more and was killed
-   * @throws the system's error; where there is no `pid`, that comes to `onLost`
+   * @throws the system's error; where there is no process, that comes to `onLost`
    */
   constructor(
-    readonly runId: string,
-    private readonly onRest: () => void,
-    private readonly onLost: () => void,
+    readonly state: string,
+    private readonly onLost: (spawner: SpawnerProcess) => void,
   ) {
     assertDescriptorHeadroom();
+    const runId = (this.runId = newRunId(process.env[RUN_ID]));
     this.#subprocess = spawn(process.execPath, [...SMALL, PROGRAM], {
       cwd: '/',
       // All that it needs itself. The PATH is where shells are looked up for hooks that have none.
@@ -99,8 +101,13 @@ export class Helper {
     return this.#subprocess.pid;
   }
 
+  /** Whether it owes an answer, or holds what says `prestart`. */
+  get isUsed(): boolean {
+    return this.#owed.size > 0 || this.#prestarted.size > 0;
+  }
+
   /** Resolves to `undefined` where it was lost before it has started anything. */
-  run({ env, input, signal, start: _start, ...command }: CommandOptions) {
+  run({ env, input, signal, start: _start, held: _held, ...command }: CommandOptions) {
     const id = ++this.#sent;
     const shared = input.byteLength > MAX_INLINE_BYTES ? this.#share(input) : undefined;
     return new Promise<CommandOutcome | undefined>((resolve) => {
@@ -113,52 +120,45 @@ export class Helper {
       const runId = newRunId(this.runId);
       const startedAt = performance.now();
       const answerBy = startedAt + command.timeoutMs + COMMAND_TIMINGS.answerMs;
-      this.#owe(id, { settle, runId, startedAt, answerBy, isTaken: false, isOverdue: false });
-      const sent = { ...command, runId, env: this.#environmentId(env), input: shared };
+      this.#owe(id, { settle, runId, startedAt, answerBy, isTaken: false });
+      const sent = { ...this.#toBeSent({ ...command, env }, runId), input: shared };
       this.#tell({ type: 'run', id, command: sent }, shared === undefined ? input : undefined);
       if (signal) setMaxListeners(0, signal);
       signal?.addEventListener('abort', abort, { once: true });
     });
   }
 
-  /** Tells of commands that have run without it, and of which `max` may be held. */
-  prepare(starts: readonly StartOptions[], max: number): void {
-    const commands = starts.map(({ env, ...start }) => ({
-      ...start,
-      env: this.#environmentId(env),
-    }));
-    this.#tell({ type: 'prepare', commands, max });
-  }
-
-  prestart({ env, ...start }: StartOptions, onGivingUp: () => void): void {
-    const key = JSON.stringify(start);
+  /**
+   * Tells of a command that will come.
+   *
+   * @param max how many of those that do not say `prestart` it may hold
+   * @param onGivingUp called where one that does is not started ahead any more
+   */
+  expect(start: StartOptions, max: number, onGivingUp: () => void): void {
+    const key = JSON.stringify([path.resolve(start.cwd), keyOf(start)]);
     const known = this.#prestarted.get(key);
     const { id, runId } = known ?? { id: ++this.#sent, runId: newRunId(this.runId) };
-    this.#prestarted.set(key, { id, runId, cwd: start.cwd, onGivingUp });
-    const sent = { ...start, runId, env: this.#environmentId(env) };
-    this.#tell({ type: 'prestart', id, start: sent });
+    const sent = this.#toBeSent(start, runId);
+    if (start.prestart) this.#prestarted.set(key, { id, runId, cwd: sent.cwd, onGivingUp });
+    this.#tell({ type: 'expect', id, start: sent, max });
   }
 
-  /** Whether commands that were started ahead wait in it. */
-  get hasStartedAhead(): boolean {
-    return this.#prestarted.size > 0;
-  }
-
-  drop(what: 'held' | 'prestarted', cwd: string): void {
+  /** Lets go of all that waits in a directory. */
+  drop(directory: string): void {
+    const cwd = path.resolve(directory);
     for (const [key, start] of this.#prestarted)
-      if (what === 'prestarted' && start.cwd === cwd) this.#prestarted.delete(key);
-    this.#tell({ type: 'drop', what, cwd });
+      if (start.cwd === cwd) this.#prestarted.delete(key);
+    this.#tell({ type: 'drop', cwd });
+  }
+
+  /** It is in another directory itself. */
+  #toBeSent<T extends StartOptions>({ env, ...start }: T, runId: string) {
+    return { ...start, cwd: path.resolve(start.cwd), runId, env: this.#environmentId(env) };
   }
 
   /** Has it end these when this process has gone, and no others. */
   watch(groups: readonly WatchedGroup[]): void {
     this.#tell({ type: 'watch', groups: groups.map(({ id, mark }) => ({ id, mark })) });
-  }
-
-  /** How many commands are held in it. */
-  countHeld(): Promise<number> {
-    this.#tell({ type: 'ping' });
-    return new Promise((resolve) => (this.#onAlive = resolve));
   }
 
   /** Has it end by itself, with all that it keeps ready, as soon as it owes nothing. */
@@ -183,36 +183,29 @@ export class Helper {
     clearInterval(this.#pings);
     this.#pings = undefined;
     if (this.#isLeaving) this.letGo();
-    else this.onRest();
   }
 
   async #ping(): Promise<void> {
     // Counted, and not measured: a host that was busy itself has heard nothing meanwhile.
     this.#silences += 1;
-    if (this.#isSilent) await letPendingEventsThrough();
-    if (this.#isSilent) this.#lose('does not answer any more');
-    else if (this.#isOverdue()) this.#lose('did not tell of its end');
-    else this.#tell({ type: 'ping' });
+    if (this.#findFault() !== undefined) await letPendingEventsThrough();
+    const fault = this.#findFault();
+    if (fault === undefined) this.#tell({ type: 'ping' });
+    else this.#lose(fault);
   }
 
-  get #isSilent(): boolean {
-    const isTaken = [...this.#owed.values()].every((owed) => owed.isTaken);
-    return this.#silences > (isTaken ? MAX_SILENCES : MAX_SILENCES_BEFORE_TAKEN);
-  }
-
-  /** Said of the second look: a host that was busy itself has not heard of it yet. */
-  #isOverdue(): boolean {
-    const now = performance.now();
-    const overdue = [...this.#owed.values()].filter(({ answerBy }) => now > answerBy);
-    const isKnown = overdue.some(({ isOverdue }) => isOverdue);
-    for (const owed of overdue) owed.isOverdue = true;
-    return isKnown;
+  #findFault(): string | undefined {
+    const owed = [...this.#owed.values()];
+    const max = owed.every(({ isTaken }) => isTaken) ? MAX_SILENCES : MAX_SILENCES_BEFORE_TAKEN;
+    if (this.#silences > max) return 'does not answer any more';
+    const isOverdue = owed.some(({ answerBy }) => performance.now() > answerBy);
+    return isOverdue ? 'did not tell of its end' : undefined;
   }
 
   #hear(message: FromSpawner, bytes: Buffer): void {
     this.isUp = true;
     this.#silences = 0;
-    if (message.type === 'alive') return this.#onAlive(message.held);
+    if (message.type === 'alive') return;
     if (message.type === 'gave-up') {
       for (const [key, { id, onGivingUp }] of this.#prestarted) {
         if (id === message.id && this.#prestarted.delete(key)) onGivingUp();
@@ -240,7 +233,7 @@ export class Helper {
     if (!this.#isLeaving || owed.length > 0) this.#kill(owed);
     this.#isLeaving = true;
     if (this.#pings) this.#rest();
-    this.onLost();
+    this.onLost(this);
     for (const { settle, isTaken, startedAt } of owed) {
       settle(isTaken ? lostOutcome(why, performance.now() - startedAt) : undefined);
     }
@@ -248,7 +241,7 @@ export class Helper {
 
   /** With what runs, and not with the background jobs that earlier hooks have left. */
   #kill(owed: readonly Owed[]): void {
-    const { pid: id } = this.#subprocess;
+    const { pid: id } = this;
     if (id === undefined) return;
     const runs = [...owed, ...this.#prestarted.values()].map(({ runId }) => runId);
     if (runs.length === 0) runs.push(newRunId(this.runId));

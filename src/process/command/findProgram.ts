@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
-import { findHome, hostEnvironment } from '../util/surroundings.js';
-import { isInside, realPathOf } from '../util/paths.js';
+import { findHome, hostEnvironment } from '../../util/surroundings.js';
+import { isInside, realPathOf } from '../../util/paths.js';
 
 /**
  * Looks a program up on a search path, whose relative entries are skipped: they name a directory of whatever project
@@ -25,6 +25,15 @@ export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a path is a directory, and not one that cannot be looked at, such as another user's. */
+export function isDirectory(file: string): boolean {
+  try {
+    return statSync(file).isDirectory();
   } catch {
     return false;
   }

@@ -1,11 +1,11 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { PROJECT_NAMES } from '../shell/expandCommand.js';
-import { readShebang } from '../shell/shebang.js';
-import { splitSimpleCommand } from '../shell/shellWords.js';
-import { readStart } from '../util/guardedRead.js';
-import { hostEnvironment } from '../util/surroundings.js';
-import { findProgram, isExecutable, safeSearchPath } from './findProgram.js';
+import { expandWord, PROJECT_NAMES } from '../../shell/expandCommand.js';
+import { readShebang } from '../../shell/shebang.js';
+import { splitSimpleCommand } from '../../shell/shellWords.js';
+import { readStart } from '../../util/guardedRead.js';
+import { hostEnvironment } from '../../util/surroundings.js';
+import { findProgram, isDirectory, isExecutable, safeSearchPath } from './findProgram.js';
 import { resolveShell } from './resolveShell.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -21,11 +21,13 @@ export interface StartOptions {
    * The environment, of which nothing is inherited on top. `BASH_ENV` and `ENV` are dropped, since they name files that
    * a shell runs first, and `SHLVL` and `HOOKSTACK_RUN_ID` are set.
    */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Variables of this command alone, on top of those. */
   readonly extraEnv?: Readonly<Record<string, string>>;
+  /** Whether it may be started before there is an input for it. Default false. */
+  readonly prestart?: boolean | undefined;
   /** The run by which its processes are found. Default: a new one. */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
 }
 
 type CommandLine = Pick<StartOptions, 'command' | 'args' | 'cwd' | 'env' | 'extraEnv'>;
@@ -58,7 +60,7 @@ export function executionOf(line: CommandLine): Execution {
 /** For what the system does not execute by itself a shell has messages that people know. */
 export function inShell(line: CommandLine): Execution {
   const { file, argumentsFor } = resolveShell(searchPathOf(line));
-  return { file, args: argumentsFor?.(line.command) ?? ['-c', line.command] };
+  return { file, args: argumentsFor(line.command) };
 }
 
 function searchPathOf({ cwd, env, extraEnv }: CommandLine): string {
@@ -86,20 +88,18 @@ function locateProgram(program: string, searchPath: string): string {
 function programOf(line: CommandLine): Execution | undefined {
   const { command, cwd } = line;
   if (process.platform === 'win32' || changesBash(line) || !isItself()) return undefined;
-  if (holdsNameOf(SET_BY_BASH, line.env) || holdsNameOf(SET_BY_BASH, line.extraEnv))
-    return undefined;
   const words = splitSimpleCommand(command);
   if (!words) return undefined;
   const env = { ...line.env, ...line.extraEnv };
   const { PATH } = env;
-  if (PATH === undefined || !isBash(resolveShell(PATH).file)) return undefined;
+  if (PATH === undefined || !resolveShell(PATH).isBash) return undefined;
+  if (command.includes('$') && PROJECT.some((name) => env[name] === undefined)) return undefined;
   const [program = '', ...args] = words.map((word) => valueOf(word, env));
   const file = program.includes('/') ? program : findOnPath(program, PATH);
-  const variables = file === undefined ? undefined : asBashSets(file, cwd, env);
-  const found = variables && file !== undefined ? readProgram(inDirectory(file, cwd)) : undefined;
-  return found && file !== undefined
-    ? { file, args, argv0: program, variables, ...found }
-    : undefined;
+  const set = file === undefined ? undefined : asBashSets(file, cwd, env);
+  if (file === undefined || !set) return undefined;
+  const found = readProgram(inDirectory(file, cwd));
+  return found && { file, args, argv0: program, variables: set, ...found };
 }
 
 /**
@@ -128,7 +128,7 @@ function readProgram(file: string): Pick<Execution, 'shebang'> | undefined {
     const shebang = readShebang(file);
     const [interpreter = ''] = shebang ?? [file];
     const isFound = !shebang || (path.isAbsolute(interpreter) && isExecutable(interpreter));
-    return isFound && isNative(readStart(interpreter, HEADER_BYTES)) ? { shebang } : undefined;
+    return isFound && isNative(interpreter) ? { shebang } : undefined;
   } catch {
     // One that may be executed and not be read. It is an exception, and a shell knows what to do.
     return undefined;
@@ -137,34 +137,24 @@ function readProgram(file: string): Pick<Execution, 'shebang'> | undefined {
 
 /** Of an ELF file of 64 bits; those of Mach-O are shorter. */
 const HEADER_BYTES = 64;
-/** Bytes that tell a system and a processor, by the magic number. */
-const MACHINE: ReadonlyMap<string, readonly (readonly [from: number, to: number])[]> = new Map([
-  [
-    '7f454c46',
-    [
-      [4, 6],
-      [18, 20],
-    ],
-  ],
-  ['cffaedfe', [[4, 8]]],
-]);
-/** In a file for several processors their number is where Java has its version. */
-const MAX_PROCESSORS = 20;
-
-let ownHeader: Buffer | undefined;
+/** What tells a system and a processor in the header of an ELF file, and of one of Mach-O. */
+const MACHINE = /^7f454c46(?<bits>.{4}).{24}(?<processor>.{4})|^cffaedfe(?<both>.{8})/;
+/** One for several processors. In the place of their number, Java has its version, which is larger. */
+const UNIVERSAL = /^cafebabe000000(?:0.|1[0-3])/;
 
 /** Whether a file begins like a program for this machine, such as the one that runs. */
-function isNative(start: Buffer): boolean {
-  if (start.length < HEADER_BYTES) return false;
-  const magic = start.toString('hex', 0, 4);
-  if (magic === 'cafebabe') {
-    return process.platform === 'darwin' && start.readUInt32BE(4) < MAX_PROCESSORS;
-  }
-  const own = (ownHeader ??= readStart(process.execPath, HEADER_BYTES));
-  const machine = magic === own.toString('hex', 0, 4) ? MACHINE.get(magic) : undefined;
-  return (
-    machine?.every(([from, to]) => start.subarray(from, to).equals(own.subarray(from, to))) ?? false
-  );
+function isNative(file: string): boolean {
+  const header = readStart(file, HEADER_BYTES).toString('hex');
+  if (header.length < 2 * HEADER_BYTES) return false;
+  if (process.platform === 'darwin' && UNIVERSAL.test(header)) return true;
+  ownMachine ??= machineOf(readStart(process.execPath, HEADER_BYTES).toString('hex'));
+  return ownMachine !== undefined && machineOf(header) === ownMachine;
+}
+
+let ownMachine: string | undefined;
+
+function machineOf(header: string): string | undefined {
+  return MACHINE.exec(header)?.slice(1).join(' ');
 }
 
 /** What bash sets in the environment of a program. `undefined` where that takes more than a look. */
@@ -198,63 +188,40 @@ function directoryFor(cwd: string, named = ''): string | undefined {
   }
 }
 
-/** Not one that cannot be looked at, either, such as another user's. */
-function isDirectory(file: string): boolean {
-  try {
-    return statSync(file).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-const PROJECT = new RegExp(String.raw`\$\{(${PROJECT_NAMES})\}`, 'g');
+const PROJECT = PROJECT_NAMES.split('|');
 
 /** Without its quotes, and with the project's directory in the place of a reference to it. */
 function valueOf(word: string, variables: Environment): string {
   return word.replaceAll(
     /'([^']*)'|"([^"]*)"/g,
-    (_all, single?: string, double = '') =>
-      single ??
-      double.replaceAll(PROJECT, (_reference: string, name: string) => variables[name] ?? ''),
+    (_all, single?: string, double = '') => single ?? expandWord(double, 'project', variables),
   );
 }
 
 /**
- * Exported functions could stand in the place of a program, and the others change what bash does or prints, how long it
- * waits, or what it is told.
+ * Variables that change what bash does or prints, how long it waits, or what it is told, such as exported functions, which
+ * could stand in the place of a program; and those that it sets itself, or says something about, also where they came from
+ * its host.
  */
 const CHANGING_BASH =
-  /^(?:__hookstack.*|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|BASH_COMPAT|POSIXLY_CORRECT|POSIX_PEDANTIC|LD_PRELOAD|TMOUT)$/s;
+  /^(?:|__hookstack.*|BASH|BASH_FUNC_.*|BASHOPTS|BASHPID|BASH_(?:ARGV0|COMMAND|COMPAT|EXECUTION_STRING|SUBSHELL|VERSINFO|VERSION|XTRACEFD)|COMP_WORDBREAKS|EPOCH(?:REALTIME|SECONDS)|HISTCMD|IFS|LD_PRELOAD|LINENO|OPTERR|OPTIND|POSIXLY_CORRECT|POSIX_PEDANTIC|PPID|PS4|SECONDS|SHELLOPTS|S?RANDOM|TMOUT)$/s;
 
-/** Those that bash sets itself, or says something about, also where they came from its host; and one without a name. */
-const SET_BY_BASH =
-  /^(?:|BASH|BASHPID|BASH_(?:ARGV0|COMMAND|EXECUTION_STRING|SUBSHELL|VERSINFO|VERSION|XTRACEFD)|COMP_WORDBREAKS|EPOCH(?:REALTIME|SECONDS)|HISTCMD|IFS|LINENO|OPTERR|OPTIND|PPID|PS4|S?RANDOM)$/;
-
-const looked = new WeakMap<object, Map<RegExp, boolean>>();
+const changing = new WeakMap<object, boolean>();
 
 /** Whether an environment changes how bash begins, so that what it would do by itself is not known. */
-export function changesBash({
-  env,
-  extraEnv = {},
-}: Pick<CommandLine, 'env' | 'extraEnv'>): boolean {
-  return holdsNameOf(CHANGING_BASH, env) || holdsNameOf(CHANGING_BASH, extraEnv);
+export function changesBash({ env, extraEnv }: Pick<CommandLine, 'env' | 'extraEnv'>): boolean {
+  return holdsChanging(env) || (extraEnv !== undefined && holdsChanging(extraEnv));
 }
 
-function holdsNameOf(names: RegExp, env: Environment = {}): boolean {
-  const known = looked.get(env) ?? new Map<RegExp, boolean>();
-  looked.set(env, known);
+function holdsChanging(env: Environment): boolean {
   const holds =
-    known.get(names) ??
-    Object.entries(env).some(([name, value]) => value !== undefined && names.test(name));
-  known.set(names, holds);
+    changing.get(env) ??
+    Object.entries(env).some(([name, value]) => value !== undefined && CHANGING_BASH.test(name));
+  changing.set(env, holds);
   return holds;
 }
 
 /** Else bash gives up the rights of somebody else that it was started with, and sources nothing. */
 export function isItself(): boolean {
   return process.getuid?.() === process.geteuid?.() && process.getgid?.() === process.getegid?.();
-}
-
-export function isBash(shell: string): boolean {
-  return path.basename(shell) === 'bash';
 }

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { openSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  changesBash,
+  executionOf,
+  findOnPath,
+  isItself,
+  type Execution,
+  type StartOptions,
+} from './execution.js';
+import { resolveShell } from './resolveShell.js';
+import type { Extras } from './startCommand.js';
+
+/**
+ * What bash sources first, by way of BASH_ENV: it waits for the word to go, and leaves nothing of itself behind. After a
+ * call, `$_` is its last word, so it stays what it was. At the end of the input, when the host has ended, bash does so too.
+ */
+const GATE = [
+  '__hookstack() {',
+  'local __hookstack_go',
+  '[[ ! ${__hookstack_probe-} ]] || printf . >&3',
+  "IFS= read -r -d '' -u 3 __hookstack_go || exit",
+  'exec 3<&- 4<&-',
+  'unset -f __hookstack',
+  'unset -v BASH_ENV "${!__hookstack_@}"',
+  'SECONDS=0',
+  '}',
+  '__hookstack "$_"',
+].join('\n');
+
+/** The word to go. */
+export const GO = '\0';
+
+/**
+ * With what bash waits at the gate: a pipe for the word to go, and the gate as a file that nobody can change, without a
+ * name, so that nothing is left of it.
+ *
+ * @param isProbe whether it writes to that pipe once it waits
+ * @throws the system's error, where there is no room for a file
+ */
+export function gateFor(isProbe: boolean): Extras {
+  const gate = (openGate ??= writeGate());
+  const variables = { BASH_ENV: '/dev/fd/4', ...(isProbe && { __hookstack_probe: '1' }) };
+  return { variables, pipes: ['pipe', 'pipe', 'pipe', 'pipe', gate] };
+}
+
+let openGate: number | undefined;
+
+function writeGate(): number {
+  const file = path.join(tmpdir(), `hookstack-${randomUUID()}`);
+  const opened = openSync(file, 'wx+', 0o600);
+  unlinkSync(file);
+  if (writeSync(opened, GATE) < Buffer.byteLength(GATE)) throw new Error('there is no room for it');
+  return opened;
+}
+
+/**
+ * What is executed for a command, where that is bash itself, which can wait at the gate: with a line, a script that is
+ * named, or one with `#!`. Only the bash of the place is asked whether it waits, and without the variables of a command.
+ */
+export function readByBash(options: StartOptions): Execution | undefined {
+  const { args, env, extraEnv = {} } = options;
+  if (args || changesBash(options) || !isItself()) return undefined;
+  const { file, isBash } = resolveShell(env['PATH']);
+  const isOther = extraEnv['PATH'] !== undefined && resolveShell(extraEnv['PATH']).file !== file;
+  if (!isBash || isOther || Object.keys(extraEnv).some((name) => CHANGING_LOADER.test(name)))
+    return undefined;
+  const execution = executionOf(options);
+  return isReadBy(file, execution, options) ? execution : undefined;
+}
+
+/** What the system loads into a program. */
+const CHANGING_LOADER = /^(?:LD|DYLD)_|^GLIBC_TUNABLES$/;
+
+function isReadBy(shell: string, execution: Execution, options: StartOptions): boolean {
+  const { file, args, variables, shebang = [] } = execution;
+  if (!variables) return file === shell;
+  // What begins so is an option, and some of them change what bash reads first.
+  if (leadsTo(shell, file)) return args[0] !== undefined && !/^(?:[-+]|$)/.test(args[0]);
+  const [program = '', word = '', ...more] = shebang;
+  if (program !== '/usr/bin/env') return word === '' && leadsTo(shell, program);
+  // That looks in relative entries, too.
+  const searchPath = options.extraEnv?.['PATH'] ?? options.env['PATH'] ?? '';
+  return word === 'bash' && more.length === 0 && findOnPath('bash', searchPath) === shell;
+}
+
+/** By a path that leads to the same file. */
+function leadsTo(shell: string, program: string): boolean {
+  if (program === shell) return true;
+  if (!path.isAbsolute(program) || path.basename(program) !== 'bash') return false;
+  try {
+    const [one, other] = [statSync(program), statSync(shell)];
+    return one.dev === other.dev && one.ino === other.ino;
+  } catch {
+    // What a script names may be anything: nothing at all, a link to itself, or a name that no file can have.
+    return false;
+  }
+}

@@ -1,0 +1,46 @@
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Descriptors that must be free before a start. Three pipes and the channel on which a failed `exec` is
+ * reported take eight; past that Node emits an error that nobody can catch.
+ */
+const DESCRIPTOR_HEADROOM = 10;
+
+/**
+ * Makes sure that a child can be started without running out of file descriptors half-way.
+ *
+ * @throws the system's error (EMFILE or ENFILE) when there are too few
+ */
+export function assertDescriptorHeadroom(): void {
+  const descriptors: number[] = [];
+  try {
+    while (descriptors.length < DESCRIPTOR_HEADROOM) descriptors.push(openSync(devNull, 'r'));
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor);
+  }
+}
+
+/** How long to wait for others to close their files, in ms. */
+const SHORTAGE_LIMIT_MS = 1000;
+const SHORTAGE_PAUSE_MS = 20;
+
+/** Does what needs a descriptor; while there is none, again and again for a second. */
+export async function waitForDescriptors<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + SHORTAGE_LIMIT_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isShortage(error) || performance.now() >= deadline) throw error;
+      await sleep(SHORTAGE_PAUSE_MS);
+    }
+  }
+}
+
+/** Whether an error says that there are no descriptors left. */
+export function isShortage(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'EMFILE' || code === 'ENFILE';
+}
