@@ -19,7 +19,7 @@ import type {
   HookOutput,
   ToolOutput,
 } from '../src/protocol/types.js';
-import { mergeScopes, mostTrusted, type Spoken } from './scopes.js';
+import { mergeScopes, mostTrusted, type ScopedOutput } from './scopes.js';
 
 /** Makes one result of what all hooks of an event said. */
 export class HookAggregator {
@@ -39,7 +39,7 @@ export class HookAggregator {
     const allOutputs: HookOutput[] = [];
     const errors: Error[] = [];
     const unmergeable: Error[] = [];
-    const spoken: Spoken[] = [];
+    const spoken: ScopedOutput[] = [];
     let isDecided = false;
     let merged: HookOutput | undefined;
     for (const { hookConfig, success, output, error, duration } of results) {
@@ -74,7 +74,7 @@ export class HookAggregator {
 /** What all hooks of one event said together. */
 export const { aggregateResults } = HookAggregator.prototype;
 
-/** Anything that makes one result of many; usually a `HookAggregator`. */
+/** Merges the results of an event's hooks; usually a `HookAggregator`. */
 export type Aggregator = Pick<HookAggregator, 'aggregateResults'>;
 
 /** Whether results are written by `aggregateResults` itself, and not by a host's own class. */
@@ -93,12 +93,16 @@ export function aggregator(outputs: Aggregator) {
 type Verdict = Pick<HookOutput, 'decision' | 'reason' | 'continue' | 'stopReason'> &
   Pick<AggregatedHookResult, 'decidedBy'>;
 
-/** Who decided, and why in their own words. What a hook says that lets the operation go on explains no block, no stop. */
-function decide(spoken: readonly Spoken[], strategy: MergeStrategy): Verdict {
+/**
+ * The hooks that gave the verdict, with their reasons. Reasons of hooks that let the operation go on are not part of
+ * it.
+ */
+function decide(spoken: readonly ScopedOutput[], strategy: MergeStrategy): Verdict {
   const rank = Math.max(...spoken.map(({ said }) => rankOf(said.decision)));
-  // All that ask are one question.
+  // All hooks that ask are put to the person as one question.
   const isReplaced = strategy === 'replacement' && rank !== rankOf('ask');
-  const heard = (hooks: readonly Spoken[]) => (isReplaced ? mostTrusted(hooks).slice(-1) : hooks);
+  const heard = (hooks: readonly ScopedOutput[]) =>
+    isReplaced ? mostTrusted(hooks).slice(-1) : hooks;
   const isDecided = rank > rankOf('allow');
   const deciding = heard(spoken.filter(({ said }) => isDecided && rankOf(said.decision) === rank));
   const stopping = heard(spoken.filter(({ said }) => said.continue === false));
@@ -154,7 +158,7 @@ export function resolveResult({
     return { ...result, finalOutput: said && new events[event].Output(said) };
   }
   const decided = verdictOf(verdict, said);
-  // The hooks' stop counts more than a block of a middleware.
+  // A stop by hooks overrides a block by a middleware.
   const isHooks = verdict.kind === 'block' && said?.continue === false;
   return { ...(isHooks ? result : rest), finalOutput: new events[event].Output(decided) };
 }
@@ -167,7 +171,7 @@ function verdictOf({ kind, reason }: Decided, said: HookOutput | undefined): Hoo
 
 type Decided = Exclude<HookContext['verdict'], { kind: 'allow' }>;
 
-/** A middleware may have put anything there. Lists that it has left out are empty. */
+/** A custom middleware may have written this, so it is checked. Lists that it left out are empty. */
 function checked(aggregated: AggregatedHookResult): AggregatedHookResult {
   const { finalOutput, allOutputs, errors, results } = aggregated;
   if (finalOutput ? !isRecord(finalOutput) : !Array.isArray(results)) {

@@ -13,7 +13,7 @@ import type {
 } from '../src/protocol/types.js';
 import { aggregateResults } from './aggregator.js';
 
-/** After this many times in which what guards have to see has changed again, it is denied. */
+/** After so many rounds in which the input changed again, the operation is denied. */
 const MAX_ROUNDS = 3;
 
 /** Runs some hooks of a plan, in its order, on an input. */
@@ -23,47 +23,47 @@ export type RunHooks = (
 ) => Promise<readonly HookExecutionResult[]>;
 
 /** One answer of a hook: what it had read then, and what it wanted to go on with. */
-interface Look<P> {
+interface Exchange<P> {
   readonly hook: CommandHookConfig;
   readonly read: P;
   readonly left: P;
 }
 
 /**
- * What runs is what guards have seen. Hooks of an event run at once, on the same input; where one changes what the
- * operation goes on with, guards that have read something else are asked again about that: those whose failure blocks,
- * and those of a more trusted scope than a hook that changed it.
+ * Makes sure that what runs is what guards have seen. Parallel hooks read the same input; if one of them changes it,
+ * these run again on the changed input: guards, and hooks of a more trusted scope than the one that changed it.
  *
  * @returns the results, with those of hooks that were asked again behind them
  */
-export async function askAgain<E extends HookEventName>(
+export async function rerunGuards<E extends HookEventName>(
   { event, payload, input, plan, results: given = [] }: HookContext<E>,
   run: RunHooks,
 ): Promise<readonly HookExecutionResult[]> {
   const { changed, encode }: EventDefinition<E> = events[event];
   if (!changed || !plan || !input) return given;
-  const looks = lookedAt(given, payload, plan, changed);
+  const exchanges = exchangesOf(given, payload, plan, changed);
   let results = given;
-  for (let round = 0; looks.some(({ read, left }) => read !== left); round++) {
+  for (let round = 0; exchanges.some(({ read, left }) => read !== left); round++) {
     const output = aggregateResults(results, event).finalOutput;
     const next = output && !isRefusal(output) ? changed(payload, output) : payload;
-    const unseen = output && !isRefusal(output) ? findUnseen(looks, next, event) : [];
-    if (unseen.length === 0) return results;
-    if (round === MAX_ROUNDS) return [...results, ...unseen.map((hook) => denial(hook, event))];
-    const said = await run(unseen, { ...input, ...encode(next) });
-    looks.push(...lookedAt(said, next, plan, changed));
-    results = withLastWords(results, said);
+    const stale = output && !isRefusal(output) ? findStaleGuards(exchanges, next, event) : [];
+    if (stale.length === 0) return results;
+    if (round === MAX_ROUNDS)
+      return [...results, ...stale.map((hook) => denyUnsettled(hook, event))];
+    const rerun = await run(stale, { ...input, ...encode(next) });
+    exchanges.push(...exchangesOf(rerun, next, plan, changed));
+    results = withRerunResults(results, rerun);
   }
   return results;
 }
 
 /** What each hook has read, and left. In a chain, the next one reads what a healthy one left. */
-function lookedAt<P>(
+function exchangesOf<P>(
   results: readonly HookExecutionResult[],
   payload: P,
   { sequential }: HookExecutionPlan,
   changed: (payload: P, output: HookOutput) => P,
-): Look<P>[] {
+): Exchange<P>[] {
   let current = payload;
   return results.map(({ hookConfig, output, success }) => {
     const read = current;
@@ -73,11 +73,11 @@ function lookedAt<P>(
   });
 }
 
-/** The guards whose last look was at something else than what the operation would go on with. */
-function findUnseen<P>(looks: readonly Look<P>[], next: P, event: HookEventName) {
-  const changing = looks.filter(({ read, left }) => read !== left).map(({ hook }) => hook);
+/** The guards that have last read something else than what the operation would go on with. */
+function findStaleGuards<P>(exchanges: readonly Exchange<P>[], next: P, event: HookEventName) {
+  const changing = exchanges.filter(({ read, left }) => read !== left).map(({ hook }) => hook);
   const leastTrusted = Math.max(...changing.map(distrustOf));
-  const last = new Map(looks.map((look) => [look.hook, look]));
+  const last = new Map(exchanges.map((exchange) => [exchange.hook, exchange]));
   return [...last.values()]
     .filter(({ hook }) => failsClosed(hook, event) || distrustOf(hook) < leastTrusted)
     .filter(({ read, left }) => !isDeepStrictEqual(read, next) && !isDeepStrictEqual(left, next))
@@ -88,16 +88,19 @@ function isRefusal(output: DefaultHookOutput): boolean {
   return output.isBlockingDecision() || output.shouldStopExecution();
 }
 
-/** Of what a hook has said before it was asked again, what it changed counts; for all else, its last word does. */
-function withLastWords(
+/**
+ * The results after a further round: of an earlier output of a hook only its changes stay; all else is taken from its
+ * latest one.
+ */
+function withRerunResults(
   results: readonly HookExecutionResult[],
-  said: readonly HookExecutionResult[],
+  rerun: readonly HookExecutionResult[],
 ): HookExecutionResult[] {
-  const healthy = new Set(said.flatMap(({ success, hookConfig }) => (success ? hookConfig : [])));
+  const healthy = new Set(rerun.flatMap(({ success, hookConfig }) => (success ? hookConfig : [])));
   const first = results.map((result) =>
     healthy.has(result.hookConfig) ? { ...result, output: changesOf(result.output) } : result,
   );
-  return [...first, ...said];
+  return [...first, ...rerun];
 }
 
 function changesOf({ hookSpecificOutput: specific, foreign }: HookOutput = {}): HookOutput {
@@ -112,7 +115,10 @@ function changesOf({ hookSpecificOutput: specific, foreign }: HookOutput = {}): 
   };
 }
 
-function denial(hookConfig: CommandHookConfig, eventName: HookEventName): HookExecutionResult {
+function denyUnsettled(
+  hookConfig: CommandHookConfig,
+  eventName: HookEventName,
+): HookExecutionResult {
   const name = shortIdentity(hookConfig);
   const reason = `Hooks changed again and again what the hook "${name}" has to see before it runs: let only one of them change it, or put them into a group with "sequential": true.`;
   const output = { decision: 'deny', reason } as const;

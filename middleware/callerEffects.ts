@@ -29,7 +29,7 @@ import { collectResponse } from '../src/protocol/response.js';
 import { HookEventName, type HookPayload, type ToolOutput } from '../src/protocol/types.js';
 import type { ToolResult } from '../src/tools/tools.js';
 import { DebugLogger } from '../src/util/debugLogger.js';
-import { maySpeakFor } from './scopes.js';
+import { mayReplaceApproval } from './scopes.js';
 
 /** How a call reaches its hooks. `undefined`, synchronously, where there is nothing to do. Never rejects. */
 export type FireHook = <E extends HookEventName>(
@@ -58,7 +58,7 @@ export function toolStages(fire: FireHook, host: ToolHost) {
     const firing = fire(HookEventName.BeforeTool, { toolName, toolInput, callId, canAsk }, call);
     if (!firing) return next();
     const fired = await firing;
-    if (!heed(call, fired)) return;
+    if (!applyBeforeTool(call, fired)) return;
     const isQuestion = fired.aggregated.finalOutput?.decision === 'ask';
     if (isQuestion && !(await isPermitted(call, fired))) return;
     call.seenInput = call.input;
@@ -66,8 +66,8 @@ export function toolStages(fire: FireHook, host: ToolHost) {
   }
 
   /**
-   * The operation itself. Where somebody has changed the arguments since the hooks saw them, they see them again first.
-   * Hooks that were ended by an abort did not object, but it is not wanted any more.
+   * The operation itself. If a middleware changed the arguments after the hooks had seen them, BeforeTool is fired
+   * again first. After an abort nothing runs, although hooks that the abort ended have not objected.
    */
   async function execute(call: ToolCall, next: Next): Promise<void> {
     if (isRefused(call)) return;
@@ -100,29 +100,32 @@ export function toolStages(fire: FireHook, host: ToolHost) {
       const { llmContent, returnDisplay, metadata, error } = result;
       toolResponse = { llmContent, returnDisplay, metadata, error };
     } catch {
-      // It throws when it is read, which fails the hooks that read it, where there are any.
+      // A getter of the result may throw; then the hooks that would read it fail.
     }
     const payload = { toolName, toolInput, toolResponse, callId, durationMs };
     const firing = fire(HookEventName.AfterTool, payload, call);
-    if (firing) annotate(call, result, await firing);
+    if (firing) applyAfterTool(call, result, await firing);
   }
 
-  /** Others may decide in place of a person, who is asked last, about what will really run. */
+  /**
+   * Hooks of the moment `asked` may decide in place of a person. The person is asked last, about the arguments that
+   * will really run.
+   */
   async function isPermitted(call: ToolCall, asked: ProcessedHookResult): Promise<boolean> {
     const { toolName, input: toolInput, callId } = call;
-    const put = (payload: HookPayload<HookEventName.BeforeTool>) =>
+    const fireBeforeTool = (payload: HookPayload<HookEventName.BeforeTool>) =>
       fire(HookEventName.BeforeTool, payload, call);
-    const inPlace = await put({ toolName, toolInput, callId, isAsked: true });
-    if (inPlace && !heed(call, inPlace)) return false;
+    const decidedInstead = await fireBeforeTool({ toolName, toolInput, callId, isAsked: true });
+    if (decidedInstead && !applyBeforeTool(call, decidedInstead)) return false;
     // Other arguments than those that the hooks of the call have seen are put to them as well.
     const isSame = isDeepStrictEqual(call.input, toolInput);
     const again = isSame
       ? undefined
-      : await put({ toolName, toolInput: call.input, callId, canAsk });
-    if (again && !heed(call, again)) return false;
+      : await fireBeforeTool({ toolName, toolInput: call.input, callId, canAsk });
+    if (again && !applyBeforeTool(call, again)) return false;
     const last = again && isAsking(again.aggregated) ? again : asked;
-    const isAnswered = inPlace && last === asked;
-    if (isAnswered && maySpeakFor(inPlace.aggregated, asked.aggregated)) return true;
+    const isAnswered = decidedInstead && last === asked;
+    if (isAnswered && mayReplaceApproval(decidedInstead.aggregated, asked.aggregated)) return true;
     const { input, originalInput } = call;
     const { aggregated } = last;
     const subject = { toolName, input, originalInput, callId };
@@ -137,35 +140,40 @@ export function toolStages(fire: FireHook, host: ToolHost) {
 }
 
 /** Applies what BeforeTool hooks decided; says whether the call goes on. */
-function heed(call: ToolCall, fired: ProcessedHookResult): boolean {
+function applyBeforeTool(call: ToolCall, fired: ProcessedHookResult): boolean {
   const { finalOutput: output } = fired.aggregated;
-  if (output?.foreign?.contextOfResult) tell(call, asHookContext(output.foreign.contextOfResult));
-  if (fired.systemMessage) tell(call, asSystemNote(fired.systemMessage));
-  obey(call, fired);
+  if (output?.foreign?.contextOfResult)
+    noteForModel(call, asHookContext(output.foreign.contextOfResult));
+  if (fired.systemMessage) noteForModel(call, asSystemNote(fired.systemMessage));
+  applyVerdict(call, fired);
   if (isRefused(call)) return false;
   if (output?.hookSpecificOutput || output?.foreign) call.input = withToolInput(call.input, output);
   return true;
 }
 
 /** Has the model read a note with what comes of the call, once. */
-function tell(call: ToolCall | ModelCall, note: string): void {
+function noteForModel(call: ToolCall | ModelCall, note: string): void {
   if (!call.contextForModel.includes(note)) call.contextForModel.push(note);
 }
 
 /** The one place where the verdict of hooks becomes that of a call. */
-function obey(call: ToolCall | ModelCall, { aggregated }: ProcessedHookResult, by?: Author): void {
+function applyVerdict(
+  call: ToolCall | ModelCall,
+  { aggregated }: ProcessedHookResult,
+  by?: Author,
+): void {
   const { finalOutput: output, decidedBy: hooks } = aggregated;
   if (output?.shouldStopExecution()) call.stop(output.getStopReason(), { hooks, ...by });
   else if (output?.isBlockingDecision()) call.block(output.getBlockReason(), { hooks, ...by });
 }
 
-/** A middleware that blocked or stopped the call may still call `next()`; its word stands. */
+/** A middleware that blocked or stopped the call may still call `next()`; its verdict stays. */
 function isRefused({ verdict }: ToolCall | ModelCall): boolean {
   return verdict.kind !== 'allow';
 }
 
 /** Applies what AfterTool hooks decided. The tool has run, so a block only tells the model why, once. */
-function annotate(call: ToolCall, result: ToolResult, fired: ProcessedHookResult): void {
+function applyAfterTool(call: ToolCall, result: ToolResult, fired: ProcessedHookResult): void {
   const { finalOutput: output } = fired.aggregated;
   const replacement = output?.foreign?.toolOutput;
   if (replacement) replaceResult(call, call.result ?? result, replacement);
@@ -178,7 +186,7 @@ function annotate(call: ToolCall, result: ToolResult, fired: ProcessedHookResult
     call.result = withNotes(call.result ?? result, [...texts, note]);
   }
   if (fired.suppressOutput) call.result = { ...(call.result ?? result), suppressDisplay: true };
-  if (fired.shouldStop) obey(call, fired);
+  if (fired.shouldStop) applyVerdict(call, fired);
 }
 
 /** A stop that was decided before stands. */
@@ -218,10 +226,10 @@ export function modelStages(fire: FireHook, host: ModelHost) {
   function select(call: ModelCall, fired: ProcessedHookResult): void {
     const { request } = call;
     const read = () => readToolSelection(fired, request);
-    const { toolConfig } = understood(HookEventName.BeforeToolSelection, host, read, {});
-    if (fired.shouldStop) obey(call, fired, { event: HookEventName.BeforeToolSelection });
+    const { toolConfig } = readOrWarn(HookEventName.BeforeToolSelection, host, read, {});
+    if (fired.shouldStop) applyVerdict(call, fired, { event: HookEventName.BeforeToolSelection });
     else if (toolConfig && !forbidsTools(request)) {
-      // Hooks restrict. Where the host wants no tool at all, there is nothing left to restrict.
+      // Where the host itself forbids all tools, there is nothing left for hooks to restrict.
       const selected = { ...request, config: { ...request.config, toolConfig } };
       call.request = withinTools(selected, request);
     }
@@ -233,8 +241,8 @@ export function modelStages(fire: FireHook, host: ModelHost) {
   async function decide(call: ModelCall, fired: ProcessedHookResult): Promise<void> {
     const { request } = call;
     const read = () => readBeforeModel(fired, request);
-    const said = understood(HookEventName.BeforeModel, host, read, { blocked: false });
-    obey(call, fired);
+    const said = readOrWarn(HookEventName.BeforeModel, host, read, { blocked: false });
+    applyVerdict(call, fired);
     const { aggregated } = fired;
     if (!isRefused(call) && isAsking(aggregated)) {
       const input = { ...(said.modifiedRequest ?? request) };
@@ -245,7 +253,7 @@ export function modelStages(fire: FireHook, host: ModelHost) {
         call.block(refusalOf(answer), { hooks: aggregated.decidedBy });
       }
     }
-    if (isRefused(call)) answerInstead(call, said.syntheticResponse, fired.suppressOutput);
+    if (isRefused(call)) useHookAnswer(call, said.syntheticResponse, fired.suppressOutput);
     else if (said.modifiedRequest) call.request = said.modifiedRequest;
     addNote(call, fired);
     call.request = call.seenRequest = withinSelection(call);
@@ -261,10 +269,10 @@ export function modelStages(fire: FireHook, host: ModelHost) {
     await next();
   }
 
-  /** Whoever stands between the hooks and the model has changed the request, or the tools that it offers. */
+  /** A middleware inside has changed the request, or the tools that it offers, after the hooks had seen it. */
   async function seeAgain(call: ModelCall): Promise<void> {
     const { BeforeModel, BeforeToolSelection } = HookEventName;
-    if (call.selected && !offersSame(call.selected, call.request)) {
+    if (call.selected && !hasSameTools(call.selected, call.request)) {
       const selecting = fire(BeforeToolSelection, { llmRequest: call.request }, call);
       if (selecting) select(call, await selecting);
     }
@@ -289,7 +297,7 @@ export function modelStages(fire: FireHook, host: ModelHost) {
 export type ModelStages = ReturnType<typeof modelStages>;
 
 /** Reads what hooks want changed. What cannot be read changes nothing; what they decided counts all the same. */
-export function understood<R>(
+export function readOrWarn<R>(
   event: HookEventName,
   host: Pick<ModelHost, 'getDebugLogger'>,
   read: () => R,
@@ -314,14 +322,16 @@ function addNote(call: ModelCall, { systemMessage }: ProcessedHookResult): void 
 
 /** Whether hooks have answered for the request as it is, as far as they were asked. */
 function isSeen({ request, seenRequest, selected }: ModelCall): boolean {
-  return (!seenRequest || seenRequest === request) && (!selected || offersSame(selected, request));
+  return (
+    (!seenRequest || seenRequest === request) && (!selected || hasSameTools(selected, request))
+  );
 }
 
-function offersSame(a: ModelCall['request'], b: ModelCall['request']): boolean {
+function hasSameTools(a: ModelCall['request'], b: ModelCall['request']): boolean {
   return a.config?.tools === b.config?.tools;
 }
 
-/** What hooks have kept from the model, no other hook gives back, and no middleware. */
+/** Tools that hooks have removed stay removed, whatever later hooks and middleware do to the request. */
 function withinSelection({ request, selected }: ModelCall): ModelCall['request'] {
   const isSame = !selected || selected.config?.toolConfig === request.config?.toolConfig;
   return isSame ? request : withinTools(request, selected);
@@ -332,7 +342,7 @@ function forbidsTools({ config }: ModelCall['request']): boolean {
 }
 
 /** A hook that refuses the call may answer in the model's place. */
-function answerInstead(
+function useHookAnswer(
   call: ModelCall,
   response: GenerateContentResponse | undefined,
   isHidden: boolean,
@@ -363,7 +373,7 @@ async function* throughAfterModel(
   const fired = await fire(HookEventName.AfterModel, payload, call);
   if (fired && !isDropped(call)) {
     const read = () => readAfterModel(fired, response);
-    applyAfterModel(call, fired, understood(HookEventName.AfterModel, host, read, { response }));
+    applyAfterModel(call, fired, readOrWarn(HookEventName.AfterModel, host, read, { response }));
   }
   // Hooks that the abort ended have not seen the answer, so nobody else may see it as if they had.
   call.signal?.throwIfAborted();
@@ -382,7 +392,7 @@ function applyAfterModel(
 ): void {
   call.response = response;
   call.suppressDisplay ||= fired.suppressOutput;
-  if (fired.shouldStop && !isRefused(call)) obey(call, fired);
+  if (fired.shouldStop && !isRefused(call)) applyVerdict(call, fired);
   if (fired.systemMessage) call.contextForModel.push(asSystemNote(fired.systemMessage));
 }
 

@@ -33,7 +33,7 @@ export interface PlanContext {
   readonly moment?: Moment;
 }
 
-/** Anything that plans; usually a `HookPlanner`. */
+/** Finds the hooks that run for an event; usually a `HookPlanner`. */
 export interface Planner {
   createExecutionPlan(event: HookEventName, context?: PlanContext): HookExecutionPlan | null;
 }
@@ -49,15 +49,15 @@ export function planner(plans: Planner) {
 /**
  * The context in which an event is planned: the tool's name, or what else matchers may be tested against.
  *
- * @param tellsMoments whether its moment makes a difference, for which what a tool gave is looked at. Default true
+ * @param tellsMoments whether the moment matters; to know it, the result of a tool is looked at. Default true
  */
 export function planContext<E extends HookEventName>(
   fired: Pick<HookContext<E>, 'event' | 'payload'>,
-  tellsMoments = true,
+  distinguishesMoments = true,
 ): PlanContext | undefined {
   const { matchOn, dialectsMatchOn, momentOf }: EventDefinition<E> = events[fired.event];
   if (matchOn) {
-    const moment = tellsMoments ? momentOf?.(fired.payload) : undefined;
+    const moment = distinguishesMoments ? momentOf?.(fired.payload) : undefined;
     return { toolName: matchOn(fired.payload), moment };
   }
   return dialectsMatchOn && { subject: dialectsMatchOn(fired.payload) };
@@ -78,7 +78,7 @@ export interface PlannedHooks {
   /** The hooks of one event that may run, in order of priority. */
   getHooksForEvent(event: HookEventName): readonly PlannedHook[];
   /** Whether it makes a difference to the hooks of an event at which moment of it they run. */
-  tellsMoments(event: HookEventName): boolean;
+  distinguishesMoments(event: HookEventName): boolean;
   /** The plans that were made for an event, by what matchers are tested against. They last as long as its hooks do. */
   plansOf(event: HookEventName, moment?: Moment): Map<string, HookExecutionPlan | null>;
   /** What came of trying matchers, by matcher and tool. */
@@ -106,13 +106,13 @@ export class HookPlanner implements Planner {
    */
   createExecutionPlan(event: HookEventName, context: PlanContext = {}): HookExecutionPlan | null {
     const { toolName, subject } = context;
-    const moment = this.registry.tellsMoments(event) ? context.moment : undefined;
+    const moment = this.registry.distinguishesMoments(event) ? context.moment : undefined;
     const key = toolName ?? subject ?? '';
     const plans = this.registry.plansOf(event, moment);
     let plan = plans.get(key);
     if (plan === undefined) {
       plan = createExecutionPlan(this.registry, this.#logger, event, { toolName, subject, moment });
-      remember(plans, key, plan);
+      cacheUpTo(plans, key, plan);
     }
     return plan;
   }
@@ -121,7 +121,7 @@ export class HookPlanner implements Planner {
 /** At most this many plans and matches are kept; names of tools come from a model and have no bound. */
 const MAX_CACHED = 10_000;
 
-function remember<T>(cache: Map<string, T>, key: string, value: T): void {
+function cacheUpTo<T>(cache: Map<string, T>, key: string, value: T): void {
   if (cache.size >= MAX_CACHED) cache.clear();
   cache.set(key, value);
 }
@@ -141,7 +141,7 @@ export function createExecutionPlan(
   const budget = new MatcherBudget();
   const matching = registry
     .getHooksForEvent(event)
-    .filter((entry) => isConcerned(registry, entry, context, logger, budget));
+    .filter((entry) => matcherLetsRun(registry, entry, context, logger, budget));
   const entries = withoutDuplicates(registry, matching);
   if (entries.length === 0) return null;
   return {
@@ -168,17 +168,17 @@ const PROJECT_LIMIT_MS = 250;
 /** What is left of the time in which the matchers of a project's hooks are tried, for one event. */
 export class MatcherBudget {
   #spentMs = 0;
-  #isTold = false;
+  #hasWarned = false;
 
-  /** Does what counts, unless the time is up. */
+  /** Tests a matcher and counts the time that takes; `undecided` once the time is used up. */
   spend(tryIt: () => Match, logger: DebugLogger, name: string): Match {
     if (this.#spentMs >= PROJECT_LIMIT_MS) {
-      if (!this.#isTold) {
+      if (!this.#hasWarned) {
         logger.warn(
           `The matchers of this project took longer than ${PROJECT_LIMIT_MS} ms for the tool "${name.slice(0, 100)}": hooks whose matcher was not tried do not run, and guards do; simplify them`,
         );
       }
-      this.#isTold = true;
+      this.#hasWarned = true;
       return 'undecided';
     }
     const spentMs = startStopwatch();
@@ -193,7 +193,7 @@ export class MatcherBudget {
  *
  * @param budget what the matchers of a project's hooks share
  */
-export function isConcerned(
+export function matcherLetsRun(
   registry: PlannedHooks,
   entry: PlannedHook,
   context: PlanContext | undefined,
@@ -233,13 +233,13 @@ export function matchesGroup(
   const reading = readMatcher(group, event);
   const names = namesToMatch(group.dialect, context);
   if (!names || reading === 'all') return true;
-  return names.some((name) => tryReading(reading, name, () => undefined) === 'yes');
+  return names.some((name) => testMatcher(reading, name, () => undefined) === 'yes');
 }
 
 /**
- * What the matcher of a group waits for and never meets, at an event without a tool: names of its list, or all of it.
+ * The names in a group's matcher that can never match at an event without a tool; an expression is named as a whole.
  */
-export function findIdleNames(
+export function findUnmatchableNames(
   group: Pick<HookDefinition, 'matcher' | 'dialect'>,
   event: HookEventName,
 ): { readonly idle: readonly string[]; readonly subjects: readonly string[] } {
@@ -250,7 +250,7 @@ export function findIdleNames(
   if ('names' in reading) {
     return { idle: reading.names.filter((name) => name && !subjects.includes(name)), subjects };
   }
-  const meets = subjects.some((each) => tryReading(reading, each, () => undefined) === 'yes');
+  const meets = subjects.some((each) => testMatcher(reading, each, () => undefined) === 'yes');
   return { idle: meets ? [] : [matcher], subjects };
 }
 
@@ -264,7 +264,7 @@ function namesToMatch(
   return spoken && subject !== undefined ? [theirSubject(spoken, subject)] : undefined;
 }
 
-/** A matcher that cannot be decided counts as not matching, except for a guard, which is there to be asked. */
+/** A matcher that takes too long, or is no expression, counts as not matching; for a guard, as matching. */
 function matches(
   registry: PlannedHooks,
   entry: PlannedHook,
@@ -277,26 +277,26 @@ function matches(
   const { config, eventName } = entry;
   const { expression, otherwise } = reading;
   const tryIt = () =>
-    tryReading(reading, name, (problem) => {
+    testMatcher(reading, name, (problem) => {
       const quoted = JSON.stringify(expression.slice(0, 200));
       logger.warn(`The matcher ${quoted} of the hook "${shortIdentity(config)}" ${problem}`, {
         event: eventName,
       });
     });
   const isOfProject = isFromProject(entry);
-  // What a project has used up must not count for another's hook with the same matcher.
+  // The time that a project's hooks have used must not count against other hooks with the same matcher.
   const key = `${isOfProject ? 'project' : 'own'} ${otherwise} ${expression}`;
   const cacheKey = `${key}\0${name}`;
   let match = registry.matches.get(cacheKey);
   if (match === undefined) {
     match = isOfProject ? budget.spend(tryIt, logger, name) : tryIt();
-    remember(registry.matches, cacheKey, match);
+    cacheUpTo(registry.matches, cacheKey, match);
   }
   return match === 'yes' || (match === 'undecided' && failsClosed(config, eventName));
 }
 
-/** Tests a matcher. What an expression that is not valid was to match is not known; who read it has told so. */
-function tryReading(
+/** Tests a matcher. An invalid expression has no known meaning; it was reported when the settings were read. */
+function testMatcher(
   reading: Exclude<MatcherReading, 'all'>,
   name: string,
   warn: (problem: string) => void,

@@ -13,10 +13,10 @@ import {
   denyForFailure,
   findFailure,
   reportFailure,
-  unheardReason,
+  ineffectiveBlock,
   type HookFailure,
 } from '../src/run/hookFailure.js';
-import type { HookRun, Said } from '../src/run/hookRun.js';
+import type { HookRun, RawAnswer } from '../src/run/hookRun.js';
 import { AmbiguousInput } from '../src/run/preparedInput.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
 
@@ -46,11 +46,11 @@ export function readRun(run: HookRun, options: Telling): HookExecutionResult {
     const isReadable = read.problems.length === 0 && read.unreadable === undefined;
     if (isReadable) return toResult(run, { read }, options);
   }
-  return readWithCare(run, options);
+  return readFailedRun(run, options);
 }
 
-/** Tells what is wrong with a run that did not end well, or said what cannot be read. */
-function readWithCare(run: HookRun, options: Telling): HookExecutionResult {
+/** Reads a run that did not end well, or whose answer cannot be read, and warns of what is wrong. */
+function readFailedRun(run: HookRun, options: Telling): HookExecutionResult {
   const { hook, event, outcome, said = outcome, warn } = run;
   // Another agent may take an answer for one whatever the exit code is.
   const isAnswer = said?.exitCode === 0 && outcome?.exitCode !== 2;
@@ -62,7 +62,7 @@ function readWithCare(run: HookRun, options: Telling): HookExecutionResult {
       : undefined;
   const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
   const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
-  const unheard = said ? unheardReason(event, said, read.output) : [];
+  const unheard = said ? ineffectiveBlock(event, said, read.output) : [];
   for (const each of [...(read.problems ?? []), ...left, ...unheard]) warn(each);
   const what = failsClosed(hook, event) ? read.unreadable : undefined;
   const misread: HookFailure | undefined = what === undefined ? what : { kind: 'output', what };
@@ -76,7 +76,7 @@ const LEFT_RUNNING =
   'left a process running that held its stdout or stderr, and that is ended where it can be found; redirect both of them for a job that is to go on';
 
 /** What a hook said. Problems quote it in the log, cut to a length, so they are found in the masked text. */
-function readMasked(said: Said, environment: HookEnvironmentPolicy): Partial<ReadOutput> {
+function readMasked(said: RawAnswer, environment: HookEnvironmentPolicy): Partial<ReadOutput> {
   const read = readSaid(said);
   if (!read.problems?.length && !read.unreadable) return read;
   const stdout = maskSecrets(said.stdout, environment);
@@ -85,14 +85,14 @@ function readMasked(said: Said, environment: HookEnvironmentPolicy): Partial<Rea
 }
 
 /** The exit code decides what an ended hook said: stdout counts for 0 only, and only 2 blocks. */
-function readSaid(said: Said): Partial<ReadOutput> {
+function readSaid(said: RawAnswer): Partial<ReadOutput> {
   const { ending, exitCode, stdout, foreign, theirNames } = said;
   if (ending !== 'exit' || exitCode !== 0) return readStderr(said);
   const read = readHookOutput(stdout, theirNames);
   return foreign ? { ...read, output: { ...read.output, foreign } } : read;
 }
 
-function readStderr({ ending, exitCode, stderr }: Said): Partial<ReadOutput> {
+function readStderr({ ending, exitCode, stderr }: RawAnswer): Partial<ReadOutput> {
   const isBlock = ending === 'exit' && exitCode === 2;
   const hasSpoken = (ending === 'exit' || ending === 'signal') && stderr.trim() !== '';
   if (!isBlock && !hasSpoken) return {};
@@ -127,7 +127,7 @@ export function toResult(ended: Ended, reading: Reading, options: Telling): Hook
   return failure ? withFault(explained, failure, outcome, options) : explained;
 }
 
-/** A failure that is no exit says itself what went wrong. */
+/** For failures other than an exit code, the failure itself has the advice. */
 function whyOf(
   outcome: CommandOutcome | undefined,
   { read, failure }: Reading,

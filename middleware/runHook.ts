@@ -25,7 +25,7 @@ import {
   hookDepth,
   startOptions,
   type PreparedInput,
-  type Surroundings,
+  type HookPlace,
 } from '../src/run/preparedInput.js';
 import type { FindObjection } from '../src/run/startAhead.js';
 import { traceHook } from '../src/trace/hookSpans.js';
@@ -36,7 +36,7 @@ import { dialect } from '../src/run/dialect.js';
 import { faultOfInput, readRun, toResult } from './readRun.js';
 
 /** How a hook is run. */
-export interface RunOptions extends Surroundings {
+export interface RunOptions extends HookPlace {
   readonly logger: DebugLogger;
   /** How many hooks may be started ahead of their event; 0 starts each when it is needed. */
   readonly warmShells: number;
@@ -54,7 +54,7 @@ export interface RunOptions extends Surroundings {
   /** The same for the one that is to start now: switches it off where the objection lasts. Default: `findObjection`. */
   readonly enforceConsent?: FindObjection;
   /** What was told once and is not told again; without it, everything is told each time. */
-  readonly told?: Set<string> | undefined;
+  readonly warned?: Set<string> | undefined;
 }
 
 /**
@@ -87,7 +87,7 @@ async function runUntraced(
     }
     const run = newRun(hook, event, prepared, options);
     if (hook.dialect === undefined && !options.probe) await start(run, prepared, options);
-    else await startSurrounded(run, prepared, options);
+    else await startWithDialect(run, prepared, options);
     return readRun(run, options);
   } catch (error) {
     const failure = refused(`could not be run: ${errorMessage(error)}`);
@@ -118,7 +118,7 @@ function newRun(
   hook: CommandHookConfig,
   event: HookEventName,
   { input, stdin }: PreparedInput,
-  { logger, environment, told, facts = {} }: RunOptions,
+  { logger, environment, warned, facts = {} }: RunOptions,
 ): HookRun {
   const { timeoutMs, problem } = deadlineOf(hook, event);
   if (problem) logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
@@ -126,14 +126,14 @@ function newRun(
     logger.warn(`Hook "${shortIdentity(hook)}" (${event}): ${maskSecrets(message, environment)}`);
   const warnOnce = (message: string) => {
     const key = JSON.stringify([hookIdentity(hook), event, message]);
-    if (!told?.has(key)) warn(message);
-    told?.add(key);
+    if (!warned?.has(key)) warn(message);
+    warned?.add(key);
   };
   return { hook, event, input, facts, timeoutMs, warn, warnOnce, stdin };
 }
 
 /** Around the process, from the outside in: a dialect, and what looks at what goes in and comes out. */
-function startSurrounded(
+function startWithDialect(
   run: HookRun,
   prepared: PreparedInput,
   options: RunOptions,

@@ -15,7 +15,7 @@ import { prepareInput, type PreparedInput, type SessionFields } from '../src/run
 import { StartAhead } from '../src/run/startAhead.js';
 import { DebugLogger } from '../src/util/debugLogger.js';
 import { createSpecificHookOutput } from './aggregator.js';
-import { askAgain, type RunHooks } from './askAgain.js';
+import { rerunGuards, type RunHooks } from './askAgain.js';
 import { runHook, type RunOptions } from './runHook.js';
 
 /** Fourth stage: runs the plan, all hooks at once or one after the other. */
@@ -29,7 +29,7 @@ export function runner(hooks: Runner) {
         ? hooks.executeHooksSequential(some, event, read, signal, facts)
         : hooks.executeHooksParallel(some, event, read, signal, facts);
     ctx.results = await run(plan.hookConfigs, input);
-    if (ctx.results.length > 1) ctx.results = await askAgain(ctx as HookContext, run);
+    if (ctx.results.length > 1) ctx.results = await rerunGuards(ctx as HookContext, run);
     await next();
   };
 }
@@ -62,7 +62,7 @@ export class HookRunner {
       environment: {},
       maxParallelHooks: 16,
       warmShells: 0,
-      told: new Set<string>(),
+      warned: new Set<string>(),
       persistent: new PersistentHooks(),
       ...options,
     };
@@ -128,7 +128,7 @@ export class HookRunner {
       if (!output) continue;
       if (endsChain(output, eventName)) {
         if (hook.scope !== 'project') break;
-        // What a project says keeps nobody else from being asked.
+        // A block by a project's hook ends the chain for the project's hooks only.
         isEnded = true;
       } else if (success) current = this.applyHookOutputToInput(current, output, eventName);
     }
@@ -148,7 +148,7 @@ export class HookRunner {
     return chain ? chain(input, output) : input;
   }
 
-  /** Of a hook that was not started there is not even an empty output. */
+  /** Makes ready for the next event, unless no hook was started: a result without a process has no stdout. */
   #prepareForNext(
     results: readonly HookExecutionResult[],
     hookConfigs: readonly CommandHookConfig[],
@@ -210,15 +210,15 @@ async function runSideBySide(
 function warnOfLostOutputs(
   results: readonly HookExecutionResult[],
   event: HookEventName,
-  { logger, told }: RunOptions,
+  { logger, warned }: RunOptions,
 ): void {
   const replacing = results.filter(({ output }) => output?.foreign?.toolOutput);
   const isLost = replacing.some(({ output }) => !output?.foreign?.toolOutput?.isDenial);
   if (replacing.length < 2 || !isLost) return;
   const names = replacing.map(({ hookConfig }) => `"${shortIdentity(hookConfig)}"`).join(', ');
   const message = `${event}: several hooks replaced the same result at the same time (${names}), and one replacement counts: that of a denial, else the last; add "sequential": true to their group, so that each reads what the one before it left`;
-  if (!told?.has(message)) logger.warn(message);
-  told?.add(message);
+  if (!warned?.has(message)) logger.warn(message);
+  warned?.add(message);
 }
 
 function endsChain(output: HookOutput, event: HookEventName): boolean {

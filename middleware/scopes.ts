@@ -10,8 +10,8 @@ import type {
 } from '../src/protocol/types.js';
 import { isRecord } from '../src/util/records.js';
 
-/** One hook, and what it said, resolved. */
-export interface Spoken {
+/** One hook and its resolved output. */
+export interface ScopedOutput {
   readonly hookConfig: CommandHookConfig;
   readonly said: HookOutput;
 }
@@ -20,8 +20,9 @@ type Merge = (first: HookOutput, second: HookOutput) => HookOutput;
 type Specific = Readonly<Record<string, unknown>>;
 
 /**
- * What hooks of several scopes said together: within a scope as the event has it, then over the scopes by trust, where
- * less trusted ones only tighten. Texts that are read beside the result add up in plan order, and so does what is neither
+ * Merges outputs of hooks of several scopes: first within each scope by the event's strategy, then from the least to
+ * the most trusted scope, so that less trusted hooks can only tighten. Texts that are read beside the result add up in
+ * plan order, and so does what is neither
  * of both.
  *
  * @param inPlanOrder the same, merged without a look at scopes
@@ -29,7 +30,7 @@ type Specific = Readonly<Record<string, unknown>>;
 export function mergeScopes(
   event: HookEventName,
   inPlanOrder: HookOutput,
-  spoken: readonly Spoken[],
+  spoken: readonly ScopedOutput[],
   merge: Merge,
 ): HookOutput {
   const merged = isOfOneScope(spoken) ? inPlanOrder : mergeByTrust(inPlanOrder, spoken, merge);
@@ -38,7 +39,7 @@ export function mergeScopes(
 
 function mergeByTrust(
   inPlanOrder: HookOutput,
-  spoken: readonly Spoken[],
+  spoken: readonly ScopedOutput[],
   merge: Merge,
 ): HookOutput {
   // From the least trusted to the most trusted, whose word counts over that of the others.
@@ -52,7 +53,7 @@ function mergeByTrust(
   const specific = {
     ...inPlanOrder.hookSpecificOutput,
     ...pick(framed.hookSpecificOutput, ['tool_input', 'llm_request']),
-    // Where a more trusted hook has stopped without one, none is in its place.
+    // Where a more trusted hook stopped without a response, no response of a less trusted hook takes its place.
     llm_response: answering?.hookSpecificOutput?.['llm_response'],
     ...(toolConfig && { toolConfig }),
   };
@@ -65,7 +66,7 @@ function mergeByTrust(
   };
 }
 
-function isOfOneScope([first, ...others]: readonly Spoken[]): boolean {
+function isOfOneScope([first, ...others]: readonly ScopedOutput[]): boolean {
   return others.every(({ hookConfig }) => hookConfig.scope === first?.hookConfig.scope);
 }
 
@@ -89,8 +90,8 @@ function intersect(specifics: readonly Specific[]): Specific | undefined {
 }
 
 /** Those of one scope are together, the least trusted first. */
-function byScope(spoken: readonly Spoken[]): Spoken[][] {
-  const scopes = new Map<number, Spoken[]>();
+function byScope(spoken: readonly ScopedOutput[]): ScopedOutput[][] {
+  const scopes = new Map<number, ScopedOutput[]>();
   for (const each of spoken) {
     const distrust = distrustOf(each.hookConfig);
     scopes.set(distrust, [...(scopes.get(distrust) ?? []), each]);
@@ -99,20 +100,23 @@ function byScope(spoken: readonly Spoken[]): Spoken[][] {
 }
 
 /** Of several hooks those of the most trusted scope. */
-export function mostTrusted(spoken: readonly Spoken[]): readonly Spoken[] {
+export function mostTrusted(spoken: readonly ScopedOutput[]): readonly ScopedOutput[] {
   return byScope(spoken).at(-1) ?? [];
 }
 
 /**
- * Whether what hooks allow answers in place of a person what others ask: one of those that allow is trusted as much as
- * each that asks.
+ * Whether an `allow` may replace the approval of a person: one of the allowing hooks has to be as trusted as every hook
+ * that asks.
  */
-export function maySpeakFor(allowing: AggregatedHookResult, asking: AggregatedHookResult): boolean {
+export function mayReplaceApproval(
+  allowing: AggregatedHookResult,
+  asking: AggregatedHookResult,
+): boolean {
   if (rankOf(allowing.finalOutput?.decision) !== rankOf('allow')) return false;
   return Math.min(...distrustsOf(allowing, 'allow')) <= Math.min(...distrustsOf(asking, 'ask'));
 }
 
-/** How little the hooks are trusted that have decided so. */
+/** The distrust ranks of the hooks with this decision; 0 is the most trusted. */
 export function distrustsOf({ results }: AggregatedHookResult, decision: HookDecision): number[] {
   return results.flatMap(({ hookConfig, eventName, output }) => {
     const said = output && resolveOutput(eventName, output).decision;

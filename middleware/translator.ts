@@ -27,13 +27,13 @@ export function translator(host: SessionFacts) {
   };
 }
 
-/** What is said of the session of a call goes before what is known of the host's own. */
+/** The fields of a call's session override those of the host. */
 function inSession({ event, payload, session = {} }: HookContext, host: SessionFacts) {
   const { sessionId, cwd, transcriptPath, agent } = session;
   const facts: SessionFacts = {
     getSessionId: () => sessionId ?? host.getSessionId(),
     getWorkingDir: () => cwd ?? host.getWorkingDir(),
-    // That of the host is about another session.
+    // The host's transcript belongs to another session.
     getTranscriptPath: () =>
       transcriptPath ?? (sessionId === undefined ? host.getTranscriptPath?.() : undefined),
   };
@@ -47,17 +47,17 @@ export function toHookInput<E extends HookEventName>(
   session: SessionFacts,
 ): HookEventInput<E> {
   return {
-    session_id: told(session, 'getSessionId') ?? '',
+    session_id: factOf(session, 'getSessionId') ?? '',
     cwd: session.getWorkingDir(),
     timestamp: new Date().toISOString(),
     hook_event_name: event,
-    transcript_path: told(session, 'getTranscriptPath') ?? '',
+    transcript_path: factOf(session, 'getTranscriptPath') ?? '',
     ...events[event].encode(payload),
   } satisfies HookInput as HookEventInput<E>;
 }
 
-/** What the host says; `undefined` where it cannot tell, which keeps nobody from their work. */
-function told(
+/** What a method of the host returns; `undefined` where it throws. */
+function factOf(
   session: SessionFacts,
   fact: 'getSessionId' | 'getTranscriptPath',
 ): string | undefined {
@@ -70,10 +70,10 @@ function told(
 
 /** The session's id; empty where the host cannot tell it. */
 export function sessionIdOf(session: SessionFacts): string {
-  return told(session, 'getSessionId') ?? '';
+  return factOf(session, 'getSessionId') ?? '';
 }
 
 /** Where the transcript is; `undefined` where there is none, or the host cannot tell. */
 export function transcriptPathOf(session: SessionFacts): string | undefined {
-  return told(session, 'getTranscriptPath');
+  return factOf(session, 'getTranscriptPath');
 }

@@ -69,7 +69,7 @@ export class Approvals {
     approver: Approver,
     { signal, onApproval }: AskOptions,
   ): Promise<Answer> {
-    const key = keyOf(question);
+    const key = rememberedKeyOf(question);
     if (key !== undefined && this.#allowed.has(key)) return REMEMBERED;
     const { timeout = DEFAULT_APPROVAL_TIMEOUT_MS } = this.settings;
     const request = toRequest(question, timeout);
@@ -179,7 +179,7 @@ async function askPerson(
  *
  * @returns the same only for what is in nothing different; `undefined` for what JSON cannot tell apart
  */
-function keyOf(question: Question): string | undefined {
+function rememberedKeyOf(question: Question): string | undefined {
   const { event, definitions, hooks, toolName, input, sessionId, workingDir, agent } = question;
   try {
     const text = JSON.stringify(input);

@@ -91,7 +91,7 @@ export interface OpenToolCall {
    * @throws `error`, unless a middleware has caught it
    */
   fail(error: unknown): Promise<ToolResult>;
-  /** Where nobody will ever know what became of the tool. Never rejects. */
+  /** To be called where the result of the tool will never be known. Never rejects. */
   abandon(): Promise<void>;
 }
 

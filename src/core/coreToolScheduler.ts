@@ -97,7 +97,7 @@ export class CoreToolScheduler {
     options: ScheduleOptions = {},
   ): Promise<CompletedToolCall[]> {
     const records = calls.map(toRecord);
-    for (const record of records) if (record.status === 'scheduled') this.#tell(record);
+    for (const record of records) if (record.status === 'scheduled') this.#reportStatus(record);
     const inTurn = { ...options, turn: { asked: new Set<string>(), isStopped: false } };
     return Promise.all(records.map((record) => this.#run(record, inTurn)));
   }
@@ -107,13 +107,13 @@ export class CoreToolScheduler {
     { signal, allowedTools, restrictedBy, turn }: ScheduleOptions & { readonly turn: Turn },
   ): Promise<CompletedToolCall> {
     const { config, onHooks, session } = this.#options;
-    const onApproval: ApprovalObserver = (...told) => this.#noteApproval(record, turn, ...told);
+    const onApproval: ApprovalObserver = (...update) => this.#noteApproval(record, turn, ...update);
     const tool = this.#tools.get(record.name);
     const refusal = allowedTools && this.#restrict(record.name, allowedTools);
     if (record.result || !tool || refusal) {
       return this.#refuse(record, refusal, refusal && restrictedBy);
     }
-    this.#tell({ ...record, status: 'executing' });
+    this.#reportStatus({ ...record, status: 'executing' });
     const context = { workingDir: config.getWorkingDir(), signal };
     const execute: ExecuteTool = async (input) => {
       try {
@@ -129,7 +129,7 @@ export class CoreToolScheduler {
       withNotes(failed(call.toolName, error), call.contextForModel),
     );
     if (call.verdict.kind === 'stop') this.#endTurn(turn);
-    return this.#tell({ ...record, input: call.input, result, ...outcomeOf(call, result) });
+    return this.#reportStatus({ ...record, input: call.input, result, ...outcomeOf(call, result) });
   }
 
   #noteApproval(
@@ -141,23 +141,23 @@ export class CoreToolScheduler {
     const asked = { ...record, input: { ...request.input } };
     if (!answer) {
       turn.asked.add(request.id);
-      this.#tell({ ...asked, status: 'awaiting_approval' });
+      this.#reportStatus({ ...asked, status: 'awaiting_approval' });
     } else {
       turn.asked.delete(request.id);
-      if (answer.decision === 'allow') this.#tell({ ...asked, status: 'executing' });
+      if (answer.decision === 'allow') this.#reportStatus({ ...asked, status: 'executing' });
     }
     if (turn.isStopped) this.#endTurn(turn);
     const { config, onApproval } = this.#options;
     if (onApproval) notify(config.getDebugLogger(), onApproval, request, answer);
   }
 
-  /** Once a call stops the agent, the others of its turn need nobody's consent any more. */
+  /** Once a call stops the agent, the open questions of its turn are cancelled. */
   #endTurn(turn: Turn): void {
     turn.isStopped = true;
     this.#options.config.takeBackQuestions(turn.asked);
   }
 
-  #tell<R extends ToolCallRecord>(record: R): R {
+  #reportStatus<R extends ToolCallRecord>(record: R): R {
     const { config, onStatus } = this.#options;
     if (onStatus) notify(config.getDebugLogger(), onStatus, record);
     return record;
@@ -172,10 +172,10 @@ export class CoreToolScheduler {
     const result =
       record.result ?? restriction ?? unknownTool(record.name, [...this.#tools.keys()]);
     traceRefusal(record.name, record.originalInput, result, by);
-    return this.#tell({ ...record, status: 'error', result });
+    return this.#reportStatus({ ...record, status: 'error', result });
   }
 
-  /** Whatever else hooks wrote there is no name, and not for the model to read. */
+  /** Anything but names of tools is removed, since the model reads this list. */
   #restrict(name: string, allowedTools: readonly string[]): ToolResult | undefined {
     const isKnown = (each: string) => each === name || this.#tools.has(each);
     return notAllowed(name, allowedTools.filter(isKnown));

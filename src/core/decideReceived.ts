@@ -1,4 +1,4 @@
-import { distrustsOf, maySpeakFor } from '../../middleware/scopes.js';
+import { distrustsOf, mayReplaceApproval } from '../../middleware/scopes.js';
 import { isAsking, refusalOf } from '../approvals/question.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
@@ -23,17 +23,17 @@ export async function decideReceived(
   const { event, payload, theirEvent } = received;
   const fired = await fireHook(config, event, payload, options);
   if (!fired) return verdictOf(received, fired);
-  const verdict = unambiguous(received, verdictOf(received, fired));
+  const verdict = blockIfAmbiguous(received, verdictOf(received, fired));
   if (verdict.kind === 'ask' && event !== HookEventName.BeforeTool) {
-    return askOurselves(config, received, fired, verdict, options);
+    return askHostPerson(config, received, fired, verdict, options);
   }
   if (theirEvent !== 'PermissionRequest' || verdict.kind !== 'allow') return verdict;
   const isSettled = verdict.input === undefined && !isOutranked(config, fired);
-  return isSettled ? verdict : askAgain(config, received, fired, verdict, options);
+  return isSettled ? verdict : fireBeforeToolAgain(config, received, fired, verdict, options);
 }
 
-/** The verdict, or a block where hooks may not have seen what the agent would use. */
-function unambiguous(received: Received, verdict: ReplyVerdict): ReplyVerdict {
+/** The verdict; a block where the agent could use another argument than the hooks have read. */
+function blockIfAmbiguous(received: Received, verdict: ReplyVerdict): ReplyVerdict {
   if (verdict.kind === 'block' || verdict.kind === 'stop') return verdict;
   const reason = ambiguityOf(received, verdict.input);
   return reason === undefined ? verdict : { kind: 'block', reason };
@@ -49,8 +49,8 @@ function isOutranked(config: Config, { aggregated }: ProcessedHookResult): boole
   );
 }
 
-/** The agent has no question for this. */
-async function askOurselves<E extends HookEventName>(
+/** The agent cannot ask its user at this event, so the host's approver is asked. */
+async function askHostPerson<E extends HookEventName>(
   config: Config,
   { event, payload }: Received<E>,
   { aggregated }: ProcessedHookResult,
@@ -70,7 +70,7 @@ async function askOurselves<E extends HookEventName>(
 }
 
 /** Arguments that the hooks of the call have not seen are put to them as well, and so is what others may not allow. */
-async function askAgain(
+async function fireBeforeToolAgain(
   config: Config,
   received: Received,
   allowing: ProcessedHookResult,
@@ -81,13 +81,13 @@ async function askAgain(
   const toolInput = verdict.input ? { ...verdict.input } : given;
   const payload = { toolName, toolInput, canAsk };
   const fired = await fireHook(config, HookEventName.BeforeTool, payload, options);
-  const again = unambiguous(received, verdictOf({ ...received, payload }, fired));
+  const again = blockIfAmbiguous(received, verdictOf({ ...received, payload }, fired));
   const both = { ...verdict, hasFailed: verdict.hasFailed || again.hasFailed };
   if (again.kind === 'block' || again.kind === 'stop') return again;
   const input = again.input ?? verdict.input;
   if (again.kind !== 'ask' || !fired) return { ...both, input };
   if (input === undefined) {
-    const mayAllow = maySpeakFor(allowing.aggregated, fired.aggregated);
+    const mayAllow = mayReplaceApproval(allowing.aggregated, fired.aggregated);
     return mayAllow ? both : { ...both, kind: 'none' };
   }
   const reason = 'A hook changed the arguments, and others want a person to be asked about them.';

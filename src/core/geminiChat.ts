@@ -35,7 +35,7 @@ export type ChatEvent =
   | { readonly type: 'retry'; readonly turn: ModelTurn }
   | { readonly type: 'response'; readonly turn: ModelTurn };
 
-/** A model sometimes ends its turn without a word; asked again, it usually goes on. */
+/** Models sometimes return an empty answer; a second request usually gets one. */
 const MAX_EMPTY_ANSWERS = 2;
 
 /** Messages at the end of the history that a compression leaves as they are. */
@@ -119,7 +119,7 @@ export class GeminiChat {
    * Has the model sum up the older part of the history, and puts the summary in its place. The last messages stay,
    * so that no tool call is parted from its response.
    *
-   * @param notes for the model to heed in the summary
+   * @param notes for the model to take into account in the summary
    * @returns how the call ended; `undefined` when the history is too short to be compressed. A call that was
    *   blocked, or gave no text, leaves the history as it was.
    * @throws what the SDK throws
@@ -187,7 +187,7 @@ function withConfig(config: GenerateContentConfig): { config?: GenerateContentCo
   return Object.keys(config).length > 0 ? { config } : {};
 }
 
-/** The host may give up one message, or all that is sent with its configuration. */
+/** Aborts with the signal of the message, or of the host's configuration. */
 function eitherOf(
   one: AbortSignal | undefined,
   other: AbortSignal | undefined,

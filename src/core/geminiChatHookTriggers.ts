@@ -1,5 +1,5 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
-import { understood } from '../../middleware/callerEffects.js';
+import { readOrWarn } from '../../middleware/callerEffects.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { fireHook } from '../hooks/fireHook.js';
@@ -29,7 +29,7 @@ export async function fireBeforeModelHook(
   const fired = await fireHook(config, HookEventName.BeforeModel, { llmRequest }, options);
   if (!fired) return { blocked: false };
   const read = () => readBeforeModel(fired, llmRequest);
-  return understood(HookEventName.BeforeModel, config, read, readDecision(fired));
+  return readOrWarn(HookEventName.BeforeModel, config, read, readDecision(fired));
 }
 
 /** Fires AfterModel on a complete response. Never rejects; without a change, the same response. */
@@ -44,7 +44,7 @@ export async function fireAfterModelHook(
   const fired = await fireHook(config, HookEventName.AfterModel, payload, options);
   if (!fired) return otherwise;
   const read = () => readAfterModel(fired, llmResponse);
-  return understood(HookEventName.AfterModel, config, read, otherwise);
+  return readOrWarn(HookEventName.AfterModel, config, read, otherwise);
 }
 
 /** Fires BeforeToolSelection. Never rejects; without a decision, `{}`. */
@@ -56,5 +56,5 @@ export async function fireBeforeToolSelectionHook(
   const fired = await fireHook(config, HookEventName.BeforeToolSelection, { llmRequest }, options);
   if (!fired) return {};
   const read = () => readToolSelection(fired, llmRequest);
-  return understood(HookEventName.BeforeToolSelection, config, read, {});
+  return readOrWarn(HookEventName.BeforeToolSelection, config, read, {});
 }

@@ -16,7 +16,7 @@ interface SeenCall {
  * Synchronous.
  */
 export function isLookedAt(config: Config, call: SeenCall): boolean {
-  // Whoever fires the event says what is wrong.
+  // Firing the event reports what is wrong.
   return attempt(() => {
     if (hasMiddleware(config) || isTraced('tool') || isTraced('event')) return true;
     const engine = engineOf(config.getHookSystem());

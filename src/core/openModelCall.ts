@@ -17,7 +17,7 @@ export interface OpenModelCall {
   readonly request: GenerateContentParameters;
   /** Once the whole answer is there. AfterModel hooks see it. */
   finish(response: GenerateContentResponse): Promise<ModelTurn>;
-  /** Where the model failed, or nobody will know its answer. Never rejects. */
+  /** To be called where the model failed, or its answer will never be known. Never rejects. */
   fail(error: unknown): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function openModelCall(
  *
  * @throws the reason of `options.signal`
  */
-export function seeFurtherAnswer(
+export function fireForFurtherAnswer(
   config: Config,
   request: GenerateContentParameters,
   answer: GenerateContentResponse,

@@ -3,7 +3,7 @@ import { makeEmptySuccessResult } from '../../middleware/aggregator.js';
 import type { FireHook } from '../../middleware/callerEffects.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import { reasonOf } from '../dialects/replyParts.js';
+import { reasonOfVerdict } from '../dialects/replyParts.js';
 import type { Received, ReplyVerdict } from '../dialects/reverse.js';
 import { events } from '../protocol/events.js';
 import { processCommonHookOutputFields, type ProcessedHookResult } from '../protocol/hookOutput.js';
@@ -20,9 +20,12 @@ type AfterTool = HookPayload<HookEventName.AfterTool>;
 /** What hooks and middleware decided about a call before its tool, and the call where it goes on. */
 export interface ReceivedCall {
   readonly verdict: ReplyVerdict;
-  /** Once the agent has told what its tool gave, or that it failed: what hooks and middleware make of it. */
+  /**
+   * To be called with the agent's event after the tool: the verdict of hooks and middleware about its result or
+   * failure.
+   */
   readonly finish?: (after: Received, options: CallOptions) => Promise<ReplyVerdict>;
-  /** Where the agent never will. Never rejects. */
+  /** To be called where that event will not come. Never rejects. */
   readonly abandon?: () => Promise<void>;
 }
 
@@ -54,7 +57,7 @@ export async function openReceivedCall(
   return {
     verdict: { ...hooks.before, input },
     finish: async (after, afterOptions) => {
-      hooks.tell(after, afterOptions);
+      hooks.setAfterEvent(after, afterOptions);
       const given = resultOf(after);
       return hooks.verdictOn(given, await call.finish(given));
     },
@@ -69,7 +72,7 @@ export async function openReceivedCall(
 class ReceivedHooks {
   before: ReplyVerdict = { kind: 'none' };
   #after: ReplyVerdict = { kind: 'none' };
-  #told: { readonly received: Received; readonly options: CallOptions } | undefined;
+  #afterEvent: { readonly received: Received; readonly options: CallOptions } | undefined;
 
   constructor(
     private readonly config: Config,
@@ -77,8 +80,8 @@ class ReceivedHooks {
     private readonly options: CallOptions,
   ) {}
 
-  tell(received: Received, options: CallOptions): void {
-    this.#told = { received, options };
+  setAfterEvent(received: Received, options: CallOptions): void {
+    this.#afterEvent = { received, options };
   }
 
   readonly fire: FireHook = (event, payload) =>
@@ -94,15 +97,15 @@ class ReceivedHooks {
     const isAsked = before.kind === 'ask' && (verdict.kind === 'none' || verdict.kind === 'allow');
     this.before = isAsked ? { ...verdict, kind: 'ask', reason: before.reason } : verdict;
     return asFired(HookEventName.BeforeTool, verdict, {
-      ...(verdict.kind === 'block' && { decision: 'deny', reason: reasonOf(verdict) }),
+      ...(verdict.kind === 'block' && { decision: 'deny', reason: reasonOfVerdict(verdict) }),
       ...(verdict.input && inputOf(toolInput, verdict.input)),
     });
   }
 
   async #fireAfter({ toolResponse }: AfterTool): Promise<ProcessedHookResult> {
-    if (!this.#told) return asFired(HookEventName.AfterTool, this.#after);
-    const { received, options } = this.#told;
-    // What the agent has told stays, beside what middleware made of it.
+    if (!this.#afterEvent) return asFired(HookEventName.AfterTool, this.#after);
+    const { received, options } = this.#afterEvent;
+    // Fields of the agent's result that middleware did not change stay.
     const told = received.payload as AfterTool;
     const { llmContent, returnDisplay, error } = toolResponse;
     const seen = {
@@ -119,7 +122,10 @@ class ReceivedHooks {
     return asFired(HookEventName.AfterTool, verdict, toolOutput && { foreign: { toolOutput } });
   }
 
-  /** What came out of all layers: text behind the result is added to it, and any other one takes its place. */
+  /**
+   * The verdict for the agent: text that was appended to the result becomes context; any other text replaces the
+   * result.
+   */
   verdictOn(given: ToolResult, ended: ToolResult): ReplyVerdict {
     const { stopReason } = ended;
     const before = textOf(this.#after.output ? { llmContent: this.#after.output.text } : given);
@@ -142,7 +148,7 @@ function asFired(
   verdict: ReplyVerdict,
   effects: HookOutput = {},
 ): ProcessedHookResult {
-  const stop = verdict.kind === 'stop' && { continue: false, stopReason: reasonOf(verdict) };
+  const stop = verdict.kind === 'stop' && { continue: false, stopReason: reasonOfVerdict(verdict) };
   const finalOutput = new events[event].Output({ ...effects, ...stop });
   return processCommonHookOutputFields({ ...makeEmptySuccessResult(), finalOutput });
 }

@@ -97,7 +97,7 @@ export interface DialectAnswer {
   readonly output: Record<string, unknown>;
   /** What the user is to be told, and not the model. */
   readonly forUser?: readonly unknown[];
-  /** What will not happen as the hook's author expects, one sentence each; told once. */
+  /** Warnings about what has another effect here than the hook's author expects; each is written once. */
   readonly remarks?: readonly string[];
   /** What takes the place of the tool's result, in the agent's format. */
   readonly toolOutput?: { readonly value: unknown; readonly isDenial: boolean };
@@ -116,7 +116,7 @@ export interface DialectAnswer {
  */
 export type AnswerReader = (said: Fields, tool?: string, facts?: CallFacts) => DialectAnswer;
 
-/** What text on stdout that is no JSON becomes: context for the model, a message to the user, or nothing. */
+/** What plain text on stdout becomes: context for the model, a message to the user, or nothing. */
 export type PlainText = 'context' | 'user' | 'nothing';
 
 /** One entry for each event that differs, and one for all others. */

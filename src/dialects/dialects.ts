@@ -89,7 +89,7 @@ export function readMatcher(
 }
 
 /** Finds names of another agent's tools that we do not have, in the matcher of a group that names no dialect. */
-export function speakerOf(matcher: string): string | undefined {
+export function dialectOfMatcher(matcher: string): string | undefined {
   const names = matcher.match(/[\w-]+/gu) ?? [];
   for (const [dialect, { agent, tools }] of Object.entries(dialects)) {
     const name = names.find((each) =>

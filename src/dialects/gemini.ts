@@ -5,7 +5,7 @@ import { isRecord } from '../util/records.js';
 import type { AnswerWords, Dialect, DialectAnswer, Fields, MatcherReading } from './dialect.js';
 import { readCommonFields, readReplacement, recordOf, valueAt } from './answers.js';
 import type { Received, Reply, ReplyVerdict } from './received.js';
-import { reasonOf, stop, writeAnswer } from './replyParts.js';
+import { reasonOfVerdict, stop, writeAnswer } from './replyParts.js';
 import { theirToolNames, withAllowedNames, withToolNames } from './translate.js';
 
 const { BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeToolSelection } = HookEventName;
@@ -122,7 +122,7 @@ function readResult(said: Fields): DialectAnswer {
 function writeResult(verdict: ReplyVerdict, received: Received, spoken: Dialect): Partial<Reply> {
   const { output, kind, context = [] } = verdict;
   if (!output) return writeAnswer(spoken, RESULT, verdict, received);
-  const objection = kind === 'block' ? [reasonOf(verdict)] : [];
+  const objection = kind === 'block' ? [reasonOfVerdict(verdict)] : [];
   const reason = [output.text, ...objection, ...context].join('\n\n');
   return { json: { decision: 'deny', reason, ...stop(verdict) } };
 }

@@ -34,7 +34,7 @@ export function theirInput(
   const words = eventWords(spoken, event, moment);
   const { callId: tool_use_id, durationMs: duration_ms } = facts;
   const hook_event_name = theirEventName(spoken, event, moment);
-  const ours: Fields = { ...inTheirWords(spoken, input), hook_event_name };
+  const ours: Fields = { ...withDialectNames(spoken, input), hook_event_name };
   const own = words?.fields
     ? pick(words.fields, { ...ours, tool_use_id, duration_ms })
     : withoutCommon(ours);
@@ -47,7 +47,7 @@ export function theirInput(
 }
 
 /** An input by our names of the fields, with the dialect's names of tools, arguments and subjects. */
-export function inTheirWords(spoken: Dialect, input: HookInput): HookInput {
+export function withDialectNames(spoken: Dialect, input: HookInput): HookInput {
   const theirs = (name: string) => theirToolNames(spoken, name)[0];
   if ('llm_request' in input) {
     return { ...input, llm_request: withToolNames(input.llm_request, theirs) } as HookInput;

@@ -8,7 +8,7 @@ export function stop({ kind, reason }: ReplyVerdict): Record<string, unknown> {
   return kind === 'stop' ? { continue: false, stopReason: reason ?? DEFAULT_STOP_REASON } : {};
 }
 
-export function reasonOf({ reason = DEFAULT_BLOCK_REASON }: ReplyVerdict): string {
+export function reasonOfVerdict({ reason = DEFAULT_BLOCK_REASON }: ReplyVerdict): string {
   return reason;
 }
 
@@ -19,7 +19,8 @@ export function writeAnswer(
   verdict: ReplyVerdict,
   received: Received,
 ): Reply {
-  const objection = words.blockIsContext && verdict.kind === 'block' ? [reasonOf(verdict)] : [];
+  const objection =
+    words.blockIsContext && verdict.kind === 'block' ? [reasonOfVerdict(verdict)] : [];
   const context = [...objection, ...(verdict.context ?? [])];
   const { input, output, refusal } = valuesOf(spoken, words, verdict, received);
   const said = { ...verdict, context, ...refusal };
@@ -27,7 +28,7 @@ export function writeAnswer(
   const { decision = 'decision', reason = 'reason', cannotStop } = words;
   const word = words.words?.[kind];
   const isWithReason = words.contextWith?.includes(kind) === true;
-  const explained = [reasonOf(said), ...(isWithReason ? context : [])].join('\n\n');
+  const explained = [reasonOfVerdict(said), ...(isWithReason ? context : [])].join('\n\n');
   const allowed = words.explainsAllow ? said.reason : undefined;
   const json = placed(received.theirEvent, [
     ...Object.entries(cannotStop === undefined ? stop(said) : {}),

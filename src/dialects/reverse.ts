@@ -24,7 +24,7 @@ export class UnreadableEvent extends Error {
     message: string,
     /** The event, where that could be read. */
     readonly event?: HookEventName,
-    /** What can be answered nevertheless. Of what happened, it knows nothing. */
+    /** The event without a payload, so that it can at least be refused. */
     readonly unread?: Received,
   ) {
     super(message);

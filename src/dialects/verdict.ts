@@ -86,12 +86,14 @@ function blockOf(
     const isReplaced = reason === output.foreign?.toolOutput?.text;
     return isReplaced ? { kind: 'none' } : { kind: 'block', reason };
   }
-  // Who blocks by exit code 2 is told of where the hook ends.
+  // A block by exit code 2 was reported when the hook ended.
   const isTold = aggregated.results.some(({ exitCode }) => exitCode === 2);
   return { kind: 'none', unheard: isTold ? undefined : reason };
 }
 
-/** Our hooks have no objection where they allow. Those of the agent itself answer for its user. */
+/**
+ * An `allow` of our own hooks means no more than no objection; one of hooks of the agent itself answers for its user.
+ */
 function isAllowedForUser(
   { dialect }: Received,
   { aggregated }: ProcessedHookResult,

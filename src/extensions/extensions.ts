@@ -12,7 +12,7 @@ import {
 } from './extensionManifest.js';
 import { MAX_PROBLEMS } from '../config/settings/settingsFile.js';
 import { extensionsIn } from '../config/settings/settingsPlaces.js';
-import { findHome } from '../util/surroundings.js';
+import { findHome } from '../util/homeDirectory.js';
 import { fileError, type FileProblem, type SettingsFile } from '../util/fileProblem.js';
 
 /** What `loadExtensions` takes. */

@@ -1,4 +1,4 @@
-import { hostEnvironment } from '../util/surroundings.js';
+import { hostEnvironment } from '../util/requester.js';
 
 /** Where a question of an agent goes. */
 export type FleetAddress =

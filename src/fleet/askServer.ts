@@ -16,7 +16,7 @@ import { withFiles } from './files.js';
 import { newQuestionId, type Asking } from './question.js';
 import { readSecret, withoutSecret } from './secret.js';
 import { QuestionLate } from './waiting.js';
-import { hostEnvironment } from '../util/surroundings.js';
+import { hostEnvironment } from '../util/requester.js';
 
 export { closeIdle } from './ask.js';
 

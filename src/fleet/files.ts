@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expandWord, scopeOf } from '../shell/expandCommand.js';
-import { requireHome } from '../util/surroundings.js';
+import { requireHome } from '../util/homeDirectory.js';
 
 const FILES = ['tokenFile', 'caFile', 'certFile', 'keyFile'] as const;
 

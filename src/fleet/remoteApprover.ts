@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readApproval, tellNumbers, type Approval, type Approver } from '../protocol/approval.js';
+import { readApproval, nameNumbers, type Approval, type Approver } from '../protocol/approval.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import { isRecord } from '../util/records.js';
 import {
@@ -61,7 +61,7 @@ export function remoteApprover(
   return async (request, { signal }) => {
     const { id } = request;
     const { expiresAt, ...asked } = request;
-    const text = JSON.stringify(asked, tellNumbers);
+    const text = JSON.stringify(asked, nameNumbers);
     if (Buffer.byteLength(text) > MAX_QUESTION_BYTES - ROOM_BYTES) {
       throw new Error(`it is larger than ${MAX_QUESTION_BYTES / 1024} KB: no person could read it`);
     }
@@ -73,7 +73,7 @@ export function remoteApprover(
       const put: AskedPerson = { ...asked, expiresInMs: Math.ceil(leftMs), waitMs: wait };
       return post({
         id,
-        body: JSON.stringify(put, tellNumbers),
+        body: JSON.stringify(put, nameNumbers),
         timeoutMs: wait + graceMs,
         signal,
       });

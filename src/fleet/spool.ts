@@ -15,7 +15,7 @@ import path from 'node:path';
 import { openPrivately } from '../trace/privateFile.js';
 import { errorCode } from '../util/errorMessage.js';
 import { readTextSync } from '../util/guardedRead.js';
-import { requireHome } from '../util/surroundings.js';
+import { requireHome } from '../util/homeDirectory.js';
 
 /** Where spans of an agent wait by default: beside what else is kept of a user. */
 export function spoolOf(team: string, agent: string, home = requireHome()): string {

@@ -46,7 +46,7 @@ export function buildFailureEnvelope(
   };
 }
 
-/** What was decided stands. Where a guard had to see something, that is withheld all the same. */
+/** Earlier decisions stay, and what a guard had to see is withheld in addition. */
 function decisionBesides(fault: HookPipelineError): FailureMeta['decided'] {
   const { decided, plan } = fault.meta;
   const denial = denialOfGuards(fault);
@@ -125,7 +125,7 @@ function hooksOf(raw: unknown, event: HookEventName, place: Provenance) {
   );
 }
 
-/** What some work gives, or what counts where it throws. */
+/** The result of `work`, or `otherwise` where it throws. */
 export function attempt<T>(work: () => T, otherwise: T): T {
   try {
     return work();

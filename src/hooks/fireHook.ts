@@ -27,7 +27,7 @@ import type {
   HookPayload,
 } from '../protocol/types.js';
 import { failsClosed } from '../protocol/events.js';
-import { reportUntoldFailure } from '../run/hookFailure.js';
+import { reportUnreportedFailure } from '../run/hookFailure.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { notify } from '../util/notify.js';
@@ -119,7 +119,7 @@ export function engineOf<S extends object | undefined>(system: S) {
 
 type EngineOf<S> = S extends object ? HookEngine : undefined;
 
-/** Without its engine no guard would be asked. */
+/** A hook system without an engine would run no guard. */
 function refuseSystem(): never {
   throw new TypeError(
     'getHookSystem() gave no hook system of this copy of hookstack: let all parts of the host import the same',
@@ -148,7 +148,7 @@ export function fireHook<E extends HookEventName>(
     if (!engine) return undefined;
     const plan = findPlan(engine, event, payload);
     if (plan !== null)
-      return fireAndTell(engine, createHookContext(event, payload, options, plan), options);
+      return fireAndNotify(engine, createHookContext(event, payload, options, plan), options);
     skip(engine, event);
     return undefined;
   } catch (error) {
@@ -169,7 +169,7 @@ function failBeforeStack(
   return failure;
 }
 
-async function fireAndTell<E extends HookEventName>(
+async function fireAndNotify<E extends HookEventName>(
   engine: HookEngine,
   ctx: HookContext<E>,
   { onHooks }: CallOptions,
@@ -194,7 +194,7 @@ export function findPlan<E extends HookEventName>(
 ): HookExecutionPlan | null | undefined {
   const { registry, stages } = engine;
   if (!registry.isSettled()) return undefined;
-  const context = payload && planContext({ event, payload }, registry.tellsMoments(event));
+  const context = payload && planContext({ event, payload }, registry.distinguishesMoments(event));
   // A second pass is there for the hooks that decide then, and without them there is none.
   if (engine.open().isWatched && context?.moment !== 'asked') return undefined;
   return stages.plans.createExecutionPlan(event, context);
@@ -320,7 +320,7 @@ function stageReached({ plan, input, results }: HookContext): PipelineStage {
   return results ? 'aggregation' : 'execution';
 }
 
-/** Counts failures, and writes the log. Nothing that runners of a host gave may undo what the hooks decided. */
+/** Counts failures, and writes the log. A broken result of a host's own runner must not undo what the hooks decided. */
 function record(engine: HookEngine, event: HookEventName, aggregated: AggregatedHookResult): void {
   const { host, logger } = engine;
   try {
@@ -336,7 +336,7 @@ function record(engine: HookEngine, event: HookEventName, aggregated: Aggregated
 
 function noteOutcome({ host, registry, logger }: HookEngine, result: HookExecutionResult): void {
   registry.noteOutcome(result);
-  reportUntoldFailure(result, { logger, environment: host.getHookEnvironment() });
+  reportUnreportedFailure(result, { logger, environment: host.getHookEnvironment() });
 }
 
 /** The result of an event that failed, with the one warning that says what comes of it. */

@@ -7,7 +7,7 @@ import { parseHookDefinitions, type SettingsProblem } from './hookSettings.js';
 /** Definitions that a host has, from code or from settings files. */
 interface GivenHooks {
   readonly hooks: HookDefinitions;
-  /** What nobody has told yet. */
+  /** Problems that no warning has reported yet. */
   readonly problems: readonly SettingsProblem[];
 }
 
@@ -52,7 +52,10 @@ const MAX_DEPTH = 7;
 
 type Fault = Pick<SettingsProblem, 'path' | 'message'>;
 
-/** What code would find in the definitions, and whoever reads them does not. */
+/**
+ * Values that code can read from the definitions and that are ignored: inherited ones, and those that are not
+ * enumerable.
+ */
 function findHidden(raw: unknown, path: Path = []): Fault[] {
   if (typeof raw !== 'object' || raw === null || path.length > MAX_DEPTH) return [];
   try {
@@ -111,7 +114,7 @@ function isReported(raw: unknown, { path, kind }: SettingsProblem): boolean {
   return isRecord(group) && group['origin'] !== undefined;
 }
 
-/** Of these, what was written is there still. */
+/** Problems of these kinds leave the value as it was written. */
 const KEPT: ReadonlySet<SettingsProblem['kind']> = new Set([
   'unlikely-value',
   'no-effect',

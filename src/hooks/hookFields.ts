@@ -106,7 +106,7 @@ const PLUGIN_FIELDS: FieldTable<PluginFields> = {
   command: { struct: text },
   args: {
     struct: listOfText,
-    // Without its arguments it would be another hook.
+    // Without its arguments the command would do something else, so a bad value takes the whole hook.
     vital: true,
   },
   shell: { struct: oneOf('bash'), vital: true },
@@ -127,10 +127,13 @@ export const COMMAND_FIELDS: FieldTable<CommandFields> = {
   command: { ...PLUGIN_FIELDS.command, struct: nonBlankText, required: true },
 };
 
-/** The keys of a hook that asks a server. Without those that are vital it would ask in another name, or another one. */
+/**
+ * The keys of a hook that asks a server. Without the vital ones it would query another server, or with another
+ * identity.
+ */
 export const REMOTE_FIELDS: FieldTable<RemoteFields> = {
   type: PLUGIN_FIELDS.type,
-  // One that cannot be asked fails where it is to be asked, so that a guard denies.
+  // A remote hook with a bad url fails when it is queried, so that a guard denies.
   url: { struct: nonBlankText, required: true },
   tokenFile: { struct: nonBlankText, vital: true },
   tokenVariable: { struct: nonBlankText, vital: true },

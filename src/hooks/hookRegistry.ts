@@ -22,7 +22,7 @@ import { readDisabled } from './disabledHooks.js';
 import { failsClosed } from '../protocol/events.js';
 import { hasFailed } from '../protocol/hookOutput.js';
 import { hookIdentity, isFromProject, scopeOf, shortIdentity } from '../protocol/identity.js';
-import { hostEnvironment } from '../util/surroundings.js';
+import { hostEnvironment } from '../util/requester.js';
 
 /** Names of dropped guards in their warning, at most. */
 const MAX_NAMES = 10;
@@ -44,16 +44,16 @@ export class HookRegistry {
   #reading: Promise<void> | undefined;
   /** The events of which a hook's agent tells moments apart. */
   #eventsWithMoments: ReadonlySet<HookEventName> = new Set();
-  /** Ends when all that was begun has been read: one after the other, so that what is asked for last counts. */
+  /** Settles when all reloads so far have ended; they run one after the other, so that the last one counts. */
   #turns: Promise<unknown> = Promise.resolve();
-  /** The hooks of the project as they were read, while it is not known which of them are allowed. */
-  #unsettled: readonly HookRegistryEntry[] = [];
+  /** Hooks of the project whose consent could not be read yet; the next event tries again. */
+  #awaitingConsent: readonly HookRegistryEntry[] = [];
   readonly #plans = new Map<string, Map<string, HookExecutionPlan | null>>();
   /** What came of trying matchers, by matcher and tool. */
   readonly matches: PlannedHooks['matches'] = new Map();
   readonly #gate: HookGate;
   readonly #logger: DebugLogger;
-  #hasToldOfGuards = false;
+  #hasWarnedOfGuards = false;
 
   constructor(
     private readonly config: HookHost,
@@ -69,11 +69,11 @@ export class HookRegistry {
    */
   async initialize(): Promise<void> {
     if (this.isSettled()) return;
-    this.#reading ??= (this.#entries ? this.#inTurn(() => this.#settle()) : this.reload()).finally(
-      () => {
-        this.#reading = undefined;
-      },
-    );
+    this.#reading ??= (
+      this.#entries ? this.#inTurn(() => this.#askConsentAgain()) : this.reload()
+    ).finally(() => {
+      this.#reading = undefined;
+    });
     await this.#reading;
   }
 
@@ -84,7 +84,7 @@ export class HookRegistry {
 
   /** Whether the hooks have been read, and it is known which of the project's are allowed. */
   isSettled(): boolean {
-    return this.#entries !== undefined && this.#unsettled.length === 0;
+    return this.#entries !== undefined && this.#awaitingConsent.length === 0;
   }
 
   /**
@@ -111,10 +111,10 @@ export class HookRegistry {
     this.#logger.debug('hook registry initialized', { hooks: this.#entries?.length });
   }
 
-  /** Asks again which hooks of the project are allowed. What the host has said of the others since then stays. */
-  async #settle(): Promise<void> {
+  /** Reads the consents again for the project's hooks. Changes of other entries since then stay. */
+  async #askConsentAgain(): Promise<void> {
     const others = this.#entries?.filter((entry) => !isFromProject(entry)) ?? [];
-    await this.#admit(this.#unsettled, others);
+    await this.#admit(this.#awaitingConsent, others);
   }
 
   async #admit(
@@ -122,7 +122,7 @@ export class HookRegistry {
     others: readonly HookRegistryEntry[],
   ): Promise<void> {
     const admitted = [...(await this.#gate.admit(entries)), ...others];
-    this.#unsettled = this.#gate.isSettled ? [] : entries.filter(isFromProject);
+    this.#awaitingConsent = this.#gate.isSettled ? [] : entries.filter(isFromProject);
     this.#warnOfSearchPath(admitted);
     this.#entries = admitted.toSorted((a, b) => orderOf(a) - orderOf(b));
     // One guard may stand in for several hooks.
@@ -203,10 +203,12 @@ export class HookRegistry {
     );
   }
 
-  /** The same hook as a guard, for one that stands for a guard as well. */
+  /**
+   * A copy of the entry with `onFailure: "deny"`, for a hook that runs in the place of a guard with the same command.
+   */
   asGuard(entry: HookRegistryEntry): HookRegistryEntry {
     const config = { ...entry.config, onFailure: 'deny' } as const;
-    this.#gate.follow(config, entry.config);
+    this.#gate.shareConsent(config, entry.config);
     return { ...entry, config };
   }
 
@@ -244,7 +246,7 @@ export class HookRegistry {
    * Whether it makes a difference to the hooks of an event at which moment of it they run. Where a call was asked about
    * already, no hooks run but those that are for that.
    */
-  tellsMoments(event: HookEventName): boolean {
+  distinguishesMoments(event: HookEventName): boolean {
     return event === HookEventName.BeforeTool || this.#eventsWithMoments.has(event);
   }
 
@@ -276,14 +278,14 @@ export class HookRegistry {
     this.#warnOfDroppedGuards(entries.filter((entry) => !disabled.has(entry)));
   }
 
-  /** A guard that is dropped lets pass what its author wanted to be asked about. */
+  /** A guard that is left out no longer protects, so it is named in a warning. */
   #warnOfDroppedGuards(entries: readonly HookRegistryEntry[]): void {
     const guards = entries.filter(
       ({ config, eventName, skipped }) => skipped === 'untrusted' && failsClosed(config, eventName),
     );
     const names = [...new Set(guards.map(({ config }) => `"${shortIdentity(config)}"`))];
-    if (names.length === 0 || this.#hasToldOfGuards) return;
-    this.#hasToldOfGuards = true;
+    if (names.length === 0 || this.#hasWarnedOfGuards) return;
+    this.#hasWarnedOfGuards = true;
     const shown = names.slice(0, MAX_NAMES).join(', ');
     const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
     this.#logger.warn(
@@ -392,7 +394,7 @@ function hasMoments({ config: { dialect }, eventName }: HookRegistryEntry): bool
   return known.some(({ event, moment }) => moment !== undefined && event === eventName);
 }
 
-/** Extensions of a project come first of all, so that what others change or hide after them is not brought back. */
+/** Extensions of a project run first, so that they cannot undo changes of more trusted hooks. */
 function orderOf(entry: HookRegistryEntry): number {
   const isOfProject = entry.source === ConfigSource.Extensions && isFromProject(entry);
   return isOfProject ? 0 : SOURCE_PRIORITY[entry.source];

@@ -189,7 +189,7 @@ function parseHook(
   if (!isRecord(raw)) return reject('a hook { "type": "command", "command": … }', raw, report);
   const own = withoutForeignKeys(raw, spoken, report);
   if (!own) return undefined;
-  // What was read once has it in any case.
+  // Definitions that were read before have `command: ''` where a type has no command.
   const { command, ...others } = own;
   reportUnknownKeys(command === '' ? others : own, hookFieldsOf(own['type']), report);
   const timeout = spoken?.timeoutUnit.name === 'seconds' ? SECONDS : undefined;

@@ -78,7 +78,7 @@ export class HookSystem {
     this.#hooks.prestart(hooks, session);
   }
 
-  /** What was started ahead may belong to a hook that runs no more. */
+  /** Processes that were started ahead may belong to hooks that are gone after the reload. */
   #prepareAnew(): void {
     this.#hooks.forgetPrestarted(this.host.getWorkingDir());
     this.#startAhead();
@@ -138,7 +138,7 @@ export class HookSystem {
   }
 
   /**
-   * Stops answering requests on the message bus, and lets go of what was started ahead in the project's directory.
+   * Stops answering requests on the message bus, and ends what was started ahead in the project's directory.
    * Safe while hooks run, and more than once.
    */
   async dispose(): Promise<void> {

@@ -32,12 +32,12 @@ export interface HookHost extends SessionFacts {
 
 /** Decides which hooks of a project run. Hooks of others pass at no cost. */
 export interface HookGate {
-  /** Whether the last `admit` could find out what is allowed. Where it could not, the next event asks again. */
+  /** Whether the last `admit` could read the consents. If not, the next event tries again. */
   readonly isSettled: boolean;
   /** The entries as they may run; warns once of those that may not. Never rejects. */
   admit(entries: readonly HookRegistryEntry[]): Promise<HookRegistryEntry[]>;
   /** Makes `copy` need the same consent as `original`. */
-  follow(copy: CommandHookConfig, original: CommandHookConfig): void;
+  shareConsent(copy: CommandHookConfig, original: CommandHookConfig): void;
   /**
    * Why a hook must not be started now, as the end of "The hook …". Never throws or rejects.
    *

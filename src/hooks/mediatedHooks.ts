@@ -32,7 +32,7 @@ export class MediatedHooks {
     this.#subscribed = this.#subscribe();
   }
 
-  /** Answers no more requests but those in flight. May be called more than once. */
+  /** Stops taking requests; those in flight are still answered. Idempotent. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     try {

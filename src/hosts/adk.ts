@@ -9,7 +9,7 @@ import { isLookedAt } from '../core/isLookedAt.js';
 import { openToolCall } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
-import { openModelCall, seeFurtherAnswer } from '../core/openModelCall.js';
+import { openModelCall, fireForFurtherAnswer } from '../core/openModelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
 import { allowedNames } from '../protocol/allowedTools.js';
 import { functionCallsOf } from '../protocol/response.js';
@@ -180,7 +180,7 @@ export class HooksPlugin extends BasePlugin {
     // The host may give one answer in several pieces, such as text and calls of tools: hooks see each.
     const seeing = isFirst
       ? asked.call.finish(answer)
-      : seeFurtherAnswer(this.#config, asked.call.request, answer, this.#optionsOf(context));
+      : fireForFurtherAnswer(this.#config, asked.call.request, answer, this.#optionsOf(context));
     const turn = await orAborted(context, seeing);
     if (!turn) return undefined;
     this.#heed(turn, callbackContext);

@@ -64,7 +64,7 @@ export type Approver = (
 
 /** How questions are treated. */
 export interface ApprovalSettings {
-  /** What counts where nobody can be asked. Default `allow`, and `deny` where a guard asks. */
+  /** The answer where there is no approver. Default `allow`, and `deny` where a guard asks. */
   readonly whenNobody?: 'allow' | 'deny';
   /** Ms that a person has. Default 5 minutes. */
   readonly timeout?: number;
@@ -88,11 +88,13 @@ export type ApprovalObserver = (request: ApprovalRequest, answer?: Answer) => vo
 
 export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000;
 
-/** Ms that a question has to be in sight: what a person does before that was meant for something else. */
+/**
+ * Ms that a question has to be visible before an answer counts: an earlier click or key was meant for something else.
+ */
 export const MIN_READ_MS = 1000;
 
-/** For `JSON.stringify`: it has no word for some numbers, and would have a person read `null`. */
-export function tellNumbers(_key: string, value: unknown): unknown {
+/** A replacer for `JSON.stringify`, which would write NaN and Infinity as `null`. */
+export function nameNumbers(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
@@ -114,7 +116,7 @@ const approvalStruct = expecting<Approval>(
  * @returns the answer; or else why it is none, without what was said, which may be anything
  */
 export function readApproval(said: unknown): Approval | string {
-  // What is read twice could be different the second time.
+  // Copied, since a getter could give another value at the second read.
   const { decision, reason, remember, by } = isRecord(said) ? said : {};
   const [failure, approval] = approvalStruct.validate({ decision, reason, remember, by });
   if (failure) return failure.message;

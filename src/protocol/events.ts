@@ -82,7 +82,7 @@ function decode(columns: readonly Column[], fields: Fields): Fields {
   return payload;
 }
 
-/** What hooks of other agents read of a tool call, and ours do not. */
+/** Facts about a tool call that hooks of other agents read and ours do not. */
 export type CallFacts = Readonly<
   Pick<HookPayload<HookEventName.BeforeTool>, 'callId' | 'canAsk'> &
     Pick<HookPayload<HookEventName.AfterTool>, 'durationMs'>

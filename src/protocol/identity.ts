@@ -54,7 +54,7 @@ export function scopeOf(provenance: Provenance): HookScope | undefined {
   return HOOK_SCOPES.find((scope) => scope === provenance.origin?.scope);
 }
 
-/** How little a hook is trusted: 0 for those of the system and the host, more for others. */
+/** The distrust rank of a hook: 0 for the system and the host, higher for less trusted scopes. */
 export function distrustOf({ scope = 'system' }: Pick<CommandHookConfig, 'scope'>): number {
   return HOOK_SCOPES.indexOf(scope);
 }

@@ -10,7 +10,7 @@ export function withNotes(result: ToolResult, notes: readonly (string | undefine
   return text === '' ? result : { ...result, llmContent: appendText(result.llmContent, text) };
 }
 
-/** To the text itself, or as a further part. A tool may have given anything, or nothing. */
+/** Appends to a text, or adds a part. A tool's content may be of any type, or missing. */
 function appendText(content: PartListUnion | null | undefined, text: string): PartListUnion {
   if (content === undefined || content === null) return text;
   if (typeof content === 'string') return `${content}\n\n${text}`;

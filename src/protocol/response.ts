@@ -13,7 +13,7 @@ export function createResponse(
   like: readonly unknown[] = [],
 ): GenerateContentResponse {
   const own = Object.getOwnPropertyDescriptors({ ...fields }) as PropertyDescriptorMap;
-  // Else the text of one chunk would stand for that of all.
+  // Otherwise `text` would be that of one chunk.
   for (const key of ACCESSORS) delete own[key];
   const prototype = like.map(prototypeOf).find(isOfSdk) ?? ModelResponse.prototype;
   return Object.create(prototype, own) as GenerateContentResponse;

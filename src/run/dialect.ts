@@ -1,7 +1,7 @@
 import { readAnswer, recordOf, valueAt, withoutPlaces } from '../dialects/answers.js';
 import type { Dialect, DialectAnswer, Fields } from '../dialects/dialect.js';
 import { dialects, eventWords } from '../dialects/dialects.js';
-import { inTheirWords, theirInput, toolOf } from '../dialects/inputs.js';
+import { withDialectNames, theirInput, toolOf } from '../dialects/inputs.js';
 import {
   changedArguments,
   findClash,
@@ -16,26 +16,29 @@ import { describeNoise, isBrokenJson, parseAnswer } from '../protocol/readHookOu
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import type { HookInput, ToolOutput } from '../protocol/types.js';
 import { isRecord, isTooDeep, MAX_ANSWER_NESTING } from '../util/records.js';
-import type { HookRun, Said } from './hookRun.js';
+import type { HookRun, RawAnswer } from './hookRun.js';
 import { AmbiguousInput, writeInput } from './preparedInput.js';
 
 /**
- * Around the process of one hook: it reads, and answers, in the format of another agent. Whoever stands further out
- * meets our own format only.
+ * Middleware around the process of one hook of another agent: translates its input and its answer. Everything outside
+ * of it sees our own format only.
  */
 export async function dialect(run: HookRun, next: () => Promise<void>): Promise<void> {
   const spoken = run.hook.dialect && dialects[run.hook.dialect];
   if (!spoken) return next();
-  const clash = findClashOf(spoken, run);
+  const clash = findArgumentClash(spoken, run);
   const { event, hook, input, facts } = run;
   run.stdin = clash ?? writeInput(() => theirInput(spoken, event, hook.moment, input, facts));
   await next();
   const said = run.said ?? run.outcome;
-  if (said) run.said = toOurAnswer(spoken, run, said);
+  if (said) run.said = fromDialectAnswer(spoken, run, said);
 }
 
-/** Before a tool runs, none of its arguments may hide behind another one. */
-function findClashOf(spoken: Dialect, { event, input }: HookRun): Error | undefined {
+/**
+ * Refuses a tool call in which two arguments would have the same name for the hook, since it would read only one of
+ * them.
+ */
+function findArgumentClash(spoken: Dialect, { event, input }: HookRun): Error | undefined {
   const tool = events[event].canBlock ? toolOf(input) : undefined;
   const clash = tool && findClash(spoken, tool.name, tool.input);
   return (
@@ -46,7 +49,7 @@ function findClashOf(spoken: Dialect, { event, input }: HookRun): Error | undefi
   );
 }
 
-function toOurAnswer(spoken: Dialect, run: HookRun, said: Said): Said {
+function fromDialectAnswer(spoken: Dialect, run: HookRun, said: RawAnswer): RawAnswer {
   if (said.ending !== 'exit' || said.exitCode === null) return said;
   const stderr = said.stderr.trim();
   const text = said.stdout.trim() || (spoken.readsStderr ? stderr : '');
@@ -75,9 +78,9 @@ function asDenial(parsed: Fields = {}, otherwise: string): Fields {
   };
 }
 
-function readPlainText(spoken: Dialect, run: HookRun, said: Said, text: string): Said {
+function readPlainText(spoken: Dialect, run: HookRun, said: RawAnswer, text: string): RawAnswer {
   const isBroken = isBrokenJson(text);
-  // Prose is no answer, but of a guard that tried to give one nothing is known.
+  // Plain text is no answer. A guard that printed broken JSON has failed, since its decision is not known.
   if (failsClosed(run.hook, run.event) && isBroken) return { ...said, stdout: text };
   if (describeNoise(text).length > 0) run.warnOnce(NOISE);
   const meaning = spoken.plainText[run.event] ?? spoken.plainText.otherwise;
@@ -85,21 +88,21 @@ function readPlainText(spoken: Dialect, run: HookRun, said: Said, text: string):
     const output = { hookSpecificOutput: { additionalContext: text } };
     return { ...said, stdout: JSON.stringify(output) };
   }
-  if (meaning === 'user') tellUser(run, text);
+  if (meaning === 'user') warnUser(run, text);
   return { ...said, stdout: '' };
 }
 
 const NOISE =
   'printed JSON with other text around it, or a part of it, so that its decision does not count: print one JSON object, and nothing else';
 
-function readSaid(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): Said {
+function readSaid(spoken: Dialect, run: HookRun, said: RawAnswer, parsed: Fields): RawAnswer {
   const { event, hook, input } = run;
-  const read = inTheirWords(spoken, input);
+  const read = withDialectNames(spoken, input);
   const fields = withoutUnsupported(spoken, run, parsed);
   const words = eventWords(spoken, event, hook.moment);
   const answer =
     words?.read?.(fields, toolOf(read)?.name, run.facts) ?? readAnswer(fields, words?.answer);
-  for (const message of answer.forUser ?? []) if (asText(message)) tellUser(run, String(message));
+  for (const message of answer.forUser ?? []) if (asText(message)) warnUser(run, String(message));
   for (const remark of answer.remarks ?? []) run.warnOnce(remark);
   const { output, droppedArguments } = inOurWords(spoken, input, answer.output);
   const effects = {
@@ -117,7 +120,7 @@ function readSaid(spoken: Dialect, run: HookRun, said: Said, parsed: Fields): Sa
   };
 }
 
-/** What has a meaning there and none here is told once, and is not read. */
+/** Removes fields that have a meaning for the other agent and none here, with one warning for each. */
 function withoutUnsupported(spoken: Dialect, run: HookRun, parsed: Fields): Fields {
   for (const [place, instead] of Object.entries(spoken.unsupported)) {
     if (!instead || !valueAt(parsed, place)) continue;
@@ -163,10 +166,10 @@ function replacementOf(
   }
   const sent = 'tool_response' in read ? recordOf(read.tool_response) : {};
   const text = toolOutputText(spoken, toolOf(input)?.name ?? '', sent, value);
-  // It is a result, and as long as that has to be.
+  // A result is not cut, as a message of a hook would be.
   return text === undefined ? undefined : { text: sanitizeText(text, Infinity), isDenial };
 }
 
-function tellUser(run: HookRun, message: string): void {
+function warnUser(run: HookRun, message: string): void {
   run.warn(`says: ${sanitizeText(message)}`);
 }

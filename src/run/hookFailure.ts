@@ -157,7 +157,7 @@ export function reportFailure(
 }
 
 /** Writes the warning about a failed hook where its runner has not: a runner of a host may write none. */
-export function reportUntoldFailure(result: HookExecutionResult, reporting: Reporting): void {
+export function reportUnreportedFailure(result: HookExecutionResult, reporting: Reporting): void {
   if (!hasFailed(result) || reported.has(result)) return;
   const { eventName: event, error, exitCode, output, stderr } = result;
   const what = error ? `failed: ${error.message}` : `exited with code ${exitCode ?? 'unknown'}`;
@@ -184,7 +184,7 @@ function warnOf(
 }
 
 /** The warning for a block at an event that nothing can block, and whose reason no model reads. */
-export function unheardReason(
+export function ineffectiveBlock(
   event: HookEventName,
   { ending, exitCode, stderr }: Pick<CommandOutcome, 'ending' | 'exitCode' | 'stderr'>,
   output: HookOutput | undefined,

@@ -9,7 +9,10 @@ import type {
 } from '../protocol/types.js';
 
 /** What a hook that has ended said: what its answer is read from. */
-export interface Said extends Pick<CommandOutcome, 'ending' | 'exitCode' | 'stdout' | 'stderr'> {
+export interface RawAnswer extends Pick<
+  CommandOutcome,
+  'ending' | 'exitCode' | 'stdout' | 'stderr'
+> {
   /** What the format of `stdout` has no words for. */
   readonly foreign?: ForeignEffects;
   /** What the hook's author calls the fields of `stdout` that have another name there: path → path. */
@@ -38,5 +41,5 @@ export interface HookRun {
   /** What became of the process; written by the innermost layer. */
   outcome?: CommandOutcome;
   /** What the hook said in our own format, where that is not what its process wrote. */
-  said?: Said;
+  said?: RawAnswer;
 }

@@ -9,7 +9,7 @@ import {
   MAX_HOOK_DEPTH,
   startOptions,
   type SessionFields,
-  type Surroundings,
+  type HookPlace,
 } from './preparedInput.js';
 import type { FindObjection } from './startAhead.js';
 
@@ -18,7 +18,7 @@ export { PersistentHooks };
 /** MB of resident memory after which a kept process is started anew, where its settings say nothing. */
 export const MAX_MEMORY = 512;
 
-interface Keeping extends Surroundings {
+interface Keeping extends HookPlace {
   readonly persistent?: PersistentHooks;
   readonly findObjection?: FindObjection;
   readonly spawner?: boolean;

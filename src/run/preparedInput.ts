@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { safeSearchPath } from '../process/command/findProgram.js';
-import { findHome } from '../util/surroundings.js';
+import { findHome } from '../util/homeDirectory.js';
 import { dialects } from '../dialects/dialects.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
 import type { StartOptions } from '../process/command/execution.js';
@@ -34,7 +34,7 @@ export interface PreparedInput {
 }
 
 /** Where hooks run, and with which variables of the host. */
-export interface Surroundings {
+export interface HookPlace {
   readonly environment: HookEnvironmentPolicy;
   /** The directory in which they were configured, and allowed. Default: the `cwd` that they read. */
   readonly directory?: () => string;
@@ -43,7 +43,7 @@ export interface Surroundings {
 /** Writes an input as JSON, once for all hooks that read it. */
 export function prepareInput(
   input: HookInput,
-  { environment, directory }: Surroundings,
+  { environment, directory }: HookPlace,
 ): PreparedInput {
   let built: PreparedInput['env'] | undefined;
   const runsIn = directory?.() ?? input.cwd;

@@ -80,10 +80,10 @@ function readNode(lines: readonly string[]): FoundException | undefined {
   const excerpt = lines.findIndex((line, index) => index < error && NODE_EXCERPT.test(line));
   const frames = lines
     .slice(first)
-    .flatMap(placeOfFrame)
+    .flatMap(locationOfFrame)
     .filter((place) => !place.startsWith('node:'));
   const [, file, line = ''] = NODE_EXCERPT.exec(lines[excerpt] ?? '') ?? [];
-  const shown = file === undefined ? undefined : placeOf(file, line);
+  const shown = file === undefined ? undefined : locationOf(file, line);
   const ours = frames.find((place) => !/[\\/]node_modules[\\/]/.test(place));
   const where = ours ?? shown ?? frames[0];
   return {
@@ -94,15 +94,15 @@ function readNode(lines: readonly string[]): FoundException | undefined {
 }
 
 /** Of `at name (file:line:column)`, and of `at file:line:column`. */
-function placeOfFrame(frame: string): string[] {
+function locationOfFrame(frame: string): string[] {
   const [, rest] = /^\s+at (?:async )?(.*)/.exec(frame) ?? [];
   if (rest === undefined) return [];
   const place = rest.endsWith(')') ? rest.slice(rest.lastIndexOf('(') + 1, -1) : rest;
   const position = /:(\d+):\d+$/.exec(place);
-  return position ? [placeOf(place.slice(0, position.index), position[1] ?? '')] : [];
+  return position ? [locationOf(place.slice(0, position.index), position[1] ?? '')] : [];
 }
 
-function placeOf(file: string, line: string): string {
+function locationOf(file: string, line: string): string {
   return `${pathOf(file)}:${line}`;
 }
 

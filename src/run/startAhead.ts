@@ -2,7 +2,7 @@ import { dropHeld, holdAtStdin } from '../process/command/heldCommands.js';
 import {
   dropInSpawner,
   expectInSpawner,
-  leaveSpawner,
+  releaseSpawner,
   prepareSpawner,
 } from '../process/spawner/spawner.js';
 import { shortIdentity } from '../protocol/identity.js';
@@ -13,7 +13,7 @@ import {
   MAX_HOOK_DEPTH,
   hookDepth,
   startOptions,
-  type Surroundings,
+  type HookPlace,
   type SessionFields,
 } from './preparedInput.js';
 
@@ -23,7 +23,7 @@ export type FindObjection = (
 ) => string | undefined | Promise<string | undefined>;
 
 /** What is known of hooks that may be started ahead. */
-export interface StartAheadOptions extends Surroundings {
+export interface StartAheadOptions extends HookPlace {
   readonly logger: DebugLogger;
   /** How many commands may be held for the next events. */
   readonly warmShells: number;
@@ -66,7 +66,7 @@ export class StartAhead {
   stop(cwd: string): void {
     this.#isStopped = true;
     dropHeld(cwd);
-    leaveSpawner(this, cwd);
+    releaseSpawner(this, cwd);
   }
 
   #prepare(hookConfigs: readonly CommandHookConfig[], session: SessionFields): void {

@@ -3,13 +3,13 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConsentItem, ConsentReview } from '../hooks/entry.js';
 import type { ProjectHook, ProjectModule } from './consentItem.js';
-import { stampOf } from './fileWatch.js';
+import { statStamp } from './fileWatch.js';
 import { inspectHooks, inspectModules, inspectSettings, type Inspection } from './inspection.js';
 import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
 import { AllowedItems, consentFileIn, readConsents, writeConsents } from './consentStore.js';
 import { readAllowedText } from './allowedTexts.js';
 import { readLock } from './hooksLock.js';
-import { hostEnvironment } from '../util/surroundings.js';
+import { hostEnvironment } from '../util/requester.js';
 
 /** Of which project what is allowed is read, and from where. */
 export interface ConsentOptions {
@@ -172,7 +172,7 @@ export class HookConsent {
     await this.#refresh();
   }
 
-  /** A link to the project may lead elsewhere by now. */
+  /** The project's path may be a link, which may lead elsewhere by now. */
   #leadsToProject(): boolean {
     try {
       return realpathSync.native(this.workingDir) === this.project;
@@ -186,7 +186,7 @@ export class HookConsent {
     const [inspection] = await inspectHooks([hook], this.project);
     if (!inspection) return 'has not been looked at';
     const again = this.#judge(inspection, new Set([inspection.item.digest]), review.item);
-    if (again.isTemporary) throw new Error(inspection.refusal ?? this.#doubt);
+    if (again.isTemporary) throw new Error(inspection.refusal ?? this.#whyUnknown);
     this.#remember(hook, { inspection, review: again });
     return again.reason;
   }
@@ -217,7 +217,7 @@ export class HookConsent {
     const gone = allowed.filter(({ digest }) => digest === item.digest || !present.has(digest));
     const earlier = gone.find(({ digest }) => digest === before?.digest);
     const previous = earlier ?? findPrevious(item, gone);
-    const refused = refusal ?? this.#doubt;
+    const refused = refusal ?? this.#whyUnknown;
     if (refused !== undefined) {
       const reason = `is refused: ${refused}`;
       const mayPass = refusal === undefined || isTemporary;
@@ -247,13 +247,13 @@ export class HookConsent {
   }
 
   /** Why it is not known now what is allowed. */
-  get #doubt(): string | undefined {
+  get #whyUnknown(): string | undefined {
     return [this.#store, this.#lock].find(({ isInDoubt }) => isInDoubt)?.refusal;
   }
 
   #signStore(): string {
     try {
-      return stampOf(statSync(this.file, { throwIfNoEntry: false }));
+      return statStamp(statSync(this.file, { throwIfNoEntry: false }));
     } catch {
       return '';
     }
@@ -274,5 +274,8 @@ interface KnownHook {
   readonly readAt: number;
 }
 
-/** Ms. Who writes into the memory of a file leaves its times as they are for a while, so that it is read again. */
+/**
+ * Ms. Ms after which files are read again although their stats are the same: a write through a memory map changes a
+ * file's times late.
+ */
 const UNREAD_MS = 10_000;

@@ -16,7 +16,7 @@ import { HookEventName, MOMENTS, type CommandHookConfig } from '../protocol/type
 const ADVICE = adviseFor('it');
 
 /** At most this many hooks that do not run have a warning of their own. */
-const MAX_TOLD = 10;
+const MAX_WARNINGS = 10;
 
 /** At most this many characters of a command in a message. */
 const MAX_QUOTED = 60;
@@ -43,8 +43,8 @@ export class ConsentGate implements HookGate {
   #guards: readonly HookRegistryEntry[] = [];
   /** Guards that deny in the place of hooks that are different from what was allowed, by the digest of that. */
   readonly #standIns = new Map<string, HookRegistryEntry>();
-  readonly #told = new Set<string>();
-  /** By why they are skipped: one change of a file may concern all hooks of its folder. */
+  readonly #warned = new Set<string>();
+  /** Skipped hooks by reason, for one warning each: a changed file may concern all hooks of its folder. */
   #skips = new Map<string, HookRegistryEntry[]>();
 
   constructor(
@@ -57,7 +57,7 @@ export class ConsentGate implements HookGate {
     return this.#isSettled;
   }
 
-  /** Decides which entries may run, and tells once why the others do not. Never rejects. */
+  /** Decides which entries may run, and warns once of those that may not. Never rejects. */
   async admit(entries: readonly HookRegistryEntry[]): Promise<HookRegistryEntry[]> {
     this.#isSettled = true;
     const ofProject = entries.filter(
@@ -74,7 +74,7 @@ export class ConsentGate implements HookGate {
   }
 
   /** Makes `copy` need the same consent as `original`. */
-  follow(copy: CommandHookConfig, original: CommandHookConfig): void {
+  shareConsent(copy: CommandHookConfig, original: CommandHookConfig): void {
     const hook = this.#hooks.get(original);
     if (hook) this.#hooks.set(copy, hook);
   }
@@ -91,22 +91,22 @@ export class ConsentGate implements HookGate {
     const hook = this.#hooks.get(config);
     if (!hook) {
       const denial = this.#denials.get(config);
-      return denial && `was not started, because it ${reasonOf(denial)}; ${ADVICE}`;
+      return denial && `was not started, because it ${denialReason(denial)}; ${ADVICE}`;
     }
-    const tell = (reason: string | undefined, isLasting = true) => {
+    const objectTo = (reason: string | undefined, isLasting = true) => {
       if (reason === undefined) return undefined;
       onObjection(reason, isLasting);
       return `was not started, because it ${reason}; ${ADVICE}`;
     };
-    const tellFault = (error: unknown) =>
-      tell(`could not be looked at (${errorMessage(error)})`, false);
+    const objectToFault = (error: unknown) =>
+      objectTo(`could not be looked at (${errorMessage(error)})`, false);
     try {
       const reason = this.#consent
         ? this.#consent.recheck(hook)
         : 'could not be looked at, as what is allowed is not known';
-      return reason instanceof Promise ? reason.then(tell, tellFault) : tell(reason);
+      return reason instanceof Promise ? reason.then(objectTo, objectToFault) : objectTo(reason);
     } catch (error) {
-      return tellFault(error);
+      return objectToFault(error);
     }
   }
 
@@ -123,7 +123,7 @@ export class ConsentGate implements HookGate {
     ofProject: readonly HookRegistryEntry[],
   ): Promise<HookRegistryEntry[]> {
     this.#consent = await this.config.getConsent();
-    for (const problem of this.#consent.problems) this.#tellOnce(problem);
+    for (const problem of this.#consent.problems) this.#warnOnce(problem);
     const hooks = ofProject.map(toProjectHook);
     const reviews = await this.#consent.review(hooks);
     this.#skips = new Map();
@@ -135,23 +135,23 @@ export class ConsentGate implements HookGate {
         return [entry, this.#admitReviewed(entry, hook, review)] as const;
       }),
     );
-    this.#tellSkips();
+    this.#warnOfSkips();
     const planned = [...admitted.values(), ...this.#standIns.values()];
     this.#guards = planned.filter(
       ({ enabled, config, eventName }) => enabled && failsClosed(config, eventName),
     );
     this.#isSettled = !reviews.some(({ isTemporary }) => isTemporary);
-    this.#tellNew(reviews.filter(({ status }) => status === 'new').length);
+    this.#warnOfNew(reviews.filter(({ status }) => status === 'new').length);
     return entries.map((entry) => admitted.get(entry) ?? entry);
   }
 
-  /** Where nobody knows what is allowed, nothing of the project runs, and guards that were allowed before deny. */
+  /** Where consents cannot be read, nothing of the project runs, and guards that were allowed before deny. */
   #refuseAll(
     entries: readonly HookRegistryEntry[],
     ofProject: readonly HookRegistryEntry[],
     why: string,
   ): HookRegistryEntry[] {
-    this.#tellOnce(
+    this.#warnOnce(
       `The hooks of this project are refused, as it could not be found out which of them are allowed (${why}); the next event tries again`,
     );
     const reason = `is refused: it could not be found out whether it is allowed (${why})`;
@@ -166,21 +166,21 @@ export class ConsentGate implements HookGate {
     else this.#skips.set(reason, [entry]);
   }
 
-  #tellSkips(): void {
+  #warnOfSkips(): void {
     const groups = [...this.#skips];
-    for (const [reason, entries] of groups.slice(0, MAX_TOLD)) {
+    for (const [reason, entries] of groups.slice(0, MAX_WARNINGS)) {
       const [entry, ...others] = entries;
       if (entry && others.length === 0) this.warnSkipped(entry, reason);
       else this.#warnAllSkipped(entries, reason);
     }
-    const left = groups.slice(MAX_TOLD).flatMap(([, entries]) => entries).length;
+    const left = groups.slice(MAX_WARNINGS).flatMap(([, entries]) => entries).length;
     if (left > 0) {
       this.logger.warn(`${left} more hooks of this project are skipped; ${ADVICE}`);
     }
   }
 
   #warnAllSkipped(entries: readonly HookRegistryEntry[], reason: string): void {
-    const names = entries.slice(0, MAX_TOLD).map(({ config }) => `"${shortIdentity(config)}"`);
+    const names = entries.slice(0, MAX_WARNINGS).map(({ config }) => `"${shortIdentity(config)}"`);
     const left = entries.length - names.length;
     const more = left > 0 ? ` and ${left} more` : '';
     this.logger.warn(
@@ -188,9 +188,9 @@ export class ConsentGate implements HookGate {
     );
   }
 
-  #tellOnce(message: string): void {
-    if (this.#told.has(message)) return;
-    this.#told.add(message);
+  #warnOnce(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
     this.logger.warn(message);
   }
 
@@ -204,7 +204,7 @@ export class ConsentGate implements HookGate {
       this.#hooks.set(entry.config, hook);
       return { ...entry, review };
     }
-    const guard = previous && asItWas(entry, previous.definition);
+    const guard = previous && guardAsAllowed(entry, previous.definition);
     const counts = guard && failsClosed(guard.config, guard.eventName) && !this.#isOff(guard);
     // The user relied on this guard, and it cannot be asked: so it is planned where it was, and denies.
     if (counts && isSameDefinition(previous, review.item)) {
@@ -245,13 +245,13 @@ export class ConsentGate implements HookGate {
     return readDisabled(this.config.getDisabledHooks(), [guard]).has(guard);
   }
 
-  #tellNew(count: number): void {
+  #warnOfNew(count: number): void {
     if (count === 0) return;
     const [what, them] = count === 1 ? ['1 hook', 'it'] : [`${count} hooks`, 'them'];
     this.logger.warn(`${what} of this project skipped until you allow ${them}; ${adviseFor(them)}`);
   }
 
-  /** What no hook of a project may be, whoever trusts it. */
+  /** Refuses hooks that no consent can allow. */
   #refuseHarmful(entry: HookRegistryEntry): HookRegistryEntry {
     if (!isFromProject(entry) || !entry.enabled) return entry;
     const refusal = harmOf(toProjectHook(entry));
@@ -271,8 +271,10 @@ interface Denial {
   readonly names: string[];
 }
 
-function reasonOf({ guard, reason, names }: Denial): string {
-  const others = names.filter((name) => name !== shortIdentity(guard.config)).slice(0, MAX_TOLD);
+function denialReason({ guard, reason, names }: Denial): string {
+  const others = names
+    .filter((name) => name !== shortIdentity(guard.config))
+    .slice(0, MAX_WARNINGS);
   if (others.length === 0) return reason;
   return `${reason}, and in its place is now ${others.map((name) => `"${name}"`).join(', ')}`;
 }
@@ -293,7 +295,7 @@ function refuse(entry: HookRegistryEntry, reason: string): HookRegistryEntry {
 }
 
 /** A guard as the user allowed it, in every field. `undefined` for what was no guard. */
-function asItWas(
+function guardAsAllowed(
   entry: HookRegistryEntry,
   definition: ConsentItem['definition'],
 ): HookRegistryEntry | undefined {

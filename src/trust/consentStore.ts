@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../util/records.js';
-import { requireHome } from '../util/surroundings.js';
+import { requireHome } from '../util/homeDirectory.js';
 import { tidyTexts } from './allowedTexts.js';
 import { whileLocked } from '../util/fileLock.js';
 import { readJsonFile } from '../util/jsonFile.js';

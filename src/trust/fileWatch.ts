@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { realPathOf, unlessItFails } from '../util/paths.js';
+import { realPathOf, orUndefined } from '../util/paths.js';
 
 // Synchronous, since looking takes less time than waiting for it.
 
@@ -36,14 +36,14 @@ export class FileWatch {
     if (this.#isSameNow || this.folder === undefined) return true;
     this.#isSameNow =
       realPathOf(this.folder) === this.folder &&
-      [...this.stamps].every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp);
+      [...this.stamps].every(([path, stamp]) => statStamp(linkStatsOf(path)) === stamp);
     queueMicrotask(() => (this.#isSameNow = false));
     return this.#isSameNow;
   }
 }
 
 /** What changes whenever a file or a folder does, without reading it. */
-export function stampOf(stats: Stats | undefined): string {
+export function statStamp(stats: Stats | undefined): string {
   if (!stats) return '';
   const { dev, ino, size, mtimeMs, ctimeMs } = stats;
   return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
@@ -53,8 +53,8 @@ export function stampOf(stats: Stats | undefined): string {
 export function watchFolder(folder: string, found: readonly Found[]): FileWatch {
   const stamps = new Map<string, string>();
   for (const { path, real, stats } of found) {
-    if (path !== real) stamps.set(path, stampOf(linkStatsOf(path)));
-    stamps.set(real, stampOf(stats));
+    if (path !== real) stamps.set(path, statStamp(linkStatsOf(path)));
+    stamps.set(real, statStamp(stats));
   }
   const changedAt = Math.max(...found.map(({ stats }) => stats?.ctimeMs ?? 0));
   return new FileWatch(changedAt, folder, stamps);
@@ -62,7 +62,7 @@ export function watchFolder(folder: string, found: readonly Found[]): FileWatch 
 
 /** Of a link itself; `undefined` where there is nothing, or it cannot be looked at. */
 export function linkStatsOf(path: string): Stats | undefined {
-  return unlessItFails(() => lstatSync(path, { throwIfNoEntry: false }));
+  return orUndefined(() => lstatSync(path, { throwIfNoEntry: false }));
 }
 
 /**
@@ -72,6 +72,6 @@ export function linkStatsOf(path: string): Stats | undefined {
 export function targetOf(path: string): string | undefined {
   const real = realPathOf(path);
   if (real === path) return path;
-  const text = unlessItFails(() => readlinkSync(path));
+  const text = orUndefined(() => readlinkSync(path));
   return text !== undefined && resolve(dirname(path), text) === real ? real : undefined;
 }

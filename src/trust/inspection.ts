@@ -14,7 +14,7 @@ import { FolderCoverage, type CoveredFolder } from './coveredFiles.js';
 import { FileWatch } from './fileWatch.js';
 import { findScript, NotPinned, type HookPlace } from './hookScript.js';
 import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
-import { hostEnvironment } from '../util/surroundings.js';
+import { hostEnvironment } from '../util/requester.js';
 
 /** An item as it is now, or why it must not run whatever anybody allows. */
 export interface Inspection {
@@ -27,7 +27,7 @@ export interface Inspection {
   /** Names of the scripts that it starts. */
   readonly scripts: readonly string[];
   readonly watch: FileWatch;
-  /** Whether `watch` tells apart what happens from now on: clocks of file systems are coarse. */
+  /** Whether a later change would change a time stamp: clocks of file systems are coarse. */
   readonly isSettled: boolean;
 }
 

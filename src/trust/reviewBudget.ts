@@ -38,7 +38,7 @@ export class ReviewBudget {
       throw new OverBudget(`names more than ${this.limits.places} places to look at`);
     }
     this.#looks += 1;
-    // To ask for the time takes as long as a look.
+    // Reading the clock takes as long as one stat, so it is done now and then.
     if (this.#looks % ASKED_EACH === 1 && this.spentMs() > this.limits.time) {
       throw new OverBudget(`takes more than ${this.limits.time} ms to look at`);
     }

@@ -11,16 +11,16 @@ export function isInside(path: string, directory: string): boolean {
 
 /** The path without links; `undefined` where it leads to nothing. */
 export function realPathOf(path: string): string | undefined {
-  return unlessItFails(() => realpathSync.native(path));
+  return orUndefined(() => realpathSync.native(path));
 }
 
 /** What a path leads to; `undefined` where it leads to nothing, or cannot be looked at. */
 export function statsOf(path: string): Stats | undefined {
-  return unlessItFails(() => statSync(path, { throwIfNoEntry: false }));
+  return orUndefined(() => statSync(path, { throwIfNoEntry: false }));
 }
 
 /** What `look` returns; `undefined` where it throws. */
-export function unlessItFails<T>(look: () => T): T | undefined {
+export function orUndefined<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch {

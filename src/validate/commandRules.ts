@@ -13,7 +13,7 @@ import {
 } from './programs.js';
 import type { Checked, HookSite } from './types.js';
 import { isInside, statsOf } from '../util/paths.js';
-import { hostEnvironment } from '../util/surroundings.js';
+import { hostEnvironment } from '../util/requester.js';
 
 /** Each of these says what is wrong with the command of one hook, if anything. */
 type CommandRule = (site: HookSite, checked: Checked) => string | undefined;

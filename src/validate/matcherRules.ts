@@ -1,8 +1,8 @@
-import { findIdleNames, matchesGroup } from '../../middleware/planner.js';
+import { findUnmatchableNames, matchesGroup } from '../../middleware/planner.js';
 import type { MatcherReading } from '../dialects/dialect.js';
 import { suggestName } from '../util/suggestName.js';
 import { theirToolNames } from '../dialects/translate.js';
-import { dialects, readMatcher, speakerOf } from '../dialects/dialects.js';
+import { dialects, readMatcher, dialectOfMatcher } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { isExpression, MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { referenceTools } from '../agent/tools/referenceTools.js';
@@ -53,7 +53,7 @@ function matchesTool({ group, event }: GroupSite, toolName: string): boolean {
 /** A source, reason or trigger that another agent has and this one has not. */
 export const matcherNeverMet: MatcherRule = (site) => {
   if (isTooLong(site)) return undefined;
-  const { idle, subjects } = findIdleNames(site.group, site.event);
+  const { idle, subjects } = findUnmatchableNames(site.group, site.event);
   if (idle.length === 0) return undefined;
   return `waits for ${idle.join(', ')}, which never comes here: ${site.event} has ${subjects.join(', ')}`;
 };
@@ -76,7 +76,7 @@ export const matcherUnknownTool: MatcherRule = (site) => {
   const tools = [...KNOWN_TOOLS, ...words.map(({ ours }) => ours)];
   if (tools.some((tool) => matchesTool(site, tool))) return undefined;
   const names = tools.flatMap((tool) => words.find(({ ours }) => ours === tool)?.theirs ?? [tool]);
-  const agent = site.group.dialect ? undefined : speakerOf(matcher);
+  const agent = site.group.dialect ? undefined : dialectOfMatcher(matcher);
   if (agent !== undefined) return `matches none of the known tools; ${agent}`;
   const hint = suggestName(matcher.replaceAll(/[^\w-]/gu, ''), [...new Set(names)]);
   return `matches none of the known tools; ${hint}`;

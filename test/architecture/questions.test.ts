@@ -50,7 +50,7 @@ describe('a question to a person', () => {
   it('is remembered as allowed in one place, by one key', () => {
     expect(filesWith(/remember === 'session'/)).toEqual(['src/approvals/approvals.ts']);
     const approvals = readFileSync(path.join(ROOT, 'src/approvals/approvals.ts'), 'utf8');
-    expect(approvals.match(/keyOf\(/g)).toHaveLength(2);
+    expect(approvals.match(/rememberedKeyOf\(/g)).toHaveLength(2);
   });
 
   it('has to be in sight for as long on the terminal as on the page', () => {

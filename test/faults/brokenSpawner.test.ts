@@ -1,5 +1,5 @@
 import { expect, describe, vi } from 'vitest';
-import { lookAtSpawner } from '../helpers/lookAtSpawner.js';
+import { spawnerStatus } from '../helpers/lookAtSpawner.js';
 import { hook } from '../helpers/hooks.js';
 import { useSpawnerProgram } from '../helpers/spawnerProgram.js';
 import { isRunning } from '../process/helpers.js';
@@ -17,12 +17,12 @@ async function call(host: Host, command: string) {
   const hooks = { BeforeTool: [{ hooks: [hook(command, { ...GUARD, timeout: 300 })] }] };
   const hooksRunner = { warmShells: 0, spawner: true };
   const config = host.createConfig({ hooks, hooksRunner });
-  if (!lookAtSpawner()) {
+  if (!spawnerStatus()) {
     const other = { BeforeTool: [{ hooks: [hook('true')] }] };
     await host.callToolOf(host.createConfig({ hooks: other, hooksRunner }));
   }
-  await expect.poll(() => lookAtSpawner()?.pid, WAIT).toBeGreaterThan(0);
-  const pid = lookAtSpawner()?.pid ?? 0;
+  await expect.poll(() => spawnerStatus()?.pid, WAIT).toBeGreaterThan(0);
+  const pid = spawnerStatus()?.pid ?? 0;
   return { ...(await host.callToolOf(config)), pid };
 }
 

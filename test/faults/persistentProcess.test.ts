@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import type { CommandHookConfig } from '../../src/protocol/types.js';
-import { lookAtSpawner } from '../helpers/lookAtSpawner.js';
+import { spawnerStatus } from '../helpers/lookAtSpawner.js';
 import { hook } from '../helpers/hooks.js';
 import { isRunning, makeTempDir, readPids } from '../process/helpers.js';
 import { compilePackage, fixture, type CompiledPackage } from './helpers/childHost.js';
@@ -288,7 +288,7 @@ describe('the spawner beside a process that stays', () => {
   fault.override({ start: 'spawner' });
 
   fault('goes without it, while it owes an answer', async ({ host }) => {
-    const { pid = 0 } = lookAtSpawner() ?? {};
+    const { pid = 0 } = spawnerStatus() ?? {};
     const kept = hook(process.execPath, { args: [PUPPET], persistent: true, ...GUARD });
     const config = host.createConfig({ hooks: { BeforeTool: [{ hooks: [kept] }] } });
     const steps = [

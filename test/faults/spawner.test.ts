@@ -4,7 +4,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, vi } from 'vitest';
-import { lookAtSpawner } from '../helpers/lookAtSpawner.js';
+import { spawnerStatus } from '../helpers/lookAtSpawner.js';
 import { hook } from '../helpers/hooks.js';
 import { isRunning } from '../process/helpers.js';
 import { fixture } from './helpers/childHost.js';
@@ -16,14 +16,14 @@ const INDEX = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 fault.override({ start: 'spawner' });
 
 async function spawnerOf(): Promise<{ pid: number; runId: string }> {
-  const found = lookAtSpawner();
+  const found = spawnerStatus();
   if (found?.pid === undefined) throw new Error('there is no spawner');
   return { pid: found.pid, runId: found.runId };
 }
 
 /** Waits until the next hook is run by a spawner that is up and holds one. */
 async function waitForHeld(count: number): Promise<void> {
-  await expect.poll(() => lookAtSpawner()?.held, { timeout: 10_000 }).toBe(count);
+  await expect.poll(() => spawnerStatus()?.held, { timeout: 10_000 }).toBe(count);
 }
 
 const GUARD = { onFailure: 'deny' } as const;
@@ -367,7 +367,7 @@ describe('there is no spawner', () => {
     const unset = host.createConfig({ hooks, hooksRunner: {} });
     for (const config of [off, unset, off, unset]) await host.callToolOf(config);
     await setImmediate();
-    expect(lookAtSpawner()).toBeUndefined();
+    expect(spawnerStatus()).toBeUndefined();
     expect(new Set(host.lines('parents'))).toEqual(new Set([String(process.pid)]));
   });
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readySpawner } from '../../src/process/spawner/spawner.js';
 
 /** The process that starts hooks, and how many commands are held in it; `undefined` where none is up. */
-export function lookAtSpawner() {
+export function spawnerStatus() {
   const spawner = readySpawner();
   const { pid = 0, runId = '' } = spawner ?? {};
   return spawner && { pid, runId, held: childrenOf(pid).filter(isHeld).length };

@@ -11,7 +11,7 @@ import { RecordingLogger } from '../helpers/recordingLogger.js';
 const ANY: HookGate = {
   isSettled: true,
   admit: async (entries) => [...entries],
-  follow: () => undefined,
+  shareConsent: () => undefined,
   findObjection: () => undefined,
   warnSkipped: () => undefined,
 };

@@ -5,7 +5,7 @@ import { Config, executeToolWithHooks, type ConfigOptions } from '../../src/inde
 import { HookRunner } from '../../src/hooks/hookRunner.js';
 import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
 import { countResources } from '../helpers/countResources.js';
-import { lookAtSpawner } from '../helpers/lookAtSpawner.js';
+import { spawnerStatus } from '../helpers/lookAtSpawner.js';
 import { beforeToolInput, hook } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -126,7 +126,7 @@ describe('a hook that is started ahead', () => {
     const config = await open({ hooks: { BeforeTool: [{ hooks: [prestarted(), hook('true')] }] } });
     await callTool(config);
     expect(await linesOf('pids')).toEqual([]);
-    expect(lookAtSpawner()).toBeUndefined();
+    expect(spawnerStatus()).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  findIdleNames,
-  isConcerned,
+  findUnmatchableNames,
+  matcherLetsRun,
   isOfMoment,
   MatcherBudget,
   matchesGroup,
@@ -74,7 +74,7 @@ describe('the time that the matchers of a project share', () => {
     const budget = new MatcherBudget();
     budget.spend(() => (keepBusy(300), 'no'), logger, 'b');
     const isAsked = (entry: HookRegistryEntry) =>
-      isConcerned(registry, entry, { toolName: 'abc' }, logger, budget);
+      matcherLetsRun(registry, entry, { toolName: 'abc' }, logger, budget);
     expect(entries.map((entry) => isAsked(asOfProject(entry)))).toEqual([false, true]);
     expect(entries.map(isAsked)).toEqual([true, true]);
     expect(entries.map((entry) => isAsked(asOfProject(entry)))).toEqual([false, true]);
@@ -87,7 +87,7 @@ describe('a matcher that is not a regular expression', () => {
     const isAsked = async (dialect: DialectName | undefined, toolName: string) => {
       const group = { matcher: '(write', hooks, ...(dialect && { dialect }) };
       const { registry, logger, entries } = await entriesOf(group);
-      const asked = entries.map((entry) => isConcerned(registry, entry, { toolName }, logger));
+      const asked = entries.map((entry) => matcherLetsRun(registry, entry, { toolName }, logger));
       return { asked, warnings: logger.warnings };
     };
     expect((await isAsked(undefined, '(write')).asked).toEqual([true, true]);
@@ -110,7 +110,7 @@ describe('a matcher that is not a regular expression', () => {
   it('or takes too long is told with the first hundred characters of the tool', async () => {
     const hooks = [hook('./x.sh')];
     const { registry, logger, entries } = await entriesOf({ matcher: ENDLESS, hooks });
-    isConcerned(registry, entries[0]!, { toolName: LONG_NAME }, logger);
+    matcherLetsRun(registry, entries[0]!, { toolName: LONG_NAME }, logger);
     expect(logger.warnings).toEqual([
       expect.stringMatching(
         /"\.\/x\.sh" took longer than 50 ms for the tool "a{100}": simplify it/,
@@ -153,22 +153,22 @@ describe('whether a hook is concerned', () => {
       ...ours!,
       config: { ...ours!.config, dialect: 'claude', moment: 'failed' },
     };
-    expect(isConcerned(registry, ours!, undefined, logger)).toBe(true);
-    expect(isConcerned(registry, theirs, undefined, logger)).toBe(false);
-    expect(isConcerned(registry, theirs, { toolName, moment: 'failed' }, logger)).toBe(true);
+    expect(matcherLetsRun(registry, ours!, undefined, logger)).toBe(true);
+    expect(matcherLetsRun(registry, theirs, undefined, logger)).toBe(false);
+    expect(matcherLetsRun(registry, theirs, { toolName, moment: 'failed' }, logger)).toBe(true);
   });
 
   it('depends on any of the names that a tool has', async () => {
     const group = { matcher: '^grep', dialect: 'gemini', hooks } as const;
     const { registry, logger, entries } = await entriesOf(group);
-    expect(isConcerned(registry, entries[0]!, { toolName }, logger)).toBe(true);
+    expect(matcherLetsRun(registry, entries[0]!, { toolName }, logger)).toBe(true);
   });
 
   it('by a matcher that takes too long: a guard is, and no other', async () => {
     const guarded = [...hooks, hook('./guard.sh', { onFailure: 'deny' })];
     const { registry, logger, entries } = await entriesOf({ matcher: ENDLESS, hooks: guarded });
     const context = { toolName: LONG_NAME };
-    const isAsked = (entry: HookRegistryEntry) => isConcerned(registry, entry, context, logger);
+    const isAsked = (entry: HookRegistryEntry) => matcherLetsRun(registry, entry, context, logger);
     expect(entries.map(isAsked)).toEqual([false, true]);
   });
 });
@@ -213,14 +213,14 @@ describe('names that a matcher waits for and never meets', () => {
     ['all of an expression', '^never$', ['^never$']],
     ['none of a wildcard', '*', []],
   ])('%s', (_, matcher, idle) => {
-    const found = findIdleNames({ matcher, dialect: 'claude' }, SessionStart);
+    const found = findUnmatchableNames({ matcher, dialect: 'claude' }, SessionStart);
     expect(found).toEqual({ idle, subjects: ['startup', 'resume', 'clear'] });
   });
 
   it('are not looked for in our own groups, and where there is a tool', () => {
     const none = { idle: [], subjects: [] };
-    expect(findIdleNames({ matcher: 'never' }, SessionStart)).toEqual(none);
-    expect(findIdleNames({ matcher: 'never', dialect: 'claude' }, AfterTool)).toEqual(none);
-    expect(findIdleNames({ dialect: 'claude' }, AfterTool)).toEqual(none);
+    expect(findUnmatchableNames({ matcher: 'never' }, SessionStart)).toEqual(none);
+    expect(findUnmatchableNames({ matcher: 'never', dialect: 'claude' }, AfterTool)).toEqual(none);
+    expect(findUnmatchableNames({ dialect: 'claude' }, AfterTool)).toEqual(none);
   });
 });

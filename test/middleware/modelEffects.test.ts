@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { GenerateContentResponse } from '@google/genai';
 import { describe, expect, it } from 'vitest';
-import { modelStages, understood, type FireHook } from '../../middleware/callerEffects.js';
+import { modelStages, readOrWarn, type FireHook } from '../../middleware/callerEffects.js';
 import type { Middleware } from '../../src/compose.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { createModelCall, type AnyHookContext, type ModelCall } from '../../src/context.js';
@@ -227,7 +227,7 @@ describe('understood', () => {
     const fail = (): string => {
       throw error;
     };
-    expect(understood(BeforeModel, host, fail, 'otherwise')).toBe('otherwise');
+    expect(readOrWarn(BeforeModel, host, fail, 'otherwise')).toBe('otherwise');
     expect(logger.records).toMatchObject([
       {
         level: 'warn',
@@ -236,7 +236,7 @@ describe('understood', () => {
         details: { error },
       },
     ]);
-    expect(understood(BeforeModel, host, () => 'read', 'otherwise')).toBe('read');
+    expect(readOrWarn(BeforeModel, host, () => 'read', 'otherwise')).toBe('read');
     expect(logger.records).toHaveLength(1);
   });
 });

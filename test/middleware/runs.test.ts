@@ -30,7 +30,7 @@ type Options = NonNullable<ConstructorParameters<typeof HookRunner>[1]>;
 /** Nothing is remembered, unless a test says so. */
 function runnerOf(options: Options = {}) {
   const logger = new RecordingLogger();
-  const runner = new HookRunner(logger, { told: undefined, persistent: undefined, ...options });
+  const runner = new HookRunner(logger, { warned: undefined, persistent: undefined, ...options });
   return Object.assign(runner, { logger });
 }
 
@@ -55,7 +55,7 @@ function afterToolInput(): HookInput {
 /** Keeps what it is told to make ready for. */
 function recording() {
   const calls: unknown[][] = [];
-  const ahead = { prepare: (...told: unknown[]) => calls.push(told) };
+  const ahead = { prepare: (...warned: unknown[]) => calls.push(warned) };
   return { calls, ahead: ahead as unknown as StartAhead };
 }
 
@@ -176,11 +176,11 @@ describe('hooks that replace one result at the same time', () => {
 
   it('are warned of once where it is remembered, else each time', async () => {
     const hooks = [replaces('a'), replaces('b')];
-    for (const [told, count] of [
+    for (const [warned, count] of [
       [new Set<string>(), 1],
       [undefined, 2],
     ] as const) {
-      const runner = runnerOf(told && { told });
+      const runner = runnerOf(warned && { warned });
       await runner.executeHooksParallel(hooks, AfterTool, afterToolInput());
       await runner.executeHooksParallel(hooks, AfterTool, afterToolInput());
       expect(runner.logger.warnings).toHaveLength(count);
@@ -351,11 +351,11 @@ describe('how long a hook may run', () => {
 
 describe('what is told once', () => {
   it('is told of each hook, and again where nothing is remembered', async () => {
-    for (const [told, count] of [
+    for (const [warned, count] of [
       [new Set<string>(), 2],
       [undefined, 4],
     ] as const) {
-      const runner = runnerOf(told && { told });
+      const runner = runnerOf(warned && { warned });
       const hooks = [watches('a'), watches('b')];
       const input = beforeToolInput(temp.path);
       await runner.executeHooksSequential(hooks, BeforeTool, input);
@@ -439,9 +439,9 @@ describe('a secret in what a hook prints', () => {
         { name: 'mine', ...settings },
       );
       const { result, warnings } = await run(config, { environment });
-      const told = JSON.stringify([warnings, result.error?.message]);
-      expect(told).not.toContain('hunter2');
-      expect(told).toContain('[MY_TOKEN]');
+      const warned = JSON.stringify([warnings, result.error?.message]);
+      expect(warned).not.toContain('hunter2');
+      expect(warned).toContain('[MY_TOKEN]');
       if (settings !== GUARD) expect(result.output).toEqual({ reason: `It is ${secret}.` });
     }
   });

@@ -22,13 +22,13 @@ import { Bursts } from '../../src/process/spawner/bursts.js';
 import {
   dropInSpawner,
   expectInSpawner,
-  leaveSpawner,
+  releaseSpawner,
   prepareSpawner,
   runInSpawner,
   unwatchGroup,
   watchGroup,
 } from '../../src/process/spawner/spawner.js';
-import { lookAtSpawner } from '../helpers/lookAtSpawner.js';
+import { spawnerStatus } from '../helpers/lookAtSpawner.js';
 import { isRunning, withTempDir } from './helpers.js';
 
 const USER = {};
@@ -37,13 +37,13 @@ const WAIT = { timeout: 10_000, interval: 10 };
 
 async function startSpawner(): Promise<number> {
   prepareSpawner(USER);
-  await expect.poll(() => lookAtSpawner()?.held, WAIT).toBe(0);
-  return lookAtSpawner()?.pid ?? 0;
+  await expect.poll(() => spawnerStatus()?.held, WAIT).toBe(0);
+  return spawnerStatus()?.pid ?? 0;
 }
 
 afterEach(async () => {
-  const pid = lookAtSpawner()?.pid ?? 0;
-  leaveSpawner(USER, '/');
+  const pid = spawnerStatus()?.pid ?? 0;
+  releaseSpawner(USER, '/');
   await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
 });
 
@@ -91,7 +91,7 @@ describe('a command that another process starts, at its event and ahead of it', 
       const canBeHeld = holdable(options) !== undefined;
       expect(withoutTime(await runInSpawner(options))).toEqual(own);
       if (!canBeHeld) return;
-      await expect.poll(() => lookAtSpawner()?.held, WAIT).toBe(1);
+      await expect.poll(() => spawnerStatus()?.held, WAIT).toBe(1);
       expect(withoutTime(await runInSpawner(options))).toEqual(own);
     });
   });
@@ -296,9 +296,9 @@ describe('a spawner without work', () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
       vi.advanceTimersByTime(150_000);
-      leaveSpawner(USER, cwd);
+      releaseSpawner(USER, cwd);
       vi.useRealTimers();
-      expect(lookAtSpawner()).toMatchObject({ pid });
+      expect(spawnerStatus()).toMatchObject({ pid });
       unwatchGroup(group);
       await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
     });
@@ -313,7 +313,7 @@ describe('a spawner without work', () => {
       await runInSpawner(optionsFor(cwd, 'true'));
       vi.advanceTimersByTime(150_000);
       vi.useRealTimers();
-      expect(lookAtSpawner()).toMatchObject({ pid });
+      expect(spawnerStatus()).toMatchObject({ pid });
       dropInSpawner(cwd);
     });
   });

@@ -3,7 +3,7 @@ import { canPrevent, events, failsClosed } from '../../protocol/events.js';
 import { lastLine } from '../../run/explainStderr.js';
 import { findFailure } from '../../run/hookFailure.js';
 import { findLikelyCause } from '../../run/likelyCause.js';
-import type { Said } from '../../run/hookRun.js';
+import type { RawAnswer } from '../../run/hookRun.js';
 import { describeNoise, readHookOutput } from '../../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
 import type { CommandOutcome } from '../../process/command/runCommand.js';
@@ -20,7 +20,7 @@ export interface ObservedRun {
   readonly event: HookEventName;
   readonly outcome: CommandOutcome;
   /** In our own format, whatever the hook's dialect. */
-  readonly said: Said;
+  readonly said: RawAnswer;
   /** From the runner, one sentence each. */
   readonly remarks: readonly string[];
   /** The exception that stderr tells of. */

@@ -1,4 +1,4 @@
-import { isConcerned, planContext, type PlanContext } from '../../../middleware/planner.js';
+import { matcherLetsRun, planContext, type PlanContext } from '../../../middleware/planner.js';
 import { referenceTools } from '../../agent/tools/referenceTools.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
@@ -35,7 +35,7 @@ export function sampleFor(
   const { eventName: event, config } = entry;
   const logger = new QuietLogger('llxprt:core:hooks:planner');
   const accepts = (context: PlanContext) =>
-    isConcerned(registry, entry, { ...context, moment: config.moment }, logger);
+    matcherLetsRun(registry, entry, { ...context, moment: config.moment }, logger);
   return events[event].matchOn
     ? sampleOfTool(entry, (toolName) => accepts({ toolName }), difference)
     : sampleOfSubject(event, (subject) => accepts({ subject }), difference);

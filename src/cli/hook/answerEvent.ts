@@ -9,7 +9,7 @@ import { hookIdentity } from '../../protocol/identity.js';
 import { HookEventName } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { notLongAfter } from '../../util/notLongAfter.js';
-import { hostEnvironment, onBehalfOf } from '../../util/surroundings.js';
+import { hostEnvironment, onBehalfOf } from '../../util/requester.js';
 import { whyOff } from '../shared/obstacles.js';
 import { isOwnHook } from '../shared/ownHook.js';
 import { SilentLogger } from '../shared/silentLogger.js';

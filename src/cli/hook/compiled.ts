@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Script } from 'node:vm';
 import { readBytesSync } from '../../util/guardedRead.js';
-import { findHome } from '../../util/surroundings.js';
+import { findHome } from '../../util/homeDirectory.js';
 import { writeAtomically } from '../../util/writeAtomically.js';
 import { makePrivate, MAY_BE_WRITTEN_BY_OTHERS, removeOld } from '../shared/privateFolder.js';
 

@@ -3,7 +3,7 @@ import { dirname, isAbsolute } from 'node:path';
 import type { DialectName } from '../../protocol/types.js';
 import { errorCode } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
-import { hostEnvironment } from '../../util/surroundings.js';
+import { hostEnvironment } from '../../util/requester.js';
 import type { HookOptions } from './hookArguments.js';
 import type { HookInputReading } from './readInput.js';
 

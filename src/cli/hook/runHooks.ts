@@ -2,7 +2,7 @@ import { realpathSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import { extensionsIn } from '../../config/settings/settingsPlaces.js';
 import { closeIdleConnections } from '../../fleet/remoteHooks.js';
-import { findHome } from '../../util/surroundings.js';
+import { findHome } from '../../util/homeDirectory.js';
 import { LIMITS } from '../shared/limits.js';
 import { findProjectRoot, isLinked, isThere, PROJECT_MARKERS } from '../shared/projectRoot.js';
 import { Watchdog } from '../shared/watchdog.js';

@@ -1,4 +1,4 @@
-import { isConcerned, isOfMoment, planContext } from '../../../middleware/planner.js';
+import { matcherLetsRun, isOfMoment, planContext } from '../../../middleware/planner.js';
 import type { Received } from '../../dialects/reverse.js';
 import { allNamesOf, isKnownTool } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
@@ -105,5 +105,5 @@ function concerns(
   context: ReturnType<typeof planContext>,
 ): boolean {
   // What is wrong with a matcher is told elsewhere.
-  return isConcerned(registry, entry, context, new SilentLogger('llxprt:core:hooks:planner'));
+  return matcherLetsRun(registry, entry, context, new SilentLogger('llxprt:core:hooks:planner'));
 }

@@ -5,7 +5,7 @@ import { dialects } from '../../dialects/dialects.js';
 import { receivableEvents } from '../../dialects/reverse.js';
 import { isExecutable } from '../../process/command/findProgram.js';
 import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
-import { requireHome } from '../../util/surroundings.js';
+import { requireHome } from '../../util/homeDirectory.js';
 import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
 import { CLIENT } from '../shared/ownHook.js';
 import { requireInside } from '../shared/projectFile.js';

@@ -1,7 +1,7 @@
 import { dialects } from '../../dialects/dialects.js';
 import type { DialectName } from '../../protocol/types.js';
 import { readJsonFile } from '../../util/jsonFile.js';
-import { requireHome } from '../../util/surroundings.js';
+import { requireHome } from '../../util/homeDirectory.js';
 import { carryOver } from '../migrate/carryOver.js';
 import { planMove } from '../migrate/plan.js';
 import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';

@@ -1,6 +1,6 @@
 import type { Path } from '../../util/checks.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
-import { findIdleNames } from '../../../middleware/planner.js';
+import { findUnmatchableNames } from '../../../middleware/planner.js';
 import { requireAskable } from '../../fleet/requireAskable.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
@@ -182,7 +182,7 @@ function carryGroup(
   const [read = { hooks: [] }] = (event && parsed.hooks[event]) ?? [];
   const { origin: _, moment: _moment, ...carried } = read;
   if (!event || carried.hooks.length === 0) return undefined;
-  const { idle, subjects } = findIdleNames(carried, event);
+  const { idle, subjects } = findUnmatchableNames(carried, event);
   if (idle.length > 0) {
     const names = subjects.join(', ');
     report(['matcher'], `waits for ${idle.join(', ')}, which never comes here, but ${names}`);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 import { dialects } from '../../dialects/dialects.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import { requireHome } from '../../util/surroundings.js';
+import { requireHome } from '../../util/homeDirectory.js';
 import { cwdWords, findObstacles, type Obstacles } from '../shared/obstacles.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
 import { diffSettings, paintDiff } from '../shared/settingsDiff.js';

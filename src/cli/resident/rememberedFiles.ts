@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { extensionsIn, findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { errorCode } from '../../util/errorMessage.js';
 import { readTextSync } from '../../util/guardedRead.js';
-import { findHome } from '../../util/surroundings.js';
+import { findHome } from '../../util/homeDirectory.js';
 import { MAY_BE_WRITTEN_BY_OTHERS } from '../shared/privateFolder.js';
 import { isLinked } from '../shared/projectRoot.js';
 import type { FilesOfProject } from '../shared/workspace.js';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { HookEventName, type DialectName } from '../../protocol/types.js';
-import { onBehalfOf } from '../../util/surroundings.js';
+import { onBehalfOf } from '../../util/requester.js';
 import { answerEvent } from '../hook/answerEvent.js';
 import { projectDirectory } from '../hook/projectDirectory.js';
 import { parseInput } from '../hook/readInput.js';

@@ -1,6 +1,6 @@
 import { Config, type ConfigOptions } from '../../config/config.js';
 import { buildHookEnvironment } from '../../run/preparedInput.js';
-import { hostEnvironment } from '../../util/surroundings.js';
+import { hostEnvironment } from '../../util/requester.js';
 import type { Workspace } from '../shared/workspace.js';
 
 /** Thrown where an event wants what a process that stays cannot give without a difference. */

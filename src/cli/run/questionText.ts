@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { tellNumbers, type ApprovalRequest } from '../../protocol/approval.js';
+import { nameNumbers, type ApprovalRequest } from '../../protocol/approval.js';
 import { HookEventName } from '../../protocol/types.js';
 import { diffValues } from '../../trace/diff.js';
 import { reveal } from '../shared/reveal.js';
@@ -51,7 +51,7 @@ export function formatQuestion(request: ApprovalRequest, columns?: number): stri
     ...(toolName === undefined ? [] : ['tool:', ...quote(toolName)]),
     ...(isChanged ? ['changed by hooks:', ...quote(formatChange(originalInput, input))] : []),
     'input:',
-    ...quote(JSON.stringify(input, tellNumbers, 2)),
+    ...quote(JSON.stringify(input, nameNumbers, 2)),
     'in:',
     ...quote(workingDir),
     ...(agent === undefined ? [] : ['agent:', ...quote(agent)]),

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import type { SettingsFile } from '../../util/fileProblem.js';
 import { loadExtensions, type LoadedExtensions } from '../../extensions/extensions.js';
-import { findHome } from '../../util/surroundings.js';
+import { findHome } from '../../util/homeDirectory.js';
 import type { Finding } from '../../validate/types.js';
 import { hookFilesOf, validateFiles } from '../../validate/validate.js';
 import { isThere } from './projectRoot.js';

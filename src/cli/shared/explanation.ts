@@ -1,12 +1,17 @@
 import {
   createExecutionPlan,
-  isConcerned,
+  matcherLetsRun,
   isOfMoment,
   MatcherBudget,
   type PlanContext,
 } from '../../../middleware/planner.js';
 import type { SettingsOrigins } from '../../config/settings/settings.js';
-import { theirSubject, theirEventName, dialects, speakerOf } from '../../dialects/dialects.js';
+import {
+  theirSubject,
+  theirEventName,
+  dialects,
+  dialectOfMatcher,
+} from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { environmentOf } from '../../process/command/startCommand.js';
@@ -39,7 +44,7 @@ export function findReasons(
   const substitutes = findSubstitutes(
     registry
       .getHooksForEvent(event)
-      .filter((entry) => isConcerned(registry, entry, context, logger, budget)),
+      .filter((entry) => matcherLetsRun(registry, entry, context, logger, budget)),
   );
   const reasons = entries.map((entry) => {
     /** Whatever the call is. */
@@ -135,7 +140,7 @@ function whyNotItself(
   const { matcher = '', config } = entry;
   const spoken = config.dialect && dialects[config.dialect];
   const tested = toolName ?? (spoken ? theirSubject(spoken, subject) : subject);
-  const hint = spoken || toolName === undefined ? undefined : speakerOf(matcher);
+  const hint = spoken || toolName === undefined ? undefined : dialectOfMatcher(matcher);
   const advice = hint === undefined ? '' : `; ${hint}`;
   return `its matcher ${JSON.stringify(matcher)} does not match ${tested}${advice}`;
 }

@@ -1,4 +1,4 @@
-import { findIdleNames } from '../../../middleware/planner.js';
+import { findUnmatchableNames } from '../../../middleware/planner.js';
 import { events } from '../../protocol/events.js';
 import type { ExplainedHook, Explanation } from './explanation.js';
 import { PERSISTENT_LIMITS } from '../../process/persistent/limits.js';
@@ -99,7 +99,7 @@ function formatMatcher(
   const quoted = toVisible(JSON.stringify(matcher));
   if (!events[event].matchOn) {
     if (dialect === null) return `${quoted}, has no effect on ${event}`;
-    const { idle, subjects } = findIdleNames({ matcher, dialect }, event);
+    const { idle, subjects } = findUnmatchableNames({ matcher, dialect }, event);
     const never = `${idle.join(', ')} never comes here, but ${subjects.join(', ')}`;
     return idle.length === 0 ? quoted : `${quoted}; ${toVisible(never)}`;
   }

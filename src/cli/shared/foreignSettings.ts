@@ -6,7 +6,7 @@ import type { DialectName } from '../../protocol/types.js';
 import { isThere } from './projectRoot.js';
 import { areOwnHooks } from './ownHook.js';
 import { printNotice } from './terminal.js';
-import { hostEnvironment } from '../../util/surroundings.js';
+import { hostEnvironment } from '../../util/requester.js';
 
 /** Whose settings of another agent are meant: the project's, what is one person's there, or the user's. */
 export type ForeignScope = 'project' | 'local' | 'user';

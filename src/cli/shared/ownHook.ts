@@ -2,7 +2,7 @@ import { delimiter } from 'node:path';
 import { DIALECT_NAMES } from '../../protocol/types.js';
 import { findProgram } from '../../process/command/findProgram.js';
 import { isRecord } from '../../util/records.js';
-import { hostEnvironment } from '../../util/surroundings.js';
+import { hostEnvironment } from '../../util/requester.js';
 
 /** The command that an agent runs, as its settings have it. */
 export interface OwnCommand {

@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { requireHome } from '../../util/surroundings.js';
+import { requireHome } from '../../util/homeDirectory.js';
 import { realPathOf } from '../../util/paths.js';
 
 /** The path of a folder in `.llxprt` of the home directory, which is made if it is missing. Throws where it cannot be. */

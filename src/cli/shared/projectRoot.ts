@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import { dirname, join, parse } from 'node:path';
 import { errorCode } from '../../util/errorMessage.js';
-import { findHome } from '../../util/surroundings.js';
+import { findHome } from '../../util/homeDirectory.js';
 import { realPathOf } from '../../util/paths.js';
 
 /** What makes a folder the root of a project. */

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import { writeError } from '../../util/surroundings.js';
+import { writeError } from '../../util/requester.js';
 import { INVISIBLE, toVisible } from '../../util/visible.js';
 
 export { toVisible } from '../../util/visible.js';

@@ -20,7 +20,7 @@ import { tellForeignHooks } from './foreignSettings.js';
 import { whyHooksAreOff } from './hookColumns.js';
 import { printNotice, toVisible } from './terminal.js';
 import { orUsageError, UsageError } from './usageError.js';
-import { hostEnvironment } from '../../util/surroundings.js';
+import { hostEnvironment } from '../../util/requester.js';
 
 export interface Workspace {
   readonly config: Config;

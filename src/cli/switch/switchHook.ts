@@ -9,7 +9,7 @@ import type { WorkspaceOptions } from '../shared/options.js';
 import { editAsAllowed, type OwnEdit } from '../shared/ownEdit.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
 import { printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
-import { requireHome } from '../../util/surroundings.js';
+import { requireHome } from '../../util/homeDirectory.js';
 import { plainName, scopedName } from '../../hooks/disabledHooks.js';
 import type { HookScope } from '../../protocol/types.js';
 import { UsageError } from '../shared/usageError.js';

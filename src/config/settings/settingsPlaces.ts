@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { SettingsFile } from '../../util/fileProblem.js';
-import { findHome } from '../../util/surroundings.js';
+import { findHome } from '../../util/homeDirectory.js';
 import { realPathOf } from '../../util/paths.js';
 
 /** Where settings are looked for. */

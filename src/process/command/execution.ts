@@ -4,7 +4,7 @@ import { expandWord, PROJECT_NAMES } from '../../shell/expandCommand.js';
 import { readShebang } from '../../shell/shebang.js';
 import { splitSimpleCommand } from '../../shell/shellWords.js';
 import { readStart } from '../../util/guardedRead.js';
-import { hostEnvironment } from '../../util/surroundings.js';
+import { hostEnvironment } from '../../util/requester.js';
 import { findProgram, isDirectory, isExecutable, safeSearchPath } from './findProgram.js';
 import { resolveShell } from './resolveShell.js';
 
@@ -57,7 +57,7 @@ export function executionOf(line: CommandLine): Execution {
   return programOf(line) ?? inShell(line);
 }
 
-/** For what the system does not execute by itself a shell has messages that people know. */
+/** A file that the system does not execute goes to a shell, whose error messages people know. */
 export function inShell(line: CommandLine): Execution {
   const { file, argumentsFor } = resolveShell(searchPathOf(line));
   return { file, args: argumentsFor(line.command) };
@@ -73,7 +73,7 @@ function searchPathOf({ cwd, env, extraEnv }: CommandLine): string {
  * @throws Error with the code `ENOENT`
  */
 function locateProgram(program: string, searchPath: string): string {
-  // Names of programs have extensions of their own there.
+  // On Windows, programs have extensions such as .exe, which the system adds.
   if (program.includes('/') || process.platform === 'win32') return program;
   const found = findProgram(program, searchPath);
   if (found !== undefined) return found;
@@ -130,7 +130,7 @@ function readProgram(file: string): Pick<Execution, 'shebang'> | undefined {
     const isFound = !shebang || (path.isAbsolute(interpreter) && isExecutable(interpreter));
     return isFound && isNative(interpreter) ? { shebang } : undefined;
   } catch {
-    // One that may be executed and not be read. It is an exception, and a shell knows what to do.
+    // A file that may be executed but not read is left to a shell.
     return undefined;
   }
 }
@@ -166,7 +166,7 @@ function asBashSets(
   const directory = PWD === cwd ? cwd : directoryFor(cwd, PWD);
   if (directory === undefined || path.normalize(directory) !== directory) return undefined;
   const isGone = OLDPWD !== undefined && (OLDPWD === '' || !isDirectory(inDirectory(OLDPWD, cwd)));
-  // Of these it has none unless somebody types.
+  // bash sets these only in an interactive shell.
   const prompts = { PS1: undefined, PS2: undefined };
   return { _: file, PWD: directory, ...prompts, ...(isGone && { OLDPWD: undefined }) };
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
-import { findHome, hostEnvironment } from '../../util/surroundings.js';
+import { findHome } from '../../util/homeDirectory.js';
+import { hostEnvironment } from '../../util/requester.js';
 import { isInside, realPathOf } from '../../util/paths.js';
 
 /**

@@ -61,7 +61,12 @@ const earlyEnds = new Map<string, number>();
 const waiting = new Map<string, boolean | undefined>();
 
 /** By which the same command is known in its directory; never empty. */
-export function keyOf({ command, args, extraEnv, prestart }: Omit<StartOptions, 'cwd' | 'env'>) {
+export function commandKeyOf({
+  command,
+  args,
+  extraEnv,
+  prestart,
+}: Omit<StartOptions, 'cwd' | 'env'>) {
   return JSON.stringify([command, args, extraEnv, prestart === true]);
 }
 
@@ -69,20 +74,20 @@ export function keyOf({ command, args, extraEnv, prestart }: Omit<StartOptions, 
 export function takeHeld(options: StartOptions): HeldCommand | undefined {
   const command = held.length > 0 ? findHeld(options) : undefined;
   if (!command) return undefined;
-  const isUsable = command.state === stateOf(options) && isStill(command, options);
-  if (!isUsable) letGo([command]);
+  const isUsable = command.state === stateOf(options) && isUnchanged(command, options);
+  if (!isUsable) endHeld([command]);
   held = held.filter((each) => each !== command);
   earlyEnds.delete(command.key);
   return isUsable ? command : undefined;
 }
 
 function findHeld(options: StartOptions): HeldCommand | undefined {
-  const key = keyOf(options);
+  const key = commandKeyOf(options);
   return held.find((each) => each.key === key && each.options.cwd === options.cwd);
 }
 
 /** The script may have become another program, or none. A line stays what it is, and what runs already does. */
-function isStill({ execution }: HoldableCommand, options: StartOptions): boolean {
+function isUnchanged({ execution }: HoldableCommand, options: StartOptions): boolean {
   if (!execution.variables || options.prestart) return true;
   return JSON.stringify(readByBash(options)) === JSON.stringify(execution);
 }
@@ -95,17 +100,17 @@ export async function release(command: HeldCommand): Promise<RunningCommand | un
     // What has died while this process was busy must not be taken for what waits.
     await letPendingEventsThrough();
     if (!hasEnded(command)) return running;
-    letGo([command]);
+    endHeld([command]);
     return undefined;
   }
   subprocess.stderr.removeAllListeners('data');
   gate.end(GO);
   // What has died while this process was busy reads nothing, which is known at once: its exit is not.
   if (gate.errored || gate.destroyed) {
-    letGo([command]);
+    endHeld([command]);
     return undefined;
   }
-  // One that somebody has stopped would never read that.
+  // A process stopped by SIGSTOP would never read the word.
   subprocess.kill('SIGCONT');
   // A socket that is closed with something unread in it is an error for the other end, and the word is the last of all.
   return { ...running, neverBegan: () => gate.errored !== null };
@@ -117,7 +122,7 @@ function hasEnded({ running: { status } }: HeldCommand): boolean {
 
 export function holdable(options: StartOptions): HoldableCommand | undefined {
   const execution = readByBash(options);
-  return execution && { key: keyOf(options), options, execution };
+  return execution && { key: commandKeyOf(options), options, execution };
 }
 
 /**
@@ -130,8 +135,8 @@ export function holdAtStdin(options: StartOptions, onGivingUp: () => void): void
   const state = isShortOfRoom() ? undefined : stateOf(options);
   const known = findHeld(options);
   if (state === undefined || known?.state === state) return;
-  if (known) letGo([known]);
-  const key = keyOf(options);
+  if (known) endHeld([known]);
+  const key = commandKeyOf(options);
   const isTooMany = held.filter(({ gate }) => !gate).length >= MAX_AT_STDIN;
   if (isTooMany || (earlyEnds.get(key) ?? 0) > MAX_EARLY_ENDS) return;
   try {
@@ -158,10 +163,10 @@ export function holdNext(place: Place, wanted: readonly HoldableCommand[]): bool
     if (at >= 0) missing.splice(at, 1);
     else unwanted.push(command);
   }
-  letGo(unwanted);
+  endHeld(unwanted);
   let started: HeldCommand | undefined;
   while (!started && missing.length > 0) started = holdAtGate(missing.shift()!, state);
-  letGo(held.filter(({ gate }) => gate).slice(0, -MAX_AT_GATE));
+  endHeld(held.filter(({ gate }) => gate).slice(0, -MAX_AT_GATE));
   return started !== undefined && missing.length > 0;
 }
 
@@ -173,11 +178,11 @@ function holdAtGate(
 ): HeldCommand | undefined {
   const giveUp = () => {
     waiting.set(state, false);
-    letGo(held.filter((each) => each.gate && each.state === state));
+    endHeld(held.filter((each) => each.gate && each.state === state));
   };
   try {
     // Another program in the place of a script would run at once.
-    if (!isStill(command, command.options)) return undefined;
+    if (!isUnchanged(command, command.options)) return undefined;
     const started = hold(command, state, giveUp, gateFor(isProbe));
     // Such as that a locale is missing: that is not the command's to say.
     started?.subprocess.stderr.on('data', giveUp);
@@ -213,7 +218,7 @@ function hold(
 function noteEnd(command: HeldCommand): void {
   if (!held.includes(command)) return;
   const { gate, key, state, onGivingUp } = command;
-  letGo([command]);
+  endHeld([command]);
   const what = gate ? state : key;
   const ends = (earlyEnds.get(what) ?? 0) + 1;
   earlyEnds.set(what, ends);
@@ -224,12 +229,12 @@ function noteEnd(command: HeldCommand): void {
 export function waitsAtGate(place: Place): boolean | undefined {
   const state = stateOf(place);
   if (state === undefined) return false;
-  if (!waiting.has(state)) askToWait(place, state);
+  if (!waiting.has(state)) probeGate(place, state);
   return waiting.get(state);
 }
 
-/** With a command that does nothing, should it be run at once. */
-function askToWait(place: Place, state: string): void {
+/** With the command `:`, which does no harm where bash does not wait. */
+function probeGate(place: Place, state: string): void {
   if (waiting.size >= MAX_STATES) for (const known of [waiting, earlyEnds]) known.clear();
   const command = holdable({ ...place, command: ':' });
   const probe = command && holdAtGate(command, state, true);
@@ -238,7 +243,7 @@ function askToWait(place: Place, state: string): void {
   held = held.filter((each) => each !== probe);
   const settle = (waits: boolean) => {
     if (waiting.get(state) === undefined) waiting.set(state, waits);
-    letGo([probe]);
+    endHeld([probe]);
   };
   probe.subprocess.once('exit', () => settle(false));
   probe.gate?.once('data', () => settle(true));
@@ -252,7 +257,7 @@ export function countHeld(cwd?: string): number {
 /** Ends what is held in a directory, or all; says whether there was any. */
 export function dropHeld(cwd?: string): boolean {
   const dropped = held.filter((command) => isIn(command, cwd));
-  letGo(dropped);
+  endHeld(dropped);
   return dropped.length > 0;
 }
 
@@ -260,7 +265,7 @@ function isIn({ options }: HeldCommand, cwd: string | undefined): boolean {
   return cwd === undefined || options.cwd === cwd;
 }
 
-function letGo(commands: readonly HeldCommand[]): void {
+function endHeld(commands: readonly HeldCommand[]): void {
   if (commands.length === 0) return;
   held = held.filter((command) => !commands.includes(command));
   const alive = commands.filter((command) => !hasEnded(command));

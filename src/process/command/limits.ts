@@ -15,7 +15,7 @@ export const MAX_KEPT_ANSWER_BYTES = 8 * MAX_KEPT_BYTES;
 
 /** How long each step of a command's end may take, all in ms. */
 export interface CommandTimings {
-  /** From SIGTERM to SIGKILL, once the deadline has passed or the caller has aborted. */
+  /** From SIGTERM to SIGKILL, after the deadline or an abort. */
   readonly graceMs: number;
   /** After the exit: silence that counts as the end of the output. */
   readonly quietMs: number;

@@ -53,14 +53,14 @@ export function collectOutput(stream: Readable, maxKeptBytes = MAX_KEPT_BYTES): 
   return output;
 }
 
-/** Of a read error: it ends the stream, and what was read before it still counts. */
+/** A read error ends the stream; what was read before stays. */
 function ignore(): void {}
 
 let sink: MessagePort | undefined;
 
 /**
- * Gives the memory of a chunk back at once, since garbage of a flood piles up faster than it is collected: what is
- * sent to nobody is freed. The chunk must be nobody else's.
+ * Frees the memory of a chunk at once by transferring it to a closed port, since a flood makes garbage faster than it
+ * is collected. The chunk must not be used elsewhere.
  */
 export function release({ buffer, byteLength }: Uint8Array): void {
   if (byteLength !== buffer.byteLength || !(buffer instanceof ArrayBuffer)) return;

@@ -44,7 +44,7 @@ export function watchHost(): void {
  */
 const LINGER_MS = 1000;
 
-/** To be called by a host that ends in a way which nothing can watch. */
+/** To be called by a host right before it ends in a way that no listener can see. */
 export function killTrackedGroups(): void {
   killGroups([...live]);
 }

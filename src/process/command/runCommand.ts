@@ -97,14 +97,14 @@ export async function runCommand(
     const ahead = held && (await release(held));
     if (ahead) {
       enterRoom();
-      const outcome = await follow(ahead, options, timings, startedAt);
+      const outcome = await superviseCommand(ahead, options, timings, startedAt);
       const hasEnded = outcome.ending === 'exit' || outcome.ending === 'signal';
       if (!hasEnded || !ahead.neverBegan?.()) return outcome;
     }
     const patience = { until: startedAt + timeoutMs, signal };
     const start = (options.start ?? startCommand).bind(undefined, options);
     const command = await startWithRoom(start, dropHeld, patience);
-    return await follow(command, options, timings, startedAt);
+    return await superviseCommand(command, options, timings, startedAt);
   } catch (error) {
     const durationMs = Math.round(performance.now() - startedAt);
     const ending = signal?.aborted ? 'aborted' : 'spawn-failed';
@@ -112,8 +112,8 @@ export async function runCommand(
   }
 }
 
-/** Hands a command its input, and stays with it to its end. What is left is cleared up once there is an answer. */
-async function follow(
+/** Writes the input and waits for the end of the command. Leftover processes are ended after the outcome is known. */
+async function superviseCommand(
   command: RunningCommand,
   options: CommandOptions,
   timings: CommandTimings,
@@ -163,7 +163,7 @@ async function follow(
   };
 }
 
-/** Of a command that there is nothing to tell of. */
+/** The outcome of a command that never ran, without its reason. */
 export const NOT_RUN = {
   ending: 'spawn-failed',
   exitCode: null,
@@ -179,7 +179,7 @@ export const NOT_RUN = {
   durationMs: 0,
 } as const satisfies CommandOutcome;
 
-/** Of EPIPE: a command need not read its input. */
+/** Ignores EPIPE: a command need not read its input. */
 function ignore(): void {}
 
 /** What ends a command before it does so itself. */
@@ -232,7 +232,7 @@ async function endInterrupted(
   });
 }
 
-/** Goes on after the answer: nobody has to wait for it. */
+/** Runs after the outcome was returned: nobody waits for it. */
 async function endStragglers({ group }: RunningCommand, timings: CommandTimings): Promise<void> {
   await endGroup(group, timings.stragglerGraceMs);
   untrackGroup(group);

@@ -55,7 +55,7 @@ export class KeptProcess {
   readonly #exited: Promise<unknown>;
   readonly #hello: NodeJS.Timeout;
   readonly #idle: NodeJS.Timeout;
-  readonly #takeOfferBack = offerRoom(() => this.#giveUp());
+  readonly #withdrawOffer = offerRoom(() => this.#giveUp());
 
   constructor(
     private readonly command: RunningCommand,
@@ -126,7 +126,7 @@ export class KeptProcess {
 
   #putEvent(): void {
     const put = async () => {
-      // What has ended while the host was busy must not be taken for what waits.
+      // The process may have ended while the host was busy, before its exit was reported.
       if (this.#state.name === 'waiting') await letPendingEventsThrough();
       // What is about to end gives its event back once that is noticed.
       if (this.#event && !this.#isEnding && this.#state.step('ask')) this.#write(this.#event);
@@ -149,7 +149,7 @@ export class KeptProcess {
   readonly #hear = (chunk: Buffer): void => {
     const { stdout } = this.#state.row;
     if (stdout === 'hello') this.#hearHello(chunk);
-    else if (stdout === 'answer') this.#hearAnswer(chunk);
+    else if (stdout === 'answer') this.#readAnswerLine(chunk);
     else if (stdout === 'fault' && !isBlank(chunk)) this.#break(UNASKED);
     else release(chunk);
   };
@@ -174,7 +174,7 @@ export class KeptProcess {
     else if (this.#event) this.#putEvent();
   }
 
-  #hearAnswer(chunk: Buffer): void {
+  #readAnswerLine(chunk: Buffer): void {
     if (this.#answer !== undefined) {
       if (!isBlank(chunk)) this.#answer = TWO_ANSWERS;
       return;
@@ -262,7 +262,7 @@ export class KeptProcess {
     this.#stopWaiting();
     if (!outcome) this.#settle(undefined);
     await endGroup(this.command.group, this.limits.graceMs);
-    this.#letGo();
+    this.#releasePipes();
     this.#settle(outcome);
     this.owner.onEnd(interruption === 'timeout' ? 'timed out' : broken, outcome !== undefined);
   }
@@ -280,16 +280,16 @@ export class KeptProcess {
     const isClear =
       this.#hasExited && (await settlesWithin(this.#pipesClosed(), this.limits.quietMs));
     if (!isClear) await endGroup(this.command.group, graceMs);
-    this.#letGo();
+    this.#releasePipes();
   }
 
   #stopWaiting(): void {
     clearTimeout(this.#hello);
     clearTimeout(this.#idle);
-    this.#takeOfferBack();
+    this.#withdrawOffer();
   }
 
-  #letGo(): void {
+  #releasePipes(): void {
     const { stdin, stdout, stderr, group } = this.command;
     for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
     untrackGroup(group);

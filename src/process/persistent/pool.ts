@@ -206,7 +206,7 @@ export class Pool {
     this.#serveNext();
   }
 
-  /** What has changed is another hook, with other faults. */
+  /** After a change of its files a hook begins without faults. */
   #lookAtFiles(): void {
     if (!this.#freshness.hasChanged()) return;
     this.#faults.forget();

@@ -2,7 +2,7 @@ import type { StartOptions } from '../command/execution.js';
 import {
   holdable,
   holdNext,
-  keyOf,
+  commandKeyOf,
   waitsAtGate,
   type HoldableCommand,
 } from '../command/heldCommands.js';
@@ -72,7 +72,7 @@ export class Bursts {
     if (max === 0) return;
     const place = this.#placeOf(cwd, env, max);
     place.isUsed = true;
-    const key = keyOf(start);
+    const key = commandKeyOf(start);
     const known = place.commands.find((each) => each.key === key);
     const { command, args, extraEnv } = start;
     if (known) known.uses += 1;
@@ -92,7 +92,7 @@ export class Bursts {
     this.#waitForQuiet();
   }
 
-  /** Makes nothing ready any more in a directory. */
+  /** Holds no more commands in a directory. */
   forget(cwd: string): void {
     this.#places.delete(cwd);
     this.#waiting = this.#waiting.filter((each) => each.cwd !== cwd);
@@ -111,12 +111,12 @@ export class Bursts {
   }
 
   #waitForQuiet(): void {
-    this.#quiet ??= setTimeout(() => this.#lookAround(), QUIET_MS);
+    this.#quiet ??= setTimeout(() => this.#prepareNextBursts(), QUIET_MS);
     this.#quiet.refresh();
   }
 
   /** A start makes this process wait, and what has come meanwhile is read after timers are due. */
-  #lookAround(): void {
+  #prepareNextBursts(): void {
     const uses = this.#uses;
     setImmediate(() => {
       if (this.#uses === uses) this.#makeReady();
@@ -156,11 +156,11 @@ function endBurst(place: Place): void {
   }
   place.commands = [...used, ...others].filter(({ most }) => most > 0).slice(0, MAX_COMMANDS);
   place.isUsed = false;
-  place.next = lookAhead(place);
+  place.next = expectedCommands(place);
 }
 
 /** Expects each command as often as it came in one burst, those of the latest bursts first. */
-function lookAhead({ commands, max, cwd, env }: Place): HoldableCommand[] {
+function expectedCommands({ commands, max, cwd, env }: Place): HoldableCommand[] {
   const next: HoldableCommand[] = [];
   for (const known of commands) {
     const command = known.line ?? holdable({ ...known.start, cwd, env });

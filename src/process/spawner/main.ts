@@ -20,9 +20,10 @@ let watched: readonly ProcessGroup[] = [];
 
 readFrames(process.stdin, (message, bytes) => receive(message as ToSpawner, bytes), leave);
 for (const event of ['end', 'error', 'close']) process.stdin.once(event, leave);
-// Stdin ends, too, where nobody hears it any more, and there may be something to read before that.
+// An error on stdout is ignored: where the host is gone, stdin ends as well, and messages before that are still
+// handled.
 process.stdout.on('error', () => undefined);
-tell({ type: 'alive' });
+send({ type: 'alive' });
 
 function receive(message: ToSpawner, bytes: Buffer): void {
   switch (message.type) {
@@ -47,11 +48,11 @@ function receive(message: ToSpawner, bytes: Buffer): void {
       watched = message.groups.map((group) => ({ ...group, pipes: [], startedAt: -Infinity }));
       return;
     case 'ping':
-      tell({ type: 'alive' });
+      send({ type: 'alive' });
   }
 }
 
-/** The host has gone. */
+/** The host has ended. */
 function leave(): void {
   killGroups(watched);
   process.exit();
@@ -62,7 +63,7 @@ async function run({ id, command }: Message<'run'>, bytes: Buffer): Promise<void
   const held = takeHeld(start);
   const { runId } = held ?? command;
   // Written before anything is started, so that nothing is run twice where this process is lost.
-  tell({ type: 'taken', id, runId });
+  send({ type: 'taken', id, runId });
   const abort = new AbortController();
   aborts.set(id, abort);
   const input = command.input === undefined ? bytes : (inputs.get(command.input) ?? bytes);
@@ -77,19 +78,19 @@ async function run({ id, command }: Message<'run'>, bytes: Buffer): Promise<void
     stdoutBytes: said[0]?.byteLength ?? 0,
     error: error && { message: error.message, code: error.code },
   };
-  tell({ type: 'ended', id, outcome }, Buffer.concat(said));
+  send({ type: 'ended', id, outcome }, Buffer.concat(said));
 }
 
 function expect({ id, start: sent, max }: Message<'expect'>): void {
   const start = { ...sent, env: environmentOf(sent) };
   if (!start.prestart) return bursts.noteUse(start, max, 0);
-  bursts.later(start.cwd, () => holdAtStdin(start, () => tell({ type: 'gave-up', id })));
+  bursts.later(start.cwd, () => holdAtStdin(start, () => send({ type: 'gave-up', id })));
 }
 
 function environmentOf({ env }: { env: SharedId }): Environment {
   return environments.get(env) ?? {};
 }
 
-function tell(message: FromSpawner, bytes?: Uint8Array): void {
+function send(message: FromSpawner, bytes?: Uint8Array): void {
   writeFrame(process.stdout, message, bytes);
 }

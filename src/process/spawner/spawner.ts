@@ -5,7 +5,7 @@ import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
 import { inheritedState, RUN_ID } from '../command/startCommand.js';
 import { SpawnerProcess } from './spawnerProcess.js';
 
-/** Ms without a command after which the process is let go. */
+/** Ms without a command after which the process is ended. */
 const IDLE_MS = 60_000;
 /** After so many that ended before they were up, no more of them are started. */
 const MAX_FAILED_STARTS = 2;
@@ -17,7 +17,10 @@ const MAX_SENT_BYTES = 2 * 1024 * 1024;
 let current: SpawnerProcess | undefined;
 let idle: NodeJS.Timeout | undefined;
 let failedStarts = 0;
-/** Those for whom it is there, and how many. One that does not leave is not kept for that; then it ends when idle. */
+/**
+ * The users of the spawner. A weak set and a count: a user that is collected without leaving does not keep it alive; it
+ * ends when idle.
+ */
 const users = new WeakSet<object>();
 let userCount = 0;
 /** What was started without it, and is to end with this process, however that ends. */
@@ -59,7 +62,7 @@ export function prepareSpawner(user: object): boolean {
   if (!canSpawn()) return false;
   if (!users.has(user)) userCount += 1;
   users.add(user);
-  if (current?.state !== stateOfHost()) letGo();
+  if (current?.state !== stateOfHost()) endWhenIdle();
   if (current) return false;
   current = startSpawner();
   return current !== undefined;
@@ -88,11 +91,11 @@ export function dropInSpawner(cwd: string): void {
 }
 
 /** Ends what waits in a directory, and the spawner itself where nobody else uses it. */
-export function leaveSpawner(user: object, cwd: string): void {
+export function releaseSpawner(user: object, cwd: string): void {
   if (!users.delete(user)) return;
   dropInSpawner(cwd);
   userCount -= 1;
-  letGoUnlessUsed();
+  endUnlessUsed();
 }
 
 /** Has a group ended where this process is killed. Not before there is a spawner. */
@@ -105,12 +108,12 @@ export function watchGroup(group: ProcessGroup): void {
 export function unwatchGroup(group: ProcessGroup): void {
   if (!watched.delete(group)) return;
   current?.watch([...watched]);
-  letGoUnlessUsed();
+  endUnlessUsed();
 }
 
 function startSpawner(): SpawnerProcess | undefined {
   try {
-    const spawner = new SpawnerProcess(stateOfHost(), lose);
+    const spawner = new SpawnerProcess(stateOfHost(), forgetLost);
     waitForIdleness();
     if (watched.size > 0) spawner.watch([...watched]);
     return spawner;
@@ -124,21 +127,21 @@ function waitForIdleness(): void {
   clearTimeout(idle);
   idle = setTimeout(() => {
     if (watched.size > 0 || current?.isUsed) waitForIdleness();
-    else letGo();
+    else endWhenIdle();
   }, IDLE_MS).unref();
 }
 
-function letGoUnlessUsed(): void {
-  if (userCount === 0 && watched.size === 0) letGo();
+function endUnlessUsed(): void {
+  if (userCount === 0 && watched.size === 0) endWhenIdle();
 }
 
-function letGo(): void {
+function endWhenIdle(): void {
   clearTimeout(idle);
-  current?.letGo();
+  current?.endWhenIdle();
   current = undefined;
 }
 
-function lose(spawner: SpawnerProcess): void {
+function forgetLost(spawner: SpawnerProcess): void {
   if (!spawner.isUp) failedStarts += 1;
   if (current !== spawner) return;
   clearTimeout(idle);

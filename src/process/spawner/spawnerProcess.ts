@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { assertDescriptorHeadroom } from '../../util/descriptors.js';
 import type { StartOptions } from '../command/execution.js';
-import { keyOf } from '../command/heldCommands.js';
+import { commandKeyOf } from '../command/heldCommands.js';
 import { COMMAND_TIMINGS } from '../command/limits.js';
 import { letPendingEventsThrough } from '../command/outputCollector.js';
 import { killGroups } from '../command/processGroup.js';
@@ -14,7 +14,7 @@ import { readFrames, writeFrame } from './frames.js';
 import type { FromSpawner, SentOutcome, SharedId, ToSpawner, WatchedGroup } from './messages.js';
 import { PROGRAM } from './spawnerProgram.js';
 
-/** While it owes an answer, it is asked this often whether it is still there, in ms. */
+/** Ms between two pings while answers are pending. */
 const PING_MS = 1000;
 /** How often in a row it may be silent then, before it counts as hung; and with a command that it has not even taken. */
 const MAX_SILENCES = 5;
@@ -30,7 +30,7 @@ const SMALL = ['--no-opt', '--no-sparkplug', '--max-semi-space-size=1', '--expos
 /** What became of a command: its outcome, or `undefined` where it was lost before it was started. */
 type Settle = (outcome: CommandOutcome | undefined) => void;
 
-interface Owed {
+interface Pending {
   readonly settle: Settle;
   runId: string;
   readonly startedAt: number;
@@ -53,7 +53,7 @@ export class SpawnerProcess {
   #isLeaving = false;
   #isLost = false;
   readonly #subprocess: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #owed = new Map<number, Owed>();
+  readonly #pending = new Map<number, Pending>();
   readonly #prestarted = new Map<string, Prestarted>();
   readonly #environments = new Map<object, SharedId>();
   readonly #inputs = new Map<Uint8Array, { readonly id: SharedId; uses: number }>();
@@ -87,12 +87,12 @@ export class SpawnerProcess {
     for (const pipe of [stdin, stdout]) pipe.on('error', ignore);
     readFrames(
       stdout,
-      (message, bytes) => this.#hear(message as FromSpawner, bytes),
-      () => this.#lose('wrote what cannot be read'),
+      (message, bytes) => this.#receive(message as FromSpawner, bytes),
+      () => this.#failAll('wrote what cannot be read'),
     );
-    this.#subprocess.once('error', (error) => this.#lose(error.message));
+    this.#subprocess.once('error', (error) => this.#failAll(error.message));
     this.#subprocess.once('close', (code, signal) =>
-      this.#lose(`ended with ${signal ?? `exit code ${code}`}`),
+      this.#failAll(`ended with ${signal ?? `exit code ${code}`}`),
     );
     setReferenced(this.#subprocess, false);
   }
@@ -103,7 +103,7 @@ export class SpawnerProcess {
 
   /** Whether it owes an answer, or holds what says `prestart`. */
   get isUsed(): boolean {
-    return this.#owed.size > 0 || this.#prestarted.size > 0;
+    return this.#pending.size > 0 || this.#prestarted.size > 0;
   }
 
   /** Resolves to `undefined` where it was lost before it has started anything. */
@@ -111,7 +111,7 @@ export class SpawnerProcess {
     const id = ++this.#sent;
     const shared = input.byteLength > MAX_INLINE_BYTES ? this.#share(input) : undefined;
     return new Promise<CommandOutcome | undefined>((resolve) => {
-      const abort = () => this.#tell({ type: 'abort', id });
+      const abort = () => this.#send({ type: 'abort', id });
       const settle: Settle = (outcome) => {
         signal?.removeEventListener('abort', abort);
         if (shared !== undefined) this.#release(input);
@@ -120,9 +120,9 @@ export class SpawnerProcess {
       const runId = newRunId(this.runId);
       const startedAt = performance.now();
       const answerBy = startedAt + command.timeoutMs + COMMAND_TIMINGS.answerMs;
-      this.#owe(id, { settle, runId, startedAt, answerBy, isTaken: false });
+      this.#addPending(id, { settle, runId, startedAt, answerBy, isTaken: false });
       const sent = { ...this.#toBeSent({ ...command, env }, runId), input: shared };
-      this.#tell({ type: 'run', id, command: sent }, shared === undefined ? input : undefined);
+      this.#send({ type: 'run', id, command: sent }, shared === undefined ? input : undefined);
       if (signal) setMaxListeners(0, signal);
       signal?.addEventListener('abort', abort, { once: true });
     });
@@ -135,12 +135,12 @@ export class SpawnerProcess {
    * @param onGivingUp called where one that does is not started ahead any more
    */
   expect(start: StartOptions, max: number, onGivingUp: () => void): void {
-    const key = JSON.stringify([path.resolve(start.cwd), keyOf(start)]);
+    const key = JSON.stringify([path.resolve(start.cwd), commandKeyOf(start)]);
     const known = this.#prestarted.get(key);
     const { id, runId } = known ?? { id: ++this.#sent, runId: newRunId(this.runId) };
     const sent = this.#toBeSent(start, runId);
     if (start.prestart) this.#prestarted.set(key, { id, runId, cwd: sent.cwd, onGivingUp });
-    this.#tell({ type: 'expect', id, start: sent, max });
+    this.#send({ type: 'expect', id, start: sent, max });
   }
 
   /** Lets go of all that waits in a directory. */
@@ -148,7 +148,7 @@ export class SpawnerProcess {
     const cwd = path.resolve(directory);
     for (const [key, start] of this.#prestarted)
       if (start.cwd === cwd) this.#prestarted.delete(key);
-    this.#tell({ type: 'drop', cwd });
+    this.#send({ type: 'drop', cwd });
   }
 
   /** It is in another directory itself. */
@@ -158,31 +158,31 @@ export class SpawnerProcess {
 
   /** Has it end these when this process has gone, and no others. */
   watch(groups: readonly WatchedGroup[]): void {
-    this.#tell({ type: 'watch', groups: groups.map(({ id, mark }) => ({ id, mark })) });
+    this.#send({ type: 'watch', groups: groups.map(({ id, mark }) => ({ id, mark })) });
   }
 
-  /** Has it end by itself, with all that it keeps ready, as soon as it owes nothing. */
-  letGo(): void {
+  /** Tells it to end, with all that it holds, once no answer is pending. */
+  endWhenIdle(): void {
     if (!this.#isLeaving) this.watch([]);
     this.#isLeaving = true;
-    if (this.#owed.size > 0) return;
+    if (this.#pending.size > 0) return;
     this.#subprocess.stdin.end();
     // One that somebody has stopped would never notice that.
     this.#subprocess.kill('SIGCONT');
   }
 
-  #owe(id: number, owed: Owed): void {
-    this.#owed.set(id, owed);
+  #addPending(id: number, owed: Pending): void {
+    this.#pending.set(id, owed);
     if (this.#pings) return;
     this.#silences = 0;
     // This alone keeps the host alive meanwhile.
     this.#pings = setInterval(() => void this.#ping(), PING_MS);
   }
 
-  #rest(): void {
+  #settlePending(): void {
     clearInterval(this.#pings);
     this.#pings = undefined;
-    if (this.#isLeaving) this.letGo();
+    if (this.#isLeaving) this.endWhenIdle();
   }
 
   async #ping(): Promise<void> {
@@ -190,19 +190,19 @@ export class SpawnerProcess {
     this.#silences += 1;
     if (this.#findFault() !== undefined) await letPendingEventsThrough();
     const fault = this.#findFault();
-    if (fault === undefined) this.#tell({ type: 'ping' });
-    else this.#lose(fault);
+    if (fault === undefined) this.#send({ type: 'ping' });
+    else this.#failAll(fault);
   }
 
   #findFault(): string | undefined {
-    const owed = [...this.#owed.values()];
+    const owed = [...this.#pending.values()];
     const max = owed.every(({ isTaken }) => isTaken) ? MAX_SILENCES : MAX_SILENCES_BEFORE_TAKEN;
     if (this.#silences > max) return 'does not answer any more';
     const isOverdue = owed.some(({ answerBy }) => performance.now() > answerBy);
     return isOverdue ? 'did not tell of its end' : undefined;
   }
 
-  #hear(message: FromSpawner, bytes: Buffer): void {
+  #receive(message: FromSpawner, bytes: Buffer): void {
     this.isUp = true;
     this.#silences = 0;
     if (message.type === 'alive') return;
@@ -212,27 +212,27 @@ export class SpawnerProcess {
       }
       return;
     }
-    const owed = this.#owed.get(message.id);
+    const owed = this.#pending.get(message.id);
     if (!owed) return;
     owed.isTaken = true;
     if (message.type === 'taken') return void (owed.runId = message.runId ?? owed.runId);
-    // Still owed where it cannot be read.
+    // Stays pending where the outcome cannot be read, so that it fails with the helper.
     const outcome = readOutcome(message.outcome, bytes);
-    this.#owed.delete(message.id);
-    if (this.#owed.size === 0) this.#rest();
+    this.#pending.delete(message.id);
+    if (this.#pending.size === 0) this.#settlePending();
     owed.settle(outcome);
   }
 
   /** Kills it, so that nothing is started any more of what it has not taken. */
-  #lose(why: string): void {
+  #failAll(why: string): void {
     if (this.#isLost) return;
     this.#isLost = true;
-    const owed = [...this.#owed.values()];
-    this.#owed.clear();
-    // One that was let go has ended what it had started.
+    const owed = [...this.#pending.values()];
+    this.#pending.clear();
+    // A helper that was told to end has ended its commands itself.
     if (!this.#isLeaving || owed.length > 0) this.#kill(owed);
     this.#isLeaving = true;
-    if (this.#pings) this.#rest();
+    if (this.#pings) this.#settlePending();
     this.onLost(this);
     for (const { settle, isTaken, startedAt } of owed) {
       settle(isTaken ? lostOutcome(why, performance.now() - startedAt) : undefined);
@@ -240,7 +240,7 @@ export class SpawnerProcess {
   }
 
   /** With what runs, and not with the background jobs that earlier hooks have left. */
-  #kill(owed: readonly Owed[]): void {
+  #kill(owed: readonly Pending[]): void {
     const { pid: id } = this;
     if (id === undefined) return;
     const runs = [...owed, ...this.#prestarted.values()].map(({ runId }) => runId);
@@ -255,11 +255,11 @@ export class SpawnerProcess {
     const id = ++this.#sent;
     const marked = { ...env, [RUN_ID]: this.runId };
     this.#environments.set(env, id);
-    this.#tell({ type: 'share', id, what: 'environment' }, Buffer.from(JSON.stringify(marked)));
+    this.#send({ type: 'share', id, what: 'environment' }, Buffer.from(JSON.stringify(marked)));
     const [oldest] = this.#environments;
     if (oldest && this.#environments.size > MAX_ENVIRONMENTS) {
       this.#environments.delete(oldest[0]);
-      this.#tell({ type: 'forget', id: oldest[1] });
+      this.#send({ type: 'forget', id: oldest[1] });
     }
     return id;
   }
@@ -272,7 +272,7 @@ export class SpawnerProcess {
     }
     const id = ++this.#sent;
     this.#inputs.set(input, { id, uses: 1 });
-    this.#tell({ type: 'share', id, what: 'input' }, input);
+    this.#send({ type: 'share', id, what: 'input' }, input);
     return id;
   }
 
@@ -280,10 +280,10 @@ export class SpawnerProcess {
     const shared = this.#inputs.get(input);
     if (!shared || --shared.uses > 0) return;
     this.#inputs.delete(input);
-    this.#tell({ type: 'forget', id: shared.id });
+    this.#send({ type: 'forget', id: shared.id });
   }
 
-  #tell(message: ToSpawner, bytes?: Uint8Array): void {
+  #send(message: ToSpawner, bytes?: Uint8Array): void {
     const { stdin } = this.#subprocess;
     if (stdin.writable) writeFrame(stdin, message, bytes);
   }

@@ -13,7 +13,7 @@ import type {
   HookDefinitions,
   HookExecutionResult,
 } from '../../../src/protocol/types.js';
-import { lookAtSpawner } from '../../helpers/lookAtSpawner.js';
+import { spawnerStatus } from '../../helpers/lookAtSpawner.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { hook } from '../../helpers/hooks.js';
 import { RecordingLogger, type LogRecord } from '../../helpers/recordingLogger.js';
@@ -144,8 +144,8 @@ export class Host {
     this.#start = 'spawner';
     this.measured['start'] = this.#start;
     await this.callTool([hook('true')]);
-    await expect.poll(() => lookAtSpawner()?.held, WAIT).toBe(1);
-    this.#spawner = lookAtSpawner()?.runId;
+    await expect.poll(() => spawnerStatus()?.held, WAIT).toBe(1);
+    this.#spawner = spawnerStatus()?.runId;
   }
 
   /** Calls a tool that has these BeforeTool hooks, which run at once. */

@@ -1,0 +1,22 @@
+import { homedir, userInfo } from 'node:os';
+import { isAbsolute } from 'node:path';
+
+/** HOME, unless that is empty, or relative and so in whatever project is open; then what the system knows, if anything. */
+export function findHome(): string | undefined {
+  for (const ask of [homedir, () => userInfo().homedir]) {
+    try {
+      const home = ask();
+      if (isAbsolute(home)) return home;
+    } catch {
+      // The system does not know the user.
+    }
+  }
+  return undefined;
+}
+
+/** @throws Error where the user has no home directory */
+export function requireHome(): string {
+  const home = findHome();
+  if (home === undefined) throw new Error('there is no home directory: set HOME');
+  return home;
+}
