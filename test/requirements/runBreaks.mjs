@@ -36,7 +36,8 @@ async function findMissed(copy, breaks) {
   );
   const missed = [];
   for (const each of breaks) {
-    const problem = whole.get(keyOf(each.test)) === 'passed' ? await tryBreak(copy, each) : UNPROVED;
+    const problem =
+      whole.get(keyOf(each.test)) === 'passed' ? await tryBreak(copy, each) : UNPROVED;
     console.log(`${problem ? 'NOT NOTICED' : 'noticed'} ${each.id}: ${each.what}`);
     if (!problem) continue;
     console.log(`  ${each.test.join(' — ')}: ${problem}`);

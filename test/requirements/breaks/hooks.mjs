@@ -81,7 +81,10 @@ export const hooks = toBreaks([
     'HOOK-086',
     'hooks of extensions run before those of the project',
     [REGISTRY, '[ConfigSource.Project]: 1,', '[ConfigSource.Project]: 5,'],
-    ['test/middleware/planner.test.ts', 'a plan has the hooks of the project before those of extensions'],
+    [
+      'test/middleware/planner.test.ts',
+      'a plan has the hooks of the project before those of extensions',
+    ],
   ],
   [
     'HOOK-113',
@@ -126,19 +129,12 @@ export const hooks = toBreaks([
       "override readonly name = 'HookSystemNotInitializedError';",
       "override readonly name = 'Error';",
     ],
-    [
-      OF_SYSTEM,
-      'before initialization throws an error with a name, the same from both modules',
-    ],
+    [OF_SYSTEM, 'before initialization throws an error with a name, the same from both modules'],
   ],
   [
     'HOOK-191',
     'hooks of a wrong shape are left out without a word',
-    [
-      REGISTRY,
-      'for (const problem of problems) this.#logger.warn(formatGiven(at, problem));',
-      '',
-    ],
+    [REGISTRY, 'for (const problem of problems) this.#logger.warn(formatGiven(at, problem));', ''],
     [OF_SYSTEM, 'initialize leaves out entries of a wrong shape, and says where they are'],
   ],
   ...[
@@ -165,16 +161,21 @@ export const hooks = toBreaks([
   [
     'DELTA-HSYS-002',
     'hooks cannot be switched off',
-    [SYSTEM, 'this.getRegistry().setHookEnabled(id, enabled);', 'this.getRegistry().setHookEnabled(id, true);'],
     [
-      OF_SYSTEM,
-      'setHookEnabled switches every hook of a name off and on again, and counts them',
+      SYSTEM,
+      'this.getRegistry().setHookEnabled(id, enabled);',
+      'this.getRegistry().setHookEnabled(id, true);',
     ],
+    [OF_SYSTEM, 'setHookEnabled switches every hook of a name off and on again, and counts them'],
   ],
   [
     'DELTA-HEVT-001',
     'a request fires another event than the one that it asks for',
-    [MEDIATED, 'this.process(event, readPayload(', 'this.process(HookEventName.AfterTool, readPayload('],
+    [
+      MEDIATED,
+      'this.process(event, readPayload(',
+      'this.process(HookEventName.AfterTool, readPayload(',
+    ],
     [OF_BUS, 'a request for BeforeTool gives a script the same bytes as a direct call'],
   ],
   [
@@ -186,7 +187,11 @@ export const hooks = toBreaks([
   [
     'DELTA-HEVT-003',
     'a request for an unknown event is not refused by its name',
-    [MEDIATED, 'if (isHookEventName(name)) return name;', 'if (name) return name as HookEventName;'],
+    [
+      MEDIATED,
+      'if (isHookEventName(name)) return name;',
+      'if (name) return name as HookEventName;',
+    ],
     [
       'test/confirmation-bus/badRequests.test.ts',
       'a bad request with an unknown event is refused, by the name of the field',
@@ -202,7 +207,10 @@ export const hooks = toBreaks([
     'DELTA-HPAY-004',
     'a translation that fails is taken for a failed execution',
     [DOOR, "if (!input) return 'translation';", "if (!input) return 'execution';"],
-    ['test/confirmation-bus/failingStages.test.ts', "when 'translation' fails the response says so"],
+    [
+      'test/confirmation-bus/failingStages.test.ts',
+      "when 'translation' fails the response says so",
+    ],
   ],
   [
     'DELTA-HPAY-006',

@@ -16,7 +16,10 @@ export const host = toBreaks([
     'HOOK-014',
     'BeforeTool hooks are asked once the tool has run',
     [STAGES, "['beforeTool', 'afterTool', 'execute']", "['afterTool', 'execute', 'beforeTool']"],
-    ['test/agent/agent.test.ts', 'the loop tells everything as it happens, in order'],
+    [
+      'test/agent/agent.test.ts',
+      'the loop asks BeforeTool hooks right before a tool runs, and AfterTool hooks right after it',
+    ],
   ],
   ...['BeforeTool', 'AfterTool'].map((event) => [
     event === 'BeforeTool' ? 'HOOK-020' : 'HOOK-028',
@@ -78,11 +81,7 @@ export const host = toBreaks([
   [
     'HOOK-175',
     'the index of the hooks exports no event handler',
-    [
-      'src/hooks/index.ts',
-      "export { HookEventHandler } from './hookEventHandler.js';",
-      '',
-    ],
+    ['src/hooks/index.ts', "export { HookEventHandler } from './hookEventHandler.js';", ''],
     [
       'test/requirements/surface.test.ts',
       'the index of the hooks exports the hook system and its event handler',
