@@ -421,7 +421,7 @@ describe('an end before the end', () => {
     async (event) => {
       const end = sandbox.says({});
       const after = sandbox.says({});
-      const { result, sent } = await runToEnd([callTools(write('a.txt')), reply('never')], {
+      const { result, sent, told } = await runToEnd([callTools(write('a.txt')), reply('never')], {
         hooks: {
           [event]: atOnce(sandbox.says({ continue: false, stopReason: 'Enough.' })),
           AfterAgent: atOnce(after),
@@ -429,6 +429,7 @@ describe('an end before the end', () => {
         },
       });
       expect(result.stopped).toMatchObject({ event, reason: 'Enough.' });
+      expect(told).toContainEqual({ type: 'stopped', ...result.stopped });
       expect(result.turns).toBe(1);
       expect(sent.length).toBeLessThanOrEqual(1);
       expect(after.inputs()).toEqual([]);

@@ -3,6 +3,9 @@
 // of which the requirement or the description has it. Code that has changed so much that a break no longer applies is
 // a failure as well: write the break anew. There are more of them in breaks/, by room.
 import { calls } from './breaks/calls.mjs';
+import { stages } from './breaks/stages.mjs';
+import { processes } from './breaks/processes.mjs';
+import { protocol } from './breaks/protocol.mjs';
 import { hooks } from './breaks/hooks.mjs';
 import { host } from './breaks/host.mjs';
 import { runBreaks } from './runBreaks.mjs';
@@ -113,7 +116,7 @@ export const BREAKS = [
   {
     id: 'HOOK-006',
     what: 'a stack is composed anew for each event',
-    edits: [[DOOR, '(this.opened ??= this.#open())', 'this.#open()']],
+    edits: [[DOOR, '(this.#opened ??= this.#open())', 'this.#open()']],
     test: [
       'test/hooks/hookSystem.test.ts',
       'the parts of a hook system compose their stack once, however many events come, by whatever way',
@@ -959,6 +962,9 @@ export const BREAKS = [
   ...calls,
   ...host,
   ...hooks,
+  ...processes,
+  ...protocol,
+  ...stages,
 ];
 
 if (process.argv[1] === import.meta.filename) {

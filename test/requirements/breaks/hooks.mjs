@@ -25,6 +25,19 @@ export const hooks = toBreaks([
     ],
     [OF_SYSTEM, 'initialize initialize called once'],
   ],
+  ...[
+    ['getRegistry', 'this.#registry'],
+    ['getEventHandler', 'this.#eventHandler'],
+  ].map(([method, part]) => [
+    'HOOK-005',
+    `${method}() gives the part before it is initialized`,
+    [
+      SYSTEM,
+      `if (!this.isInitialized()) throw new HookSystemNotInitializedError();\n    return ${part};`,
+      `return ${part};`,
+    ],
+    [OF_SYSTEM, `before initialization ${method} throws`],
+  ]),
   [
     'HOOK-009',
     'hooks that are switched off are not counted',

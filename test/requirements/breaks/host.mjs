@@ -30,6 +30,15 @@ export const host = toBreaks([
       `an end before the end a stop of ${event} ends the loop with its reason, and the session ends`,
     ],
   ]),
+  ...['BeforeTool', 'AfterTool'].map((event) => [
+    event === 'BeforeTool' ? 'HOOK-020' : 'HOOK-028',
+    `the user does not learn why a hook of ${event} has stopped the agent`,
+    [AGENT, "if (this.#stopped) this.#tell({ type: 'stopped', ...this.#stopped });", ''],
+    [
+      'test/agent/agent.test.ts',
+      `an end before the end a stop of ${event} ends the loop with its reason, and the session ends`,
+    ],
+  ]),
   ...['BeforeModel', 'BeforeToolSelection'].map((event) => [
     event === 'BeforeModel' ? 'HOOK-040' : 'HOOK-058',
     `the agent goes on although a hook of ${event} has stopped it`,
