@@ -94,7 +94,13 @@ async function runTests(copy, tests, options) {
   // Vitest puts the file before the title of a type test.
   const pattern = `^(?:test/types/\\S+ )?(?:${titles.join('|')})$`;
   const args = [vitest, 'run', ...files, ...options, '--reporter=json', '-t', pattern];
-  const { all } = await execa(process.execPath, args, { cwd: copy, all: true, reject: false });
+  const { all } = await execa(process.execPath, args, {
+    cwd: copy,
+    // Whether a property is tried with what breaks it must not be a matter of luck.
+    env: { PROPERTY_RUNS: '1000' },
+    all: true,
+    reject: false,
+  });
   // Tests that fail make it fail: the report tells which.
   if (!existsSync(report)) throw new Error(`Vitest wrote no report:\n${all}`);
   const { testResults } = JSON.parse(await readFile(report, 'utf8'));
