@@ -34,11 +34,7 @@ export const processes = toBreaks([
   ].map(([id, event, fails]) => [
     id,
     'nobody is warned of a hook that failed',
-    [
-      FAILURES,
-      'logger.warn(`The hook "${shortIdentity(hook)}" ${failure.what}',
-      'logger.debug(`The hook "${shortIdentity(hook)}" ${failure.what}',
-    ],
+    [FAILURES, 'reported.add(result);', 'reported.add(result); if (result) return;'],
     [OF_FAILURES, `a hook of ${event} that ${fails} changes nothing, and is warned of`],
   ]),
   [
