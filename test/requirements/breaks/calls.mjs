@@ -44,7 +44,7 @@ export const calls = toBreaks([
   ...['HOOK-027', 'HOOK-156'].map((id) => [
     id,
     'what a hook adds to a result is dropped',
-    [EFFECTS, '...texts.map((text) => text && asHookContext(text)),', ''],
+    [EFFECTS, 'const context = output?.getAdditionalContext();', 'const context = undefined;'],
     [OF_EFFECTS, 'AfterTool can inject context'],
   ]),
   [
@@ -72,7 +72,7 @@ export const calls = toBreaks([
   [
     'HOOK-030',
     'a system message of AfterTool is dropped',
-    [EFFECTS, 'systemMessage && asSystemNote(systemMessage),', ''],
+    [EFFECTS, 'if (context || objection || fired.systemMessage) {', 'if (context || objection) {'],
     [
       OF_EFFECTS,
       'AfterTool can add a system message to what the model reads, not to what the user sees',

@@ -205,7 +205,11 @@ export const protocol = toBreaks([
   [
     'HOOK-074',
     'a tool configuration has no mode',
-    [TRANSLATOR, '...(mode && { mode }),', ''],
+    [
+      TRANSLATOR,
+      '} = toolConfig.functionCallingConfig ?? {};',
+      '} = { ...toolConfig.functionCallingConfig, mode: undefined };',
+    ],
     [OF_TRANSLATOR, 'the tool configuration survives the way there and back'],
   ],
   ...['AUTO', 'ANY', 'NONE'].map((mode) => [
