@@ -3,11 +3,11 @@
 // of which the requirement or the description has it. Code that has changed so much that a break no longer applies is
 // a failure as well: write the break anew. There are more of them in breaks/, by room.
 import { calls } from './breaks/calls.mjs';
-import { stages } from './breaks/stages.mjs';
-import { processes } from './breaks/processes.mjs';
-import { protocol } from './breaks/protocol.mjs';
 import { hooks } from './breaks/hooks.mjs';
 import { host } from './breaks/host.mjs';
+import { processes } from './breaks/processes.mjs';
+import { protocol } from './breaks/protocol.mjs';
+import { stages } from './breaks/stages.mjs';
 import { runBreaks } from './runBreaks.mjs';
 
 const DOOR = 'src/hooks/fireHook.ts';
@@ -960,8 +960,8 @@ export const BREAKS = [
     test: [TEST_OF.handler, 'a process is not started when hooks are off'],
   },
   ...calls,
-  ...host,
   ...hooks,
+  ...host,
   ...processes,
   ...protocol,
   ...stages,
