@@ -149,6 +149,16 @@ describe('the loop', () => {
     ]);
   });
 
+  it('asks BeforeTool hooks right before a tool runs, and AfterTool hooks right after it', async () => {
+    const look = (event: HookEventName) =>
+      atOnce(sandbox.runs(`[ -e a.txt ] && a=written || a=missing; echo "${event} $a" >>moments`));
+    const { BeforeTool, AfterTool } = HookEventName;
+    await runToEnd([callTools(write('a.txt')), reply('Done.')], {
+      hooks: { [BeforeTool]: look(BeforeTool), [AfterTool]: look(AfterTool) },
+    });
+    expect(sandbox.read('moments')).toBe('BeforeTool missing\nAfterTool written\n');
+  });
+
   it('waits for the hooks of an event before it goes on, whatever the event', async () => {
     const asking = stream({ ...chunk([{ functionCall: write('a.txt') }]), ...usage(10, 1) });
     const hooks = Object.fromEntries(
@@ -411,7 +421,7 @@ describe('an end before the end', () => {
     async (event) => {
       const end = sandbox.says({});
       const after = sandbox.says({});
-      const { result, sent } = await runToEnd([callTools(write('a.txt')), reply('never')], {
+      const { result, sent, told } = await runToEnd([callTools(write('a.txt')), reply('never')], {
         hooks: {
           [event]: atOnce(sandbox.says({ continue: false, stopReason: 'Enough.' })),
           AfterAgent: atOnce(after),
@@ -419,6 +429,7 @@ describe('an end before the end', () => {
         },
       });
       expect(result.stopped).toMatchObject({ event, reason: 'Enough.' });
+      expect(told).toContainEqual({ type: 'stopped', ...result.stopped });
       expect(result.turns).toBe(1);
       expect(sent.length).toBeLessThanOrEqual(1);
       expect(after.inputs()).toEqual([]);

@@ -1,15 +1,15 @@
 // node test/requirements/breaks.mjs [word]: breaks the code in a copy of this repository, one break at a time, and sees
 // whether the test that proves the requirement fails. Run by hand: it takes some minutes. With a word, only the breaks
 // of which the requirement or the description has it. Code that has changed so much that a break no longer applies is
-// a failure as well: write the break anew.
-import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { execa } from 'execa';
+// a failure as well: write the break anew. There are more of them in breaks/, by room.
+import { calls } from './breaks/calls.mjs';
+import { hooks } from './breaks/hooks.mjs';
+import { host } from './breaks/host.mjs';
+import { processes } from './breaks/processes.mjs';
+import { protocol } from './breaks/protocol.mjs';
+import { stages } from './breaks/stages.mjs';
+import { runBreaks } from './runBreaks.mjs';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
-const LEFT_OUT = new Set(['.git', 'coverage', 'node_modules']);
 const DOOR = 'src/hooks/fireHook.ts';
 const EFFECTS = 'middleware/callerEffects.ts';
 const PLANNER = 'middleware/planner.ts';
@@ -58,7 +58,7 @@ const hostile = (shape, around) => [
  * What is broken (`edits`: file, text that stands there once, text in its place), and the test, by file and title, that
  * must fail.
  */
-const BREAKS = [
+export const BREAKS = [
   {
     id: 'HOOK-001',
     what: 'the hook system is made by the constructor of Config',
@@ -116,7 +116,7 @@ const BREAKS = [
   {
     id: 'HOOK-006',
     what: 'a stack is composed anew for each event',
-    edits: [[DOOR, '(this.opened ??= this.#open())', 'this.#open()']],
+    edits: [[DOOR, '(this.#opened ??= this.#open())', 'this.#open()']],
     test: [
       'test/hooks/hookSystem.test.ts',
       'the parts of a hook system compose their stack once, however many events come, by whatever way',
@@ -951,82 +951,17 @@ const BREAKS = [
     ],
     test: [TEST_OF.handler, 'a process is not started when hooks are off'],
   },
+  ...calls,
+  ...hooks,
+  ...host,
+  ...processes,
+  ...protocol,
+  ...stages,
 ];
 
-const UNPROVED = 'does not pass without the break: correct the test, or name another one';
-
-const [word = ''] = process.argv.slice(2);
-const wanted = BREAKS.filter(({ id, what }) => `${id} ${what}`.includes(word));
-if (wanted.length === 0) throw new Error(`No break has "${word}": leave it out to see them all`);
-const copy = await realpath(await mkdtemp(path.join(tmpdir(), 'hookstack-breaks-')));
-try {
-  await cp(ROOT, copy, {
-    recursive: true,
-    filter: (source) => !LEFT_OUT.has(path.relative(ROOT, source)),
-  });
-  await symlink(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
-  const whole = await statusesOf(wanted.map(({ test }) => test));
-  const outcomes = [];
-  for (const each of wanted) {
-    const problem = whole.get(keyOf(each.test)) === 'passed' ? await tryBreak(each) : UNPROVED;
-    console.log(`${problem ? 'NOT NOTICED' : 'noticed'} ${each.id}: ${each.what}`);
-    if (problem) console.log(`  ${each.test.join(' — ')}: ${problem}`);
-    outcomes.push(problem);
-  }
-  const missed = outcomes.filter(Boolean).length;
-  console.log(`breaks: ${wanted.length - missed} of ${wanted.length} noticed`);
-  if (missed > 0) process.exitCode = 1;
-} finally {
-  await rm(copy, { recursive: true, force: true });
-}
-
-/** Why a break was not noticed, or nothing. */
-async function tryBreak({ edits, test }) {
-  const originals = new Map();
-  try {
-    for (const [file, from, to] of edits) {
-      const target = path.join(copy, file);
-      const text = await readFile(target, 'utf8');
-      if (!originals.has(target)) originals.set(target, text);
-      const found = text.split(from).length - 1;
-      if (found !== 1) {
-        return `${JSON.stringify(from)} stands ${found} times in ${file} and not once: write the break anew`;
-      }
-      await writeFile(
-        target,
-        text.replace(from, () => to),
-      );
-    }
-    const status = (await statusesOf([test])).get(keyOf(test)) ?? 'not run, so the break is none';
-    return status === 'failed' ? undefined : `is ${status}`;
-  } finally {
-    for (const [file, text] of originals) await writeFile(file, text);
-  }
-}
-
-/** What becomes of tests in the copy, by file and title. */
-async function statusesOf(tests) {
-  const report = path.join(copy, 'coverage/report.json');
-  const files = [...new Set(tests.map(([file]) => file))];
-  const titles = tests.map(([, title]) => title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
-  const vitest = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
-  const options = ['--typecheck=false', '--reporter=json'];
-  const pattern = `^(?:${titles.join('|')})$`;
-  const args = [vitest, 'run', ...files, ...options, '-t', pattern];
-  const { all } = await execa(process.execPath, args, { cwd: copy, all: true, reject: false });
-  // Tests that fail make it fail: the report tells which.
-  if (!existsSync(report)) throw new Error(`Vitest wrote no report:\n${all}`);
-  const { testResults } = JSON.parse(await readFile(report, 'utf8'));
-  await rm(report);
-  return new Map(
-    testResults.flatMap(({ name, assertionResults }) =>
-      assertionResults
-        .filter(({ status }) => status === 'passed' || status === 'failed')
-        .map(({ fullName, status }) => [keyOf([path.relative(copy, name), fullName]), status]),
-    ),
-  );
-}
-
-function keyOf([file, title]) {
-  return `${file}\n${title}`;
+if (process.argv[1] === import.meta.filename) {
+  const [word = ''] = process.argv.slice(2);
+  const wanted = BREAKS.filter(({ id, what }) => `${id} ${what}`.includes(word));
+  if (wanted.length === 0) throw new Error(`No break has "${word}": leave it out to see them all`);
+  if (!(await runBreaks(wanted))) process.exitCode = 1;
 }

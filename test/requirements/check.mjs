@@ -1,8 +1,10 @@
-// node test/requirements/check.mjs [report.json [requirements.md [rulings.md]]]: whether each requirement has a row in
-// docs/requirements.md, and each row tests that passed in the last run, of which vitest wrote the report; and whether
-// each ruling is named in the rows that it decides.
+// node test/requirements/check.mjs [report.json [requirements.md [rulings.md [breaks.mjs]]]]: whether each requirement
+// has a row in docs/requirements.md, and each row tests that passed in the last run, of which vitest wrote the report;
+// whether each ruling is named in the rows that it decides; and whether each requirement has a break.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { findFaultsOfBreaks } from './checkBreaks.mjs';
 
 /** The ids in use: numbers and ranges of numbers, with a letter where one number was split. */
 const ACTIVE = {
@@ -30,17 +32,20 @@ const [
   reportFile = path.join(ROOT, 'coverage/report.json'),
   tableFile = path.join(ROOT, 'docs/requirements.md'),
   rulingsFile = path.join(ROOT, '../shared/spec/rulings.md'),
+  breaksFile = path.join(import.meta.dirname, 'breaks.mjs'),
 ] = process.argv.slice(2);
 
 const active = Object.entries(ACTIVE).flatMap(([prefix, ranges]) => listIds(prefix, ranges));
 const rows = readRows(tableFile);
 const statuses = readStatuses(reportFile);
+const { BREAKS } = await import(pathToFileURL(breaksFile).href);
 const problems = [
   ...compareWithSpecification(active),
   ...compareIds(active, rows),
   ...rows.flatMap((row) => findProblems(row, statuses)),
   ...rows.flatMap(checkRuled),
   ...compareWithRulings(rows),
+  ...findFaultsOfBreaks(BREAKS, rows),
 ];
 for (const problem of problems) console.log(problem);
 if (problems.length > 0) process.exitCode = 1;

@@ -22,10 +22,12 @@ interface Checked {
   table?: string;
   /** The rulings, as rows of a table. */
   rulings?: string;
+  /** The breaks, in place of those of this repository. */
+  breaks?: readonly object[];
 }
 
 /** Checks a page against a report in which all tests that the page of this repository names have passed, but one. */
-async function check({ status = 'passed', table = page, rulings = '' }: Checked) {
+async function check({ status = 'passed', table = page, rulings = '', breaks }: Checked) {
   const report = path.join(temp.path, 'report.json');
   const requirements = path.join(temp.path, 'requirements.md');
   const testResults = named.map(({ file, title }) => ({
@@ -44,6 +46,10 @@ async function check({ status = 'passed', table = page, rulings = '' }: Checked)
   await writeFile(rulingsFile, rulings);
   const script = path.join(import.meta.dirname, 'check.mjs');
   const args = [script, report, requirements, rulingsFile];
+  if (breaks) {
+    args.push(path.join(temp.path, 'breaks.mjs'));
+    await writeFile(String(args.at(-1)), `export const BREAKS = ${JSON.stringify(breaks)};`);
+  }
   const { stdout, exitCode } = await execa(process.execPath, args, { reject: false });
   return { lines: stdout.split('\n'), exitCode };
 }
@@ -133,6 +139,50 @@ describe('the check of the requirements', () => {
   it('tells of a ruling that it does not know', async () => {
     const { lines } = await check({ rulings: '| 67 | Anything new? | No |' });
     expect(lines).toEqual(['There is a ruling 67: set LAST_RULING in check.mjs']);
+  });
+
+  const whole = {
+    id: 'HOOK-001',
+    what: 'all is lost',
+    edits: [['src/compose.ts', 'export type Next']],
+    test: [firstTest?.file, firstTest?.title],
+  };
+
+  it.each<[string, object, string]>([
+    [
+      'without a break',
+      { id: 'Scopes' },
+      'HOOK-001 has no break: add one to test/requirements/breaks/',
+    ],
+    [
+      'with a break that another test is to notice',
+      { test: ['test/a.test.ts', 'none'] },
+      'HOOK-001: test/a.test.ts "none" is to notice the break "all is lost": name it in the row',
+    ],
+    [
+      'that does not exist, and has a break',
+      { id: 'HOOK-001, HOOK-999' },
+      'the break "all is lost" is of HOOK-999, which has no row: correct its id',
+    ],
+    [
+      'with a break of a text that is gone',
+      { edits: [['src/compose.ts', 'no such text']] },
+      'HOOK-001: "no such text" stands 0 times in src/compose.ts and not once: write the break "all is lost" anew',
+    ],
+    [
+      'with a break of a text that stands twice',
+      { edits: [['src/compose.ts', 'export type ']] },
+      'HOOK-001: "export type " stands 2 times in src/compose.ts and not once: write the break "all is lost" anew',
+    ],
+    [
+      'with a break in a file that is gone',
+      { edits: [['src/none.ts', 'import']] },
+      'HOOK-001: "import" stands 0 times in src/none.ts and not once: write the break "all is lost" anew',
+    ],
+  ])('tells of a requirement %s', async (_, change, problem) => {
+    const { lines, exitCode } = await check({ breaks: [{ ...whole, ...change }] });
+    expect(lines).toContain(problem);
+    expect(exitCode).toBe(1);
   });
 
   it('says what to do when there is no report', async () => {
