@@ -5,7 +5,7 @@ const EFFECTS = 'middleware/callerEffects.ts';
 const SCHEDULER = 'src/core/coreToolScheduler.ts';
 const TOOL_TRIGGERS = 'src/core/coreToolHookTriggers.ts';
 const MODEL_TRIGGERS = 'src/core/geminiChatHookTriggers.ts';
-const RESULTS = 'src/protocol/modelResults.ts';
+const RESULTS = 'middleware/modelResults.ts';
 
 const OF_EFFECTS = 'test/core/eventEffects.test.ts';
 const OF_TOOLS = 'test/core/coreToolHookTriggers.test.ts';

@@ -99,14 +99,14 @@ export const host = toBreaks([
   [
     'HOOK-195',
     'there is a type of hooks for plugins',
-    ['src/protocol/types.ts', "Command = 'command',", "Command = 'command', Plugin = 'plugin',"],
+    ['src/protocol/names.ts', "Command = 'command',", "Command = 'command', Plugin = 'plugin',"],
     ['test/requirements/surface.test.ts', 'HookType knows commands only'],
   ],
   [
     'DELTA-HBUS-001',
     'requests have another type than that of the contract',
     [
-      'src/protocol/hookBusContracts.ts',
+      'src/confirmation-bus/types.ts',
       "HOOK_EXECUTION_REQUEST = 'hook-execution-request'",
       "HOOK_EXECUTION_REQUEST = 'hook-request'",
     ],
@@ -115,7 +115,7 @@ export const host = toBreaks([
   [
     'DELTA-HBUS-001',
     'a request has any text for its event',
-    ['src/protocol/hookBusContracts.ts', 'eventName: HookEventName;', 'eventName: string;'],
+    ['src/confirmation-bus/types.ts', 'eventName: HookEventName;', 'eventName: string;'],
     [
       'test/requirements/sources.test.ts',
       'the types of the messages on the bus are those of the contract',

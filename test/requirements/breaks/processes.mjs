@@ -2,7 +2,8 @@ import { toBreaks } from './toBreaks.mjs';
 
 const EVENTS = 'src/protocol/events.ts';
 const FAILURES = 'src/run/hookFailure.ts';
-const RUNNER = 'middleware/runner.ts';
+const READING = 'middleware/readRun.ts';
+const RUNNING = 'middleware/runHook.ts';
 
 const OF_RUNNER = 'test/hooks/hookRunner.test.ts';
 const OF_FAILURES = 'test/requirements/failOpen.test.ts';
@@ -43,7 +44,7 @@ export const processes = toBreaks([
     [
       ['middleware/aggregator.ts', 'if (!success && !isBlocking(output.decision)) continue;', ''],
       [
-        RUNNER,
+        READING,
         "if (ending !== 'exit' || exitCode !== 0) return",
         "if (ending !== 'exit' || exitCode === 2) return",
       ],
@@ -66,7 +67,11 @@ export const processes = toBreaks([
   [
     'HOOK-061',
     'stdin stays open',
-    ['src/process/runCommand.ts', 'stdin.end(options.input);', 'stdin.write(options.input);'],
+    [
+      'src/process/command/runCommand.ts',
+      'stdin.end(options.input);',
+      'stdin.write(options.input);',
+    ],
     [OF_RUNNER, 'executeHook writes one JSON object to stdin and closes it'],
   ],
   ...['LLXPRT', 'GEMINI', 'CLAUDE'].flatMap((name) =>
@@ -84,7 +89,7 @@ export const processes = toBreaks([
     'HOOK-066',
     'stdout of exit code 2 is read',
     [
-      RUNNER,
+      READING,
       "if (ending !== 'exit' || exitCode !== 0) return",
       "if (ending !== 'exit' || (exitCode !== 0 && exitCode !== 2)) return",
     ],
@@ -93,7 +98,7 @@ export const processes = toBreaks([
   [
     'HOOK-067b',
     'exit code 2 without stderr blocks nothing',
-    [RUNNER, 'if (!isBlock && !hasSpoken) return {};', 'if (!hasSpoken) return {};'],
+    [READING, 'if (!isBlock && !hasSpoken) return {};', 'if (!hasSpoken) return {};'],
     code('2 without anything'),
   ],
   ...['3', '255'].map((exitCode) => [
@@ -110,7 +115,7 @@ export const processes = toBreaks([
     'HOOK-069',
     'stderr is read where stdout says nothing',
     [
-      RUNNER,
+      READING,
       'const read = readHookOutput(outcome.stdout);',
       'const read = readHookOutput(outcome.stdout || outcome.stderr);',
     ],
@@ -119,14 +124,14 @@ export const processes = toBreaks([
   [
     'HOOK-069',
     'stderr is not kept',
-    [RUNNER, 'stdout: outcome.stdout, stderr: outcome.stderr }', 'stdout: outcome.stdout }'],
+    [READING, 'stdout: outcome.stdout, stderr: outcome.stderr }', 'stdout: outcome.stdout }'],
     [OF_RUNNER, 'executeHook says what it ran, how long it took, and what was written'],
   ],
   ...['2 with stderr', '3'].map((row) => [
     'HOOK-070',
     `a hook that has ended is healthy: ${row}`,
     [
-      RUNNER,
+      READING,
       "outcome?.ending === 'exit' && (isAnswer ?? outcome.exitCode === 0),",
       "outcome?.ending === 'exit',",
     ],
@@ -136,7 +141,7 @@ export const processes = toBreaks([
     'HOOK-117',
     'a hook that takes too long is not asked to end',
     [
-      'src/process/processGroup.ts',
+      'src/process/command/processGroup.ts',
       "signalGroup(group, 'SIGTERM');",
       "signalGroup(group, 'SIGCONT');",
     ],
@@ -145,7 +150,7 @@ export const processes = toBreaks([
   [
     'HOOK-118',
     'SIGKILL comes after ten seconds',
-    ['src/process/limits.ts', 'const GRACE_MS = 5_000;', 'const GRACE_MS = 10_000;'],
+    ['src/process/command/limits.ts', 'const GRACE_MS = 5_000;', 'const GRACE_MS = 10_000;'],
     [
       'test/process/ending.test.ts',
       'at the deadline a group that ignores SIGTERM is dead after the grace of five seconds',
@@ -161,7 +166,7 @@ export const processes = toBreaks([
     'HOOK-192',
     'a hook that closes its stdin early is ended',
     [
-      'src/process/runCommand.ts',
+      'src/process/command/runCommand.ts',
       "stdin.on('error', ignore);",
       "stdin.on('error', () => process.kill(-command.group.id, 'SIGKILL'));",
     ],
@@ -171,7 +176,7 @@ export const processes = toBreaks([
     'HOOK-195',
     'a plugin with a command runs',
     [
-      RUNNER,
+      RUNNING,
       "if (hook.type === 'plugin') return refused(NO_PLUGINS);",
       "if (hook.type === 'plugin' && !hook.command) return refused(NO_PLUGINS);",
     ],
@@ -181,7 +186,7 @@ export const processes = toBreaks([
     'HOOK-196',
     'a hook that a signal ended has no exit code',
     [
-      RUNNER,
+      READING,
       '...(hasEnded && { exitCode: outcome.exitCode ?? 0 }),',
       '...(hasEnded && outcome.exitCode !== null && { exitCode: outcome.exitCode }),',
     ],
@@ -191,7 +196,7 @@ export const processes = toBreaks([
     'HOOK-198',
     'a block printed with exit code 1 counts',
     [
-      RUNNER,
+      READING,
       "if (ending !== 'exit' || exitCode !== 0) return",
       "if (ending !== 'exit' || exitCode === 2) return",
     ],

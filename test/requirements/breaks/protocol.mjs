@@ -2,6 +2,8 @@ import { toBreaks } from './toBreaks.mjs';
 
 const ANSWERS = 'src/protocol/readHookOutput.ts';
 const EVENTS = 'src/protocol/events.ts';
+const EVENT_TABLE = 'src/protocol/eventTable.ts';
+const FIELDS = 'src/protocol/hookAnswer.ts';
 const MESSAGES = 'src/protocol/messages.ts';
 const OUTPUT = 'src/protocol/hookOutput.ts';
 const TRANSLATOR = 'src/protocol/hookTranslator.ts';
@@ -20,34 +22,19 @@ const code = (row) => [OF_CODES[0], `${OF_CODES[1]}'${row}'`];
 
 /** Breaks of what scripts read and say. */
 export const protocol = toBreaks([
-  ...[
-    [
-      'HOOK-015',
-      'BeforeTool',
-      'tool_name: toolName,\n      tool_input: toolInput,\n      ...((callId ?? canAsk)',
-    ],
-    [
-      'HOOK-155',
-      'BeforeTool',
-      'tool_name: toolName,\n      tool_input: toolInput,\n      ...((callId ?? canAsk)',
-    ],
-  ].map(([id, event, text]) => [
+  ...['HOOK-015', 'HOOK-155'].map((id) => [
     id,
-    `${event} hooks read neither name nor arguments`,
-    [EVENTS, text, '...((callId ?? canAsk)'],
-    [OF_HANDLER, `each event ${event} reaches its script`],
+    'BeforeTool hooks do not read the name of the tool',
+    [EVENT_TABLE, "tool_name: [text, 'The tool.'],", ''],
+    [OF_HANDLER, 'each event BeforeTool reaches its script'],
   ]),
   ...[
-    ['HOOK-034', 'BeforeModel'],
-    ['HOOK-054', 'BeforeToolSelection'],
-  ].map(([id, event]) => [
+    ['HOOK-034', 'BeforeModel', "when the request is complete.'"],
+    ['HOOK-054', 'BeforeToolSelection', "first: which tools may the model call?'"],
+  ].map(([id, event, summary]) => [
     id,
     `${event} hooks read no request`,
-    [
-      EVENTS,
-      `fields: eventFields.${event},`,
-      `fields: eventFields.${event}, ...{ encode: () => ({}) as never },`,
-    ],
+    [EVENT_TABLE, `${summary},\n    fields: modelFields,`, `${summary},\n    fields: {},`],
     [OF_HANDLER, `each event ${event} reaches its script`],
   ]),
   ...[
@@ -154,10 +141,10 @@ export const protocol = toBreaks([
     [ANSWERS, 'systemMessage: `Warning: ${clean}`', 'systemMessage: clean'],
     code('1 with a JSON deny and stderr'),
   ],
-  ...['stopReason: text,', 'systemMessage: text,'].map((field) => [
+  ...['stopReason', 'systemMessage'].map((field) => [
     'HOOK-157',
     `an output has no field ${field}`,
-    [ANSWERS, `  ${field}`, ''],
+    [FIELDS, `  ${field}: [text,`, `  ${field}2: [text,`],
     [OF_ANSWERS, 'readHookOutput reads every known field, without a complaint'],
   ]),
   ...[

@@ -2,9 +2,10 @@ import { toBreaks } from './toBreaks.mjs';
 
 const AGGREGATOR = 'middleware/aggregator.ts';
 const PLANNER = 'middleware/planner.ts';
+const READING = 'middleware/readRun.ts';
 const RUNNER = 'middleware/runner.ts';
 const TRANSLATOR = 'middleware/translator.ts';
-const EVENTS = 'src/protocol/events.ts';
+const EVENTS = 'src/protocol/eventTable.ts';
 
 const OF_AGGREGATOR = 'test/middleware/aggregator.test.ts';
 const OF_CHAINS = 'test/run/chaining.test.ts';
@@ -35,17 +36,13 @@ export const stages = toBreaks([
     [OF_PLANNER, title],
   ]),
   ...[
-    ['HOOK-032', 'AfterTool'],
-    ['HOOK-162', 'BeforeTool'],
-    ['HOOK-162', 'AfterTool'],
-  ].map(([id, event]) => [
+    ['HOOK-032', 'AfterTool', 'toolResponse'],
+    ['HOOK-162', 'BeforeTool', 'isAsked'],
+    ['HOOK-162', 'AfterTool', 'toolResponse'],
+  ].map(([id, event, field]) => [
     id,
     `${event} is planned without the name of the tool`,
-    [
-      EVENTS,
-      `[HookEventName.${event}]: {\n    matchOn: toolNameOf,`,
-      `[HookEventName.${event}]: {`,
-    ],
+    [EVENTS, `matchOn: toolNameOf,\n    momentOf: ({ ${field} })`, `momentOf: ({ ${field} })`],
     [
       OF_PLANNER,
       `planner hands over the name of the tool at ${event}, where there is one, and no tool elsewhere`,
@@ -60,8 +57,8 @@ export const stages = toBreaks([
     `matchers of ${event} are compared with the name of the model`,
     [
       EVENTS,
-      `[HookEventName.${event}]: {`,
-      `[HookEventName.${event}]: {\n    matchOn: ({ llmRequest }) => llmRequest.model,`,
+      `  ${event}: defineEvent({`,
+      `  ${event}: defineEvent({\n    matchOn: ({ llmRequest }) => llmRequest.model,`,
     ],
     [
       'test/requirements/modelCalls.test.ts',
@@ -98,7 +95,7 @@ export const stages = toBreaks([
     'HOOK-091',
     'duplicates are told by the timeout as well',
     [
-      'src/protocol/sameCommand.ts',
+      'src/run/sameCommand.ts',
       'return JSON.stringify([wordsOf(hook), variables,',
       'return JSON.stringify([(hook as CommandHookConfig).timeout, wordsOf(hook), variables,',
     ],
@@ -128,13 +125,8 @@ export const stages = toBreaks([
     [OF_PLANNER, 'a plan is sequential as soon as one matching group is'],
   ],
   ...[
-    ['HOOK-035', 'BeforeModel', 'defaultHookTranslator.toHookLLMRequest(llmRequest)', 'llmRequest'],
-    [
-      'HOOK-045',
-      'AfterModel',
-      'defaultHookTranslator.toHookLLMResponse(llmResponse)',
-      'llmResponse',
-    ],
+    ['HOOK-035', 'BeforeModel', 'defaultHookTranslator.toHookLLMRequest(request)', 'request'],
+    ['HOOK-045', 'AfterModel', 'defaultHookTranslator.toHookLLMResponse(response)', 'response'],
   ].map(([id, event, from, to]) => [
     id,
     `${event} hooks read what the SDK has`,
@@ -211,7 +203,7 @@ export const stages = toBreaks([
   ].map(([id, sequential]) => [
     id,
     `a plan with sequential ${sequential} goes to the other method`,
-    [RUNNER, 'ctx.results = plan.sequential\n', 'ctx.results = !plan.sequential\n'],
+    [RUNNER, 'plan.sequential\n', '!plan.sequential\n'],
     [
       'test/middleware/runner.test.ts',
       `runner sequential ${sequential}: delegates, fills results and calls next`,
@@ -226,16 +218,20 @@ export const stages = toBreaks([
   [
     'HOOK-103',
     'the hooks of a chain run all at once',
-    [RUNNER, 'const results = await executeSequential(', 'const results = await executeParallel('],
+    [
+      RUNNER,
+      'for (const hook of hookConfigs) {',
+      'if (input) return this.executeHooksParallel(hookConfigs, eventName, input, signal);\n    for (const hook of hookConfigs) {',
+    ],
     [OF_CHAINS, 'a chain runs its hooks in order, one at a time'],
   ],
   [
     'HOOK-104',
     'what a failed hook changed is what the next one reads',
     [
-      [RUNNER, '} else if (result.success) current =', '} else current ='],
+      [RUNNER, '} else if (success) current =', '} else current ='],
       [
-        RUNNER,
+        READING,
         "if (ending !== 'exit' || exitCode !== 0) return",
         "if (ending !== 'exit' || exitCode === 2) return",
       ],
@@ -302,7 +298,7 @@ export const stages = toBreaks([
   [
     'HOOK-211',
     'the prompt of a chain stays as it was',
-    [EVENTS, 'return { ...input, prompt: `${input.prompt}\\n\\n${context}` };', 'return input;'],
+    [EVENTS, 'return { ...input, prompt: `${input.prompt}\\n\\n${added}` };', 'return input;'],
     [OF_CHAINS, 'a chain of BeforeAgent adds context to the prompt'],
   ],
   ...['AfterModel', 'BeforeToolSelection'].map((event) => [
@@ -310,8 +306,8 @@ export const stages = toBreaks([
     `chains change the input of ${event}`,
     [
       EVENTS,
-      `[HookEventName.${event}]: {`,
-      `[HookEventName.${event}]: {\n    chain: (input, output) => ({ ...input, ...output.hookSpecificOutput }),`,
+      `  ${event}: defineEvent({`,
+      `  ${event}: defineEvent({\n    chain: (input, output) => ({ ...input, ...output.hookSpecificOutput }),`,
     ],
     [OF_CHAINS, `a chain of any other event ${event} passes the input on unchanged`],
   ]),
