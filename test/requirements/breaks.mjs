@@ -269,7 +269,11 @@ export const BREAKS = [
     test: [SOURCES, 'the sources fire no event without looking at what came of it'],
   },
   ...[
-    ['BeforeTool', 'if (fired.systemMessage) tell(', 'if (fired.systemMessage && !call) tell('],
+    [
+      'BeforeTool',
+      'if (fired.systemMessage) noteForModel(',
+      'if (fired.systemMessage && !call) noteForModel(',
+    ],
     [
       'BeforeModel',
       'request = said.modifiedRequest;\n    addNote(call, fired);',
@@ -452,7 +456,7 @@ export const BREAKS = [
       'the last words of hooks that were asked again are lost',
       [
         'middleware/askAgain.ts',
-        'results = withLastWords(results, said);',
+        'results = withRerunResults(results, rerun);',
         'results = [...results];',
       ],
       hostile('own formats', 'a tool'),
@@ -625,8 +629,8 @@ export const BREAKS = [
       'the result goes to the model before AfterTool hooks have answered',
       [
         EFFECTS,
-        'if (firing) annotate(call, result, await firing);',
-        'if (firing) void firing.then((fired) => annotate(call, result, fired));',
+        'if (firing) applyAfterTool(call, result, await firing);',
+        'if (firing) void firing.then((fired) => applyAfterTool(call, result, fired));',
       ],
       ['agent', 'the loop waits for the hooks of an event before it goes on, whatever the event'],
     ],

@@ -89,7 +89,7 @@ export const calls = toBreaks([
     'the model is called although a hook has blocked the call',
     [
       EFFECTS,
-      'obey(call, fired);\n    const { aggregated } = fired;',
+      'applyVerdict(call, fired);\n    const { aggregated } = fired;',
       'const { aggregated } = fired;',
     ],
     [OF_EFFECTS, 'BeforeModel can block (decision block): the model is not called'],
@@ -335,7 +335,11 @@ export const calls = toBreaks([
   [
     'HOOK-178',
     'a block of AfterTool replaces the result',
-    [EFFECTS, 'if (fired.shouldStop) obey(call, fired);\n}', 'obey(call, fired);\n}'],
+    [
+      EFFECTS,
+      'if (fired.shouldStop) applyVerdict(call, fired);\n}',
+      'applyVerdict(call, fired);\n}',
+    ],
     [
       OF_EFFECTS,
       'AfterTool cannot block (decision block): the reason goes to the model with the result',
@@ -346,15 +350,19 @@ export const calls = toBreaks([
     'a block of AfterModel drops the answer',
     [
       EFFECTS,
-      'if (fired.shouldStop && !isRefused(call)) obey(call, fired);',
-      'if (!isRefused(call)) obey(call, fired);',
+      'if (fired.shouldStop && !isRefused(call)) applyVerdict(call, fired);',
+      'if (!isRefused(call)) applyVerdict(call, fired);',
     ],
     [OF_EFFECTS, 'AfterModel cannot block (decision block)'],
   ],
   [
     'HOOK-181',
     'a block of BeforeToolSelection blocks the call',
-    [EFFECTS, 'if (fired.shouldStop) obey(call, fired, {', 'if (!toolConfig) obey(call, fired, {'],
+    [
+      EFFECTS,
+      'if (fired.shouldStop) applyVerdict(call, fired, {',
+      'if (!toolConfig) applyVerdict(call, fired, {',
+    ],
     [OF_EFFECTS, 'BeforeToolSelection cannot block (decision block)'],
   ],
   [

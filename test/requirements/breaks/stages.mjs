@@ -18,7 +18,7 @@ export const stages = toBreaks([
   [
     'HOOK-021',
     'hooks run whatever their matcher says',
-    [PLANNER, '.filter((entry) => isConcerned(registry, entry, context, logger, budget))', ''],
+    [PLANNER, '.filter((entry) => matcherLetsRun(registry, entry, context, logger, budget))', ''],
     [OF_PLANNER, 'a plan has the hooks of all matching groups, in the order of the settings'],
   ],
   ...[
@@ -143,8 +143,8 @@ export const stages = toBreaks([
     [
       'HOOK-215',
       'the common fields come last',
-      'session_id: told(',
-      '...events[event].encode(payload),\n    session_id: told(',
+      'session_id: factOf(',
+      '...events[event].encode(payload),\n    session_id: factOf(',
     ],
   ].map(([id, what, from, to]) => [
     id,
@@ -168,7 +168,7 @@ export const stages = toBreaks([
     [
       'HOOK-215',
       'no session is named',
-      "session_id: told(session, 'getSessionId') ?? '',",
+      "session_id: factOf(session, 'getSessionId') ?? '',",
       "session_id: '',",
     ],
   ].map(([id, what, from, to]) => [
@@ -182,7 +182,7 @@ export const stages = toBreaks([
     'hooks do not learn where the transcript is',
     [
       TRANSLATOR,
-      "transcript_path: told(session, 'getTranscriptPath') ?? '',",
+      "transcript_path: factOf(session, 'getTranscriptPath') ?? '',",
       "transcript_path: '',",
     ],
     [OF_TRANSLATOR, 'toHookInput takes the path of the transcript from a session that has one'],
@@ -192,8 +192,8 @@ export const stages = toBreaks([
     'where there is no transcript, its path is none',
     [
       TRANSLATOR,
-      "told(session, 'getTranscriptPath') ?? '',",
-      "told(session, 'getTranscriptPath') as string,",
+      "factOf(session, 'getTranscriptPath') ?? '',",
+      "factOf(session, 'getTranscriptPath') as string,",
     ],
     [OF_TRANSLATOR, 'toHookInput takes the path of the transcript from a session that has one'],
   ],
