@@ -246,8 +246,9 @@ describe.skipIf(!canMount)('a drive that never answers', () => {
   );
 
   it('is no yes where a hook that nobody has allowed names what leads there', async () => {
-    const through = await haveHungDrive('tools');
-    await cli.projectSettings({ BeforeTool: group('bash tools/guard.sh') });
+    const through = await haveHungDrive('.claude/hooks/data');
+    await cli.write('.claude/hooks/guard.sh', '');
+    await cli.projectSettings({ BeforeTool: group('bash .claude/hooks/guard.sh') });
     const { json, signal } = await ask({ through });
     expect({ json, signal }).toEqual({ json: DENIED, signal: 'SIGKILL' });
   });

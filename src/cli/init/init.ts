@@ -1,4 +1,4 @@
-import { dialects } from '../../dialects/dialects.js';
+import { dialects, eventWords } from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { ProjectHook } from '../../trust/consentItem.js';
@@ -104,11 +104,11 @@ const NAME = /^\w[\w.-]{0,59}$/u;
 async function checkChoice(options: InitOptions): Promise<StarterChoice> {
   const { event, name, matcher, dialect } = options;
   if (options.language === 'typescript') requireStripping();
-  const { agent, events: known } = dialect ? dialects[dialect] : { agent: '', events: {} };
-  // Where nothing is called otherwise, all events exist.
-  if (Object.keys(known).length > 0 && !Object.hasOwn(known, event)) {
+  const spoken = dialect && dialects[dialect];
+  if (spoken && !eventWords(spoken, event)) {
+    const known = new Set(spoken.events.map((words) => words.event));
     throw new UsageError(
-      `${agent} has no hooks at ${event}: leave --dialect out, or choose an --event of ${Object.keys(known).join(', ')}`,
+      `${spoken.agent} has no hooks at ${event}: leave --dialect out, or choose an --event of ${[...known].join(', ')}`,
     );
   }
   if (name !== undefined && !NAME.test(name)) {
