@@ -18,10 +18,8 @@ import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/util/limitedReg
 import { startStopwatch } from '../src/util/stopwatch.js';
 
 /** What the gate asks: both answers are synchronous and cost no I/O. */
-export interface Enablement {
-  /** Whether hooks are switched on at all. */
+interface Enablement {
   isEnabled(): boolean;
-  /** Whether any hook that may run is registered for an event. */
   hasHooksFor(event: HookEventName): boolean;
 }
 

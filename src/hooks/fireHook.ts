@@ -1,6 +1,6 @@
 import {
+  aggregateResults,
   aggregator,
-  isOwnAggregator,
   makeEmptySuccessResult,
   resolveResult,
   type Aggregator,
@@ -100,7 +100,7 @@ export class HookEngine {
     return {
       stack: buildStack('hook', inOrder, registrations, logger),
       isWatched: registrations.some(standsOutsideOfPlanner),
-      isOwn: registrations.length === 0 && isOwnAggregator(stages.outputs),
+      isOwn: registrations.length === 0 && stages.outputs.aggregateResults === aggregateResults,
     };
   }
 }

@@ -146,8 +146,9 @@ export function readHookFields(
   report: Report,
   timeout?: Field<number>,
 ): CommandHookConfig | undefined {
-  const table = { ...hookFieldsOf(raw['type']), ...(timeout && { timeout }) };
-  const fields = readFields<HookFields>(raw, table as FieldTable<HookFields>, 'hook', report);
+  const known = hookFieldsOf(raw['type']) as FieldTable<HookFields>;
+  const table = timeout ? { ...known, timeout } : known;
+  const fields = readFields<HookFields>(raw, table, 'hook', report);
   return fields && { ...fields, command: fields.command ?? '' };
 }
 

@@ -158,7 +158,6 @@ export class HookRegistry {
 
   /** Whether any hook of an event may run. */
   hasHooksFor(event: HookEventName): boolean {
-    this.getAllHooks();
     for (const entry of this.#planned) {
       if (entry.eventName === event && entry.enabled) return true;
     }
@@ -228,7 +227,10 @@ export class HookRegistry {
    * @returns why it must not be started, as the end of "The hook …"
    */
   enforceConsent(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
-    if (config.scope !== 'project') return undefined;
+    return config.scope === 'project' ? this.#switchOffChanged(config) : undefined;
+  }
+
+  #switchOffChanged(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
     return this.#gate.findObjection(config, (reason, isLasting) => {
       const entry = this.#planned.find((each) => each.config === config);
       if (!entry?.enabled || failsClosed(config, entry.eventName)) return;
