@@ -19,7 +19,7 @@ import type {
   HookOutput,
   ToolOutput,
 } from '../src/protocol/types.js';
-import { mergeScopes, mostTrusted, type ScopedOutput } from './scopes.js';
+import { mergeScopes, mergeToolConfigs, mostTrusted, type ScopedOutput } from './scopes.js';
 
 /** Makes one result of what all hooks of an event said. */
 export class HookAggregator {
@@ -76,11 +76,6 @@ export const { aggregateResults } = HookAggregator.prototype;
 
 /** Merges the results of an event's hooks; usually a `HookAggregator`. */
 export type Aggregator = Pick<HookAggregator, 'aggregateResults'>;
-
-/** Whether results are written by `aggregateResults` itself, and not by a host's own class. */
-export function isOwnAggregator(outputs: Aggregator): boolean {
-  return outputs.aggregateResults === aggregateResults;
-}
 
 /** Last stage: many outputs become one. */
 export function aggregator(outputs: Aggregator) {
@@ -263,25 +258,13 @@ function mergeWithFieldReplacement(first: HookOutput, second: HookOutput): HookO
 /** Tool selection: names are united and sorted, and the most restrictive mode wins. `NONE` leaves no names. */
 function mergeToolSelectionOutputs(first: HookOutput, second: HookOutput): HookOutput {
   const merged = mergeWithOrDecision(first, second);
-  const configs = [first, second]
-    .map((output) => output.hookSpecificOutput?.['toolConfig'])
-    .filter(isRecord);
-  if (configs.length === 0) return merged;
+  const toolConfig = mergeToolConfigs([first, second], namesOfAny);
+  if (!toolConfig) return merged;
+  return { ...merged, hookSpecificOutput: { ...merged.hookSpecificOutput, toolConfig } };
+}
 
-  const mode = ['NONE', 'ANY', 'AUTO'].find((each) =>
-    configs.some((config) => config['mode'] === each),
-  );
-  const lists = configs.map((config) => config['allowedFunctionNames']).filter(Array.isArray);
-  const names = [...new Set(lists.flat().filter((name) => typeof name === 'string'))].toSorted();
-  merged.hookSpecificOutput = {
-    ...merged.hookSpecificOutput,
-    toolConfig: {
-      ...(mode && { mode }),
-      ...(mode === 'NONE' && { allowedFunctionNames: [] }),
-      ...(mode !== 'NONE' && lists.length > 0 && { allowedFunctionNames: names }),
-    },
-  };
-  return merged;
+function namesOfAny(lists: readonly (readonly unknown[])[]): readonly unknown[] {
+  return [...new Set(lists.flat().filter((name) => typeof name === 'string'))].toSorted();
 }
 
 type FieldMerge = (first: unknown, second: unknown) => unknown;

@@ -271,16 +271,10 @@ export function modelStages(fire: FireHook, host: ModelHost) {
 
   /** A middleware inside has changed the request, or the tools that it offers, after the hooks had seen it. */
   async function seeAgain(call: ModelCall): Promise<void> {
-    const { BeforeModel, BeforeToolSelection } = HookEventName;
-    if (call.selected && !hasSameTools(call.selected, call.request)) {
-      const selecting = fire(BeforeToolSelection, { llmRequest: call.request }, call);
-      if (selecting) select(call, await selecting);
-    }
+    const offersOthers = call.selected && !hasSameTools(call.selected, call.request);
+    if (offersOthers) await beforeToolSelection(call, nothing);
     call.request = withinSelection(call);
-    const firing = isRefused(call)
-      ? undefined
-      : fire(BeforeModel, { llmRequest: call.request }, call);
-    if (firing) await decide(call, await firing);
+    await beforeModel(call, nothing);
   }
 
   /** AfterModel hooks may change or hide the answer, or stop the agent, once all of it has arrived. */
@@ -295,6 +289,10 @@ export function modelStages(fire: FireHook, host: ModelHost) {
 }
 
 export type ModelStages = ReturnType<typeof modelStages>;
+
+async function nothing(): Promise<void> {
+  // The rest of the stack has still to come.
+}
 
 /** Reads what hooks want changed. What cannot be read changes nothing; what they decided counts all the same. */
 export function readOrWarn<R>(

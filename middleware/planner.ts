@@ -5,24 +5,31 @@ import type { MatcherReading } from '../src/dialects/dialect.js';
 import type {
   DialectName,
   CommandHookConfig,
-  HookDefinition,
   HookEventName,
   HookExecutionPlan,
   Moment,
 } from '../src/protocol/types.js';
-import {
-  dialects,
-  hasMoment,
-  readMatcher,
-  theirSubject,
-  theirSubjects,
-} from '../src/dialects/dialects.js';
+import { dialects, hasMoment, readMatcher, theirSubject } from '../src/dialects/dialects.js';
 import { events, type EventDefinition, failsClosed } from '../src/protocol/events.js';
 import { theirToolNames } from '../src/dialects/translate.js';
 import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
 import { findGuards, findSubstitutes, type Startable } from '../src/run/sameCommand.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/util/limitedRegExp.js';
 import { startStopwatch } from '../src/util/stopwatch.js';
+
+/** What the gate asks: both answers are synchronous and cost no I/O. */
+interface Enablement {
+  isEnabled(): boolean;
+  hasHooksFor(event: HookEventName): boolean;
+}
+
+/** First stage: with hooks off, or none for this event, the rest of the stack does not run. */
+export function enablementGate(enablement: Enablement) {
+  return async function enablementGate(ctx: AnyHookContext, next: Next): Promise<void> {
+    if (!enablement.isEnabled()) return;
+    if (ctx.plan || enablement.hasHooksFor(ctx.event)) await next();
+  };
+}
 
 /** What matchers are tested against. Model events have no context: all their hooks run. */
 export interface PlanContext {
@@ -221,41 +228,8 @@ export function isOfMoment(
   return own || isApart ? own === moment : moment !== 'asked';
 }
 
-/**
- * Whether the matcher of a group lets its hooks run, for those who look at settings and run nothing. One that cannot be
- * decided counts as not matching.
- */
-export function matchesGroup(
-  group: Pick<HookDefinition, 'matcher' | 'dialect'>,
-  event: HookEventName,
-  context: PlanContext,
-): boolean {
-  const reading = readMatcher(group, event);
-  const names = namesToMatch(group.dialect, context);
-  if (!names || reading === 'all') return true;
-  return names.some((name) => testMatcher(reading, name, () => undefined) === 'yes');
-}
-
-/**
- * The names in a group's matcher that can never match at an event without a tool; an expression is named as a whole.
- */
-export function findUnmatchableNames(
-  group: Pick<HookDefinition, 'matcher' | 'dialect'>,
-  event: HookEventName,
-): { readonly idle: readonly string[]; readonly subjects: readonly string[] } {
-  const reading = readMatcher(group, event);
-  const { dialect, matcher = '' } = group;
-  const subjects = dialect ? theirSubjects(dialects[dialect], event) : [];
-  if (subjects.length === 0 || reading === 'all') return { idle: [], subjects };
-  if ('names' in reading) {
-    return { idle: reading.names.filter((name) => name && !subjects.includes(name)), subjects };
-  }
-  const meets = subjects.some((each) => testMatcher(reading, each, () => undefined) === 'yes');
-  return { idle: meets ? [] : [matcher], subjects };
-}
-
 /** The names that a matcher is tested against; without one, the hook runs in any case. */
-function namesToMatch(
+export function namesToMatch(
   dialect: DialectName | undefined,
   { toolName, subject }: PlanContext = {},
 ): readonly string[] | undefined {
@@ -296,7 +270,7 @@ function matches(
 }
 
 /** Tests a matcher. An invalid expression has no known meaning; it was reported when the settings were read. */
-function testMatcher(
+export function testMatcher(
   reading: Exclude<MatcherReading, 'all'>,
   name: string,
   warn: (problem: string) => void,

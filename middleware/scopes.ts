@@ -45,11 +45,10 @@ function mergeByTrust(
   // From the least trusted to the most trusted, whose word counts over that of the others.
   const scopes = byScope(spoken).map((hooks) => hooks.map(({ said }) => said).reduce(merge, {}));
   const framed = scopes.reduce(merge, {});
-  const specifics = scopes.map(({ hookSpecificOutput }) => hookSpecificOutput ?? {});
   const answering = scopes.findLast(
     (scope) => scope.continue === false || scope.hookSpecificOutput?.['llm_response'] !== undefined,
   );
-  const toolConfig = intersect(specifics);
+  const toolConfig = mergeToolConfigs(scopes, namesOfAll);
   const specific = {
     ...inPlanOrder.hookSpecificOutput,
     ...pick(framed.hookSpecificOutput, ['tool_input', 'llm_request']),
@@ -76,17 +75,29 @@ function mergeEffects(inPlanOrder: ForeignEffects, scopes: readonly HookOutput[]
   return { ...inPlanOrder, toolOutput: replacing?.foreign?.toolOutput };
 }
 
-/** The tools that all scopes allow, in the most restrictive mode of any; none is `NONE`. */
-function intersect(specifics: readonly Specific[]): Specific | undefined {
-  const configs = specifics.map((specific) => specific['toolConfig']).filter(isRecord);
+/**
+ * One tool configuration of all outputs, in the most restrictive mode of any.
+ *
+ * @param join makes one list of names; `undefined` where no tool is left, as with the mode `NONE`
+ */
+export function mergeToolConfigs(
+  outputs: readonly HookOutput[],
+  join: (lists: readonly (readonly unknown[])[]) => readonly unknown[] | undefined,
+): Specific | undefined {
+  const configs = outputs.map((each) => each.hookSpecificOutput?.['toolConfig']).filter(isRecord);
   if (configs.length === 0) return undefined;
   const lists = configs.map((config) => config['allowedFunctionNames']).filter(isList);
-  const [first, ...others] = lists;
-  const names = first?.filter((name) => others.every((list) => list.includes(name)));
   const modes = new Set(configs.map((config) => config['mode']));
   const mode = ['NONE', 'ANY', 'AUTO'].find((each) => modes.has(each));
-  if (mode === 'NONE' || names?.length === 0) return { mode: 'NONE', allowedFunctionNames: [] };
-  return { ...(mode && { mode }), ...(names && { allowedFunctionNames: names }) };
+  const names = lists.length > 0 ? join(lists) : [];
+  if (mode === 'NONE' || !names) return { mode: 'NONE', allowedFunctionNames: [] };
+  return { ...(mode && { mode }), ...(lists.length > 0 && { allowedFunctionNames: names }) };
+}
+
+/** Those that all scopes allow. */
+function namesOfAll([first, ...others]: readonly (readonly unknown[])[]) {
+  const names = first?.filter((name) => others.every((list) => list.includes(name)));
+  return names?.length === 0 ? undefined : names;
 }
 
 /** Those of one scope are together, the least trusted first. */

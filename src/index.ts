@@ -5,6 +5,8 @@ export { openConsent } from './trust/openConsent.js';
 export {
   useExtensionMiddleware,
   type ExtensionModule,
+  type FactoryContext,
+  type MiddlewareFactory,
   type ModuleRefusal,
   type UseExtensionMiddlewareOptions,
 } from './extensions/extensionMiddleware.js';
@@ -97,13 +99,7 @@ export type {
 export { startRecordedModel, type RecordedModel } from './agent/recordedModel.js';
 export { DebugLogger } from './util/debugLogger.js';
 export * from './hooks/index.js';
-export type {
-  FactoryContext,
-  HookMiddleware,
-  MiddlewareFactory,
-  ModelMiddleware,
-  ToolMiddleware,
-} from './stack.js';
+export type { HookMiddleware, ModelMiddleware, ToolMiddleware } from './stack.js';
 export type { Position, StageName, StackName } from './protocol/stages.js';
 export { referenceTools } from './agent/tools/referenceTools.js';
 export { toSpanRecord, type SpanRecord } from './trace/record.js';

@@ -22,25 +22,6 @@ export type ModelMiddleware = Middleware<ModelCall>;
 /** A middleware around every fired event. */
 export type HookMiddleware = Middleware<AnyHookContext>;
 
-/**
- * What the module of an extension exports by default, if not the middleware itself: makes the middleware, once. Not
- * async, by which the two are told apart.
- *
- * @typeParam M which kind it makes
- * @typeParam O what it takes from `options` of its entry in the manifest, which nobody has checked
- */
-export type MiddlewareFactory<
-  M extends ToolMiddleware | ModelMiddleware | HookMiddleware,
-  O = Record<string, unknown>,
-> = (options: O, context: FactoryContext) => M;
-
-/** What the factory of an extension gets from its host. */
-export interface FactoryContext {
-  readonly logger: DebugLogger;
-  /** Absolute path in which hooks run. */
-  readonly workingDir: string;
-}
-
 /** A custom middleware with its place. */
 export interface Registration<S extends StackName> extends Position<S> {
   readonly middleware: Middleware<StackContexts[S]>;

@@ -1,11 +1,11 @@
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import type { Config } from '../config/config.js';
-import { type CallOptions, createToolCall, type ExecuteTool, type ToolCall } from '../context.js';
+import { type CallOptions, createToolCall, type ExecuteTool } from '../context.js';
 import { fireHook } from '../hooks/fireHook.js';
 import type { DefaultHookOutput } from '../protocol/hookOutput.js';
 import { HookEventName } from '../protocol/types.js';
 import type { ToolResult } from '../tools/tools.js';
-import { withNotes } from '../protocol/llmContent.js';
+import { runToolCall } from './coreToolScheduler.js';
 import { openHalf, unheeded } from './halves.js';
 
 /**
@@ -133,27 +133,4 @@ export class ToolCallAbandonedError extends Error {
   constructor(toolName: string) {
     super(`The call of "${toolName}" was abandoned: its host does not know what became of it`);
   }
-}
-
-/**
- * Runs a tool call through the tool stack, unless it was refused from the beginning: then no middleware, no hook and no
- * tool runs.
- *
- * @throws what the tool throws; an Error when a middleware leaves the call without a result
- */
-export async function runToolCall(
-  config: Pick<Config, 'getToolStack'>,
-  call: ToolCall,
-): Promise<ToolResult> {
-  if (call.result) return call.result;
-  await config.getToolStack().run(call);
-  const { result, contextForModel: notes } = call;
-  if (result) return notes.length > 0 ? withNotes(result, notes) : result;
-  throw new Error(explainNoResult(call));
-}
-
-function explainNoResult({ toolName, durationMs }: ToolCall): string {
-  return durationMs === undefined
-    ? `A middleware ended the call of "${toolName}" without a result: set call.result`
-    : `The tool "${toolName}" returned nothing: return { llmContent, returnDisplay }`;
 }

@@ -14,7 +14,6 @@ import {
 import { ToolErrorType, type Tool, type ToolResult } from '../tools/tools.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { notify } from '../util/notify.js';
-import { runToolCall } from './coreToolHookTriggers.js';
 import { toParts, withNotes } from '../protocol/llmContent.js';
 import { traceRefusal } from '../trace/stackSpans.js';
 
@@ -180,6 +179,29 @@ export class CoreToolScheduler {
     const isKnown = (each: string) => each === name || this.#tools.has(each);
     return notAllowed(name, allowedTools.filter(isKnown));
   }
+}
+
+/**
+ * Runs a tool call through the tool stack, unless it was refused from the beginning: then no middleware, no hook and no
+ * tool runs.
+ *
+ * @throws what the tool throws; an Error when a middleware leaves the call without a result
+ */
+export async function runToolCall(
+  config: Pick<Config, 'getToolStack'>,
+  call: ToolCall,
+): Promise<ToolResult> {
+  if (call.result) return call.result;
+  await config.getToolStack().run(call);
+  const { result, contextForModel: notes } = call;
+  if (result) return notes.length > 0 ? withNotes(result, notes) : result;
+  throw new Error(explainNoResult(call));
+}
+
+function explainNoResult({ toolName, durationMs }: ToolCall): string {
+  return durationMs === undefined
+    ? `A middleware ended the call of "${toolName}" without a result: set call.result`
+    : `The tool "${toolName}" returned nothing: return { llmContent, returnDisplay }`;
 }
 
 /** What became of a call, and who decided so. A stop after the tool says nothing about the tool. */

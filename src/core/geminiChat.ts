@@ -13,7 +13,7 @@ import type { CallOptions } from '../context.js';
 import { toParts } from '../protocol/llmContent.js';
 import { answerText, candidatesOf, isAnswerText, partsOf } from '../protocol/response.js';
 import { isRecord } from '../util/records.js';
-import { callModelWithHooks, type ModelTurn } from './modelCall.js';
+import { callModelWithHooks, finishTurn, type ModelTurn } from './modelCall.js';
 
 export type { ModelTurn } from './modelCall.js';
 
@@ -135,9 +135,7 @@ export class GeminiChat {
     const parts = [SUMMARY_REQUEST, ...notes].map((text) => ({ text }));
     const contents = [...this.#history.slice(0, kept), { role: 'user', parts }];
     const call = this.#callModel(contents, options, SUMMARY_CONFIG);
-    let step = await call.next();
-    while (!step.done) step = await call.next();
-    const { isSilent: _isSilent, ...turn } = step.value;
+    const { isSilent: _isSilent, ...turn } = await finishTurn(call);
     // The SDK's own `text` warns of parts beside it.
     const summary = answerText(turn.response);
     if (summary && (!turn.blocked || turn.synthetic)) {

@@ -92,9 +92,9 @@ export async function* runModelCall(
 }
 
 /** Runs a model call to its end without showing anything of it. */
-export async function finishTurn(
-  turn: AsyncGenerator<GenerateContentResponse, ModelTurn, undefined>,
-): Promise<ModelTurn> {
+export async function finishTurn<T extends ModelTurn>(
+  turn: AsyncGenerator<unknown, T, undefined>,
+): Promise<T> {
   for (;;) {
     const step = await turn.next();
     if (step.done) return step.value;

@@ -1,4 +1,4 @@
-import type { FactoryContext } from '../stack.js';
+import type { HookMiddleware, ModelMiddleware, ToolMiddleware } from '../stack.js';
 import { pathToFileURL } from 'node:url';
 import { types } from 'node:util';
 import { basename, dirname, relative } from 'node:path';
@@ -10,8 +10,28 @@ import { type StackName, STACK_NAMES } from '../protocol/stages.js';
 import type { Config } from '../config/config.js';
 import type { Extension, ConsentItem, ExtensionMiddleware } from '../hooks/entry.js';
 import { describe } from '../util/checks.js';
+import type { DebugLogger } from '../util/debugLogger.js';
 import type { ProjectModule } from '../trust/consentItem.js';
 import { formatProblem, type FileProblem } from '../util/fileProblem.js';
+
+/**
+ * What the module of an extension exports by default, if not the middleware itself: makes the middleware, once. Not
+ * async, by which the two are told apart.
+ *
+ * @typeParam M which kind it makes
+ * @typeParam O what it takes from `options` of its entry in the manifest, which nobody has checked
+ */
+export type MiddlewareFactory<
+  M extends ToolMiddleware | ModelMiddleware | HookMiddleware,
+  O = Record<string, unknown>,
+> = (options: O, context: FactoryContext) => M;
+
+/** What the factory of an extension gets from its host. */
+export interface FactoryContext {
+  readonly logger: DebugLogger;
+  /** Absolute path in which hooks run. */
+  readonly workingDir: string;
+}
 
 /** One middleware module, and the extension that it belongs to. */
 export interface ExtensionModule {

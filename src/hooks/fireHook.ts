@@ -1,11 +1,11 @@
 import {
+  aggregateResults,
   aggregator,
-  isOwnAggregator,
   makeEmptySuccessResult,
   resolveResult,
   type Aggregator,
 } from '../../middleware/aggregator.js';
-import { enablementGate } from '../../middleware/enablementGate.js';
+import { enablementGate } from '../../middleware/planner.js';
 import { planContext, planner, type Planner } from '../../middleware/planner.js';
 import { runner, type Runner } from '../../middleware/runner.js';
 import { translator } from '../../middleware/translator.js';
@@ -100,7 +100,7 @@ export class HookEngine {
     return {
       stack: buildStack('hook', inOrder, registrations, logger),
       isWatched: registrations.some(standsOutsideOfPlanner),
-      isOwn: registrations.length === 0 && isOwnAggregator(stages.outputs),
+      isOwn: registrations.length === 0 && stages.outputs.aggregateResults === aggregateResults,
     };
   }
 }
@@ -174,7 +174,7 @@ async function fireAndNotify<E extends HookEventName>(
   ctx: HookContext<E>,
   { onHooks }: CallOptions,
 ): Promise<ProcessedHookResult> {
-  const aggregated = await fireEvent(engine, ctx);
+  const aggregated = await processEvent(engine, ctx);
   if (onHooks && aggregated.results.length > 0) {
     notify(engine.logger, onHooks, ctx.event, aggregated);
   }
@@ -260,25 +260,18 @@ export function hasGuards(host: FiringHost, event: HookEventName): boolean {
   }, true);
 }
 
-/** Runs the hooks of an event. Never rejects: what goes wrong with the hook system itself is in the result. */
-export async function fireEvent<E extends HookEventName>(
-  engine: HookEngine,
-  ctx: HookContext<E>,
-): Promise<AggregatedHookResult> {
-  const outcome = await processEvent(engine, ctx);
-  return outcome instanceof HookPipelineError ? toEnvelope(outcome, engine.logger) : outcome;
-}
-
 /**
  * The one place where an event is initialized and runs; direct and mediated events meet here. A context of one event is
  * one of any event, which TypeScript cannot see through the generic.
  *
- * @returns what the hooks said together, or what went wrong with the hook system itself. Never rejects
+ * @param onFault what is made of a fault of the hook system itself. Default: a result, with a warning
+ * @returns what the hooks said together. Rejects only with what `onFault` throws
  */
 export async function processEvent<E extends HookEventName>(
   engine: HookEngine,
   ctx: HookContext<E>,
-): Promise<AggregatedHookResult | HookPipelineError> {
+  onFault = toEnvelope,
+): Promise<AggregatedHookResult> {
   let stage: PipelineStage | undefined = 'initialization';
   try {
     if (!engine.registry.isSettled()) {
@@ -295,7 +288,7 @@ export async function processEvent<E extends HookEventName>(
     record(engine, ctx.event, aggregated);
     return aggregated;
   } catch (error) {
-    return toFault(engine, ctx, error, stage);
+    return onFault(toFault(engine, ctx, error, stage), engine.logger);
   }
 }
 

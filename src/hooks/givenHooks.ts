@@ -59,37 +59,34 @@ type Fault = Pick<SettingsProblem, 'path' | 'message'>;
 function findHidden(raw: unknown, path: Path = []): Fault[] {
   if (typeof raw !== 'object' || raw === null || path.length > MAX_DEPTH) return [];
   try {
-    const own = Object.entries(Object.getOwnPropertyDescriptors(raw));
     const isList = Array.isArray(raw);
-    const within = own.flatMap(([key, { value }]) =>
-      findHidden(value, [...path, isList ? Number(key) : key]),
-    );
-    return isList
-      ? within
-      : [...hiddenNames(raw).map((name) => hidden([...path, name])), ...within];
+    const own = Object.entries(Object.getOwnPropertyDescriptors(raw));
+    const message = 'is inherited, or not enumerable, and ignored; write a plain object';
+    return [
+      ...(isList ? [] : hiddenNames(raw).map((name) => ({ path: [...path, name], message }))),
+      ...own.flatMap(([key, { value }]) =>
+        findHidden(value, [...path, isList ? Number(key) : key]),
+      ),
+    ];
   } catch {
     // Who reads it says so.
     return [];
   }
 }
 
-function hidden(path: Path): Fault {
-  return { path, message: 'is inherited, or not enumerable, and ignored; write a plain object' };
-}
-
-/** Names of values that an object has, and does not list. Methods are no values. */
+/** Names of values that an object has, and does not list. Methods are no values, and all inherit from the last one. */
 function hiddenNames(raw: object): string[] {
+  const names = new Set<string>();
+  let at: object = raw;
+  for (;;) {
+    const has = Object.entries(Object.getOwnPropertyDescriptors(at));
+    for (const [name, { value }] of has) if (typeof value !== 'function') names.add(name);
+    const above = Object.getPrototypeOf(at) as object | null;
+    if (above === null || Object.getPrototypeOf(above) === null) break;
+    at = above;
+  }
   const listed = new Set(Object.keys(raw));
-  const has = chainOf(raw).flatMap((at) => Object.entries(Object.getOwnPropertyDescriptors(at)));
-  const names = has.flatMap(([name, { value }]) => (typeof value === 'function' ? [] : name));
-  return [...new Set(names)].filter((name) => !listed.has(name));
-}
-
-/** An object, and what it inherits from, without that from which all do. */
-function chainOf(raw: object): object[] {
-  const above = Object.getPrototypeOf(raw) as object | null;
-  const isPlain = above === null || Object.getPrototypeOf(above) === null;
-  return isPlain ? [raw] : [raw, ...chainOf(above)];
+  return [...names].filter((name) => !listed.has(name));
 }
 
 /** Whether something is not as it was written. */

@@ -15,8 +15,8 @@ import {
 } from '../protocol/types.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { attempt } from './envelopes.js';
-import { HookPipelineError } from './errors.js';
-import { findPlan, fireEvent, HookEngine, processEvent, setEngine, skip } from './fireHook.js';
+import type { HookPipelineError } from './errors.js';
+import { findPlan, HookEngine, processEvent, setEngine, skip } from './fireHook.js';
 import type { HookHost } from './host.js';
 import type { HookRegistry } from './hookRegistry.js';
 import { MediatedHooks } from './mediatedHooks.js';
@@ -63,7 +63,7 @@ export class HookEventHandler {
     // What cannot be known is left to the stack, which says what is wrong.
     const plan = attempt(() => findPlan(this.#engine, event, payload), undefined);
     if (plan === null) return skip(this.#engine, event);
-    return fireEvent(this.#engine, createHookContext(event, payload, { signal }, plan));
+    return processEvent(this.#engine, createHookContext(event, payload, { signal }, plan));
   }
 
   /** Whether there is nothing to do for an event that is fired now. Synchronous. */
@@ -137,8 +137,10 @@ export class HookEventHandler {
     payload: HookPayload<E>,
   ): Promise<AggregatedHookResult> {
     if (!this.#engine.host.getEnableHooks()) return makeEmptySuccessResult();
-    const outcome = await processEvent(this.#engine, createHookContext(event, payload));
-    if (outcome instanceof HookPipelineError) throw outcome;
-    return outcome;
+    return processEvent(this.#engine, createHookContext(event, payload), refuse);
   }
+}
+
+function refuse(fault: HookPipelineError): never {
+  throw fault;
 }

@@ -28,28 +28,8 @@ import { isRecord, UNSAFE_KEYS } from '../util/records.js';
 
 type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };
 export type FileGroupFields = Omit<GroupFields, 'origin' | 'moment'>;
-/** What only hooks of `type: "remote"` have. */
-type RemoteKey =
-  | 'url'
-  | 'tokenFile'
-  | 'tokenVariable'
-  | 'caFile'
-  | 'certFile'
-  | 'keyFile'
-  | 'headers';
 type SetByRegistry = 'dialect' | 'moment' | 'extensionPath' | 'scope';
-type CommandFields = Omit<CommandHookConfig, SetByRegistry | RemoteKey>;
-export type PluginFields = Omit<CommandFields, 'command'> & { readonly command?: string };
-type EitherField =
-  | 'type'
-  | 'name'
-  | 'description'
-  | 'timeout'
-  | 'onFailure'
-  | 'maxConsecutiveFailures';
-export type RemoteFields = Pick<CommandHookConfig, EitherField | RemoteKey> & {
-  readonly url: string;
-};
+export type HookFields = Omit<CommandHookConfig, SetByRegistry>;
 
 const originScope = oneOf<HookOrigin['scope']>('project', 'user', 'system', 'file', 'extension');
 
@@ -101,15 +81,23 @@ const texts = expecting<Readonly<Record<string, string>>>(
   },
 );
 
-const PLUGIN_FIELDS: FieldTable<PluginFields> = {
+// Without them a hook would do something else, query another server, or do so as somebody else.
+const vitalText: Field<string> = { struct: nonBlankText, vital: true };
+
+/** Every key of a hook. Which of them one has depends on its type. */
+const HOOK_FIELDS: FieldTable<HookFields> = {
   type: { struct: oneOf('command', 'remote', 'plugin'), required: true },
-  command: { struct: text },
-  args: {
-    struct: listOfText,
-    // Without its arguments the command would do something else, so a bad value takes the whole hook.
-    vital: true,
-  },
+  command: { struct: nonBlankText, required: true },
+  args: { struct: listOfText, vital: true },
   shell: { struct: oneOf('bash'), vital: true },
+  // A remote hook with a bad url fails when it is queried, so that a guard denies.
+  url: { struct: nonBlankText, required: true },
+  tokenFile: vitalText,
+  tokenVariable: vitalText,
+  caFile: vitalText,
+  certFile: vitalText,
+  keyFile: vitalText,
+  headers: { struct: texts, vital: true },
   name: { struct: text },
   description: { struct: text },
   timeout: timeoutField('milliseconds', (timeout) =>
@@ -122,34 +110,25 @@ const PLUGIN_FIELDS: FieldTable<PluginFields> = {
   persistent: { struct: persistent },
 };
 
-export const COMMAND_FIELDS: FieldTable<CommandFields> = {
-  ...PLUGIN_FIELDS,
-  command: { ...PLUGIN_FIELDS.command, struct: nonBlankText, required: true },
-};
+const OF_COMMANDS = ['command', 'args', 'shell', 'env', 'prestart', 'persistent'];
+const OF_REMOTES = [
+  'url',
+  'tokenFile',
+  'tokenVariable',
+  'caFile',
+  'certFile',
+  'keyFile',
+  'headers',
+];
 
-/**
- * The keys of a hook that asks a server. Without the vital ones it would query another server, or with another
- * identity.
- */
-export const REMOTE_FIELDS: FieldTable<RemoteFields> = {
-  type: PLUGIN_FIELDS.type,
-  // A remote hook with a bad url fails when it is queried, so that a guard denies.
-  url: { struct: nonBlankText, required: true },
-  tokenFile: { struct: nonBlankText, vital: true },
-  tokenVariable: { struct: nonBlankText, vital: true },
-  caFile: { struct: nonBlankText, vital: true },
-  certFile: { struct: nonBlankText, vital: true },
-  keyFile: { struct: nonBlankText, vital: true },
-  headers: { struct: texts, vital: true },
-  name: PLUGIN_FIELDS.name,
-  description: PLUGIN_FIELDS.description,
-  timeout: PLUGIN_FIELDS.timeout,
-  onFailure: PLUGIN_FIELDS.onFailure,
-  maxConsecutiveFailures: PLUGIN_FIELDS.maxConsecutiveFailures,
-};
+export const COMMAND_FIELDS = fieldsWithout(OF_REMOTES);
+export const REMOTE_FIELDS = fieldsWithout(OF_COMMANDS);
+const PLUGIN_FIELDS = { ...COMMAND_FIELDS, command: { struct: text } };
 
-/** What one of the three tables gives. */
-type AnyFields = PluginFields & Partial<RemoteFields>;
+function fieldsWithout(keys: readonly string[]): FieldTable<HookFields> {
+  const fields = Object.entries(HOOK_FIELDS).filter(([key]) => !keys.includes(key));
+  return Object.fromEntries(fields) as unknown as FieldTable<HookFields>;
+}
 
 /** The table of the keys that a hook of this type has. */
 export function hookFieldsOf(type: unknown) {
@@ -166,9 +145,10 @@ export function readHookFields(
   raw: Readonly<Record<string, unknown>>,
   report: Report,
   timeout?: Field<number>,
-) {
-  const table = { ...hookFieldsOf(raw['type']), ...(timeout && { timeout }) };
-  const fields = readFields<AnyFields>(raw, table as FieldTable<AnyFields>, 'hook', report);
+): CommandHookConfig | undefined {
+  const known = hookFieldsOf(raw['type']) as FieldTable<HookFields>;
+  const table = timeout ? { ...known, timeout } : known;
+  const fields = readFields<HookFields>(raw, table, 'hook', report);
   return fields && { ...fields, command: fields.command ?? '' };
 }
 

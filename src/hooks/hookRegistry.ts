@@ -12,7 +12,6 @@ import {
   type HookExecutionPlan,
   type Moment,
   type HookExecutionResult,
-  type HookOrigin,
 } from '../protocol/types.js';
 import { dialects } from '../dialects/dialects.js';
 import { errorMessage } from '../util/errorMessage.js';
@@ -126,7 +125,9 @@ export class HookRegistry {
     this.#warnOfSearchPath(admitted);
     this.#entries = admitted.toSorted((a, b) => orderOf(a) - orderOf(b));
     // One guard may stand in for several hooks.
-    const planned = this.#entries.flatMap((entry) => [entry, ...listOf(entry.standIn)]);
+    const planned = this.#entries.flatMap((entry) =>
+      entry.standIn ? [entry, entry.standIn] : [entry],
+    );
     this.#planned = [...new Set(planned)];
     this.#eventsWithMoments = new Set(
       this.#planned.filter(hasMoments).map(({ eventName }) => eventName),
@@ -157,7 +158,6 @@ export class HookRegistry {
 
   /** Whether any hook of an event may run. */
   hasHooksFor(event: HookEventName): boolean {
-    this.getAllHooks();
     for (const entry of this.#planned) {
       if (entry.eventName === event && entry.enabled) return true;
     }
@@ -172,7 +172,8 @@ export class HookRegistry {
   setHookEnabled(id: string, enabled: boolean): number {
     this.getAllHooks();
     const found = this.#planned.filter(
-      (entry) => hookIdentity(entry.config) === id && !isNotAllowed(entry),
+      ({ config, skipped }) =>
+        hookIdentity(config) === id && skipped !== 'untrusted' && skipped !== 'refused',
     );
     for (const entry of found) {
       entry.enabled = enabled;
@@ -341,8 +342,9 @@ export class HookRegistry {
   ): HookRegistryEntry {
     const { hooks: _hooks, origin, ...group } = definition;
     const { matcher, sequential } = group;
-    const skipped = this.#reasonToSkip(source, origin, extension);
-    const enabled = skipped === undefined;
+    // What a host gives in code may come from the project as well.
+    const given = { source, origin: origin ?? { scope: 'project' }, extension };
+    const enabled = !isFromProject(given) || this.config.isTrustedFolder();
     const extensionPath = extension?.directory;
     const scope = scopeOf({ source, origin, extension });
     return {
@@ -360,26 +362,10 @@ export class HookRegistry {
       group,
       extension,
       enabled,
-      skipped,
+      skipped: enabled ? undefined : 'untrusted',
       failures: 0,
     };
   }
-
-  #reasonToSkip(
-    source: ConfigSource,
-    origin: HookOrigin | undefined,
-    extension: Extension | undefined,
-  ): HookRegistryEntry['skipped'] {
-    const fromProject =
-      source === ConfigSource.Extensions
-        ? extension?.scope === 'project'
-        : !origin || origin.scope === 'project';
-    return fromProject && !this.config.isTrustedFolder() ? 'untrusted' : undefined;
-  }
-}
-
-function listOf<T>(value: T | undefined): T[] {
-  return value === undefined ? [] : [value];
 }
 
 /** From here on, a timeout is in ms whatever the dialect. */
@@ -398,8 +384,4 @@ function hasMoments({ config: { dialect }, eventName }: HookRegistryEntry): bool
 function orderOf(entry: HookRegistryEntry): number {
   const isOfProject = entry.source === ConfigSource.Extensions && isFromProject(entry);
   return isOfProject ? 0 : SOURCE_PRIORITY[entry.source];
-}
-
-function isNotAllowed({ skipped }: HookRegistryEntry): boolean {
-  return skipped === 'untrusted' || skipped === 'refused';
 }

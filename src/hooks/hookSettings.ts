@@ -37,7 +37,6 @@ import {
   readHookFields,
   SECONDS,
   type FileGroupFields,
-  type PluginFields,
 } from './hookFields.js';
 
 /** One thing that is wrong with hook definitions; everything around it is read all the same. */
@@ -202,7 +201,7 @@ function reject(expected: string, raw: unknown, report: Report): undefined {
   report([], `expected ${expected}, got ${describe(raw)}; it is ignored`);
 }
 
-function adviseOnFailure(hook: PluginFields, eventName: HookEventName, report: Report): void {
+function adviseOnFailure(hook: CommandHookConfig, eventName: HookEventName, report: Report): void {
   if (hook.onFailure !== 'deny') return;
   if (!failsClosed(hook, eventName)) {
     report(['onFailure'], `has no effect: hooks of ${eventName} cannot block`, 'no-effect');

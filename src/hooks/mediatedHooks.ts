@@ -5,7 +5,7 @@ import { MessageBusType, type MessageBus, type Unsubscribe } from '../confirmati
 import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { buildFailureEnvelope } from './envelopes.js';
-import { HookPipelineError } from './errors.js';
+import { HookPipelineError, type PipelineStage } from './errors.js';
 import { events, isHookEventName } from '../protocol/events.js';
 import type { HookExecutionRequest, HookExecutionResponse } from '../confirmation-bus/types.js';
 import { findTooDeepField, readEventFields } from '../protocol/outsideFields.js';
@@ -82,11 +82,8 @@ export class MediatedHooks {
   /** Two requests under one id could not tell their responses apart. */
   async #once<T>(correlationId: string, work: () => Promise<T>): Promise<T> {
     if (this.#inFlight.has(correlationId)) {
-      throw new HookPipelineError(
-        `a request with the correlationId ${JSON.stringify(correlationId)} is still in flight: give each its own`,
-        'correlation',
-        { details: [{ path: 'correlationId', message: 'Still in flight' }] },
-      );
+      const message = `a request with the correlationId ${JSON.stringify(correlationId)} is still in flight: give each its own`;
+      throw fault('correlation', message, 'correlationId', 'Still in flight');
     }
     this.#inFlight.add(correlationId);
     try {
@@ -104,21 +101,26 @@ export class MediatedHooks {
 
 function checkCorrelationId(given: unknown): void {
   if (given === undefined || given === null || typeof given === 'string') return;
-  throw new HookPipelineError(
-    `correlationId must be a string, but is ${describe(given)}`,
-    'validation',
-    { details: [{ path: 'correlationId', message: 'Expected a string' }] },
-  );
+  const message = `correlationId must be a string, but is ${describe(given)}`;
+  throw fault('validation', message, 'correlationId', 'Expected a string');
+}
+
+/** @param short what is wrong with the value at `path` of the request */
+function fault(
+  stage: PipelineStage,
+  message: string,
+  path: string,
+  short = message,
+  event?: HookEventName,
+): HookPipelineError {
+  return new HookPipelineError(message, stage, { event, details: [{ path, message: short }] });
 }
 
 function narrowEventName(name: unknown): HookEventName {
   if (isHookEventName(name)) return name;
   const known = Object.values(HookEventName).join(', ');
-  throw new HookPipelineError(
-    `eventName is ${describe(name)}, which is not a hook event; the events are: ${known}`,
-    'routing',
-    { details: [{ path: 'eventName', message: 'Unknown hook event' }] },
-  );
+  const message = `eventName is ${describe(name)}, which is not a hook event; the events are: ${known}`;
+  throw fault('routing', message, 'eventName', 'Unknown hook event');
 }
 
 function readPayload<E extends HookEventName>(event: E, input: unknown): HookPayload<E> {
@@ -146,8 +148,7 @@ function checkReadable(event: HookEventName, input: object): void {
     JSON.stringify(input);
   } catch (error) {
     const message = `input is no JSON that hooks can read: ${errorMessage(error)}`;
-    const details = [{ path: 'input', message }];
-    throw new HookPipelineError(message, 'validation', { event, details });
+    throw fault('validation', message, 'input', message, event);
   }
 }
 
@@ -174,10 +175,10 @@ function asData({ name, message }: Error): Error {
 
 /** An event fails with a `HookPipelineError`; anything else was thrown by a field of the request. */
 function describeFailure(error: unknown): Pick<HookExecutionResponse, 'output' | 'error'> {
-  const fault =
+  const known =
     error instanceof HookPipelineError ? error : new HookPipelineError(error, 'validation');
-  const { code, message, stage, meta } = fault;
-  const output = buildFailureEnvelope(fault, stage);
+  const { code, message, stage, meta } = known;
+  const output = buildFailureEnvelope(known, stage);
   return {
     output: { ...output, errors: output.errors.map(asData) },
     error: { code, message, details: meta.details ?? { stage, event: meta.event } },

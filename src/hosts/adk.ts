@@ -9,7 +9,7 @@ import { isLookedAt } from '../core/isLookedAt.js';
 import { openToolCall } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
-import { openModelCall, fireForFurtherAnswer } from '../core/openModelCall.js';
+import { openModelCall, fireForFurtherAnswer } from './adk/openModelCall.js';
 import { hasHooks } from '../hooks/fireHook.js';
 import { allowedNames } from '../protocol/allowedTools.js';
 import { functionCallsOf } from '../protocol/response.js';

@@ -1,4 +1,4 @@
-import { findUnmatchableNames, matchesGroup } from '../../middleware/planner.js';
+import { findUnmatchableNames, matchesGroup } from './matching.js';
 import type { MatcherReading } from '../dialects/dialect.js';
 import { suggestName } from '../util/suggestName.js';
 import { theirToolNames } from '../dialects/translate.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { enablementGate } from '../../middleware/enablementGate.js';
+import { enablementGate } from '../../middleware/planner.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { hookContext } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';
@@ -42,6 +42,20 @@ describe('enablementGate', () => {
       },
     });
     await expect(gate(ctx, countingNext())).resolves.toBeUndefined();
+  });
+
+  it('does not ask for hooks that are planned already', async () => {
+    const gate = enablementGate({
+      isEnabled: () => true,
+      hasHooksFor: () => {
+        throw new Error('asked');
+      },
+    });
+    const planned = hookContext(HookEventName.BeforeAgent, { prompt: 'hi' });
+    planned.plan = { eventName: planned.event, hookConfigs: [], sequential: false };
+    const next = countingNext();
+    await gate(planned, next);
+    expect(next.calls).toBe(1);
   });
 
   it('passes an error from next on untouched', async () => {

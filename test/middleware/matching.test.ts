@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  findUnmatchableNames,
-  matcherLetsRun,
-  isOfMoment,
-  MatcherBudget,
-  matchesGroup,
-} from '../../middleware/planner.js';
+import { isOfMoment, MatcherBudget, matcherLetsRun } from '../../middleware/planner.js';
 import { HookRegistry } from '../../src/hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../src/hooks/entry.js';
+import { findUnmatchableNames, matchesGroup } from '../../src/validate/matching.js';
 import {
   HookEventName,
   type DialectName,

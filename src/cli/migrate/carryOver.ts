@@ -1,6 +1,6 @@
 import type { Path } from '../../util/checks.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
-import { findUnmatchableNames } from '../../../middleware/planner.js';
+import { findUnmatchableNames } from '../../validate/matching.js';
 import { requireAskable } from '../../fleet/requireAskable.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';

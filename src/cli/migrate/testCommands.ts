@@ -1,5 +1,5 @@
 import { dirname, join, relative } from 'node:path';
-import { matchesGroup } from '../../../middleware/planner.js';
+import { matchesGroup } from '../../validate/matching.js';
 import { referenceTools } from '../../agent/tools/referenceTools.js';
 import { events } from '../../protocol/events.js';
 import { HookEventName, type HookDefinition } from '../../protocol/types.js';

@@ -1,4 +1,4 @@
-import { findUnmatchableNames } from '../../../middleware/planner.js';
+import { findUnmatchableNames } from '../../validate/matching.js';
 import { events } from '../../protocol/events.js';
 import type { ExplainedHook, Explanation } from './explanation.js';
 import { PERSISTENT_LIMITS } from '../../process/persistent/limits.js';

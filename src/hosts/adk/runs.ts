@@ -2,7 +2,7 @@
 // @ts-ignore
 import type { Context, InvocationContext } from '@google/adk';
 import type { OpenToolCall } from '../../core/coreToolHookTriggers.js';
-import type { OpenModelCall } from '../../core/openModelCall.js';
+import type { OpenModelCall } from './openModelCall.js';
 
 /** What is known of one invocation, until it ends. */
 export interface Run {

@@ -1,9 +1,9 @@
 import type { HookExpectations, HookTest } from '../../../src/cli/shared/hookTestFile.js';
 import type { Scalars } from '../../../src/config/settings/settingsKeys.js';
-import type { FileGroupFields, PluginFields, RemoteFields } from '../../../src/hooks/hookFields.js';
+import type { FileGroupFields, HookFields } from '../../../src/hooks/hookFields.js';
 
 /** The keys of a hook. */
-export const hookDescriptions: { readonly [K in keyof PluginFields]-?: string } = {
+export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = {
   type: '"command" runs a shell command, "remote" asks a server. "plugin" is accepted as well, but cannot be run.',
   command:
     'A shell command; it runs in the project. It reads the event on stdin as JSON, and answers with JSON on stdout, or with exit code 2 to block. $LLXPRT_PROJECT_DIR names the project.',
@@ -21,12 +21,6 @@ export const hookDescriptions: { readonly [K in keyof PluginFields]-?: string } 
     'Start the command before its event comes, so that it waits on its stdin. For commands that do nothing before they read it. Default: false.',
   persistent:
     'Keep the process, which then answers one event after the other, line by line. "processes": how many answer side by side, default 1; "maxMemory": MB after which one is started anew, default 512. Default: false.',
-};
-
-/** The keys that only a hook of `type: "remote"` has. */
-export const remoteDescriptions: {
-  readonly [K in Exclude<keyof RemoteFields, keyof PluginFields>]-?: string;
-} = {
   url: 'Of "remote": the server that is asked, https://HOST/PATH or nats://HOST:PORT/TEAM/AGENT. It gets the event as JSON, and answers with the JSON of a hook. ${HOOKSTACK_…} in its path is a variable of the host.',
   tokenFile:
     'Of "remote": a file of mode 600 with what proves who asks: a bearer token; over NATS "user:password", the seed of an nkey, or a creds file. ~/ is the home directory.',

@@ -4,12 +4,7 @@ import { SCALAR_FIELDS } from '../../../src/config/settings/settingsKeys.js';
 import { DIALECT_NAMES, type DialectName, HookEventName } from '../../../src/protocol/types.js';
 import { dialects } from '../../../src/dialects/dialects.js';
 import { events } from '../../../src/protocol/events.js';
-import {
-  groupDescriptions,
-  hookDescriptions,
-  remoteDescriptions,
-  settingsDescriptions,
-} from './descriptions.js';
+import { groupDescriptions, hookDescriptions, settingsDescriptions } from './descriptions.js';
 
 /** The JSON Schema of settings.json. Keys of the agent itself are let through. */
 export function settingsSchema(): JsonSchema {
@@ -84,7 +79,7 @@ function groupSchema(): JsonSchema {
 
 function hookSchema(): JsonSchema {
   const { type, command, ...others } = propertiesOf(COMMAND_FIELDS, hookDescriptions);
-  const described = propertiesOf(REMOTE_FIELDS, { ...hookDescriptions, ...remoteDescriptions });
+  const described = propertiesOf(REMOTE_FIELDS, hookDescriptions);
   const remote = Object.entries(described).filter(([key]) => !(key in COMMAND_FIELDS));
   const ofCommands = Object.keys(COMMAND_FIELDS).filter((key) => !(key in REMOTE_FIELDS));
   const ofRemotes = remote.map(([key]) => key);

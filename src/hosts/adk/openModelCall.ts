@@ -1,7 +1,7 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
-import type { Config } from '../config/config.js';
-import type { ModelCall } from '../context.js';
-import { openHalf, unheeded } from './halves.js';
+import type { Config } from '../../config/config.js';
+import type { ModelCall } from '../../context.js';
+import { openHalf, unheeded } from '../../core/halves.js';
 import {
   callModelWithHooks,
   finishTurn,
@@ -9,7 +9,7 @@ import {
   type ModelCallOptions,
   type ModelTurn,
   type OpenModel,
-} from './modelCall.js';
+} from '../../core/modelCall.js';
 
 /** A model call that its hooks and middleware let pass, for a host that calls the model itself. */
 export interface OpenModelCall {
