@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PERSISTENT_LIMITS, type PersistentLimits } from '../../src/process/persistent/limits.js';
+import { PERSISTENT_LIMITS, type PersistentLimits } from '../../src/process/command/limits.js';
 import { PersistentHooks, type KeptHook } from '../../src/process/persistent/persistentHooks.js';
 import {
   runCommand,

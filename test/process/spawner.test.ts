@@ -17,7 +17,7 @@ import {
   type CommandOptions,
   type CommandOutcome,
 } from '../../src/process/command/runCommand.js';
-import { readFrames, writeFrame } from '../../src/process/spawner/frames.js';
+import { readFrames, writeFrame } from '../../src/process/spawner/messages.js';
 import { Bursts } from '../../src/process/spawner/bursts.js';
 import {
   dropInSpawner,

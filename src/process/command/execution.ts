@@ -5,8 +5,13 @@ import { readShebang } from '../../shell/shebang.js';
 import { splitSimpleCommand } from '../../shell/shellWords.js';
 import { readStart } from '../../util/guardedRead.js';
 import { hostEnvironment } from '../../util/requester.js';
-import { findProgram, isDirectory, isExecutable, safeSearchPath } from './findProgram.js';
-import { resolveShell } from './resolveShell.js';
+import {
+  findProgram,
+  isDirectory,
+  isExecutable,
+  resolveShell,
+  safeSearchPath,
+} from './findProgram.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

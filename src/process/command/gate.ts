@@ -10,7 +10,7 @@ import {
   type Execution,
   type StartOptions,
 } from './execution.js';
-import { resolveShell } from './resolveShell.js';
+import { resolveShell } from './findProgram.js';
 import type { Extras } from './startCommand.js';
 
 /**

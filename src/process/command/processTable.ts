@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** What tells the processes of a command from others. */
-export interface ProcessTraces {
-  /** The id of their group, as long as they have not left it. */
+/** A command's shell, and what it starts: what tells its processes from others. */
+export interface ProcessGroup {
+  /** The pid of the shell, and the id of their group, as long as they have not left it. */
   readonly id: number;
   /** `NAME=value`, in the environment that they were started with, unless somebody emptied it. */
   readonly mark: string;
@@ -47,7 +47,7 @@ export function hasRunningMember(groupId: number): boolean | undefined {
  *
  * @returns none where there is no process table to read
  */
-export function findByTraces(commands: readonly ProcessTraces[]): FoundProcess[] {
+export function findByTraces(commands: readonly ProcessGroup[]): FoundProcess[] {
   if (commands.length === 0) return [];
   const marks = commands.map(({ mark }) => mark);
   const pipes = commands.flatMap((command) => command.pipes);
@@ -65,7 +65,7 @@ function isOneIn(wanted: readonly string[], found: string | readonly string[]): 
 }
 
 /** Finds what members of groups have started, and what that has started, as long as their parents run. */
-export function findDescendants(groups: readonly Pick<ProcessTraces, 'id'>[]): FoundProcess[] {
+export function findDescendants(groups: readonly Pick<ProcessGroup, 'id'>[]): FoundProcess[] {
   if (groups.length === 0) return [];
   const table = readProcessTable() ?? [];
   const ids = new Set(groups.map(({ id }) => id));
@@ -131,12 +131,12 @@ function readEntry(pid: number): ProcessEntry | [] {
     startedAt: Number(startedAt),
     identity: startedAt,
     environment: () => readProcessFile(pid, 'environ') ?? '',
-    descriptors: () => readDescriptors(pid),
+    descriptors: () => listProcess(pid, 'fd').map((name) => readDescriptor(pid, name)),
   };
 }
 
 /** `undefined` for a process that has ended meanwhile, or belongs to somebody else. */
-function readProcessFile(pid: number, file: 'stat' | 'environ'): string | undefined {
+function readProcessFile(pid: number, file: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
@@ -144,9 +144,10 @@ function readProcessFile(pid: number, file: 'stat' | 'environ'): string | undefi
   }
 }
 
-function readDescriptors(pid: number): string[] {
+/** Empty for one that has ended meanwhile, or belongs to somebody else. */
+function listProcess(pid: number, directory: 'fd' | 'task'): string[] {
   try {
-    return readdirSync(`/proc/${pid}/fd`).map((name) => readDescriptor(pid, name));
+    return readdirSync(`/proc/${pid}/${directory}`);
   } catch {
     return [];
   }
@@ -207,4 +208,28 @@ function readPsLine(line: string): ProcessEntry | [] {
     environment: () => words,
     descriptors: () => [],
   };
+}
+
+/**
+ * The resident memory of a process and of all that it has started and that still hangs on it, in MB. 0 where the system
+ * does not say.
+ */
+export function residentMemory(pid: number): number {
+  let kilobytes = 0;
+  const family = [pid];
+  // Grows while it is walked through; a process that has ended meanwhile has neither memory nor children.
+  for (const each of family) {
+    const [, resident = 0] =
+      /^VmRSS:\s+(\d+) kB/m.exec(readProcessFile(each, 'status') ?? '') ?? [];
+    kilobytes += Number(resident);
+    family.push(...childrenOf(each));
+  }
+  return kilobytes / 1024;
+}
+
+/** Each thread of a process has its own. */
+function childrenOf(pid: number): number[] {
+  return listProcess(pid, 'task').flatMap((thread) =>
+    (readProcessFile(pid, `task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
+  );
 }

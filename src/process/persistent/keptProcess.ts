@@ -1,15 +1,13 @@
 import type { Readable } from 'node:stream';
 import { enterRoom, leaveRoom, offerRoom } from '../command/room.js';
-import { MAX_KEPT_BYTES } from '../command/limits.js';
-import { untrackGroup } from '../command/processGroup.js';
+import { MAX_KEPT_BYTES, type PersistentLimits } from '../command/limits.js';
 import { letPendingEventsThrough, release, settlesWithin } from '../command/outputCollector.js';
-import { endGroup } from '../command/processGroup.js';
+import { endGroup, untrackGroup } from '../command/processGroup.js';
 import type { CommandOutcome, Interruption } from '../command/runCommand.js';
 import { unwatchGroup, watchGroup } from '../spawner/spawner.js';
 import type { RunningCommand } from '../command/startCommand.js';
 import type { AskedEvent } from './askedEvent.js';
 import { Exchange, type Failure } from './exchange.js';
-import type { PersistentLimits } from './limits.js';
 import {
   HELLO_ADVICE,
   isBlank,

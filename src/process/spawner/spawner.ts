@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { StartOptions } from '../command/execution.js';
-import type { ProcessGroup } from '../command/processGroup.js';
+import type { ProcessGroup } from '../command/processTable.js';
 import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
 import { inheritedState, RUN_ID } from '../command/startCommand.js';
 import { SpawnerProcess } from './spawnerProcess.js';

@@ -10,8 +10,15 @@ import { letPendingEventsThrough } from '../command/outputCollector.js';
 import { killGroups } from '../command/processGroup.js';
 import { NOT_RUN, type CommandOptions, type CommandOutcome } from '../command/runCommand.js';
 import { isDetached, newRunId, RUN_ID, setReferenced } from '../command/startCommand.js';
-import { readFrames, writeFrame } from './frames.js';
-import type { FromSpawner, SentOutcome, SharedId, ToSpawner, WatchedGroup } from './messages.js';
+import {
+  readFrames,
+  writeFrame,
+  type FromSpawner,
+  type SentOutcome,
+  type SharedId,
+  type ToSpawner,
+  type WatchedGroup,
+} from './messages.js';
 import { PROGRAM } from './spawnerProgram.js';
 
 /** Ms between two pings while answers are pending. */
