@@ -1,17 +1,11 @@
-import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expandWord, PROJECT_NAMES } from '../../shell/expandCommand.js';
 import { readShebang } from '../../shell/shebang.js';
 import { splitSimpleCommand } from '../../shell/shellWords.js';
 import { readStart } from '../../util/guardedRead.js';
+import { orUndefined, realPathOf, statsOf } from '../../util/paths.js';
 import { hostEnvironment } from '../../util/requester.js';
-import {
-  findProgram,
-  isDirectory,
-  isExecutable,
-  resolveShell,
-  safeSearchPath,
-} from './findProgram.js';
+import { findProgram, isExecutable, resolveShell, safeSearchPath } from './findProgram.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -129,15 +123,13 @@ function inDirectory(file: string, cwd: string): string {
  */
 function readProgram(file: string): Pick<Execution, 'shebang'> | undefined {
   if (!isExecutable(file)) return undefined;
-  try {
+  // A file that may be executed but not read is left to a shell.
+  return orUndefined(() => {
     const shebang = readShebang(file);
     const [interpreter = ''] = shebang ?? [file];
     const isFound = !shebang || (path.isAbsolute(interpreter) && isExecutable(interpreter));
     return isFound && isNative(interpreter) ? { shebang } : undefined;
-  } catch {
-    // A file that may be executed but not read is left to a shell.
-    return undefined;
-  }
+  });
 }
 
 /** Of an ELF file of 64 bits; those of Mach-O are shorter. */
@@ -170,7 +162,8 @@ function asBashSets(
 ): Environment | undefined {
   const directory = PWD === cwd ? cwd : directoryFor(cwd, PWD);
   if (directory === undefined || path.normalize(directory) !== directory) return undefined;
-  const isGone = OLDPWD !== undefined && (OLDPWD === '' || !isDirectory(inDirectory(OLDPWD, cwd)));
+  const isGone =
+    OLDPWD !== undefined && (OLDPWD === '' || !statsOf(inDirectory(OLDPWD, cwd))?.isDirectory());
   // bash sets these only in an interactive shell.
   const prompts = { PS1: undefined, PS2: undefined };
   return { _: file, PWD: directory, ...prompts, ...(isGone && { OLDPWD: undefined }) };
@@ -184,13 +177,9 @@ export function directoriesOf({ cwd, env }: Pick<CommandLine, 'cwd' | 'env'>): s
 
 /** The name that it has in the environment, if it is one of it; else that of the system. */
 function directoryFor(cwd: string, named = ''): string | undefined {
-  try {
-    const [here, there] = [cwd, named].map((each) => statSync(each, { throwIfNoEntry: false }));
-    const isSame = here?.dev === there?.dev && here?.ino === there?.ino;
-    return path.isAbsolute(named) && isSame ? named : realpathSync.native(cwd);
-  } catch {
-    return undefined;
-  }
+  const [here, there] = [statsOf(cwd), statsOf(named)];
+  const isSame = here?.dev === there?.dev && here?.ino === there?.ino;
+  return path.isAbsolute(named) && isSame ? named : realPathOf(cwd);
 }
 
 const PROJECT = PROJECT_NAMES.split('|');

@@ -1,9 +1,9 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { readShebang } from '../../shell/shebang.js';
 import { findHome } from '../../util/homeDirectory.js';
 import { hostEnvironment } from '../../util/requester.js';
-import { isInside, realPathOf } from '../../util/paths.js';
+import { isInside, orUndefined, realPathOf, statsOf } from '../../util/paths.js';
 
 /**
  * Looks a program up on a search path, whose relative entries are skipped: they name a directory of whatever project
@@ -24,21 +24,8 @@ export function findProgram(
 
 /** Whether a path is a file that may be executed. */
 export function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
-}
-
-/** Whether a path is a directory, and not one that cannot be looked at, such as another user's. */
-export function isDirectory(file: string): boolean {
-  try {
-    return statSync(file).isDirectory();
-  } catch {
-    return false;
-  }
+  const mayBeExecuted = orUndefined(() => (accessSync(file, constants.X_OK), true));
+  return mayBeExecuted === true && statsOf(file)?.isFile() === true;
 }
 
 /**
@@ -108,13 +95,7 @@ const POWERSHELL: Shell = {
 function findShell(searchPath: string): Shell {
   const everywhere = `${searchPath}${path.delimiter}/bin`;
   const file = findProgram('bash', everywhere) ?? findProgram('sh', everywhere) ?? '/bin/sh';
-  return { file, isBash: isBash(file), argumentsFor: (command) => ['-c', command] };
-}
-
-function isBash(file: string): boolean {
-  try {
-    return path.basename(file) === 'bash' && readShebang(file) === undefined;
-  } catch {
-    return false;
-  }
+  const isBinary = orUndefined(() => readShebang(file) === undefined) ?? false;
+  const isBash = path.basename(file) === 'bash' && isBinary;
+  return { file, isBash, argumentsFor: (command) => ['-c', command] };
 }

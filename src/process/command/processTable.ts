@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { orUndefined } from '../../util/paths.js';
 
 /** A command's shell, and what it starts: what tells its processes from others. */
 export interface ProcessGroup {
@@ -109,11 +110,8 @@ const ENDED_STATES = /^[ZX]/;
 
 function readProc(directory: string): ProcessEntry[] | undefined {
   if (process.platform !== 'linux') return undefined;
-  try {
-    return readdirSync(directory).map(Number).filter(Number.isInteger).flatMap(readEntry);
-  } catch {
-    return undefined;
-  }
+  const names = orUndefined(() => readdirSync(directory));
+  return names?.map(Number).filter(Number.isInteger).flatMap(readEntry);
 }
 
 /** From `/proc/[pid]/stat`: `pid (name) state parent group …`, where the name may hold anything. */
@@ -137,29 +135,17 @@ function readEntry(pid: number): ProcessEntry | [] {
 
 /** `undefined` for a process that has ended meanwhile, or belongs to somebody else. */
 function readProcessFile(pid: number, file: string): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => readFileSync(`/proc/${pid}/${file}`, 'latin1'));
 }
 
 /** Empty for one that has ended meanwhile, or belongs to somebody else. */
 function listProcess(pid: number, directory: 'fd' | 'task'): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/${directory}`);
-  } catch {
-    return [];
-  }
+  return orUndefined(() => readdirSync(`/proc/${pid}/${directory}`)) ?? [];
 }
 
 /** What a process holds, in the system's words. Empty for what is closed, or cannot be read. */
 function readDescriptor(pid: number, name: string): string {
-  try {
-    return readlinkSync(`/proc/${pid}/fd/${name}`);
-  } catch {
-    return '';
-  }
+  return orUndefined(() => readlinkSync(`/proc/${pid}/fd/${name}`)) ?? '';
 }
 
 /** Linux counts in hundredths of a second towards programs, whatever it does inside. */
@@ -180,19 +166,17 @@ const PS_BYTES = 64 * 1024 * 1024;
 
 function askPs(psFlags: readonly string[]): ProcessEntry[] | undefined {
   const flags = ['-A', ...psFlags, '-ww', '-o', 'pid=,ppid=,pgid=,stat=,command='];
-  try {
-    const printed = execFileSync('/bin/ps', flags, {
+  const printed = orUndefined(() =>
+    execFileSync('/bin/ps', flags, {
       // Whatever project is open, this is the machine's own.
       cwd: '/',
       encoding: 'utf8',
       timeout: PS_MS,
       maxBuffer: PS_BYTES,
       stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    return printed.split('\n').flatMap(readPsLine);
-  } catch {
-    return undefined;
-  }
+    }),
+  );
+  return printed?.split('\n').flatMap(readPsLine);
 }
 
 function readPsLine(line: string): ProcessEntry | [] {

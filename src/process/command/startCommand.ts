@@ -5,10 +5,10 @@ import { readlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { assertDescriptorHeadroom } from '../../util/descriptors.js';
+import { orUndefined, statsOf } from '../../util/paths.js';
 import { executionOf, inShell, type Execution, type StartOptions } from './execution.js';
 import { trackGroup, watchHost } from './processGroup.js';
 import type { ProcessGroup } from './processTable.js';
-import { isDirectory } from './findProgram.js';
 
 /** A command that runs, nothing written to it or read from it yet. */
 export interface RunningCommand {
@@ -144,17 +144,9 @@ export function asRunningCommand(
  * of a process that has ended, or belongs to somebody else.
  */
 export function readPipes(pid: number): string[] {
-  const pipes: string[] = [];
-  if (process.platform !== 'linux') return pipes;
-  for (const descriptor of [1, 2]) {
-    try {
-      const held = readlinkSync(`/proc/${pid}/fd/${descriptor}`);
-      if (held.includes(':[')) pipes.push(held);
-    } catch {
-      // It has closed it.
-    }
-  }
-  return pipes;
+  if (process.platform !== 'linux') return [];
+  const held = [1, 2].map((fd) => orUndefined(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) ?? '');
+  return held.filter((each) => each.includes(':['));
 }
 
 /** Says whether a process and its pipes keep the host alive. */
@@ -223,7 +215,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** @param program what was to be started without a shell */
 function explain(code = '', cwd: string, program?: string): string | undefined {
   if (!['ENOENT', 'ENOTDIR', 'EACCES'].includes(code)) return ADVICE[code];
-  if (!isDirectory(cwd)) return 'there is no such directory. Create it, or work in another one.';
+  if (!statsOf(cwd)?.isDirectory())
+    return 'there is no such directory. Create it, or work in another one.';
   if (program === undefined)
     return 'the shell or the directory may not be used. Check that bash or sh is installed, and who may enter the directory.';
   const name = JSON.stringify(program);

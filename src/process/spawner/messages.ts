@@ -6,6 +6,9 @@ import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
 /** What is large and used more than once is sent once, and named by a number until it is forgotten. */
 export type SharedId = number;
 
+/** What the bytes behind it are: an input, or the JSON of an environment. */
+export type SharedType = 'input' | 'environment';
+
 /** A command as it is sent, its environment and its input by their numbers. */
 export interface SentCommand extends Omit<
   CommandOptions,
@@ -23,8 +26,7 @@ export interface SentStart extends Omit<StartOptions, 'env'> {
 
 /** What a host tells its spawner. */
 export type ToSpawner =
-  /** The bytes behind it are an input, or the JSON of an environment. */
-  | { readonly type: 'share'; readonly id: SharedId; readonly what: 'input' | 'environment' }
+  | { readonly type: 'share'; readonly id: SharedId; readonly what: SharedType }
   | { readonly type: 'forget'; readonly id: SharedId }
   | { readonly type: 'run'; readonly id: number; readonly command: SentCommand }
   | { readonly type: 'abort'; readonly id: number }
