@@ -6,7 +6,8 @@ import {
   releaseSpawner,
   prepareSpawner,
 } from '../process/spawner/spawner.js';
-import type { KeptHook, PersistentHooks } from '../process/persistent/persistentHooks.js';
+import type { KeptHook } from '../process/persistent/askedEvent.js';
+import type { PersistentHooks } from '../process/persistent/persistentHooks.js';
 import { shortIdentity } from '../protocol/identity.js';
 import type { CommandHookConfig, PersistentOptions } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';

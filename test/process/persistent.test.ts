@@ -6,7 +6,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PERSISTENT_LIMITS, type PersistentLimits } from '../../src/process/command/limits.js';
-import { PersistentHooks, type KeptHook } from '../../src/process/persistent/persistentHooks.js';
+import type { KeptHook } from '../../src/process/persistent/askedEvent.js';
+import { PersistentHooks } from '../../src/process/persistent/persistentHooks.js';
 import {
   runCommand,
   type CommandOptions,

@@ -155,24 +155,20 @@ function machineOf(header: string): string | undefined {
 }
 
 /** What bash sets in the environment of a program. `undefined` where that takes more than a look. */
-function asBashSets(
-  file: string,
-  cwd: string,
-  { PWD, OLDPWD }: Environment,
-): Environment | undefined {
-  const directory = PWD === cwd ? cwd : directoryFor(cwd, PWD);
+function asBashSets(file: string, cwd: string, env: Environment): Environment | undefined {
+  const { directory, isGone } = directoriesOf({ cwd, env });
   if (directory === undefined || path.normalize(directory) !== directory) return undefined;
-  const isGone =
-    OLDPWD !== undefined && (OLDPWD === '' || !statsOf(inDirectory(OLDPWD, cwd))?.isDirectory());
   // bash sets these only in an interactive shell.
   const prompts = { PS1: undefined, PS2: undefined };
   return { _: file, PWD: directory, ...prompts, ...(isGone && { OLDPWD: undefined }) };
 }
 
-/** What bash takes from the environment for the names of its directories, and what it looks at for that. */
-export function directoriesOf({ cwd, env }: Pick<CommandLine, 'cwd' | 'env'>): string {
-  const { _: _file, ...variables } = asBashSets('', cwd, env) ?? {};
-  return JSON.stringify([variables, env['PWD'] === cwd || directoryFor(cwd, env['PWD'])]);
+/** What bash calls its directory, and whether the one before is none any more: by the environment, and by what is there. */
+export function directoriesOf({ cwd, env: { PWD, OLDPWD } }: Pick<CommandLine, 'cwd' | 'env'>) {
+  const directory = PWD === cwd ? cwd : directoryFor(cwd, PWD);
+  const previous = OLDPWD && statsOf(inDirectory(OLDPWD, cwd));
+  const isGone = OLDPWD !== undefined && !(previous && previous.isDirectory());
+  return { directory, isGone };
 }
 
 /** The name that it has in the environment, if it is one of it; else that of the system. */

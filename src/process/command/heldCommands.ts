@@ -74,11 +74,11 @@ export function commandKeyOf({
 export function takeHeld(options: StartOptions): HeldCommand | undefined {
   const command = held.length > 0 ? findHeld(options) : undefined;
   if (!command) return undefined;
-  const isUsable = command.state === stateOf(options) && isUnchanged(command, options);
-  if (!isUsable) endHeld([command]);
   held = held.filter((each) => each !== command);
   earlyEnds.delete(command.key);
-  return isUsable ? command : undefined;
+  if (command.state === stateOf(options) && isUnchanged(command, options)) return command;
+  endHeld([command]);
+  return undefined;
 }
 
 function findHeld(options: StartOptions): HeldCommand | undefined {
@@ -282,8 +282,8 @@ function stateOf({ cwd, env }: Place): string | undefined {
   if (!found?.isDirectory()) return undefined;
   const text = texts.get(env) ?? JSON.stringify(env);
   texts.set(env, text);
-  const directories = directoriesOf({ cwd, env });
-  return [found.dev, found.ino, inheritedState(), cwd, directories, text].join('\0');
+  const { directory, isGone } = directoriesOf({ cwd, env });
+  return [found.dev, found.ino, inheritedState(), cwd, directory, isGone, text].join('\0');
 }
 
 function ignore(): void {}

@@ -5,7 +5,7 @@ import { readlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { assertDescriptorHeadroom } from '../../util/descriptors.js';
-import { orUndefined, statsOf } from '../../util/paths.js';
+import { statsOf } from '../../util/paths.js';
 import { executionOf, inShell, type Execution, type StartOptions } from './execution.js';
 import { trackGroup, watchHost } from './processGroup.js';
 import type { ProcessGroup } from './processTable.js';
@@ -144,9 +144,17 @@ export function asRunningCommand(
  * of a process that has ended, or belongs to somebody else.
  */
 export function readPipes(pid: number): string[] {
-  if (process.platform !== 'linux') return [];
-  const held = [1, 2].map((fd) => orUndefined(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) ?? '');
-  return held.filter((each) => each.includes(':['));
+  const pipes: string[] = [];
+  if (process.platform !== 'linux') return pipes;
+  for (const descriptor of [1, 2]) {
+    try {
+      const held = readlinkSync(`/proc/${pid}/fd/${descriptor}`);
+      if (held.includes(':[')) pipes.push(held);
+    } catch {
+      // It has closed it.
+    }
+  }
+  return pipes;
 }
 
 /** Says whether a process and its pipes keep the host alive. */

@@ -4,8 +4,6 @@ import type { KeptHook } from './askedEvent.js';
 import { PERSISTENT_LIMITS, type PersistentLimits } from '../command/limits.js';
 import { Pool } from './pool.js';
 
-export type { KeptHook } from './askedEvent.js';
-
 /**
  * At most this many commands have processes. More than any settings hold: there is a bound because a command that a
  * host makes anew for each event would else leave a process behind each time, until it is idle.

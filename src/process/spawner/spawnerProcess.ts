@@ -161,7 +161,9 @@ export class SpawnerProcess {
 
   /** It is in another directory itself. */
   #toBeSent<T extends StartOptions>({ env, ...start }: T, runId: string) {
-    return { ...start, cwd: path.resolve(start.cwd), runId, env: this.#environmentId(env) };
+    const write = () => Buffer.from(JSON.stringify({ ...env, [RUN_ID]: this.runId }));
+    const shared = this.#share(env, 'environment', write);
+    return { ...start, cwd: path.resolve(start.cwd), runId, env: shared };
   }
 
   /** Has it end these when this process has gone, and no others. */
@@ -256,11 +258,6 @@ export class SpawnerProcess {
     if (runs.length === 0) runs.push(newRunId(this.runId));
     const known = { id, pipes: [], startedAt: this.#startedAt };
     killGroups(runs.map((runId) => ({ ...known, mark: `${RUN_ID}=${runId}` })));
-  }
-
-  #environmentId(env: StartOptions['env']): SharedId {
-    const write = () => Buffer.from(JSON.stringify({ ...env, [RUN_ID]: this.runId }));
-    return this.#share(env, 'environment', write);
   }
 
   /** Sends what is used more than once, unless it is known there. */
