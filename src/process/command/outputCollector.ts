@@ -106,15 +106,22 @@ export async function drain(
 }
 
 /** Waits for `event`, at most `ms`; says whether it came in time. */
-export async function settlesWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
-  return (await firstOf(event, { timeoutMs: ms })) === undefined;
+export function settlesWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, false);
+    const settle = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    void event.then(settle);
+  });
 }
 
 /** What ends a command before it does so itself. */
 export type Interruption = 'timeout' | 'aborted';
 
 /**
- * What comes before an event, if anything does.
+ * Waits for an event. Says what came before it, if anything did.
  *
  * Written out, because promises of `node:timers` and `node:events` that are called off cost a third of a ms. Many
  * commands may wait for one signal, and each of them lets go of it.
