@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -121,6 +122,20 @@ describe('a command that another process starts', () => {
       });
       expect(spawned?.error?.message).toBe(own.error?.message);
       expect(spawned?.error?.code).toBe(own.error?.code);
+    });
+  });
+
+  it('reads its own input where more are large than are known at a time', async () => {
+    await withTempDir(async (cwd) => {
+      await startSpawner();
+      const inputs = Array.from({ length: 15 }, (_, at) => Buffer.alloc(70_000, `${at},`));
+      const latest = { input: inputs[0] ?? Buffer.alloc(0), env: { ...env } };
+      const running = [...inputs.map((input) => ({ input })), latest].map((more) =>
+        runInSpawner(optionsFor(cwd, 'sha256sum', more)),
+      );
+      const said = (await Promise.all(running)).map((outcome) => outcome?.stdout);
+      const digest = (input: Buffer) => createHash('sha256').update(input).digest('hex');
+      expect(said).toEqual([...inputs, latest.input].map((input) => `${digest(input)}  -\n`));
     });
   });
 

@@ -260,12 +260,13 @@ export class SpawnerProcess {
     killGroups(runs.map((runId) => ({ ...known, mark: `${RUN_ID}=${runId}` })));
   }
 
-  /** Sends what is used more than once, unless it is known there. */
+  /** Sends what is used more than once, unless it is known there. Then that was used last, and is forgotten last. */
   #share(what: object, type: SharedType, write: () => Uint8Array): SharedId {
     const known = this.#shared.get(what);
-    if (known !== undefined) return known;
-    const id = ++this.#sent;
+    const id = known ?? ++this.#sent;
+    this.#shared.delete(what);
     this.#shared.set(what, id);
+    if (known !== undefined) return id;
     this.#send({ type: 'share', id, what: type }, write());
     const [oldest] = this.#shared.keys();
     if (oldest && this.#shared.size > MAX_SHARED) this.#forget(oldest);
