@@ -130,12 +130,13 @@ describe('a command that another process starts', () => {
       await startSpawner();
       const inputs = Array.from({ length: 15 }, (_, at) => Buffer.alloc(70_000, `${at},`));
       const latest = { input: inputs[0] ?? Buffer.alloc(0), env: { ...env } };
-      const running = [...inputs.map((input) => ({ input })), latest].map((more) =>
-        runInSpawner(optionsFor(cwd, 'sha256sum', more)),
-      );
-      const said = (await Promise.all(running)).map((outcome) => outcome?.stdout);
-      const digest = (input: Buffer) => createHash('sha256').update(input).digest('hex');
-      expect(said).toEqual([...inputs, latest.input].map((input) => `${digest(input)}  -\n`));
+      const commands = [...inputs.map((input) => ({ input })), latest];
+      const running = commands.map(async (more) => {
+        const outcome = await runInSpawner(optionsFor(cwd, 'sha256sum', more));
+        return outcome?.stdout;
+      });
+      const digests = commands.map(({ input }) => createHash('sha256').update(input).digest('hex'));
+      expect(await Promise.all(running)).toEqual(digests.map((digest) => `${digest}  -\n`));
     });
   });
 
