@@ -1,6 +1,7 @@
 import type { Middleware } from '../src/compose.js';
 import { askRemote } from '../src/fleet/remoteHooks.js';
 import { MAX_KEPT_ANSWER_BYTES } from '../src/process/command/limits.js';
+import { withoutHello } from '../src/process/persistent/lines.js';
 import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
 import {
   runCommand,
@@ -19,7 +20,6 @@ import { deadlineOf } from '../src/run/deadline.js';
 import { maskSecrets } from '../src/run/hookEnvironment.js';
 import type { HookFailure } from '../src/run/hookFailure.js';
 import type { HookRun } from '../src/run/hookRun.js';
-import { runKept } from '../src/run/keptHooks.js';
 import {
   MAX_HOOK_DEPTH,
   hookDepth,
@@ -27,7 +27,7 @@ import {
   type PreparedInput,
   type HookPlace,
 } from '../src/run/preparedInput.js';
-import type { FindObjection } from '../src/run/startAhead.js';
+import { keptHook, type FindObjection } from '../src/run/startAhead.js';
 import { traceHook } from '../src/trace/hookSpans.js';
 import { channels } from '../src/trace/span.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
@@ -162,11 +162,15 @@ async function start(run: HookRun, prepared: PreparedInput, options: RunOptions)
 
 /** In a process that stays, if the hook has one; else by the spawner, unless it cannot take the command; else here. */
 async function runProcess(
-  run: HookRun,
+  { hook, warnOnce }: HookRun,
   command: CommandOptions,
-  options: RunOptions,
+  { persistent, findObjection, spawner }: RunOptions,
 ): Promise<CommandOutcome> {
-  if (run.hook.persistent) return runKept(run, command, options);
-  const spawned = options.spawner ? await runInSpawner(command) : undefined;
-  return spawned ?? runCommand(command);
+  if (hook.persistent && persistent) {
+    const kept = persistent.run(hook, keptHook(hook, warnOnce, findObjection), command);
+    if (kept) return kept;
+  }
+  const spawned = spawner ? await runInSpawner(command) : undefined;
+  const outcome = spawned ?? (await runCommand(command));
+  return hook.persistent ? withoutHello(outcome) : outcome;
 }

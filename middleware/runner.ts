@@ -10,7 +10,7 @@ import type {
   HookInput,
   HookOutput,
 } from '../src/protocol/types.js';
-import { PersistentHooks, prestartKept } from '../src/run/keptHooks.js';
+import { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
 import { prepareInput, type PreparedInput, type SessionFields } from '../src/run/preparedInput.js';
 import { StartAhead } from '../src/run/startAhead.js';
 import { DebugLogger } from '../src/util/debugLogger.js';
@@ -165,13 +165,12 @@ export class HookRunner {
    */
   prepare(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
     this.#options.ahead.prepare(hookConfigs, input);
-    prestartKept(hookConfigs, input, this.#options);
+    this.#options.ahead.prestart(hookConfigs, input);
   }
 
   /** Starts the hooks that say `prestart`, and nothing else. */
   prestart(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
     this.#options.ahead.prestart(hookConfigs, input);
-    prestartKept(hookConfigs, input, this.#options);
   }
 
   /** Ends what was started ahead in a directory, because other hooks count now. */

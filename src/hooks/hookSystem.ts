@@ -5,7 +5,6 @@ import { sessionIdOf } from '../../middleware/translator.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import type { HookRegistryEntry } from './entry.js';
 import { closeIdleConnections } from '../fleet/remoteHooks.js';
-import { PersistentHooks } from '../run/keptHooks.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { HookSystemNotInitializedError } from './errors.js';
 import { engineOf, setEngine } from './fireHook.js';
@@ -42,7 +41,7 @@ export class HookSystem {
       spawner: host.usesSpawner?.() ?? false,
       findObjection: registry.findObjection.bind(registry),
       enforceConsent: registry.enforceConsent.bind(registry),
-      persistent: host.keepsHooks?.() === false ? undefined : new PersistentHooks(),
+      ...(host.keepsHooks?.() === false && { persistent: undefined }),
     });
     this.#eventHandler = new HookEventHandler(
       host,

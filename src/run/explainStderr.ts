@@ -5,7 +5,6 @@ import {
   variablesOf,
   type HookEnvironmentPolicy,
 } from './hookEnvironment.js';
-import { findLikelyCause } from './likelyCause.js';
 import { MAX_LINE, readException, type Exception } from './readException.js';
 
 /**
@@ -84,3 +83,103 @@ function withheldNames(
   const words = new Set(`${line} ${source}`.match(/\b[A-Za-z_]\w{2,}/g));
   return [...words].filter((name) => host[name] !== undefined && reaching[name] === undefined);
 }
+
+/** What usually lies behind a message of stderr, and what to do about it. */
+export interface LikelyCause {
+  /** The message. */
+  readonly line: string;
+  readonly advice: string;
+  /** Whether a file is missing: `doctor`, which runs the hook in another folder, may be the cause of that. */
+  readonly isFile: boolean;
+}
+
+/** @param exitCode of the program that wrote the text */
+export function findLikelyCause(
+  stderr: string,
+  exitCode: number | undefined,
+): LikelyCause | undefined {
+  for (const { says, advice, about, code = exitCode } of CAUSES) {
+    const found = code === exitCode ? says.exec(stderr) : null;
+    if (!found) continue;
+    return {
+      line: lineAt(stderr, found.index),
+      advice: advice.replace('NAME', () => found[1] ?? ''),
+      isFile: about === 'file',
+    };
+  }
+  return undefined;
+}
+
+function lineAt(text: string, index: number): string {
+  const end = text.indexOf('\n', index);
+  return text.slice(text.lastIndexOf('\n', index - 1) + 1, end === -1 ? undefined : end).trim();
+}
+
+/**
+ * Messages and what they mean. Whole messages, since the reason of a block may contain single words of them. What comes
+ * first counts.
+ */
+const CAUSES: readonly {
+  readonly says: RegExp;
+  /** `NAME` stands for the group of the expression. */
+  readonly advice: string;
+  readonly about?: 'file';
+  /** The exit code that the message comes with. */
+  readonly code?: number;
+}[] = [
+  {
+    says: /\\r['’]: No such file or directory|\^M: bad interpreter|^\S+: line \d+: \$'.*\\r': command not found/mu,
+    advice: 'the script has line ends of Windows: save it with those of Unix (LF)',
+  },
+  {
+    says: /^(?:\/\S*\/)?env: ['‘]?([^'’\n]{1,100})['’]?: No such file or directory/mu,
+    advice:
+      'NAME, which the first line of the script names, is not there: install it, or change that line',
+  },
+  {
+    says: /bad interpreter|: cannot execute: required file not found/u,
+    advice:
+      'the program that the first line of the script names is not there: install it, or change that line',
+  },
+  {
+    says: /can't open file '[^'\n]*': \[Errno \d+\]|Error: Cannot find module '\//u,
+    advice: 'correct the path of the script in "command"',
+    about: 'file',
+  },
+  {
+    says: /^TypeError \[ERR_UNKNOWN_FILE_EXTENSION\]: Unknown file extension "\.[cm]?ts"/mu,
+    advice: 'Node runs TypeScript as it is from 22.18 on: update Node, or compile the script',
+  },
+  {
+    says: /^\S+: (?:-c: )?(?:line )?\d+: .*(?:syntax error|unexpected EOF|unterminated)/imu,
+    advice: 'correct the shell script there',
+  },
+  {
+    says: /^\S+: (?:-c: )?(?:line )?\d+: [^\s/]+: (?:command )?not found/mu,
+    advice:
+      'install it, or write its whole path; entries of PATH that lead into the project do not count',
+  },
+  {
+    says: /^\S+: (?:-c: )?(?:line )?\d+: .*(?:not found|No such file or directory)$/mu,
+    advice: 'the file is not there: correct its path',
+    about: 'file',
+  },
+  {
+    says: /^\S+: (?:-c: )?(?:line )?\d+: .*Permission denied/mu,
+    advice: 'it may not be executed: run chmod +x on it',
+    code: 126,
+  },
+  {
+    says: /Argument list too long/u,
+    advice: 'the event is too long for an argument: hand it on through stdin',
+  },
+  {
+    says: /^\S+: .*(?:No such file or directory|can't open|cannot access)/mu,
+    advice: 'the file is not there: correct its path',
+    about: 'file',
+  },
+  {
+    says: /^\S+: .*(?:unrecognized|invalid|illegal|unknown) option|^usage: /imu,
+    advice: 'the program does not know the option: correct its call',
+  },
+];

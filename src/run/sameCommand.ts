@@ -15,12 +15,7 @@ const keys = new WeakMap<object, string>();
  * The same text for hooks that would start the same: by the words of the command, the hook's own variables, its
  * dialect and moment, and its extension's folder where the command refers to it. `undefined` for a hook that starts nothing.
  */
-export function commandKey(
-  hook: Pick<
-    CommandHookConfig,
-    'type' | 'command' | 'args' | 'env' | 'dialect' | 'moment' | 'extensionPath' | RemoteKey
-  >,
-): string | undefined {
+export function commandKey(hook: Started): string | undefined {
   if (hook.type === 'plugin') return undefined;
   const known = keys.get(hook);
   if (known !== undefined) return known;
@@ -39,12 +34,22 @@ export const REMOTE_KEYS = [
   'certFile',
   'keyFile',
 ] as const;
-type RemoteKey = (typeof REMOTE_KEYS)[number];
+
+/** All that tells what a hook starts, or asks. */
+type Started = Pick<
+  CommandHookConfig,
+  | 'type'
+  | 'command'
+  | 'args'
+  | 'env'
+  | 'dialect'
+  | 'moment'
+  | 'extensionPath'
+  | (typeof REMOTE_KEYS)[number]
+>;
 
 /** The same server, asked in the same name. */
-function remoteKey(
-  hook: Pick<CommandHookConfig, 'dialect' | 'moment' | 'extensionPath' | RemoteKey>,
-): string {
+function remoteKey(hook: Started): string {
   const said = REMOTE_KEYS.map((key) => hook[key]);
   const refersToFolder = said.some(
     (each) => typeof each === 'string' && EXTENSION_REFERENCE.test(each),
@@ -53,12 +58,7 @@ function remoteKey(
   return JSON.stringify(['remote', said, hook.dialect, hook.moment, folder]);
 }
 
-function ownKey(
-  hook: Pick<
-    CommandHookConfig,
-    'command' | 'args' | 'env' | 'dialect' | 'moment' | 'extensionPath'
-  >,
-): string {
+function ownKey(hook: Started): string {
   const { command, args = [], env = {}, dialect, moment, extensionPath } = hook;
   const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const refersToFolder = [command, ...args].some((word) => EXTENSION_REFERENCE.test(word));
@@ -67,11 +67,7 @@ function ownKey(
 }
 
 /** A program with `args` starts the same as a shell command only where the shell would take each word as it is. */
-function wordsOf({
-  command,
-  args,
-  extensionPath,
-}: Pick<CommandHookConfig, 'command' | 'args' | 'extensionPath'>): unknown {
+function wordsOf({ command, args, extensionPath }: Started): unknown {
   const scope = scopeOf(extensionPath);
   if (!args) {
     const expanded = expandCommand(command, scope);
@@ -101,14 +97,10 @@ export function findSubstitutes<Entry extends Startable>(
   for (const entry of entries) {
     const key = keyOf(entry);
     const first = counted.get(key);
-    if (!first || (isFromProject(first) && !isFromProject(entry))) counted.set(key, entry);
+    const isBetter = !first || (isFromProject(first) && !isFromProject(entry));
+    if (key !== undefined && isBetter) counted.set(key, entry);
   }
-  return new Map(
-    entries.map((entry) => {
-      const key = keyOf(entry);
-      return [entry, (key === undefined ? undefined : counted.get(key)) ?? entry];
-    }),
-  );
+  return new Map(entries.map((entry) => [entry, counted.get(keyOf(entry)) ?? entry]));
 }
 
 /** The entries that run in the place of a guard, and therefore as one. */

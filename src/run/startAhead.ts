@@ -1,3 +1,4 @@
+import type { StartOptions } from '../process/command/execution.js';
 import { dropHeld, holdAtStdin } from '../process/command/heldCommands.js';
 import {
   dropInSpawner,
@@ -5,8 +6,10 @@ import {
   releaseSpawner,
   prepareSpawner,
 } from '../process/spawner/spawner.js';
+import type { KeptHook } from '../process/persistent/askedEvent.js';
+import type { PersistentHooks } from '../process/persistent/persistentHooks.js';
 import { shortIdentity } from '../protocol/identity.js';
-import type { CommandHookConfig } from '../protocol/types.js';
+import type { CommandHookConfig, PersistentOptions } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import {
   buildHookEnvironment,
@@ -29,6 +32,8 @@ export interface StartAheadOptions extends HookPlace {
   readonly warmShells: number;
   /** Whether the spawner does all this. Default false. */
   readonly spawner?: boolean;
+  /** Keeps the processes of hooks that say `persistent`; without it, they are started for each event. */
+  readonly persistent?: PersistentHooks | undefined;
   readonly findObjection?: FindObjection;
 }
 
@@ -50,10 +55,18 @@ export class StartAhead {
     if (hookDepth() < MAX_HOOK_DEPTH) setImmediate(() => this.#prepare(hookConfigs, session));
   }
 
-  /** Starts those hooks that say `prestart`, and nothing else. */
+  /** Starts those hooks that say `prestart`, and nothing else. Nobody waits for that. */
   prestart(hookConfigs: readonly CommandHookConfig[], session: SessionFields): void {
-    const eager = hookConfigs.filter(({ prestart, persistent }) => prestart && !persistent);
-    if (eager.length > 0) this.prepare(eager, session);
+    const eager = hookConfigs.filter(({ prestart }) => prestart);
+    if (eager.some(isStartedEachTime)) this.prepare(eager, session);
+    if (hookDepth() >= MAX_HOOK_DEPTH) return;
+    const { persistent, findObjection } = this.options;
+    for (const hook of persistent ? eager : []) {
+      if (!hook.persistent) continue;
+      // What is wrong is told at its first event.
+      const kept = keptHook(hook, () => undefined, findObjection);
+      void persistent?.prestart(hook, kept, this.#startOf(hook, session));
+    }
   }
 
   /** Ends what was started ahead in a directory, because other hooks count now. */
@@ -88,13 +101,21 @@ export class StartAhead {
 
   #expect(hook: CommandHookConfig, input: SessionFields): void {
     if (this.#isStopped) return;
-    const { environment, directory: ofHost, spawner, warmShells } = this.options;
-    const directory = ofHost?.() ?? input.cwd;
-    const env = buildHookEnvironment(environment, directory);
-    const options = { ...startOptions(hook, { input, directory, env }), prestart: hook.prestart };
+    const { spawner, warmShells } = this.options;
+    const options = { ...this.#startOf(hook, input), prestart: hook.prestart };
     const giveUp = () => this.#giveUp(hook);
     const isTold = spawner && expectInSpawner(options, warmShells, giveUp);
     if (!isTold && hook.prestart) holdAtStdin(options, giveUp);
+  }
+
+  #startOf(hook: CommandHookConfig, input: SessionFields): StartOptions {
+    const { environment, directory: ofHost } = this.options;
+    const directory = ofHost?.() ?? input.cwd;
+    return startOptions(hook, {
+      input,
+      directory,
+      env: buildHookEnvironment(environment, directory),
+    });
   }
 
   #giveUp(hook: CommandHookConfig): void {
@@ -108,4 +129,29 @@ export class StartAhead {
 /** Whether a process is started for each of its events, for which the spawner is there. */
 function isStartedEachTime({ type, persistent }: CommandHookConfig): boolean {
   return type === 'command' && !persistent;
+}
+
+/** MB of resident memory after which a kept process is started anew, where its settings say nothing. */
+export const MAX_MEMORY = 512;
+
+/** How many processes of a persistent hook are kept, and the MB of each after which it is started anew. */
+export function keptSettings({
+  persistent,
+}: Pick<CommandHookConfig, 'persistent'>): Required<PersistentOptions> {
+  const { processes = 1, maxMemory = MAX_MEMORY } =
+    typeof persistent === 'object' ? persistent : {};
+  return { processes, maxMemory };
+}
+
+/** A hook as those that keep its process have to know it. */
+export function keptHook(
+  hook: CommandHookConfig,
+  warn: (message: string) => void,
+  findObjection: FindObjection | undefined,
+): KeptHook {
+  return {
+    ...keptSettings(hook),
+    warn,
+    ...(findObjection && { findObjection: () => findObjection(hook) }),
+  };
 }

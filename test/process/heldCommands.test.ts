@@ -8,7 +8,7 @@ import {
   type CommandOptions,
   type CommandOutcome,
 } from '../../src/process/command/runCommand.js';
-import { resolveShell } from '../../src/process/command/resolveShell.js';
+import { resolveShell } from '../../src/process/command/findProgram.js';
 import { Bursts } from '../../src/process/spawner/bursts.js';
 import { splitSimpleCommand } from '../../src/shell/shellWords.js';
 import {

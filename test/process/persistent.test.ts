@@ -5,8 +5,9 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PERSISTENT_LIMITS, type PersistentLimits } from '../../src/process/persistent/limits.js';
-import { PersistentHooks, type KeptHook } from '../../src/process/persistent/persistentHooks.js';
+import { PERSISTENT_LIMITS, type PersistentLimits } from '../../src/process/command/limits.js';
+import type { KeptHook } from '../../src/process/persistent/askedEvent.js';
+import { PersistentHooks } from '../../src/process/persistent/persistentHooks.js';
 import {
   runCommand,
   type CommandOptions,

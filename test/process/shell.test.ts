@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { resolveShell } from '../../src/process/command/resolveShell.js';
+import { resolveShell } from '../../src/process/command/findProgram.js';
 import { run, withTempDir } from './helpers.js';
 
 const find = (searchPath: string | undefined) => resolveShell(searchPath, 'linux');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -17,7 +18,7 @@ import {
   type CommandOptions,
   type CommandOutcome,
 } from '../../src/process/command/runCommand.js';
-import { readFrames, writeFrame } from '../../src/process/spawner/frames.js';
+import { readFrames, writeFrame } from '../../src/process/spawner/messages.js';
 import { Bursts } from '../../src/process/spawner/bursts.js';
 import {
   dropInSpawner,
@@ -121,6 +122,21 @@ describe('a command that another process starts', () => {
       });
       expect(spawned?.error?.message).toBe(own.error?.message);
       expect(spawned?.error?.code).toBe(own.error?.code);
+    });
+  });
+
+  it('reads its own input where more are large than are known at a time', async () => {
+    await withTempDir(async (cwd) => {
+      await startSpawner();
+      const inputs = Array.from({ length: 15 }, (_, at) => Buffer.alloc(70_000, `${at},`));
+      const latest = { input: inputs[0] ?? Buffer.alloc(0), env: { ...env } };
+      const commands = [...inputs.map((input) => ({ input })), latest];
+      const running = commands.map(async (more) => {
+        const outcome = await runInSpawner(optionsFor(cwd, 'sha256sum', more));
+        return outcome?.stdout;
+      });
+      const digests = commands.map(({ input }) => createHash('sha256').update(input).digest('hex'));
+      expect(await Promise.all(running)).toEqual(digests.map((digest) => `${digest}  -\n`));
     });
   });
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
-import { PERSISTENT_LIMITS } from '../../src/process/persistent/limits.js';
+import { PERSISTENT_LIMITS } from '../../src/process/command/limits.js';
 import { PersistentHooks } from '../../src/process/persistent/persistentHooks.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { findProcesses } from '../faults/helpers/leftovers.js';

@@ -7,10 +7,10 @@ import {
   newRunId,
   RUN_ID,
   startCommand,
+  startFailure,
   type RunningCommand,
 } from '../../process/command/startCommand.js';
 import { watchHost } from '../../process/command/processGroup.js';
-import { startFailure } from '../../process/command/startFailure.js';
 import { assertDescriptorHeadroom } from '../../util/descriptors.js';
 import { onDemand } from '../../util/onDemand.js';
 

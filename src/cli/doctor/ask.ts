@@ -6,7 +6,7 @@ import type { HookRegistryEntry } from '../../hooks/entry.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { explainStderr } from '../../run/explainStderr.js';
 import type { HookRun } from '../../run/hookRun.js';
-import type { PersistentHooks } from '../../run/keptHooks.js';
+import type { PersistentHooks } from '../../process/persistent/persistentHooks.js';
 import { buildHookEnvironment, prepareInput } from '../../run/preparedInput.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import type { ObservedRun } from './diagnosis.js';

@@ -1,8 +1,7 @@
 import { parseJsonDocument } from '../../util/jsonDocument.js';
 import { canPrevent, events, failsClosed } from '../../protocol/events.js';
-import { lastLine } from '../../run/explainStderr.js';
+import { findLikelyCause, lastLine } from '../../run/explainStderr.js';
 import { findFailure } from '../../run/hookFailure.js';
-import { findLikelyCause } from '../../run/likelyCause.js';
 import type { RawAnswer } from '../../run/hookRun.js';
 import { describeNoise, readHookOutput } from '../../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';

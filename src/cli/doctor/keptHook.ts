@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STARTED_ANEW } from '../../process/persistent/pool.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
-import { PersistentHooks } from '../../run/keptHooks.js';
+import { PersistentHooks } from '../../process/persistent/persistentHooks.js';
 import { inScratch, type AskOnce, type Surroundings } from './ask.js';
 import { diagnose, diagnoseEnding, type Finding, type ObservedRun } from './diagnosis.js';
 import { findLeak, findMemory } from './leaks.js';

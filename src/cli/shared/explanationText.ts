@@ -1,7 +1,7 @@
 import { findUnmatchableNames } from '../../validate/matching.js';
 import { events } from '../../protocol/events.js';
 import type { ExplainedHook, Explanation } from './explanation.js';
-import { PERSISTENT_LIMITS } from '../../process/persistent/limits.js';
+import { PERSISTENT_LIMITS } from '../../process/command/limits.js';
 import { columnTexts, formatSource, whyHooksAreOff } from './hookColumns.js';
 import { paint, toVisible } from './terminal.js';
 

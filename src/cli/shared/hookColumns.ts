@@ -6,7 +6,7 @@ import { hookScope, scopedName } from '../../hooks/disabledHooks.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import { findSubstitutes } from '../../run/sameCommand.js';
 import { HookEventName } from '../../protocol/types.js';
-import { keptSettings, MAX_MEMORY } from '../../run/keptHooks.js';
+import { keptSettings, MAX_MEMORY } from '../../run/startAhead.js';
 import { asWord } from '../../util/quoteWord.js';
 import { plural, toVisible } from './terminal.js';
 

@@ -1,12 +1,11 @@
-import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expandWord, PROJECT_NAMES } from '../../shell/expandCommand.js';
 import { readShebang } from '../../shell/shebang.js';
 import { splitSimpleCommand } from '../../shell/shellWords.js';
 import { readStart } from '../../util/guardedRead.js';
+import { orUndefined, realPathOf, statsOf } from '../../util/paths.js';
 import { hostEnvironment } from '../../util/requester.js';
-import { findProgram, isDirectory, isExecutable, safeSearchPath } from './findProgram.js';
-import { resolveShell } from './resolveShell.js';
+import { findProgram, isExecutable, resolveShell, safeSearchPath } from './findProgram.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -124,15 +123,13 @@ function inDirectory(file: string, cwd: string): string {
  */
 function readProgram(file: string): Pick<Execution, 'shebang'> | undefined {
   if (!isExecutable(file)) return undefined;
-  try {
+  // A file that may be executed but not read is left to a shell.
+  return orUndefined(() => {
     const shebang = readShebang(file);
     const [interpreter = ''] = shebang ?? [file];
     const isFound = !shebang || (path.isAbsolute(interpreter) && isExecutable(interpreter));
     return isFound && isNative(interpreter) ? { shebang } : undefined;
-  } catch {
-    // A file that may be executed but not read is left to a shell.
-    return undefined;
-  }
+  });
 }
 
 /** Of an ELF file of 64 bits; those of Mach-O are shorter. */
@@ -158,34 +155,27 @@ function machineOf(header: string): string | undefined {
 }
 
 /** What bash sets in the environment of a program. `undefined` where that takes more than a look. */
-function asBashSets(
-  file: string,
-  cwd: string,
-  { PWD, OLDPWD }: Environment,
-): Environment | undefined {
-  const directory = PWD === cwd ? cwd : directoryFor(cwd, PWD);
+function asBashSets(file: string, cwd: string, env: Environment): Environment | undefined {
+  const { directory, isGone } = directoriesOf({ cwd, env });
   if (directory === undefined || path.normalize(directory) !== directory) return undefined;
-  const isGone = OLDPWD !== undefined && (OLDPWD === '' || !isDirectory(inDirectory(OLDPWD, cwd)));
   // bash sets these only in an interactive shell.
   const prompts = { PS1: undefined, PS2: undefined };
   return { _: file, PWD: directory, ...prompts, ...(isGone && { OLDPWD: undefined }) };
 }
 
-/** What bash takes from the environment for the names of its directories, and what it looks at for that. */
-export function directoriesOf({ cwd, env }: Pick<CommandLine, 'cwd' | 'env'>): string {
-  const { _: _file, ...variables } = asBashSets('', cwd, env) ?? {};
-  return JSON.stringify([variables, env['PWD'] === cwd || directoryFor(cwd, env['PWD'])]);
+/** What bash calls its directory, and whether the one before is none any more: by the environment, and by what is there. */
+export function directoriesOf({ cwd, env: { PWD, OLDPWD } }: Pick<CommandLine, 'cwd' | 'env'>) {
+  const directory = PWD === cwd ? cwd : directoryFor(cwd, PWD);
+  const previous = OLDPWD && statsOf(inDirectory(OLDPWD, cwd));
+  const isGone = OLDPWD !== undefined && !(previous && previous.isDirectory());
+  return { directory, isGone };
 }
 
 /** The name that it has in the environment, if it is one of it; else that of the system. */
 function directoryFor(cwd: string, named = ''): string | undefined {
-  try {
-    const [here, there] = [cwd, named].map((each) => statSync(each, { throwIfNoEntry: false }));
-    const isSame = here?.dev === there?.dev && here?.ino === there?.ino;
-    return path.isAbsolute(named) && isSame ? named : realpathSync.native(cwd);
-  } catch {
-    return undefined;
-  }
+  const [here, there] = [statsOf(cwd), statsOf(named)];
+  const isSame = here?.dev === there?.dev && here?.ino === there?.ino;
+  return path.isAbsolute(named) && isSame ? named : realPathOf(cwd);
 }
 
 const PROJECT = PROJECT_NAMES.split('|');

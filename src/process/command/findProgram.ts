@@ -1,8 +1,9 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
+import { readShebang } from '../../shell/shebang.js';
 import { findHome } from '../../util/homeDirectory.js';
 import { hostEnvironment } from '../../util/requester.js';
-import { isInside, realPathOf } from '../../util/paths.js';
+import { isInside, orUndefined, realPathOf, statsOf } from '../../util/paths.js';
 
 /**
  * Looks a program up on a search path, whose relative entries are skipped: they name a directory of whatever project
@@ -23,21 +24,8 @@ export function findProgram(
 
 /** Whether a path is a file that may be executed. */
 export function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
-}
-
-/** Whether a path is a directory, and not one that cannot be looked at, such as another user's. */
-export function isDirectory(file: string): boolean {
-  try {
-    return statSync(file).isDirectory();
-  } catch {
-    return false;
-  }
+  const mayBeExecuted = orUndefined(() => (accessSync(file, constants.X_OK), true));
+  return mayBeExecuted === true && statsOf(file)?.isFile() === true;
 }
 
 /**
@@ -63,4 +51,51 @@ function isOf(projects: readonly string[], entry: string): boolean {
     (project) =>
       isInside(entry, project) || (modules !== undefined && isInside(project, above || path.sep)),
   );
+}
+
+/** The program that runs hook commands. */
+export interface Shell {
+  /** Absolute path; on Windows a name that the system looks up. */
+  readonly file: string;
+  /** Whether it is bash itself. A script of that name may set variables for the shell that it starts. */
+  readonly isBash: boolean;
+  /** The arguments that make it run one command. */
+  readonly argumentsFor: (command: string) => string[];
+}
+
+/**
+ * The shell of this machine: bash where there is one, else sh; PowerShell on Windows. Looked up once for each search
+ * path, in a row.
+ *
+ * @param searchPath that of the hook, in which no project could put a shell of its own. Relative entries are skipped,
+ *   since they name a directory of whatever project is open
+ */
+export function resolveShell(searchPath: string | undefined, platform = process.platform): Shell {
+  if (platform === 'win32') return POWERSHELL;
+  if (!resolved || resolved.searchPath !== searchPath) {
+    resolved = { searchPath, shell: findShell(searchPath ?? '') };
+  }
+  return resolved.shell;
+}
+
+let resolved: { readonly searchPath: string | undefined; readonly shell: Shell } | undefined;
+
+const POWERSHELL: Shell = {
+  file: 'powershell.exe',
+  isBash: false,
+  // Its own exit code is 0 or 1; the verdict is in that of the program it ran.
+  argumentsFor: (command) => [
+    '-NoProfile',
+    '-NonInteractive',
+    '-Command',
+    `${command}\nexit $LASTEXITCODE`,
+  ],
+};
+
+function findShell(searchPath: string): Shell {
+  const everywhere = `${searchPath}${path.delimiter}/bin`;
+  const file = findProgram('bash', everywhere) ?? findProgram('sh', everywhere) ?? '/bin/sh';
+  const isBinary = orUndefined(() => readShebang(file) === undefined) ?? false;
+  const isBash = path.basename(file) === 'bash' && isBinary;
+  return { file, isBash, argumentsFor: (command) => ['-c', command] };
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { openSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { statsOf } from '../../util/paths.js';
 import {
   changesBash,
   executionOf,
@@ -10,7 +11,7 @@ import {
   type Execution,
   type StartOptions,
 } from './execution.js';
-import { resolveShell } from './resolveShell.js';
+import { resolveShell } from './findProgram.js';
 import type { Extras } from './startCommand.js';
 
 /**
@@ -90,11 +91,7 @@ function isReadBy(shell: string, execution: Execution, options: StartOptions): b
 function leadsTo(shell: string, program: string): boolean {
   if (program === shell) return true;
   if (!path.isAbsolute(program) || path.basename(program) !== 'bash') return false;
-  try {
-    const [one, other] = [statSync(program), statSync(shell)];
-    return one.dev === other.dev && one.ino === other.ino;
-  } catch {
-    // What a script names may be anything: nothing at all, a link to itself, or a name that no file can have.
-    return false;
-  }
+  // What a script names may be anything: nothing at all, a link to itself, or a name that no file can have.
+  const [one, other] = [statsOf(program), statsOf(shell)];
+  return one !== undefined && one.dev === other?.dev && one.ino === other.ino;
 }

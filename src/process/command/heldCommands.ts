@@ -1,6 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { statSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { orUndefined, statsOf } from '../../util/paths.js';
 import { directoriesOf, executionOf, type Execution, type StartOptions } from './execution.js';
 import { gateFor, GO, readByBash } from './gate.js';
 import { letPendingEventsThrough } from './outputCollector.js';
@@ -74,11 +74,11 @@ export function commandKeyOf({
 export function takeHeld(options: StartOptions): HeldCommand | undefined {
   const command = held.length > 0 ? findHeld(options) : undefined;
   if (!command) return undefined;
-  const isUsable = command.state === stateOf(options) && isUnchanged(command, options);
-  if (!isUsable) endHeld([command]);
   held = held.filter((each) => each !== command);
   earlyEnds.delete(command.key);
-  return isUsable ? command : undefined;
+  if (command.state === stateOf(options) && isUnchanged(command, options)) return command;
+  endHeld([command]);
+  return undefined;
 }
 
 function findHeld(options: StartOptions): HeldCommand | undefined {
@@ -139,11 +139,8 @@ export function holdAtStdin(options: StartOptions, onGivingUp: () => void): void
   const key = commandKeyOf(options);
   const isTooMany = held.filter(({ gate }) => !gate).length >= MAX_AT_STDIN;
   if (isTooMany || (earlyEnds.get(key) ?? 0) > MAX_EARLY_ENDS) return;
-  try {
-    hold({ key, options, execution: executionOf(options) }, state, onGivingUp);
-  } catch {
-    // When it is needed it is started again, and what is wrong is reported then.
-  }
+  // When it is needed it is started again, and what is wrong is reported then.
+  orUndefined(() => hold({ key, options, execution: executionOf(options) }, state, onGivingUp));
 }
 
 /**
@@ -180,16 +177,12 @@ function holdAtGate(
     waiting.set(state, false);
     endHeld(held.filter((each) => each.gate && each.state === state));
   };
-  try {
-    // Another program in the place of a script would run at once.
-    if (!isUnchanged(command, command.options)) return undefined;
-    const started = hold(command, state, giveUp, gateFor(isProbe));
-    // Such as that a locale is missing: that is not the command's to say.
-    started?.subprocess.stderr.on('data', giveUp);
-    return started;
-  } catch {
-    return undefined;
-  }
+  // Another program in the place of a script would run at once.
+  if (!isUnchanged(command, command.options)) return undefined;
+  const started = orUndefined(() => hold(command, state, giveUp, gateFor(isProbe)));
+  // Such as that a locale is missing: that is not the command's to say.
+  started?.subprocess.stderr.on('data', giveUp);
+  return started;
 }
 
 /** Starts it. `undefined` where the system refuses, also by an exception. */
@@ -285,16 +278,12 @@ const texts = new WeakMap<object, string>();
  *   which
  */
 function stateOf({ cwd, env }: Place): string | undefined {
-  try {
-    const found = statSync(cwd);
-    if (!found.isDirectory()) return undefined;
-    const text = texts.get(env) ?? JSON.stringify(env);
-    texts.set(env, text);
-    const directories = directoriesOf({ cwd, env });
-    return [found.dev, found.ino, inheritedState(), cwd, directories, text].join('\0');
-  } catch {
-    return undefined;
-  }
+  const found = statsOf(cwd);
+  if (!found?.isDirectory()) return undefined;
+  const text = texts.get(env) ?? JSON.stringify(env);
+  texts.set(env, text);
+  const { directory, isGone } = directoriesOf({ cwd, env });
+  return [found.dev, found.ino, inheritedState(), cwd, directory, isGone, text].join('\0');
 }
 
 function ignore(): void {}

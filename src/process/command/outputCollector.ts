@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
@@ -26,9 +27,7 @@ export function collectOutput(stream: Readable, maxKeptBytes = MAX_KEPT_BYTES): 
   const chunks: Uint8Array[] = [];
   let keptBytes = 0;
   const output = {
-    closed: new Promise((resolve) => {
-      for (const event of ['end', 'close']) stream.once(event, resolve);
-    }),
+    closed: untilClosed(stream),
     bytesRead: 0,
     lastReadAt: -Infinity,
     get isClosed() {
@@ -51,6 +50,14 @@ export function collectOutput(stream: Readable, maxKeptBytes = MAX_KEPT_BYTES): 
     else release(chunk);
   });
   return output;
+}
+
+/** Settles when nothing more can come of a stream. */
+export async function untilClosed(stream: Readable): Promise<void> {
+  if (stream.readableEnded || stream.closed) return;
+  await new Promise((resolve) => {
+    for (const event of ['end', 'close']) stream.once(event, resolve);
+  });
 }
 
 /** A read error ends the stream; what was read before stays. */
@@ -106,6 +113,34 @@ export function settlesWithin(event: Promise<unknown>, ms: number): Promise<bool
       clearTimeout(timer);
       resolve(true);
     };
+    void event.then(settle);
+  });
+}
+
+/** What ends a command before it does so itself. */
+export type Interruption = 'timeout' | 'aborted';
+
+/**
+ * Waits for an event. Says what came before it, if anything did.
+ *
+ * Written out, because promises of `node:timers` and `node:events` that are called off cost a third of a ms. Many
+ * commands may wait for one signal, and each of them lets go of it.
+ */
+export function firstOf(
+  event: Promise<unknown>,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+): Promise<Interruption | undefined> {
+  return new Promise((resolve) => {
+    const settle = (first?: unknown) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      resolve(first === 'timeout' || first === 'aborted' ? first : undefined);
+    };
+    const timer = setTimeout(settle, timeoutMs, 'timeout');
+    const onAbort = () => settle('aborted');
+    if (signal) setMaxListeners(0, signal);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
     void event.then(settle);
   });
 }

@@ -6,11 +6,8 @@ import {
   hasRunningMember,
   stillThere,
   type FoundProcess,
-  type ProcessTraces,
+  type ProcessGroup,
 } from './processTable.js';
-
-/** A command's shell, whose pid is the id, and what it starts, in its process group or out of it. */
-export type ProcessGroup = ProcessTraces;
 
 /** Those that end with this process. */
 const live = new Set<ProcessGroup>();

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { orUndefined } from '../../util/paths.js';
 
-/** What tells the processes of a command from others. */
-export interface ProcessTraces {
-  /** The id of their group, as long as they have not left it. */
+/** A command's shell, and what it starts: what tells its processes from others. */
+export interface ProcessGroup {
+  /** The pid of the shell, and the id of their group, as long as they have not left it. */
   readonly id: number;
   /** `NAME=value`, in the environment that they were started with, unless somebody emptied it. */
   readonly mark: string;
@@ -47,7 +48,7 @@ export function hasRunningMember(groupId: number): boolean | undefined {
  *
  * @returns none where there is no process table to read
  */
-export function findByTraces(commands: readonly ProcessTraces[]): FoundProcess[] {
+export function findByTraces(commands: readonly ProcessGroup[]): FoundProcess[] {
   if (commands.length === 0) return [];
   const marks = commands.map(({ mark }) => mark);
   const pipes = commands.flatMap((command) => command.pipes);
@@ -65,7 +66,7 @@ function isOneIn(wanted: readonly string[], found: string | readonly string[]): 
 }
 
 /** Finds what members of groups have started, and what that has started, as long as their parents run. */
-export function findDescendants(groups: readonly Pick<ProcessTraces, 'id'>[]): FoundProcess[] {
+export function findDescendants(groups: readonly Pick<ProcessGroup, 'id'>[]): FoundProcess[] {
   if (groups.length === 0) return [];
   const table = readProcessTable() ?? [];
   const ids = new Set(groups.map(({ id }) => id));
@@ -109,11 +110,8 @@ const ENDED_STATES = /^[ZX]/;
 
 function readProc(directory: string): ProcessEntry[] | undefined {
   if (process.platform !== 'linux') return undefined;
-  try {
-    return readdirSync(directory).map(Number).filter(Number.isInteger).flatMap(readEntry);
-  } catch {
-    return undefined;
-  }
+  const names = orUndefined(() => readdirSync(directory));
+  return names?.map(Number).filter(Number.isInteger).flatMap(readEntry);
 }
 
 /** From `/proc/[pid]/stat`: `pid (name) state parent group …`, where the name may hold anything. */
@@ -131,34 +129,23 @@ function readEntry(pid: number): ProcessEntry | [] {
     startedAt: Number(startedAt),
     identity: startedAt,
     environment: () => readProcessFile(pid, 'environ') ?? '',
-    descriptors: () => readDescriptors(pid),
+    descriptors: () => listProcess(pid, 'fd').map((name) => readDescriptor(pid, name)),
   };
 }
 
 /** `undefined` for a process that has ended meanwhile, or belongs to somebody else. */
-function readProcessFile(pid: number, file: 'stat' | 'environ'): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch {
-    return undefined;
-  }
+function readProcessFile(pid: number, file: string): string | undefined {
+  return orUndefined(() => readFileSync(`/proc/${pid}/${file}`, 'latin1'));
 }
 
-function readDescriptors(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map((name) => readDescriptor(pid, name));
-  } catch {
-    return [];
-  }
+/** Empty for one that has ended meanwhile, or belongs to somebody else. */
+function listProcess(pid: number, directory: 'fd' | 'task'): string[] {
+  return orUndefined(() => readdirSync(`/proc/${pid}/${directory}`)) ?? [];
 }
 
 /** What a process holds, in the system's words. Empty for what is closed, or cannot be read. */
 function readDescriptor(pid: number, name: string): string {
-  try {
-    return readlinkSync(`/proc/${pid}/fd/${name}`);
-  } catch {
-    return '';
-  }
+  return orUndefined(() => readlinkSync(`/proc/${pid}/fd/${name}`)) ?? '';
 }
 
 /** Linux counts in hundredths of a second towards programs, whatever it does inside. */
@@ -179,19 +166,17 @@ const PS_BYTES = 64 * 1024 * 1024;
 
 function askPs(psFlags: readonly string[]): ProcessEntry[] | undefined {
   const flags = ['-A', ...psFlags, '-ww', '-o', 'pid=,ppid=,pgid=,stat=,command='];
-  try {
-    const printed = execFileSync('/bin/ps', flags, {
+  const printed = orUndefined(() =>
+    execFileSync('/bin/ps', flags, {
       // Whatever project is open, this is the machine's own.
       cwd: '/',
       encoding: 'utf8',
       timeout: PS_MS,
       maxBuffer: PS_BYTES,
       stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    return printed.split('\n').flatMap(readPsLine);
-  } catch {
-    return undefined;
-  }
+    }),
+  );
+  return printed?.split('\n').flatMap(readPsLine);
 }
 
 function readPsLine(line: string): ProcessEntry | [] {
@@ -207,4 +192,28 @@ function readPsLine(line: string): ProcessEntry | [] {
     environment: () => words,
     descriptors: () => [],
   };
+}
+
+/**
+ * The resident memory of a process and of all that it has started and that still hangs on it, in MB. 0 where the system
+ * does not say.
+ */
+export function residentMemory(pid: number): number {
+  let kilobytes = 0;
+  const family = [pid];
+  // Grows while it is walked through; a process that has ended meanwhile has neither memory nor children.
+  for (const each of family) {
+    const [, resident = 0] =
+      /^VmRSS:\s+(\d+) kB/m.exec(readProcessFile(each, 'status') ?? '') ?? [];
+    kilobytes += Number(resident);
+    family.push(...childrenOf(each));
+  }
+  return kilobytes / 1024;
+}
+
+/** Each thread of a process has its own. */
+function childrenOf(pid: number): number[] {
+  return listProcess(pid, 'task').flatMap((thread) =>
+    (readProcessFile(pid, `task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
+  );
 }

@@ -1,3 +1,5 @@
+import { firstOf } from './outputCollector.js';
+
 /** Commands of this process that run. What they take of descriptors and processes comes back. */
 let running = 0;
 
@@ -95,19 +97,11 @@ const SHORTAGES = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
 /** Says whether one has ended, as opposed to the patience. */
 async function untilOneEnds({ until, signal }: Patience): Promise<boolean> {
   if (running === 0) return false;
-  return new Promise((resolve) => {
-    const settle = (hasEnded: boolean) => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', giveUp);
-      const index = waiting.indexOf(tryAgain);
-      if (index >= 0) waiting.splice(index, 1);
-      resolve(hasEnded);
-    };
-    const tryAgain = () => settle(true);
-    const giveUp = () => settle(false);
-    const timer = setTimeout(giveUp, Math.max(0, until - performance.now()));
-    signal?.addEventListener('abort', giveUp, { once: true });
-    waiting.push(tryAgain);
-    if (signal?.aborted) giveUp();
-  });
+  let tryAgain: () => void = letNextTry;
+  const hasRoom = new Promise<void>((resolve) => waiting.push((tryAgain = resolve)));
+  const timeoutMs = Math.max(0, until - performance.now());
+  const interruption = await firstOf(hasRoom, { timeoutMs, signal });
+  const index = waiting.indexOf(tryAgain);
+  if (index >= 0) waiting.splice(index, 1);
+  return interruption === undefined;
 }

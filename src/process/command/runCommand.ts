@@ -1,12 +1,13 @@
-import { setMaxListeners } from 'node:events';
 import type { StartOptions } from './execution.js';
 import { dropHeld, release, takeHeld, type HeldCommand } from './heldCommands.js';
 import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
 import {
   collectOutput,
   drain,
+  firstOf,
   letPendingEventsThrough,
   type CollectedOutput,
+  type Interruption,
 } from './outputCollector.js';
 import { endGroup, untrackGroup } from './processGroup.js';
 import { enterRoom, leaveRoom, letNextTry, startWithRoom } from './room.js';
@@ -182,9 +183,6 @@ export const NOT_RUN = {
 /** Ignores EPIPE: a command need not read its input. */
 function ignore(): void {}
 
-/** What ends a command before it does so itself. */
-export type Interruption = 'timeout' | 'aborted';
-
 /** An exit that nobody has noticed yet came before a deadline or an abort. */
 async function unlessExited(
   { status }: RunningCommand,
@@ -193,29 +191,6 @@ async function unlessExited(
   await letPendingEventsThrough();
   const hasExited = status.exitCode !== null || status.signalCode !== null;
   return hasExited ? undefined : interruption;
-}
-
-/**
- * Written out, because promises of `node:timers` and `node:events` that are called off cost a third of a ms. Many
- * commands may wait for one signal, and each of them lets go of it.
- */
-function firstOf(
-  exited: Promise<unknown>,
-  { timeoutMs, signal }: CommandOptions,
-): Promise<Interruption | undefined> {
-  return new Promise((resolve) => {
-    const settle = (first?: unknown) => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      resolve(first === 'timeout' || first === 'aborted' ? first : undefined);
-    };
-    const timer = setTimeout(settle, timeoutMs, 'timeout');
-    const onAbort = () => settle('aborted');
-    if (signal) setMaxListeners(0, signal);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (signal?.aborted) onAbort();
-    void exited.then(settle);
-  });
 }
 
 async function endInterrupted(

@@ -1,6 +1,6 @@
 import { MAX_KEPT_BYTES } from '../command/limits.js';
-import { release } from '../command/outputCollector.js';
-import { NOT_RUN, type CommandOutcome, type Interruption } from '../command/runCommand.js';
+import { release, type Interruption } from '../command/outputCollector.js';
+import { NOT_RUN, type CommandOutcome } from '../command/runCommand.js';
 import { decode, isBlank, LINE_FEED, startOfText, type Answer } from './lines.js';
 
 /** The first line of a stdout that is not empty. */

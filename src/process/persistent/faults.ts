@@ -1,4 +1,4 @@
-import type { PersistentLimits } from './limits.js';
+import type { PersistentLimits } from '../command/limits.js';
 
 /** Counts what went wrong with the processes of a hook: the more it was, the longer the next start waits. */
 export class Faults {

@@ -1,15 +1,18 @@
-import type { Readable } from 'node:stream';
 import { enterRoom, leaveRoom, offerRoom } from '../command/room.js';
-import { MAX_KEPT_BYTES } from '../command/limits.js';
-import { untrackGroup } from '../command/processGroup.js';
-import { letPendingEventsThrough, release, settlesWithin } from '../command/outputCollector.js';
-import { endGroup } from '../command/processGroup.js';
-import type { CommandOutcome, Interruption } from '../command/runCommand.js';
+import { MAX_KEPT_BYTES, type PersistentLimits } from '../command/limits.js';
+import {
+  letPendingEventsThrough,
+  release,
+  settlesWithin,
+  untilClosed,
+  type Interruption,
+} from '../command/outputCollector.js';
+import { endGroup, untrackGroup } from '../command/processGroup.js';
+import type { CommandOutcome } from '../command/runCommand.js';
 import { unwatchGroup, watchGroup } from '../spawner/spawner.js';
 import type { RunningCommand } from '../command/startCommand.js';
 import type { AskedEvent } from './askedEvent.js';
 import { Exchange, type Failure } from './exchange.js';
-import type { PersistentLimits } from './limits.js';
 import {
   HELLO_ADVICE,
   isBlank,
@@ -19,7 +22,7 @@ import {
   writeEvent,
   type Answer,
 } from './lines.js';
-import { ProcessState } from './states.js';
+import { STATES, type State, type Step } from './states.js';
 
 /** Who is told of it. */
 interface Owner {
@@ -44,14 +47,13 @@ export class KeptProcess {
   events = 0;
   /** When its memory was last looked at. */
   lookedAt = performance.now();
-  readonly #state = new ProcessState();
+  #state: State = 'starting';
   /** The one that it was given. */
   #event: AskedEvent | undefined;
   #giveBack: (isDone: boolean) => void = ignore;
   /** What it answered to that, or what is wrong with it. */
   #answer: Answer | string | undefined;
   #exchange = new Exchange(MAX_HELLO);
-  #isReferenced = true;
   readonly #exited: Promise<unknown>;
   readonly #hello: NodeJS.Timeout;
   readonly #idle: NodeJS.Timeout;
@@ -77,13 +79,12 @@ export class KeptProcess {
   }
 
   get isGone(): boolean {
-    return this.#state.name === 'gone';
+    return this.#state === 'gone';
   }
 
   /** Says whether the host stays alive for it. */
   setReferenced(isReferenced: boolean): void {
-    if (this.#isReferenced !== isReferenced) this.command.setReferenced(isReferenced);
-    this.#isReferenced = isReferenced;
+    this.command.setReferenced(isReferenced);
   }
 
   /**
@@ -98,7 +99,7 @@ export class KeptProcess {
       this.#giveBack = resolve;
       event.whenInterrupted((how) => void this.#interrupt(event, how));
       if (this.isGone) this.#settle(undefined);
-      else if (this.#state.name !== 'starting') this.#putEvent();
+      else if (this.#state !== 'starting') this.#putEvent();
     });
   }
 
@@ -118,7 +119,7 @@ export class KeptProcess {
 
   /** Ends it where it has nothing to do, as another command needs its room. Says whether it does. */
   #giveUp(): boolean {
-    if (this.#event || this.#state.row.stdout !== 'fault') return false;
+    if (this.#event || STATES[this.#state].stdout !== 'fault') return false;
     enterRoom();
     void this.dismiss().finally(() => setImmediate(leaveRoom));
     return true;
@@ -127,9 +128,9 @@ export class KeptProcess {
   #putEvent(): void {
     const put = async () => {
       // The process may have ended while the host was busy, before its exit was reported.
-      if (this.#state.name === 'waiting') await letPendingEventsThrough();
+      if (this.#state === 'waiting') await letPendingEventsThrough();
       // What is about to end gives its event back once that is noticed.
-      if (this.#event && !this.#isEnding && this.#state.step('ask')) this.#write(this.#event);
+      if (this.#event && !this.#isEnding && this.#step('ask')) this.#write(this.#event);
     };
     put().catch((error: Error) => this.#break(`could not be asked: ${error.message}`));
   }
@@ -147,7 +148,7 @@ export class KeptProcess {
   }
 
   readonly #hear = (chunk: Buffer): void => {
-    const { stdout } = this.#state.row;
+    const { stdout } = STATES[this.#state];
     if (stdout === 'hello') this.#hearHello(chunk);
     else if (stdout === 'answer') this.#readAnswerLine(chunk);
     else if (stdout === 'fault' && !isBlank(chunk)) this.#break(UNASKED);
@@ -156,7 +157,7 @@ export class KeptProcess {
 
   /** Between two events nobody reads it. */
   readonly #hearStderr = (chunk: Buffer): void => {
-    if (this.#state.row.ownsEvent) this.#exchange.readStderr(chunk);
+    if (STATES[this.#state].ownsEvent) this.#exchange.readStderr(chunk);
     else release(chunk);
   };
 
@@ -190,7 +191,7 @@ export class KeptProcess {
 
   #takeAnswer(): void {
     const answer = this.#answer;
-    if (this.#state.name !== 'asked' || answer === undefined) return;
+    if (this.#state !== 'asked' || answer === undefined) return;
     if (typeof answer === 'string') {
       this.#break(answer);
       return;
@@ -203,8 +204,8 @@ export class KeptProcess {
   }
 
   #beHeard(how: 'hello' | 'answer'): void {
-    this.#state.step(how);
-    setImmediate(() => this.#state.step('turn'));
+    this.#step(how);
+    setImmediate(() => this.#step('turn'));
   }
 
   #settle(outcome: CommandOutcome | undefined): void {
@@ -216,7 +217,7 @@ export class KeptProcess {
   /** A host that was busy has not read yet what came in time. */
   async #noticeSilence(): Promise<void> {
     await letPendingEventsThrough();
-    if (this.#state.name !== 'starting' || this.#hasExited) return;
+    if (this.#state !== 'starting' || this.#hasExited) return;
     this.#break(`said no hello within ${this.limits.helloMs / 1_000} s of its start`);
   }
 
@@ -237,7 +238,7 @@ export class KeptProcess {
     await letPendingEventsThrough();
     const { exitCode, signalCode: signal } = this.command.status;
     const how = signal ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
-    const { ownsEvent, when } = this.#state.row;
+    const { ownsEvent, when } = STATES[this.#state];
     if (ownsEvent) this.#break(`${how} ${when}`, signal);
     else if (this.#leave(exitCode === 0 ? undefined : `${how} ${when}`)) {
       await this.#clearUp(this.limits.stragglerGraceMs);
@@ -250,15 +251,15 @@ export class KeptProcess {
   }
 
   #break(what: string, signal?: NodeJS.Signals | null): void {
-    const advice = this.#state.name === 'starting' ? ` (${HELLO_ADVICE})` : '';
+    const advice = this.#state === 'starting' ? ` (${HELLO_ADVICE})` : '';
     void this.#fail({ broken: `${what}${advice}`, signal });
   }
 
   async #fail(failure: Failure): Promise<void> {
     const { interruption, broken } = failure;
-    const isTold = this.#event && (interruption !== undefined || this.#state.row.ownsEvent);
+    const isTold = this.#event && (interruption !== undefined || STATES[this.#state].ownsEvent);
     const outcome = isTold ? this.#exchange.failed(failure) : undefined;
-    if (!this.#state.step('fail')) return;
+    if (!this.#step('fail')) return;
     this.#stopWaiting();
     if (!outcome) this.#settle(undefined);
     await endGroup(this.command.group, this.limits.graceMs);
@@ -269,7 +270,7 @@ export class KeptProcess {
 
   /** Says whether it may be left. */
   #leave(fault: string | undefined): boolean {
-    if (!this.#state.step('leave')) return false;
+    if (!this.#step('leave')) return false;
     this.#stopWaiting();
     this.#settle(undefined);
     this.owner.onEnd(fault, false);
@@ -281,6 +282,13 @@ export class KeptProcess {
       this.#hasExited && (await settlesWithin(this.#pipesClosed(), this.limits.quietMs));
     if (!isClear) await endGroup(this.command.group, graceMs);
     this.#releasePipes();
+  }
+
+  /** Says whether the step leads anywhere from here. */
+  #step(step: Step): boolean {
+    const next = STATES[this.#state].steps[step];
+    if (next) this.#state = next;
+    return next !== undefined;
   }
 
   #stopWaiting(): void {
@@ -297,7 +305,7 @@ export class KeptProcess {
   }
 
   #pipesClosed(): Promise<unknown> {
-    return Promise.all([this.command.stdout, this.command.stderr].map(closed));
+    return Promise.all([this.command.stdout, this.command.stderr].map(untilClosed));
   }
 }
 
@@ -306,13 +314,5 @@ const OTHER_VERSION =
   'speaks another version of the protocol of persistent hooks than 1, the only one that is spoken here';
 const UNASKED = 'wrote to its stdout while nothing was asked';
 const TWO_ANSWERS = 'wrote more than one answer to an event';
-
-/** Settles when nothing more can come of a stream. */
-function closed(stream: Readable): Promise<unknown> {
-  if (stream.readableEnded || stream.closed) return Promise.resolve();
-  return new Promise((resolve) => {
-    for (const event of ['end', 'close']) stream.once(event, resolve);
-  });
-}
 
 function ignore(): void {}

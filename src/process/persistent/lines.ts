@@ -1,4 +1,5 @@
 import { isRecord } from '../../util/records.js';
+import type { CommandOutcome } from '../command/runCommand.js';
 
 /** The version of the protocol that this host speaks; see docs/persistent-hooks.md. */
 const VERSION = 1;
@@ -114,10 +115,27 @@ function writeOutput(output: Record<string, unknown>): string | undefined {
 }
 
 /** Whether a text, or a line of it, is an answer of the protocol, whatever event it is for. */
-export function isOfProtocol(text: string): boolean {
+function isOfProtocol(text: string): boolean {
   const answers = [parseLine(text) ?? text.split('\n').map(parseLine)].flat();
   return answers.some((answer) => answer && Object.keys(answer).some((key) => FIELDS.has(key)));
 }
+
+/**
+ * Takes the hello away from what an ordinary hook has said. Whoever says one and then nothing, or an answer of the
+ * protocol, has waited for an event of the protocol: what it has to say of this one is not known.
+ */
+export function withoutHello(outcome: CommandOutcome): CommandOutcome {
+  const [, line = '', stdout = ''] = /^\s*([^\n]*)\n?([^]*)$/.exec(outcome.stdout) ?? [];
+  if (!isHello(line) && !isHelloOfOther(line)) return outcome;
+  // Any other end speaks for itself.
+  const hasEndedWell = outcome.ending === 'exit' && outcome.exitCode === 0;
+  const isUnheard = hasEndedWell && (stdout.trim() === '' || isOfProtocol(stdout));
+  if (!isUnheard) return { ...outcome, stdout };
+  return { ...outcome, stdout, ending: 'broken', exitCode: null, error: new Error(UNHEARD) };
+}
+
+const UNHEARD =
+  'said the hello of persistent hooks where it was started for one event alone, and did not answer that as an ordinary hook: say hello only where HOOKSTACK_PERSISTENT is set';
 
 const BOTH = 'answered with both "output" and "stdout", of which one counts: leave the other out';
 const UNKNOWN_FIELD =

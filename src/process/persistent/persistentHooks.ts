@@ -1,10 +1,8 @@
 import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
 import type { StartOptions } from '../command/execution.js';
 import type { KeptHook } from './askedEvent.js';
-import { PERSISTENT_LIMITS, type PersistentLimits } from './limits.js';
+import { PERSISTENT_LIMITS, type PersistentLimits } from '../command/limits.js';
 import { Pool } from './pool.js';
-
-export type { KeptHook } from './askedEvent.js';
 
 /**
  * At most this many commands have processes. More than any settings hold: there is a bound because a command that a

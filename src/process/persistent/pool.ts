@@ -1,5 +1,6 @@
 import { errorMessage } from '../../util/errorMessage.js';
 import { dropHeld } from '../command/heldCommands.js';
+import { residentMemory } from '../command/processTable.js';
 import { isShortOfRoom, leaveRoom, startWithRoom } from '../command/room.js';
 import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
 import type { StartOptions } from '../command/execution.js';
@@ -8,9 +9,8 @@ import { AskedEvent, type KeptHook } from './askedEvent.js';
 import { Faults } from './faults.js';
 import { Freshness } from './freshness.js';
 import { KeptProcess } from './keptProcess.js';
-import type { PersistentLimits } from './limits.js';
+import type { PersistentLimits } from '../command/limits.js';
 import { PERSISTENT_VARIABLE } from './lines.js';
-import { residentMemory } from './memory.js';
 
 /** The processes that are kept for one command, and the events that wait for them. */
 export class Pool {

@@ -2,7 +2,7 @@
 export type State = 'starting' | 'heard' | 'waiting' | 'asked' | 'gone';
 
 /** What changes that. */
-type Step = 'hello' | 'turn' | 'ask' | 'answer' | 'leave' | 'fail';
+export type Step = 'hello' | 'turn' | 'ask' | 'answer' | 'leave' | 'fail';
 
 interface Row {
   /** What a line on its stdout is. */
@@ -18,7 +18,7 @@ const BETWEEN = { stdout: 'fault', ownsEvent: false, when: 'while nothing was as
 const END = { leave: 'gone', fail: 'gone' } as const;
 
 /** The states of a process that stays, and the steps between them. docs/architecture.md shows it in words. */
-const TABLE: Readonly<Record<State, Row>> = {
+export const STATES: Readonly<Record<State, Row>> = {
   starting: {
     stdout: 'hello',
     ownsEvent: true,
@@ -37,23 +37,3 @@ const TABLE: Readonly<Record<State, Row>> = {
   },
   gone: { ...BETWEEN, stdout: 'ignored', steps: {} },
 };
-
-/** The state of one process. */
-export class ProcessState {
-  #name: State = 'starting';
-
-  get name(): State {
-    return this.#name;
-  }
-
-  get row(): Row {
-    return TABLE[this.#name];
-  }
-
-  /** Says whether the step leads anywhere from here. */
-  step(step: Step): boolean {
-    const next = this.row.steps[step];
-    if (next) this.#name = next;
-    return next !== undefined;
-  }
-}

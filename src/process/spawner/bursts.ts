@@ -1,8 +1,8 @@
 import type { StartOptions } from '../command/execution.js';
 import {
+  commandKeyOf,
   holdable,
   holdNext,
-  commandKeyOf,
   waitsAtGate,
   type HoldableCommand,
 } from '../command/heldCommands.js';
@@ -26,12 +26,10 @@ const BYTES_OF_COMMAND = 20_000;
 
 /** A command that came before. */
 interface Known {
-  readonly key: string;
   readonly start: Omit<StartOptions, 'cwd' | 'env'>;
-  /** How often in this burst, in each of the latest ones, and at most in one of those. */
+  /** How often in this burst, and in each of the latest ones. */
   uses: number;
   recent: readonly number[];
-  most: number;
   /** Of a line of shell, which stays one; a script may become another program. */
   line?: HoldableCommand | undefined;
 }
@@ -40,10 +38,8 @@ interface Known {
 interface Place extends Pick<StartOptions, 'cwd' | 'env'> {
   /** How many commands may be held. */
   max: number;
-  /** Those of the latest burst first. */
-  commands: Known[];
-  /** Whether any came in this burst. Else none that was held has been taken. */
-  isUsed: boolean;
+  /** By their keys, those of the latest burst first. */
+  commands: Map<string, Known>;
   /** What the next burst will take. */
   next: readonly HoldableCommand[];
 }
@@ -54,6 +50,8 @@ interface Place extends Pick<StartOptions, 'cwd' | 'env'> {
  */
 export class Bursts {
   readonly #places = new Map<string, Place>();
+  /** Where commands came in this burst. Elsewhere none that was held has been taken. */
+  readonly #used = new Set<Place>();
   #waiting: { readonly cwd: string; readonly work: () => void }[] = [];
   #uses = 0;
   #uncollectedBytes = 0;
@@ -65,25 +63,22 @@ export class Bursts {
    * @param max how many commands may be held in its directory
    * @param inputBytes what was read for it
    */
-  noteUse({ cwd, env, ...start }: StartOptions, max: number, inputBytes: number): void {
+  noteUse(
+    { cwd, env, command, args, extraEnv }: StartOptions,
+    max: number,
+    inputBytes: number,
+  ): void {
     this.#uses += 1;
     this.#uncollectedBytes += BYTES_OF_COMMAND + inputBytes;
     this.#waitForQuiet();
     if (max === 0) return;
     const place = this.#placeOf(cwd, env, max);
-    place.isUsed = true;
+    this.#used.add(place);
+    const start = { command, args, extraEnv };
     const key = commandKeyOf(start);
-    const known = place.commands.find((each) => each.key === key);
-    const { command, args, extraEnv } = start;
-    if (known) known.uses += 1;
-    else
-      place.commands.push({
-        key,
-        start: { command, args, extraEnv },
-        uses: 1,
-        recent: [],
-        most: 0,
-      });
+    const known = place.commands.get(key) ?? { start, uses: 0, recent: [] };
+    known.uses += 1;
+    place.commands.set(key, known);
   }
 
   /** Does something in a directory once the burst is over. */
@@ -101,8 +96,10 @@ export class Bursts {
   #placeOf(cwd: string, env: StartOptions['env'], max: number): Place {
     const known = this.#places.get(cwd);
     if (known?.env === env) return Object.assign(known, { max });
-    const commands = (known?.commands ?? []).map((each) => ({ ...each, line: undefined }));
-    const place = { cwd, env, max, commands, isUsed: true, next: [] };
+    const commands = new Map<string, Known>();
+    for (const [key, each] of known?.commands ?? [])
+      commands.set(key, { ...each, line: undefined });
+    const place = { cwd, env, max, commands, next: [] };
     this.#places.delete(cwd);
     this.#places.set(cwd, place);
     const [oldest = ''] = this.#places.keys();
@@ -111,22 +108,18 @@ export class Bursts {
   }
 
   #waitForQuiet(): void {
-    this.#quiet ??= setTimeout(() => this.#prepareNextBursts(), QUIET_MS);
+    this.#quiet ??= setTimeout(() => {
+      const uses = this.#uses;
+      // A start makes this process wait, and what has come meanwhile is read after timers are due. It waits anew.
+      setImmediate(() => this.#uses === uses && this.#makeReady());
+    }, QUIET_MS);
     this.#quiet.refresh();
-  }
-
-  /** A start makes this process wait, and what has come meanwhile is read after timers are due. */
-  #prepareNextBursts(): void {
-    const uses = this.#uses;
-    setImmediate(() => {
-      if (this.#uses === uses) this.#makeReady();
-      else this.#waitForQuiet();
-    });
   }
 
   #makeReady(): void {
     for (const { work } of this.#waiting.splice(0)) work();
-    const used = [...this.#places.values()].filter(({ isUsed }) => isUsed);
+    const used = [...this.#used];
+    this.#used.clear();
     for (const place of used) endBurst(place);
     this.#fill(used);
     if (this.#uncollectedBytes < MAX_UNCOLLECTED_BYTES) return;
@@ -145,28 +138,26 @@ export class Bursts {
   }
 }
 
-/** Forgets what came in none of the latest bursts. */
+/**
+ * Forgets what came in none of the latest bursts, and expects every other command as often as it came in one of them,
+ * those of this burst first.
+ */
 function endBurst(place: Place): void {
-  const [used, others]: [Known[], Known[]] = [[], []];
-  for (const known of place.commands) {
-    (known.uses > 0 ? used : others).push(known);
-    known.recent = [...known.recent.slice(1 - RECENT_BURSTS), known.uses];
-    known.most = Math.max(...known.recent);
-    known.uses = 0;
-  }
-  place.commands = [...used, ...others].filter(({ most }) => most > 0).slice(0, MAX_COMMANDS);
-  place.isUsed = false;
-  place.next = expectedCommands(place);
-}
-
-/** Expects each command as often as it came in one burst, those of the latest bursts first. */
-function expectedCommands({ commands, max, cwd, env }: Place): HoldableCommand[] {
+  const { cwd, env, max } = place;
   const next: HoldableCommand[] = [];
-  for (const known of commands) {
-    const command = known.line ?? holdable({ ...known.start, cwd, env });
-    if (!command) continue;
-    if (!command.execution.variables) known.line = command;
-    for (let count = 0; count < known.most; count++) next.push(command);
+  const known = [...place.commands].toSorted(
+    ([, a], [, b]) => Number(b.uses > 0) - Number(a.uses > 0),
+  );
+  place.commands.clear();
+  for (const [key, each] of known) {
+    each.recent = [...each.recent.slice(1 - RECENT_BURSTS), each.uses];
+    each.uses = 0;
+    const most = Math.max(...each.recent);
+    if (most === 0 || place.commands.size === MAX_COMMANDS) continue;
+    place.commands.set(key, each);
+    const command = each.line ?? holdable({ ...each.start, cwd, env });
+    if (command && !command.execution.variables) each.line = command;
+    if (command) for (let count = 0; count < most; count++) next.push(command);
   }
-  return next.slice(0, max);
+  place.next = next.slice(0, max);
 }

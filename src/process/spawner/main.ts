@@ -1,10 +1,16 @@
 import type { StartOptions } from '../command/execution.js';
 import { dropHeld, holdAtStdin, takeHeld } from '../command/heldCommands.js';
-import { killGroups, type ProcessGroup } from '../command/processGroup.js';
+import { killGroups } from '../command/processGroup.js';
+import type { ProcessGroup } from '../command/processTable.js';
 import { runCommand } from '../command/runCommand.js';
-import { readFrames, writeFrame } from './frames.js';
-import type { FromSpawner, SharedId, ToSpawner } from './messages.js';
 import { Bursts } from './bursts.js';
+import {
+  readFrames,
+  writeFrame,
+  type FromSpawner,
+  type SharedId,
+  type ToSpawner,
+} from './messages.js';
 
 // A small process that starts commands in the place of its host, whose memory makes a start slow. It runs them as its
 // host would, and ends with it, and with it all that it has started.

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { StartOptions } from '../command/execution.js';
-import type { ProcessGroup } from '../command/processGroup.js';
+import type { ProcessGroup } from '../command/processTable.js';
 import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
 import { inheritedState, RUN_ID } from '../command/startCommand.js';
 import { SpawnerProcess } from './spawnerProcess.js';
@@ -47,11 +47,6 @@ export function readySpawner(): SpawnerProcess | undefined {
   return current?.isUp && current.state === stateOfHost() ? current : undefined;
 }
 
-/** Whether there is a spawner, or one may be started. */
-export function canSpawn(): boolean {
-  return failedStarts < MAX_FAILED_STARTS && IS_NODE;
-}
-
 /**
  * Starts a spawner, unless there is one.
  *
@@ -59,7 +54,7 @@ export function canSpawn(): boolean {
  * @returns whether it was started now, and knows of no command yet
  */
 export function prepareSpawner(user: object): boolean {
-  if (!canSpawn()) return false;
+  if (failedStarts >= MAX_FAILED_STARTS || !IS_NODE) return false;
   if (!users.has(user)) userCount += 1;
   users.add(user);
   if (current?.state !== stateOfHost()) endWhenIdle();

@@ -10,8 +10,16 @@ import { letPendingEventsThrough } from '../command/outputCollector.js';
 import { killGroups } from '../command/processGroup.js';
 import { NOT_RUN, type CommandOptions, type CommandOutcome } from '../command/runCommand.js';
 import { isDetached, newRunId, RUN_ID, setReferenced } from '../command/startCommand.js';
-import { readFrames, writeFrame } from './frames.js';
-import type { FromSpawner, SentOutcome, SharedId, ToSpawner, WatchedGroup } from './messages.js';
+import {
+  readFrames,
+  writeFrame,
+  type FromSpawner,
+  type SentOutcome,
+  type SharedId,
+  type SharedType,
+  type ToSpawner,
+  type WatchedGroup,
+} from './messages.js';
 import { PROGRAM } from './spawnerProgram.js';
 
 /** Ms between two pings while answers are pending. */
@@ -21,8 +29,8 @@ const MAX_SILENCES = 5;
 const MAX_SILENCES_BEFORE_TAKEN = 2;
 /** Larger inputs are sent once for all hooks that read them, in bytes. */
 const MAX_INLINE_BYTES = 65_536;
-/** Environments that it knows at a time. */
-const MAX_ENVIRONMENTS = 16;
+/** Environments and large inputs that it knows at a time. */
+const MAX_SHARED = 16;
 
 /** It waits more than it works: no code is compiled for speed, and what is left over is collected early. */
 const SMALL = ['--no-opt', '--no-sparkplug', '--max-semi-space-size=1', '--expose-gc'];
@@ -55,8 +63,8 @@ export class SpawnerProcess {
   readonly #subprocess: ChildProcessByStdio<Writable, Readable, null>;
   readonly #pending = new Map<number, Pending>();
   readonly #prestarted = new Map<string, Prestarted>();
-  readonly #environments = new Map<object, SharedId>();
-  readonly #inputs = new Map<Uint8Array, { readonly id: SharedId; uses: number }>();
+  /** Environments, and large inputs of events that are not over. */
+  readonly #shared = new Map<object, SharedId>();
   readonly #startedAt = process.uptime();
   #sent = 0;
   #silences = 0;
@@ -109,20 +117,20 @@ export class SpawnerProcess {
   /** Resolves to `undefined` where it was lost before it has started anything. */
   run({ env, input, signal, start: _start, held: _held, ...command }: CommandOptions) {
     const id = ++this.#sent;
-    const shared = input.byteLength > MAX_INLINE_BYTES ? this.#share(input) : undefined;
+    const runId = newRunId(this.runId);
+    const isLarge = input.byteLength > MAX_INLINE_BYTES;
+    const shared = isLarge ? this.#share(input, 'input', () => input) : undefined;
+    const sent = { ...this.#toBeSent({ ...command, env }, runId), input: shared };
     return new Promise<CommandOutcome | undefined>((resolve) => {
       const abort = () => this.#send({ type: 'abort', id });
       const settle: Settle = (outcome) => {
         signal?.removeEventListener('abort', abort);
-        if (shared !== undefined) this.#release(input);
         resolve(outcome);
       };
-      const runId = newRunId(this.runId);
       const startedAt = performance.now();
       const answerBy = startedAt + command.timeoutMs + COMMAND_TIMINGS.answerMs;
       this.#addPending(id, { settle, runId, startedAt, answerBy, isTaken: false });
-      const sent = { ...this.#toBeSent({ ...command, env }, runId), input: shared };
-      this.#send({ type: 'run', id, command: sent }, shared === undefined ? input : undefined);
+      this.#send({ type: 'run', id, command: sent }, isLarge ? undefined : input);
       if (signal) setMaxListeners(0, signal);
       signal?.addEventListener('abort', abort, { once: true });
     });
@@ -153,7 +161,9 @@ export class SpawnerProcess {
 
   /** It is in another directory itself. */
   #toBeSent<T extends StartOptions>({ env, ...start }: T, runId: string) {
-    return { ...start, cwd: path.resolve(start.cwd), runId, env: this.#environmentId(env) };
+    const write = () => Buffer.from(JSON.stringify({ ...env, [RUN_ID]: this.runId }));
+    const shared = this.#share(env, 'environment', write);
+    return { ...start, cwd: path.resolve(start.cwd), runId, env: shared };
   }
 
   /** Has it end these when this process has gone, and no others. */
@@ -182,6 +192,7 @@ export class SpawnerProcess {
   #settlePending(): void {
     clearInterval(this.#pings);
     this.#pings = undefined;
+    for (const what of this.#shared.keys()) if (what instanceof Uint8Array) this.#forget(what);
     if (this.#isLeaving) this.endWhenIdle();
   }
 
@@ -249,38 +260,23 @@ export class SpawnerProcess {
     killGroups(runs.map((runId) => ({ ...known, mark: `${RUN_ID}=${runId}` })));
   }
 
-  #environmentId(env: StartOptions['env']): SharedId {
-    const known = this.#environments.get(env);
-    if (known !== undefined) return known;
-    const id = ++this.#sent;
-    const marked = { ...env, [RUN_ID]: this.runId };
-    this.#environments.set(env, id);
-    this.#send({ type: 'share', id, what: 'environment' }, Buffer.from(JSON.stringify(marked)));
-    const [oldest] = this.#environments;
-    if (oldest && this.#environments.size > MAX_ENVIRONMENTS) {
-      this.#environments.delete(oldest[0]);
-      this.#send({ type: 'forget', id: oldest[1] });
-    }
+  /** Sends what is used more than once, unless it is known there. Then that was used last, and is forgotten last. */
+  #share(what: object, type: SharedType, write: () => Uint8Array): SharedId {
+    const known = this.#shared.get(what);
+    const id = known ?? ++this.#sent;
+    this.#shared.delete(what);
+    this.#shared.set(what, id);
+    if (known !== undefined) return id;
+    this.#send({ type: 'share', id, what: type }, write());
+    const [oldest] = this.#shared.keys();
+    if (oldest && this.#shared.size > MAX_SHARED) this.#forget(oldest);
     return id;
   }
 
-  #share(input: Uint8Array): SharedId {
-    const known = this.#inputs.get(input);
-    if (known) {
-      known.uses += 1;
-      return known.id;
-    }
-    const id = ++this.#sent;
-    this.#inputs.set(input, { id, uses: 1 });
-    this.#send({ type: 'share', id, what: 'input' }, input);
-    return id;
-  }
-
-  #release(input: Uint8Array): void {
-    const shared = this.#inputs.get(input);
-    if (!shared || --shared.uses > 0) return;
-    this.#inputs.delete(input);
-    this.#send({ type: 'forget', id: shared.id });
+  /** What was sent before still knows it. */
+  #forget(what: object): void {
+    const id = this.#shared.get(what);
+    if (this.#shared.delete(what) && id !== undefined) this.#send({ type: 'forget', id });
   }
 
   #send(message: ToSpawner, bytes?: Uint8Array): void {
