@@ -562,8 +562,8 @@ export const BREAKS = [
       `what the bus gives is what the first hook printed: ${said}`,
       [
         HANDLER,
-        'if (outcome instanceof HookPipelineError) throw outcome;\n    return outcome;',
-        'if (outcome instanceof HookPipelineError) throw outcome;\n    return { ...outcome, finalOutput: outcome.allOutputs[0] };',
+        'return processEvent(this.#engine, createHookContext(event, payload), refuse);',
+        'return processEvent(this.#engine, createHookContext(event, payload), refuse).then((all) => ({ ...all, finalOutput: all.allOutputs[0] }));',
       ],
       ['mediated', `a request gets what needs no interpretation after JSON: ${said}`],
     ]),
@@ -852,7 +852,7 @@ export const BREAKS = [
     [
       'HOOK-190',
       'NONE does not win',
-      [AGGREGATOR, "['NONE', 'ANY', 'AUTO'].find", "['ANY', 'NONE', 'AUTO'].find"],
+      [SCOPES, "['NONE', 'ANY', 'AUTO'].find", "['ANY', 'NONE', 'AUTO'].find"],
       [
         'aggregator',
         'the merge of BeforeToolSelection of the modes ["AUTO","NONE","ANY"] takes the most restrictive, NONE',

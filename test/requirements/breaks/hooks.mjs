@@ -102,7 +102,7 @@ export const hooks = toBreaks([
   [
     'HOOK-113',
     'an error of the hook system reaches the caller',
-    [DOOR, 'return toFault(engine, ctx, error, stage);', 'throw error;'],
+    [DOOR, 'return onFault(toFault(engine, ctx, error, stage), engine.logger);', 'throw error;'],
     [OF_HANDLER, 'fireHook fails open, and says so, when the hooks cannot be read'],
   ],
   [
@@ -287,8 +287,8 @@ export const hooks = toBreaks([
     `a response does not say that the ${stage} failed`,
     [
       HANDLER,
-      'if (outcome instanceof HookPipelineError) throw outcome;',
-      'if (outcome instanceof HookPipelineError) return makeEmptySuccessResult();',
+      'return processEvent(this.#engine, createHookContext(event, payload), refuse);',
+      'return processEvent(this.#engine, createHookContext(event, payload), makeEmptySuccessResult);',
     ],
     ['test/confirmation-bus/failingStages.test.ts', `when '${stage}' fails the response says so`],
   ]),

@@ -4,6 +4,7 @@ const AGGREGATOR = 'middleware/aggregator.ts';
 const PLANNER = 'middleware/planner.ts';
 const READING = 'middleware/readRun.ts';
 const RUNNER = 'middleware/runner.ts';
+const SCOPES = 'middleware/scopes.ts';
 const TRANSLATOR = 'middleware/translator.ts';
 const EVENTS = 'src/protocol/eventTable.ts';
 
@@ -388,7 +389,7 @@ export const stages = toBreaks([
   [
     'HOOK-100',
     'AUTO wins over ANY',
-    [AGGREGATOR, "['NONE', 'ANY', 'AUTO'].find", "['NONE', 'AUTO', 'ANY'].find"],
+    [SCOPES, "['NONE', 'ANY', 'AUTO'].find", "['NONE', 'AUTO', 'ANY'].find"],
     [
       OF_AGGREGATOR,
       'the merge of BeforeToolSelection of the modes ["ANY","AUTO"] takes the most restrictive, ANY',
@@ -397,11 +398,7 @@ export const stages = toBreaks([
   [
     'HOOK-101',
     'NONE leaves the names of other hooks',
-    [
-      AGGREGATOR,
-      "(mode === 'NONE' && { allowedFunctionNames: [] })",
-      "(mode === 'NONE' && { allowedFunctionNames: names })",
-    ],
+    [SCOPES, "if (mode === 'NONE' || !names) return", 'if (!names) return'],
     [
       OF_AGGREGATOR,
       'the merge of BeforeToolSelection leaves no names with mode NONE, whatever the other hooks say',
@@ -416,20 +413,22 @@ export const stages = toBreaks([
   ...[
     [
       'the mode of the last hook counts',
+      SCOPES,
       '...(mode && { mode }),',
       "...(mode && { mode: configs.at(-1)?.['mode'] }),",
-      'of the modes ["AUTO","NONE","ANY"] takes the most restrictive, NONE',
+      'of the modes ["ANY","AUTO"] takes the most restrictive, ANY',
     ],
     [
       'the names of two hooks are those that both have',
+      AGGREGATOR,
       'lists.flat().filter(',
       'lists.flat().filter((name) => lists.every((list) => list.includes(name))).filter(',
       'unites the names and sorts them',
     ],
-  ].map(([what, from, to, title]) => [
+  ].map(([what, file, from, to, title]) => [
     'HOOK-210',
     what,
-    [AGGREGATOR, from, to],
+    [file, from, to],
     [OF_AGGREGATOR, `the merge of BeforeToolSelection ${title}`],
   ]),
   [
