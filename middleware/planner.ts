@@ -10,13 +10,7 @@ import type {
   HookExecutionPlan,
   Moment,
 } from '../src/protocol/types.js';
-import {
-  dialects,
-  hasMoment,
-  readMatcher,
-  theirSubject,
-  theirSubjects,
-} from '../src/dialects/dialects.js';
+import { dialects, readMatcher, theirSubject } from '../src/dialects/dialects.js';
 import { events, type EventDefinition, failsClosed } from '../src/protocol/events.js';
 import { theirToolNames } from '../src/dialects/translate.js';
 import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
@@ -217,7 +211,8 @@ export function isOfMoment(
   { dialect, moment: own }: Pick<CommandHookConfig, 'dialect' | 'moment'>,
   moment: Moment | undefined,
 ): boolean {
-  const isApart = moment && dialect && hasMoment(dialects[dialect], moment);
+  const isApart =
+    moment && dialect && dialects[dialect].events.some((each) => each.moment === moment);
   return own || isApart ? own === moment : moment !== 'asked';
 }
 
@@ -245,7 +240,8 @@ export function findUnmatchableNames(
 ): { readonly idle: readonly string[]; readonly subjects: readonly string[] } {
   const reading = readMatcher(group, event);
   const { dialect, matcher = '' } = group;
-  const subjects = dialect ? theirSubjects(dialects[dialect], event) : [];
+  const { subjects: ours = [] } = events[event];
+  const subjects = dialect ? ours.map((each) => theirSubject(dialects[dialect], each)) : [];
   if (subjects.length === 0 || reading === 'all') return { idle: [], subjects };
   if ('names' in reading) {
     return { idle: reading.names.filter((name) => name && !subjects.includes(name)), subjects };

@@ -36,7 +36,10 @@ export type Shape<T> = Struct<T, Readonly<Record<string, AnyCheck>>>;
 export function shapeOf<T extends object>(fields: {
   readonly [K in keyof T]-?: AnyCheck;
 }): Shape<Partial<T>> {
-  return type(allOptional(fields)) as AnyCheck;
+  const shape: AnyCheck = type(allOptional(fields));
+  // Whoever reads an answer field by field has no missing ones.
+  shape.schema = fields;
+  return shape;
 }
 
 function allOptional(fields: object): Record<string, AnyCheck> {
@@ -164,11 +167,14 @@ export function expecting<T>(
   schema: JsonSchema = {},
   describeFault: (value: unknown) => string = describeGot,
 ): Check<T> {
-  return new Struct({
+  const check: Check<T> = new Struct({
     type: what,
     schema,
     validator: (value) => accepts(value) || `expected ${what}, ${describeFault(value)}`,
   });
+  // Of all that a struct can do, most answers of hooks need this alone, and theirs takes ten times as long.
+  check.is = (value): value is T => accepts(value);
+  return check;
 }
 
 function describeGot(value: unknown): string {
